@@ -83,13 +83,12 @@ with left, st.container(key="card-spend"):
         again = bool(paid or running or just_answered or (request is None and found))
         label = say("ask.button_again" if again else "ask.button", share=prices.takes(table, price.share))
         if not fit_warnings.instead(table, query, quiet=refused is not None or looking):
-            with st.container(
-                horizontal=True, vertical_alignment="center", key=previous_answer.bar(looking, price.useful)
-            ):
+            bar = previous_answer.bar(looking, price.useful)
+            with st.container(horizontal=True, vertical_alignment="center", key=bar):
                 previous_answer.asked(table, query, just_answered)
                 kind, sure = previous_answer.kind(table, query, price), again or spend.dear(price)
                 job.ask_button(label, table, query, "ask-go", not price.admissible, kind, again=sure)
-                plan.add_button(table, query, "ask-plan")
+                plan.add_button(table, query)
         plan.in_plan(table)
         if not price.admissible and not job.short(table, price):
             rest = table.meter().unused

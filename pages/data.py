@@ -13,14 +13,6 @@ if st.query_params.get("change") and st.query_params.get("table") and not st.que
 elif st.query_params.get("table"):
     table_page.show()
 else:
-    wizard.show(
-        {
-            "file": source.choose_file,
-            "names": source.file_names,
-            "unit": people.rows,
-            "cards": columns.describe,
-            "care": people.budget,
-            "done": table_page.done,
-        },
-        source.take_described,
-    )
+    screens = {"file": source.choose_file, "names": source.file_names, "unit": people.rows}
+    screens |= {"cards": columns.describe, "care": people.budget, "done": table_page.done}
+    wizard.show(screens, source.take_described)

@@ -19,9 +19,8 @@ if "answer" in st.query_params:  # an address of a time when Start showed the fi
 
 frame.hide_meter()
 title = f"{escape(say('start.title'))}<br>{escape(say('start.title_two'))}"
-lead = escape(
-    say("start.lead_class" if workshop_state.on() or gate.configured() else "start.lead")
-)  # not this computer
+elsewhere = workshop_state.on() or gate.configured()  # not this computer
+lead = escape(say("start.lead_class" if elsewhere else "start.lead"))
 st.html(f'<h1 class="first">{title}</h1><p class="lead">{lead}</p>')
 why.show()
 table = open_table(FIRST_TABLE)

@@ -137,9 +137,8 @@ class Losses:
             for loss, p in self.atoms.items():
                 for two, q in other.atoms.items():
                     atoms[loss + two] = atoms.get(loss + two, Decimal(0)) + p * q
-            finite = Losses(
-                atoms, 1 - (1 - self.infinite) * (1 - other.infinite), self.lost + other.lost, self.fuzz + other.fuzz
-            )
+            infinite = 1 - (1 - self.infinite) * (1 - other.infinite)
+            finite = Losses(atoms, infinite, self.lost + other.lost, self.fuzz + other.fuzz)
         return finite if len(atoms) <= MOST_ATOMS else finite.coarser()
 
     def coarser(self) -> Losses:
@@ -219,10 +218,8 @@ def _lifted(first: ValueCounts, second: ValueCounts, more: int) -> tuple[ValueCo
     """The same two tables with `more` further people for each value that occurs, so that counts are near the
     threshold."""
     names = sorted({name for name, _ in (*first, *second)})
-    before, after = dict(first), dict(second)
-    return tuple((name, before.get(name, 0) + more) for name in names), tuple(
-        (name, after.get(name, 0) + more) for name in names
-    )
+    before, after = (tuple((name, held.get(name, 0) + more) for name in names) for held in (dict(first), dict(second)))
+    return before, after
 
 
 def _lifted_columns(query: FindDeclarations, one: Json, other: Json) -> Iterator[Pair]:

@@ -162,13 +162,7 @@ def chooser(seen: Transcript) -> AnyQuery | None:
     return _count(seen.table, CAP / 2)
 
 
-STRATEGIES: dict[str, Strategy] = {
-    "whole": whole,
-    "steady": steady,
-    "certain": certain,
-    "gambler": gambler,
-    "chooser": chooser,
-}
+STRATEGIES: dict[str, Strategy] = {play.__name__: play for play in (whole, steady, certain, gambler, chooser)}
 
 
 def _count(table: Table, epsilon: Fraction) -> AnyQuery:
@@ -202,16 +196,9 @@ def in_memory() -> tempfile.TemporaryDirectory[str]:
 
 def play(workspace: Workspace, name: str, strategy: Strategy, number: int) -> tuple[float, int]:
     """One game to its end: the transcript's log-likelihood ratio, and the number of answered questions."""
-    declared = workspace.table(name)
-    budget = workspace.ledger.create_budget(
-        f"{strategy.__name__}-{name}-{number}",
-        BUDGET.rule(),
-        "private",
-        "auditor",
-        name,
-        declared.facts.unit.as_json(),
-        declared.facts.relation,
-    )
+    facts, own = workspace.table(name).facts, f"{strategy.__name__}-{name}-{number}"
+    terms = facts.unit.as_json(), facts.relation
+    budget = workspace.ledger.create_budget(own, BUDGET.rule(), "private", "auditor", name, *terms)
     [record] = [table for table in workspace.tables() if table.name == name]
     seen = Transcript(Table(workspace, replace(record, budget=budget.id), budget, "auditor"))
     while (query := strategy(seen)) is not None:
@@ -271,28 +258,24 @@ def exact_game(rule: Rule = RULE, sizes: tuple[Fraction, ...] = SIZES) -> tuple[
                 ledger.create_budget(budget, rule, "private", "auditor", "game")
                 try:
                     for size, many in zip(sizes, counts, strict=True):
-                        if many:
-                            ledger.reserve(
-                                budget=budget,
-                                table="game",
-                                actor="auditor",
-                                request=f"{budget}.{size.denominator}",
-                                claim={"key": "count", "digest": budget},
-                                loss=Repeated(Pure(size), many),
-                                worker="auditor",
-                            )
+                        _reserve(ledger, budget, "game", "auditor", size, many, str(size.denominator))
                 except BudgetExceeded:
                     return None
                 return float(spent(rule, ledger.standing(budget).totals))
 
             game = Game(sizes, lambda counts: reading(counts) is not None)
-            at_cap, at_meter = (
-                game.worth(lambda _: float(rule.epsilon)),
-                game.worth(lambda counts: reading(counts) or 0.0),
-            )
-            return max(at_cap, at_meter), sum(map(len, game.layers))
+            at_cap = game.worth(lambda _: float(rule.epsilon))
+            return max(at_cap, game.worth(lambda counts: reading(counts) or 0.0)), sum(map(len, game.layers))
         finally:
             ledger.close()
+
+
+def _reserve(ledger: Ledger, budget: str, table: str, actor: str, size: Fraction, many: int, name: str) -> None:
+    """Charge `many` questions of this size at once, if any."""
+    if many:
+        claim, loss = {"key": "count", "digest": budget}, Repeated(Pure(size), many)
+        asked: JsonObject = {"request": f"{budget}.{name}", "claim": claim, "loss": loss, "worker": "auditor"}
+        ledger.reserve(budget=budget, table=table, actor=actor, **asked)
 
 
 # The exact game of several people
@@ -336,16 +319,7 @@ def game_of_people(
                 ledger.grant(budget, budget, person, share, owner)
             try:
                 for person, size, many in zip(people, sizes, counts, strict=True):
-                    if many:
-                        ledger.reserve(
-                            budget=budget,
-                            table=budget,
-                            actor=person,
-                            request=f"{budget}.{person}",
-                            claim={"key": "count", "digest": budget},
-                            loss=Repeated(Pure(size), many),
-                            worker="auditor",
-                        )
+                    _reserve(ledger, budget, budget, person, size, many, person)
             except BudgetExceeded as refusal:
                 refused[refusal.code] += 1
                 return None

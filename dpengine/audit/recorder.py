@@ -120,9 +120,8 @@ class Recorder(Coins):
 
     def respond(self, codes: Integers, mixed: Fraction, size: int) -> Integers:
         held = np.array(codes, dtype=np.int64)
-        drawn = self.note(
-            "respond", held.tolist(), lambda: self._inner.respond(held, mixed, size), mixed, size, len(held)
-        )
+        public = mixed, size, len(held)
+        drawn = self.note("respond", held.tolist(), lambda: self._inner.respond(held, mixed, size), *public)
         return np.array(drawn, dtype=np.int64)
 
     def toggle(self, bits: Bits, chance: Fraction) -> Bits:
@@ -145,9 +144,8 @@ class Recorder(Coins):
 
     def flip(self, gaps: Integers, rate: Fraction, most: int | None = None) -> int:
         own = np.array(gaps, dtype=np.int64)
-        return int(
-            self.note("flip", (own, np.ones_like(own)), lambda: self._inner.flip(own, rate, most), rate, len(own), most)
-        )
+        private, public = (own, np.ones_like(own)), (rate, len(own), most)
+        return int(self.note("flip", private, lambda: self._inner.flip(own, rate, most), *public))
 
     # Coins without a private number
 
@@ -205,14 +203,8 @@ def release(
     """Ask and record; with a `script`, ask and replay."""
     with recording(workspace, request, script) as recorder:
         answer = table.ask(recorder.whole(query) if is_whole(query) else query, request)
-    parts = {
-        "value": repr(answer.value),
-        "interval": repr(answer.interval),
-        "raw": repr(answer.raw),
-        "path": repr(answer.path),
-        "receipt": steady(answer.receipt),
-        "sentence": answer.sentence,
-    }
+    parts = {name: repr(getattr(answer, name)) for name in ("value", "interval", "raw", "path")}
+    parts |= {"receipt": steady(answer.receipt), "sentence": answer.sentence}
     if isinstance(query, OfRows):
         parts["file"] = workspace.published_file(request).read_bytes().hex()
     return RecordedRun(recorder, answer, parts)

@@ -146,8 +146,8 @@ def train_divergence(
 
 def variational(one: Floats, other: Floats, cut: float, order: float, failure: float, times: int = 1) -> float:
     """α/(α−1)·ln(lower end of E_P) − ln(upper end of E_Q); as if there were `times` as many draws."""
-    low = _mean_above(np.exp((order - 1) * one), math.exp((order - 1) * cut), failure / 2, times)
-    high = _mean_below(np.exp(order * other), math.exp(order * cut), failure / 2, times)
+    low = _mean_end(np.exp((order - 1) * one), math.exp((order - 1) * cut), failure / 2, times, up=False)
+    high = _mean_end(np.exp(order * other), math.exp(order * cut), failure / 2, times, up=True)
     return -math.inf if low <= 0 else order / (order - 1) * math.log(low) - math.log(high)
 
 
@@ -167,14 +167,9 @@ def _halved(outcomes: Sequence[object]) -> tuple[list[Any], list[Any]]:
     return hashable[: len(hashable) // 2], hashable[len(hashable) // 2 :]
 
 
-def _mean_above(values: Floats, top: float, failure: float, times: int) -> float:
-    """The true mean of values in [0, top] is at least this."""
-    return top * _end(float(values.mean()) / top, len(values) * times, failure, up=False)
-
-
-def _mean_below(values: Floats, top: float, failure: float, times: int) -> float:
-    """The true mean of values in [0, top] is at most this."""
-    return top * _end(float(values.mean()) / top, len(values) * times, failure, up=True)
+def _mean_end(values: Floats, top: float, failure: float, times: int, up: bool) -> float:
+    """The true mean of values in [0, top] is at most this (`up`), or at least this."""
+    return top * _end(float(values.mean()) / top, len(values) * times, failure, up)
 
 
 def _end(seen: float, draws: int, failure: float, up: bool) -> float:
@@ -234,20 +229,10 @@ class AuditLine:
 
     def row(self) -> tuple[str, ...]:
         spot = self.spot
-        return (
-            spot.key,
-            say(f"audit.kind.{spot.kind}"),
-            say(f"audit.relation.{spot.relation}"),
-            say(f"audit.unit.{spot.unit}"),
-            self.claim_words,
-            self.exact_words,
-            figure(self.evidence.epsilon),
-            say(
-                "audit.witness.delta" if spot.kind == "approximate" else "audit.witness.renyi",
-                amount=figure(self.witnessed.amount),
-                claimed=figure(self.allowed),
-            ),
-        )
+        where = (say(f"audit.{name}.{getattr(spot, name)}") for name in ("kind", "relation", "unit"))
+        code = "audit.witness.delta" if spot.kind == "approximate" else "audit.witness.renyi"
+        witness = say(code, amount=figure(self.witnessed.amount), claimed=figure(self.allowed))
+        return spot.key, *where, self.claim_words, self.exact_words, figure(self.evidence.epsilon), witness
 
 
 def spots() -> list[Spot]:
@@ -316,25 +301,15 @@ def _words(query: AnyQuery, worst_case: Worst) -> tuple[float, Fraction, str, st
     if claimed.epsilon is None:
         most, delta = claimed_at(query.loss())
         exact = epsilon_at(*laws_of(query, *worst_case.pair), delta).high
-        part = _closeness(query, worst_case)[0]
-        return (
-            float(most),
-            delta,
-            say("audit.claim.gaussian", epsilon=figure(float(most)), delta=text_of(SEEN_DELTA)),
-            say(
-                "audit.exact.gaussian_delta" if claimed.delta else "audit.exact.gaussian",
-                epsilon=figure(float(exact)),
-                part=figure(part),
-            ),
-        )
+        part = figure(_closeness(query, worst_case)[0])
+        claim = say("audit.claim.gaussian", epsilon=figure(float(most)), delta=text_of(SEEN_DELTA))
+        code = "audit.exact.gaussian_delta" if claimed.delta else "audit.exact.gaussian"
+        return float(most), delta, claim, say(code, epsilon=figure(float(exact)), part=part)
     epsilon = float(claimed.epsilon)
     if claimed.delta and worst_case.delta is not None:
-        return (
-            epsilon,
-            claimed.delta,
-            say("audit.claim.approximate", epsilon=figure(epsilon), delta=f"{float(claimed.delta):.0e}"),
-            say("audit.exact.approximate", delta=f"{float(worst_case.delta.high):.2e}"),
-        )
+        claim = say("audit.claim.approximate", epsilon=figure(epsilon), delta=f"{float(claimed.delta):.0e}")
+        found = say("audit.exact.approximate", delta=f"{float(worst_case.delta.high):.2e}")
+        return epsilon, claimed.delta, claim, found
     return epsilon, Fraction(0), figure(epsilon), figure(float(worst_case.epsilon))
 
 
@@ -361,11 +336,8 @@ class Section:
 
     def as_markdown(self) -> list[str]:
         """A table of its rows. A bar or a line break in a cell would end it, so both are replaced."""
-        return [
-            "| " + " | ".join(_cell(cell) for cell in self.columns) + " |",
-            "|" + "---|" * len(self.columns),
-            *("| " + " | ".join(_cell(cell) for cell in row) + " |" for row in self.rows),
-        ]
+        head, *rows = ("| " + " | ".join(map(_cell, row)) + " |" for row in (self.columns, *self.rows))
+        return [head, "|" + "---|" * len(self.columns), *rows]
 
     def as_text(self) -> list[str]:
         """The same in columns of equal width, for a terminal."""
@@ -518,9 +490,8 @@ def write_only(path: Path, key: str, section: Section, draws: int, kept: bool) -
     lines, first, last = _questions_on(path, draws)
     columns, rows = _cells(lines[first]), lines[first + 2 : last]
     by_column = [dict(zip(section.columns, row, strict=True)) for row in section.rows]
-    fresh = section_table(
-        "", columns, [[row.get(column, "") for column in columns] for row in by_column]
-    ).as_markdown()[2:]
+    ordered = [[row.get(column, "") for column in columns] for row in by_column]
+    fresh = section_table("", columns, ordered).as_markdown()[2:]
     others = [row for row in rows if _cells(row)[0] != key]
     order = list(catalogue)[: list(catalogue).index(key)]
     before = {question: place for place, row in enumerate(others) for question in order if _cells(row)[0] == question}
@@ -570,9 +541,8 @@ def ledger_section(plays: int) -> tuple[Section, list[str]]:
     above += [people] if together.worth > games.PEOPLE_RULE.delta else []
     rule = BUDGET.rule()
     for name, evidence in audit_plays(plays) if plays > 1 else []:
-        rows.append(
-            (say(f"audit.strategy.{name}"), _allowance(rule), say("audit.ledger.bound", bound=figure(evidence.epsilon)))
-        )
+        bound = say("audit.ledger.bound", bound=figure(evidence.epsilon))
+        rows.append((say(f"audit.strategy.{name}"), _allowance(rule), bound))
         if evidence.epsilon > rule.epsilon:
             above.append(say(f"audit.strategy.{name}"))
     return section_table(say("audit.ledger.title"), say("audit.ledger.columns").split(";"), rows), above

@@ -67,15 +67,12 @@ def listed(workspace: Workspace) -> int:
         return 0
     with workspace.ledger.people() as book:
         for person in workspace.people():
-            words = [
-                say("people.line.table" if role.table else "people.line.role", role=role.role, table=role.table)
-                for role in book.roles_of(person.id)
-            ]
-            words += [
-                say("people.line.grant", share=grant.share * 100, table=grant.table)
-                for grant in book.grants_to(person.id)
-                if grant.live(today())
-            ]
+            words = []
+            for role in book.roles_of(person.id):
+                code = "people.line.table" if role.table else "people.line.role"
+                words.append(say(code, role=role.role, table=role.table))
+            grants = [grant for grant in book.grants_to(person.id) if grant.live(today())]
+            words += [say("people.line.grant", share=grant.share * 100, table=grant.table) for grant in grants]
             words += [say("people.line.group", group=group[2:]) for group in book.groups_of(person.id)]
             print(say("people.line", person=person.id, name=person.shown, roles=", ".join(words) or "–"))
     return 0

@@ -396,12 +396,7 @@ class Face:
     # Requests for more
 
     def wish(
-        self,
-        table: str,
-        reason: str,
-        share: Json | None = None,
-        query: AnyQuery | None = None,
-        wish_id: str | None = None,
+        self, table: str, reason: str, share: Json | None = None, query: AnyQuery | None = None, wish_id: str = ""
     ) -> ShareRequest:
         """Ask for a total share of the allowance, or for one question above the limit, with a reason."""
         record = self._own_record("wish", table)
@@ -422,10 +417,8 @@ class Face:
         an owner sees all requests about the table, an auditor all."""
         self._check("wishes")
         with self._at.house.ledger.people() as book:
-            visible = [
-                wanted for wanted in book.all_wishes() if table in (None, wanted.table) and self._sees(book, wanted)
-            ]
-            return [AskedFor(wanted, book.decision(wanted.id)) for wanted in visible]
+            asked = [wanted for wanted in book.all_wishes() if table in (None, wanted.table)]
+            return [AskedFor(wanted, book.decision(wanted.id)) for wanted in asked if self._sees(book, wanted)]
 
     def pending(self) -> list[ShareRequest]:
         """The requests that wait for this person's decision: a badge counts them."""

@@ -47,9 +47,8 @@ class PersonTable(Table):
         checks = self.checks_for([query]) if checked else []
         first = [cost(check.loss(), rule.alpha) for check in checks]
         payers = [payer for payer in self._payers() if payer.grant.allows(query.card.key)]
-        payer = next(
-            (payer for payer in payers if _fits(rule, payer, price)), _roomiest(payers)
-        )  # as the ledger chooses
+        fitting = (payer for payer in payers if _fits(rule, payer, price))
+        payer = next(fitting, _roomiest(payers))  # as the ledger chooses
         table_left = max(1 - filter.used(rule, self._standing().totals), NOTHING)
         if payer is None:
             covered, left = self._payer() is None, self._left()  # another grant does not allow it, or there is none

@@ -186,12 +186,9 @@ def choice_gaps(rule: Rule, facts: Facts) -> dict[str, list[tuple[int, int]]]:
     choice = NoisyArgmax.build(about, {"options": [one, other], "epsilon": spend, "noise": PermuteAndFlip.name})
     gaps = {CHOSEN: [(options, choice.gap(options)) for options in OPTIONS]}
     for accounting in ALL:
-        shares = [(options, most_each(rule, count, options, accounting)) for options in OPTIONS]
-        gaps[accounting] = [
-            (options, _gap(count.at(epsilon).scale, options)) for options, epsilon in shares if epsilon is not None
-        ]
+        gaps[accounting] = []
+        for options in OPTIONS:
+            if (epsilon := most_each(rule, count, options, accounting)) is not None:
+                reach = laplace_reach(count.at(epsilon).scale, BETA / options)
+                gaps[accounting].append((options, 2 * reach))
     return gaps
-
-
-def _gap(scale: Fraction, options: int) -> int:
-    return 2 * laplace_reach(scale, BETA / options)

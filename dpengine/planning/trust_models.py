@@ -136,12 +136,10 @@ def _asked(model: str, kind: str, given: Mapping[str, Json]) -> tuple[str, JsonO
     parameters |= {"where": given.get("where") or []} if kind == "count" else {"column": given.get("column")}
     if model == "central":
         return ("count" if kind == "count" else "histogram"), parameters
+    if model == "local" and kind == "count":
+        return "local_count", parameters
     if model == "local":
-        return (
-            ("local_count", parameters)
-            if kind == "count"
-            else ("publish_category", {"epsilon": given["epsilon"], "columns": [given.get("column")]})
-        )
+        return "publish_category", {"epsilon": given["epsilon"], "columns": [given.get("column")]}
     parameters |= {"delta": given["delta"]} | ({"calibration": "lecture"} if model == "lecture" else {})
     if kind == "count":
         return "shuffle_count", parameters
@@ -151,10 +149,8 @@ def _asked(model: str, kind: str, given: Mapping[str, Json]) -> tuple[str, JsonO
 
 def of_all(all_ways: tuple[Way, ...]) -> AllowanceError | None:
     """The refusal for a table that allows only the central model."""
-    for way in all_ways:
-        if way.refused is not None and way.refused.code in OF_ALL:
-            return way.refused
-    return None
+    refusals = (way.refused for way in all_ways if way.refused is not None)
+    return next((refusal for refusal in refusals if refusal.code in OF_ALL), None)
 
 
 def lecture(people: int, kind: str, epsilon: Fraction, delta: Fraction) -> Lecture:

@@ -361,12 +361,10 @@ def size(given: Mapping[str, str], name: str) -> int:
 def made_up(given: Mapping[str, str], people: int) -> Facts:
     """The facts of a made-up table with only its sizes known."""
     needed = typed(given["q"])
-    ends = (Fraction(0), Fraction(1), Fraction(1))
+    ends: tuple[Fraction, ...] = (Fraction(0), Fraction(1), Fraction(1))
     if "range" in needed:
-        lower, upper, step = (
-            read_number_field(given[name], say(f"whatif.field.{name}")) for name in ("low", "high", "step")
-        )
-        ends = (lower, upper, step)
+        names = ("low", "high", "step")
+        ends = tuple(read_number_field(given[name], say(f"whatif.field.{name}")) for name in names)
     sizes = {name: size(given, name) for name in ("values", "lists", "options", "features") if name in needed}
     labels = sizes.get("options") or sizes.get("values", 2)
     full = given["full"] == "yes" or "features" in needed
@@ -551,11 +549,9 @@ def training_people(query: OfGradients, delta: Fraction, risk: Fraction) -> tupl
 
 
 def _training(query: OfGradients, delta: Fraction) -> list[str]:
-    needed = training_people(query, delta, query.promise().risk)
-    if needed is None:
+    if (needed := training_people(query, delta, query.promise().risk)) is None:
         return []
-    steps, people = needed
-    return [say("whatif.theorem.lecture_training", steps=steps, people=_about(people))]
+    return [say("whatif.theorem.lecture_training", steps=needed[0], people=_about(needed[1]))]
 
 
 def class_people(query: OfClass, alpha: Fraction) -> tuple[int, int]:

@@ -154,11 +154,8 @@ def rule_of(epsilon: Fraction, delta: Fraction) -> Rule:
 
 
 def check(people: int, answers: int, beta: Fraction, steps: int = 1) -> None:
-    for name, value, most in (
-        ("people", people, MOST_PEOPLE),
-        ("answers", answers, MOST_ANSWERS),
-        ("steps", steps, MOST_STEPS),
-    ):
+    limits = {"people": (people, MOST_PEOPLE), "answers": (answers, MOST_ANSWERS), "steps": (steps, MOST_STEPS)}
+    for name, (value, most) in limits.items():
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
             raise AllowanceError(f"validity.{name}", most=most)
     if not 0 < beta < 1:

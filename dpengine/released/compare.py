@@ -114,7 +114,7 @@ def figures(
         if figure is None or ranges.get(part) is None or not (parts is None or part in parts):
             continue
         low, high = ranges[part]
-        stated = _inside(query, _number(figure), _below(low), _above(high), part)
+        stated = _inside(query, _number(figure), _end(low, -math.inf), _end(high, math.inf), part)
         tells, day = not query.mute((low, high), part), isinstance(figure, str)
         claim = query.beta if alone else beta
         unit = (kind_of_unit, query.column_of(part) if kind_of_unit == "column" else "", query.answer_kind)
@@ -139,13 +139,9 @@ def _number(figure: Json) -> Fraction:
     return Fraction(str(figure)) if isinstance(figure, float) else Fraction(figure)
 
 
-def _below(end: Json) -> Fraction:
-    """A lower end rounded to a float, moved one float outwards, so that the range covers the exact end."""
-    return Fraction(math.nextafter(end, -math.inf)) if isinstance(end, float) else _number(end)
-
-
-def _above(end: Json) -> Fraction:
-    return Fraction(math.nextafter(end, math.inf)) if isinstance(end, float) else _number(end)
+def _end(end: Json, outwards: float) -> Fraction:
+    """An end rounded to a float, moved one float outwards, so that the range covers the exact end."""
+    return Fraction(math.nextafter(end, outwards)) if isinstance(end, float) else _number(end)
 
 
 def difference(first: Stated, second: Stated) -> Stated:
@@ -249,22 +245,13 @@ def _pair(first: Comparable, second: Comparable, day: bool) -> Compared:
     return Compared(first, second, difference(left, right), times, percent)
 
 
-@dataclass(frozen=True)
-class ShareOfAll:
-    """In percent."""
-
-    value: Fraction
-    low: Fraction
-    high: Fraction
-
-
 def shares(
     counts: Sequence[Fraction | int], ranges: Sequence[tuple[Fraction | int, Fraction | int]]
-) -> list[ShareOfAll] | None:
-    """The share of each count among all; None where there may be nobody at all. Their ranges hold whenever those of the
-    counts do, for free. Counts x_i lie in [l_i, u_i] and are at least 0. A share x_i / Σx grows with x_i and falls with
-    every other count, so it lies between l_i / (l_i + Σ_{j≠i} u_j) and u_i / (u_i + Σ_{j≠i} l_j): exact interval
-    arithmetic, for all shares of all rows at once."""
+) -> list[Stated] | None:
+    """The share of each count among all, in percent; None where there may be nobody at all. Their ranges hold whenever
+    those of the counts do, for free. Counts x_i lie in [l_i, u_i] and are at least 0. A share x_i / Σx grows with x_i
+    and falls with every other count, so it lies between l_i / (l_i + Σ_{j≠i} u_j) and u_i / (u_i + Σ_{j≠i} l_j): exact
+    interval arithmetic, for all shares of all rows at once."""
     values = [max(Fraction(count), Fraction(0)) for count in counts]
     lows = [max(Fraction(low), Fraction(0)) for low, _ in ranges]
     highs = [max(Fraction(high), Fraction(0)) for _, high in ranges]
@@ -274,7 +261,7 @@ def shares(
     shares_of_all = []
     for value, low, high in zip(values, lows, highs, strict=True):
         ends = _part(low, most - high), _part(high, least - low)
-        shares_of_all.append(ShareOfAll(min(max(_part(value, whole - value), ends[0]), ends[1]), *ends))
+        shares_of_all.append(Stated(min(max(_part(value, whole - value), ends[0]), ends[1]), *ends))
     return shares_of_all
 
 

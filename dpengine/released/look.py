@@ -191,19 +191,16 @@ def item_shares(query: Overview, raw: Sequence[int], log: float, column: str) ->
         low, high = ratio_ends(over, under, off, shared, held[""], log)
     low, high = np.nan_to_num(np.clip(low, 0, 1), nan=0.0), np.nan_to_num(np.clip(high, 0, 1), nan=1.0)
     middle = np.clip(over / under if under > 0 else np.full(len(over), 0.5), low, high)
-    return [
-        Figure(label, float(value), float(least), float(most))
-        for label, value, least, most in zip(query.item_labels(column), middle, low, high, strict=True)
-    ]
+    return figures_of(query.item_labels(column), middle, low, high)
+
+
+def figures_of(labels: Sequence[str], middle: Floats, low: Floats, high: Floats) -> list[Figure]:
+    columns = zip(labels, middle.tolist(), low.tolist(), high.tolist(), strict=True)
+    return [Figure(label, value, least, most) for label, value, least, most in columns]
 
 
 def item_share(
-    query: Overview,
-    raw: Sequence[int],
-    log: float,
-    column: str,
-    condition: Condition,
-    among: Condition | None,
+    query: Overview, raw: Sequence[int], log: float, column: str, condition: Condition, among: Condition | None
 ) -> Figure:
     """The share of one item; nothing else was counted of sets."""
     labels = condition[column]
@@ -260,11 +257,9 @@ class Look(dict[str, int]):
         if column in self.query.items:
             return item_bars(self.query, self.raw, column)
         place = self.place(column)
-        reach = self.query.reach((place,))
-        return [
-            self._count(label, float(cell), reach)
-            for label, cell in zip(self.query.cell_labels[place], self.marginals[(place,)], strict=True)
-        ]
+        reach, cells = self.query.reach((place,)), self.marginals[(place,)].tolist()
+        pairs = zip(self.query.cell_labels[place], cells, strict=True)
+        return [self._count(label, cell, reach) for label, cell in pairs]
 
     def cross(self, one: str, other: str) -> list[list[Figure]]:
         """A row for each value of the first column, a figure for each of the second: measured if the pair was bought,
@@ -277,10 +272,8 @@ class Look(dict[str, int]):
             cells, reach, how = self.rows * self.estimated(part), math.nan, "estimated"
         cells = cells if first < second else cells.T
         labels = self.query.cell_labels[second]
-        return [
-            [self._count(label, float(cell), reach, how) for label, cell in zip(labels, row, strict=True)]
-            for row in cells
-        ]
+        rows = [zip(labels, row, strict=True) for row in cells.tolist()]
+        return [[self._count(label, cell, reach, how) for label, cell in row] for row in rows]
 
     def mean(self, column: str, among: Condition | None = None) -> Figure:
         """The mean of a number column over the rows with a value; or over those `among` them with one of the given

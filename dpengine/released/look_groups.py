@@ -28,7 +28,7 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import Grouped, base, ref_json
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.marginals.residuals import Columns
-from dpengine.released.look import Figure, Look, item_shares
+from dpengine.released.look import Figure, Look, figures_of, item_shares
 
 CLEAR, PERHAPS, UNKNOWN, ESTIMATED = "clear", "perhaps", "unknown", "estimated"
 
@@ -69,10 +69,8 @@ def of_everyone(look: Look, column: str) -> list[Figure]:
     low, high = _ranges(look, (place,), cells, cells.sum(), (0,))
     if look.query.layout.known:  # a share is then a number over a known one, and no less exact than its bar
         reach = look.query.reach((place,))
-        low, high = (
-            np.maximum(low, np.clip((cells - reach) / look.rows, 0.0, 1.0)),
-            np.minimum(high, np.clip((cells + reach) / look.rows, 0.0, 1.0)),
-        )
+        low = np.maximum(low, np.clip((cells - reach) / look.rows, 0.0, 1.0))
+        high = np.minimum(high, np.clip((cells + reach) / look.rows, 0.0, 1.0))
     return _figures(look.query.cell_labels[place], cells, cells.sum(), low, high)
 
 
@@ -131,18 +129,13 @@ def shares(look: Look, by: str, column: str) -> tuple[Floats, Floats]:
 
 def difference(look: Look, column: str, value: str, by: str, groups: tuple[str, str]) -> Figure:
     """How much larger the share of a value is in one group of `by` than in another: the difference of the ranges."""
-    first, second = (_share_in(look, column, value, {by: group}) for group in groups)
-    label = " − ".join(groups)
+    of_groups = [{figure.label: figure for figure in of_group(look, column, {by: group})} for group in groups]
+    if value not in of_groups[0]:
+        raise AllowanceError("look.label", column=column)
+    (first, second), label = (figures[value] for figures in of_groups), " − ".join(groups)
     if first.low is None or second.low is None:
         return Figure(label, first.value - second.value, None, None, "estimated")
     return Figure(label, first.value - second.value, first.low - _high(second), _high(first) - second.low)
-
-
-def _share_in(look: Look, column: str, value: str, groups: Mapping[str, str]) -> Figure:
-    share = next((figure for figure in of_group(look, column, groups) if figure.label == value), None)
-    if share is None:
-        raise AllowanceError("look.label", column=column)
-    return share
 
 
 def shown_beyond_noise(look: Look, column: str) -> float:
@@ -171,10 +164,9 @@ def together(look: Look, by: str, column: str) -> Apart:
     total = cells.sum(axis=1, keepdims=True)
     middle = np.clip(np.divide(cells, total, out=np.zeros_like(cells), where=total > 0), low, high)
     rows, columns = (low.argmax(axis=0), high.argmin(axis=0)), np.arange(low.shape[1])
-    apart = low[rows[0], columns] - high[rows[1], columns]
-    outside = np.minimum(
-        middle[rows[0], columns] - high[rows[1], columns], low[rows[0], columns] - middle[rows[1], columns]
-    )
+    first_row, last_row = (rows[0], columns), (rows[1], columns)
+    apart = low[first_row] - high[last_row]
+    outside = np.minimum(middle[first_row] - high[last_row], low[first_row] - middle[last_row])
     at = int(apart.argmax())
     state = CLEAR if apart[at] > 0 else PERHAPS
     if state == PERHAPS and outside[at := int(outside.argmax())] <= 0:
@@ -209,7 +201,4 @@ def _ranges(look: Look, part: Columns, cells: Floats, total: Floats, over: tuple
 
 def _figures(labels: Sequence[str], cells: Floats, total: float, low: Floats, high: Floats) -> list[Figure]:
     middle = np.clip(cells / total if total > 0 else np.full(len(cells), 1 / len(cells)), low, high)
-    return [
-        Figure(label, float(value), float(least), float(most))
-        for label, value, least, most in zip(labels, middle, low, high, strict=True)
-    ]
+    return figures_of(labels, middle, low, high)

@@ -223,11 +223,8 @@ def linear_parts(model: Model) -> JsonObject:
         if isinstance(column, Category):
             spelled = column.spelled().items()
             values = {spelling: coefficients[f"{name} = {column.labels[code]}"] for spelling, code in spelled}
-            columns[name] = {
-                "values": values,
-                "other": values[normal(column.unknown)],
-                "empty": values[normal(column.missing)],
-            }
+            other, none = values[normal(column.unknown)], values[normal(column.missing)]
+            columns[name] = {"values": values, "other": other, "empty": none}
         else:
             missing = None if isinstance(column, Date) else column.missing
             empty = None if missing is None else text_of(missing)

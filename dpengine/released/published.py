@@ -133,10 +133,7 @@ class Published:
             seen = np.bincount(codes, minlength=size)
         reach = float(swap_reach(mixed, size, self.rows, self.query.beta / many))
         estimates = (seen - self.rows * float(mixed / size)) / float(1 - mixed)
-        return {
-            label: Estimate(float(count), float(count) - reach, float(count) + reach)
-            for label, count in zip(column.labels, estimates, strict=True)
-        }
+        return dict(zip(column.labels, _around(estimates, reach), strict=True))
 
     @property
     def crossed(self) -> bool:
@@ -152,10 +149,7 @@ class Published:
         seen = np.bincount(places, minlength=whole.size)
         reach = float(swap_reach(whole.mixed, whole.size, self.rows, self.query.beta / whole.size))
         counts = (seen - self.rows * float(whole.chance)) / float(1 - whole.mixed)
-        return {
-            cells: Estimate(float(count), float(count) - reach, float(count) + reach)
-            for cells, count in zip(product(*map(self._cells, names)), counts, strict=True)
-        }
+        return dict(zip(product(*map(self._cells, names)), _around(counts, reach), strict=True))
 
     def _cells(self, name: str) -> list[str]:
         """Every possible cell of a column, as the file writes it."""
@@ -219,6 +213,10 @@ class Published:
             value = float((weights * counts).sum())
             reach = self.rows and float(reach_of(row, first, last, self.rows, self.query.beta / together))
         return Estimate(value, max(value - reach, -float(self.rows)), value + reach)
+
+
+def _around(counts: npt.NDArray[np.floating], reach: float) -> list[Estimate]:
+    return [Estimate(count, count - reach, count + reach) for count in counts.tolist()]
 
 
 def unbiased(scale: Fraction, codes: Integers, first: int | None, last: int | None) -> npt.NDArray[np.float64]:

@@ -26,7 +26,6 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import WEEK, Grouped, ref_json
 from dpengine.declared.schema import MISSING, Category, Number
 from dpengine.mechanisms.marginals.residuals import Columns
-from dpengine.mechanisms.marginals.wanted import DOES_NOT_FIT
 from dpengine.released.look import Figure, Look
 from dpengine.statistics.features import WEIGHT_BITS, Model, layout_of
 
@@ -502,23 +501,14 @@ class Shapes:
         data |= {"yes": list(self.yes)} if self.listed else {}
         columns = []
         for name, place in zip(self.columns, self.places, strict=True):
-            effects = [
-                {"value": bar.label, "adds": bar.value, "low": bar.low, "high": bar.high} for bar in self.effects(name)
-            ]
+            bars = self.effects(name)
+            effects = [{"value": bar.label, "adds": bar.value, "low": bar.low, "high": bar.high} for bar in bars]
             columns.append({"column": ref_json(self.look.query.columns[place]), "effects": effects})
         return data | {"columns": columns}
-
-    def possible(self, column: str) -> list[str]:
-        """The labels for a column in a form, without that of misfits."""
-        return [label for label in self.look.query.cell_labels[self.look.place(column)] if label != DOES_NOT_FIT]
 
 
 class LookWithModels(Look):
     """A first look as an answer holds it."""
-
-    def predictable(self) -> list[str]:
-        """Columns that a model can predict, because others were counted against them."""
-        return predictable(self)
 
     def model(self, target: str, yes: Sequence[str] = (), columns: Sequence[str] = ()) -> Shapes:
         """A model of one column from others, for free: for a list, whether it is one of the labels in `yes`; for a

@@ -301,10 +301,8 @@ class FittedTable:
         """Fit and write. Another process that does the same writes the same."""
         if self.ready:
             return
-        points = fitted(
-            self.sizes, self.targets, float(self.rows), self.seed, progress, self.alike, possible=self.possible
-        )
-        codes = self._whole(points)
+        how = float(self.rows), self.seed, progress, self.alike
+        codes = self._whole(fitted(self.sizes, self.targets, *how, possible=self.possible))
         by_curve = {name: curve.source for name, curve in self._curves.items()}
         facts = {_FACTS: json.dumps(self._tried()).encode(), _REFINED: json.dumps(by_curve).encode()}
         table = self.arrow(codes).replace_schema_metadata(facts)

@@ -13,7 +13,7 @@ from browser.journeys import download, kind, no_sideways_scrolling, place, table
 from browser.steps import go, settled, shot
 
 from dpengine.planning import whatif
-from ui.whatif.whatif_state import USUAL
+from ui.whatif.whatif import USUAL
 
 STATEMENT = "p.statement"
 

@@ -174,7 +174,7 @@ def test_what_is_copied_has_its_range_and_its_receipt(clinic: dp.Table) -> None:
 
 def test_all_answers_can_be_taken_away(clinic: dp.Table) -> None:
     answer = bars(clinic)
-    written = {what: write() for what, _, _, write in answers.files(clinic)}
+    written = {what: write() for what, _, write in answers.files(clinic)}
     rows = list(csv.DictReader(io.StringIO(str(written["csv"]).lstrip("\ufeff"))))
     assert {row["label"] for row in rows} == set(answer.value)
     assert escape(answer.sentence) in str(written["report"])
@@ -182,7 +182,7 @@ def test_all_answers_can_be_taken_away(clinic: dp.Table) -> None:
 
 def test_answers_are_taken_away_as_spreadsheets(clinic: dp.Table) -> None:
     answer = bars(clinic)
-    written = {what: write() for what, _, _, write in answers.files(clinic)}
+    written = {what: write() for what, _, write in answers.files(clinic)}
     for content in (written["sheet"], exports.answer_sheet(answer)):
         assert isinstance(content, bytes)
         sheet = openpyxl.load_workbook(io.BytesIO(content)).active
@@ -257,7 +257,7 @@ def test_the_file_of_all_answers_has_the_notes(clinic: dp.Table) -> None:
     bars(clinic)
     clinic.ask(clinic.query("mean", column="wait", by="clinic", epsilon="2"))
     with speaking("sl"):
-        (text,) = [str(write()) for what, _, _, write in answers.files(clinic) if what == "csv"]
+        (text,) = [str(write()) for what, _, write in answers.files(clinic) if what == "csv"]
     rows = list(csv.DictReader(io.StringIO(text.lstrip(exports.MARK))))
     note = say("fit.note.unchecked", column="wait")
     of_wait = [one["note"] for one in rows if "wait" in one["question"]]

@@ -28,8 +28,8 @@ from dpengine.mechanisms import catalogue
 from dpengine.messages import known
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import max_divergence
-from ui.check import audit, audit_state
-from ui.check.audit_state import CARE, Drawn, draw_more, evidence, prepared
+from ui.check import audit
+from ui.check.audit import CARE, Drawn, draw_more, evidence, prepared
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERY = [(key, relation, unit) for key in EXAMPLES for relation, unit in settings(key)]
@@ -173,7 +173,7 @@ def test_draws_prove_no_more_than_was_claimed_and_catch_a_twin() -> None:
 
 def test_no_question_leads_to_a_twin() -> None:
     assert all(query.__module__.startswith("dpengine.mechanisms.") for query in catalogue.values())
-    allowed = {"audit.py", "audit_state.py", "twins.py"}
+    allowed = {"audit.py", "twins.py"}
     for path in sorted(one for folder in ("dpengine", "ui", "pages", "demos") for one in (ROOT / folder).rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         imported = re.search(r"^\s*(from|import) demos(\.twins\b|\b.*\btwins\b)", text, flags=re.M)
@@ -188,7 +188,7 @@ def test_no_question_leads_to_a_twin() -> None:
 
 @pytest.fixture(autouse=True)
 def few_draws_first(shared: dp.Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_state, "FIRST", 20)
+    monkeypatch.setattr(audit, "FIRST", 20)
 
 
 def opened(**address: str) -> AppTest:
@@ -202,7 +202,7 @@ def said(page: AppTest) -> str:
 def stands(page: AppTest, shared: dp.Workspace) -> list[str]:
     """The page shows two pictures with the exact figures of its settings, and nothing was charged."""
     given = page.session_state["audit"]["given"]
-    example = audit_state.example_of(given)
+    example = audit.example_of(given)
     text = said(page)
     assert text.count("Promised: at most") >= 4 and len(page.get("plotly_chart")) == 2
     assert not re.search(r"\bpass(es|ed)?\b", text) and "page.failed" not in text
@@ -262,7 +262,7 @@ def test_an_address_brings_back_the_whole_page_and_widgets_change_it(shared: dp.
 
 
 def test_more_draws_add_up(shared: dp.Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_state, "MORE", 30)
+    monkeypatch.setattr(audit, "MORE", 30)
     page = opened()
     assert "by 40 draws" in said(page)
     page.button(key="audit-built-more").click().run()
@@ -273,7 +273,7 @@ def test_more_draws_add_up(shared: dp.Workspace, monkeypatch: pytest.MonkeyPatch
 def test_whatever_stands_in_the_address_the_page_stands(shared: dp.Workspace) -> None:
     page = opened(q="DROP TABLE", relation="<script>", unit="9" * 99, e="NaN", twin="\0<script>")
     assert "<script>" not in html_of(page)
-    assert page.session_state["audit"]["given"] == audit_state.USUAL | {"twin": "half"}
+    assert page.session_state["audit"]["given"] == audit.USUAL | {"twin": "half"}
     assert stands(opened(q="median", e="1e400", twin="nonempty"), shared)[0] == "uncapped"
 
 

@@ -75,7 +75,7 @@ def test_without_a_number_of_people_it_says_for_how_many_it_was_worked_out() -> 
 def test_once_the_people_are_counted_it_says_how_much_can_be_asked_of_them() -> None:
     page = Page().upload("age\n" + "33\n44\n" * 1_000).to("care").press("Add the table")
     assert page.draft.step == "done", page.refusals
-    many = care.price.good_questions(care.drafts.budget(page.draft), care._typical(page.draft, 2_000))
+    many = care._good(page.draft, care.drafts.budget(page.draft), 2_000)
     assert 0 < many <= care.MOST_GOOD and say("data.done.enough", many=many, people=2_000) in page.text
 
 

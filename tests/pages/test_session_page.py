@@ -162,7 +162,7 @@ def until(true: Callable[[], Any]) -> Any:
 def test_a_first_look_answers_before_a_question_is_used(people: dp.Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """With its range where it was measured, and as an estimate where columns were not bought together."""
     asked: list[list[object]] = [["town", "in", ["B"]]]
-    monkeypatch.setattr("ui.session.session_run.conditions.conditions", lambda *_: asked)
+    monkeypatch.setattr("ui.session.session.conditions.conditions", lambda *_: asked)
     session = people.open_session(people.query("adaptive_session", questions=3, epsilon="0.2"), "s")
     _, text = opened("session", session="s")
     assert "first look" not in text

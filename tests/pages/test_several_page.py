@@ -24,7 +24,7 @@ from ui.ask.answer import strips_html
 from ui.ledger import report
 from ui.parts import exports
 from ui.shell import state
-from ui.whatif.whatif_state import USUAL
+from ui.whatif.whatif import USUAL
 from ui.words.wording import headline, range_words
 
 BOTH = ["age", "monthly_income"]

@@ -16,7 +16,7 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, L2_LAPLACE
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.messages.language import speaking
-from ui.train.train_preview import _figures_html, people_of
+from ui.train.train import _figures_html, people_of
 
 SCHEMA = dp.Schema(
     {f"x{place}": dp.Number(0, 10, missing=5) for place in range(9)} | {"list": dp.Category(list("abcdefgh"))}

@@ -29,7 +29,7 @@ from dpengine.released import model_scripts
 from ui.ask.answer import card_sentence
 from ui.ledger import report
 from ui.parts import exports, history
-from ui.train import score_file, shapes_result, train_check, train_result
+from ui.train import train_result
 from ui.words import figures
 
 pytestmark = pytest.mark.usefixtures("shared")
@@ -309,7 +309,7 @@ def test_what_was_released_before_a_check_counts_in_how_much_a_model_may_flatter
     def told() -> tuple[dp.Answer, str]:
         trained = table.ask(table.query("train_logistic", target="y", features=["x"], epsilon="0.02", steps=2))
         found = table.ask(table.query("check_model", model=model_of(trained).as_json(), epsilon="0.01"))
-        return found, train_check.flattery_words(table, found)
+        return found, train_result.flattery_words(table, found)
 
     first, words = told()
     [points] = re.findall(r"at most ([\d.]+) percentage points", words)
@@ -318,7 +318,7 @@ def test_what_was_released_before_a_check_counts_in_how_much_a_model_may_flatter
     _, after = told()
     [more] = re.findall(r"at most ([\d.]+) percentage points", after)
     assert float(more) > 4 * float(points)
-    assert train_check.flattery_words(table, first) == words, "what came after the check changes nothing"
+    assert train_result.flattery_words(table, first) == words, "what came after the check changes nothing"
     table.ask(table.query("histogram", column="x", epsilon="3"))
     assert told()[1] == say("check_model.flattery_none")
 
@@ -326,13 +326,13 @@ def test_what_was_released_before_a_check_counts_in_how_much_a_model_may_flatter
 def test_a_check_that_ends_while_the_page_is_drawn_is_in_its_meter(
     tables: dict[str, dp.Table], answer: dp.Answer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table, here, before = tables["rows"], train_check.workspace, percent_left(tables["rows"].meter().unused)
+    table, here, before = tables["rows"], train_result.workspace, percent_left(tables["rows"].meter().unused)
 
     def late() -> Any:
         table.ask(table.query("check_model", model=model_of(answer).as_json(), epsilon="2"), "late")
         return here()
 
-    monkeypatch.setattr(train_check, "workspace", late)
+    monkeypatch.setattr(train_result, "workspace", late)
     text = " ".join(said(opened(table="rows", trained=answer.request_id, checked="late")).split())
     after = " ".join(percent_left(table.meter().unused).split())
     assert after != before and f"{after} left" in text and f"{before} left" not in text
@@ -352,11 +352,11 @@ def test_a_brought_file_comes_back_with_one_column_more_and_nothing_of_it_is_kep
     app.file_uploader(key=key).set_value(("mine.csv", content.encode(), "text/csv")).run()
     assert not app.exception and "2 rows were read" in said(app) and "SECRET" not in said(app)
     done = app.session_state["scored-file"][1]
-    first, one, two = score_file.as_text(done).decode("utf-8-sig").splitlines()
+    first, one, two = train_result.as_text(done).decode("utf-8-sig").splitlines()
     assert first.startswith("note,") and one.startswith("'=SECRET,") and two.startswith("-5,")
     row = dict(zip(names, cells.split(","), strict=True))
     assert float(one.rsplit(",", 1)[1]) == pytest.approx(model.predict(row), rel=1e-4)
-    sheet = load_workbook(BytesIO(score_file.in_sheet(done))).active
+    sheet = load_workbook(BytesIO(train_result.in_sheet(done))).active
     assert sheet is not None and sheet.max_row == 3 and sheet.cell(3, 1).value == -5
     left = [path for path in (folder / "tmp").iterdir() if path.is_file()]
     assert not [path for path in left if b"SECRET" in path.read_bytes()], "the file was kept"
@@ -411,7 +411,7 @@ def test_yes_or_no_is_bought_as_a_first_look_and_the_model_is_read_off_it(tables
 
 def test_near_the_ends_of_a_chance_no_figure_is_told() -> None:
     model = looked(asked(epsilon="4"), people()).model(TARGET, ["yes"])
-    told = [shapes_result.would(model, said) for said in (0.0, 0.5, 1.0)]
+    told = [train_result.would(model, said) for said in (0.0, 0.5, 1.0)]
     assert ["5 of 100 or fewer" in told[0], "50 %" in told[1], "95 of 100 or more" in told[2]] == [True] * 3
     assert not any("100 %" in words or " 0 %" in words for words in told)
 

@@ -16,7 +16,7 @@ from demos.lessons import channel
 from demos.lessons import trust as demo
 from dpengine.core.printed import power_of_ten
 from dpengine.planning import trust_models
-from ui.trust import trust_more, trust_state
+from ui.trust import trust
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = 2_500
@@ -150,7 +150,7 @@ def test_the_lecture_s_coin_is_refused_with_its_p_and_its_true_delta(space: dp.W
 def test_the_ends_of_every_slider(space: dp.Workspace) -> None:
     page = opened(table="club")
     for place in (0, -1):
-        steps = trust_state.spend_steps(space.table("club"))
+        steps = trust.spend_steps(space.table("club"))
         page.select_slider[0].set_value(steps[place]).run()
         assert not page.exception and "A curator" in said(page)
     for step in ("2", "3", "4"):
@@ -211,7 +211,7 @@ def test_if_only_some_are_honest_the_exact_delta_is_told_and_what_mends_it(space
     left, coin = trust_models.delta_of(query, ROWS // 2), trust_models.needed(query, ROWS // 2)
     assert left > query.delta and coin is not None
     assert f"With 1,250 honest people the shuffled pile keeps δ = {power_of_ten(left)}, not 10⁻⁶" in text
-    assert f"come up with chance {trust_more.coin_words(coin)} instead of {trust_more.coin_words(query.chance)}" in text
+    assert f"come up with chance {trust.coin_words(coin)} instead of {trust.coin_words(query.chance)}" in text
     assert "This is an assumption that you choose and nobody can check" in text
     page.select_slider[1].set_value("100").run()
     assert "With 2,500 honest people the shuffled pile keeps its promise" in said(page)

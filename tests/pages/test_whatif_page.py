@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
 from dpengine.planning import whatif
-from ui.whatif.whatif_state import USUAL
+from ui.whatif.whatif import USUAL
 
 pytestmark = pytest.mark.usefixtures("shared")
 

@@ -25,7 +25,7 @@ from dpengine.workspace import Workspace
 from ui.shell import web, workshop_state
 from ui.shell.gate import ORIGIN
 from ui.shell.workshop_state import GONE, WAITING, Dot, Room, Snapshot
-from ui.workshop import invite, wall, wall_picture
+from ui.workshop import invite, wall
 
 ROOT = Path(__file__).resolve().parents[2]
 TEACHER, ANA, BO = "teacher", "ana", "bo"
@@ -317,13 +317,13 @@ def test_every_question_at_its_ends_has_a_picture_and_words(here: Any, question:
                 assert not re.search(r"\bnan\b|\binf\b|None|[{}]", re.sub(r"<style>.*?</style>", "", told))
                 assert all(0 <= float(at) <= 100 for at in re.findall(r"left:([-\d.]+)%", told))
     alike = (Dot(5.0, 5.0, 5.0),) * 3
-    assert wall_picture.wall(alike, 5.0, "people", "en").count('<i class="d') == 3
+    assert wall.wall(alike, 5.0, "people", "en").count('<i class="d') == 3
 
 
 def test_a_dot_stands_over_its_own_range() -> None:
     """Answers far apart with narrow ranges: a dot that is moved to the next of 80 places stands over none."""
     dots = tuple(Dot(value, value - 0.02, value + 0.02) for value in (0.0, 3.333, 7.777, 7.812, 50.05, 100.0))
-    told = wall_picture.wall(dots, None, "people", "en")
+    told = wall.wall(dots, None, "people", "en")
     above = re.findall(r'<i class="d\d+" style="left:([\d.]+)%', told)
     below = re.findall(r'<u style="left:([\d.]+)%;width:([\d.]+)%"></u><s style="left:([\d.]+)%"', told)
     assert len(above) == len(below) == len(dots)

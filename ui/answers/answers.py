@@ -26,27 +26,25 @@ from ui.words import gloss, model_words, prices
 
 # --- the whole account to print or download. Files are written when clicked.
 
-File = tuple[str, str, str, Callable[[], str | bytes]]  # its title, name, type and writer
+File = tuple[str, str, Callable[[], str | bytes]]  # its title, name and writer
 
 
 def show_downloads(table: dp.Table) -> None:
     with st.container(key="take-away", width="content"), st.popover(say("answers.take_away")):
         if st.button(say("answers.print"), key="answers-print"):
             scroll.print_page()
-        for what, name, mime, write in files(table):
-            st.download_button(say(f"answers.take.{what}"), write, name, mime, key=f"answers-{what}", on_click="ignore")
+        for what, name, write in files(table):
+            exports.offer(say(f"answers.take.{what}"), write, name, f"answers-{what}")
 
 
 def files(table: dp.Table) -> list[File]:
     name = re.sub(r"[^\w-]+", "-", table.name).strip("-") or "table"
-    csv = ("csv", f"answers-{name}.csv", "text/csv", lambda: exports.as_csv(ANSWER_COLUMNS, table.answer_rows()))
-    cells = f"answers-{name}.ipynb", "application/x-ipynb+json"
     return [
-        ("report", f"report-{name}.html", "text/html", lambda: report.html(table, *now())),
-        csv,
-        ("sheet", f"answers-{name}.xlsx", exports.SHEET, lambda: as_sheet(ANSWER_COLUMNS, table.answer_rows())),
-        ("notebook", *cells, lambda: notebook_text(table.account_lines())),
-        ("registry", registry_file_name(table.name), "application/yaml", lambda: _registry(table)),
+        ("report", f"report-{name}.html", lambda: report.html(table, *now())),
+        ("csv", f"answers-{name}.csv", lambda: exports.as_csv(ANSWER_COLUMNS, table.answer_rows())),
+        ("sheet", f"answers-{name}.xlsx", lambda: as_sheet(ANSWER_COLUMNS, table.answer_rows())),
+        ("notebook", f"answers-{name}.ipynb", lambda: notebook_text(table.account_lines())),
+        ("registry", registry_file_name(table.name), lambda: _registry(table)),
     ]
 
 
@@ -69,7 +67,7 @@ def show_cards(table: dp.Table, entry: dp.Entry) -> None:
         good = model_words.measured(released, table.checks()) if released.path is not None else ""
         if good:
             st.html(f"<p>{escape(good)}</p>")
-        if released.query.answer_kind in answer.READ_ON:
+        if released.query.answer_kind in history.READ_ON:
             answer.read_on(released)
         else:
             short = entry.charge.hash[:8]

@@ -12,7 +12,6 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any, TypeVar
 
 from dpengine.core.errors import AllowanceError, BudgetExceeded
@@ -107,35 +106,30 @@ _pool = ThreadPoolExecutor(4, thread_name_prefix="door")
 _heavy = ThreadPoolExecutor(4, thread_name_prefix="door-heavy")  # for work that may take seconds
 _log = logging.getLogger("allowance")
 
-_STATUS: Mapping[str, int] = {
-    "door.token": 401,
-    "door.token_ended": 401,
-    "door.origin": 403,
-    "door.path": 404,
-    "door.method": 405,
-    "door.late": 408,
-    "door.large": 413,
-    "door.type": 415,
-    "door.json": 400,
-    "door.field": 400,
-    "door.unknown": 400,
-    "door.slow": 429,
-    "door.failed": 500,
-    "people.no_right": 403,
-    "table.unknown": 404,
-    "request.unknown": 404,
-    "request.reused": 409,
+_CODES = {  # by status
+    400: "door.json door.field door.unknown",
+    401: "door.token door.token_ended",
+    403: "door.origin people.no_right",
+    404: "door.path table.unknown request.unknown",
+    405: "door.method",
+    408: "door.late",
+    409: "request.reused",
+    413: "door.large",
+    415: "door.type",
+    429: "door.slow",
+    500: "door.failed",
 }
-
-
-def status_of(error: AllowanceError) -> int:
-    return _STATUS.get(error.code, 403 if isinstance(error, BudgetExceeded) else 422)
+_STATUS = {code: status for status, codes in _CODES.items() for code in codes.split()}
 
 
 async def run(work: Callable[[], T], lang: str, heavy: bool = False) -> T:
     """Run on the API's own threads, so that pages never wait."""
-    pool = _heavy if heavy else _pool
-    return await asyncio.get_running_loop().run_in_executor(pool, partial(_speaking, lang, work))
+
+    def speak() -> T:
+        with speaking(lang):
+            return work()
+
+    return await asyncio.get_running_loop().run_in_executor(_heavy if heavy else _pool, speak)
 
 
 async def complaint(send: Send, error: Exception, lang: str) -> AllowanceError:
@@ -145,17 +139,13 @@ async def complaint(send: Send, error: Exception, lang: str) -> AllowanceError:
     shown = error if isinstance(error, AllowanceError) else AllowanceError("door.failed")
     with speaking(lang):
         body = written(serialize.error(shown))
-    await answer(send, status_of(shown), body, [*spoken(lang), *_more(shown)])
+    status = _STATUS.get(shown.code, 403 if isinstance(shown, BudgetExceeded) else 422)
+    await answer(send, status, body, [*spoken(lang), *_more(shown)])
     return shown
 
 
 def spoken(lang: str) -> Headers:
     return [(b"content-language", lang.encode("ascii"))]
-
-
-def _speaking(lang: str, work: Callable[[], T]) -> T:
-    with speaking(lang):
-        return work()
 
 
 def _more(error: AllowanceError) -> Headers:
@@ -174,12 +164,7 @@ def written(content: Json) -> bytes:
 
 
 async def answer(send: Send, status: int, body: bytes, more: Headers, kind: bytes = b"application/json") -> None:
-    headers = [
-        (b"content-type", kind),
-        (b"content-length", str(len(body)).encode()),
-        (b"cache-control", b"no-store"),
-        (b"x-content-type-options", b"nosniff"),
-        *more,
-    ]
+    headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
+    headers += [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"), *more]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -32,33 +32,18 @@ def plain(value: Any) -> Json:
 
 def question(kind: type[AnyQuery]) -> JsonObject:
     card = kind.card
-    return {
-        "key": card.key,
-        "version": card.version,
-        "title": card.title,
-        "about": card.plain,
-        "answer": card.answer,
-        "relations": list(card.relations),
-        "several_rows": card.several,
-        "noises": list(kind.noises),
-        "parameters": [
-            {"name": parameter.name, "kind": parameter.kind, "required": parameter.required, "label": parameter.label}
-            for parameter in card.parameters
-        ],
-    }
+    shown: JsonObject = {name: getattr(card, name) for name in ("key", "version", "title")}
+    shown |= {"about": card.plain, "answer": card.answer, "relations": list(card.relations)}
+    shown |= {"several_rows": card.several, "noises": list(kind.noises)}
+    names = ("name", "kind", "required", "label")
+    parameters = [{name: getattr(parameter, name) for name in names} for parameter in card.parameters]
+    return shown | {"parameters": parameters}
 
 
 def table(facts: Facts, practice: bool, closed: str | None) -> JsonObject:
     columns = {name: facts.schema[name].as_json() for name in facts.schema.columns}
-    return {
-        "name": facts.table,
-        "practice": practice,
-        "closed": closed,
-        "relation": facts.relation,
-        "unit": facts.unit.as_json(),
-        "people": facts.about,
-        "columns": plain(columns),
-    }
+    shown: JsonObject = {"name": facts.table, "practice": practice, "closed": closed, "relation": facts.relation}
+    return shown | {"unit": facts.unit.as_json(), "people": facts.about, "columns": plain(columns)}
 
 
 def preview(query: AnyQuery, seen: Preview) -> JsonObject:
@@ -89,15 +74,10 @@ def answer(released: Answer) -> JsonObject:
 
 
 def job(state: Job) -> JsonObject:
-    return {
-        "request": state.request_id,
-        "state": state.state,
-        "done": state.done,
-        "total": state.total,
-        "ahead": state.ahead,
-        "answer": None if state.answer is None else answer(state.answer),
-        "error": error(state.error) if isinstance(state.error, AllowanceError) else None,
-    }
+    shown: JsonObject = {"request": state.request_id}
+    shown |= {name: getattr(state, name) for name in ("state", "done", "total", "ahead")}
+    shown["answer"] = None if state.answer is None else answer(state.answer)
+    return shown | {"error": error(state.error) if isinstance(state.error, AllowanceError) else None}
 
 
 def look(released: Look) -> JsonObject:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -14,7 +15,6 @@ import streamlit as st
 import dpengine as dp
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
-from dpengine.declared.schema import Ordered
 from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import WHOLE, AnswerKind
 from dpengine.messages import plain, say, written_day
@@ -23,7 +23,7 @@ from dpengine.released.compare import shares
 from dpengine.released.curves import rising
 from dpengine.released.synthetic import FittedTable
 from ui.ask import density
-from ui.parts import answer_notes, exports, fields
+from ui.parts import answer_notes, exports, fields, history
 from ui.pictures import charts, many, svg
 from ui.shell import nav, scroll
 from ui.shell.state import workspace
@@ -144,33 +144,19 @@ def show_curve(answer: dp.Answer, key: str) -> None:
     draw_curve(query, answer.value, answer.interval, f"chart-{key}", smooth=smooth)
     if made_up:
         short = answer.receipt["charge"]["hash"][:8]
-        st.download_button(
-            say("curve.csv"),
-            exports.column_csv(query, answer.value),
-            f"synthetic-{short}.csv",
-            "text/csv",
-            key=f"column-{key}",
-            on_click="ignore",
-        )
+        synthetic = exports.column_csv(query, answer.value)
+        exports.offer(say("curve.csv"), synthetic, f"synthetic-{short}.csv", f"column-{key}")
         st.html(f'<p class="muted">{escape(say("curve.free"))}</p>')
 
 
-def draw_curve(query: dp.Query, value: dict[str, Any], interval: Any, key: str, smooth: bool = False) -> None:
+def draw_curve(query: dp.Query, value: dict[str, Any], interval: Any, key: str, smooth: bool) -> None:
     xs, heights, lows, highs = traced_curve(query, value, interval)
     if smooth:
         heights, lows, highs = rising(heights, lows, highs)
     column = query.answer_column
     limits = (0.0, 102.0) if query.answer_kind == "column" else None
-    charts.band(
-        xs,
-        heights,
-        (lows, highs),
-        (column, upright(query)),
-        curve_alt(query, xs, heights, lows, highs),
-        key,
-        stairs=True,
-        limits=limits,
-    )
+    alt, titles = curve_alt(query, xs, heights, lows, highs), (column, upright(query))
+    charts.band(xs, heights, (lows, highs), titles, alt, key, stairs=True, limits=limits)
 
 
 def curve_standing(answer: dp.Answer) -> str:
@@ -189,7 +175,7 @@ def traced_curve(query: dp.Query, value: dict[str, Any], interval: Any) -> Trace
     public, its band is the one for the declared size."""
     column = query.facts.schema.ordered(query.answer_column)
     heights = [float(height) for height in value.values()]
-    xs = [curve_at(column, name) for name in value]
+    xs: list[Any] = [name if isinstance(column, dp.Date) else float(Fraction(name)) for name in value]
     if query.answer_kind != "column":
         points = [cut(query, height, interval[name], name) for name, height in value.items()]
         ends = [end for _, end in points]
@@ -200,11 +186,6 @@ def traced_curve(query: dp.Query, value: dict[str, Any], interval: Any) -> Trace
     if xs[-1] != last:
         xs, heights = [*xs, last], [*heights, 100.0]
     return xs, heights, [max(y - off, 0.0) for y in heights], [min(y + off, 100.0) for y in heights]
-
-
-def curve_at(column: Ordered, name: str) -> float | str:
-    """The x value of a stored name: a number, or a day unchanged."""
-    return name if isinstance(column, dp.Date) else float(Fraction(name))
 
 
 def upright(query: dp.Query) -> str:
@@ -237,12 +218,11 @@ def show_groups(answer: dp.Answer, alt: str, key: str) -> None:
             together = set(none)
             labels = [label for label in labels if label not in together]
         values = {label: answer.value[label] for label in labels}
+        shown = (*pictured(query, values, answer.interval), axis(query), alt, f"chart-{key}")
         if values and from_zero(query):
-            charts.bars(
-                *pictured(query, values, answer.interval), axis(query), alt, f"chart-{key}", faint_names(answer)
-            )
+            charts.bars(*shown, faint_names(answer))
         elif values:
-            charts.ranges(*pictured(query, values, answer.interval), axis(query), alt, f"chart-{key}")
+            charts.ranges(*shown)
         if words := many.none_words(answer, none):
             st.html(f'<p class="muted none">{escape(words)}</p>')
         return
@@ -293,10 +273,8 @@ def _grid(answer: dp.Answer, key: str) -> None:
     rest: tuple[str, ...] = ()
     if len(columns) > 2:
         seen = dict.fromkeys(cell[2] for cell, label in by_cell.items() if label in wanted)
-        third = st.selectbox(
-            say("grid.third", column=titles[2]), list(seen), format_func=names[2].__getitem__, key=f"third-{key}"
-        )
-        rest = (str(third),)
+        title = say("grid.third", column=titles[2])
+        rest = (str(st.selectbox(title, list(seen), 0, names[2].__getitem__, f"third-{key}")),)
     values = [list(column) for column in names[:2]]
     long = 0 if len(values[0]) >= len(values[1]) else 1  # the longer list runs down
 
@@ -305,23 +283,15 @@ def _grid(answer: dp.Answer, key: str) -> None:
         return by_cell[pair + rest]
 
     down, across = values[long], values[1 - long]
-    choice = st.segmented_control(
-        say("grid.figures"),
-        ["counts", "down", "across"],
-        default="counts",
-        format_func=lambda kind: (
-            say("grid.counts")
-            if kind == "counts"
-            else unmarked(say("grid.share", column=titles[long if kind == "down" else 1 - long]))
-        ),
-        key=f"figures-{key}",
-    )
+    words = {"counts": say("grid.counts")}
+    for kind, title in (("down", titles[long]), ("across", titles[1 - long])):
+        words[kind] = unmarked(say("grid.share", column=title))
+    wanted_figures, at = say("grid.figures"), f"figures-{key}"
+    choice = st.segmented_control(wanted_figures, list(words), default="counts", format_func=words.__getitem__, key=at)
     drawn: dict[tuple[str, str], Cell] = {}
     if choice in ("down", "across"):
-        lines = (
-            [[(a, b) for b in across] for a in down] if choice == "down" else [[(a, b) for a in down] for b in across]
-        )
-        for line in lines:
+        lines = [[(a, b) for b in across] for a in down]
+        for line in lines if choice == "down" else map(list, zip(*lines, strict=True)):
             drawn |= dict(zip(line, _shares(answer, [label(*pair) for pair in line]), strict=True))
         most = max([cell.size for cell in drawn.values()] + [0.01])
         drawn = {pair: replace(cell, size=cell.size / most) for pair, cell in drawn.items()}
@@ -355,25 +325,14 @@ def _shares(answer: dp.Answer, labels: list[str]) -> list[Cell]:
     parts = shares([answer.value[label] for label in labels], [answer.interval[label] for label in labels])
     if parts is None:
         return [Cell(say("answer.nothing"), "", 0)] * len(labels)
-    return [
-        Cell(
-            local(f"{float(share.value):.0f} %"),
-            local(f"{int(share.low)} – {-int(-share.high // 1)} %"),
-            float(share.value) / 100,
-        )
-        for share in parts
-    ]
+    cells = []
+    for share in parts:
+        ends = local(f"{int(share.low)} – {-int(-share.high // 1)} %")
+        cells.append(Cell(local(f"{float(share.value):.0f} %"), ends, float(share.value) / 100))
+    return cells
 
 
 # An answer as a sentence, a picture and a receipt.
-
-# The page and the address parameter of answers that are not figures.
-READ_ON: dict[AnswerKind, tuple[str, str]] = {
-    "file": ("publish", "published"),
-    "table": ("synthetic", "made"),
-    "model": ("train", "trained"),
-    "board": ("board", "look"),
-}
 
 
 def show(answer: dp.Answer, key: str = "answer", ways: Callable[[], None] | None = None) -> None:
@@ -396,12 +355,21 @@ def show(answer: dp.Answer, key: str = "answer", ways: Callable[[], None] | None
     scroll.arrived(answer.request_id)
     if ways is not None:
         ways()
-    if answer.query.answer_kind in READ_ON:
+    if answer.query.answer_kind in history.READ_ON:
         read_on(answer)
     else:
         with st.container(key=f"card-{key}"):
             picture(answer, key)
     receipt(answer, key)
+
+
+def show_heading(table: dp.Table, answer: dp.Answer, lead: str) -> None:
+    """The question, the headline and a lead, on a page of its own."""
+    of = say("answer.of", sentence=answer.sentence, table=table.name)
+    st.html(
+        f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(answer))}</p>'
+        f'<p class="lead">{escape(lead)}</p>{answer_notes.fit_notes(answer)}{answer_notes.cut_note(answer.query)}'
+    )
 
 
 def protects(code: str, query: dp.Query) -> str:
@@ -412,7 +380,7 @@ def protects(code: str, query: dp.Query) -> str:
 
 def read_on(answer: dp.Answer) -> None:
     """Links to the page that shows this answer. A first look bought for a model links to the model first."""
-    page, name = READ_ON[answer.query.answer_kind]
+    page, name = history.READ_ON[answer.query.answer_kind]
     where = {"table": answer.receipt["table"]}
     if target := answer.query.predicts:
         model = where | {"shapes": answer.request_id, "target": target}
@@ -553,30 +521,11 @@ def receipt(answer: dp.Answer, key: str) -> None:
         )
         nav.check_link(q=answer.query.card.key, relation=answer.query.facts.relation)
         with st.container(horizontal=True):
-            st.download_button(
-                say("receipt.json"),
-                lambda: json.dumps(answer.receipt, ensure_ascii=False, indent=1),
-                f"receipt-{short[:8]}.json",
-                "application/json",
-                key=f"receipt-{key}",
-                on_click="ignore",
-            )
-            st.download_button(
-                say("receipt.csv"),
-                lambda: exports.answer_csv(answer),
-                f"answer-{short[:8]}.csv",
-                "text/csv",
-                key=f"csv-{key}",
-                on_click="ignore",
-            )
-            st.download_button(
-                say("receipt.sheet"),
-                lambda: exports.answer_sheet(answer),
-                f"answer-{short[:8]}.xlsx",
-                exports.SHEET,
-                key=f"sheet-{key}",
-                on_click="ignore",
-            )
+            write = partial(json.dumps, answer.receipt, ensure_ascii=False, indent=1)
+            exports.offer(say("receipt.json"), write, f"receipt-{short[:8]}.json", f"receipt-{key}")
+            name = f"answer-{short[:8]}"
+            exports.offer(say("receipt.csv"), lambda: exports.answer_csv(answer), f"{name}.csv", f"csv-{key}")
+            exports.offer(say("receipt.sheet"), lambda: exports.answer_sheet(answer), f"{name}.xlsx", f"sheet-{key}")
 
 
 def odds_words(answer: dp.Answer, rule: filter.Rule | None = None) -> str:

@@ -91,13 +91,8 @@ def draw(query: Density, heights: Floats, interval: Any, key: str, shares: bool 
     factor *= 100 if shares and query.people is None else 1
     grids = [[float(x) for x in grid] for grid in query.grids()]
     shown = heights * factor
-    facts = {
-        "columns": " × ".join(query.columns),
-        "at": density_top(query, heights),
-        "height": to_figures(float(shown.max()), 3),
-        "unit": unit,
-        "alpha": two_figures(density_reach(query)[0]),
-    }
+    facts = {"columns": " × ".join(query.columns), "at": density_top(query, heights), "unit": unit}
+    facts |= {"height": to_figures(float(shown.max()), 3), "alpha": two_figures(density_reach(query)[0])}
     if len(query.columns) == 2:
         alt = say("density.map_alt", **facts)
         st.html(f'<p class="muted">{escape(unit)}</p>')  # a colour bar's own title is cut off on a phone
@@ -128,26 +123,11 @@ def _map(grids: list[list[float]], heights: Floats, columns: tuple[str, ...], al
     colours = palette()
     figure = Sketch(460)
     scale = [[0.0, colours.card], [0.5, colours.left_soft], [1.0, colours.left]]
-    figure.add_trace(
-        go.Heatmap(
-            x=grids[0],
-            y=grids[1],
-            z=heights.T.tolist(),
-            colorscale=scale,
-            zmin=0,
-            zmax=float(max(heights.max(), 1e-12)),
-            hovertemplate="%{x:,.4~g} · %{y:,.4~g}: %{z:.3~g}<extra></extra>",
-            colorbar={
-                "orientation": "h",
-                "y": 1.0,
-                "yanchor": "bottom",
-                "thickness": 12,
-                "nticks": 5,
-                "outlinewidth": 0,
-                "tickfont": {"color": colours.muted},
-            },
-        )
-    )
+    bar = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "thickness": 12, "nticks": 5, "outlinewidth": 0}
+    look = {"colorscale": scale, "colorbar": bar | {"tickfont": {"color": colours.muted}}, "zmin": 0}
+    look["hovertemplate"] = "%{x:,.4~g} · %{y:,.4~g}: %{z:.3~g}<extra></extra>"
+    top = float(max(heights.max(), 1e-12))
+    figure.add_trace(go.Heatmap(x=grids[0], y=grids[1], z=heights.T.tolist(), zmax=top, **look))
     for place, update in ((0, figure.update_xaxes), (1, figure.update_yaxes)):
         form = charts._figures((grids[place][0], grids[place][-1]))
         update(title={"text": charts._text(columns[place])}, tickformat=form, showline=True, ticks="outside", nticks=7)
@@ -160,14 +140,10 @@ def _sample(query: Density, answer: dp.Answer, key: str) -> None:
         if curves.cut_off(query, answer.value) is None:
             st.html(f'<p class="muted">{escape(say("density.sample_none"))}</p>')
             return
-        count = st.number_input(
-            say("density.sample_count"), 1, curves.MOST_VALUES, USUAL_SAMPLE, key=f"sample-{key}", width=220
-        )
-        st.download_button(
-            say("density.sample_get"),
-            lambda: exports.as_csv(query.columns, curves.sample(query, answer.value, int(count))),
-            "made-up.csv",
-            "text/csv",
-            key=f"sample-get-{key}",
-            on_click="ignore",
-        )
+        label, most = say("density.sample_count"), curves.MOST_VALUES
+        count = st.number_input(label, 1, most, USUAL_SAMPLE, key=f"sample-{key}", width=220)
+
+        def write() -> str:
+            return exports.as_csv(query.columns, curves.sample(query, answer.value, int(count)))
+
+        exports.offer(say("density.sample_get"), write, "made-up.csv", f"sample-get-{key}")

@@ -1,6 +1,7 @@
-"""A question that was not asked, because a paid check doubts what it is about: why, and the ways out as buttons.
+"""A question that was refused because a paid check doubts one of its columns: the reason, and buttons that help.
 
-Also the line before a question is paid for that says which check is in its price."""
+Also the note, before payment, on the check that the price includes.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +34,12 @@ _MEANS = {
 
 
 def any_of(table: dp.Table, query: dp.Query) -> bool:
-    """Does a paid check doubt a column of it?"""
+    """Does a paid check doubt a column of this question?"""
     return not table.practice and bool(answer_notes.fits_of_table(table.name).in_short(query))
 
 
 def before(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
-    """Above the button that pays: what a check found against the question, or which check it brings along."""
+    """Above the button that pays: the doubts of a check, or the check that the price includes."""
     if table.practice:
         return
     if price.check is not None:
@@ -50,7 +51,7 @@ def before(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
 
 
 def refused(table: dp.Table, asked: dp.Job | None) -> dp.ColumnDoubted | None:
-    """In place of the answer that somebody waits for: why it was not asked; None where it was."""
+    """Shows why the requested question was refused, in place of its answer. None if it was answered."""
     if asked is None or not isinstance(asked.error, dp.ColumnDoubted):
         return None
     frame.show_price(table, None)  # drawn again: the check was charged after the frame
@@ -59,7 +60,8 @@ def refused(table: dp.Table, asked: dp.Job | None) -> dp.ColumnDoubted | None:
 
 
 def instead(table: dp.Table, query: dp.Query, quiet: bool) -> bool:
-    """In place of the button: that it would not be asked; `quiet` where that, or its answer, stands above. Is it so?"""
+    """Shows, in place of the button, that the question would be refused; nothing if `quiet`, because it is shown above.
+    True if it would be."""
     against = table.doubts(query)
     if against is not None and not quiet:
         show(table, against, query)
@@ -67,7 +69,7 @@ def instead(table: dp.Table, query: dp.Query, quiet: bool) -> bool:
 
 
 def read_on_ask(table: dp.Table, request: str) -> bool:
-    """A question asked by one click is read, and put again, where questions are; was there nothing to read?"""
+    """Opens Ask for a question that one click asked elsewhere. True if there is nothing to open."""
     asked = job.look(request)
     found = asked.answer or (asked.error if isinstance(asked.error, dp.ColumnDoubted) else None)
     if asked.over and found is not None:
@@ -83,8 +85,8 @@ def show(
     place: str = "answer",
     key: str = "",
 ) -> None:
-    """In place of an answer, or of the button that would ask. `place` is where the URL keeps what a way asks; `key`
-    tells several refusals on one page apart."""
+    """Shown in place of an answer, or of the button that would ask. `place` is the URL parameter for the question that
+    a button asks; `key` tells several refusals on one page apart."""
     with st.container(key=f"card-doubted{key}"):
         mark = ' arrived" tabindex="-1' if request else ""
         asked = "" if query is None else f'<p class="question">{escape(query.sentence())}</p>'
@@ -92,15 +94,16 @@ def show(
             f'{asked}<p class="headline long{mark}" role="alert">{escape(" ".join(refused.reasons))}</p>'
             f"<p>{escape(_paid(table, refused))}</p>"
         )
-        for number, way in enumerate([*refused.ways, *_real(refused, query)]):
+        codes = [way for way in refused.ways if way.kind == "code"][:1]
+        real = [WayOut("real", way.column, query=query, code=way.code) for way in codes]  # it is a value here
+        for number, way in enumerate([*refused.ways, *real]):
             _way(table, way, query, f"{key}{number}", number == 0, place)
         _others(table, refused)
     scroll.arrived(request or None)
 
 
 def in_part(table: dp.Table, answer: dp.Answer) -> None:
-    """Below an answer: where a check found too few codes or words for “unknown” to refuse it, one click names them and
-    asks again."""
+    """Below an answer: if a check found a few codes or words for “unknown”, buttons that declare them and ask again."""
     if table.practice or table.closed or not may("ask", table.name):
         return
     known, spared = answer_notes.fits_of_table(table.name), answer.query.where.fitting()
@@ -117,11 +120,6 @@ def _paid(table: dp.Table, refused: dp.ColumnDoubted) -> str:
         return say("fit.not_asked")
     entry = workspace().ledger.find(refused.check.request_id)
     return say("fit.not_asked_paid", share=prices.took(table, entry))
-
-
-def _real(refused: dp.ColumnDoubted, query: dp.Query | None) -> list[WayOut]:
-    """Of a code: that it is a real value here."""
-    return [WayOut("real", way.column, query=query, code=way.code) for way in refused.ways if way.kind == "code"][:1]
 
 
 def _way(
@@ -158,7 +156,7 @@ def _way(
 
 
 def _mend(table: dp.Table, schema: dp.Schema, query: dp.Query, request: str, place: str) -> None:
-    """Declare the column anew, then ask the same question: the price beside the button is what it takes."""
+    """Revise the declaration, then ask the same question. The price beside the button includes both."""
     try:
         anew = table.revise(schema)
         job.submit(anew, anew.query(query.card.key, **query.parameters()), request, place)
@@ -167,7 +165,7 @@ def _mend(table: dp.Table, schema: dp.Schema, query: dp.Query, request: str, pla
 
 
 def _others(table: dp.Table, refused: dp.ColumnDoubted) -> None:
-    """What is known of the other columns."""
+    """The check's results for the other columns."""
     fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
     good = [fit for fit in fits if fit.checked and fit.fits and fit.column not in refused.columns]
     notes = [say("fit.others_fit", columns=len(good))] if good else []

@@ -1,4 +1,4 @@
-"""The form of Ask: the question as a sentence of pickers, and what it keeps from the question before."""
+"""The form of Ask: the question as a sentence of pickers. It keeps conditions and groups from the previous question."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dpengine.mechanisms.sums.vector_mean import MOST_COLUMNS
 from dpengine.messages import say
 from dpengine.planning.alternatives import WayAtOnce, WaysAtOnce
 from ui.ask import density
-from ui.parts import conditions, fields
+from ui.parts import conditions, fields, job
 from ui.pictures import charts
 from ui.shell import scroll
 from ui.shell.language import IN_ADDRESS, address
@@ -33,15 +33,10 @@ from ui.shell.language import IN_ADDRESS, address
 _SET_WITH = "where-set-with"  # by part: it, and the question in the form when it was set; a link forgets it
 
 
-def came_back() -> None:
-    """The person came back to the form as it was left: its conditions and groups belong to an earlier question."""
-    st.session_state[_SET_WITH] = {part: (held, "") for part, (held, _) in st.session_state.get(_SET_WITH, {}).items()}
-
-
 def kept_where_note(
     table: dp.Table, where: Sequence[Any], asked: Sequence[Any], rows: bool, drop: Callable[[], None]
 ) -> None:
-    """`asked` is the question in the form without its conditions and its groups."""
+    """`asked` is the question without its conditions and groups."""
     if not _came_along("where", where, asked):
         return
     try:
@@ -57,7 +52,7 @@ def kept_by_note(group: str, by: Any, asked: Sequence[Any], drop: Callable[[], N
 
 
 def _came_along(part: str, held: Any, asked: Sequence[Any]) -> bool:
-    """Was it set for another question than is in the form now?"""
+    """Was it set for another question than the current one?"""
     set_with = dict(st.session_state.get(_SET_WITH, {}))
     now, question = json.dumps(held, default=str) if held else "", json.dumps(asked, default=str)
     before, with_question = set_with.get(part, ("", ""))
@@ -86,17 +81,13 @@ _DRAWN = {  # colour and stroke of each way
 
 
 def several_pickers(table: dp.Table, offered: list[str], given: dict[str, Any], turn: str) -> dict[str, Any]:
-    """Which columns; under *more* how far from the middle a row may be. What cannot be read is left for the engine."""
+    """The columns; under *more* the largest distance of a row from the middle. The engine refuses what it cannot
+    read."""
     wanted, most = given.get("columns"), min(len(offered), MOST_COLUMNS)
     now = [name for name in wanted if name in offered] if isinstance(wanted, list) else offered[:3]
-    picked = st.multiselect(
-        say("form.numbers"),
-        offered,
-        list(dict.fromkeys(now))[:most],
-        max_selections=most,
-        help=say("form.numbers_help", most=MOST_COLUMNS),
-        key=f"ask-several{turn}",
-    )
+    label, note = say("form.numbers"), say("form.numbers_help", most=MOST_COLUMNS)
+    now = list(dict.fromkeys(now))[:most]
+    picked = st.multiselect(label, offered, now, max_selections=most, help=note, key=f"ask-several{turn}")
     chosen: dict[str, Any] = {"columns": picked}
     before = _percent(given.get("norm"))
     with st.expander(say("form.numbers_more"), expanded=before != "100"):
@@ -122,8 +113,8 @@ def _share(typed: str) -> str:
 
 
 def several_note(table: dp.Table, usual: dp.Query, taken: dp.Query) -> None:
-    """What each way of drawing them would be worth for this price, in words and against the number of columns. It is
-    worked out when somebody looks: the cheapest is taken anyway."""
+    """The accuracy of each way of adding noise at this price, in words and by the number of columns. Computed only when
+    the expander is opened: the cheapest way is used anyway."""
     if not usual.several_ways:
         return
     with st.expander(say("ways.title"), key="ask-ways", on_change="rerun") as looked:
@@ -146,14 +137,8 @@ def _compared(found: WaysAtOnce, taken: dp.Query) -> None:
         f"<ul class='ways'>{lines}</ul><p class='muted'>{escape(' '.join(notes))}</p>"
     )
     summary = "; ".join(f"{say(f'ways.{way.name}')}: {error}" for way, error in errors)
-    charts.curves(
-        [_line(way, here) for way in found.each if len(way.errors) > 1],
-        say("ways.x"),
-        say("ways.y"),
-        say("ways.alt", told=summary),
-        "ways-chart",
-        height=340,
-    )
+    curves, axes = [_line(way, here) for way in found.each if len(way.errors) > 1], (say("ways.x"), say("ways.y"))
+    charts.curves(curves, *axes, say("ways.alt", told=summary), "ways-chart", height=340)
 
 
 def _line(way: WayAtOnce, here: int) -> charts.Line:
@@ -176,7 +161,8 @@ USUAL = {"epsilon": "0.1"}
 
 
 def state(table: dp.Table) -> dict[str, Any]:
-    """What is being asked: from the URL on arrival, else as it was left, else the first thing this table can answer."""
+    """The current form: from the URL on arrival, else as the person left it, else the first question that this table
+    can answer."""
     arriving = {name: st.query_params[name] for name in st.query_params if name not in _BESIDE}
     kept = st.session_state.get(STATE)
     if kept is None or kept["table"] != table.name or (arriving and arriving.get("q") and arriving != kept["url"]):
@@ -184,8 +170,9 @@ def state(table: dp.Table) -> dict[str, Any]:
         kept = {"table": table.name, "url": arriving, "given": _read(arriving), "q": arriving.get("q")}
         st.session_state[STATE] = kept
         st.session_state.pop(_BEGAN, None)
-    elif not arriving:
-        came_back()
+    elif not arriving:  # back to the form as it was left: its conditions and groups belong to an earlier question
+        held = st.session_state.get(_SET_WITH, {})
+        st.session_state[_SET_WITH] = {part: (value, "") for part, (value, _) in held.items()}
     if kept["q"] not in ORDER or not offered(table, kept["q"]):
         first = _first(table)
         if first is not None and STATE in first.card.asked_on:
@@ -197,22 +184,24 @@ def state(table: dp.Table) -> dict[str, Any]:
 
 
 def _first(table: dp.Table) -> dp.Query | None:
-    """What the form begins with: of what the table answers well, first what was not asked yet, and rather of everyone
-    than under a condition that nobody chose."""
+    """The form's first question: one that the table answers well; new questions come first, and those about
+    everyone."""
     asked = {sentence_of(entry.charge) for entry in table.history(MOST_ASKED)}
-    return min(
-        table.suggestions(), key=lambda query: (query.sentence() in asked, not query.where.everyone), default=None
-    )
+
+    def rank(query: dp.Query) -> tuple[bool, bool]:
+        return query.sentence() in asked, not query.where.everyone
+
+    return min(table.suggestions(), key=rank, default=None)
 
 
 def untouched(key: str, given: dict[str, Any]) -> bool:
-    """Does the form still ask what it held when the person came, however exactly?"""
+    """Does the form still hold the first question, at any spend?"""
     asked = json.dumps([key, {name: value for name, value in given.items() if name != "epsilon"}], default=str)
     return bool(st.session_state.setdefault(_BEGAN, asked) == asked)
 
 
 def anew(table: dp.Table) -> None:
-    """Below an answer: a form in which nothing is left of the question before."""
+    """A button below an answer that empties the form."""
     st.button(say("ask.anew"), key="ask-anew", on_click=_cleared, args=(table,))
 
 
@@ -225,15 +214,12 @@ def _cleared(table: dp.Table) -> None:
 
 
 def whole(query: dp.Query) -> dict[str, Any]:
-    """All that a form must hold to ask this very question: a switch that the question leaves out is off in it, and
-    would else start as the form's own."""
+    """All form values for this question. A switch that the question omits is off here; without a value it would start
+    with the form's default."""
     given: dict[str, Any] = query.with_noise("").parameters()
     rows = query.facts.unit.id_column is not None
-    off = [
-        parameter.name
-        for parameter in query.card.parameters
-        if parameter.default is True and (rows or parameter.kind != "people")
-    ]
+    switches = [parameter for parameter in query.card.parameters if parameter.default is True]
+    off = [switch.name for switch in switches if rows or switch.kind != "people"]
     return dict.fromkeys(off, False) | given
 
 
@@ -253,7 +239,7 @@ def _read(arriving: dict[str, str]) -> dict[str, Any]:
 
 
 def of_link(table: dp.Table, link: dict[str, str]) -> dp.Query | None:
-    """The question in a link to this form; None where it holds none that can be asked."""
+    """The question in a link to this form; None if it cannot be asked."""
     if link.get("q") not in ORDER:
         return None
     try:
@@ -264,24 +250,21 @@ def of_link(table: dp.Table, link: dict[str, str]) -> dp.Query | None:
 
 def remember(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     """Writes the form to the URL, so that every view can be sent as a link."""
-    url = {"q": key} | {
-        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for name, value in given.items()
-        if value not in (None, [])
-    }
+    url = {"q": key} | job.as_texts({name: value for name, value in given.items() if value not in (None, [])})
     st.session_state[STATE] = {"table": table.name, "url": url, "given": given, "q": key}
     wanted = {"table": table.name} | url
     answer = st.query_params.get("answer")
     if answer:
         wanted["answer"] = answer
-    arrived = fields.picker_arrived()  # a link to this very page leaves the browser's address as it was
+    # A link to this very page leaves the browser's address as it was.
+    arrived = bool(st.session_state.pop(fields.ARRIVED, False))
     if arrived and fields.turn_picker() and not answer:  # a page that is opened begins at its top
         scroll.top()  # it may have been tapped far below
     address(wanted, again=arrived)
 
 
 def choices(table: dp.Table, key: str) -> list[str]:
-    """The declared columns a question can be about; a question without a column needs one to set a condition on."""
+    """The declared columns that suit a question. A question without a column needs one for its condition."""
     kinds: dict[str, tuple[type[Column], ...]] = {
         "column.number": (Number,),
         "column.ordered": (Number, dp.Date),
@@ -311,7 +294,7 @@ def offered(table: dp.Table, key: str) -> list[str]:
 
 
 def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
-    """“The [median] of [income] for [everyone]”, and below it whatever else the card asks for."""
+    """“The [median] of [income] for [everyone]”, and below it the other parameters of the card."""
     kept = state(table)
     given = kept["given"]
     keys = [key for key in ORDER if offered(table, key)]
@@ -336,13 +319,12 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
             people = parameters["where"]
             st.markdown(people.around("form.for"), width="content")
             known = dp.catalogue[key].known_of_everyone(table.facts) and not given.get("by")
-            choice = fields.pick(
-                f"form.who{rows}",
-                ["everyone", "some"],
-                "some" if given.get("where") or known else "everyone",
-                lambda who: say(f"form.who.{who}{rows}") if rows else people.around(f"form.who.{who}"),
-                f"ask-who-{key}",
-            )
+
+            def words(who: str) -> str:
+                return say(f"form.who.{who}{rows}") if rows else people.around(f"form.who.{who}")
+
+            now = "some" if given.get("where") or known else "everyone"
+            choice = fields.pick(f"form.who{rows}", ["everyone", "some"], now, words, f"ask-who-{key}")
         groups = table.schema.of_kind(Category) + conditions.group_options(table.schema)
         by = ""
         if "by" in parameters and groups:
@@ -355,9 +337,8 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
         st.html(f'<p class="muted" role="status">{escape(note)}</p>')
     below = st.container()  # what is said stands below: the sentence never moves away from the pointer
     if column:
-        chosen["column"] = conditions.chosen_groups(
-            table.schema, column, given.get("column"), f"ask-column-figures-{key}"
-        )
+        at = f"ask-column-figures-{key}"
+        chosen["column"] = conditions.chosen_groups(table.schema, column, given.get("column"), at)
     if by:
         chosen["by"] = conditions.chosen_groups(table.schema, by, given.get("by"), f"ask-by-figures-{key}")
     if "of" in parameters:
@@ -404,10 +385,8 @@ def _by_words(option: str) -> str:
 def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen: dict[str, Any], key: str) -> Any:
     widget = _widget(parameter, key)
     if parameter.kind == "share":
-        typed = fields.number_fields(
-            parameter.label, _percents(given, parameter), widget, "%", help=parameter.help, width=260
-        )
-        return _shares(typed)
+        now, note = _percents(given, parameter), parameter.help
+        return _shares(fields.number_fields(parameter.label, now, widget, "%", help=note, width=260))
     if parameter.kind == "points":
         points = str(given.get(parameter.name) or "")
         return fields.number_field(parameter.label, points, widget, help=parameter.help, width=260) or None
@@ -416,7 +395,7 @@ def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen:
             return None
         now = given.get("bins", parameter.default)
         if isinstance(now, list):
-            return fields.number_fields(say("form.edges"), [_edge(edge) for edge in now], f"{widget}-edges")
+            return fields.number_fields(say("form.edges"), list(map(conditions.written, now)), f"{widget}-edges")
         count = _whole(now, 2, 100, int(parameter.default))
         return int(st.number_input(parameter.label, 2, 100, count, help=parameter.help, key=widget, width=160))
     if parameter.kind == "number":
@@ -426,16 +405,15 @@ def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen:
         lists, wanted = offered(table, key), given.get(parameter.name)
         kept = {conditions.group_option(column): column for column in wanted} if isinstance(wanted, list) else {}
         now = [option for option in kept if option in lists] or ([] if isinstance(wanted, list) else lists[:2])
-        picked = st.multiselect(
-            parameter.label, lists, now, conditions.group_words, max_selections=3, help=parameter.help, key=widget
-        )
+        limits: Any = {"max_selections": 3, "help": parameter.help, "key": widget}
+        picked = st.multiselect(parameter.label, lists, now, conditions.group_words, **limits)
         return [conditions.chosen_groups(table.schema, name, kept.get(name), f"{widget}-{name}") for name in picked]
     on = bool(given.get(parameter.name, parameter.default))
     return bool(st.toggle(parameter.label, on, help=parameter.help, key=widget))
 
 
 def _on(parameter: Parameter, given: dict[str, Any], key: str) -> bool:
-    """Is this switch, which stands further down, on?"""
+    """Is this switch on? It is drawn further down."""
     return bool(st.session_state.get(_widget(parameter, key), given.get(parameter.name, parameter.default)))
 
 
@@ -449,13 +427,6 @@ def _whole(value: Any, least: int, most: int, usual: int) -> int:
         return min(max(int(value), least), most)
     except (TypeError, ValueError, OverflowError):
         return usual
-
-
-def _edge(edge: Any) -> str:
-    try:
-        return text_of(read_number(edge, ""))
-    except dp.AllowanceError:
-        return str(edge)
 
 
 def _percents(given: dict[str, Any], parameter: Parameter) -> list[str]:

@@ -18,6 +18,7 @@ from dpengine.mechanisms.promises import Within
 from dpengine.messages import say
 from dpengine.planning.alternatives import curve_alternative
 from ui.ask import form
+from ui.parts import job
 from ui.shell import nav
 from ui.words import gloss
 from ui.words.wording import from_zero
@@ -87,7 +88,7 @@ def _picture(drawn: str, alt: str) -> str:
 
 
 def heading(query: dp.Query | None) -> None:
-    """What stands below, and that it is no answer."""
+    """The title of the preview, and that it is no answer."""
     title, lead = "preview.title", "preview.lead"
     if query is None:
         lead = "preview.none"
@@ -97,8 +98,8 @@ def heading(query: dp.Query | None) -> None:
 
 
 def show(query: dp.Query) -> None:
-    """Grey ranges for a number or several, with what is written at their ends, as an answer is drawn; grey bars for
-    several counts, as long as what the question can show; a grey band for a curve. A name has no error bar."""
+    """Grey ranges for one or several numbers, grey bars for several counts, a grey band for a curve. A name has no
+    error bar."""
     promise, many, written = query.promise(), max(len(query.labels()), 1), False
     share = float(promise.amount / (4 * query.coarse()))
     error = promise.short(query)
@@ -120,17 +121,14 @@ def show(query: dp.Query) -> None:
 
 
 def opening(table: dp.Table, query: dp.Query) -> dict[str, str]:
-    """The same at the price that it opens with, as the form holds it."""
+    """The same link at the question's opening price."""
     found = table.opening(query)
     return preview_link(table, query if found is None else found.query)
 
 
 def preview_link(table: dp.Table, query: dp.Query) -> dict[str, str]:
     """A question as URL parameters of the Ask page."""
-    link = {"table": table.name, "q": query.card.key}
-    for name, value in form.whole(query).items():
-        link[name] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return link
+    return {"table": table.name, "q": query.card.key} | job.as_texts(form.whole(query))
 
 
 def unpriced(table: dp.Table, query: dp.Query) -> dict[str, str]:
@@ -139,7 +137,7 @@ def unpriced(table: dp.Table, query: dp.Query) -> dict[str, str]:
 
 
 def back(table: dp.Table, query: dp.Query) -> dict[str, str]:
-    """For the address of a column's card: the question to come back to, where Ask asks it."""
+    """For the address of a column's card: the question to return to, if Ask can ask it."""
     if form.STATE not in query.card.asked_on:
         return {}
     question = {name: value for name, value in unpriced(table, query).items() if name != "table"}

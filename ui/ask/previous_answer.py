@@ -1,4 +1,5 @@
-"""The previous answer on Ask, folded to one line while another question is put together; and a note beside averages.
+"""The previous answer on Ask, folded to one line while the person composes another question; a note beside averages;
+and answers to a repeated question.
 
 All of it comes from public facts and released figures.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from html import escape
 from typing import Any
 
@@ -15,22 +17,153 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.answers import same_question
-from dpengine.messages import say
+from dpengine.asking.paid_answers import MOST_AVERAGED, Reading, foreseen
+from dpengine.core.amounts import MOST_EPSILON
+from dpengine.core.printed import chance, two_figures
+from dpengine.mechanisms.card import WHOLE
+from dpengine.mechanisms.query import Averaged
+from dpengine.messages import plain, say
 from dpengine.released.look_groups import of_everyone
 from ui.ask import answer as answers
-from ui.ask import fit_warnings, preview, repeats, spend
+from ui.ask import fit_warnings, preview, spend
 from ui.parts import answer_notes, job
+from ui.parts.history import address_of, receipt_link, when
+from ui.pictures import many
 from ui.shell import nav, scroll
+from ui.shell.state import workspace
 from ui.words import prices
 from ui.words.markup import unmarked
-from ui.words.wording import headline
+from ui.words.wording import as_one, headline, in_short, range_words
+
+# --- a question that was asked more than once: its answers combined, each one alone, and a button to ask again
+
+NARROWER = Fraction(19, 20)  # of all widths together: less is no gain that anybody sees
+CLEARLY = Fraction(4, 5)  # of a width: what a dearer answer must be below to be worth its price
+
+
+def show_repeats(table: dp.Table, answer: dp.Answer) -> None:
+    if answer.query.answer_kind in WHOLE:  # another draw is another one, from its own page
+        return
+    if isinstance(answer.value, dict) and len(answer.value) > many.MOST_REHEARSED:
+        return  # so many means are not worked out while somebody waits; Ask and the CSV have each answer
+    reading = table.looks(answer.query)
+    if reading.count > 1:
+        with st.container(key="card-looks"):
+            _together(reading, answer.query.beta)
+            with st.expander(say("looks.each")):
+                st.html(_each(table, reading))
+    same = [(look.query.epsilon, look.query.noise) for look in reading.answers]
+    few = same.count((answer.query.epsilon, answer.query.noise)) < MOST_AVERAGED
+    declared = answer.query.facts == table.facts  # a table declared anew since then asks another question
+    if few and declared and not table.closed:
+        _once_more(table, answer, reading)
+
+
+def _together(reading: Reading, beta: Fraction) -> None:
+    lines = [f"<h2>{escape(say('looks.title', count=reading.count))}</h2>"]
+    if reading.kind == "apart":
+        st.html(lines[0] + f"<p>{escape(say('looks.apart'))}</p>")
+        return
+    if not reading.agree:
+        odds = {"chance": plain(float(beta * 100))} if reading.kind == "averaged" else {}
+        code = "looks.disagree" if odds else "looks.disagree.shared"
+        lines.append(f'<p class="warn" role="status">{escape(say(code, **odds))}</p>')
+    elif reading.interval is None:
+        facts = {"count": reading.count, "chance": chance(beta)}
+        st.html(lines[0] + f'<p class="muted">{escape(say("looks.shared.nothing", **facts))}</p>')
+        return
+    combined = as_one(reading)
+    if reading.agree:
+        lines.append(f'<p class="muted">{escape(say(f"looks.{reading.kind}", count=reading.count))}</p>')
+    words = range_words(combined)
+    if isinstance(combined.interval, dict):
+        words = say("answer.ranges", of=len(combined.interval), chance=chance(reading.beta))
+    lead = f'<p class="lead">{escape(words)}</p>{answer_notes.fit_notes(combined)}'
+    lines.append(answer_notes.finding(combined, lead, kind="together"))
+    if reading.agree:
+        facts = {"count": reading.count, "chance": chance(beta), "together": chance(reading.beta)}
+        lines.append(f'<p class="muted">{escape(say(f"looks.{reading.kind}.holds", **facts))}</p>')
+    st.html("".join(lines))
+    if isinstance(combined.value, dict):
+        answers.picture(combined, "looks")
+
+
+def _each(table: dp.Table, reading: Reading) -> str:
+    names = ("when", "answer", "share", "receipt")
+    head = "".join(f"<th>{escape(say(f'looks.column.{name}'))}</th>" for name in names)
+    rows = []
+    for look in reading.newest:
+        link = address_of(look.receipt["table"], look.request_id)
+        receipt = receipt_link(link, look.receipt["charge"]["hash"])
+        took = prices.took(table, workspace().ledger.find(look.request_id))
+        cells = (escape(when(look.at)), escape(in_short(look)), escape(took), receipt)
+        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+    return f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{"".join(rows)}</table></div>'
+
+
+def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
+    """Offers to ask again if that narrows the range, and a more exact answer if there is one."""
+    notes = []
+    price, narrower = table.preview(answer.query, checked=True), _narrower(answer, reading)
+    if price.admissible and narrower:
+        label = say("looks.again", share=prices.takes(table, price.share))
+        job.ask_button(label, table, answer.query, "look-again", kind="secondary", again=True)
+        notes += [say("looks.why.averaged"), narrower]
+    notes += [_better(table, answer, bool(notes))]
+    if words := " ".join(filter(None, notes)):
+        st.html(f'<p class="muted">{escape(words)}</p>')
+
+
+def _better(table: dp.Table, answer: dp.Answer, beside: bool) -> str:
+    """One answer at twice the ε: noise falls with the spend, but only with the root of the number of repeats. Offered
+    only if it is clearly narrower and takes at most half of the rest."""
+    if 2 * answer.query.epsilon > MOST_EPSILON:
+        return ""
+    asked = answer.query.at(2 * answer.query.epsilon)
+    twice, now = table.preview(asked, checked=True), answer.interval
+    half = _half(now)
+    if not twice.admissible or twice.share > table.meter().unused / 2:
+        return ""
+    if half is not None and not twice.promise.narrows(CLEARLY * half):
+        return ""
+    facts = {"promise": twice.promise.short(asked), "share": prices.takes(table, twice.share)}
+    return say("looks.better" if beside else "looks.better_alone", **facts)
+
+
+def _half(now: Any) -> Fraction | None:
+    """Half the width of a range; of several ranges the widest."""
+    ranges = list(now.values()) if isinstance(now, dict) else [now]
+    if not ranges or not all(isinstance(ends, tuple) and not isinstance(ends[0], str) for ends in ranges):
+        return None
+    return max((Fraction(high) - Fraction(low)) / 2 for low, high in ranges)
+
+
+def _narrower(answer: dp.Answer, reading: Reading) -> str:
+    """The width after one more answer, beside the current one; empty if it would not be narrower. Bought ranges share
+    less than they promise, and names cannot be averaged, so more of those never help."""
+    if not isinstance(answer.query, Averaged):
+        return ""
+    now = reading.interval if reading.count > 1 and reading.agree else answer.interval
+    then = foreseen(reading.answers, answer.query, answer.query.beta)
+    if isinstance(now, tuple) and isinstance(then, tuple):
+        half, other = (two_figures(Fraction(high - low) / 2) for low, high in (now, then))
+        return say("looks.then", now=half, then=other) if _width(then) < _width(now) and half != other else ""
+    if isinstance(now, dict) and isinstance(then, dict) and now.keys() == then.keys():
+        return say("looks.then_all") if _width(then) < NARROWER * _width(now) else ""
+    return ""
+
+
+def _width(interval: Any) -> Fraction:
+    ends = interval.values() if isinstance(interval, dict) else [interval]
+    return sum((Fraction(high) - Fraction(low) for low, high in ends), Fraction(0))
+
 
 MOSTLY = 0.5  # of all rows in one bar: an average says little of them
 _SAME = ("column", "where", "by")  # of the question, as far as both have it
 
 
 def typical_note(table: dp.Table, answer: dp.Answer) -> None:
-    """Beside an average: it is not the typical value, what a first look says, and one tap to a better question."""
+    """Beside an average: it is not the typical value; what a first look shows; and a link to a better question."""
     kind = answer.query.typical
     if not kind:
         return
@@ -47,7 +180,7 @@ def typical_note(table: dp.Table, answer: dp.Answer) -> None:
 
 
 def _looked(table: dp.Table, query: dp.Query) -> str:
-    """Where most rows are, as far as the newest first look says."""
+    """Where most rows are, according to the newest first look."""
     given = query.parameters()
     found = next(iter(table.first_looks(1)), None)
     if found is None or given.get("where") or given.get("by") or given["column"] not in found.value.columns:
@@ -77,8 +210,8 @@ _WITH = "answered-with"  # the request on the page, and what the form said when 
 def show(
     slot: Any, table: dp.Table, answer: dp.Answer, beside: Beside, form: Sequence[Any] = (), owned: bool = False
 ) -> None:
-    """The answer on top of Ask: whole, as long as the form says what it said when the answer came, however exact it is
-    to be; else behind a line that names it. Of one that is `owned` and that nobody came for, it is said."""
+    """The answer on top of Ask: in full while the form still holds its question, else folded to one line. `owned`:
+    found in the ledger, not asked on this visit; the page says so."""
     with slot:
         if owned:
             st.html(f'<p class="muted" role="status">{escape(say("ask.owned"))}</p>')
@@ -94,16 +227,15 @@ def show(
 
 
 def composing(answer: dp.Answer, form: Sequence[Any]) -> bool:
-    """Was anything in the form changed since this answer came? Looking at an answer takes nothing, and the meter must
-    not seem to say so."""
+    """Has the form changed since this answer? Only then does the meter show a price."""
     return _changed(_MET, answer, form)
 
 
 def just_answered(
     answer: dp.Answer | None, query: dp.Query, asked: dp.Query, form: Sequence[Any], owned: bool = False
 ) -> bool:
-    """Is this the answer to what the form still asks, whatever noise the question would be given now? One that is
-    `owned` is, until the form is touched."""
+    """Is this the answer to the question in the form, whatever noise it would get now? An `owned` one is, until the
+    form changes."""
     if answer is None or answer.query == query:
         return answer is not None
     if owned:
@@ -115,14 +247,13 @@ def just_answered(
 
 
 def bar(answered: bool, useful: bool) -> str:
-    """The key of the row that holds the button: always in view, unless it would hide what was just answered, or that an
-    answer would be mostly noise."""
+    """The key of the row with the button: always in view, unless it would hide a new answer or a warning about
+    noise."""
     return "just-answered" if answered else "in-view" if useful else "at-its-place"
 
 
 def asked(table: dp.Table, query: dp.Query, answered: bool) -> None:
-    """What the button beside it asks, and how exact that will be; with a word of caution where a paid check doubts a
-    column of it, as the whole of that may be out of sight."""
+    """The question beside its button, and its error; with a warning if a paid check doubts one of its columns."""
     words = escape(say("ask.just", sentence=query.sentence()) if answered else query.sentence())
     if not answered:
         words = f"<b>{escape(query.promise().short(query))}</b> · {words}"
@@ -131,12 +262,12 @@ def asked(table: dp.Table, query: dp.Query, answered: bool) -> None:
 
 
 def kind(table: dp.Table, query: dp.Query, price: dp.Preview) -> job.Kind:
-    """What helps comes first, where the answer would be mostly noise or a check doubts a column."""
+    """Not the main button if the answer would be mostly noise, or if a check doubts a column."""
     return job.PRIMARY if price.useful and not fit_warnings.any_of(table, query) else job.SECONDARY
 
 
 def owned(table: dp.Table, key: str, given: dict[str, Any]) -> dp.Answer | None:
-    """The latest answer that was paid for to what the form asks, however exact it was to be."""
+    """The latest paid answer to the question in the form, at any spend."""
     try:
         paid = table.recall(table.query(key, **given | {"epsilon": ANY}), exactly=False)
     except dp.AllowanceError:  # there is no question yet
@@ -171,4 +302,4 @@ def _whole(table: dp.Table, answer: dp.Answer, beside: Beside) -> None:
     answer_notes.other_columns(table, answer)
     typical_note(table, answer)
     beside(answer)
-    repeats.show(table, answer)
+    show_repeats(table, answer)

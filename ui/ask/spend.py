@@ -56,21 +56,14 @@ def after_codes(table: dp.Table, query: dp.Query) -> None:
     if table.practice or table.closed or fit.doubted or fit.in_part or not may("revise", table.name):
         return
     codes = [text_of(code) for code in column.codes if code <= column.upper]
-    text = say(
-        "lever.codes",
-        codes=codes,
-        many=len(codes),
-        column=query.answer_column,
-        upper=plain(column.upper),
-        now=_size(query),
-        then=_size(then),
-    )
+    facts = {"codes": codes, "many": len(codes), "column": query.answer_column, "upper": plain(column.upper)}
+    text = say("lever.codes", now=_size(query), then=_size(then), **facts)
     where = {"table": table.name, "change": "1", "open": query.answer_column} | preview.back(table, query)
     st.page_link(nav.page("data"), label=unmarked(text), query_params=where)
 
 
 def _size(query: dp.Query) -> str:
-    """How far off the answer may be, as it stands at the end of its error bar."""
+    """The error of the answer, as printed at the end of its error bar."""
     ends = query.promise().ends(query)
     return query.promise().size_for(query) if ends is None else f"±{ends[1].removeprefix('+')}"
 
@@ -125,7 +118,7 @@ def start_from(table: dp.Table, given: Any, place: str = ASK) -> None:
 
 
 def start_anew(table: dp.Table, key: str, given: dict[str, Any]) -> None:
-    """Another question was picked: what the one before was worth says nothing about this one."""
+    """Another question was picked: start at its own opening price."""
     asked = {name: value for name, value in given.items() if name != "epsilon"}
     try:
         query = table.query(key, **asked | {"epsilon": usual(table)})
@@ -136,12 +129,12 @@ def start_anew(table: dp.Table, key: str, given: dict[str, Any]) -> None:
 
 
 def opens_at(found: Opening | None) -> str:
-    """The ε of an opening price, as a form keeps it; the least step where nothing that is left pays."""
+    """The ε of an opening price, as the form keeps it; the smallest step if the rest covers nothing."""
     return STEPS[0] if found is None else text_of(found.query.epsilon)
 
 
 def least_html(table: dp.Table, found: Opening | None) -> str:
-    """That nothing cheap can be asked here now."""
+    """A warning that nothing cheap can be asked now."""
     if found is None or not found.dear:
         return ""
     share = table.preview(found.asked, checked=True).share
@@ -151,7 +144,8 @@ def least_html(table: dp.Table, found: Opening | None) -> str:
 
 
 def least_share_html(now: str, usual: Callable[[], str]) -> str:
-    """The same where a share of what is left is chosen, which is `now` this one and opens with the `usual` one."""
+    """The same warning where the person chooses a share of the rest: `now` is the chosen one, `usual` gives the
+    default."""
     least = usual() if int(now) > int(AT_MOST) else AT_MOST
     if int(least) <= int(AT_MOST):
         return ""
@@ -159,16 +153,15 @@ def least_share_html(now: str, usual: Callable[[], str]) -> str:
 
 
 def dear(price: dp.Preview) -> str:
-    """What is said before a question takes a large part of the allowance; nothing where it does not."""
+    """A warning before a question takes a large part of the allowance; else empty."""
     return say("ask.dear_sure") if price.share > DEAR else ""
 
 
 def follow(table: dp.Table, key: str, given: dict[str, Any], unpriced: bool) -> None:
-    """Each question starts at its own opening price: also the same one by group, or about another column. One that came
-    with a link keeps its price, unless it came without one."""
-    shape = json.dumps(
-        [table.name, key, {name: value for name, value in given.items() if name != "epsilon"}], default=str
-    )
+    """Each question starts at its own opening price, also with another column or grouping. A question from a link keeps
+    its price, if the link has one."""
+    asked = {name: value for name, value in given.items() if name != "epsilon"}
+    shape = json.dumps([table.name, key, asked], default=str)
     before, st.session_state[_SHAPE] = st.session_state.get(_SHAPE), shape
     if unpriced or before not in (None, shape):
         start_anew(table, key, given)
@@ -182,13 +175,11 @@ def usual(table: dp.Table) -> str:
 
 
 def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -> str:
-    """The slider; its value is the text that counts, also when typed exactly. Each step says what the question that
-    `make` builds at it would take of the allowance; what is left pays for every step, except for one that was typed or
-    came with a link, which says that it does not."""
+    """The slider for the spend. Each step shows the share of the allowance that the question built by `make` would
+    take. The rest covers every step, except one that was typed or came with a link."""
     now = st.session_state[_epsilon(place)]
-    options = [step for step in STEPS if Fraction(step) <= table.budget.rule.epsilon] or [
-        text_of(table.budget.rule.epsilon)
-    ]
+    whole = table.budget.rule.epsilon
+    options = [step for step in STEPS if Fraction(step) <= whole] or [text_of(whole)]
     if now not in options:
         try:
             options = sorted({*options, text_of(read_number(now, "ε"))}, key=Fraction)
@@ -199,26 +190,28 @@ def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -
         st.html(f'<p class="warn" role="status">{escape(say("spend.almost_nothing"))}</p>')
         return str(now)
     st.html(f'<h2>{escape(say("spend.title"))}</h2><p class="muted">{escape(say("spend.ends"))}</p>')
-    slider, labels = f"{place}-slider", labels_of(table, make, options)
+    key, labels = f"{place}-slider", labels_of(table, make, options)
     options = steps_of(labels, options, now)
     if len(options) < 2:
         return str(now)
-    st.session_state[slider] = now
-    st.select_slider(
-        say("spend.slider"),
-        options,
-        key=slider,
-        label_visibility="collapsed",
-        format_func=lambda step: labels.get(step) or say("spend.step_too_much"),
-        on_change=_from_slider,
-        args=(place,),
-    )
+    st.session_state[key] = now
+    slider(labels, options, key, on_change=_from_slider, args=(place,))
     return str(st.session_state[_epsilon(place)])
 
 
+def slider(labels: dict[str, str], steps: list[str], key: str, **options: Any) -> str:
+    """The steps, each with what it takes of the allowance."""
+
+    def words(step: str) -> str:
+        return labels.get(step) or say("spend.step_too_much")
+
+    options |= {"label_visibility": "collapsed", "format_func": words}
+    return str(st.select_slider(say("spend.slider"), steps, key=key, **options))
+
+
 def steps_of(labels: dict[str, str], options: list[str], now: str) -> list[str]:
-    """The steps of a slider: those that what is left pays for, and the one it stands at. A browser knows a step by its
-    words: of several that read alike one stays, the most exact."""
+    """The steps that the rest covers, and the current one. Of several steps with the same label, only the most
+    exact."""
     kept = {labels[step]: step for step in options if step in labels}
     if len(kept) < 2 and (dear := [step for step in options if step not in labels]):
         kept[""] = dear[0]  # a slider has two ends
@@ -227,8 +220,7 @@ def steps_of(labels: dict[str, str], options: list[str], now: str) -> list[str]:
 
 
 def labels_of(table: dp.Table, make: Callable[[str], dp.Query], steps: list[str]) -> dict[str, str]:
-    """What each of the steps that what is left pays for takes of the allowance: nothing else is a price to a person who
-    asks."""
+    """The price of each step that the rest covers, as a share of the allowance."""
     try:
         prices = zip(steps, table.prices([make(step) for step in steps]), strict=True)
     except dp.AllowanceError:  # there is no question yet
@@ -252,8 +244,8 @@ def describe(
     opening: Opening | None = None,
     answered: dp.Answer | None = None,
 ) -> None:
-    """What this spend buys, what it takes, and a warning when it is mostly noise. With `steps` what would be enough is
-    one of them, as where the question starts. Below the answer to it, that decides whether it is mostly noise."""
+    """What this spend buys, its price, and a warning if the answer would be mostly noise. With `steps`, a sufficient
+    spend is one of the slider's steps. Below an answer, the answer itself decides whether it is mostly noise."""
     found = table.opening(query) if steps else None
 
     def least(times: int) -> Fraction | None:
@@ -312,7 +304,7 @@ def enough(table: dp.Table, query: dp.Query, price: dp.Preview, times: int = 1) 
 
 
 def exactly(table: dp.Table, query: dp.Query, place: str = ASK, beside: Callable[[], None] | None = None) -> None:
-    """The same two numbers typed: ε, or the promise in its own unit; and more about the price."""
+    """Fields for the exact ε or the wished error; and more about the price."""
     with st.expander(say("spend.exactly")):
         if place == ASK:
             starts = say("spend.starts", left=percent_left(1 - table.meter().used))
@@ -324,14 +316,8 @@ def exactly(table: dp.Table, query: dp.Query, place: str = ASK, beside: Callable
         with left:
             now = text_of(query.epsilon)
             key = fields.number_key(f"{place}-typed-{now}{_turn()}")
-            st.text_input(
-                say("spend.epsilon"),
-                local(now),
-                key=key,
-                on_change=_typed,
-                help=say("gloss.epsilon.means"),
-                args=(key, now, place),
-            )
+            label, note = say("spend.epsilon"), say("gloss.epsilon.means")
+            st.text_input(label, local(now), key=key, help=note, on_change=_typed, args=(key, now, place))
         with right:
             label, now = wish_field(query)
             key = fields.number_key(f"{place}-wish-{query.digest()[:12]}{_turn()}")
@@ -353,7 +339,7 @@ def _typed(key: str, now: str, place: str) -> None:
 
 
 def _turn() -> str:
-    """After a refusal the fields are new ones: a browser goes on showing what it has."""
+    """After a refusal the fields get new keys, because a browser keeps old widget values."""
     return f"-{st.session_state[_REFUSED]}" if st.session_state.get(_REFUSED) else ""
 
 

@@ -66,22 +66,22 @@ class Plan:
         self.before = None
 
     def replace_wishes(self, wishes: list[Wish]) -> None:
-        """New promises get new fields: a browser would go on showing what it has."""
+        """New wishes get new fields, because a browser keeps old widget values."""
         self.before, self.rows = self.wishes, [Row(wish, _number()) for wish in wishes]
 
     def undo(self) -> None:
-        """As it was before it was made to fit."""
+        """Restores the wishes from before the plan was made to fit."""
         if self.before is not None:
             self.replace_wishes(self.before)
             self.before = None
 
     def holds(self, query: dp.Query) -> bool:
-        """Is this very question in it, at whatever promise?"""
+        """Does the plan hold this question, at any wish?"""
         return any(row.wish.query.digest() == query.digest() for row in self.rows)
 
 
 def current_plan(table: dp.Table) -> Plan:
-    """As it was left; on arrival by a link, as the link says. Rows of a table that was declared anew are read again."""
+    """The plan as the person left it, or from a link. After a revision of the table, its rows are read again."""
     plans = st.session_state.setdefault(_PLANS, {})
     plan: Plan = plans.setdefault(table.name, Plan())
     arriving = st.query_params.get("plan")
@@ -112,7 +112,7 @@ def forget_plan(table: dp.Table) -> None:
 
 
 def remember_plan(table: dp.Table, plan: Plan) -> None:
-    """The URL says what the page says, so that a plan can be sent to somebody, as long as it fits into one."""
+    """Writes the plan to the URL, if it is short enough, so that it can be shared."""
     plan.url = plan.text()
     wanted = {"table": table.name}
     if plan.rows and len(plan.url) <= LONGEST_URL:
@@ -158,9 +158,8 @@ def show_suggestions(table: dp.Table) -> None:
         for place, best in enumerate(queries):
             price = table.preview(best, checked=True)
             with st.container(key=f"card-suggest-{place}", width=310):
-                st.page_link(
-                    nav.page("ask"), label=unmarked(best.sentence()), query_params=preview.opening(table, best)
-                )
+                label, where = unmarked(best.sentence()), preview.opening(table, best)
+                st.page_link(nav.page("ask"), label=label, query_params=where)
                 st.html(
                     f'<span class="muted">{escape(price.promise.short(best))}</span><br>'
                     f'<span class="take-words">{escape(prices.takes(table, price.share))}</span>'

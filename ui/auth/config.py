@@ -155,14 +155,8 @@ def _provider(settings: dict[str, Any]) -> Provider | None:
     claim, groups = _text(settings, "provider.group_claim", ""), _list(settings, "provider.groups", [])
     if bool(claim) != bool(groups):
         raise AllowanceError("serve.groups")
-    return Provider(
-        metadata,
-        _text(settings, "provider.client_id"),
-        _text(settings, "provider.client_secret"),
-        scopes,
-        claim,
-        groups,
-    )
+    client = _text(settings, "provider.client_id"), _text(settings, "provider.client_secret")
+    return Provider(metadata, *client, scopes, claim, groups)
 
 
 def _proxy(settings: dict[str, Any]) -> Proxy | None:

@@ -80,13 +80,10 @@ class OpenID:
         self._provider, self._back = provider, back
         self._cookie = _HOST + _COOKIE if back.startswith("https:") else _COOKIE
         self._sign = URLSafeTimedSerializer(secret, salt="allowance way")
-        self._client: Any = OAuth().register(
-            "provider",
-            server_metadata_url=provider.metadata,
-            client_id=provider.client_id,
-            client_secret=provider.client_secret,
-            client_kwargs={"scope": provider.scopes, "code_challenge_method": "S256"},
-        )
+        given = {"client_id": provider.client_id, "client_secret": provider.client_secret}
+        scope = {"scope": provider.scopes, "code_challenge_method": "S256"}
+        where = provider.metadata
+        self._client: Any = OAuth().register("provider", server_metadata_url=where, client_kwargs=scope, **given)
 
     async def begin(self, cookies: Mapping[str, str], wanted: str) -> Redirect:
         session: dict[str, Any] = {}

@@ -24,11 +24,12 @@ from urllib.parse import quote
 from dpengine.core.errors import AllowanceError
 from dpengine.messages import say
 from dpengine.messages.language import current, speaking
+from ui.api.http import ASGIApp, Message, Receive, Scope, Send
 from ui.auth.config import Proxy, Served
 from ui.auth.login import TEN_MINUTES, LoginProtocol
 from ui.auth.passes import Pass, Passes
 from ui.shell import downloads, gate, person, web
-from ui.shell.web import HEADERS, ASGIApp, Message, Receive, Scope, Send
+from ui.shell.web import HEADERS
 
 # --- pages of the middleware itself: a sentence and a next step, without a script
 

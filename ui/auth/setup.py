@@ -22,11 +22,11 @@ from dpengine.core.errors import AllowanceError
 from dpengine.workspace import finish_releases
 from ui.api.app import BASE as API
 from ui.api.app import ApiApp
+from ui.api.http import ASGIApp
 from ui.api.metrics import PATH, MetricsApp
 from ui.auth import config
 from ui.shell import downloads, gate, person
 from ui.shell.state import home
-from ui.shell.web import ASGIApp
 
 
 class WorkspacePeople:

@@ -172,9 +172,8 @@ def _figures(look: Look, column: str, picked: Picked) -> list[Figure]:
 def _bar(figure: Figure, name: str, extra: bool, times: int) -> Bar:
     value = figure.value * times
     if figure.low is None or figure.high is None:
-        return Bar(
-            figure.label, name, value, None, None, _short(value, value, value, times), extra, value < times / 200
-        )
+        text = _short(value, value, value, times)
+        return Bar(figure.label, name, value, None, None, text, extra, value < times / 200)
     low, high = figure.low * times, figure.high * times
     faint = figure.low <= 0
     text = _short(value, low, high, times)

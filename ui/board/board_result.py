@@ -35,7 +35,7 @@ from ui.shell import nav, scroll
 from ui.shell.state import held, workspace
 from ui.words import prices
 from ui.words.figures import bare, rounded
-from ui.words.markup import unmarked
+from ui.words.markup import first_names, html_table, unmarked
 
 # --- one column in full: a picture to save as PNG, and all figures
 
@@ -44,16 +44,7 @@ def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
     st.html(f"<h2>{escape(say('board_page.full'))}</h2>")
     now = st.query_params.get("of", "")
     turn = now if now in look.columns else ""
-    column = st.selectbox(
-        say("board_page.column"),
-        ["", *look.columns],
-        look.columns.index(turn) + 1 if turn else 0,
-        format_func=lambda name: name or say("board_page.none"),
-        key=f"board-of-{turn}",
-        on_change=_full_chosen,
-        args=(f"board-of-{turn}",),
-        width=320,
-    )
+    column = _selectbox("board_page.column", ["", *look.columns], turn, "of", f"board-of-{turn}", width=320)
     if not column:
         return
     if sets := column in look.query.items:
@@ -67,9 +58,8 @@ def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
     short = found.receipt["charge"]["hash"][:8]
     title = say("chart.percent") if picked.shares else say("chart.people" if sets else f"chart.{look.query.counted}")
     group = "".join(f" · {name}: {label}" for name, label in picked.of(str(column)).items())
-    source = say(
-        "answers.picture", question=f"{found.sentence}, {found.receipt['table']}: {column}{group}", receipt=short
-    )
+    question = f"{found.sentence}, {found.receipt['table']}: {column}{group}"
+    source = say("answers.picture", question=question, receipt=short)
     values = {bar.name: bar.value for bar in bars}
     ranges = {bar.name: (bar.low, bar.high) for bar in bars if bar.low is not None and bar.high is not None}
     alt = "; ".join(f"{bar.name}: {bar.text}" for bar in bars[:60])
@@ -82,25 +72,13 @@ def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
         st.html(_table(page, picked.shares) + answers.not_adding())
 
 
-def _full_chosen(key: str) -> None:
-    if not held(key):
-        return
-    if st.session_state[key]:
-        st.query_params["of"] = st.session_state[key]
-    else:
-        st.query_params.pop("of", None)
-
-
 def _table(bars: list[Bar], shares: bool) -> str:
     titles = ("answer.column.label", "answer.column.value", "answer.column.range")
-    head = "".join(f'<th class="{"number" if at else ""}">{escape(say(title))}</th>' for at, title in enumerate(titles))
-    sign, body = " %" if shares else "", ""
+    rows, sign = [], " %" if shares else ""
     for bar in bars:
         value = bare(bar.value) if bar.low is None or bar.high is None else rounded(bar.value, bar.low, bar.high)
-        cells = (value + sign, bar.range or say("board_page.no_promise"))
-        numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in cells)
-        body += f"<tr><td>{escape(bar.name)}</td>{numbers}</tr>"
-    return f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{body}</table></div>'
+        rows.append((bar.name, value + sign, bar.range or say("board_page.no_promise")))
+    return html_table([*map(say, titles)], rows)
 
 
 # --- which columns go together: each column against the columns of interest
@@ -201,9 +179,8 @@ def show_matrix(table: dp.Table, found: dp.Answer, look: Look) -> None:
     for at, name in enumerate(names[:-1]):
         cells = "".join(_cell(table, found, name, other, apart[name, other]) for other in names[at + 1 :])
         rows += f'<tr><th scope="row">{escape(name)}</th>{"<td></td>" * at}{cells}</tr>'
-    clear = sorted(
-        (pair for pair in apart if apart[pair].state == look_groups.CLEAR), key=lambda pair: -_gap(apart[pair])
-    )
+    clear = [pair for pair in apart if apart[pair].state == look_groups.CLEAR]
+    clear.sort(key=lambda pair: -_gap(apart[pair]))
     words = ""
     for first, other in clear[:_CLEAREST]:
         shown = shows(table, found, look, first, other, apart[first, other])
@@ -265,9 +242,8 @@ def show_price(table: dp.Table, look: Look, by: str) -> None:
 
 def some(table: dp.Table, look: Look, by: str, called: str, known: Sequence[str]) -> None:
     """Some columns were not bought with this one: they have no picture."""
-    st.html(
-        f'<p role="status">{escape(say("board_page.some_bought", column=by, group=called, others=list(known)))}</p>'
-    )
+    note = say("board_page.some_bought", column=by, group=called, others=list(known))
+    st.html(f'<p role="status">{escape(note)}</p>')
     _pairs(table, look, by)
 
 
@@ -309,22 +285,8 @@ def _pairs(table: dp.Table, look: Look, by: str) -> None:
 def show_downloads(table: dp.Table, found: dp.Answer, look: Look) -> None:
     name = f"first-look-{found.receipt['charge']['hash'][:8]}"
     with st.popover(say("answers.take_away"), key="board-take"):
-        st.download_button(
-            say("receipt.csv"),
-            lambda: exports.as_csv(*download_rows(look)),
-            f"{name}.csv",
-            "text/csv",
-            key="board-csv",
-            on_click="ignore",
-        )
-        st.download_button(
-            say("receipt.sheet"),
-            lambda: as_sheet(*download_rows(look)),
-            f"{name}.xlsx",
-            exports.SHEET,
-            key="board-sheet",
-            on_click="ignore",
-        )
+        exports.offer(say("receipt.csv"), lambda: exports.as_csv(*download_rows(look)), f"{name}.csv", "board-csv")
+        exports.offer(say("receipt.sheet"), lambda: as_sheet(*download_rows(look)), f"{name}.xlsx", "board-sheet")
 
 
 def download_rows(look: Look) -> tuple[list[str], list[list[Any]]]:
@@ -336,6 +298,7 @@ def download_rows(look: Look) -> tuple[list[str], list[list[Any]]]:
 # --- the board
 
 PER_PAGE = 12
+MOST_NAMED = 8
 ACROSS = 3
 OFFERED = 3  # single questions about a group without bought pairs
 _TURN, _TOP = "board-turn", "board-top"
@@ -369,7 +332,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     with slot:
         _grid(look, cards[(page - 1) * PER_PAGE : page * PER_PAGE], picked)
     if scarce:
-        names = board_state.some_names([card.column for card in scarce])
+        names = first_names([card.column for card in scarce], MOST_NAMED)
         with st.expander(say("board_page.scarce", columns=len(scarce), names=unmarked(names))):
             st.html(f'<p class="muted">{escape(say("board_page.scarce_means"))}</p>')
             _grid(look, scarce, picked)
@@ -404,45 +367,31 @@ def _controls(table: dp.Table, found: dp.Answer, look: Look) -> Picked:
     shares = st.query_params.get("as") != "people"
     turn = st.session_state.get(_TURN, 0)  # a click needs new widgets: the browser would keep showing the old ones
     with st.container(horizontal=True, vertical_alignment="bottom", key="board-controls"):
-        everyone = say("board_page.everyone")
-        st.selectbox(
-            say("board_page.by"),
-            ["", *look.cells],
-            look.cells.index(by) + 1 if by else 0,
-            format_func=lambda name: name or everyone,
-            key=f"board-by-{turn}",
-            on_change=_chosen,
-            args=("by", f"board-by-{turn}"),
-            width=240,
-        )
+        _selectbox("board_page.by", ["", *look.cells], by, "by", f"board-by-{turn}", "board_page.everyone", 240)
         if by:
             _pick_group(look, "group", by, group, turn)
         if by and others and look.paired:
-            st.selectbox(
-                say("board_page.also"),
-                ["", *others],
-                others.index(also) + 1 if also else 0,
-                format_func=lambda name: name or say("board_page.none"),
-                key=f"board-also-{turn}-{by}",
-                on_change=_chosen,
-                args=("also", f"board-also-{turn}-{by}"),
-                width=200,
-            )
+            _selectbox("board_page.also", ["", *others], also, "also", f"board-also-{turn}-{by}", width=200)
         if also:
             _pick_group(look, "second", also, second, turn)
-        st.segmented_control(
-            say("board_page.as"),
-            ["shares", "people"],
-            default="shares" if shares else "people",
-            format_func=lambda option: say(
-                "board_page.as.shares" if option == "shares" else f"board_page.as.{look.query.counted}"
-            ),
-            key=f"board-as-{turn}",
-            on_change=_chosen,
-            args=("as", f"board-as-{turn}"),
-        )
+        words = {"shares": say("board_page.as.shares"), "people": say(f"board_page.as.{look.query.counted}")}
+        change: dict[str, Any] = {"key": (key := f"board-as-{turn}"), "on_change": _chosen, "args": ("as", key)}
+        now = "shares" if shares else "people"
+        st.segmented_control(say("board_page.as"), words, default=now, format_func=words.__getitem__, **change)
         show_downloads(table, found, look)
     return Picked(by, group, shares, also, second)
+
+
+def _selectbox(
+    label: str, options: list[str], now: str, name: str, key: str, none: str = "board_page.none", width: int = 320
+) -> str:
+    """A column or none. The address keeps it under `name`."""
+
+    def words(column: str) -> str:
+        return column or say(none)
+
+    change: dict[str, Any] = {"on_change": _chosen, "args": (name, key)}
+    return str(st.selectbox(say(label), options, options.index(now), words, key, width=width, **change) or "")
 
 
 def _group(look: Look, by: str, group: str, columns: list[str]) -> tuple[str, str]:
@@ -457,20 +406,14 @@ def _group(look: Look, by: str, group: str, columns: list[str]) -> tuple[str, st
 def _pick_group(look: Look, name: str, column: str, group: str, turn: int) -> None:
     labels, key = look.query.cell_labels[look.place(column)], f"board-{name}-{turn}-{column}"
     names = dict(zip(labels, look.query.cell_names(look.place(column)), strict=True))
-    st.selectbox(
-        unmarked(column),
-        labels,
-        labels.index(group),
-        format_func=names.__getitem__,
-        key=key,
-        on_change=_chosen,
-        args=(name, key),
-        width=240,
-    )
+    change: dict[str, Any] = {"on_change": _chosen, "args": (name, key)}
+    st.selectbox(unmarked(column), labels, labels.index(group), names.__getitem__, key, width=240, **change)
 
 
 def _chosen(name: str, key: str) -> None:
-    now = st.session_state.get(key)
+    if not held(key):
+        return
+    now = st.session_state[key]
     if name in ("by", "also"):
         for other in _GROUPS[1 if name == "by" else 3 :]:
             st.query_params.pop(other, None)
@@ -557,12 +500,11 @@ def _bars(card: Card, key: str, pick: Callable[[str], None] | None, marked: str)
     """A click picks the bar's group; `marked` is the picked one."""
     shown = card.shown
     ends = [bar.value if bar.high is None else bar.high for bar in shown]
-    drawn = [
-        named_bars.NamedBar(
-            bar.name, bar.value, bar.low, bar.high, bar.text, bar.range, _colour(bar, marked), bar.faint
-        )
-        for bar in shown
-    ]
+    drawn = []
+    for bar in shown:
+        colour = "spent" if bar.label == marked else "take" if bar.extra else "muted" if bar.faint else "left"
+        figures = bar.value, bar.low, bar.high, bar.text, bar.range
+        drawn.append(named_bars.NamedBar(bar.name, *figures, colour, bar.faint))
     estimated = all(bar.low is None for bar in shown)
 
     def clicked(place: int) -> None:
@@ -570,12 +512,6 @@ def _bars(card: Card, key: str, pick: Callable[[str], None] | None, marked: str)
             pick(shown[place].label)
 
     named_bars.show(drawn, (0.0, max(ends) or 1.0), alt(card), key, pick and clicked, estimated)
-
-
-def _colour(bar: Bar, marked: str) -> str:
-    if bar.label == marked:
-        return "spent"
-    return "take" if bar.extra else "muted" if bar.faint else "left"
 
 
 def alt(card: Card) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from html import escape
-from typing import Any, TypeGuard
+from typing import Any
 
 import streamlit as st
 
@@ -18,11 +17,6 @@ from dpengine.messages import say
 from ui.parts import answer_notes, job
 
 _SHORT = 300  # characters
-_NAMED = 8
-
-
-def some_names(names: list[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
 
 
 def counted_as(query: dp.Query) -> None:
@@ -110,9 +104,7 @@ def query_of(table: dp.Table, now: dict[str, Any]) -> Overview:
 def link(table: dp.Table, now: dict[str, Any], **changed: Any) -> dict[str, str]:
     """URL parameters of the form with some changes."""
     kept = {name: value for name, value in (now | changed).items() if value}
-    return {"table": table.name} | {
-        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in kept.items()
-    }
+    return {"table": table.name} | job.as_texts(kept)
 
 
 def state_of(table: dp.Table, query: Overview) -> dict[str, Any]:
@@ -120,17 +112,14 @@ def state_of(table: dp.Table, query: Overview) -> dict[str, Any]:
     known = offered(table)  # the declarations may have changed since
     refs = {base(ref): ref for ref in (*query.columns, *query.items) if base(ref) in known}
     able = can_be_coarser(table)
+    merged = {name: ref for name, ref in refs.items() if isinstance(ref, Grouped) and ref.rule == MERGED}
     return {
         "without": [name for name in known if name not in refs],
         "against": [name for name in query.against if name in refs],
         "every": "1" if query.every else "",
         "coarse": [name for name, ref in refs.items() if name in able and ref == coarser(name, table.schema)],
-        "merged": _merged(table, {name: ref.as_json()[MERGED] for name, ref in refs.items() if is_merged(ref)}),
+        "merged": _merged(table, {name: ref.as_json()[MERGED] for name, ref in merged.items()}),
         "most": [name for name, _ in query.weights if name in refs],
         "three": "1" if query.three else "",
         "epsilon": text_of(query.epsilon),
     }
-
-
-def is_merged(ref: Any) -> TypeGuard[Grouped]:
-    return isinstance(ref, Grouped) and ref.rule == MERGED

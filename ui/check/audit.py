@@ -5,29 +5,292 @@ from __future__ import annotations
 import json
 import math
 import re
+import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from html import escape, unescape
 from typing import Any
 
 import streamlit as st
 
 import dpengine as dp
-from demos.neighbours import ANA, SCHEMA, Example, Table, settings
-from demos.twins import twins
-from demos.views import View
+from demos.neighbours import ANA, EXAMPLES, SCHEMA, UNITS, Example, Table, settings
+from demos.twins import twins, watched
+from demos.views import Claim, View
+from demos.watching import BulkCoins, Watched, claimed
 from dpengine.audit.columns import ColumnAudit, audited_column
+from dpengine.audit.empirical import Evidence, lower_bound
 from dpengine.core.printed import percent, power_of_ten
 from dpengine.declared.facts import named_columns
 from dpengine.declared.schema import Category, ItemSet
+from dpengine.declared.unit import RELATIONS
 from dpengine.mechanisms.publish.of_rows import OfRows, way_key
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
-from ui.check import audit_chart, audit_state
-from ui.check.audit_state import CARE, CHOICES, MOST, Drawn, Prepared, evidence
-from ui.parts import exports, job
+from ui.parts import exports, fields, job
+from ui.pictures import charts
+from ui.pictures.sketch import Sketch
 from ui.shell import frame, nav
+from ui.shell.language import address
+from ui.shell.style import palette
 from ui.words import gloss
+
+# --- the choices on the audit page, kept in the address, and the draws, kept in the session
+#
+# Everything is about two made-up tables: all of it may be shown, kept and drawn again.
+
+STATE, DRAWN = "audit", "audit-drawn"
+CARE = ("0.1", "0.2", "0.5", "1", "1.5", "2", "3")
+CHOICES: dict[str, tuple[str, ...]] = {"q": tuple(EXAMPLES), "relation": RELATIONS, "unit": tuple(UNITS), "e": CARE}
+USUAL = {"q": "count", "relation": "replace", "unit": "one", "e": "1", "twin": ""}
+FIRST, MORE, MOST = 10_000, 20_000, 200_000  # draws of each table
+SECONDS = 0.7  # of drawing when a question opens, and again for its twin
+LONGER = 2.0  # when more draws are wanted
+FAILURE = 1e-6
+_BATCH = 250
+_MOST_KEPT = 24
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A question or its twin, ready to be drawn: the exact part."""
+
+    subject: Watched
+    values: tuple[Any, Any]
+    view: View
+    claim: Claim
+    loss: float | None  # exact, on these two tables
+
+
+@lru_cache(maxsize=256)
+def prepared(example: Example, twin: str) -> Prepared:
+    subject, claim = watched(example, twin), claimed(example.query)
+    one, other = (subject.value(rows) for rows in example.tables)
+    view = subject.view(one, other)
+    return Prepared(subject, (one, other), view, claim, view.loss(claim.delta))
+
+
+@dataclass
+class Drawn:
+    """The cells of the draws, for each table."""
+
+    wanted: int = 0
+    seconds: float = SECONDS  # for the next draws
+    cells: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
+    found: tuple[int, Evidence] | None = None  # the number of draws, and their evidence
+
+    @property
+    def many(self) -> int:
+        return len(self.cells[1])
+
+    def share(self, side: int, cells: tuple[int, ...]) -> float:
+        return sum(cell in cells for cell in self.cells[side]) / max(self.many, 1)
+
+    def shares(self, side: int, cells: int) -> list[float]:
+        counts = [0] * cells
+        for cell in self.cells[side]:
+            counts[cell] += 1
+        return [count / max(self.many, 1) for count in counts]
+
+
+def drawn(example: Example, twin: str) -> Drawn:
+    kept: dict[tuple[Example, str], Drawn] = st.session_state.setdefault(DRAWN, {})
+    key = (example, twin)
+    if key not in kept:
+        while len(kept) >= _MOST_KEPT:
+            kept.pop(next(iter(kept)))
+        kept[key] = Drawn(FIRST, SECONDS)
+    return kept[key]
+
+
+def draw_more(ready: Prepared, kept: Drawn, report: Callable[[float], object]) -> None:
+    """Draw up to the wanted number or the time limit; draws before an interruption stay."""
+    coins, start, before = BulkCoins(), time.monotonic(), kept.many
+    while kept.many < kept.wanted and time.monotonic() - start < kept.seconds:
+        batch = min(_BATCH, kept.wanted - kept.many)
+        both = [[ready.view.place(ready.subject.draw(value, coins)) for _ in range(batch)] for value in ready.values]
+        for cells, more in zip(kept.cells, both, strict=True):
+            cells += more
+        report((kept.many - before) / (kept.wanted - before))
+    kept.wanted = kept.many
+
+
+def wish(kept: Drawn) -> None:
+    """More draws in the next run of the page."""
+    kept.wanted, kept.seconds = min(kept.many + MORE, MOST), LONGER
+
+
+def evidence(ready: Prepared, kept: Drawn) -> Evidence:
+    """What the draws prove. Answers are ordered by their evidence, so that no event family misses the best one."""
+    if kept.found is None or kept.found[0] != kept.many:
+        ranks = ready.view.ranks()
+        one, other = ([ranks[cell] for cell in cells] for cells in kept.cells)
+        kept.found = (kept.many, lower_bound(one, other, ready.claim.delta, FAILURE))
+    return kept.found[1]
+
+
+# --- the address ------------------------------------------------------------------------------------------------------
+
+
+def state() -> dict[str, str]:
+    """The settings: from the URL on arrival, else as last left, else the defaults."""
+    arriving = {name: st.query_params[name] for name in USUAL if name in st.query_params}
+    kept = st.session_state.get(STATE)
+    if kept is None or (arriving and arriving != kept["url"]):
+        turn = kept["turn"] + 1 if kept else 0  # new widgets, because a browser keeps old widget values
+        kept = {"url": arriving, "given": clean(arriving), "turn": turn}
+        st.session_state[STATE] = kept
+    return dict(kept["given"])
+
+
+def clean(arriving: dict[str, str]) -> dict[str, str]:
+    """Replace impossible values by defaults; nothing in a URL is trusted."""
+    given = fitted(USUAL | {name: text for name, text in arriving.items() if text in CHOICES.get(name, ())})
+    return given | {"twin": twin_of(given, arriving.get("twin", ""))}
+
+
+def fitted(given: dict[str, str]) -> dict[str, str]:
+    """The table for this question: the default one if the chosen one does not suit it."""
+    fits = (given["relation"], given["unit"]) in settings(given["q"])
+    return given if fits else given | {name: USUAL[name] for name in ("relation", "unit")}
+
+
+def twin_of(given: dict[str, str], wished: str) -> str:
+    """The chosen twin if this question has it, else its first."""
+    offered = twins(example_of(given))
+    return wished if wished in offered else next(iter(offered))
+
+
+def example_of(given: dict[str, str]) -> Example:
+    return Example(given["q"], given["relation"], given["unit"], given["e"])  # type: ignore[arg-type]
+
+
+def widget(name: str) -> str:
+    return f"audit-{name}-{st.session_state[STATE]['turn']}"
+
+
+def remember(given: dict[str, str]) -> None:
+    """Write the settings to the address, without defaults."""
+    usual = USUAL | {"twin": twin_of(given, "")}
+    kept = st.session_state[STATE]
+    kept["given"], kept["url"] = given, {name: text for name, text in given.items() if text != usual[name]}
+    others = {name: st.query_params[name] for name in st.query_params if name not in USUAL}
+    address(others | kept["url"])
+
+
+# --- two pictures of a check: each answer's chance on two tables, and the promised, exact and proven loss
+
+FEW = 12  # up to this many cells are bars; more are lines
+
+
+@dataclass(frozen=True)
+class Side:
+    """One table: its name, the exact chances (None without a law), and the shares of the draws."""
+
+    name: str
+    exact: list[float] | None
+    drawn: list[float]
+
+
+def both(
+    labels: list[str],
+    one: Side,
+    other: Side,
+    times: float,
+    delta: float,
+    worst: tuple[int, ...],
+    title: str,
+    alt: str,
+    key: str,
+) -> None:
+    """Each answer's chance on both tables. The soft band shows where the first may lie, given the second; a shade marks
+    where the privacy is spent."""
+    import plotly.graph_objects as go
+
+    colours, few = palette(), len(labels) <= FEW
+    figure = Sketch(330)
+    places = list(range(len(labels)))
+    for at in worst:
+        shade = {"x0": at - 0.5, "x1": at + 0.5, "yref": "paper", "y0": 0, "y1": 1, "line": {"width": 0}}
+        figure.add_shape(type="rect", fillcolor=colours.take_soft, opacity=0.55, layer="below", **shade)
+    if other.exact is not None:
+        low = [max(0.0, (q - delta) / times) for q in other.exact]
+        high = [min(1.0, times * q + delta) for q in other.exact]
+        _band(figure, places, low, high, few)
+    for side, colour, away in ((one, colours.left, -0.2), (other, colours.spent, 0.2)):
+        look: Any = {"x": [at + (away if few else 0) for at in places], "hovertemplate": "%{y:.2%}<extra></extra>"}
+        name = escape(side.name)
+        if few:  # without a law, the draws are all there is
+            marker = {"color": colour, "opacity": 0.85}
+            figure.add_trace(go.Bar(y=side.exact or side.drawn, width=0.36, marker=marker, name=name, **look))
+        else:
+            line = {"color": colour, "width": 2.5, "shape": "hvh"}
+            figure.add_trace(go.Scatter(y=side.exact, mode="lines", line=line, name=name, **look))
+        if side.exact is None:
+            continue
+        look |= {"name": escape(say("check.drawn")), "showlegend": side is one}
+        dot = {"size": 9 if few else 6, "color": colours.card, "line": {"width": 2, "color": colour}}
+        figure.add_trace(go.Scatter(y=side.drawn, mode="markers", marker=dot, **look))
+    step = max(1, math.ceil(len(labels) / (FEW if few else 8)))
+    shown = places[::step] if few else places[1:-1:step]
+    ticks = {"tickvals": shown, "ticktext": [_wrapped(labels[at]) for at in shown]}
+    figure.update_xaxes(**ticks, range=[-0.6, len(labels) - 0.4], showline=True, title={"text": escape(title)})
+    top = max(one.drawn + other.drawn + (one.exact or []) + (other.exact or [])) * 1.12
+    grain = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2) if top <= 6 * step or step == 0.2)
+    heights = [grain * tick for tick in range(int(top / grain) + 1) if grain * tick < 1.01]
+    ticks = {"tickvals": heights, "ticktext": [percent(height) for height in heights]}
+    chance = {"text": escape(say("check.axis.chance"))}
+    figure.update_yaxes(**ticks, range=[0, top], title=chance, showgrid=True, gridcolor=colours.line)
+    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"color": colours.ink}}
+    figure.update_layout(showlegend=True, legend=legend, barmode="overlay")
+    charts.show(figure, alt, key)
+
+
+def _band(figure: Sketch, places: list[int], low: list[float], high: list[float], few: bool) -> None:
+    """Boxes behind bars, a strip behind lines."""
+    import plotly.graph_objects as go
+
+    colours = palette()
+    look: Any = {"hoverinfo": "skip", "name": escape(say("check.band"))}
+    if few:
+        heights = [b - a for a, b in zip(low, high, strict=True)]
+        marker = {"color": colours.left_soft, "line": {"width": 1, "color": colours.left}}
+        figure.add_trace(go.Bar(x=[at - 0.2 for at in places], y=heights, base=low, width=0.46, marker=marker, **look))
+        return
+    xs = [edge for at in places for edge in (at - 0.5, at + 0.5)]
+    tops, bottoms = ([height for height in side for _ in range(2)] for side in (high, low))
+    look |= {"mode": "lines", "line": {"width": 0}, "fill": "toself", "fillcolor": colours.left_soft}
+    figure.add_trace(go.Scatter(x=xs + xs[::-1], y=tops + bottoms[::-1], **look))
+
+
+def _wrapped(label: str) -> str:
+    """A long label in two lines."""
+    words = label.split(" ")
+    if len(label) <= 12 or len(words) < 2:
+        return escape(label)
+    middle = (len(words) + 1) // 2
+    return f"{escape(' '.join(words[:middle]))}<br>{escape(' '.join(words[middle:]))}"
+
+
+def gauge_html(claim: float, exact: float | None, proven: float, alt: str) -> str:
+    """A track of loss: the promise, a tick at the exact loss, a bar up to the proven loss."""
+    shown = [claim * 1.35, proven * 1.12, *([] if exact is None or math.isinf(exact) else [exact * 1.08])]
+    end = max(shown)
+
+    def at(loss: float) -> str:
+        return f"{min(loss / end, 1) * 100:.2f}%"
+
+    kind = "over" if proven > claim else "fine"
+    mark = "" if exact is None else f'<i class="exact" style="left:{at(exact)}"></i>'
+    return (
+        f'<div class="gauge" role="img" aria-label="{escape(alt)}">'
+        f'<span class="promised" style="width:{at(claim)}"></span>'
+        f'<span class="proven {kind}" style="width:{at(proven)}"></span>{mark}'
+        f'<i class="limit" style="left:{at(claim)}"></i></div>'
+    )
+
 
 # --- the sentences of a check: lower bounds are rounded down, claims are rounded up
 
@@ -37,12 +300,12 @@ TABLES = ("A", "B")
 def two(value: float | Fraction, up: bool | None = None) -> str:
     """Two decimals, to the nearest or to one side; a float's rounding error moves nothing."""
     scaled = float(value) * 100
-    whole = (
-        round(scaled)
-        if up is None or abs(scaled - round(scaled)) < 1e-6
-        else (math.ceil(scaled) if up else math.floor(scaled))
-    )
-    return local(f"{whole / 100:,.2f}")
+    side = None if abs(scaled - round(scaled)) < 1e-6 else up
+    return local(f"{_whole(scaled, side) / 100:,.2f}")
+
+
+def _whole(value: float, up: bool | None) -> int:
+    return round(value) if up is None else math.ceil(value) if up else math.floor(value)
 
 
 def times(ratio: float, up: bool | None = None) -> str:
@@ -52,8 +315,7 @@ def times(ratio: float, up: bool | None = None) -> str:
     if ratio < 10:
         return two(ratio, up)
     grain = 10 ** max(0, math.floor(math.log10(ratio)) - 1)
-    whole = ratio / grain
-    return plain((round(whole) if up is None else math.ceil(whole) if up else math.floor(whole)) * grain)
+    return plain(_whole(ratio / grain, up) * grain)
 
 
 def labels(view: View) -> list[str]:
@@ -102,10 +364,8 @@ def _event(view: View, cells: tuple[int, ...], table: str) -> str:
     if view.kind == "digits":
         return say("check.event.digits", table=table)
     if view.kind == "names":
-        return say(
-            "check.event.names",
-            names=say("check.event.or").join(say("words.quoted", text=cell.label) for cell in chosen),
-        )
+        names = say("check.event.or").join(say("words.quoted", text=cell.label) for cell in chosen)
+        return say("check.event.names", names=names)
     if view.kind == "evidence":
         sure = all(math.isinf(cell.evidence) for cell in chosen)
         return say("check.event.sure" if sure else "check.event.evidence", table=table)
@@ -180,17 +440,12 @@ def show_own_column(table: dp.Table, epsilon: str) -> None:
     with left:
         names = list(table.schema.columns)
         name = str(st.selectbox(say("check.own_column"), names, key=f"check-own-{table.name}", width=320))
+
+    def words(delta: str) -> str:
+        return power_of_ten(Fraction(delta))
+
     with right:
-        delta = str(
-            st.segmented_control(
-                say("check.own_delta"),
-                DELTAS,
-                default=DELTAS[0],
-                required=True,
-                key="check-own-delta",
-                format_func=lambda value: power_of_ten(Fraction(value)),
-            )
-        )
+        delta = fields.choose("check.own_delta", DELTAS, DELTAS[0], "check-own-delta", format_func=words)
     try:
         query = table.query(way_key(table.schema, [name]), columns=[name], epsilon=epsilon, delta=delta)
     except dp.AllowanceError as refusal:
@@ -199,11 +454,8 @@ def show_own_column(table: dp.Table, epsilon: str) -> None:
     assert isinstance(query, OfRows)
     audited = audited_column(query, name)
     st.html(_column_html(audited, name, epsilon, delta))
-    st.page_link(
-        nav.page("publish"),
-        label=say("check.own_publish"),
-        query_params={"table": table.name, "columns": json.dumps([name], ensure_ascii=False), "epsilon": epsilon},
-    )
+    where = {"table": table.name, "columns": json.dumps([name], ensure_ascii=False), "epsilon": epsilon}
+    st.page_link(nav.page("publish"), label=say("check.own_publish"), query_params=where)
 
 
 def _column_html(audited: ColumnAudit, name: str, epsilon: str, delta: str) -> str:
@@ -238,10 +490,10 @@ def show(table: dp.Table) -> None:
     frame.replace_meter(say("check.meter"))
     title, lead = escape(say("check.title")), gloss.text(say("check.lead"))
     st.html(f'{_STYLE}<h1>{title}</h1><p class="lead">{lead}</p>')
-    given = audit_state.state()
+    given = state()
     with st.container(key="card-audit"):
         given = controls(given)
-        example = audit_state.example_of(given)
+        example = example_of(given)
         st.html(tables_html(example))
     with st.container(key="card-audit-built"):
         st.html(f"<h2>{escape(say('check.built'))}</h2>")
@@ -252,61 +504,35 @@ def show(table: dp.Table) -> None:
         checked(example, given["twin"])
     with st.container(key="card-audit-own"):
         show_own_column(table, given["e"])
-    audit_state.remember(given)
+    remember(given)
 
 
 def controls(given: dict[str, str]) -> dict[str, str]:
     """Which question, on which two tables, under which promise."""
     left, right = st.columns([1, 1])
-    with left:
-        question = st.selectbox(
-            say("check.field.question"),
-            CHOICES["q"],
-            CHOICES["q"].index(given["q"]),
-            key=audit_state.widget("q"),
-            format_func=lambda choice: say(f"card.{choice}.noun"),
-        )
-    with right:
-        care = st.select_slider(
-            say("check.field.care"),
-            CARE,
-            given["e"],
-            key=audit_state.widget("e"),
-            format_func=lambda choice: say("check.care", times=times(math.exp(float(choice))), epsilon=choice),
-        )
-    chosen = {}
-    given = audit_state.fitted(given | {"q": str(question), "e": str(care)})
+    questions = {key: say(f"card.{key}.noun") for key in CHOICES["q"]}
+    label, now = say("check.field.question"), CHOICES["q"].index(given["q"])
+    question = left.selectbox(label, CHOICES["q"], now, questions.__getitem__, widget("q"))
+
+    def words(epsilon: str) -> str:
+        return say("check.care", times=times(math.exp(float(epsilon))), epsilon=epsilon)
+
+    label, key = say("check.field.care"), widget("e")
+    care = right.select_slider(label, CARE, given["e"], key=key, format_func=words)
+    given = fitted(given | {"q": str(question), "e": str(care)})
     pairs = settings(given["q"])
     for place, (column, name) in enumerate(zip(st.columns([1, 1]), ("relation", "unit"), strict=True)):
         offered = [choice for choice in CHOICES[name] if choice in {pair[place] for pair in pairs}]
+        key = widget(name if len(offered) > 1 else f"{name}-only")
         with column:
-            chosen[name] = st.segmented_control(
-                say(f"check.field.{name}"),
-                offered,
-                default=given[name],
-                required=True,
-                key=audit_state.widget(name if len(offered) > 1 else f"{name}-only"),
-                format_func=_named(name),
-            )
-    given |= {name: str(value or given[name]) for name, value in chosen.items()}
-    return given | {"twin": audit_state.twin_of(given, given["twin"])}
-
-
-def _named(name: str) -> Callable[[str], str]:
-    return lambda value: say(f"check.{name}.{value}")
+            given |= {name: fields.choose(f"check.field.{name}", offered, given[name], key, f"check.{name}")}
+    return given | {"twin": twin_of(given, given["twin"])}
 
 
 def _twin(example: Example, given: dict[str, str]) -> str:
-    offered = list(twins(example))
-    return str(
-        st.selectbox(
-            say("check.field.twin"),
-            offered,
-            offered.index(given["twin"]),
-            key=audit_state.widget("twin-" + "-".join(offered)),
-            format_func=lambda twin: say(f"check.twin.{twin}"),
-        )
-    )
+    offered = {twin: say(f"check.twin.{twin}") for twin in twins(example)}
+    key, now = widget("twin-" + "-".join(offered)), list(offered).index(given["twin"])
+    return str(st.selectbox(say("check.field.twin"), list(offered), now, offered.__getitem__, key))
 
 
 # --- the two tables ---------------------------------------------------------------------------------------------------
@@ -355,11 +581,11 @@ def _cell(row: Any, name: str) -> str:
 
 def checked(example: Example, twin: str) -> None:
     """The answers from both tables, the exact law, and what the draws prove."""
-    ready, kept = audit_state.prepared(example, twin), audit_state.drawn(example, twin)
+    ready, kept = prepared(example, twin), drawn(example, twin)
     top, key = st.container(), f"audit-{'twin' if twin else 'built'}"
     if kept.many < kept.wanted:
         bar = st.progress(0.0, say("check.drawing"))
-        audit_state.draw_more(ready, kept, lambda share: bar.progress(share, say("check.drawing")))
+        draw_more(ready, kept, lambda share: bar.progress(share, say("check.drawing")))
         bar.empty()
     words = found_words(ready, kept)
     with top:
@@ -368,54 +594,44 @@ def checked(example: Example, twin: str) -> None:
         st.html(_gauge(ready, kept, twin))
     with st.container(horizontal=True):
         if kept.many < MOST:
-            st.button(say("check.more_draws"), key=f"{key}-more", on_click=audit_state.wish, args=(kept,))
+            st.button(say("check.more_draws"), key=f"{key}-more", on_click=wish, args=(kept,))
         else:
             st.html(f'<p class="muted">{escape(say("check.enough"))}</p>')
     with st.expander(say("check.details")):
         lines = details(example, ready, twin)
         st.html("".join(f"<p>{gloss.text(line)}</p>" for line in lines))
-        st.download_button(
-            say("check.csv"),
-            _csv(ready, kept),
-            f"check-{example.key}.csv",
-            "text/csv",
-            key=f"{key}-csv",
-            on_click="ignore",
-        )
+        exports.offer(say("check.csv"), _csv(ready, kept), f"check-{example.key}.csv", f"{key}-csv")
 
 
-def _sides(example: Example, ready: Prepared, kept: Drawn) -> tuple[audit_chart.Side, audit_chart.Side]:
+def _sides(example: Example, ready: Prepared, kept: Drawn) -> tuple[Side, Side]:
     cells, known = ready.view.cells, ready.view.known
     names = say("check.side.a"), say(f"check.side.{example.relation}")
     exact = ([cell.one or 0.0 for cell in cells], [cell.other or 0.0 for cell in cells])
-    one, other = (
-        audit_chart.Side(names[at], exact[at] if known else None, kept.shares(at, len(cells))) for at in (0, 1)
-    )
+    shares = (kept.shares(at, len(cells)) for at in (0, 1))
+    one, other = (Side(*side) for side in zip(names, exact if known else (None, None), shares, strict=True))
     return one, other
 
 
 def _picture(example: Example, ready: Prepared, kept: Drawn, words: str, key: str) -> None:
     view, claim = ready.view, ready.claim
-    one, other = _sides(example, ready, kept)
+    sides, limit = _sides(example, ready, kept), (claim.times, float(claim.delta))
     alt = say("check.alt.chart", found=bare(words))
-    audit_chart.both(
-        labels(view), one, other, claim.times, float(claim.delta), view.worst(claim)[1], axis(view), alt, f"{key}-chart"
-    )
-    few = len(view.cells) <= audit_chart.FEW
+    both(labels(view), *sides, *limit, view.worst(claim)[1], axis(view), alt, f"{key}-chart")
+    few = len(view.cells) <= FEW
     read = say("check.read.drawn" if not view.known else "check.read.bars" if few else "check.read.lines")
     beyond = ready.loss is not None and ready.loss > claim.epsilon
     st.html(f'<p class="muted">{escape(read + (" " + say("check.read.beyond") if beyond else ""))}</p>')
 
 
 def _gauge(ready: Prepared, kept: Drawn, twin: str) -> str:
-    claim, proven = ready.claim, audit_state.evidence(ready, kept).epsilon
+    claim, proven = ready.claim, evidence(ready, kept).epsilon
     figures = {"claim": two(claim.epsilon, up=True), "proven": two(proven, up=False)}
     alt = say("check.alt.gauge", **figures)
     lines = "".join(f'<li class="{kind}">{line}</li>' for kind, line in gauge(ready, kept))
     verdict = verdict_words(ready, kept, twin)
     kind = "warn" if twin or proven > claim.epsilon else "muted"
     return (
-        f'{audit_chart.gauge(float(claim.epsilon), ready.loss, float(proven), alt)}<ul class="gauge-words">{lines}</ul>'
+        f'{gauge_html(float(claim.epsilon), ready.loss, float(proven), alt)}<ul class="gauge-words">{lines}</ul>'
         f'<p class="{kind}">{escape(verdict)}</p>'
     )
 

@@ -15,7 +15,7 @@ from datetime import date
 from functools import cache, partial
 from html import escape
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import streamlit as st
 
@@ -34,19 +34,21 @@ from ui.data import people, presets, price
 from ui.data.draft import KEPT, KINDS, OUT, UNKNOWN, Card, Draft, column_of, listed, numbers_like, numbers_of
 from ui.data.presets import LISTS, RANGES, YES_NO, Candidate
 from ui.data.source import is_typed
-from ui.data.wizard import DOT, complain, heading, kept, onwards, paragraph, problem, reconsider, tried
-from ui.parts.fields import kept_number, number_key
+from ui.data.wizard import DOT, complain, heading, kept, onwards, problem, reconsider, tried
+from ui.parts import job
+from ui.parts.fields import kept_number, number_key, whole_number
 from ui.shell import scroll
+from ui.shell.frame import paragraph
 from ui.shell.incoming import here
 from ui.shell.language import day_format
 from ui.shell.state import held
-from ui.words.markup import unmarked
+from ui.words.markup import first_names, unmarked
 
 # --- a list of values: a usual one, typed or pasted, or from a public file, which stays on the server
 
 LARGEST = 30 * 2**20
 MOST_PICKED = 1_000  # values in a picker; from a longer list the person types one
-VALUES_SHOWN = 5
+SHOWN = 5  # values of a list from a file
 
 
 def read_list(data: bytes) -> tuple[str, ...]:
@@ -74,51 +76,44 @@ def read_list(data: bytes) -> tuple[str, ...]:
     return tuple(found.values())
 
 
-def choose_values(card: Card, at: str, beside: Any) -> None:
-    """Usual lists on the left, the values on the right. `beside` draws the rest of the left side."""
+def choose_values(card: Card, at: str) -> None:
+    """Usual lists on the left, the values on the right."""
     if card.brought:
-        _brought(card, at)
-        beside()
+        summary = say("data.list.brought", values=len(card.brought), source=card.source, first=card.brought[:SHOWN])
+        st.html(f"<p>{escape(summary)}</p>")
+        card.public = st.checkbox(say("data.list.public"), key=kept(f"{at}-public-{card.uploads}", card.public))
+        st.button(say("data.list.drop"), key=f"{at}-drop", on_click=_drop, args=(card,))
+        _beside_values(card, at)
         return
     left, right = st.columns([1, 1], gap="medium")
     with right:
-        card.listed = (
-            st.text_area(
-                say("data.card.values"),
-                key=kept(f"{at}-listed", card.listed),
-                height=170,
-                help=say("data.card.values_help" if card.kind == "list" else "data.card.values_help_items"),
-                placeholder=say("data.card.values_example"),
-                on_change=_own,
-                args=(card, at),
-            )
-            or ""
-        )
-        _spelled(card)
+        code = "data.card.values_help" if card.kind == "list" else "data.card.values_help_items"
+        words: Any = {"help": say(code), "placeholder": say("data.card.values_example")}
+        key = kept(f"{at}-listed", card.listed)
+        words |= {"on_change": _own, "args": (card, at)}
+        card.listed = str(st.text_area(say("data.card.values"), key=key, height=170, **words))
+        if card.kind != "items" and card.spellings:  # spellings that count besides those in the list
+            many = len(spelling.spelling_places(card.spellings, card.values, ""))
+            if many > len(card.values):
+                paragraph(say("data.card.spelled", many=many))
         _file(card, at)
     with left:
-        st.selectbox(
-            say("data.card.usual_list"),
-            list(LISTS),
-            index=None,
-            key=kept(f"{at}-preset", _same(card.listed)),
-            format_func=lambda preset: say(f"data.list.{preset}"),
-            placeholder=say("data.card.own"),
-            on_change=_take,
-            args=(card, at),
-        )
-        beside()
+        _usual(st, "list", list(LISTS), kept(f"{at}-preset", _same(card.listed)), _take, card, at)
+        _beside_values(card, at)
 
 
-def _spelled(card: Card) -> None:
-    """How many spellings count besides those in the list."""
-    many = (
-        0
-        if card.kind == "items" or not card.spellings
-        else len(spelling.spelling_places(card.spellings, card.values, ""))
-    )
-    if many > len(card.values):
-        paragraph(say("data.card.spelled", many=many))
+def _beside_values(card: Card, at: str) -> None:
+    if card.kind == "items":
+        _sets(card, at)
+    else:
+        other_values(card, at, list(dict.fromkeys(card.values)))
+
+
+def _usual(where: Any, part: str, options: list[str], key: str, take: Callable[..., None], card: Card, at: str) -> None:
+    """A picker of usual lists, ranges or days. `take` puts the picked one onto the card."""
+    label, own = say(f"data.card.usual_{part}"), say("data.card.own")
+    words = _days_words if part == "days" else lambda preset: say(f"data.{part}.{preset}")
+    where.selectbox(label, options, None, words, key=key, placeholder=own, on_change=take, args=(card, at))
 
 
 def _file(card: Card, at: str) -> None:
@@ -138,44 +133,31 @@ def _file(card: Card, at: str) -> None:
         st.rerun()
 
 
-def _brought(card: Card, at: str) -> None:
-    first = card.brought[:VALUES_SHOWN]
-    summary = say("data.list.brought", values=len(card.brought), source=card.source, first=first)
-    st.html(f"<p>{escape(summary)}</p>")
-    card.public = st.checkbox(say("data.list.public"), key=kept(f"{at}-public-{card.uploads}", card.public))
-    st.button(say("data.list.drop"), key=f"{at}-drop", on_click=_drop, args=(card,))
-
-
 def _drop(card: Card) -> None:
     card.brought, card.source, card.public = (), "", False
 
 
 def other_values(card: Card, at: str, values: list[str]) -> None:
     """Cells outside the list count as a value of their own or, if the list is complete, as a listed value."""
-    picked = st.radio(
-        say("data.card.others"),
-        [False, True],
-        key=kept(f"{at}-closed", card.closed),
-        format_func=lambda closed: say("data.card.closed" if closed else "data.card.open"),
-        on_change=_complete,
-        args=(card,),
-    )
+
+    def words(closed: bool) -> str:
+        return say("data.card.closed" if closed else "data.card.open")
+
+    def complete() -> None:
+        card.complete = True  # the answer covers empty cells, too
+
+    key = kept(f"{at}-closed", card.closed)
+    picked = st.radio(say("data.card.others"), [False, True], key=key, format_func=words, on_change=complete)
     card.closed = bool(picked)
     if not card.closed or not values:
         return
     if len(values) > MOST_PICKED:
-        typed = st.text_input(say("data.card.goes_to"), key=kept(f"{at}-goes-typed", card.goes_to))
-        card.goes_to = (typed or "").strip()
+        card.goes_to = st.text_input(say("data.card.goes_to"), key=kept(f"{at}-goes-typed", card.goes_to)).strip()
         return
     key = f"{at}-goes-to"
     if st.session_state.get(key) not in values:  # new, or the list changed
         st.session_state[key] = card.goes_to if card.goes_to in values else values[0]
     card.goes_to = st.selectbox(say("data.card.goes_to"), values, key=key, help=say("data.card.goes_to_help"))
-
-
-def _complete(card: Card) -> None:
-    """The answer covers empty cells, too."""
-    card.complete = True
 
 
 def _same(text: str) -> str | None:
@@ -219,55 +201,30 @@ _SEPARATORS: dict[str | None, str] = {
 
 def number(card: Card, at: str) -> None:
     wide, *narrow, last = st.columns([2.2, 1, 1, 1, 1], vertical_alignment="bottom")
-    wide.selectbox(
-        say("data.card.usual_range"),
-        list(RANGES),
-        index=None,
-        key=kept(f"{at}-range", same_range(card)),
-        format_func=lambda preset: say(f"data.range.{preset}"),
-        placeholder=say("data.card.own"),
-        on_change=_take_range,
-        args=(card, at),
-    )
+    _usual(wide, "range", list(RANGES), kept(f"{at}-range", same_range(card)), _take_range, card, at)
     for where, part in zip(narrow, _PARTS, strict=True):
         label, now = say(f"data.card.{part}"), getattr(card, part)
         options = {"help": say("data.card.step_help")} if part == "step" else {}
         now = kept_number(label, now, f"{at}-{part}", where, on_change=_own_range, args=(card, at), **options)
         setattr(card, part, now)
-    card.measure = (
-        last.text_input(
-            say("data.card.measure"),
-            key=kept(f"{at}-measure", card.measure),
-            max_chars=LONGEST_MEASURE,
-            placeholder="€, kg, min",
-        )
-        or ""
-    ).strip()
+    label, key = say("data.card.measure"), kept(f"{at}-measure", card.measure)
+    measure = last.text_input(label, key=key, max_chars=LONGEST_MEASURE, placeholder="€, kg, min")
+    card.measure = measure.strip()
     above = st.container()
     if finer := str(st.session_state.get(f"{at}-finer") or ""):
         label = say("data.card.finer", step=local(finer))
         above.button(label, key=f"{at}-finer-take", type="tertiary", on_click=_take_step, args=(at, finer))
-    card.codes = (
-        st.text_input(
-            say("data.card.codes"),
-            key=kept(f"{at}-codes", card.codes),
-            max_chars=drafts.LONGEST,
-            placeholder=say("data.card.codes_example"),
-            help=say("data.card.codes_help", most=MOST_CODES),
-            width=260,
-        )
-        or ""
-    ).strip()
+    label, key = say("data.card.codes"), kept(f"{at}-codes", card.codes)
+    words: Any = {"placeholder": say("data.card.codes_example"), "help": say("data.card.codes_help", most=MOST_CODES)}
+    card.codes = st.text_input(label, key=key, max_chars=drafts.LONGEST, width=260, **words).strip()
     if (found := drafts.codes_reached(card.lower, card.upper, card.codes, card.usual)) is not None:
         above.html(f'<p class="warn" role="status">{escape(say("data.card.codes_hint", code=str(found)))}</p>')
-    picked = st.radio(
-        say("data.card.missing"),
-        [False, True],
-        key=kept(f"{at}-filled", card.filled),
-        horizontal=True,
-        format_func=lambda filled: say("data.card.filled" if filled else "data.card.left_out"),
-        help=say("data.card.missing_help"),
-    )
+
+    def treated(filled: bool) -> str:
+        return say("data.card.filled" if filled else "data.card.left_out")
+
+    label, help_text, key = say("data.card.missing"), say("data.card.missing_help"), kept(f"{at}-filled", card.filled)
+    picked = st.radio(label, [False, True], key=key, horizontal=True, format_func=treated, help=help_text)
     card.filled = bool(picked)
     if card.filled:
         card.stand_in = kept_number(say("data.card.stand_in"), card.stand_in, f"{at}-stand-in", width=260)
@@ -332,38 +289,19 @@ def _take_range(card: Card, at: str) -> None:
 
 def days(card: Card, at: str) -> None:
     wide, *narrow = st.columns([2.2, 1.5, 1.5], vertical_alignment="bottom")
-    wide.selectbox(
-        say("data.card.usual_days"),
-        list(presets.DAYS),
-        index=None,
-        key=kept(f"{at}-days", _same_days(card)),
-        format_func=_days_words,
-        placeholder=say("data.card.own"),
-        on_change=_take_days,
-        args=(card, at),
-    )
+    _usual(wide, "days", list(presets.DAYS), kept(f"{at}-days", _same_days(card)), _take_days, card, at)
     for where, part in zip(narrow, ("first", "last"), strict=True):
         now = getattr(card, part)
-        given = where.date_input(
-            say(f"data.card.{part}"),
-            None,
-            _EARLIEST,
-            _LATEST,
-            format=day_format(),
-            on_change=_own_days,
-            args=(at,),
-            key=kept(f"{at}-{part}", date.fromisoformat(now) if now else None),
-        )
+        key = kept(f"{at}-{part}", date.fromisoformat(now) if now else None)
+        limits: dict[str, Any] = {"format": day_format(), "on_change": _own_days, "args": (at,)}
+        given = where.date_input(say(f"data.card.{part}"), None, _EARLIEST, _LATEST, key=key, **limits)
         setattr(card, part, given.isoformat() if given else "")
-    card.order = st.radio(
-        say("data.card.order"),
-        list(ORDERS),
-        index=None,
-        key=kept(f"{at}-order", card.order),
-        horizontal=True,
-        format_func=lambda order: say(f"data.order.{order}"),
-        help=say("data.card.order_help"),
-    )
+
+    def words(order: str) -> str:
+        return say(f"data.order.{order}")
+
+    label, help_text, key = say("data.card.order"), say("data.card.order_help"), kept(f"{at}-order", card.order)
+    card.order = st.radio(label, list(ORDERS), None, words, key=key, horizontal=True, help=help_text)
 
 
 def _days_words(preset: str) -> str:
@@ -395,35 +333,17 @@ def _take_days(card: Card, at: str) -> None:
         st.session_state[f"{at}-{part}"] = date.fromisoformat(now) if now else None
 
 
-def one_of(card: Card, at: str) -> None:
-    choose_values(card, at, lambda: other_values(card, at, list(dict.fromkeys(card.values))))
-
-
-def several(card: Card, at: str) -> None:
-    choose_values(card, at, lambda: _sets(card, at))
-
-
 def _sets(card: Card, at: str) -> None:
-    options = list(_SEPARATORS) + [sign for sign in [card.separator] if sign not in _SEPARATORS]
-    card.separator = st.selectbox(
-        say("data.card.separator"),
-        options,
-        key=kept(f"{at}-separator", card.separator),
-        format_func=lambda sign: (
-            say(f"data.sign.{_SEPARATORS[sign]}") if sign in _SEPARATORS else say("words.quoted", text=sign)
-        ),
-    )
-    given = st.number_input(
-        say("data.card.at_most"),
-        1,
-        MOST_EACH,
-        None,
-        1,
-        key=kept(f"{at}-at-most", card.at_most),
-        help=say("data.card.at_most_help"),
-        placeholder=say("data.card.at_most_none"),
-    )
-    card.at_most = None if given is None else int(given)
+
+    def words(sign: str | None) -> str:
+        return say(f"data.sign.{_SEPARATORS[sign]}") if sign in _SEPARATORS else say("words.quoted", text=sign)
+
+    options = list(dict.fromkeys([*_SEPARATORS, card.separator]))
+    key = kept(f"{at}-separator", card.separator)
+    card.separator = st.selectbox(say("data.card.separator"), options, format_func=words, key=key)
+    label, key = say("data.card.at_most"), kept(f"{at}-at-most", card.at_most)
+    notes: Any = {"help": say("data.card.at_most_help"), "placeholder": say("data.card.at_most_none")}
+    card.at_most = whole_number(label, MOST_EACH, key, **notes)
     paragraph(say("data.card.items_means"))
 
 
@@ -433,7 +353,7 @@ def yes_no(card: Card, at: str) -> None:
     other_values(card, at, ["yes", "no"])
 
 
-ASK = {"number": number, "date": days, "list": one_of, "items": several, "yes_no": yes_no}
+ASK = {"number": number, "date": days, "list": choose_values, "items": choose_values, "yes_no": yes_no}
 
 
 # --- one column on one line: its name, what it holds, the error of answers, its state
@@ -484,8 +404,7 @@ def come_to(draft: Draft, name: str) -> None:
 
 def use(draft: Draft, name: str) -> None:
     """Stop leaving a column out. Its contents are unknown until declared or bought. Its card opens in view."""
-    open_card(draft, name)
-    st.session_state[_CAME] = name
+    come_to(draft, name)
     draft.card(name).kind = UNKNOWN
     fresh_line(draft, name)
 
@@ -802,7 +721,12 @@ def describe(draft: Draft) -> None:
     waits, single, closed = draft.waiting, alike(draft, shown), draft.opened is None
     one_yes = bool(single) and len(single) == len(waits)
     _unnamed(draft, [] if one_yes else waits)
-    check = partial(_agree_on, draft, single) if one_yes else partial(settled, draft)
+
+    def check() -> None:
+        if one_yes:
+            agree(draft, single)
+        settled(draft)
+
     if not draft.chosen and draft.complaint is None:
         paragraph(say("data.cards.choose"))
     if closed and draft.chosen and (one_yes or not waits) and (adds := people.at_once(draft)):
@@ -812,10 +736,8 @@ def describe(draft: Draft) -> None:
         gone = onwards(draft, check, "data.lines.agree_on", first=closed)
     else:
         code = "data.cards.next" if waits else "data.next"
-        many = len(single) > 1
-        before = partial(_agree, draft, single) if many else None
-        first = not waits and closed
-        gone = onwards(draft, check, code, first, before, waits=len(waits))
+        before = partial(_agree, draft, single) if len(single) > 1 else None
+        gone = onwards(draft, check, code, not waits and closed, before, waits=len(waits))
     if gone:
         _on(draft)
 
@@ -850,24 +772,15 @@ def _on(draft: Draft) -> None:
     st.rerun()
 
 
-def _agree_on(draft: Draft, names: list[str]) -> None:
-    agree(draft, names)
-    settled(draft)
-
-
 def _unnamed(draft: Draft, waits: list[str]) -> None:
     """How many columns have unknown contents, and a button to leave out the unsettled ones."""
     if draft.unknown:
         paragraph(say("data.cards.to_find", many=len(draft.unknown)))
     if waits and len(waits) < len(draft.chosen):
         with st.container(key="lines-wait", horizontal=True, vertical_alignment="center"):
-            paragraph(say("data.cards.waiting", many=len(waits), columns=some(waits)))
+            paragraph(say("data.cards.waiting", many=len(waits), columns=first_names(waits, MOST_NAMED)))
             label = say("data.cards.leave", many=len(waits))
             st.button(label, key=f"{draft.mark}-leave", on_click=leave, args=(draft, waits))
-
-
-def some(names: list[str]) -> str:
-    return ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
 
 
 def settled(draft: Draft) -> None:
@@ -931,16 +844,12 @@ def _shown(draft: Draft) -> list[str]:
     names = draft.offered
     if len(names) <= MOST_LINES:
         return names
-    screens = range(0, len(names), MOST_LINES)
-    picked = st.selectbox(
-        say("data.lines.screen"),
-        list(screens),
-        key=f"{draft.mark}-screen",
-        format_func=lambda start: say(
-            "data.lines.some", first=start + 1, last=min(start + MOST_LINES, len(names)), of=len(names)
-        ),
-        width=320,
-    )
+
+    def words(start: int) -> str:
+        return say("data.lines.some", first=start + 1, last=min(start + MOST_LINES, len(names)), of=len(names))
+
+    label, screens = say("data.lines.screen"), list(range(0, len(names), MOST_LINES))
+    picked = st.selectbox(label, screens, format_func=words, key=f"{draft.mark}-screen", width=320)
     return names[picked : picked + MOST_LINES]
 
 
@@ -951,5 +860,5 @@ def alike(draft: Draft, shown: list[str]) -> list[str]:
 
 def _agree(draft: Draft, single: list[str]) -> None:
     label = say("data.lines.agree", many=len(single))
-    kind: Literal["primary", "secondary"] = "primary" if draft.opened is None else "secondary"
+    kind = job.PRIMARY if draft.opened is None else job.SECONDARY
     st.button(label, key=f"{draft.mark}-agree", type=kind, on_click=agree, args=(draft, single))

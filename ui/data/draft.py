@@ -173,9 +173,8 @@ class Card:
             if self.kind != "items":
                 self.kind, self.candidates, self.guess = OUT, (), None
         elif category == "D":  # its days are read with the year first
-            self.candidates = (
-                tuple(reading for reading in self.candidates if reading.order in (None, "ymd")) or self.candidates
-            )
+            with_year_first = tuple(reading for reading in self.candidates if reading.order in (None, "ymd"))
+            self.candidates = with_year_first or self.candidates
 
     def content(self) -> tuple[object, ...]:
         """Every field that describes the column."""
@@ -235,9 +234,7 @@ class Card:
         if found.ends is None:
             self.kind = "list"
             values = [value for value, _ in found.values]
-            answers = [
-                value for value in values if not spellings(MISSING, value)
-            ]  # “?” is no answer, here as elsewhere
+            answers = [value for value in values if not spellings(MISSING, value)]  # “?” is no answer
             self.take_values(answers if len(answers) > 1 else values, source)
         elif found.kind == "date":
             self.kind, (self.first, self.last) = "date", found.ends
@@ -270,9 +267,8 @@ class Card:
     def blank(self) -> bool:
         """Is it still incomplete, so that a complaint would come too early?"""
         if self.kind == "number":
-            return not all(part.strip() for part in (self.lower, self.upper, self.step)) or (
-                self.filled and not self.stand_in.strip()
-            )
+            typed = self.lower, self.upper, self.step, self.stand_in if self.filled else "0"
+            return not all(part.strip() for part in typed)
         if self.kind == "date":
             return not (self.first and self.last and self.order)
         if self.kind in ("list", "items"):
@@ -327,9 +323,8 @@ def column_of(card: Card, dialect: Dialect) -> Column:
     if card.kind == KEPT and card.kept is not None:
         return card.kept
     if card.kind == "number":
-        lower, upper, step = (
-            typed(getattr(card, part), say(f"data.card.{part}")) for part in ("lower", "upper", "step")
-        )
+        parts = ("lower", "upper", "step")
+        lower, upper, step = (typed(getattr(card, part), say(f"data.card.{part}")) for part in parts)
         missing = typed(card.stand_in, say("data.card.stand_in")) if card.filled else None
         codes = read_codes(card.codes, dialect)
         return Number(lower, upper, step, card.shape, missing, card.measure, codes)
@@ -351,7 +346,7 @@ def column_of(card: Card, dialect: Dialect) -> Column:
     if card.kind == "items":
         if others:
             raise AllowanceError("data.card.items_spelled")
-        return _items(tuple(values), card.separator, card.at_most)
+        return _cached_items(tuple(values), card.separator, card.at_most)
     if len(values) < 2:
         raise AllowanceError("category.few", least=2)
     return _category(card, tuple(values), tuple(others.items()), card.spellings)
@@ -360,29 +355,18 @@ def column_of(card: Card, dialect: Dialect) -> Column:
 def _category(card: Card, values: tuple[str, ...], aliases: tuple[tuple[str, str], ...], table: str) -> Category:
     if not card.closed:
         listed_other = "other" in {normal(value) for value in (*values, *dict(aliases))}  # is a group of its own
-        return _cached_category(values, "not in the list" if listed_other else "other", "no answer", aliases, table)
+        unknown = "not in the list" if listed_other else "other"
+        return _cached_category(values, unknown, "no answer", aliases=aliases, spellings=table)
     counts_as = card.goes_to or values[0]
     if counts_as not in values:
         raise AllowanceError("data.card.goes_to_missing")
-    return _cached_category(values, counts_as, counts_as, aliases, table, card.complete)
+    more: dict[str, Any] = {"aliases": aliases, "spellings": table, "complete": card.complete}
+    return _cached_category(values, counts_as, counts_as, **more)
 
 
 # A page runs at every click, and 100,000 values take a moment.
-@lru_cache(maxsize=100)
-def _cached_category(
-    values: tuple[str, ...],
-    unknown: str,
-    missing: str,
-    aliases: tuple[tuple[str, str], ...],
-    table: str,
-    complete: bool = False,
-) -> Category:
-    return Category(values, unknown=unknown, missing=missing, aliases=aliases, spellings=table, complete=complete)
-
-
-@lru_cache(maxsize=100)
-def _items(values: tuple[str, ...], separator: str | None, at_most: int | None) -> ItemSet:
-    return ItemSet(values, separator, at_most)
+_cached_category = lru_cache(maxsize=100)(Category)
+_cached_items = lru_cache(maxsize=100)(ItemSet)
 
 
 def listed(text: str) -> tuple[list[str], dict[str, str]]:
@@ -645,7 +629,6 @@ def numbers_like(example: str) -> str:
 
 def numbers_of(dialect: Dialect) -> str:
     """The example for this dialect's numbers."""
-    for example, signs in NUMBERS.items():
-        if signs == (dialect.decimal, dialect.thousands):
-            return example
-    return "1,234.5" if dialect.decimal == "." else "1.234,5"
+    usual = "1,234.5" if dialect.decimal == "." else "1.234,5"
+    signs = dialect.decimal, dialect.thousands
+    return next((example for example, known in NUMBERS.items() if known == signs), usual)

@@ -26,12 +26,13 @@ from dpengine.planning.suggestions import first_asked
 from ui.ask import answer, preview, spend
 from ui.data import change, presets
 from ui.data.presets import sure_id_column
-from ui.data.wizard import DOT, paragraph
+from ui.data.wizard import DOT
 from ui.parts import answer_notes, job, tables
 from ui.shell import nav, scroll
+from ui.shell.frame import paragraph
 from ui.shell.state import may
 from ui.words import prices
-from ui.words.markup import unmarked
+from ui.words.markup import first_names, unmarked
 from ui.words.wording import headline, range_words
 
 # --- ranges and lists of several unknown columns, bought together
@@ -41,20 +42,15 @@ KINDS = ("number", "date", "list")
 PARTS = {"number": "numbers", "date": "dates", "list": "lists"}  # parameters of the question
 
 
-def offer_found(table: dp.Table, first: Sequence[str] = ()) -> None:
+def offer_found(table: dp.Table, first: Sequence[str]) -> None:
     """`first` are preselected."""
     declared = table.schema.columns
     names = [name for name in table.facts.header if name != table.facts.unit.id_column]
     names.sort(key=lambda name: name in declared)
     mark = ' class="arrived" tabindex="-1"' if first else ""
     st.html(f'<h2{mark}>{escape(say("data.found.title"))}</h2><p class="muted">{escape(say("data.found.lead"))}</p>')
-    chosen = st.multiselect(
-        say("data.found.columns"),
-        names,
-        [name for name in first if name in names],
-        key="found-columns",
-        placeholder=say("data.unit.who_none"),
-    )
+    label, none, usual = say("data.found.columns"), say("data.unit.who_none"), [name for name in first if name in names]
+    chosen = st.multiselect(label, names, usual, key="found-columns", placeholder=none)
     if not chosen:
         return
     given: dict[str, Any] = {}
@@ -75,16 +71,14 @@ def _kind(name: str) -> str:
     usual = idea if idea in KINDS else "list"
     left, right = st.columns([2, 3], vertical_alignment="center")
     left.html(f"<p><b>{escape(name)}</b></p>")
+
+    def words(kind: str) -> str:
+        return say(f"data.found.kind.{kind}")
+
+    label, kept = say("data.found.kind", column=name), f"found-kind-{name}"
+    hidden: Any = {"label_visibility": "collapsed", "required": True}
     with right:
-        picked = st.segmented_control(
-            say("data.found.kind", column=name),
-            KINDS,
-            default=usual,
-            key=f"found-kind-{name}",
-            format_func=lambda kind: say(f"data.found.kind.{kind}"),
-            label_visibility="collapsed",
-            required=True,
-        )
+        picked = st.segmented_control(label, KINDS, default=usual, format_func=words, key=kept, **hidden)
     return str(picked or usual)
 
 
@@ -161,9 +155,9 @@ CHECK_STEPS = (ROUGH, 10, 20, 50)  # a check is right within one person in this 
 MOST_NAMED = 12  # columns in a line
 
 
-def show_check(table: dp.Table, buy: bool = True, exact: bool = True) -> None:
-    """The result for every column. With `buy`, an offer to check columns not yet checked as declared now; with `exact`,
-    also columns checked only roughly."""
+def show_check(table: dp.Table, exact: bool) -> None:
+    """The result for every column, and an offer to check columns not yet checked as declared now; with `exact`, also
+    columns checked only roughly."""
     fits = _fits(table)
     unchecked = [fit.column for fit in fits if not fit.checked]
     with st.container(key="card-fit"):
@@ -174,11 +168,11 @@ def show_check(table: dp.Table, buy: bool = True, exact: bool = True) -> None:
         if came:
             scroll.bring(f"check-{table.name}")
         check_words(table, fits)
-        if buy and exact:
+        if exact:
             stronger_check(table)
         if unchecked and len(unchecked) < len(fits):
-            st.html(f"<p>{escape(say('data.fit.unchecked', columns=some_columns(unchecked)))}</p>")
-        if unchecked and buy:
+            st.html(f"<p>{escape(say('data.fit.unchecked', columns=first_names(unchecked, MOST_NAMED)))}</p>")
+        if unchecked:
             _offer_check(table, unchecked)
 
 
@@ -186,14 +180,9 @@ def _fits(table: dp.Table) -> list[ColumnFit]:
     return answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
 
 
-def unfit(table: dp.Table) -> bool:
-    """Does a paid check doubt some column?"""
-    return any(fit.doubted or fit.state == UNSURE for fit in _fits(table))
-
-
-def partly(table: dp.Table) -> bool:
-    """Does a paid check find a column that fits only in part?"""
-    return any(fit.in_part for fit in _fits(table))
+def unfit(table: dp.Table, in_part: bool = False) -> bool:
+    """Does a paid check doubt some column? With `in_part`, also one that fits only in part."""
+    return any(fit.doubted or fit.state == UNSURE or (in_part and fit.in_part) for fit in _fits(table))
 
 
 def sure(table: dp.Table) -> bool:
@@ -233,13 +222,9 @@ def _bars(checked: dp.Answer) -> str:
     return f'<div class="scroll" tabindex="0"><table class="plain figures">{rows}</table></div>'
 
 
-def first_check(table: dp.Table) -> dp.Query | None:
-    """The check of all unchecked columns that a question would buy first; None if few people make it expensive."""
-    return _usual(table, [fit.column for fit in _fits(table) if not fit.checked])
-
-
 def _usual(table: dp.Table, columns: Sequence[str], some: bool = False) -> dp.Query | None:
-    """The same for these columns; for only `some` of the unchecked ones, as exact as is cheap."""
+    """The check of these columns that a question would buy first; None if few people make it expensive. For only `some`
+    of the unchecked ones, as exact as is cheap."""
     if not columns or table.practice:
         return None
     return usual_check(table, columns, CHEAP, ROUGH) if some else check_for(table, columns)
@@ -279,16 +264,12 @@ def check_words(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
         if fit.doubted or fit.in_part or fit.state == UNSURE:
             guess = "" if fit.state == UNSURE else slip(table.schema[fit.column])
             st.html(f'<p class="warn" role="status"><b>{escape(fit.words())}</b> {escape(guess)}</p>')
-            st.button(
-                say("data.fit.again", column=fit.column),
-                key=f"fit-again-{fit.column}",
-                help=say("data.fit.again_help") if isinstance(table.schema[fit.column], dp.Number) else None,
-                on_click=change.again,
-                args=(table, fit.column),
-            )
+            note = say("data.fit.again_help") if isinstance(table.schema[fit.column], dp.Number) else None
+            label, key = say("data.fit.again", column=fit.column), f"fit-again-{fit.column}"
+            st.button(label, key=key, help=note, on_click=change.again, args=(table, fit.column))
     for code, rough in (("data.fit.good", False), ("data.fit.good_rough", True)):
         if good := [fit.column for fit in fits if fit.checked and fit.fits and fit.rough == rough]:
-            st.html(f"<p>{escape(say(code, columns=some_columns(good)))}</p>")
+            st.html(f"<p>{escape(say(code, columns=first_names(good, MOST_NAMED)))}</p>")
 
 
 def stronger_check(table: dp.Table) -> bool:
@@ -300,16 +281,10 @@ def stronger_check(table: dp.Table) -> bool:
     price = table.preview(finer)
     label = say("data.fit.stronger_button", share=prices.takes(table, price.share))
     with st.container(horizontal=True, vertical_alignment="center", key="fit-stronger"):
-        offer = say("data.fit.stronger", alpha=finer.promise().amount, columns=some_columns(names))
+        offer = say("data.fit.stronger", alpha=finer.promise().amount, columns=first_names(names, MOST_NAMED))
         st.html(f"<p>{escape(offer)}</p>")
-        job.ask_button(
-            label,
-            table,
-            finer,
-            "fit-again-exact",
-            kind=job.SECONDARY,
-            again=spend.dear(price) or bool(table.recall(finer)),
-        )
+        again = spend.dear(price) or bool(table.recall(finer))
+        job.ask_button(label, table, finer, "fit-again-exact", kind=job.SECONDARY, again=again)
     return True
 
 
@@ -346,10 +321,6 @@ def _within(query: Any) -> str:
     return say("data.fit.exact_step", share=percent(query.promise().amount / query.most))
 
 
-def some_columns(names: list[str]) -> str:
-    return ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
-
-
 # --- first questions about a table just added or checked, one click each
 #
 # A click first buys the check of the question's columns, as everywhere (`dpengine/asking/checking.py`).
@@ -373,7 +344,7 @@ def show_first_questions(table: dp.Table) -> None:
     look: Any = tables.usual_first_look(table)
     price = None if look is None else table.preview(look, checked=True)
     with st.container(key="card-first"):
-        check = first_check(table) if asking else None
+        check = _usual(table, [fit.column for fit in _fits(table) if not fit.checked]) if asking else None
         asked = _at_once(table) if asking else []
         brings = next((offer.seen for alike in asked for offer in alike if offer.seen.check is not None), None)
         if brings is not None and brings.check is not None:
@@ -386,14 +357,9 @@ def show_first_questions(table: dp.Table) -> None:
                 _alike(table, others, place)
         if look is not None and price is not None and price.useful and price.admissible:
             each = table.facts.unit.at_most
-            promise = say(
-                "data.done.look_means" if each == 1 else "data.done.look_rows",
-                columns=len(look.parameters()["columns"]),
-                reach=plain(price.promise.amount),
-                people=table.facts.about,
-                each=each,
-                chance=chance(look.beta),
-            )
+            facts = {"columns": len(look.parameters()["columns"]), "reach": plain(price.promise.amount)}
+            facts |= {"people": table.facts.about, "each": each, "chance": chance(look.beta)}
+            promise = say("data.done.look_means" if each == 1 else "data.done.look_rows", **facts)
             label, again = say("board_page.button", share=prices.takes(table, price.share)), bool(table.recall(look))
             kind = job.SECONDARY if asked or check is not None else job.PRIMARY
             with st.container(horizontal=True, vertical_alignment="center", key="done-all"):
@@ -417,7 +383,7 @@ def _check_note(table: dp.Table, seen: dp.Preview) -> str:
     names = [name for name in table.schema.columns if name in checked]
     if len(names) == len(table.schema.columns):
         return say("data.first.check", share=share)
-    return say("data.first.check_some", columns=some_columns(names), share=share)
+    return say("data.first.check_some", columns=first_names(names, MOST_NAMED), share=share)
 
 
 def _only_check(table: dp.Table, check: dp.Query, alone: bool) -> None:
@@ -457,14 +423,10 @@ def _alike(table: dp.Table, others: Sequence[Offer], place: int) -> None:
         for at, offer in enumerate(others):
             asked: Any = offer.query
             takes = prices.takes(table, offer.seen.share)
-            label = say("data.done.alike_one", column=asked.column, within=_within_price(offer), share=takes)
+            ends = offer.seen.promise.ends(asked)
+            error = offer.seen.promise.short(asked) if ends is None else f"±{ends[1].removeprefix('+')}"
+            label = say("data.done.alike_one", column=asked.column, within=error, share=takes)
             _asks(table, offer, unmarked(label), f"done-alike-{place}-{at}")
-
-
-def _within_price(offer: Offer) -> str:
-    """The error in brief."""
-    ends = offer.seen.promise.ends(offer.query)
-    return offer.seen.promise.short(offer.query) if ends is None else f"±{ends[1].removeprefix('+')}"
 
 
 def _question(table: dp.Table, offer: Offer, place: int | str) -> None:

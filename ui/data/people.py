@@ -4,7 +4,7 @@ how large the allowance is. Also the correction of a table that was added with t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -34,7 +34,6 @@ from ui.data.wizard import (
     heading,
     kept,
     onwards,
-    paragraph,
     problem,
     reconsider,
     start_over,
@@ -42,6 +41,7 @@ from ui.data.wizard import (
 )
 from ui.parts import fields
 from ui.shell import frame, scroll
+from ui.shell.frame import paragraph
 from ui.shell.incoming import here
 from ui.shell.language import address
 from ui.shell.state import choose_table, may, open_table, table_names, workspace
@@ -60,14 +60,14 @@ MOST_PEOPLE = 10**10
 
 def show_protection(table: dp.Table) -> None:
     """On the table's page, for people who may change it."""
-    if table.practice or table.closed or not may("protect", table.name):
-        return
-    if _under_way(table.name):
+    if table.practice or table.closed or not may("protect", table.name) or _under_way(table.name):
         return
     unit, name = table.facts.unit, table.name
-    refused = _task(name)
+    refused = _tasks().get(name)
     title = say("data.protect.title" if unit.id_column is None else "data.protect.title_more", each=unit.at_most)
-    came = _came_for(table)
+    came = st.query_params.get(WHO, "")  # for this column, which has repeated ids
+    if came not in (table.facts.header if unit.id_column is None else (unit.id_column,)):
+        came = ""
     with st.expander(title, expanded=refused is not None or bool(came)):
         lead = "data.protect.lead" if unit.id_column is None else "data.protect.lead_more"
         mark = ' arrived" tabindex="-1' if came else ""
@@ -79,48 +79,19 @@ def show_protection(table: dp.Table) -> None:
             header = list(table.facts.header)
             likely = came or presets.sure_id_column(header)
             place = header.index(likely) if likely in header else None
-            column = st.selectbox(
-                say("data.unit.who"),
-                header,
-                index=place,
-                key=f"protect-who-{name}",
-                placeholder=say("data.unit.who_none"),
-                help=say("data.unit.who_help"),
-                width=420,
-            )
-        least = unit.at_most + 1
-        each = st.number_input(
-            say("data.protect.each"),
-            least,
-            MOST_ROWS_EACH,
-            None,
-            1,
-            key=f"protect-each-{name}",
-            placeholder=say("data.unit.each_none"),
-            help=say("data.protect.each_help"),
-            width=420,
-        )
-        people = _people(table)
+            words: Any = {"placeholder": say("data.unit.who_none"), "help": say("data.unit.who_help")}
+            column = st.selectbox(say("data.unit.who"), header, place, key=f"protect-who-{name}", width=420, **words)
+        words = {"placeholder": say("data.unit.each_none"), "help": say("data.protect.each_help")}
+        label, key = say("data.protect.each"), f"protect-each-{name}"
+        each = fields.whole_number(label, MOST_ROWS_EACH, key, unit.at_most + 1, width=420, **words)
+        people = None
+        if table.facts.people is None and unit.id_column is None:  # nobody counts them
+            label, key = say("data.relation.about"), f"protect-people-{name}"
+            people = fields.whole_number(label, MOST_PEOPLE, key, help=say("data.relation.about_help"), width=420)
         if column is not None and each is not None:
-            _price(table, dp.Unit.column(column, int(each)), people, name)
+            _price(table, dp.Unit.column(column, each), people, name)
         elif refused is not None and refused.error is not None:
             problem(str(refused.error))
-
-
-def _came_for(table: dp.Table) -> str:
-    """The column in the address, with repeated ids; else empty."""
-    wanted = st.query_params.get(WHO, "")
-    header = table.facts.header if table.facts.unit.id_column is None else (table.facts.unit.id_column,)
-    return wanted if wanted in header else ""
-
-
-def _people(table: dp.Table) -> int | None:
-    """The stated number of people, if nobody counts them."""
-    if table.facts.people is not None or table.facts.unit.id_column is not None:
-        return None
-    key, label = f"protect-people-{table.name}", say("data.relation.about")
-    given = st.number_input(label, 1, MOST_PEOPLE, None, 1, key=key, help=say("data.relation.about_help"), width=420)
-    return None if given is None else int(given)
 
 
 def protection_offered(draft: Draft) -> str:
@@ -145,12 +116,14 @@ def offer_protection(draft: Draft, name: str) -> None:
     if _under_way(name):
         return
     with st.container(key="card-protect"):
-        was = table.facts.unit
-        rows = say("data.so_far.one") if was.id_column is None else say("data.so_far.more", each=was.at_most)
-        title = say("data.protect.offer", table=name, rows=rows)
+        title = say("data.protect.offer", table=name, rows=_rows_words(table.facts.unit))
         st.html(f'<h2 class="ask-second" tabindex="-1">{escape(title)}</h2>')
         st.html(f'<p class="read">{escape(say("data.protect.offer_lead", table=name))}</p>')
         _price(table, unit, draft.about, name)
+
+
+def _rows_words(unit: dp.Unit) -> str:
+    return say("data.so_far.one") if unit.id_column is None else say("data.so_far.more", each=unit.at_most)
 
 
 def _price(table: dp.Table, unit: dp.Unit, people: int | None, name: str) -> None:
@@ -162,33 +135,22 @@ def _price(table: dp.Table, unit: dp.Unit, people: int | None, name: str) -> Non
         return
     if not seen.fits:
         cap = table.meter().epsilon
-        never = seen.needs is None
-        problem(say("protect.never") if never else say("protect.exceeded", needs=seen.needs, cap=cap))
+        problem(say("protect.never") if seen.needs is None else say("protect.exceeded", needs=seen.needs, cap=cap))
         return
     now, then = percent_left(seen.left_now), percent_left(seen.left_then)
     st.html(f'<p role="status"><b>{escape(say("data.protect.left", now=now, then=then))}</b></p>')
-    what = say("data.protect.what", each=unit.at_most)
-    st.html(f'<p class="muted">{gloss.text(what)}</p>')
-    task = _task(name)
+    st.html(f'<p class="muted">{gloss.text(say("data.protect.what", each=unit.at_most))}</p>')
+    task = _tasks().get(name)
     if task is not None and task.error is not None:
         problem(str(task.error))
-    st.button(
-        say("data.protect.do", each=unit.at_most),
-        key=f"protect-do-{name}",
-        type="primary",
-        on_click=_begin,
-        args=(name, unit, people),
-    )
+    label, given = say("data.protect.do", each=unit.at_most), (name, unit, people)
+    st.button(label, key=f"protect-do-{name}", type="primary", on_click=_begin, args=given)
 
 
 def _tasks() -> dict[str, Task]:
     """Running corrections by table."""
     held: dict[str, Task] = st.session_state.setdefault(_KEY, {})
     return held
-
-
-def _task(name: str) -> Task | None:
-    return _tasks().get(name)
 
 
 def _begin(name: str, unit: dp.Unit, people: int | None) -> None:
@@ -200,7 +162,7 @@ def _begin(name: str, unit: dp.Unit, people: int | None) -> None:
 
 def _under_way(name: str) -> bool:
     """Is a correction running? When it has ended, go to the table's page."""
-    task = _task(name)
+    task = _tasks().get(name)
     if task is None:
         return False
     if not task.over:
@@ -233,17 +195,8 @@ USUAL_EACH = [1, 3, 5, 10]  # rows of one person, each one click away
 def rows(draft: Draft) -> None:
     heading("data.unit")
     _as_before(draft)
-    options = ["one", "more"]
     with st.container(key="card-unit"):
-        draft.many = st.radio(
-            say("data.unit.title"),
-            options,
-            index=None,
-            key=kept("declare-unit", draft.many),
-            format_func=lambda option: say(f"data.unit.{option}_label"),
-            captions=["", say("data.unit.more_means")],
-            label_visibility="collapsed",
-        )
+        draft.many = _choose("unit", ["one", "more"], draft.many, ["", say("data.unit.more_means")])
         if draft.many == "one" and (numbers := numbering_people(draft.names)):
             asked = unmarked(say("data.unit.one_each", column=numbers[0]))
             draft.each_own = st.checkbox(asked, key=kept("declare-each-own", draft.each_own))
@@ -252,31 +205,18 @@ def rows(draft: Draft) -> None:
             st.html(f'<p class="warn" role="status">{escape(say(code, column=likely[0]))}</p>')
         if draft.many == "more":
             _likely(draft)
-            draft.who = st.selectbox(
-                say("data.unit.who_other" if _offers(draft) else "data.unit.who"),
-                draft.names,
-                index=None,
-                key=kept("declare-who", draft.who),
-                placeholder=say("data.unit.who_none"),
-                help=f"{say('data.unit.who_help')} {say('data.unit.who_same')}",
-                on_change=_follows,
-                args=("declare-who-likely", "declare-who", presets.id_columns(draft.names)),
-                width=420,
-            )
+            label = say("data.unit.who_other" if _offers(draft) else "data.unit.who")
+            words: Any = {
+                "placeholder": say("data.unit.who_none"),
+                "help": f"{say('data.unit.who_help')} {say('data.unit.who_same')}",
+            }
+            follow = _follow("declare-who-likely", "declare-who", presets.id_columns(draft.names))
+            key = kept("declare-who", draft.who)
+            draft.who = st.selectbox(label, draft.names, index=None, key=key, width=420, **words, **follow)
             _usual_each(draft)
-            given = st.number_input(
-                say("data.unit.each_typed"),
-                1,
-                MOST_ROWS_EACH,
-                None,
-                1,
-                key=kept("declare-each", draft.each),
-                placeholder=say("data.unit.each_none"),
-                on_change=_follows,
-                args=("declare-each-usual", "declare-each", USUAL_EACH),
-                width=420,
-            )
-            draft.each = None if given is None else int(given)
+            label, key, none = say("data.unit.each_typed"), kept("declare-each", draft.each), say("data.unit.each_none")
+            follow = _follow("declare-each-usual", "declare-each", USUAL_EACH)
+            draft.each = fields.whole_number(label, MOST_ROWS_EACH, key, placeholder=none, width=420, **follow)
             if draft.each is not None:
                 st.html(f'<p class="warn" role="status">{escape(say("data.unit.each_cut", each=draft.each))}</p>')
     secret(draft)
@@ -299,8 +239,7 @@ def _as_before(draft: Draft) -> None:
         alike = (record for record in workspace().tables() if not record.practice and record.header == draft.names)
         if (earlier := next(alike, None)) is None:
             return
-        unit = open_table(earlier.name).facts.unit
-        rows = say("data.so_far.one") if unit.id_column is None else say("data.so_far.more", each=unit.at_most)
+        rows = _rows_words(open_table(earlier.name).facts.unit)
         paragraph(say("data.unit.before", table=earlier.name, rows=rows))
 
 
@@ -310,7 +249,9 @@ def _likely(draft: Draft) -> None:
     if draft.who is None and "declare-who" not in st.session_state:
         draft.who = presets.sure_id_column(draft.names)
     if found and _offers(draft):
-        _one_click("who", "likely", found, draft.who, unmarked)
+        key = kept("declare-who-likely", draft.who if draft.who in found else None)
+        take: dict[str, Any] = {"on_change": _takes, "args": (key, "declare-who")}
+        st.pills(say("data.unit.who"), found, key=key, format_func=unmarked, help=say("data.unit.who_help"), **take)
 
 
 def _offers(draft: Draft) -> bool:
@@ -321,20 +262,12 @@ def _offers(draft: Draft) -> bool:
 def _usual_each(draft: Draft) -> None:
     """Usual numbers of rows, each with its gain and loss; none is chosen before."""
     key = kept("declare-each-usual", draft.each if draft.each in USUAL_EACH else None)
-    st.radio(
-        say("data.unit.each"),
-        USUAL_EACH,
-        index=None,
-        key=key,
-        format_func=plain,
-        captions=[" ".join(_worth(draft, each)) for each in USUAL_EACH],
-        on_change=_takes,
-        args=(key, "declare-each"),
-        help=say("data.unit.each_help"),
-    )
+    captions = [_worth(draft, each) for each in USUAL_EACH]
+    more: dict[str, Any] = {"on_change": _takes, "args": (key, "declare-each"), "help": say("data.unit.each_help")}
+    st.radio(say("data.unit.each"), USUAL_EACH, None, plain, key=key, captions=captions, **more)
 
 
-def _worth(draft: Draft, each: int) -> list[str]:
+def _worth(draft: Draft, each: int) -> str:
     """How rough answers are with this many rows per person, or how many good answers there are, and which rows are not
     counted. The number of good answers needs the number of people and columns known or guessed from names."""
     gain = say("data.unit.each_rough" if each > 1 else "data.unit.each_best", each=each)
@@ -346,21 +279,7 @@ def _worth(draft: Draft, each: int) -> list[str]:
         asked = price.typical(columns, "add_remove", people, unit)
         many = price.good_questions(dp.Budget(CARE["usual"], usual_delta(people)), asked)
         gain = say("data.unit.each_many", many=min(many, price.MOST_GOOD))
-    return [gain, dropped]
-
-
-def _one_click(field: str, which: str, options: list[Any], now: Any, words: Callable[[Any], str]) -> None:
-    """Some options of a field, each one click away."""
-    key = kept(f"declare-{field}-{which}", now if now in options else None)
-    st.pills(
-        say(f"data.unit.{field}"),
-        options,
-        key=key,
-        format_func=words,
-        on_change=_takes,
-        args=(key, f"declare-{field}"),
-        help=say(f"data.unit.{field}_help"),
-    )
+    return f"{gain} {dropped}"
 
 
 def _takes(clicked: str, field: str) -> None:
@@ -368,10 +287,24 @@ def _takes(clicked: str, field: str) -> None:
     st.session_state[field] = st.session_state[clicked]
 
 
-def _follows(usual: str, field: str, options: list[Any]) -> None:
+def _follow(usual: str, field: str, options: Sequence[Any]) -> dict[str, Any]:
     """Mark the field's value among the usual options."""
-    now = st.session_state[field]
-    st.session_state[usual] = now if now in options else None
+
+    def mark() -> None:
+        now = st.session_state[field]
+        st.session_state[usual] = now if now in options else None
+
+    return {"on_change": mark}
+
+
+def _choose(about: str, options: list[str], now: str | None, captions: Sequence[str]) -> str | None:
+    """One of a few answers, each explained below it; none is chosen before."""
+
+    def words(option: str) -> str:
+        return say(f"data.{about}.{option}_label")
+
+    more: dict[str, Any] = {"key": kept(f"declare-{about}", now), "label_visibility": "collapsed"}
+    return st.radio(say(f"data.{about}.title"), options, None, words, captions=captions, **more)
 
 
 def _check_people(draft: Draft) -> None:
@@ -383,15 +316,8 @@ def secret(draft: Draft) -> None:
     st.html(f'<h2 class="ask-second">{escape(say("data.relation.title"))}</h2>')
     options = ["replace", "add_remove"]
     with st.container(key="card-relation"):
-        draft.relation = st.radio(
-            say("data.relation.title"),
-            options,
-            index=None,
-            key=kept("declare-relation", draft.relation),
-            format_func=lambda option: say(f"data.relation.{option}_label"),
-            captions=[say(f"data.relation.{option}_means") for option in options],
-            label_visibility="collapsed",
-        )
+        captions = [say(f"data.relation.{option}_means") for option in options]
+        draft.relation = _choose("relation", options, draft.relation, captions)
         if draft.relation == "add_remove":
             about(draft)
 
@@ -400,18 +326,9 @@ def about(draft: Draft) -> None:
     """The number of people that the owner states. If membership is no secret it is optional, and only prices use it,
     until the table is added."""
     free = draft.relation == "replace"
-    given = st.number_input(
-        say("data.relation.about_replace" if free else "data.relation.about"),
-        1,
-        MOST_PEOPLE,
-        None,
-        1,
-        key=kept("declare-about", draft.about),
-        help=say("data.relation.about_replace_help" if free else "data.relation.about_help"),
-        width=320,
-        placeholder=say("data.relation.about_none") if free else None,
-    )
-    draft.about = None if given is None else int(given)
+    code, key = "data.relation.about_replace" if free else "data.relation.about", kept("declare-about", draft.about)
+    words: Any = {"help": say(f"{code}_help"), "placeholder": say("data.relation.about_none") if free else None}
+    draft.about = fields.whole_number(say(code), MOST_PEOPLE, key, width=320, **words)
 
 
 # --- are the same people in another table? Then both share one allowance.
@@ -424,15 +341,9 @@ def show_shared(draft: Draft) -> None:
         return
     with st.expander(say("data.shared.title"), expanded=bool(draft.shares)):
         paragraph(say("data.shared.lead"))
-        draft.shares = (
-            st.selectbox(
-                say("data.shared.label"),
-                ["", *names],
-                key=kept("declare-shares", draft.shares if draft.shares in names else ""),
-                format_func=lambda name: name or say("data.shared.none"),
-            )
-            or ""
-        )
+        key, none = kept("declare-shares", draft.shares if draft.shares in names else ""), say("data.shared.none")
+        picked = st.selectbox(say("data.shared.label"), ["", *names], 0, lambda name: name or none, key=key)
+        draft.shares = picked or ""
         if draft.shares:
             left = percent_left(workspace().table(draft.shares).meter().unused)
             note = say("data.shared.chosen", table=draft.shares, left=left)
@@ -467,55 +378,34 @@ def budget(draft: Draft) -> None:
     with st.container(key="card-care"):
         if free and "declare-about" in st.session_state:  # its field is drawn below
             draft.about = st.session_state["declare-about"] or None
-        people = draft.people
         many = {care: _many(dp.Budget(epsilon, draft.usual_delta), draft) for care, epsilon in CARE.items()}
-        draft.care = st.radio(
-            say("data.care.title"),
-            list(CARE),
-            index=None,
-            key=kept("declare-care", draft.care),
-            format_func=lambda care: say(f"data.care.{care}_label"),
-            label_visibility="collapsed",
-            captions=[say(f"data.care.{care}_means", many=answers) for care, answers in many.items()],
-        )
+        captions = [say(f"data.care.{care}_means", many=answers) for care, answers in many.items()]
+        draft.care = _choose("care", list(CARE), draft.care, captions)
         _trade(draft)
         _scarce(draft)
         with st.expander(say("data.care.odds_title")):
             _explained(draft)
-        with st.expander(
-            say("data.care.about_title" if free else "data.care.more"), expanded=bool(draft.epsilon or draft.delta)
-        ):
+        title = say("data.care.about_title" if free else "data.care.more")
+        with st.expander(title, expanded=bool(draft.epsilon or draft.delta)):
             if free:
                 about(draft)
                 paragraph(say("data.care.about_means"))
             paragraph(say("data.care.more_lead"))
             left, right = st.columns(2)
-            usual = CARE.get(draft.care or "", "")
-            draft.epsilon = fields.kept_number(
-                say("data.care.epsilon"),
-                draft.epsilon,
-                "declare-epsilon",
-                left,
-                placeholder=local(usual or "1"),
-            )
-            draft.delta = fields.kept_number(
-                say("data.care.delta"),
-                draft.delta,
-                "declare-delta",
-                right,
-                placeholder=local(text_of(draft.usual_delta)),
-                help=say("data.care.delta_help", delta=power_of_ten(draft.usual_delta), people=people),
-            )
+            label, none = say("data.care.epsilon"), local(CARE.get(draft.care or "", "1"))
+            draft.epsilon = fields.kept_number(label, draft.epsilon, "declare-epsilon", left, placeholder=none)
+            usual = draft.usual_delta
+            words = {
+                "placeholder": local(text_of(usual)),
+                "help": say("data.care.delta_help", delta=power_of_ten(usual), people=draft.people),
+            }
+            draft.delta = fields.kept_number(say("data.care.delta"), draft.delta, "declare-delta", right, **words)
         refused = _typed(draft)
         show_shared(draft)
     with st.container(key="card-name"):
         draft.name = draft.name or drafts.table_name(draft.file, table_names())
-        draft.name = (
-            st.text_input(
-                say("data.name.label"), key=kept("declare-name", draft.name), max_chars=80, help=say("data.name.help")
-            )
-            or ""
-        )
+        key = kept("declare-name", draft.name)
+        draft.name = st.text_input(say("data.name.label"), key=key, max_chars=80, help=say("data.name.help"))
         if taken := drafts.taken_name(draft, table_names()):
             paragraph(say("data.name.taken", taken=taken, name=draft.name), "price")
 
@@ -563,16 +453,13 @@ def suggest(draft: Draft) -> None:
 
 def _good(draft: Draft, allowance: dp.Budget, people: int | None = None) -> int:
     """How many good answers an allowance holds."""
-    return price.good_questions(allowance, _typical(draft, people))
+    known, unit = drafts.likely(draft) or drafts.schema(draft), drafts.unit(draft)
+    asked = price.typical(known, read_relation(draft.relation), people or draft.people, unit)
+    return price.good_questions(allowance, asked)
 
 
 def _held(draft: Draft, care: str) -> int:
     return _good(draft, dp.Budget(CARE[care], draft.usual_delta))
-
-
-def _typical(draft: Draft, people: int | None = None) -> price.Typical:
-    known = drafts.likely(draft) or drafts.schema(draft)
-    return price.typical(known, read_relation(draft.relation), people or draft.people, drafts.unit(draft))
 
 
 def _trade(draft: Draft) -> None:
@@ -581,12 +468,8 @@ def _trade(draft: Draft) -> None:
         return
     why = say("data.care.secret")
     if draft.care == USUAL:
-        why = say(
-            "data.care.chosen",
-            care=say("data.care.usual_label"),
-            tighter=say("data.care.careful_label"),
-            few=_held(draft, CAREFUL),
-        )
+        both = {"care": say("data.care.usual_label"), "tighter": say("data.care.careful_label")}
+        why = say("data.care.chosen", **both, few=_held(draft, CAREFUL))
     paragraph(why, "price")
 
 
@@ -594,14 +477,10 @@ def _many(allowance: dp.Budget, draft: Draft) -> str:
     """How many good answers an allowance holds; for several sizes if the number of people is unknown."""
     found = {people: _good(draft, allowance, people) for people in draft.sizes}
     if len(found) > 1:
-        sizes = [
-            say(
-                "data.care.size_most" if many > MOST_GOOD else "data.care.size",
-                many=min(many, MOST_GOOD),
-                people=people,
-            )
-            for people, many in found.items()
-        ]
+        sizes = []
+        for people, many in found.items():
+            code = "data.care.size_most" if many > MOST_GOOD else "data.care.size"
+            sizes.append(say(code, many=min(many, MOST_GOOD), people=people))
         return say("data.care.sizes", each=", ".join(sizes))
     ((people, many),) = found.items()
     if many > MOST_GOOD:
@@ -624,10 +503,8 @@ def _scarce(draft: Draft) -> None:
         advice += _fewer_rows(draft, given, each)
     for care, epsilon in CARE.items():
         if Fraction(epsilon) > given.epsilon:
-            many = _good(draft, dp.Budget(epsilon, given.delta))
-            advice.append(
-                say("data.care.scarce_looser", care=say(f"data.care.{care}_label"), many=min(many, MOST_GOOD))
-            )
+            many = min(_good(draft, dp.Budget(epsilon, given.delta)), MOST_GOOD)
+            advice.append(say("data.care.scarce_looser", care=say(f"data.care.{care}_label"), many=many))
     st.html(f'<p class="warn" role="status">{escape(" ".join(advice))}</p>')
 
 
@@ -641,21 +518,15 @@ def _fewer_rows(draft: Draft, given: dp.Budget, each: int) -> list[str]:
     return []
 
 
-def _odds(draft: Draft, epsilon: str) -> str:
-    return say(f"data.care.odds.{draft.relation}", prior=PRIOR, most=fields.odds_after(PRIOR, Fraction(epsilon)))
-
-
 def _explained(draft: Draft) -> None:
     """What the chosen allowance, or the usual one, means for a person; and what each choice would mean."""
-    choices = [
-        say("data.care.choices", care=say(f"data.care.{care}_label"), epsilon=epsilon, odds=_odds(draft, epsilon))
-        for care, epsilon in CARE.items()
-    ]
+    choices = []
+    for care, epsilon in CARE.items():
+        most = fields.odds_after(PRIOR, Fraction(epsilon))
+        odds = say(f"data.care.odds.{draft.relation}", prior=PRIOR, most=most)
+        choices.append(say("data.care.choices", care=say(f"data.care.{care}_label"), epsilon=epsilon, odds=odds))
     st.html("".join(f'<p class="muted">{escape(choice)}</p>' for choice in choices))
-    try:
-        given = drafts.budget(draft)
-    except AllowanceError:
-        given = dp.Budget(CARE["usual"], draft.usual_delta)
+    given = drafts.allowance(draft)
     fields.show_odds(given.epsilon, given.delta, read_relation(draft.relation), PRIOR)
 
 
@@ -676,7 +547,7 @@ def _typed(draft: Draft) -> bool:
 
 
 def add(draft: Draft) -> None:
-    """Read the draft now: the work runs on whatever the page does meanwhile."""
+    """Read the draft now: the work runs in the background."""
     path, source, name, new_people = draft.path, draft.source or draft.path, draft.name, draft.new_people
     space, declared, given = workspace(), drafts.schema(draft), drafts.budget(draft)
     unit, kind = drafts.unit(draft), drafts.relation(draft)
@@ -684,22 +555,11 @@ def add(draft: Draft) -> None:
     usual = declared_about is None and not draft.delta.strip()  # then δ follows from the counted people
     own = (lambda people: dp.Budget(given.epsilon, usual_delta(people))) if usual else given
     allowance = space.table(draft.shares).budget.id if draft.shares else own
-    dialect, bad_records = draft.dialect, draft.bad_records
+    terms: dict[str, Any] = {"schema": declared, "unit": unit, "relation": kind, "budget": allowance}
+    terms |= {"about_rows": declared_about, "dialect": draft.dialect, "bad_records": draft.bad_records}
 
     def work(progress: Callable[[float], None]) -> dp.Table:
-        table = space.add_table(
-            name,
-            source,
-            schema=declared,
-            unit=unit,
-            relation=kind,
-            budget=allowance,
-            about_rows=declared_about,
-            dialect=dialect,
-            bad_records=bad_records,
-            progress=progress,
-            new_people=new_people,
-        )
+        table = space.add_table(name, source, **terms, progress=progress, new_people=new_people)
         here.forget(path)
         return table
 

@@ -409,13 +409,12 @@ def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
         readings = ("body_temp",)
     if len(readings) > 1 and census:
         readings = tuple(preset for preset in readings if preset in EDITION) or readings
-    return tuple(map(_candidate, readings))
-
-
-def _candidate(preset: str) -> Candidate:
-    if preset in RANGES:
-        return Candidate("number", preset, (RANGES[preset].like,))
-    return Candidate("list", preset, LISTS[preset].samples)
+    return tuple(
+        Candidate("number", preset, (RANGES[preset].like,))
+        if preset in RANGES
+        else Candidate("list", preset, LISTS[preset].samples)
+        for preset in readings
+    )
 
 
 def measure(name: str, preset: str | None) -> str:

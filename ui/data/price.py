@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -42,9 +42,8 @@ def _first(
 ) -> tuple[dp.Query, Promise]:
     """A question with the price and noise of its first offer, and its promise."""
     query = _query(question, "column", column, relation, people, unit)
-    opens = opening(
-        query.at(Fraction(1)), allowance.rule(), Totals.NOTHING, Fraction(1), CHEAP
-    )  # its check included, at the most
+    # Its check included, at the most.
+    opens = opening(query.at(Fraction(1)), allowance.rule(), Totals.NOTHING, Fraction(1), CHEAP)
     query = query if opens is None else opens.asked
     return query, query.promise()
 
@@ -85,13 +84,7 @@ def _of_number(column: Number, relation: Relation, people: int, unit: dp.Unit, a
     if (spend := _least(query)) is not None:
         lines.append(say("data.price.mean_spend", price=_spent(spend)))
     elif promise.amount <= query.coarse() and column.size * WIDER <= MOST_STEPS:
-        wide = Number(
-            column.lower,
-            column.lower + WIDER * column.diameter,
-            column.step,
-            measure=column.measure,
-            codes=column.codes,
-        )
+        wide = replace(column, upper=column.lower + WIDER * column.diameter, missing=None)
         then = _first("mean", wide, relation, people, unit, allowance)[1]
         facts = {"now": _size(column, promise.amount), "then": _size(column, then.amount)}
         lines.append(say("data.price.mean", **facts))
@@ -138,10 +131,8 @@ def _of_items(column: ItemSet, relation: Relation, people: int, unit: dp.Unit, a
     query, promise = _first("top_item", column, relation, people, unit, allowance)
     lines = [say("data.price.items", labels=list_words(column), items=column.size)]
     lines += _promised(query, "top", promise=promise.words(query))
-    return [
-        *lines,
-        say("data.price.no_bars" if column.at_most is None else "data.price.few_items", each=column.at_most),
-    ]
+    code = "data.price.no_bars" if column.at_most is None else "data.price.few_items"
+    return [*lines, say(code, each=column.at_most)]
 
 
 def _of_days(column: dp.Date, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget) -> list[str]:

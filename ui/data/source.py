@@ -25,8 +25,9 @@ from dpengine.intake.sheet_records import sheets
 from dpengine.messages import plain, say
 from dpengine.messages.language import current
 from ui.data.draft import MOST_SHOWN, NUMBERS, Draft, numbers_like, numbers_of
-from ui.data.wizard import begin, complain, heading, kept, onwards, paragraph, problem, start_over
+from ui.data.wizard import begin, complain, heading, kept, onwards, problem, start_over
 from ui.shell import person, uploads
+from ui.shell.frame import paragraph
 from ui.shell.incoming import here
 from ui.shell.state import may, workspace
 from ui.words.markup import unmarked
@@ -74,9 +75,8 @@ def _lake(draft: Draft, refused: bool) -> None:
             st.text_input(say("data.lake.what"), key=_WHAT, placeholder=say("data.lake.what_like"))
             st.text_input(say("data.lake.spark"), key=_SPARK, placeholder=say("data.lake.spark_like"))
             st.text_input(say("data.lake.state"), key=_STATE, placeholder=say("data.lake.state_like"))
-            st.form_submit_button(
-                say("data.source.go_on"), key="declare-lake-go", on_click=_look_at_lake, args=(draft,)
-            )
+            label = say("data.source.go_on")
+            st.form_submit_button(label, key="declare-lake-go", on_click=_look_at_lake, args=(draft,))
         if refused:
             complain(draft)
 
@@ -182,10 +182,9 @@ def _on_server(draft: Draft) -> None:
     paths = uploads.waiting(place)
     with st.expander(say("data.file.large_title")):
         if person.served():  # only the operator may know the full path
-            how = say("data.file.large_served", folder="/".join(place.parts[-3:]))
+            paragraph(say("data.file.large_served", folder="/".join(place.parts[-3:])))
         else:
-            how = say("data.file.large_how", folder=str(place))
-        paragraph(how)
+            paragraph(say("data.file.large_how", folder=str(place)))
         if not paths:
             return
         names = [path.name for path in paths]
@@ -342,12 +341,9 @@ def _listed(draft: Draft) -> None:
         example = numbers_like(_shown_number(draft))
         summary = say("data.names.sure", columns=len(draft.names), example=example)
     elif text:
-        summary += " " + say(
-            "data.names.how",
-            separator=say(f"data.separator.{_SEPARATORS[draft.dialect.separator]}"),
-            encoding=say(f"data.encoding.{draft.dialect.encoding}"),
-            example=numbers_like(_shown_number(draft)),
-        )
+        separator = say(f"data.separator.{_SEPARATORS[draft.dialect.separator]}")
+        encoding, example = say(f"data.encoding.{draft.dialect.encoding}"), numbers_like(_shown_number(draft))
+        summary += " " + say("data.names.how", separator=separator, encoding=encoding, example=example)
     st.html(f'<p class="muted">{escape(summary)}</p><ul class="names">{items}</ul>')
 
 
@@ -360,15 +356,8 @@ def _spellings(draft: Draft) -> bool:
         return False
     read = _differing(spelled)
     now = draft.dialect.encoding if draft.spelled and draft.dialect.encoding in read else None
-    st.radio(
-        say("data.names.spelled"),
-        list(read),
-        index=None,
-        key=kept("declare-spelled", now),
-        format_func=lambda encoding: unmarked(read[encoding]),
-        on_change=_spelled,
-        args=(draft,),
-    )
+    label, key = say("data.names.spelled"), kept("declare-spelled", now)
+    st.radio(label, list(read), None, lambda encoding: unmarked(read[encoding]), key, on_change=_spelled, args=(draft,))
     return True
 
 
@@ -406,14 +395,9 @@ def _spelled(draft: Draft) -> None:
 
 def _numbers(draft: Draft) -> None:
     """Decimal and thousands signs in one choice."""
-    picked = st.radio(
-        say("data.names.numbers"),
-        list(NUMBERS),
-        key=kept("declare-numbers", numbers_of(draft.dialect)),
-        horizontal=True,
-        format_func=lambda example: unmarked(numbers_like(example)),
-        help=say("data.names.numbers_help"),
-    )
+    label, key = say("data.names.numbers"), kept("declare-numbers", numbers_of(draft.dialect))
+    more: dict[str, Any] = {"horizontal": True, "help": say("data.names.numbers_help")}
+    picked = st.radio(label, list(NUMBERS), 0, lambda example: unmarked(numbers_like(example)), key, **more)
     decimal, thousands = NUMBERS[str(picked)]
     draft.dialect = replace(draft.dialect, decimal=decimal, thousands=thousands)
 
@@ -425,28 +409,14 @@ def _shown_number(draft: Draft) -> str:
 
 def _dialect(draft: Draft) -> None:
     now = draft.dialect
-    for where, part, options, words in (
-        (0, "separator", list(_SEPARATORS), lambda option: say(f"data.separator.{_SEPARATORS[option]}")),
-        (1, "encoding", list(ENCODINGS), lambda option: say(f"data.encoding.{option}")),
-        (2, "quote", list(_QUOTES), lambda option: say(f"data.quote.{_QUOTES[option]}")),
-    ):
-        if where == 0:
-            columns = st.columns(3)
-        columns[where].selectbox(
-            say(f"data.names.{part}"),
-            options,
-            key=kept(f"declare-{part}", getattr(now, part)),
-            format_func=words,
-            on_change=_picked,
-            args=(draft, part),
-        )
-    st.toggle(
-        say("data.names.line_breaks"),
-        key=kept("declare-line_breaks", now.line_breaks),
-        help=say("data.names.line_breaks_help"),
-        on_change=_picked,
-        args=(draft, "line_breaks"),
-    )
+    parts = {"separator": _SEPARATORS, "encoding": dict(zip(ENCODINGS, ENCODINGS, strict=True)), "quote": _QUOTES}
+    for where, (part, names) in zip(st.columns(3), parts.items(), strict=True):
+        options = {option: say(f"data.{part}.{name}") for option, name in names.items()}
+        label, key = say(f"data.names.{part}"), kept(f"declare-{part}", getattr(now, part))
+        where.selectbox(label, options, 0, options.__getitem__, key, on_change=_picked, args=(draft, part))
+    label, key = say("data.names.line_breaks"), kept("declare-line_breaks", now.line_breaks)
+    note = say("data.names.line_breaks_help")
+    st.toggle(label, key=key, help=note, on_change=_picked, args=(draft, "line_breaks"))
 
 
 def _picked(draft: Draft, part: str) -> None:
@@ -467,23 +437,19 @@ def _mend(draft: Draft, complaint: AllowanceError | None) -> None:
     code = "" if complaint is None else complaint.code
     with st.container(horizontal=True):
         if code in _BROKEN and not draft.dialect.line_breaks:
-            st.button(say("data.names.has_breaks"), key="declare-breaks", on_click=_breaks, args=(draft,))
+            label, given = say("data.names.has_breaks"), (draft, "line_breaks", True)
+            st.button(label, key="declare-breaks", on_click=_mended, args=given)
         if code == "load.encoding" and draft.dialect.encoding == "utf-8":
             label = say("data.names.read_either", encoding=say(f"data.encoding.{_regional()}"))
-            st.button(label, key="declare-either", on_click=_either, args=(draft, f"utf-8 or {_regional()}"))
+            either = draft, "encoding", f"utf-8 or {_regional()}"
+            st.button(label, key="declare-either", on_click=_mended, args=either)
         elif code in _MENDABLE and draft.bad_records != "empty":
             st.button(say("data.names.read_empty"), key="declare-empty", on_click=_empty, args=(draft,))
 
 
-def _breaks(draft: Draft) -> None:
-    st.session_state["declare-line_breaks"] = True
-    _changed(draft, line_breaks=True)
-    draft.again = True
-
-
-def _either(draft: Draft, encoding: str) -> None:
-    st.session_state["declare-encoding"] = encoding
-    _changed(draft, encoding=encoding)
+def _mended(draft: Draft, part: str, value: str | bool) -> None:
+    st.session_state[f"declare-{part}"] = value
+    _changed(draft, **{part: value})
     draft.again = True
 
 

@@ -16,10 +16,11 @@ from dpengine.storage.registry import Record
 from ui.ask import answer, fit_warnings
 from ui.data import change, offers, people, price
 from ui.data.draft import Draft, code_words, numbers_like, numbers_of, table_name
-from ui.data.wizard import PATIENCE, Task, heading, look, paragraph, problem, start_over, waiting
+from ui.data.wizard import PATIENCE, Task, heading, look, problem, start_over, waiting
 from ui.parts import answer_notes, job, owner, requests, tables
 from ui.people import grants
 from ui.shell import frame, nav
+from ui.shell.frame import paragraph
 from ui.shell.language import address
 from ui.shell.state import choose_table, current_table, may, open_table, table_names, workspace
 from ui.words import gloss
@@ -85,8 +86,7 @@ def done(draft: Draft) -> None:
         offers.show_first_questions(table)
         if not draft.added.joined and (note := _enough(table)):
             paragraph(note)
-    if refusal := st.session_state.pop("refusal", None):
-        job.refused(refusal)
+    job.show_refusal()
     _rest(table)
 
 
@@ -140,7 +140,7 @@ def show() -> None:
             answer.show(asked.answer)
         offers.then_bought(table, asked.answer)
         if asks and checked:
-            doubted = unfit or offers.partly(table)
+            doubted = offers.unfit(table, in_part=True)
             if doubted:
                 offers.show_check(table, exact=False)
             offered = offers.stronger_check(table)
@@ -160,8 +160,7 @@ def show() -> None:
     with st.container(key="card-done"):
         facts(table, Dialect() if table.practice else Dialect.from_json(record(table).dialect))
     _ways(table, "data.table.ask")
-    if refusal := st.session_state.pop("refusal", None):
-        job.refused(refusal)
+    job.show_refusal()
     if table.practice:
         paragraph(say("table.practice"))
         return

@@ -14,12 +14,14 @@ import dpengine as dp
 from dpengine.asking.exports import sentence_of
 from dpengine.core.printed import percent_left
 from dpengine.declared.schema import Schema
+from dpengine.mechanisms.marginals.wanted import has_cells
 from dpengine.messages import plain, say
 from dpengine.storage.samples import SAMPLES
 from ui.data import wizard
 from ui.parts import answer_notes, history, requests, tables
 from ui.shell import frame, nav, workshop_state
 from ui.shell.state import may, open_table, table_labels, workspace
+from ui.words.markup import first_names
 
 LATEST = 3
 _NAMED = 6  # columns on a card
@@ -76,11 +78,11 @@ def _card(name: str, label: str) -> str:
 
 
 def _sample(name: str) -> str:
-    """A practice table. It is not loaded for its card before somebody opens it."""
+    """A practice table. Its card does not load the table."""
     if workspace().here(name):
         return _card(name, name)
     ways = [(nav.address("ask", name), "tables.ask"), (nav.address("data", name), "tables.about")]
-    if tables.first_look_possible(SAMPLES[name].schema):
+    if any(has_cells(column) for column in SAMPLES[name].schema.columns.values()):
         ways.insert(1, (nav.address("board", name), "tables.first_look"))
     return _tile(name, _columns(SAMPLES[name].schema), _left(Fraction(0)) + _ways(*ways))
 
@@ -118,9 +120,7 @@ def _attention(table: dp.Table) -> str:
 
 
 def _columns(schema: Schema) -> str:
-    names = list(schema.columns)
-    shown = plain(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
-    return escape(say("tables.columns", count=len(names), names=shown))
+    return escape(say("tables.columns", count=len(schema.columns), names=first_names([*schema.columns], _NAMED)))
 
 
 def _latest(table: dp.Table) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from html import escape
-from typing import Any, Literal
+from typing import Any
 
 import streamlit as st
 
@@ -21,6 +21,7 @@ from dpengine.messages import say
 from dpengine.messages.language import carried
 from ui.data import draft as drafts
 from ui.data.draft import STEPS, Draft
+from ui.parts import job
 from ui.shell import frame, scroll, uploads
 from ui.shell.incoming import here
 from ui.shell.state import NOBODY, choose_table, may, visitor, workspace
@@ -75,24 +76,11 @@ _DRAFT, _COMPLAINED = "draft", "declare-complained"
 PATIENCE = 0.5  # seconds a page waits for work before it shows a bar
 
 # The screen that shows a complaint, by the start of its code. Others stay where they arose.
-_STEP_OF = {
-    "load.": "names",
-    "content.": "names",
-    "source.": "names",
-    "dialect.": "names",
-    "unit.": "unit",
-    "budget.other_terms": "unit",
-    "facts.": "unit",
-    "protect.": "unit",
-    "relation.": "unit",
-    "schema.": "cards",
-    "column.": "cards",
-    "number.": "cards",
-    "category.": "cards",
-    "items.": "cards",
-    "date.": "cards",
-    "budget.": "care",
-    "table.": "care",
+_SHOWN_ON = {
+    "names": ("load.", "content.", "source.", "dialect."),
+    "unit": ("unit.", "budget.other_terms", "facts.", "protect.", "relation."),
+    "cards": ("schema.", "column.", "number.", "category.", "items.", "date."),
+    "care": ("budget.", "table."),
 }
 
 
@@ -128,7 +116,7 @@ def under_way() -> Draft | None:
 
 
 def let_go_if_done() -> None:
-    """Whoever comes back from another page adds another table: a finished one has its own page."""
+    """Drops a finished draft: a visitor who returns from another page adds another table."""
     draft = st.session_state.get(_DRAFT) or _left.get(visitor())
     if draft is not None and draft.step == "done":
         start_over()
@@ -147,7 +135,7 @@ def kept(key: str, value: Any) -> str:
     return key
 
 
-def show(screens: dict[str, Callable[[Draft], None]], take_source: Callable[..., None]) -> None:
+def show(screens: Mapping[str, Callable[[Draft], None]], take_source: Callable[..., None]) -> None:
     """`take_source` stores the columns that a database declares."""
     look()
     if not may("add_table"):
@@ -211,10 +199,6 @@ def problem(sentence: str, arrived: bool = False) -> None:
     st.html(f'<div {mark} role="alert">{html_lines(sentence)}</div>')
 
 
-def paragraph(text: str, kind: str = "muted") -> None:
-    st.html(f'<p class="{kind}">{escape(text)}</p>')
-
-
 def onwards(
     draft: Draft,
     check: Callable[[], Any],
@@ -232,7 +216,7 @@ def onwards(
             st.rerun()
         if before is not None:
             before()
-        kind: Literal["primary", "secondary"] = "primary" if first else "secondary"
+        kind = job.PRIMARY if first else job.SECONDARY
         pressed = st.button(say(label, **facts), key=key or f"declare-next-{draft.step}", type=kind)
     return pressed and tried(draft, check)
 
@@ -301,7 +285,7 @@ def _settle(draft: Draft, take_source: Callable[..., None]) -> None:
         return
     draft.task = None
     if task.error is not None:
-        where = next((step for start, step in _STEP_OF.items() if task.error.code.startswith(start)), draft.step)
+        where = next((step for step, codes in _SHOWN_ON.items() if task.error.code.startswith(codes)), draft.step)
         draft.go(draft.step if task.purpose == "connect" else where)
         draft.complaint, draft.pressed = task.error, True
         st.session_state[_COMPLAINED] = True

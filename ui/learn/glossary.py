@@ -24,15 +24,9 @@ def show() -> None:
     wanted = st.query_params.get(IN_ADDRESS)
     chosen = wanted if wanted in gloss.WORDS else None
     key = f"gloss-find-{chosen}"  # new for each address, because a browser keeps old widget values
-    picked: Any = st.selectbox(
-        say("gloss.find"),
-        words,
-        None if chosen is None else words.index(chosen),
-        key=key,
-        width=420,
-        format_func=lambda name: say(f"gloss.{name}"),
-        placeholder=say("gloss.any"),
-    )
+    label, none, at = say("gloss.find"), say("gloss.any"), None if chosen is None else words.index(chosen)
+    titles = {name: say(f"gloss.{name}") for name in words}
+    picked: Any = st.selectbox(label, words, at, titles.__getitem__, key, width=420, placeholder=none)
     if picked != chosen:
         address({IN_ADDRESS: picked} if picked else {})
         st.rerun()

@@ -30,14 +30,8 @@ def view(given: Given) -> View:
         smaller = _figure(times**0.5)
         two = text("two.once" if times == 1 else "two", smaller=smaller, times=times, added=_share(result.added))
     terms = {"epsilon": ALLOWANCE.epsilon, "delta": power_of_ten(ALLOWANCE.delta), "each": given["epsilon"]}
-    return View(
-        _picture(result),
-        one,
-        two,
-        text("theorem", most=result.most, basic=result.most_basic, **terms),
-        text("source"),
-        text("relation"),
-    )
+    theorem = text("theorem", most=result.most, basic=result.most_basic, **terms)
+    return View(_picture(result), one, two, theorem, text("source"), text("relation"))
 
 
 def _picture(result: Averaged) -> str:
@@ -46,15 +40,8 @@ def _picture(result: Averaged) -> str:
     if result.given > 1:
         marks.append(Mark(result.mean, text("mean", mean=_figure(result.mean)), "seen"))
     band = (result.mean - result.error, result.mean + result.error)
-    dots = picture.strip(
-        result.answers,
-        (truth - reach, truth + reach),
-        text("alt", given=result.given, truth=truth),
-        marks,
-        text("axis"),
-        result.given,
-        band,
-    )
+    span, alt = (truth - reach, truth + reach), text("alt", given=result.given, truth=truth)
+    dots = picture.strip(result.answers, span, alt, marks, text("axis"), result.given, band)
     cap = ALLOWANCE.epsilon
     bars = (
         ("meter.basic", result.added, result.added > cap or (result.refused and result.most == result.most_basic)),

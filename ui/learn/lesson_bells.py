@@ -29,26 +29,13 @@ def view(given: Given) -> View:
     settings = Settings(int(given["questions"]), Fraction(given["epsilon"]))
     result = demo.figures(settings)
     few = result.simple - result.exact < 0.01 * result.simple
-    facts = {
-        "questions": settings.questions,
-        "epsilon": settings.epsilon,
-        "simple": _three(result.simple),
-        "exact": _three(result.exact),
-        "lecture": _three(result.lecture),
-        "middle": _three(result.middle),
-        "width": _three(result.width),
-        "right": percent(1 - result.misled),
-        "guessed": percent(result.guessed),
-    }
-    return View(
-        f'<div class="beside narrow">{_answer(settings)}{_bells(result, few)}</div>',
-        text("one.single" if settings.questions == 1 else "one.few" if few else "one", **facts),
-        text("two.sure" if result.guessed > 0.995 else "two", **facts),
-        text("theorem", **facts),
-        text("source"),
-        text("relation"),
-        demo.lemmas(settings),
-    )
+    facts: dict[str, object] = {"questions": settings.questions, "epsilon": settings.epsilon}
+    facts |= {name: _three(getattr(result, name)) for name in ("simple", "exact", "lecture", "middle", "width")}
+    facts |= {"right": percent(1 - result.misled), "guessed": percent(result.guessed)}
+    drawn = f'<div class="beside narrow">{_answer(settings)}{_bells(result, few)}</div>'
+    one = text("one.single" if settings.questions == 1 else "one.few" if few else "one", **facts)
+    two, theorem = text("two.sure" if result.guessed > 0.995 else "two", **facts), text("theorem", **facts)
+    return View(drawn, one, two, theorem, text("source"), text("relation"), demo.lemmas(settings))
 
 
 def beside(view: View) -> None:

@@ -24,27 +24,14 @@ def view(given: Given) -> View:
     one = text("one" if result.worst else "one.same", times=times, flip=local(given["flip"]), **facts)
     two = text("two.same" if not result.worst else "two.holds" if result.holds else "two.breaks", **facts)
     once = checked_facts(demo.coin(1, flip, result.epsilon, result.delta))
-    return View(
-        _picture(result),
-        one,
-        two,
-        text("theorem", flip=local(given["flip"]), once_likelier=once["likelier"], once_limit=once["limit"], **facts),
-        text("source"),
-        text("relation"),
-    )
+    facts |= {"flip": local(given["flip"]), "once_likelier": once["likelier"], "once_limit": once["limit"]}
+    return View(_picture(result), one, two, text("theorem", **facts), text("source"), text("relation"))
 
 
 def checked_facts(result: Checked) -> dict[str, str]:
     """The numbers of a promise as printed: four places, or more if rounding would contradict the verdict."""
-    values = {
-        "likelier": result.likelier,
-        "rarer": result.rarer,
-        "limit": result.limit,
-        "least": result.least,
-        "epsilon": result.epsilon,
-        "delta": result.delta,
-        "factor": Fraction(exp_decimal(result.epsilon)),
-    }
+    names = ("likelier", "rarer", "limit", "least", "epsilon", "delta")
+    values = {name: getattr(result, name) for name in names} | {"factor": Fraction(exp_decimal(result.epsilon))}
     for places in range(4, 20):
         facts = {name: _places(value, places) for name, value in values.items()}
         broken = [Fraction(facts["likelier"]) > Fraction(facts["limit"]), Fraction(facts["least"]) > result.delta]

@@ -29,30 +29,16 @@ def view(given: Given) -> View:
     settings = Settings(Fraction(given["epsilon"]), int(given["steps"]), int(given["length"]), given["within"])
     result = demo.figures(settings)
     less = settings.epsilon / demo.STRICTER
-    names = {
-        "exact": text("path.exact"),
-        "little": text("path", epsilon=settings.epsilon),
-        "much": text("path", epsilon=less),
-    }
-    facts = {
-        "steps": settings.steps,
-        "epsilon": settings.epsilon,
-        "less": less,
-        "out": result.much.put_back,
-        "flats": demo.FLATS,
-        "times": _three(sqrt(settings.steps)),
-        **{name: percent(getattr(result, name).down[0]) for name in PATHS},
-        **{f"last_{name}": percent(getattr(result, name).down[1]) for name in PATHS},
-    }
+    own = {"little": text("path", epsilon=settings.epsilon), "much": text("path", epsilon=less)}
+    names = {"exact": text("path.exact")} | own
+    facts: dict[str, object] = {"steps": settings.steps, "epsilon": settings.epsilon, "less": less}
+    facts |= {"out": result.much.put_back, "flats": demo.FLATS, "times": _three(sqrt(settings.steps))}
+    for name in PATHS:
+        facts[name], facts[f"last_{name}"] = map(percent, getattr(result, name).down)
     out = "two.out" if result.much.put_back else "two"
-    return View(
-        f'<div class="beside walks"><div>{_map(settings, result, facts)}</div>{_ways(result, names)}</div>',
-        text("one", **facts),
-        text(out, **facts),
-        _theorem(settings, result, facts),
-        text("source"),
-        text("relation", **facts),
-    )
+    drawn = f'<div class="beside walks"><div>{_map(settings, result, facts)}</div>{_ways(result, names)}</div>'
+    one, two, relation = (text(code, **facts) for code in ("one", out, "relation"))
+    return View(drawn, one, two, _theorem(settings, result, facts), text("source"), relation)
 
 
 def _three(value: float) -> str:
@@ -61,18 +47,11 @@ def _three(value: float) -> str:
 
 def _theorem(settings: Settings, result: Figures, facts: dict[str, object]) -> str:
     way, slope = demo.reach(settings.within)
-    more = {
-        "way": _three(way),
-        "slope": _three(slope),
-        "eta": _three(demo.step_size(settings)),
-        "rho": _three(float(demo.budget(settings.epsilon)) / settings.steps),
-        "delta": power_of_ten(demo.DELTA),
-        "blur": _three(result.little.blur),
-        "bound": _three(result.bound),
-        "without": _three(result.bound_exact),
-        "start": _three(demo.above(demo.START)),
-    }
-    return text("theorem", **facts, **more)
+    rho = float(demo.budget(settings.epsilon)) / settings.steps
+    sizes = {"way": way, "slope": slope, "eta": demo.step_size(settings), "rho": rho, "blur": result.little.blur}
+    sizes |= {"bound": result.bound, "without": result.bound_exact, "start": demo.above(demo.START)}
+    shown = {name: _three(size) for name, size in sizes.items()}
+    return text("theorem", delta=power_of_ten(demo.DELTA), **facts, **shown)
 
 
 # --- the map ----------------------------------------------------------------------------------------------------------
@@ -142,11 +121,8 @@ def _ways(result: Figures, names: dict[str, str]) -> str:
     """For each path, how far down its average and its last place are."""
     head = f'<p class="head" dir="auto"><b>{escape(text("ways"))}</b></p>'
     rows = "".join(_row(name, names[name], getattr(result, name)) for name in PATHS)
-    alt = "; ".join(
-        text("alt.way", name=names[name], average=percent(path.down[0]), last=percent(path.down[1]))
-        for name in PATHS
-        for path in (getattr(result, name),)
-    )
+    down = {name: map(percent, getattr(result, name).down) for name in PATHS}
+    alt = "; ".join(text("alt.way", name=names[way], average=mean, last=last) for way, (mean, last) in down.items())
     return f"<div>{head}{picture.figure(rows, alt, 'ways')}</div>"
 
 

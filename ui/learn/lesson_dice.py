@@ -24,38 +24,18 @@ def view(given: Given) -> View:
     settings = demo.Settings(Fraction(given["epsilon"]), int(given["rolls"]))
     result = demo.figures(settings)
     people, most = sum(PEOPLE), to_figures(result.most, 3)
-    facts = {
-        "middle": FACES[result.best],
-        "chance": _chance(result.chances[result.best]),
-        "count": result.counts[result.best],
-        "rolls": settings.rolls,
-    }
+    share, count = result.chances[result.best], result.counts[result.best]
+    chance = percent(share) if share < 0.99 else f"{100 * share:.1f} %"
+    facts = {"middle": FACES[result.best], "chance": chance, "count": count, "rolls": settings.rolls}
     shared = {"promised": result.promised, "people": people, "most": most}
     worst_gap = max(result.gaps)
-    theorem = text(
-        "theorem",
-        **shared,
-        within=percent(result.within),
-        worst=to_figures(result.worst, 3),
-        epsilon=settings.epsilon,
-        capped=demo.moves(PEOPLE, demo.capped),
-        plain=demo.moves(PEOPLE, demo.plain),
-        many=demo.REPEATED[0],
-        all=sum(demo.REPEATED),
-        down=-demo.plain(demo.REPEATED, 0),
-    )
-    return View(
-        _picture(result, settings.rolls),
-        text("one.rolled" if settings.rolls else "one.none", **facts),
-        text("two" if result.promised < worst_gap else "two.nothing", **shared),
-        theorem,
-        say("card.median.theorem"),
-        text("relation"),
-    )
-
-
-def _chance(share: float) -> str:
-    return percent(share) if share < 0.99 else f"{100 * share:.1f} %"
+    bounds = {"within": percent(result.within), "worst": to_figures(result.worst, 3), "epsilon": settings.epsilon}
+    moved = {"capped": demo.moves(PEOPLE, demo.capped), "plain": demo.moves(PEOPLE, demo.plain)}
+    repeated = {"many": demo.REPEATED[0], "all": sum(demo.REPEATED), "down": -demo.plain(demo.REPEATED, 0)}
+    theorem = text("theorem", **shared, **bounds, **moved, **repeated)
+    one = text("one.rolled" if settings.rolls else "one.none", **facts)
+    two = text("two" if result.promised < worst_gap else "two.nothing", **shared)
+    return View(_picture(result, settings.rolls), one, two, theorem, say("card.median.theorem"), text("relation"))
 
 
 def _picture(result: Figures, rolls: int) -> str:

@@ -25,14 +25,8 @@ def view(given: Given) -> View:
     result = demo.run(settings)
     one, two = _sentences(result)
     most = _above(demo.most(ALLOWANCE.epsilon, ALLOWANCE.delta))
-    return View(
-        _picture(result),
-        one,
-        two,
-        text("theorem", epsilon=ALLOWANCE.epsilon, most=most),
-        say("card.count.theorem"),
-        text("relation"),
-    )
+    theorem = text("theorem", epsilon=ALLOWANCE.epsilon, most=most)
+    return View(_picture(result), one, two, theorem, say("card.count.theorem"), text("relation"))
 
 
 def _sentences(result: Attack) -> tuple[str, str]:

@@ -21,14 +21,9 @@ def view(given: Given) -> View:
     (one, other), differ = result.automatic, result.automatic[0].ends != result.automatic[1].ends
     guess = {"guess": percent(result.declared_guess), "most": percent(result.most), "epsilon": demo.EPSILON}
     scaled = "\n".join(text("rescaled", **vars(demo.rescaled(unit))) for unit in demo.UNITS)
-    return View(
-        _picture(result),
-        text("one.differ" if differ else "one.same", end=one.ends[1], other=other.ends[1]),
-        text("two", **guess),
-        "\n".join((text("theorem", **guess), text("rescaling"), scaled)),
-        text("source"),
-        text("relation"),
-    )
+    first = text("one.differ" if differ else "one.same", end=one.ends[1], other=other.ends[1])
+    theorem = "\n".join((text("theorem", **guess), text("rescaling"), scaled))
+    return View(_picture(result), first, text("two", **guess), theorem, text("source"), text("relation"))
 
 
 def _picture(result: Figures) -> str:

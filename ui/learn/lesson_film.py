@@ -21,25 +21,12 @@ def view(given: Given) -> View:
     size = int(given["size"])
     every = {count: demo.figures(demo.Settings(count)) for count in range(LEAST_SIZE, MOST_SIZE + 1)}
     result = every[size]
-    facts = {
-        "chosen": percent(result.chosen),
-        "bars": percent(result.bars),
-        "moved": result.moved,
-        "reach": result.reach,
-        "size": size,
-        "most": MOST_SIZE,
-        "films": len(FILMS),
-        "behind": result.behind,
-        "epsilon": demo.EPSILON,
-    }
-    return View(
-        f'<div class="beside">{_bars(result)}{_along(size, every)}</div>',
-        text("one", **facts),
-        text("two", **facts),
-        text("theorem", **facts),
-        say("card.top_item.theorem"),
-        text("relation"),
-    )
+    facts = {"size": size, "most": MOST_SIZE, "films": len(FILMS), "epsilon": demo.EPSILON, "moved": result.moved}
+    facts |= {"chosen": percent(result.chosen), "bars": percent(result.bars)}
+    facts |= {"reach": result.reach, "behind": result.behind}
+    drawn = f'<div class="beside">{_bars(result)}{_along(size, every)}</div>'
+    one, two, theorem = (text(code, **facts) for code in ("one", "two", "theorem"))
+    return View(drawn, one, two, theorem, say("card.top_item.theorem"), text("relation"))
 
 
 def _bars(result: Figures) -> str:

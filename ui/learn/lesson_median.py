@@ -21,14 +21,9 @@ def view(given: Given) -> View:
     compared = demo.run(demo.Settings(Fraction(given["epsilon"]), int(given["people"]), given["shape"]))
     before, after = demo.medians()
     near = {"noisy": compared.near(compared.noisy), "chosen": compared.near(compared.chosen), "all": demo.ANSWERS}
-    return View(
-        _seven() + _strips(compared),
-        text("one", before=before, after=after),
-        text("two", **near),
-        text("theorem", people=compared.settings.people, low=demo.LOW, high=demo.HIGH),
-        say("card.median.theorem"),
-        text("relation"),
-    )
+    one, two = text("one", before=before, after=after), text("two", **near)
+    theorem = text("theorem", people=compared.settings.people, low=demo.LOW, high=demo.HIGH)
+    return View(_seven() + _strips(compared), one, two, theorem, say("card.median.theorem"), text("relation"))
 
 
 def _seven(words: bool = True) -> str:

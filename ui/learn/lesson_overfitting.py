@@ -87,14 +87,7 @@ def beside(view: View) -> None:
     result: Outcome = view.data
     header = [say("overfitting.print.votes"), *(say(f"overfitting.line.{name}") for name in _LINES)]
     rows = zip(result.votes, *(getattr(result, name) for name in _LINES), strict=True)
-    st.download_button(
-        say("overfitting.csv"),
-        exports.as_csv(header, rows),
-        "many-questions.csv",
-        "text/csv",
-        key="overfitting-csv",
-        on_click="ignore",
-    )
+    exports.offer(say("overfitting.csv"), exports.as_csv(header, rows), "many-questions.csv", "overfitting-csv")
 
 
 LESSON = Lesson(

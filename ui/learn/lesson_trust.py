@@ -13,7 +13,7 @@ from dpengine.messages.numbers import to_figures
 from dpengine.noise import binomial
 from ui.learn.lesson import Given, Lesson, Setting, View, words
 from ui.pictures import picture
-from ui.pictures.trust_pictures import bars, pile
+from ui.pictures.picture import bars, pile
 
 NUMBER = 11
 text = words(NUMBER)
@@ -26,14 +26,10 @@ def view(given: Given) -> View:
     p = binomial.least_chance(people, demo.EPSILON, demo.DELTA)
     assert p is not None
     stages = demo.play()
-    return View(
-        _errors(result, counts) + _pile(stages.pile),
-        text("one", people=people, **counts),
-        text("two", local=counts["local"], times=plain(round(result["local"] / result["central"]))),
-        _theorem(people, p),
-        text("source"),
-        text("relation"),
-    )
+    one = text("one", people=people, **counts)
+    two = text("two", local=counts["local"], times=plain(round(result["local"] / result["central"])))
+    drawn = _errors(result, counts) + _pile(stages.pile)
+    return View(drawn, one, two, _theorem(people, p), text("source"), text("relation"))
 
 
 def _theorem(people: int, p: Fraction) -> str:

@@ -196,9 +196,7 @@ def _control(chosen: Lesson, control: Setting, value: str) -> str:
 
     def named(choice: str) -> str:
         code = f"lesson.{chosen.number}.set.{control.name}.{choice}"
-        if known(code):
-            return say(code)
-        return setting(choice)
+        return say(code) if known(code) else setting(choice)
 
     if control.kind == "again":
         st.button(label, key=key, on_click=_toss, args=(chosen.number, control))

@@ -98,7 +98,7 @@ def _answered(finding: Finding) -> str:
 
 PER_PAGE = 50
 LEAST_OF_HASH = 8
-File = tuple[str, str, str, Callable[[], str]]  # its title, name, type and writer
+File = tuple[str, str, Callable[[], str]]  # its title, name and writer
 _VERDICT = "ledger-verdict"
 _SHOWN = 10**4  # values are rounded up to a ten-thousandth
 
@@ -200,20 +200,16 @@ def stopping(table: dp.Table, meter: dp.Meter) -> None:
         reading, share = say("ledger.rule.nothing"), ""
         if epsilon is not None:
             reading, share = plain(up(epsilon, _SHOWN)), percent(epsilon / meter.epsilon)
-        rows.append(
-            f'<tr><td>{gloss.text(say(f"ledger.rule.{name}"))}</td><td class="number">{escape(reading)}</td>'
-            f'<td class="number">{escape(share)}</td></tr>'
-        )
+        numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in (reading, share))
+        rows.append(f"<tr><td>{gloss.text(say(f'ledger.rule.{name}'))}</td>{numbers}</tr>")
+    titles = "".join(f'<th class="number">{escape(say(f"ledger.rule.{name}"))}</th>' for name in ("epsilon", "share"))
+    head = f"<thead><tr><th>{escape(say('ledger.rule'))}</th>{titles}</tr></thead>"
     lines = "".join(f'<p class="read">{gloss.text(line)}</p>' for line in (words, fits))
     st.html(f"<h2>{escape(say('ledger.stop'))}</h2>{lines}")
     with st.expander(say("ledger.specialists")):
         st.html(
-            f"<p>{escape(say('ledger.others'))}</p>"
-            '<div class="scroll" tabindex="0"><table class="plain others"><thead><tr>'
-            f"<th>{escape(say('ledger.rule'))}</th>"
-            f'<th class="number">{escape(say("ledger.rule.epsilon"))}</th>'
-            f'<th class="number">{escape(say("ledger.rule.share"))}</th></tr></thead>'
-            f"<tbody>{''.join(rows)}</tbody></table></div>"
+            f'<p>{escape(say("ledger.others"))}</p><div class="scroll" tabindex="0"><table class="plain others">'
+            f"{head}<tbody>{''.join(rows)}</tbody></table></div>"
             f'<p class="muted note">{escape(say("ledger.others_note", delta=delta))}</p>'
         )
 
@@ -278,14 +274,14 @@ def downloads(table: dp.Table) -> None:
     st.html(f"<h2>{escape(say('ledger.downloads'))}</h2>")
     name = re.sub(r"[^\w-]+", "-", table.name).strip("-") or "table"
     files: list[File] = [
-        ("rows", f"ledger-{name}.csv", "text/csv", lambda: exports.as_csv(ROW_COLUMNS, table.ledger_rows())),
-        ("answers_csv", f"answers-{name}.csv", "text/csv", lambda: exports.as_csv(ANSWER_COLUMNS, table.answer_rows())),
-        ("answers_json", f"answers-{name}.jsonl", "application/jsonl", lambda: "".join(table.answer_lines())),
-        ("whole", "ledger.jsonl", "application/jsonl", lambda: "".join(export_lines(workspace().ledger))),
+        ("report", f"report-{name}.html", lambda: report.html(table, *now())),
+        ("rows", f"ledger-{name}.csv", lambda: exports.as_csv(ROW_COLUMNS, table.ledger_rows())),
+        ("answers_csv", f"answers-{name}.csv", lambda: exports.as_csv(ANSWER_COLUMNS, table.answer_rows())),
+        ("answers_json", f"answers-{name}.jsonl", lambda: "".join(table.answer_lines())),
     ]
-    files.insert(0, ("report", f"report-{name}.html", "text/html", lambda: report.html(table, *now())))
-    files = [file for file in files if file[0] != "whole" or may("export")]
-    for_programs = [file for file in files if file[2] == "application/jsonl"]
+    if may("export"):
+        files.append(("whole", "ledger.jsonl", lambda: "".join(export_lines(workspace().ledger))))
+    for_programs = [file for file in files if file[1].endswith(".jsonl")]
     with st.container(horizontal=True):
         _buttons([file for file in files if file not in for_programs])
     with st.expander(say("ledger.specialists")), st.container(horizontal=True):
@@ -293,11 +289,9 @@ def downloads(table: dp.Table) -> None:
 
 
 def _buttons(files: list[File]) -> None:
-    for what, file, mime, write in files:
+    for what, name, write in files:
         help_text = say(f"ledger.download.{what}_help") if what == "whole" else None
-        st.download_button(
-            say(f"ledger.download.{what}"), write, file, mime, key=f"ledger-{what}", on_click="ignore", help=help_text
-        )
+        exports.offer(say(f"ledger.download.{what}"), write, name, f"ledger-{what}", help=help_text)
 
 
 def now() -> tuple[tuple[int, str], str]:

@@ -24,26 +24,16 @@ from dpengine.core.types import Floats
 from dpengine.mechanisms.card import AnswerKind
 from dpengine.mechanisms.curves.density import Density
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
-from dpengine.messages import plain, say
+from dpengine.messages import say
 from dpengine.messages.language import current
 from dpengine.released import curves
-from ui.ask.answer import (
-    bars_alt,
-    bars_table,
-    card_words,
-    curve_standing,
-    faint_names,
-    found_html,
-    odds_words,
-    speechless,
-    strips_html,
-)
+from ui.ask import answer as answers
 from ui.board import board_figures
 from ui.parts import answer_notes
 from ui.parts.history import when
 from ui.pictures import many, svg
 from ui.pictures.svg import _SIDE, WIDTH, Axis, _picture, _short
-from ui.session import session_words
+from ui.session import session
 from ui.shell import style
 from ui.shell.state import workspace
 from ui.words import prices
@@ -76,11 +66,8 @@ def _curve(query: Density, heights: Floats, answer: dp.Answer, alt: str) -> str:
 
     band = f'<path class="band" d="M{"L".join(path(ends[:, 1]))}L{"L".join(reversed(path(ends[:, 0])))}Z"/>'
     line = f'<path class="smooth" d="M{"L".join(path(heights))}"/>'
-    parts = [f'<text x="0" y="14">{escape(_short(density_unit(query), 90))}</text>']
-    for tick in down.ticks():
-        y, figure = down.place(tick) + 4, escape(plain(float(f"{tick:.10g}")))
-        parts.append(f'<text x="{_SIDE + _LEFT - 8}" y="{y:.1f}" text-anchor="end">{figure}</text>')
-    drawn = band + line + "".join(parts) + across.drawn(_TALL + _TOP + 4, query.columns[0])
+    title = f'<text x="0" y="14">{escape(_short(density_unit(query), 90))}</text>'
+    drawn = band + line + title + down.labels(_SIDE + _LEFT - 8) + across.drawn(_TALL + _TOP + 4, query.columns[0])
     return _picture(drawn, _TALL + _TOP + 50, alt)
 
 
@@ -98,11 +85,8 @@ def _map(query: Density, heights: Floats, alt: str) -> str:
         for column, x in enumerate(places)
         for row, y in enumerate(places)
     ]
-    parts = [f'<text x="0" y="14">{escape(_short(query.columns[1], 40))}</text>']
-    for tick in down.ticks():
-        y, figure = down.place(tick) + 4, escape(plain(float(f"{tick:.10g}")))
-        parts.append(f'<text x="{_SIDE + _LEFT - 8}" y="{y:.1f}" text-anchor="end">{figure}</text>')
-    drawn = "".join(cells + parts) + across.drawn(_TALL + _TOP + 4, query.columns[0])
+    title = f'<text x="0" y="14">{escape(_short(query.columns[1], 40))}</text>'
+    drawn = "".join(cells) + title + down.labels(_SIDE + _LEFT - 8) + across.drawn(_TALL + _TOP + 4, query.columns[0])
     return _picture(drawn, _TALL + _TOP + 50, alt)
 
 
@@ -113,16 +97,17 @@ _SHOWN = 10**4
 def html(table: dp.Table, head: tuple[int, str], at: str) -> str:
     """`head` is the chain's last row at the time `at`."""
     meter = table.meter()
-    answers, find = table.answers(MOST_ANSWERS), workspace().ledger.find
+    released, find = table.answers(MOST_ANSWERS), workspace().ledger.find
     title = say("report.title", table=table.name)
+    sections = []
+    for number, answer in enumerate(released, 1):
+        share, odds = prices.took(table, find(answer.request_id)), answers.odds_words(answer, table.budget.rule)
+        sections.append(_section(number, answer, share, odds))
     body = [
         f"<header><h1>{escape(title)}</h1>",
-        _p(say("report.lead", at=when(at), answers=len(answers)), "muted"),
-        f"</header>{_terms(table, meter, len(answers))}",
-        *(
-            _section(number, answer, prices.took(table, find(answer.request_id)), odds_words(answer, table.budget.rule))
-            for number, answer in enumerate(answers, 1)
-        ),
+        _p(say("report.lead", at=when(at), answers=len(released)), "muted"),
+        f"</header>{_terms(table, meter, len(released))}",
+        *sections,
         _acts(table),
         _checking(head),
     ]
@@ -141,20 +126,13 @@ def _p(text: str, kind: str = "") -> str:
 
 def _terms(table: dp.Table, meter: dp.Meter, answers: int) -> str:
     """The allowance: whom it protects, how much is gone, and the same in numbers."""
-    sentence = say(
-        "ledger.stop_reading",
-        epsilon=up(meter.spent_epsilon, _SHOWN),
-        delta=power_of_ten(meter.delta_now),
-        share=percent(meter.used),
-    )
+    facts = {"epsilon": up(meter.spent_epsilon, _SHOWN), "delta": power_of_ten(meter.delta_now)}
+    sentence = say("ledger.stop_reading", share=percent(meter.used), **facts)
     left = say("meter.label", left=percent_left(1 - meter.used))
     terms = say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
     unit = table.facts.unit
-    who = (
-        say("report.unit.rows")
-        if unit.id_column is None
-        else say("report.unit.column", column=unit.id_column, most=unit.at_most)
-    )
+    code = "report.unit.rows" if unit.id_column is None else "report.unit.column"
+    who = say(code, column=unit.id_column, most=unit.at_most)
     parts = [
         f"<section><h2>{escape(say('report.allowance'))}</h2>",
         f'<div class="meter" role="img" aria-label="{escape(left)}">'
@@ -185,11 +163,11 @@ def _section(number: int, answer: dp.Answer, share: str, odds: str = "") -> str:
         figures = _p(say("answer.file_full", sha=answer.value["sha256"]), "muted")
     elif isinstance(answer.value, dict) and answer.query.answer_kind not in ("label", "table", "density"):
         shown = " open" if answer.interval is None else ""
-        rows = bars_table(answer, islice(answer.value, many.PAGE)) + _p(_rest(len(answer.value)), "muted")
+        rows = answers.bars_table(answer, islice(answer.value, many.PAGE)) + _p(_rest(len(answer.value)), "muted")
         figures = f"<details{shown}><summary>{escape(say('answer.figures'))}</summary>{rows}</details>"
     caveats = "".join(_p(text, "muted") for text in answer.query.card.caveat_texts)
     return (
-        f"<section>{card_words(answer, f'{number}. ')}{picture(answer)}{figures}"
+        f"<section>{answers.card_words(answer, f'{number}. ')}{picture(answer)}{figures}"
         f"{_p(say('report.price', share=share, at=when(answer.at)), 'muted')}"
         f"<details><summary>{escape(say('report.details'))}</summary>{caveats}"
         f"{_p(say('receipt.theorem', theorem=answer.query.theorem), 'muted')}"
@@ -208,11 +186,8 @@ def _session(number: int, answer: dp.Answer, share: str) -> str:
     steps, session = workspace().ledger.steps(answer.request_id), answer.query
     assert isinstance(session, AdaptiveSession)
     ended = workspace().ledger.progress(answer.request_id)[1]
-    html = "".join(
-        _step(step_query(session, step.claim), **step.told.body)
-        for step in steps
-        if step.told is not None and step.told.kind == "part"
-    )
+    done = [(step, step.told) for step in steps if step.told is not None and step.told.kind == "part"]
+    html = "".join(_step(step_query(session, step.claim), **told.body) for step, told in done)
     asked = say("session.in_short_ended" if ended else "session.in_short", asked=len(steps), questions=answer.value)
     together = say("report.session_ranges", questions=session.questions, chance=chance(session.beta)) if html else ""
     return (
@@ -228,7 +203,7 @@ def _session(number: int, answer: dp.Answer, share: str) -> str:
 def _step(query: AdaptiveSession, value: Any, interval: Any = None, **_: Any) -> str:
     """One question of a session and its answer, with unit and interval."""
     ends = None if interval is None else tuple(interval)
-    number, ranges = session_words.value(query, value, ends), session_words.ranges(query, value, ends)
+    number, ranges = session.value_words(query, value, ends), session.ranges_words(query, value, ends)
     return (
         f"<li>{escape(query.sentence())}: <b>{escape(number)}</b>. {escape(ranges)}{answer_notes.cut_note(query)}</li>"
     )
@@ -241,10 +216,10 @@ def picture(answer: dp.Answer) -> str:
         return _PICTURES[answer.query.answer_kind](answer)
     if isinstance(answer.value, dict) and answer.interval is None:
         return ""  # the list shows the two ends
-    if speechless(answer):
+    if answers.speechless(answer):
         return ""
     if answer.query.own_scales:
-        return strips_html(answer)
+        return answers.strips_html(answer)
     if isinstance(answer.value, dict):
         apart, none = many.split_maybe_zero(answer)
         note = _p(many.none_words(answer, none), "muted") if none else ""
@@ -255,7 +230,7 @@ def picture(answer: dp.Answer) -> str:
         largest = from_zero(answer.query)
         labels = many.drawn(values, largest)
         values_of, ranges_of = ({label: numbers[label] for label in labels} for numbers in (values, ranges))
-        drawn = svg.rows(values_of, ranges_of, title, bars_alt(answer), largest, faint_names(answer))
+        drawn = svg.rows(values_of, ranges_of, title, answers.bars_alt(answer), largest, answers.faint_names(answer))
         return drawn + _p(many.words(len(labels), len(values), largest), "muted") + note
     alt = f"{headline(answer)}. {range_words(answer)}"
     value, interval = cut(answer.query, answer.value, answer.interval)
@@ -264,11 +239,11 @@ def picture(answer: dp.Answer) -> str:
 
 _PICTURES: dict[AnswerKind, Callable[[dp.Answer], str]] = {
     "label": lambda answer: _p(released_words(answer), "muted"),
-    "declarations": found_html,
+    "declarations": answers.found_html,
     "density": density_svg,
     "board": board_figures.standing,
-    "curve": curve_standing,
-    "column": curve_standing,
+    "curve": answers.curve_standing,
+    "column": answers.curve_standing,
 }
 
 

@@ -31,7 +31,7 @@ _FIGURES = ("step", "edges")
 
 
 def group_options(schema: Schema, numbers: bool = True) -> list[str]:
-    """Columns that can be grouped, as picker options. The step of a number is asked for once it is picked."""
+    """Columns that can be grouped, as picker options. The step of a number is asked for after it is picked."""
     found = [
         _text({"column": name, "by": rule}) for name in schema.of_kind(dp.Date) for rule in group_rules(schema, name)
     ]
@@ -83,28 +83,25 @@ def group_option(given: Any) -> str:
 
 
 def chosen_groups(schema: Schema, option: str, given: Any, key: str) -> Any:
-    """What an option says of a question: of a number, with the step or the edges that are asked for here."""
+    """The parameter for a picked option; for a number, with its step or edges, which are asked for here."""
     wanted = read_groups(option)
     if not isinstance(wanted, dict) or "by" in wanted:
         return wanted
     now = given if group_option(given) == option and isinstance(given, dict) else {}
     column = schema.number(wanted["column"])
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        rule = fields.pick(
-            "group.how",
-            list(_FIGURES),
-            "edges" if "edges" in now else "step",
-            lambda how: say(f"group.how.{how}", column=wanted["column"]),
-            f"{key}-how",
-        )
+
+        def words(how: str) -> str:
+            return say(f"group.how.{how}", column=wanted["column"])
+
+        first = "edges" if "edges" in now else "step"
+        rule = fields.pick("group.how", list(_FIGURES), first, words, f"{key}-how")
         label, field = say(f"group.{rule}_field"), f"{key}-{rule}{fields.turn_picker()}"
         if rule == "step":
-            step = fields.number_field(
-                label, _written(now.get("step")) or text_of(usual_step(column)), field, width=200
-            )
-            return wanted | {"step": step}
+            step = written(now.get("step")) or text_of(usual_step(column))
+            return wanted | {"step": fields.number_field(label, step, field, width=200)}
         kept = now.get("edges")
-        edges = [_written(edge) for edge in kept] if isinstance(kept, list) else _usual_edges(column)
+        edges = [written(edge) for edge in kept] if isinstance(kept, list) else _usual_edges(column)
         return wanted | {"edges": fields.number_fields(label, edges, field, width=320)}
 
 
@@ -126,7 +123,7 @@ def _usual_edges(column: Number) -> list[str]:
     return [text_of(middle)]
 
 
-def _written(figure: Any) -> str:
+def written(figure: Any) -> str:
     try:
         return text_of(read_number(figure, ""))
     except dp.AllowanceError:
@@ -151,8 +148,8 @@ class Lists:
 
 
 def conditions(table: dp.Table | Lists, rows: list[Any], kind: str) -> list[Any]:
-    """“Only people where …”, one line each, all of which must hold; under *more*, some of which at least one must hold.
-    Only declared values are offered."""
+    """“Only people where …”: lines that must all hold; under *more*, lines of which at least one must hold. Offers
+    declared values only."""
     rows = rows if isinstance(rows, list) else []
     simple = [row for row in rows if _simple(row)][:MOST_CONDITIONS]
     either = [row[1] for row in rows if isinstance(row, list) and len(row) == 2 and row[0] == "any"]
@@ -178,7 +175,7 @@ def conditions(table: dp.Table | Lists, rows: list[Any], kind: str) -> list[Any]
 
 
 def _idle(schema: dp.Schema, rows: list[Any]) -> None:
-    """Conditions that exclude nobody are said to be such, before anything is paid."""
+    """Says which conditions exclude nobody, before anything is paid."""
     for row in rows:
         try:
             read = read_predicate([row], schema)
@@ -221,21 +218,18 @@ def _either(table: dp.Table | Lists, rows: list[Any], kind: str, counter: str) -
 
 
 def compare(table: dp.Table, given: Any, rows: str = "") -> list[Any]:
-    """Groups of people or rows to compare, each with its own conditions; or columns whose averages are. `rows` ends the
-    codes of words that speak of rows."""
+    """Groups of people or rows to compare, each with its own conditions; or number columns, to compare their averages.
+    `rows` ends the codes of words about rows."""
     columns = table.schema.of_kind(Number)
     if len(columns) > 1:
         averages = isinstance(given, list) and any(isinstance(option, dict) for option in given)
         kinds = ["groups", "averages"]
-        kind = st.segmented_control(
-            say("form.compare"),
-            kinds,
-            default=kinds[averages],
-            required=True,
-            key=f"ask-compare-{table.name}",
-            format_func=lambda kind: say(f"form.compare.{kind}{rows if kind == kinds[0] else ''}"),
-        )
-        if kind == "averages":
+
+        def words(kind: str) -> str:
+            return say(f"form.compare.{kind}{rows if kind == kinds[0] else ''}")
+
+        key = f"ask-compare-{table.name}"
+        if fields.choose("form.compare", kinds, kinds[averages], key, format_func=words) == "averages":
             return _averages(columns, given if averages else [], table.name)
     known = [group for group in given if isinstance(group, list)] if isinstance(given, list) else []
     counter = f"ask-options-{table.name}"
@@ -277,15 +271,7 @@ def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> li
     fitting = [FIT_OP] if same and row and row[1] == FIT_OP else []  # it came with a link: nothing more is picked
     if isinstance(column, Category | ItemSet):
         ops = [*(["in", "not in"] if isinstance(column, Category) else ["has", "has none of"]), *fitting]
-        op = str(
-            middle.selectbox(
-                say("form.where_op"),
-                ops,
-                index=ops.index(row[1]) if same and row and row[1] in ops else 0,
-                format_func=lambda op: say(f"form.op.{op}"),
-                key=f"where-op-{name}-{place}",
-            )
-        )
+        op = _operation(middle, ops, row[1] if same and row else "", f"where-op-{name}-{place}")
         chosen = row[2] if same and row else []
         if op == FIT_OP:
             return [name, op, chosen]
@@ -295,15 +281,7 @@ def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> li
     before = (rule or row[1]) if same and row else ""
     ops = ["between", ">=", "<=", *(op for op in ("<", ">", "=") if isinstance(column, Number) or op == before)]
     ops += [*(group_rules(table.schema, name) if isinstance(column, Date) else []), *fitting]
-    op = str(
-        middle.selectbox(
-            say("form.where_op"),
-            ops,
-            index=ops.index(before) if before in ops else 0,
-            format_func=lambda op: say(f"form.op.{op}"),
-            key=f"where-op-{name}-{place}",
-        )
-    )
+    op = _operation(middle, ops, before, f"where-op-{name}-{place}")
     now = row[2] if same and row and before == op else None
     if op == FIT_OP:
         return [name, op, now]
@@ -311,6 +289,13 @@ def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> li
         return _in_groups(table.schema, {"column": name, "by": op}, now, f"where-groups-{op}-{name}-{place}", right)
     pick = _dates if isinstance(column, Date) else _numbers
     return [name, op, pick(column, op, now, name, place, right)]  # type: ignore[arg-type]
+
+
+def _operation(where: Any, ops: list[str], now: str, key: str) -> str:
+    def words(op: str) -> str:
+        return say(f"form.op.{op}")
+
+    return str(where.selectbox(say("form.where_op"), ops, ops.index(now) if now in ops else 0, words, key))
 
 
 def _in_groups(schema: dp.Schema, given: dict[str, str], now: Any, key: str, where: Any) -> list[Any]:
@@ -322,7 +307,8 @@ def _in_groups(schema: dp.Schema, given: dict[str, str], now: Any, key: str, whe
 
 
 def _values(column: Category | ItemSet, chosen: list[str], key: str, where: Any) -> list[str]:
-    """Picked, or of a list too long for a browser, typed; what is not listed is left for the engine to refuse."""
+    """Picked values; typed ones if the list is too long for a browser. The engine refuses values that are not
+    listed."""
     if column.size <= MOST_PICKED:
         return list(where.multiselect(say("form.where_values"), list(column.labels), chosen, called, key=key))
     text = where.text_input(say("form.typed_values"), "; ".join(chosen), key=key)
@@ -355,25 +341,16 @@ def _numbers(column: Number, op: str, now: Any, name: str, place: str, where: An
     whole = whole and max(abs(column.lower), abs(column.upper)) < 2**53  # a browser counts no further
     kind: type[int] | type[float] = int if whole else float  # a whole number is not shown as 65.00
     bounds = (kind(column.lower), kind(column.upper), kind(column.step))
+
+    def picked(at: Any, label: str, value: Any, part: str) -> int | float:
+        key = f"where-{part}-{name}-{place}"
+        return _plain(at.number_input(say(label), *bounds[:2], _inside(value, bounds), bounds[2], key=key))
+
     if op == "between":
         low, high = where.columns(2)
         ends = now if isinstance(now, list) and len(now) == 2 else bounds[:2]
-        return [
-            _plain(
-                low.number_input(
-                    say("form.from"), *bounds[:2], _inside(ends[0], bounds), bounds[2], key=f"where-low-{name}-{place}"
-                )
-            ),
-            _plain(
-                high.number_input(
-                    say("form.to"), *bounds[:2], _inside(ends[1], bounds), bounds[2], key=f"where-high-{name}-{place}"
-                )
-            ),
-        ]
-    value = _inside(now if now is not None else (bounds[0] + bounds[1]) / 2, bounds)
-    return _plain(
-        where.number_input(say("form.value"), *bounds[:2], value, bounds[2], key=f"where-value-{op}-{name}-{place}")
-    )
+        return [picked(low, "form.from", ends[0], "low"), picked(high, "form.to", ends[1], "high")]
+    return picked(where, "form.value", now if now is not None else (bounds[0] + bounds[1]) / 2, f"value-{op}")
 
 
 def _inside(value: Any, bounds: tuple[float, float, float]) -> float:

@@ -1,31 +1,56 @@
-"""Downloads as CSV, in UTF-8 with the mark by which spreadsheets know it. A cell that a spreadsheet could take for a
-formula is written as text; so is what would begin a cell where a program splits lines at semicolons or tabs, whatever
-quotes say: there ""=1 is a cell of two empty quotes and a formula."""
+"""Downloads. CSV is in UTF-8 with the mark by which spreadsheets recognise it. A cell that a spreadsheet could read as
+a formula is written as text. So is text that would start a cell in a program that splits lines at semicolons or tabs
+and ignores quotes: there ""=1 is two empty quotes and a formula."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
+import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant.costs import cost
 from dpengine.asking.exports import FigureNotes
 from dpengine.mechanisms.curves.cdf import Cdf
+from dpengine.messages import say
 from dpengine.released.files import as_sheet
 from ui.parts import answer_notes
+from ui.words.markup import unmarked
 
 _RISKY = re.compile(r"""^(?=\s*[=+\-@＝＋－＠]|[\t\r\n])|(?<=[;\t\r\n])(?=["\s]*[=+\-@＝＋－＠])""")
-
-
-SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+_TYPES = {  # by the ending of a file's name
+    "csv": "text/csv",
+    "html": "text/html",
+    "ipynb": "application/x-ipynb+json",
+    "json": "application/json",
+    "jsonl": "application/jsonl",
+    "parquet": "application/vnd.apache.parquet",
+    "py": "text/x-python",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "yaml": "application/yaml",
+}
 MARK = "\ufeff"  # without it a spreadsheet reads č as Ä
+
+
+def offer(label: str, content: Any, name: str, key: str, **options: Any) -> None:
+    """A button that downloads a file. If `content` is a function, it writes the file when the button is clicked."""
+    kind = _TYPES[name.rpartition(".")[2]]
+    st.download_button(label, content, name, kind, key=key, on_click="ignore", **options)
+
+
+def offer_all(name: str, key: str, files: Mapping[str, tuple[str, Callable[[], bytes]]]) -> None:
+    """A button for each kind of file, the simplest highlighted: its label and its builder."""
+    with st.container(horizontal=True):
+        for end, (label, build) in files.items():
+            kind = "primary" if end == "csv" else "secondary"
+            offer(unmarked(say(label)), build, f"{name}.{end}", f"{key}-{end}", type=kind)
 
 
 def safe(cell: Any) -> Any:
@@ -97,27 +122,16 @@ def answer_rows(answer: dp.Answer) -> tuple[list[str], list[list[Any]]]:
     header = ["question", "table", *names, "value", "low", "high", "unit", "epsilon", "charge", "counted", "note"]
     shared = [answer.sentence, answer.receipt["table"]]
     epsilon = cost(answer.query.loss(), None).epsilon  # Gaussian noise has none: what was typed is no claim
-    tail = [
-        "" if epsilon is None else float(epsilon),
-        answer.receipt["charge"]["hash"],
-        answer_notes.cut_words(answer.query),
-    ]
+    charge, cut = answer.receipt["charge"]["hash"], answer_notes.cut_words(answer.query)
+    tail = ["" if epsilon is None else float(epsilon), charge, cut]
     notes = FigureNotes(answer.query, answer.value, answer.interval, answer_notes.fits_of_answer(answer))
     if isinstance(answer.value, dict):
         shown = answer.query.shown()
         named = dict(zip(answer.query.labels(), cells, strict=True))
-        rows = [
-            [
-                *shared,
-                *named.get(label, (shown.get(label, label),)),
-                value,
-                *(answer.interval or {}).get(label, ("", "")),
-                answer.query.measure_of(label),
-                *tail,
-                notes.of(label),
-            ]
-            for label, value in (answer.value or {"": ""}).items()
-        ]
+        rows = []
+        for label, value in (answer.value or {"": ""}).items():
+            part, ends = named.get(label, (shown.get(label, label),)), (answer.interval or {}).get(label, ("", ""))
+            rows.append([*shared, *part, value, *ends, answer.query.measure_of(label), *tail, notes.of(label)])
     else:
         low, high = answer.interval or ("", "")
         rows = [[*shared, "", answer.value, low, high, answer.query.measure, *tail, notes.of()]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from html import escape
@@ -19,19 +20,35 @@ from dpengine.planning.whatif import suspicion
 from ui.words import gloss
 
 
+def whole_number(label: str, most: int, key: str, least: int = 1, **options: Any) -> int | None:
+    """A field for a whole number; None while it is empty."""
+    given = st.number_input(label, least, most, None, 1, key=key, **options)
+    return None if given is None else int(given)
+
+
+def choose(code: str, options: Sequence[str], now: str, key: str, words: str = "", **more: Any) -> str:
+    """One of a few options, side by side. `code` is the label; `words` begins the codes of the options, if others."""
+
+    def named(option: str) -> str:
+        return say(f"{words or code}.{option}")
+
+    more = {"format_func": named} | more
+    return str(st.segmented_control(say(code), options, default=now, required=True, key=key, **more) or now)
+
+
 def number_key(key: str) -> str:
-    """Of a field in this language: in another one the same number is written anew."""
+    """The key of a field in this language: another language writes the same number differently."""
     return key if current() == STORED else f"{key}-{current()}"
 
 
 def number_field(label: str, text: str, key: str, where: Any = st, unit: str = "", **options: Any) -> str:
-    """What stands in it, as an address holds it; what cannot be read is left for the engine to refuse."""
+    """A number as an address holds it. The engine refuses what it cannot read."""
     typed = where.text_input(label, local(text), key=number_key(key), **options)
     return _kept(text, as_typed(str(typed or ""), unit))
 
 
 def _kept(text: str, found: str) -> str:
-    """An address is left as it is, 1e-8, while it says the same number."""
+    """Keeps the address's notation, such as 1e-8, while the number is the same."""
     try:
         return text if read_number(text, "") == read_number(found, "") else found
     except AllowanceError:
@@ -39,13 +56,13 @@ def _kept(text: str, found: str) -> str:
 
 
 def kept_number(label: str, text: str, key: str, where: Any = st, **options: Any) -> str:
-    """The same where callbacks set what stands in it: they write `local` texts under `key_of` its key."""
+    """The same for a field that callbacks set: they write `local` texts under its `number_key`."""
     st.session_state.setdefault(number_key(key), local(text))
     return as_typed(str(where.text_input(label, key=number_key(key), **options) or ""))
 
 
 def number_fields(label: str, texts: list[str], key: str, unit: str = "", **options: Any) -> list[str]:
-    """Several in one field, with a semicolon between them; a comma and a space will do where there is none."""
+    """Several numbers in one field, separated by semicolons, or by a comma and a space."""
     typed = str(st.text_input(label, "; ".join(map(local, texts)), key=number_key(key), **options) or "")
     parts = typed.split(";" if ";" in typed else ", ")
     return [as_typed(part, unit) for part in parts if part.strip()]
@@ -54,14 +71,14 @@ def number_fields(label: str, texts: list[str], key: str, unit: str = "", **opti
 # The pickers inside a sentence, and how a link replaces what they hold.
 
 _TURN = "form-round"
-_ARRIVED = "form-arrived"
+ARRIVED = "form-arrived"  # a link brought this question just now
 
 
 def forget_pickers() -> None:
-    """A question that arrives by a link replaces what the pickers held: new ones take the place of the old, because a
-    browser would go on showing what it has."""
+    """A question from a link replaces the pickers' values. The pickers get new keys, because a browser keeps old widget
+    values."""
     st.session_state[_TURN] = st.session_state.get(_TURN, -1) + 1
-    st.session_state[_ARRIVED] = True
+    st.session_state[ARRIVED] = True
     for key in [key for key in st.session_state if str(key).startswith(("ask-", "where-"))]:
         if not str(key).startswith("ask-table"):
             del st.session_state[key]
@@ -72,26 +89,13 @@ def turn_picker() -> str:
     return f"-{st.session_state[_TURN]}" if st.session_state.get(_TURN) else ""
 
 
-def picker_arrived() -> bool:
-    """Did a link bring this question just now? True once."""
-    return bool(st.session_state.pop(_ARRIVED, False))
-
-
 def pick(label: str, options: list[str], now: str, words: Any, key: str) -> str:
     """A selectbox as wide as the word in it."""
     key += turn_picker()
     shown = st.session_state.get(key, now)
     longest = len(words(shown if shown in options else now))
-    picked = st.selectbox(
-        say(label),
-        options,
-        index=options.index(now),
-        format_func=words,
-        key=key,
-        label_visibility="collapsed",
-        width=min(max(100, 64 + 13 * longest), 420),
-    )
-    return str(picked)
+    look: Any = {"label_visibility": "collapsed", "width": min(max(100, 64 + 13 * longest), 420)}
+    return str(st.selectbox(say(label), options, options.index(now), words, key, **look))
 
 
 # What ε means, in odds a person can weigh: how far a suspicion can grow after everything was answered.
@@ -114,8 +118,8 @@ def show_odds(epsilon: Fraction, delta: Fraction, relation: str, prior: int) -> 
 
 
 def odds_after(prior: int, epsilon: Fraction) -> Fraction:
-    """The suspicion once everything was answered, at most; in percent, to three digits and rounded up, near 100 to two
-    digits of what is left."""
+    """The largest suspicion after all answers, in percent: three digits, rounded up; near 100, two digits of the
+    distance to 100."""
     exact = suspicion(Fraction(prior, 100), epsilon) * 100
     last = decimal_of(exact).adjusted() - 2
     if 100 - 10 < exact < 100:
@@ -124,7 +128,7 @@ def odds_after(prior: int, epsilon: Fraction) -> Fraction:
 
 
 def odds_of_answer(epsilon: Fraction, delta: Fraction, relation: str) -> str:
-    """What one answer by itself can do to a suspicion: ε, δ and the odds, for its receipt."""
+    """How one answer can change a suspicion: ε, δ and the odds, for its receipt."""
     facts = {"prior": _PRIOR, "most": odds_after(_PRIOR, epsilon), "epsilon": up(epsilon, 1000)}
     slip = say("odds.alone_delta", delta=power_of_ten(delta)) if delta else say("odds.no_delta")
     return say(f"odds.alone.{relation}", **facts) + " " + slip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from html import escape
 from urllib.parse import urlencode
 
@@ -13,6 +13,7 @@ from dpengine.asking.answers import identity, query_of
 from dpengine.asking.exports import act_words, sentence_of
 from dpengine.ledger.ledger import Act
 from dpengine.ledger.rows import Charge, questions_of
+from dpengine.mechanisms.card import AnswerKind
 from dpengine.messages import say
 from dpengine.messages.language import current
 from dpengine.messages.numbers import day
@@ -73,7 +74,7 @@ def _act_row(act: Act, columns: int) -> str:
 
 
 def _together(table: dp.Table, entries: list[dp.Entry]) -> dict[str, str]:
-    """By request: what several answers to one question say together, for the row of the newest."""
+    """By request: what several answers to one question show together, for the row of the newest."""
     seen: dict[str, list[dp.Entry]] = {}
     for entry in entries:
         claim = entry.charge.claim
@@ -95,7 +96,7 @@ def _together(table: dp.Table, entries: list[dp.Entry]) -> dict[str, str]:
 
 
 def _in_one_range(entry: dp.Entry) -> bool:
-    """Does the answer have one range? Several at once have no room in a row, and are not worked out for it."""
+    """Does the answer have exactly one range? A row has no room for several."""
     return entry.outcome is not None and isinstance(entry.outcome.body["interval"], list)
 
 
@@ -110,14 +111,13 @@ def when(at: str) -> str:
 
 def answer_link(charge: Charge) -> str:
     if questions_of(charge.claim) is not None:
-        return escape("session?" + urlencode({"table": charge.table, "session": charge.request}), quote=True)
+        return address_of(charge.table, charge.request, "session", "session")
     question = dp.catalogue.get(str(charge.claim.get("key")))  # None: of another version
-    pages = {"file": published_address, "table": synthetic_address, "model": trained_address, "board": board_address}
-    address = answer_address if question is None else pages.get(question.card.answer, answer_address)
-    query = query_of(charge) if address is board_address else None
+    kind = None if question is None else question.card.answer
+    query = query_of(charge) if kind == "board" else None
     if query is not None and query.predicts:
-        return shapes_address(charge.table, charge.request, query.predicts)
-    return address(charge.table, charge.request)
+        return address_of(charge.table, charge.request, "train", "shapes", target=query.predicts)
+    return address_of(charge.table, charge.request, *READ_ON.get(kind, ()) if kind else ())
 
 
 def point_to(charge: Charge) -> None:
@@ -131,52 +131,36 @@ def receipt_link(address: str, hashed: str) -> str:
     return f'<a href="{address}" target="_self">{escape(say("history.open"))} <code>{hashed[:8]}</code></a>'
 
 
-def answer_address(table: str, request: str) -> str:
+# The page and the address parameter of answers that are not figures. Other answers are read on Ask.
+READ_ON: dict[AnswerKind, tuple[str, str]] = {
+    "file": ("publish", "published"),
+    "table": ("synthetic", "made"),
+    "model": ("train", "trained"),
+    "board": ("board", "look"),
+}
+
+
+def address_of(table: str, request: str, page: str = "ask", name: str = "answer", **more: str) -> str:
     """The address of an answer, fit for an HTML attribute: a table may be called “R&D #1”."""
-    return escape("ask?" + urlencode({"table": table, "answer": request}), quote=True)
+    return escape(f"{page}?{urlencode({'table': table, name: request} | more)}", quote=True)
 
 
-def published_address(table: str, request: str) -> str:
-    """The address of a published table."""
-    return escape("publish?" + urlencode({"table": table, "published": request}), quote=True)
-
-
-def synthetic_address(table: str, request: str) -> str:
-    """The address of a synthetic table."""
-    return escape("synthetic?" + urlencode({"table": table, "made": request}), quote=True)
-
-
-def kept(title: str, answers: Sequence[dp.Answer], address: Callable[[str, str], str]) -> None:
-    """Tables that were made before, newest first: free to open."""
+def kept(title: str, answers: Sequence[dp.Answer], page: str, name: str) -> None:
+    """Earlier answers of a page, newest first: free to open."""
     if not answers:
         return
     names = ("when", "question", "answer", "receipt")
     head = "".join(f"<th>{escape(say(f'history.{name}'))}</th>" for name in names)
     rows = ""
     for answer in answers:
-        link = receipt_link(address(answer.receipt["table"], answer.request_id), answer.receipt["charge"]["hash"])
+        address = address_of(answer.receipt["table"], answer.request_id, page, name)
+        link = receipt_link(address, answer.receipt["charge"]["hash"])
         cells = (escape(when(answer.at)), escape(answer.sentence), escape(in_short(answer)), link)
         rows += "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
     st.html(
         f'<h2>{escape(title)}</h2><div class="scroll" tabindex="0">'
         f'<table class="plain"><tr>{head}</tr>{rows}</table></div>'
     )
-
-
-def trained_address(table: str, request: str) -> str:
-    """The address of a trained model."""
-    return escape("train?" + urlencode({"table": table, "trained": request}), quote=True)
-
-
-def shapes_address(table: str, request: str, target: str = "") -> str:
-    """The address of models that are read off a first look; of one column, where it is named."""
-    query = {"table": table, "shapes": request} | ({"target": target} if target else {})
-    return escape("train?" + urlencode(query), quote=True)
-
-
-def board_address(table: str, request: str) -> str:
-    """The address of the board of a first look."""
-    return escape("board?" + urlencode({"table": table, "look": request}), quote=True)
 
 
 def outcome(entry: dp.Entry) -> str:

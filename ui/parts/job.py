@@ -14,11 +14,12 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.release import new_request
+from dpengine.core.printed import percent_left
 from dpengine.core.strict_json import read_strict
 from dpengine.ledger.rows import Charge
 from dpengine.messages import say
-from ui.parts import requests
-from ui.shell import frame, scroll
+from ui.parts import owner, requests
+from ui.shell import frame, nav, scroll
 from ui.shell.language import address
 from ui.shell.state import workspace
 from ui.words.markup import html_lines
@@ -79,7 +80,7 @@ def seen() -> int | None:
 
 
 def _fields(button: str) -> dict[str, str]:
-    """What stands in the fields of the form now."""
+    """The current values of the form's fields."""
     found = {str(name): value for name, value in st.session_state.items() if str(name).startswith(_FIELDS)}
     return {
         name: repr(value) for name, value in found.items() if name not in _OURS and not name.startswith(f"{button}-")
@@ -96,8 +97,8 @@ def _ask(
     checked: bool,
     anyway: bool,
 ) -> None:
-    """A field that is left by this very click comes with it: the button was drawn for what stood there before, and
-    nobody has seen the question that stands there now."""
+    """A click also submits the field that it leaves. The button was drawn for the old value, and nobody has seen the
+    new question: refuse it."""
     now = _fields("")
     if any(now.get(name, value) != value for name, value in drawn.items()):
         _refuse(say("ask.just_changed"))
@@ -133,14 +134,14 @@ def current_request() -> str | None:
 
 
 def renew(request: str) -> None:
-    """Once a question has ended in any way, the next click is a new, paid draw."""
+    """After a question has ended, the next click is a new, paid draw."""
     waiting = st.session_state.get(_NEXT, {})
     for place in [place for place, used in waiting.items() if used == request]:
         del waiting[place]
 
 
 def running(table: dp.Table, query: dp.Query) -> str | None:
-    """The request that asks this very question just now, in another tab or by somebody else."""
+    """The request that is asking this question now, in another tab or by another person."""
     last = table.last_asked(query)
     if last is None or last.outcome is not None or workspace().job(last.charge.request).over:
         return None
@@ -158,7 +159,7 @@ def newer(table: dp.Table, request: str) -> Charge | None:
 
 
 def look(request: str) -> dp.Job:
-    """The state of the question in the URL. Until it has ended, the page shows only that it waits."""
+    """The state of the question in the URL. Until it ends, the page only waits."""
     job = workspace().job(request)
     if not job.over:
         wait(request)
@@ -182,24 +183,24 @@ def wait(request: str) -> None:
 
 @st.fragment(run_every=0.3)
 def elsewhere(request: str) -> None:
-    """Somebody else's question: as soon as it is over, the page offers its answer."""
+    """Waits for another person's question; then the page offers its answer."""
     if workspace().job(request).over:
         st.rerun()
     hint(say("ask.running"))
 
 
 def short(table: dp.Table, price: dp.Preview) -> bool:
-    """Where the person's own share is what a question does not fit into: the page says so, and how to ask for more."""
+    """If the question does not fit into the person's own share: says so, with a link to ask for more."""
     sentence = requests.own_short(table, price)
     if sentence is not None:
         refused(sentence)
         if price.covered:  # a larger share would not help
-            requests.request_link(table)
+            st.page_link(nav.page("data"), label=say("wish.link"), query_params={"table": table.name})
     return sentence is not None
 
 
 def only_covered(table: dp.Table, key: str, given: dict[str, Any]) -> None:
-    """Nothing more of the page where the person's share is not for questions of this kind: only that it is not."""
+    """Stops the page if the person's share does not allow this kind of question."""
     sentence = requests.not_covered(table, key, given)
     if sentence is not None:
         refused(sentence)
@@ -212,8 +213,7 @@ def hint(sentence: str) -> None:
 
 
 def refused(sentence: str, request: str | None = None) -> None:
-    """Why nothing was asked; of a `request`, in place of its answer. Whoever has just clicked may be elsewhere on the
-    page, and is brought to it."""
+    """Why nothing was asked, or why a `request` has no answer. Scrolls to it after a click."""
     now = st.session_state.pop(_CLICKED, False)
     words = f"<b>{html_lines(say('job.refused'))}</b> {html_lines(sentence)}"
     mark = 'class="refused arrived" tabindex="-1"' if request or now else 'class="refused"'
@@ -221,6 +221,29 @@ def refused(sentence: str, request: str | None = None) -> None:
     if now:
         scroll.show()
     scroll.arrived(request)
+
+
+def show_form(table: dp.Table, place: str, hint_words: str, form: Callable[[dp.Table], None]) -> None:
+    """A page's table picker and form; for a closed table, or with a hint, only that."""
+    frame.pick_table(table, place)
+    if table.closed:
+        owner.closed(table)
+    elif hint_words:
+        hint(hint_words)
+    else:
+        form(table)
+
+
+def show_refusal() -> None:
+    """Why the last click asked nothing."""
+    if sentence := st.session_state.pop("refusal", None):
+        refused(sentence)
+
+
+def too_much(table: dp.Table, code: str = "ask.too_much") -> None:
+    """A question does not fit into what is left."""
+    left = table.meter().unused
+    refused(say(code, left=percent_left(left)) if left else say("ask.nothing_left"))
 
 
 def revisit(table: dp.Table, answer: dp.Answer) -> None:
@@ -240,8 +263,8 @@ def _state(place: str) -> str:
 def address_given(
     table: dp.Table, place: str, names: tuple[str, ...], fill: Callable[[dict[str, str]], dict[str, Any]]
 ) -> tuple[dict[str, Any], bool]:
-    """From the URL on arrival, else as it was left; and whether it has just arrived. `fill` makes what the form shows
-    of what the address says, nothing of which is trusted."""
+    """The form from the URL on arrival, else as the person left it; and whether it has just arrived. `fill` builds the
+    form from the address, which is not trusted."""
     kept = st.session_state.get(_state(place))
     arriving = {name: st.query_params[name] for name in names if name in st.query_params}
     arrived = kept is None or kept["table"] != table.name or bool(arriving and arriving != kept["url"])
@@ -260,18 +283,22 @@ def addressed_widget(place: str, name: str) -> str:
 
 
 def remember_address(table: dp.Table, place: str, now: dict[str, Any], again: bool = False) -> None:
-    """`again`: a link to the page itself brought this, which a browser does not put into its address."""
-    url = {
-        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for name, value in now.items()
-        if value or name == "columns"
-    }
+    """`again`: write the address even if it is the same, because a link to the page itself does not change it."""
+    url = as_texts({name: value for name, value in now.items() if value or name == "columns"})
     st.session_state[_state(place)] |= {"url": url, "given": now}
     address({"table": table.name} | url, again)
 
 
+def as_texts(given: dict[str, Any]) -> dict[str, str]:
+    """Values as an address holds them; `read_address` reads those that are no texts."""
+    return {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in given.items()
+    }
+
+
 def read_address(text: str | None) -> Any:
-    """What an address says as JSON; None where it is none."""
+    """JSON from an address; None if it is not valid."""
     try:
         return read_strict(text or "")
     except ValueError:
@@ -286,8 +313,8 @@ def became(
     wait: Callable[[str], None],
     show: Callable[[dp.Table, dp.Answer], None],
 ) -> bool:
-    """The answer to a question of this page (`mine`) that a request of this table became, or how far it has come; False
-    where there is none, and the page says why."""
+    """Shows the answer that a request of this page (`mine`) led to, or its progress. False if there is none; then the
+    page says why."""
     asked = workspace().job(request)
     if not asked.over:
         frame.show_price(table, None)

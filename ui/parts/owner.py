@@ -26,7 +26,7 @@ GONE = {"seal": ("seal",), "forget": ("seal", "forget"), "close": ("raise", "sea
 
 
 def show(table: dp.Table) -> None:
-    """Quiet, at the bottom; not there for practice tables, which have no owner."""
+    """At the bottom of a table's page. Practice tables have no owner."""
     if table.practice:
         return
     closed = table.closed
@@ -45,7 +45,7 @@ def show(table: dp.Table) -> None:
 
 
 def closed(table: dp.Table) -> None:
-    """Where somebody wants to ask a table of which nothing more is asked."""
+    """On a page that asks: this table is closed."""
     st.html(f'<p class="lead">{escape(closed_words(table.closed or "seal"))}</p>')
     st.page_link(nav.page("ledger"), label=say("owner.earlier"), query_params={"table": table.name})
 
@@ -127,13 +127,13 @@ def _say(name: str, act: str, good: bool, sentence: str) -> None:
 
 
 def _unsay() -> None:
-    """Somebody is about to try again."""
+    """Drop the feedback before the next try."""
     st.session_state.pop(_SAID, None)
 
 
 def _tell(name: str, *acts: str) -> None:
-    """What became of an act, beside its button, where they look who pressed it. A refusal stays until the next try: the
-    page may run again before it was read."""
+    """The result of an act, beside its button. A refusal stays until the next try, because the page may run again
+    first."""
     about, act, good, sentence = st.session_state.get(_SAID) or ("", "", False, "")
     if about != name or act not in acts:
         return

@@ -17,7 +17,7 @@ from dpengine.ledger.people_rules import CHANGED
 from dpengine.messages import say
 from dpengine.people.face import AskedFor
 from ui.parts import history
-from ui.shell import nav, person
+from ui.shell import person
 from ui.shell.frame import show_error, show_success
 from ui.shell.state import face, may
 
@@ -56,14 +56,14 @@ LATEST = 10  # wishes of one's own that are listed
 
 
 def waits(table: dp.Table, query: dp.Query) -> bool:
-    """Does this take more of the allowance than the owner lets pass without a look?"""
+    """Does this question need the owner's approval?"""
     if not person.served() or table.practice or face().limit(table.name) is None:
         return False
     return table.preview(query).waits
 
 
 def approval(table: dp.Table, query: dp.Query, key: str) -> None:
-    """In place of the button that asks: why it is needed, and a button that sends it to the owner."""
+    """In place of the ask button: why approval is needed, and a button that requests it."""
     most, field = face().limit(table.name), f"wish-{key}-reason"
     request = st.session_state.setdefault("wish-next", {}).setdefault((key, query.digest()), f"w-{new_request()}")
     given = (table.name, query, field, request)
@@ -75,8 +75,7 @@ def approval(table: dp.Table, query: dp.Query, key: str) -> None:
 
 
 def own_short(table: dp.Table, price: dp.Preview) -> str | None:
-    """Where a question does not fit into what is left of the person's own share, or is not one that it is for: a
-    sentence, in parts of that share, as the meter shows it."""
+    """Why a question does not fit into the person's own share, in parts of that share; None if it fits."""
     if not price.covered:
         return say("people.question_not_granted")
     if price.admissible or price.own_share is None or price.own_left is None:
@@ -90,7 +89,7 @@ def own_short(table: dp.Table, price: dp.Preview) -> str | None:
 
 
 def not_covered(table: dp.Table, key: str, given: dict[str, Any]) -> str | None:
-    """Before any price is shown: is this a question that the person's share is not for?"""
+    """Before any price is shown: why the person's share does not allow this question; None if it does."""
     if table.practice or not person.served():
         return None
     try:
@@ -100,12 +99,8 @@ def not_covered(table: dp.Table, key: str, given: dict[str, Any]) -> str | None:
     return None if price.covered else say("people.question_not_granted")
 
 
-def request_link(table: dp.Table) -> None:
-    st.page_link(nav.page("data"), label=say("wish.link"), query_params={"table": table.name})
-
-
 def show_requests(table: dp.Table) -> None:
-    """On the page of a table: what the person has of it, and a form to ask for more."""
+    """On a table's page: the person's share, and a form to ask for more."""
     if not person.served() or table.practice or table.closed or not may("wish", table.name):
         return
     own = [held for held in face().grants(table.name) if held.grant.share]
@@ -129,8 +124,8 @@ def show_requests(table: dp.Table) -> None:
 
 
 def elsewhere(tables: Collection[str]) -> None:
-    """What the person wished for and what became of it, of all but these tables: a table that was granted to them once
-    has no page for them any more."""
+    """The person's requests about other tables, and the decisions: a table that is no longer granted to them has no
+    page for them."""
     wishes = [wish for wish in _own() if wish.wanted.table not in tables] if person.served() and may("wishes") else []
     if wishes:
         with st.container(key="card-wishes"):
@@ -165,7 +160,7 @@ def _became(wishes: list[AskedFor], named: bool = False) -> None:
 
 
 def share_of(typed: str) -> str:
-    """A share as somebody typed it, in percent, as the engine reads it."""
+    """A typed share in percent, as the engine reads it."""
     return text_of(read_number(as_typed(typed.replace("%", "").strip()), "share") / 100)
 
 

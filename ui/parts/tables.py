@@ -13,14 +13,13 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.declared.schema import Schema
 from dpengine.mechanisms.marginals.wanted import MOST_COLUMNS, has_cells
 from dpengine.messages import say
 from dpengine.planning.opening import Opening
-from ui.shell import nav
+from ui.shell import frame, nav
 from ui.shell.state import visitor
 from ui.words import prices
-from ui.words.markup import unmarked
+from ui.words.markup import first_names, unmarked
 
 MOST_NAMED = 3
 _FIND = "find"  # in the address: somebody came to have them found
@@ -42,7 +41,7 @@ def missing_columns(table: dp.Table) -> list[str]:
 
 
 def missing_label(left: list[str]) -> str:
-    return unmarked(say("missing.find", many=len(left), columns=_some(left)))
+    return unmarked(say("missing.find", many=len(left), columns=first_names(left, MOST_NAMED)))
 
 
 def missing_place(table: dp.Table) -> dict[str, str]:
@@ -50,7 +49,7 @@ def missing_place(table: dp.Table) -> dict[str, str]:
 
 
 def wanted_columns(table: dp.Table) -> list[str]:
-    """What somebody came to this page to have found; from then on nobody need be reminded."""
+    """The columns that the visitor came to have found; they need no further reminder."""
     if not st.query_params.get(_FIND) or st.query_params.get("answer"):
         return []
     leave_missing(table.name)
@@ -62,7 +61,7 @@ def remind_missing(table: dp.Table) -> None:
     if not (left := _due(table)):
         return
     with st.container(key="missing", horizontal=True, vertical_alignment="center"):
-        st.html(f'<p class="muted">{escape(say("missing.told", many=len(left), columns=_some(left)))}</p>')
+        frame.paragraph(say("missing.told", many=len(left), columns=first_names(left, MOST_NAMED)))
         st.page_link(nav.page("data"), label=say("missing.link", many=len(left)), query_params=missing_place(table))
         st.button(say("missing.no"), key="missing-no", type="tertiary", on_click=leave_missing, args=(table.name,))
 
@@ -71,7 +70,7 @@ def missing_html(table: dp.Table) -> str:
     """The same on the card of a table."""
     if not (left := _due(table)):
         return ""
-    note = escape(say("missing.told", many=len(left), columns=_some(left)))
+    note = escape(say("missing.told", many=len(left), columns=first_names(left, MOST_NAMED)))
     link = nav.address("data", table.name, **{_FIND: "1"})
     way = f'<a class="way" href="{link}" target="_self">{escape(say("missing.link", many=len(left)))}</a>'
     return f'<p class="muted missing">{note} {way}</p>'
@@ -90,19 +89,11 @@ def _due(table: dp.Table) -> list[str]:
     return missing_columns(table) if meter.charges and meter.unused else []
 
 
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
-
-
 # The first look: an offer with its price, or a link to its board.
 
 
-def first_look_possible(schema: Schema) -> bool:
-    return any(has_cells(column) for column in schema.columns.values())
-
-
 def first_look_label(table: dp.Table) -> str | None:
-    """What a link to it says; None where there is nothing to look at, and nothing can be bought."""
+    """The label of a link to the first look; None if there is none and none can be bought."""
     if table.newest_look():
         return say("first_look.open")
     opening = None if table.closed else _opening(table)
@@ -112,7 +103,7 @@ def first_look_label(table: dp.Table) -> str | None:
 
 
 def usual_first_look(table: dp.Table) -> dp.Query | None:
-    """All columns at the price that the form opens with; None where there is nothing to look at, or nothing left."""
+    """All columns at the opening price; None if there is nothing to count, or nothing left."""
     opening = _opening(table)
     return None if opening is None else opening.query
 

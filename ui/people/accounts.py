@@ -11,7 +11,7 @@ from dpengine.asking.exports import AuditRow
 from dpengine.core.printed import percent_left
 from dpengine.messages import say
 from ui.ledger import ledger_view
-from ui.parts import history
+from ui.parts import exports, history
 from ui.people import names
 from ui.people.names import opened
 from ui.shell import frame
@@ -28,14 +28,7 @@ def show() -> None:
     _acts(called)
     ledger_view.check()
     whole = face()
-    st.download_button(
-        say("accounts.export"),
-        lambda: "".join(whole.export()),
-        "ledger.jsonl",
-        "application/jsonl",
-        key="accounts-export",
-        on_click="ignore",
-    )
+    exports.offer(say("accounts.export"), lambda: "".join(whole.export()), "ledger.jsonl", "accounts-export")
 
 
 def _accounts(called: dict[str, str]) -> None:
@@ -54,14 +47,8 @@ def _accounts(called: dict[str, str]) -> None:
 
 def _acts(called: dict[str, str]) -> None:
     st.html(f"<h2>{escape(say('accounts.acts'))}</h2>")
-    everybody = ["", *called]
-    who = st.selectbox(
-        say("accounts.by"),
-        everybody,
-        format_func=lambda value: called[value] if value else say("accounts.everybody"),
-        key="accounts-by",
-        width=320,
-    )
+    names = {"": say("accounts.everybody")} | called
+    who = st.selectbox(say("accounts.by"), list(names), 0, names.__getitem__, "accounts-by", width=320)
     before = st.session_state.get("accounts-before")
     deeds = face().acts_of(who or None, MOST, before)
     rows = "".join(_row(deed, called) for deed in deeds)

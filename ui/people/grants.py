@@ -63,22 +63,13 @@ def wished(table: dp.Table | None, wish: ShareRequest, called: dict[str, str]) -
         lines += [f'<span class="muted">{escape(line)}</span>' for line in (promise, history.when(wish.at))]
         st.html("".join(f"<p>{line}</p>" for line in lines if line))
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            st.button(
-                say("grants.approve"),
-                key=f"yes-{wish.id}",
-                type="primary",
-                on_click=_decide,
-                args=(wish.table, wish.id, YES),
-            )
+            given, key = (wish.table, wish.id, YES), f"yes-{wish.id}"
+            st.button(say("grants.approve"), key=key, type="primary", on_click=_decide, args=given)
             st.button(say("grants.decline"), key=f"no-{wish.id}", on_click=_decide, args=(wish.table, wish.id, NO))
             if wish.share is not None:
                 st.text_input(say("grants.other"), key=f"other-{wish.id}", width=160)
-                st.button(
-                    say("grants.change"),
-                    key=f"changed-{wish.id}",
-                    on_click=_decide,
-                    args=(wish.table, wish.id, CHANGED),
-                )
+                given, key = (wish.table, wish.id, CHANGED), f"changed-{wish.id}"
+                st.button(say("grants.change"), key=key, on_click=_decide, args=given)
 
 
 def _promise(table: dp.Table) -> str:
@@ -100,9 +91,8 @@ def _held(table: dp.Table, held: HeldGrant, called: dict[str, str]) -> None:
         line = f'<b>{escape(who)}</b><br><span class="muted">{escape(" · ".join(facts))}</span>'
         st.html(f'<div class="person">{line}{frame.small_bar(used)}</div>')
         if grant.share and grant.to != person.person():
-            st.button(
-                say("grants.back"), key=f"back-{grant.to}-{grant.seq}", on_click=_back, args=(table.name, grant.to)
-            )
+            key = f"back-{grant.to}-{grant.seq}"
+            st.button(say("grants.back"), key=key, on_click=_back, args=(table.name, grant.to))
 
 
 def _questions(patterns: tuple[str, ...]) -> str:
@@ -119,24 +109,14 @@ def _give(table: dp.Table, called: dict[str, str]) -> None:
     at = table.name
     st.html(f"<h3>{escape(say('grants.give'))}</h3>")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.selectbox(
-            say("grants.who"),
-            others,
-            index=None,  # no default, so that nobody gets a grant by mistake
-            placeholder=say("grants.choose"),
-            format_func=called.__getitem__,
-            key=f"give-who-{at}",
-            width=280,
-        )
+        # No default, so that nobody gets a grant by mistake.
+        label, none, key = say("grants.who"), say("grants.choose"), f"give-who-{at}"
+        st.selectbox(label, others, None, called.__getitem__, key, placeholder=none, width=280)
         st.text_input(say("grants.how_much"), key=f"give-share-{at}", width=160, placeholder="20 %")
         st.date_input(say("grants.until_when"), value=None, key=f"give-until-{at}", format=day_format(), width=180)
-    st.multiselect(
-        say("grants.not_these"),
-        list(dp.catalogue),
-        format_func=lambda key: dp.catalogue[key].card.title,
-        key=f"give-not-{at}",
-        placeholder=say("grants.all_questions"),
-    )
+    titles = {key: question.card.title for key, question in dp.catalogue.items()}
+    label, none = say("grants.not_these"), say("grants.all_questions")
+    st.multiselect(label, list(titles), format_func=titles.__getitem__, key=f"give-not-{at}", placeholder=none)
     st.button(say("grants.give_do"), key=f"give-do-{at}", type="primary", on_click=_granted, args=(at, called))
 
 
@@ -151,11 +131,11 @@ def _limit(table: dp.Table) -> None:
 
 def _decide(table: str, wish: str, answer: str) -> None:
     typed = str(st.session_state.get(f"other-{wish}") or "")
-    requests.act(
-        f"grants-{table}",
-        f"grants.decided.{answer}",
-        lambda: face().decide(wish, answer, share_of(typed) if answer == CHANGED else None),
-    )
+
+    def decide() -> None:
+        face().decide(wish, answer, share_of(typed) if answer == CHANGED else None)
+
+    requests.act(f"grants-{table}", f"grants.decided.{answer}", decide)
 
 
 def _granted(table: str, called: dict[str, str]) -> None:
@@ -163,15 +143,12 @@ def _granted(table: str, called: dict[str, str]) -> None:
     until: date | None = st.session_state.get(f"give-until-{table}")
     kept = [f"!{key}" for key in st.session_state.get(f"give-not-{table}") or ()]
     typed = str(st.session_state.get(f"give-share-{table}") or "")
-    done = requests.act(
-        f"grants-{table}",
-        "grants.given",
-        lambda: face().grant(
-            table, who, share_of(typed), (*ALL_QUESTIONS, *kept), "" if until is None else until.isoformat()
-        ),
-        person=called.get(who, ""),
-    )
-    if done:
+
+    def give() -> None:
+        last = "" if until is None else until.isoformat()
+        face().grant(table, who, share_of(typed), (*ALL_QUESTIONS, *kept), last)
+
+    if requests.act(f"grants-{table}", "grants.given", give, person=called.get(who, "")):
         st.session_state[f"give-share-{table}"] = ""
 
 

@@ -6,6 +6,7 @@ Every action runs with the signed-in person's rights; the engine refuses the oth
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 from zlib import crc32
 
 import streamlit as st
@@ -34,17 +35,10 @@ def show_apart(called: dict[str, str]) -> None:
         line = f'<b>{escape(table)}</b><br><span class="muted">{escape(members)}</span>'
         st.html(f'<div class="person">{line}</div>')
     with st.container(key="apart-new", horizontal=True, vertical_alignment="bottom"):
-        st.selectbox(
-            say("people.hand.table"), tables, None, key="apart-table", width=260, placeholder=say("grants.choose")
-        )
-        st.multiselect(
-            say("apart.people"),
-            list(called),
-            format_func=called.__getitem__,
-            key="apart-people",
-            width=420,
-            placeholder=say("grants.choose"),
-        )
+        none, everybody = say("grants.choose"), list(called)
+        st.selectbox(say("people.hand.table"), tables, None, key="apart-table", width=260, placeholder=none)
+        look: Any = {"key": "apart-people", "width": 420, "placeholder": none}
+        st.multiselect(say("apart.people"), everybody, format_func=called.__getitem__, **look)
         st.button(say("apart.do"), key="apart-do", on_click=_agreed)
 
 
@@ -84,15 +78,9 @@ def _group(name: str, people: tuple[str, ...], called: dict[str, str]) -> None:
 
 
 def _members(field: str, people: tuple[str, ...], called: dict[str, str]) -> None:
-    st.multiselect(
-        say("groups.members"),
-        list(dict.fromkeys([*called, *people])),
-        default=list(people),
-        format_func=lambda member: called.get(member, member[:10]),
-        key=field,
-        width=420,
-        placeholder=say("grants.choose"),
-    )
+    names = {member: called.get(member, member[:10]) for member in (*called, *people)}
+    look: Any = {"key": field, "width": 420, "placeholder": say("grants.choose")}
+    st.multiselect(say("groups.members"), list(names), list(people), names.__getitem__, **look)
 
 
 def matches(called: dict[str, str]) -> None:
@@ -106,9 +94,8 @@ def matches(called: dict[str, str]) -> None:
         what = say(f"matches.{'refused' if match.refused else 'joined'}")
         cells = (history.when(match.at), match.name, who, ", ".join(match.others), what)
         rows.append(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
-    heads = "".join(
-        f"<th>{escape(say(f'matches.head.{name}'))}</th>" for name in ("at", "table", "who", "others", "what")
-    )
+    names = ("at", "table", "who", "others", "what")
+    heads = "".join(f"<th>{escape(say(f'matches.head.{name}'))}</th>" for name in names)
     body = f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
     st.html(f'<div class="wide"><table class="acts">{body}</table></div>')
 
@@ -176,28 +163,21 @@ def _person(who: KnownPerson, roles: list[Role]) -> None:
         beside = [who.email if who.name else "", say("people.page.since", at=history.when(who.at)) if who.at else ""]
         tags = "".join(f'<span class="tag">{escape(_role(role))}</span>' for role in roles)
         facts = " · ".join(part for part in beside if part)
-        st.html(
-            f'<div class="person"><b>{escape(who.shown)}</b> {tags}<br><span class="muted">{escape(facts)}</span></div>'
-        )
+        line = f'<b>{escape(who.shown)}</b> {tags}<br><span class="muted">{escape(facts)}</span>'
+        st.html(f'<div class="person">{line}</div>')
         with st.popover(say("people.page.change"), key=f"person-{who.id}", width="content"):
             st.html(f"<p><b>{escape(who.shown)}</b></p>")
             here = {role.role for role in roles if not role.table}
             for role in GIVEN:
-                st.toggle(
-                    say(f"people.role.{role}"),
-                    value=role in here,
-                    key=f"role-{role}-{who.id}-{role in here}",
-                    help=say(f"people.role.{role}.means"),
-                    on_change=_name,
-                    args=(who.id, role, role not in here),
-                )
+                label, note, on = say(f"people.role.{role}"), say(f"people.role.{role}.means"), role in here
+                key = f"role-{role}-{who.id}-{on}"
+                st.toggle(label, on, key, note, _name, args=(who.id, role, not on))
             barred = BARRED in here
             what = "people.page.readmit" if barred else "people.page.bar"
             st.button(say(what), key=f"bar-{who.id}-{barred}", on_click=_name, args=(who.id, BARRED, not barred))
             st.button(say("people.page.forget"), key=f"forget-{who.id}", on_click=_forget, args=(who.id,))
-            st.html(
-                f'<p class="muted">{escape(say("people.page.forget_means"))}</p><p class="muted">{escape(who.id)}</p>'
-            )
+            lines = say("people.page.forget_means"), who.id
+            st.html("".join(f'<p class="muted">{escape(line)}</p>' for line in lines))
 
 
 def _role(role: Role) -> str:
@@ -212,26 +192,17 @@ def _hand_over(everybody: list[KnownPerson]) -> None:
     called = names.labels_of(everybody)
     st.html(f'<h2>{escape(say("people.hand.title"))}</h2><p class="muted">{escape(say("people.hand.lead"))}</p>')
     with st.container(key="people-hand", horizontal=True, vertical_alignment="bottom"):
-        st.selectbox(
-            say("people.hand.table"), tables, None, key="hand-table", width=260, placeholder=say("grants.choose")
-        )
-        st.selectbox(
-            say("people.hand.to"),
-            list(called),
-            None,
-            format_func=called.__getitem__,
-            key="hand-to",
-            width=300,
-            placeholder=say("grants.choose"),
-        )
+        none = say("grants.choose")
+        st.selectbox(say("people.hand.table"), tables, None, key="hand-table", width=260, placeholder=none)
+        look: Any = {"width": 300, "placeholder": none}
+        st.selectbox(say("people.hand.to"), list(called), None, called.__getitem__, "hand-to", **look)
         st.button(say("people.hand.do"), key="hand-do", on_click=_hand)
     requests.show_feedback("hand")
 
 
 def _name(who: str, role: str, on: bool) -> None:
-    requests.act(
-        "people", "people.page.done", lambda: face().name_role(who, role, on), person=names.known_person(who).shown
-    )
+    person = names.known_person(who).shown
+    requests.act("people", "people.page.done", lambda: face().name_role(who, role, on), person=person)
 
 
 def _forget(who: str) -> None:
@@ -240,10 +211,5 @@ def _forget(who: str) -> None:
 
 def _hand() -> None:
     table, to = (str(st.session_state.get(f"hand-{name}") or "") for name in ("table", "to"))
-    requests.act(
-        "hand",
-        "people.hand.done",
-        lambda: face().hand_over(table, to),
-        table=table,
-        person=names.known_person(to).shown,
-    )
+    facts = {"table": table, "person": names.known_person(to).shown}
+    requests.act("hand", "people.hand.done", lambda: face().hand_over(table, to), **facts)

@@ -35,30 +35,13 @@ def show() -> None:
 
 def _make() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input(
-            say("programs.name"),
-            key="programs-name",
-            max_chars=LONGEST_NAME,
-            width=280,
-            placeholder=say("programs.example"),
-        )
-        st.multiselect(
-            say("programs.tables"),
-            [table.name for table in face().tables()],
-            key="programs-tables",
-            width=420,
-            placeholder=say("programs.every_table"),
-        )
+        label, example = say("programs.name"), say("programs.example")
+        st.text_input(label, key="programs-name", max_chars=LONGEST_NAME, width=280, placeholder=example)
+        tables, every = [table.name for table in face().tables()], say("programs.every_table")
+        st.multiselect(say("programs.tables"), tables, key="programs-tables", width=420, placeholder=every)
         today = datetime.now(UTC).date()
-        st.date_input(
-            say("programs.until"),
-            today + timedelta(days=USUAL_DAYS),
-            today,
-            today + timedelta(days=MOST_DAYS),
-            key="programs-until",
-            format=day_format(),
-            width=180,
-        )
+        days = today + timedelta(days=USUAL_DAYS), today, today + timedelta(days=MOST_DAYS)
+        st.date_input(say("programs.until"), *days, "programs-until", format=day_format(), width=180)
         st.button(say("programs.make"), key="programs-make", type="primary", on_click=_create)
     if may("name_role"):
         st.toggle(say("programs.metrics"), key="programs-metrics", help=say("programs.metrics_means"))
@@ -69,14 +52,12 @@ def _list(tokens: list[Token]) -> None:
     if not tokens:
         st.html(f'<p class="muted">{escape(say("programs.none"))}</p>')
     for token in tokens:
-        tables = (
-            say("programs.for_metrics") if token.metrics else ", ".join(token.tables) or say("programs.every_table")
-        )
+        tables = ", ".join(token.tables) or say("programs.every_table")
+        tables = say("programs.for_metrics") if token.metrics else tables
+        at = say("programs.made_at", at=history.when(token.at))
         used = say("programs.used", day=day(token.used)) if token.used else say("programs.unused")
         ends = say(f"programs.{'ended' if token.ended else 'ends'}", day=day(token.until)) if token.until else ""
-        facts = " · ".join(
-            (tables, say("programs.made_at", at=history.when(token.at)), used, ends or say("programs.endless"))
-        )
+        facts = " · ".join((tables, at, used, ends or say("programs.endless")))
         with st.container(key=f"card-token-{token.id}", horizontal=True, vertical_alignment="center"):
             line = f'<b>{escape(token.name)}</b><br><span class="muted">{escape(facts)}</span>'
             st.html(f'<div class="person">{line}</div>')

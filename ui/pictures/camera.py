@@ -36,20 +36,10 @@ def settings(figure: Sketch) -> dict[str, Any]:
     lines = wrap(source, _WIDTH)[:_LINES]
     below = _AXIS + _LINE * len(lines)
     height = figure.layout["height"] + below + _BUTTON - 16
-    figure.update_layout(
-        height=height,
-        margin={"t": _BUTTON, "b": below},
-        paper_bgcolor=palette().card,
-        title={
-            "text": "<br>".join(escape(line, quote=False) for line in lines),
-            "font": {"size": 12, "color": palette().muted},
-            "x": 0,
-            "y": (_LINE * len(lines) + 6) / height,
-            "xanchor": "left",
-            "yanchor": "top",
-            "pad": {"l": 4},
-        },
-    )
+    text, font = "<br>".join(escape(line, quote=False) for line in lines), {"size": 12, "color": palette().muted}
+    place = {"x": 0, "y": (_LINE * len(lines) + 6) / height, "xanchor": "left", "yanchor": "top", "pad": {"l": 4}}
+    margin, title = {"t": _BUTTON, "b": below}, place | {"text": text, "font": font}
+    figure.update_layout(height=height, margin=margin, paper_bgcolor=palette().card, title=title)
     return {
         "displayModeBar": True,
         "displaylogo": False,

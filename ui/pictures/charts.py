@@ -59,13 +59,9 @@ def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float,
         xs.append(low + place * cell)
         ys.append(stacked[place])
     tall = max(stacked.values())
-    size = min(10, 160 / tall)
+    marker = {"size": min(10, 160 / tall), "color": palette().muted, "opacity": 0.75}
     figure = Sketch(210, yaxis={"visible": False, "range": [0.2, max(tall, 8) + 0.8], "fixedrange": True})
-    figure.add_trace(
-        go.Scatter(
-            x=xs, y=ys, mode="markers", marker={"size": size, "color": palette().muted, "opacity": 0.75}, hoverinfo="x"
-        )
-    )
+    figure.add_trace(go.Scatter(x=xs, y=ys, mode="markers", marker=marker, hoverinfo="x"))
     span = span or (low - width * 0.6, high + width * 0.6)
     words = {"text": _text(title)}
     figure.update_xaxes(range=span, showline=True, ticks="outside", title=words, tickformat=_figures(span))
@@ -121,38 +117,20 @@ def bars(
     labels = _labels(values)
     numbers = list(values.values())
     grey = [name in faint for name in values]
-    hover = _hover(values, intervals)
     whiskers = {}
     if intervals:
         ends = [(0, 0) if value is None else intervals[name] for name, value in values.items()]
         pairs = [(value or 0, *end) for value, end in zip(numbers, ends, strict=True)]
         above, below = [high - value for value, _, high in pairs], [value - low for value, low, _ in pairs]
-        whiskers = {
-            "error_x": {
-                "type": "data",
-                "symmetric": False,
-                "array": above,
-                "arrayminus": below,
-                "color": colours.ink,
-                "thickness": 1.5,
-                "width": 4,
-            }
-        }
+        look = {"color": colours.ink, "thickness": 1.5, "width": 4}
+        whiskers = {"error_x": look | {"type": "data", "symmetric": False, "array": above, "arrayminus": below}}
     figure = Sketch(max(120, 60 + 30 * len(labels)))
-    figure.add_trace(
-        go.Bar(
-            y=labels,
-            x=numbers,
-            orientation="h",
-            marker={
-                "color": [colours.muted if is_faint else colours.left for is_faint in grey],
-                "opacity": [0.4 if is_faint else 0.85 for is_faint in grey],
-            },
-            customdata=hover,
-            hovertemplate="%{customdata}<extra></extra>",
-            **whiskers,
-        )
-    )
+    marker = {
+        "color": [colours.muted if is_faint else colours.left for is_faint in grey],
+        "opacity": [0.4 if is_faint else 0.85 for is_faint in grey],
+    }
+    hover = {"customdata": _hover(values, intervals), "hovertemplate": "%{customdata}<extra></extra>"}
+    figure.add_trace(go.Bar(y=labels, x=numbers, orientation="h", marker=marker, **hover, **whiskers))
     figure.update_layout(annotations=[_silent(0, at, "left") for at, value in enumerate(numbers) if value is None])
     figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")  # labels may look like numbers
     axis = {"zeroline": True, "zerolinecolor": colours.line, "title": {"text": _text(title)}, "tickformat": ","}
@@ -184,16 +162,8 @@ def ranges(
             notes.append(_silent(0.5, place, "center"))
     figure.update_layout(shapes=shapes, annotations=notes)  # all at once, because each addition copies the ones before
     marker = {"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": tick}}
-    figure.add_trace(
-        go.Scatter(
-            x=[*values.values()],
-            y=labels,
-            mode="markers",
-            marker=marker,
-            customdata=_hover(values, intervals),
-            hovertemplate="%{customdata}<extra></extra>",
-        )
-    )
+    hover = {"customdata": _hover(values, intervals), "hovertemplate": "%{customdata}<extra></extra>"}
+    figure.add_trace(go.Scatter(x=[*values.values()], y=labels, mode="markers", marker=marker, **hover))
     figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")
     figure.update_xaxes(showline=True, ticks="outside", title={"text": _text(title)}, tickformat=form, range=span)
     show(figure, alt, key, many.words(len(values), of, False))
@@ -206,9 +176,8 @@ def _few(values: dict[str, Any], intervals: dict[str, Any] | None, largest: bool
 
 def informative_span(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> list[float] | None:
     """The axis of the informative values; an uninformative group does not stretch it. None: of all values."""
-    ends = [
-        end for name, value in values.items() if value is not None for end in (value, *(intervals or {}).get(name, ()))
-    ]
+    telling = {name: value for name, value in values.items() if value is not None}
+    ends = [end for name, value in telling.items() for end in (value, *(intervals or {}).get(name, ()))]
     if len(ends) == 0 or None not in values.values() or any(isinstance(end, str) for end in ends):
         return None
     pad = max((max(ends) - min(ends)) * 0.06, abs(max(ends)) * 1e-6, 1e-9)
@@ -217,14 +186,13 @@ def informative_span(values: Mapping[str, Any], intervals: Mapping[str, Any] | N
 
 def _hover(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> list[str]:
     """Each value formatted as everywhere else."""
-    return [
-        say("answer.nothing")
-        if value is None
-        else value
-        if isinstance(value, str)
-        else rounded(value, *(intervals or {}).get(name, (value, value)))
-        for name, value in values.items()
-    ]
+    words = []
+    for name, value in values.items():
+        if value is None or isinstance(value, str):
+            words.append(say("answer.nothing") if value is None else value)
+        else:
+            words.append(rounded(value, *(intervals or {}).get(name, (value, value))))
+    return words
 
 
 def _silent(at: float, place: int, anchor: str) -> dict[str, Any]:
@@ -250,18 +218,9 @@ def burn_down(left: list[float], times: list[str], words: tuple[str, str], alt: 
     colours = palette()
     figure = Sketch(240)
     places = list(range(len(left)))
-    figure.add_trace(
-        go.Scatter(
-            x=places,
-            y=left,
-            mode="lines",
-            line={"shape": "hv", "color": colours.left, "width": 2.5},
-            fill="tozeroy",
-            fillcolor=colours.left_soft,
-            text=times,
-            hovertemplate="%{text}: %{y:.0%}<extra></extra>",
-        )
-    )
+    line = {"shape": "hv", "color": colours.left, "width": 2.5}
+    look = {"mode": "lines", "line": line, "fill": "tozeroy", "fillcolor": colours.left_soft}
+    figure.add_trace(go.Scatter(x=places, y=left, text=times, hovertemplate="%{text}: %{y:.0%}<extra></extra>", **look))
     ticks = [0, 0.25, 0.5, 0.75, 1]
     figure.update_yaxes(range=[0, 1.02], tickvals=ticks, ticktext=[percent(tick) for tick in ticks])
     figure.update_xaxes(tickvals=[0, places[-1]], ticktext=list(words), showline=True)
@@ -301,19 +260,9 @@ def curves(
         if ends:
             xs = [x for x, _ in line.points]
             edge = [low for low, _ in ends] + [high for _, high in reversed(ends)]
-            figure.add_trace(
-                go.Scatter(
-                    x=xs + xs[::-1],
-                    y=edge,
-                    mode="lines",
-                    line={"width": 0},
-                    fill="toself",
-                    opacity=0.45,
-                    fillcolor=getattr(palette(), f"{line.colour}_soft"),
-                    hoverinfo="skip",
-                    showlegend=False,
-                )
-            )
+            look = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
+            look |= {"fill": "toself", "opacity": 0.45, "fillcolor": getattr(palette(), f"{line.colour}_soft")}
+            figure.add_trace(go.Scatter(x=xs + xs[::-1], y=edge, **look))
     hover = _HOVER if shares is None else "%{x:,} · %{y:.1%}<extra></extra>"
     for line in lines:
         colour = getattr(palette(), line.colour)
@@ -323,17 +272,8 @@ def curves(
         figure.add_trace(go.Scatter(x=xs, y=ys, mode="lines", line=stroke, name=_text(line.name), hovertemplate=hover))
         if line.mark and line.mark[1] > 0:
             dot = {"size": 13, "color": colour, "line": {"width": 2, "color": palette().card}}
-            figure.add_trace(
-                go.Scatter(
-                    x=[line.mark[0]],
-                    y=[line.mark[1]],
-                    mode="markers",
-                    marker=dot,
-                    hovertemplate=_HOVER,
-                    name=_text(line.name),
-                    showlegend=False,
-                )
-            )
+            look = {"mode": "markers", "marker": dot, "hovertemplate": _HOVER, "showlegend": False}
+            figure.add_trace(go.Scatter(x=[line.mark[0]], y=[line.mark[1]], name=_text(line.name), **look))
     grid = {"type": "log", "showgrid": True, "gridcolor": palette().line, "showline": False}
     for update, title, at in ((figure.update_xaxes, x_title, 0), (figure.update_yaxes, y_title, 1)):
         values = [point[at] for line in lines for point in line.points if point[at] > 0]
@@ -423,16 +363,9 @@ def band(
         span = (float(xs[0]), float(xs[-1])) if len(xs) else (0.0, 1.0)
         figure.update_xaxes(tickformat=_figures(span), nticks=8)
     figure.update_xaxes(showline=True, ticks="outside", title={"text": _text(titles[0])})
-    figure.update_yaxes(
-        title={"text": _text(titles[1])},
-        tickformat=",",
-        showgrid=True,
-        gridcolor=colours.line,
-        nticks=6,
-        zeroline=True,
-        zerolinecolor=colours.line,
-        range=None if limits is None else list(limits),
-    )
+    grid = {"showgrid": True, "gridcolor": colours.line, "zeroline": True, "zerolinecolor": colours.line}
+    ends = None if limits is None else list(limits)
+    figure.update_yaxes(title={"text": _text(titles[1])}, tickformat=",", nticks=6, range=ends, **grid)
     show(figure, alt, key)
 
 

@@ -54,63 +54,35 @@ def show(
         st.plotly_chart(figure.figure(), on_select=clicked, selection_mode="points", **shared)
 
 
-def sketch(bars: Sequence[NamedBar], ends: tuple[float, float], estimated: bool = False) -> Sketch:
+def sketch(bars: Sequence[NamedBar], ends: tuple[float, float], estimated: bool) -> Sketch:
     colours, places = palette(), list(range(len(bars)))
     line, size = (_THIN, 11) if len(bars) > _MANY else (_LINE, 13)
     figure = Sketch(2 * _TOP + line * len(bars))
-    figure.add_trace(
-        {
-            "type": "bar",
-            "y": places,
-            "x": [bar.value for bar in bars],
-            "orientation": "h",
-            "marker": {
-                "color": [getattr(colours, bar.colour) for bar in bars],
-                "opacity": [0.4 if bar.faint or estimated else 0.9 for bar in bars],
-                "line": {"width": 0},
-                "pattern": {"shape": "/" if estimated else "", "fillmode": "overlay", "size": 10, "solidity": 0.2},
-            },
-            "unselected": {"marker": {"opacity": 0.9}},
-            "hovertext": [
-                f"{escape(bar.name, quote=False)}: {bar.label}{f' ({bar.band})' if bar.band else ''}" for bar in bars
-            ],
-            "hoverinfo": "text",
-        }
-        | _whiskers(bars, colours.ink)
-    )
-    figure.update_layout(
-        margin={"l": 4, "r": 58, "t": 2, "b": 2},
-        hovermode="closest",
-        autotypenumbers="strict",
-        annotations=[
-            {
-                "x": 1,
-                "xref": "paper",
-                "xanchor": "left",
-                "xshift": 4,
-                "y": place,
-                "text": bar.label,
-                "showarrow": False,
-                "font": {"size": size, "color": colours.muted if bar.faint else colours.ink},
-            }
-            for place, bar in enumerate(bars)
-        ],
-    )
+    marker = {
+        "color": [getattr(colours, bar.colour) for bar in bars],
+        "opacity": [0.4 if bar.faint or estimated else 0.9 for bar in bars],
+        "line": {"width": 0},
+        "pattern": {"shape": "/" if estimated else "", "fillmode": "overlay", "size": 10, "solidity": 0.2},
+    }
+    hover = [f"{escape(bar.name, quote=False)}: {bar.label}{f' ({bar.band})' if bar.band else ''}" for bar in bars]
+    trace = {"type": "bar", "y": places, "x": [bar.value for bar in bars], "orientation": "h", "marker": marker}
+    trace |= {"unselected": {"marker": {"opacity": 0.9}}, "hovertext": hover, "hoverinfo": "text"}
+    figure.add_trace(trace | _whiskers(bars, colours.ink))
+    labels = []
+    for place, bar in enumerate(bars):
+        font = {"size": size, "color": colours.muted if bar.faint else colours.ink}
+        beside = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 4, "y": place}
+        labels.append(beside | {"text": bar.label, "showarrow": False, "font": font})
+    margin = {"l": 4, "r": 58, "t": 2, "b": 2}
+    figure.update_layout(margin=margin, hovermode="closest", autotypenumbers="strict", annotations=labels)
     low, high = ends
     figure.update_xaxes(visible=False, range=[low * 1.02, high * 1.02])
     if low < 0:
         figure.add_shape(type="line", x0=0, x1=0, y0=0, y1=1, yref="paper", line={"color": colours.muted, "width": 1})
-    figure.update_yaxes(
-        autorange="reversed",
-        showline=False,
-        ticks="outside",
-        ticklen=5,
-        tickcolor="rgba(0,0,0,0)",
-        tickmode="array",
-        tickvals=places,
-        ticktext=[escape(_short(bar.name), quote=False) for bar in bars],
-        tickfont={"size": size, "color": colours.ink},
-    )
+    names = [escape(_short(bar.name), quote=False) for bar in bars]
+    ticks = {"ticks": "outside", "ticklen": 5, "tickcolor": "rgba(0,0,0,0)", "tickmode": "array", "tickvals": places}
+    ticks |= {"ticktext": names, "tickfont": {"size": size, "color": colours.ink}}
+    figure.update_yaxes(autorange="reversed", showline=False, **ticks)
     return figure
 
 
@@ -121,14 +93,7 @@ def _short(name: str) -> str:
 def _whiskers(bars: Sequence[NamedBar], ink: str) -> dict[str, Any]:
     if all(bar.low is None for bar in bars):
         return {}
-    return {
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": [0 if bar.high is None else bar.high - bar.value for bar in bars],
-            "arrayminus": [0 if bar.low is None else bar.value - bar.low for bar in bars],
-            "color": ink,
-            "thickness": 1.4,
-            "width": 3,
-        }
-    }
+    above = [0 if bar.high is None else bar.high - bar.value for bar in bars]
+    below = [0 if bar.low is None else bar.value - bar.low for bar in bars]
+    ends = {"type": "data", "symmetric": False, "array": above, "arrayminus": below}
+    return {"error_x": ends | {"color": ink, "thickness": 1.4, "width": 3}}

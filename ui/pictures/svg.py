@@ -95,12 +95,8 @@ def curve(
 
     band = f'<path class="band" d="M{"L".join(stairs(highs))}L{"L".join(reversed(stairs(lows)))}Z"/>'
     line = f'<path class="curve" d="M{"L".join(stairs(heights))}"/>'
-    parts = [f'<text x="0" y="14">{escape(_short(titles[1], 60))}</text>']
-    for tick in down.ticks():
-        y = down.place(tick)
-        figure = escape(plain(float(f"{tick:.10g}")))
-        parts.append(f'<text x="{_SIDE + 52}" y="{y + 4:.1f}" text-anchor="end">{figure}</text>')
-    return _picture(band + line + "".join(parts) + across.drawn(tall + top + 4, titles[0]), tall + top + 50, alt)
+    title = f'<text x="0" y="14">{escape(_short(titles[1], 60))}</text>' + down.labels(_SIDE + 52)
+    return _picture(band + line + title + across.drawn(tall + top + 4, titles[0]), tall + top + 50, alt)
 
 
 def _bar(place: Callable[[float], float], top: float, value: Any, interval: Interval) -> str:
@@ -146,6 +142,11 @@ class Axis:
         step = max(round(step), 1) if self.days else step
         first = math.ceil(self.low / step)
         return [number * step for number in range(first, math.floor(self.high / step) + 1)]
+
+    def labels(self, x: float) -> str:
+        """The labels of an upright axis, to the left of x."""
+        figures = [(self.place(tick) + 4, escape(plain(float(f"{tick:.10g}")))) for tick in self.ticks()]
+        return "".join(f'<text x="{x}" y="{y:.1f}" text-anchor="end">{figure}</text>' for y, figure in figures)
 
     def drawn(self, y: float, title: str) -> str:
         parts = [f'<line class="axis" x1="{self.left}" x2="{self.right}" y1="{y}" y2="{y}"/>']

@@ -5,29 +5,114 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from html import escape
+from typing import Any
 
 import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant.loss import loss_as_json
-from dpengine.asking.plan import PlanLine, Planner, Priced, Relief, round_up_amount
+from dpengine.asking.plan import PlanLine, Planner, PlanRun, Priced, Relief, round_up_amount
+from dpengine.asking.release import new_request
 from dpengine.core.printed import percent, percent_left, power_of_ten, three_figures
 from dpengine.core.strict_json import canonical
 from dpengine.messages import say
 from dpengine.planning.partition import merged_offer
 from ui.ask import fit_warnings, preview, spend, suggestions
 from ui.ask.suggestions import KEEPS, Plan
-from ui.parts import answer_notes, fields, job, owner
-from ui.plan import plan_run
+from ui.parts import answer_notes, fields, history, job, owner
 from ui.shell import frame, nav
+from ui.shell.language import address
 from ui.words import gloss, prices
+
+# --- run a plan: a click hands it to a background thread, and the page finds it by the id in the URL
+
+_NEXT = "_next_run"
+_ASKED = "plan-asked"  # by run: the questions submitted; some may not have been asked
+
+
+def _run_whole(table: dp.Table, plan: Plan, priced: Priced, share: str) -> None:
+    content = (plan.text(), plan.keep)
+    run_button(say("plan.run", share=share), table, priced.queries, "plan-run", content, plan.share)
+
+
+def run_button(
+    label: str, table: dp.Table, queries: list[dp.Query], key: str, content: object, keep: Fraction = Fraction(0)
+) -> None:
+    """The run's id is chosen before the click and belongs to the `content`: many clicks are one charge."""
+    waiting = st.session_state.setdefault(_NEXT, {})
+    run = waiting.setdefault((table.name, content), new_request())
+    with st.container(key=key, width="content"):
+        given = (table, queries, run, keep, job.seen())
+        st.button(label, key=f"{key}-{run}", type="primary", on_click=_submit, args=given)
+
+
+def _submit(table: dp.Table, queries: list[dp.Query], run: str, keep: Fraction, known: int | None) -> None:
+    try:
+        table.submit_plan(queries, run, keep, known, checked=True)
+    except dp.AllowanceError as refusal:
+        st.session_state["refusal"] = str(refusal)
+        return
+    st.session_state.setdefault(_ASKED, {})[run] = queries
+    address({"table": table.name, "run": run})
+
+
+def show_run(table: dp.Table, run: str) -> bool:
+    """The run in the URL; False where nothing was charged, and the plan is shown again."""
+    found = table.run(run)
+    if not found.over:
+        progress(table, run)
+        return True
+    if renew(run) and found.rows:
+        suggestions.clear_plan(table)  # it has run: nobody should pay twice by accident
+    if not found.rows:
+        job.refused(str(found.error) if found.error else say("plan.unknown"))
+        return False
+    _results(table, found)
+    return True
+
+
+def renew(run: str) -> bool:
+    """Once a run has ended, the next click is a new, paid one; False if this was done before."""
+    waiting = st.session_state.get(_NEXT, {})
+    over = [key for key, used in waiting.items() if used == run]
+    for key in over:
+        del waiting[key]
+    return bool(over)
+
+
+@st.fragment(run_every=0.3)
+def progress(table: dp.Table, run: str) -> None:
+    found = table.run(run)
+    if found.over:
+        st.rerun()
+    total = len(found.rows)
+    words = say("plan.running", done=found.done, total=total) if total else say("plan.waiting")
+    st.progress(found.done / total if total else 0.0, text=words)
+
+
+def _results(table: dp.Table, found: PlanRun) -> None:
+    frame.show_price(table, None)
+    answered = sum(state == "done" for _, state in found.rows)
+    asked = [(query, table.doubts(query)) for query in st.session_state.get(_ASKED, {}).get(found.id, [])]
+    refused = [(query, against) for query, against in asked if against is not None]  # it took nothing
+    total = len(found.rows) + len(refused)
+    st.html(f"<h1>{escape(say('plan.done', done=answered, total=total))}</h1>")
+    if refused:
+        st.html(f'<p class="lead" role="status">{escape(say("plan.not_asked", count=len(refused)))}</p>')
+    if answered < len(found.rows):
+        st.html(f'<p class="warn" role="status">{escape(say("plan.lost"))}</p>')
+    with st.container(key="card-plan-results"):
+        st.html(history.rows_html(table, [entry for entry, _ in found.rows], newest_first=False))
+    for number, (query, against) in enumerate(refused):
+        fit_warnings.show(table, against, query, place="asked", key=f"-{number}-")
+    st.button(say("plan.another"), key="plan-another", on_click=suggestions.forget_plan, args=(table,))
 
 
 def show(table: dp.Table) -> None:
     if (asked := st.query_params.get("asked")) and not fit_warnings.read_on_ask(table, asked):
         return
     run = st.query_params.get("run")
-    if run and plan_run.show(table, run):
+    if run and show_run(table, run):
         return
     st.html(f"<h1>{escape(say('plan.title'))}</h1><p class='lead'>{gloss.text(say('plan.lead'))}</p>")
     frame.pick_table(table, "plan")
@@ -41,9 +126,7 @@ def show(table: dp.Table) -> None:
         _editor(table, plan)
     else:
         _empty(table)
-    refusal = st.session_state.pop("refusal", None)
-    if refusal:
-        job.refused(refusal)
+    job.show_refusal()
     if not run:
         suggestions.remember_plan(table, plan)
     link = say("plan.more" if plan.rows else "plan.ask")
@@ -51,10 +134,10 @@ def show(table: dp.Table) -> None:
     suggestions.show_suggestions(table)
 
 
-def add_button(table: dp.Table, query: dp.Query, key: str) -> None:
-    """For the pages with a question form."""
+def add_button(table: dp.Table, query: dp.Query) -> None:
+    """For Ask."""
     label = say("plan.add_again" if suggestions.current_plan(table).holds(query) else "plan.add")
-    st.button(label, key=key, on_click=suggestions.add_to_plan, args=(table, query))
+    st.button(label, key="ask-plan", on_click=suggestions.add_to_plan, args=(table, query))
 
 
 def in_plan(table: dp.Table) -> None:
@@ -82,9 +165,8 @@ def _editor(table: dp.Table, plan: Plan) -> None:
         _row(table, plan, place, line)
     _as_one(plan, planner)
     st.session_state["plan-keep"] = plan.keep
-    st.select_slider(
-        say("plan.keep"), KEEPS, key="plan-keep", format_func=lambda keep: f"{keep} %", on_change=_kept, args=(plan,)
-    )
+    change: Any = {"on_change": _kept, "args": (plan,)}
+    st.select_slider(say("plan.keep"), KEEPS, key="plan-keep", format_func="{} %".format, **change)
     asked = [query for query in priced.queries if table.doubts(query) is None]  # the others cost nothing
     checks = table.checks_for(asked) if priced.fits else []
     whole = planner.price_of([*checks, *asked]) if checks or len(asked) < len(priced.queries) else priced
@@ -103,14 +185,8 @@ def _as_one(plan: Plan, planner: Planner) -> None:
         words = {"rows": rows, "before": percent(offer.before), "after": percent(offer.after)}
         sentence = offer.wish.query.sentence()
         st.html(f"<p>{escape(say('plan.as_one', sentence=sentence, **words))}</p>")
-        changed = offer.applied(plan.wishes)
-        st.button(
-            say("plan.as_one_do"),
-            key="plan-as-one",
-            help=say("plan.as_one_help"),
-            on_click=plan.replace_wishes,
-            args=(changed,),
-        )
+        label, note, changed = say("plan.as_one_do"), say("plan.as_one_help"), offer.applied(plan.wishes)
+        st.button(label, key="plan-as-one", help=note, on_click=plan.replace_wishes, args=(changed,))
 
 
 def _kept(plan: Plan) -> None:
@@ -135,35 +211,16 @@ def _row(table: dp.Table, plan: Plan, place: int, line: PlanLine) -> None:
     with st.container(key=f"card-plan-row-{number}"):
         st.html(f"<p>{'<br>'.join(lines)}</p>{doubt}{answer_notes.cut_note(wish.query)}")
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-            key = fields.number_key(f"plan-wish-{number}")
-            st.text_input(
-                spend.wish_field(wish.query)[0],
-                wish.query.promise().written(wish.amount, wish.query),
-                key=key,
-                width=220,
-                on_change=_wished,
-                args=(plan, place, key),
-            )
+            key, label = fields.number_key(f"plan-wish-{number}"), spend.wish_field(wish.query)[0]
+            now = wish.query.promise().written(wish.amount, wish.query)
+            st.text_input(label, now, key=key, width=220, on_change=_wished, args=(plan, place, key))
             for sign, name, step, end in (("↑", "up", -1, 0), ("↓", "down", 1, len(plan.rows) - 1)):
-                st.button(
-                    sign,
-                    key=f"plan-{name}-{number}",
-                    help=say(f"plan.{name}"),
-                    disabled=place == end,
-                    on_click=plan.move,
-                    args=(place, step),
-                )
+                key, note, last = f"plan-{name}-{number}", say(f"plan.{name}"), place == end
+                st.button(sign, key=key, help=note, disabled=last, on_click=plan.move, args=(place, step))
             st.button(say("plan.remove"), key=f"plan-out-{number}", on_click=plan.remove, args=(place,))
-            key = f"plan-lock-{number}"
-            st.checkbox(
-                say("plan.lock"),
-                wish.locked,
-                key=key,
-                help=say("plan.lock_help"),
-                width="content",
-                on_change=_locked,
-                args=(plan, place, key),
-            )
+            change: Any = {"on_change": _locked, "args": (plan, place, key := f"plan-lock-{number}")}
+            note = say("plan.lock_help")
+            st.checkbox(say("plan.lock"), wish.locked, key=key, help=note, width="content", **change)
 
 
 def _wished(plan: Plan, place: int, key: str) -> None:
@@ -184,7 +241,8 @@ def _total(
     left = max(1 - whole.share - whole.used, Fraction(0))
     shares = {"share": prices.takes(table, whole.share), "left": percent_left(left)}
     if checks:
-        names = [name for check in checks for name in _checked(check)]
+        given = [check.parameters() for check in checks]
+        names = [name for part in given for name in (*part["columns"], *part.get("ids", []))]
         takes = prices.takes(table, sum((line.share for line in whole.lines[: len(checks)]), Fraction(0)))
         st.html(f'<p class="muted">{escape(say("fit.before", columns=names, share=takes))}</p>')
     if not whole.fits and priced.fits:
@@ -197,25 +255,15 @@ def _total(
         words = say("plan.over", over=over, **shares) if priced.over else say("plan.over_delta")
         st.html(f'<p class="warn" role="status">{escape(words)}</p>{_reliefs(priced, planner, plan)}')
     if whole.fits and whole.lines:
-        plan_run.button(table, plan, priced, prices.takes(table, whole.share))
+        _run_whole(table, plan, priced, prices.takes(table, whole.share))
         st.html(f'<p class="muted">{gloss.text(say("plan.run_note"))}</p>')
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            say("plan.fit_more" if priced.fits else "plan.fit"),
-            key="plan-fit",
-            help=say("plan.fit_help"),
-            on_click=_fit,
-            args=(plan, planner),
-        )
+        label, note = say("plan.fit_more" if priced.fits else "plan.fit"), say("plan.fit_help")
+        st.button(label, key="plan-fit", help=note, on_click=_fit, args=(plan, planner))
         if plan.before is not None:
             st.button(say("plan.undo"), key="plan-undo", type="tertiary", on_click=plan.undo)
     if priced.reachable and st.toggle(say("plan.fixed"), key="plan-fixed"):
         st.html(f'<p class="muted">{gloss.text(_fixed(table, planner, plan, priced))}</p>')
-
-
-def _checked(check: dp.Query) -> list[str]:
-    given = check.parameters()
-    return [*given["columns"], *given.get("ids", [])]
 
 
 def _fit(plan: Plan, planner: Planner) -> None:
@@ -223,13 +271,11 @@ def _fit(plan: Plan, planner: Planner) -> None:
     if found is None:
         st.session_state["refusal"] = say("plan.fit_not")
     else:
-        kept = planner.price(found).lines  # whole steps promise more than the wish: the fields show the promise
-        plan.replace_wishes(
-            [
-                line.wish if line.wish.locked else replace(line.wish, amount=round_up_amount(line.promise.amount))
-                for line in kept
-            ]
-        )
+        wishes = []
+        for line in planner.price(found).lines:  # whole steps promise more than the wish: the fields show the promise
+            amount = line.wish.amount if line.wish.locked else round_up_amount(line.promise.amount)
+            wishes.append(replace(line.wish, amount=amount))
+        plan.replace_wishes(wishes)
 
 
 def _reliefs(priced: Priced, planner: Planner, plan: Plan) -> str:

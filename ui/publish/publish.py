@@ -3,25 +3,514 @@ price."""
 
 from __future__ import annotations
 
+import json
+import math
+from dataclasses import astuple
+from decimal import ROUND_FLOOR
+from fractions import Fraction
 from html import escape
+from math import prod
 from typing import Any
 
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.exact import text_of
-from dpengine.core.printed import percent, percent_left, power_of_ten
-from dpengine.declared.schema import Category, ItemSet
+from dpengine.core.exact import down, text_of
+from dpengine.core.printed import chance, percent, percent_up, points, power_of_ten, two_figures
+from dpengine.core.strict_json import canonical
+from dpengine.declared.date_column import Date
+from dpengine.declared.schema import Category, ItemSet, Number
+from dpengine.mechanisms.answer_state import fills
 from dpengine.mechanisms.publish.of_rows import MOST_COLUMNS, Chosen, OfRows, best_way
-from dpengine.messages import say
-from dpengine.noise.set_noise import MOST_ITEMS
+from dpengine.messages import called, plain, say
+from dpengine.messages.numbers import day, local, to_figures
+from dpengine.noise.floors import farthest, nearest
+from dpengine.noise.row_noise import Blur, Marginal, expected_error, thesis_scale
+from dpengine.noise.set_noise import MOST_AT_ONCE, MOST_ITEMS, AsOne, ItemByItem, OfItems
+from dpengine.planning.alternatives import asked_instead
 from dpengine.planning.opening import PART, Opening
+from dpengine.released.published import Estimate, Published, reach_of
+from ui.ask import answer as answers
 from ui.ask import spend
-from ui.parts import fields, history, job, owner
-from ui.publish import publish_preview, publish_result
+from ui.parts import exports, fields, history, job
+from ui.pictures import charts, many
 from ui.shell import frame, nav
 from ui.shell.state import workspace
 from ui.words import prices
+from ui.words.figures import rounded, rounded_range
+from ui.words.markup import html_table
+from ui.words.wording import range_words
+
+# --- a published table's expected value, from public facts: one row, all rows, the lower bound, and made-up rows
+
+MOST_ROWS = 8
+LONGEST_CELL = 40  # characters of a made-up cell; a declared value may be a whole sentence
+_TENTHS = 1000  # of a percent
+
+
+def show_preview(table: dp.Table, chosen: Chosen) -> None:
+    query = chosen.query
+    each = "".join(_column(query, name) for name in query.columns)
+    html = "".join(f"<p class='muted'>{escape(line)}</p>" for line in _together(chosen))
+    st.html(f"<ul class='facts'>{each}</ul>{html}{_STYLE}")
+    before, after = _rehearsed(_public(query), table, query)
+    st.html(
+        f"<h2>{escape(say('publish_page.example'))}</h2><p class='muted'>{escape(say('publish_page.example_lead'))}</p>"
+        + _rows_html(query, before, after)
+    )
+    with st.expander(say("publish_page.figures")):
+        st.html(_figures_html(query))
+
+
+@st.cache_data(max_entries=200, show_spinner=False)
+def _rehearsed(facts: str, _table: dp.Table, _query: OfRows) -> tuple[list[list[Any]], list[list[Any]]]:
+    """Cached for all visitors, so that the example stays the same; the key holds public facts only."""
+    return _table.rehearse_rows(_query)
+
+
+def _public(query: OfRows) -> str:
+    return canonical([query.describe(), query.facts.schema.as_json(), query.facts.about])
+
+
+def link(table: str, query: OfRows, **changed: Any) -> dict[str, str]:
+    """URL parameters of the Publish page for this question, with changes."""
+    query_params = {"columns": json.dumps(list(query.columns), ensure_ascii=False), "epsilon": text_of(query.epsilon)}
+    query_params |= {"grid": str(query.grid)} if query.grid else {}
+    query_params |= {"delta": text_of(query.delta)} if query.delta else {}
+    return {"table": table} | query_params | {name: str(value) for name, value in changed.items()}
+
+
+def _column(query: OfRows, name: str) -> str:
+    """A column in a few sentences: one row, all rows, the lower bound, and what asking would give."""
+    column = query.facts.schema[name]
+    if isinstance(column, ItemSet):
+        row_words, whole, nothing, best = _of_set(query, name, column)
+    elif isinstance(column, Category):
+        row_words, whole, nothing, best = _of_list(query, name, column)
+    else:
+        row_words, whole, nothing, best = _of_line(query, name, column)
+    whole = say("publish_page.nothing") if nothing else whole
+    muted = "".join(f"<br><span class='muted'>{escape(line)}</span>" for line in (best, _asked(query, name)) if line)
+    return f"<li><b>{escape(name)}</b><br>{escape(row_words)} <b>{escape(whole)}</b>{muted}</li>"
+
+
+def _of_list(query: OfRows, name: str, column: Category) -> tuple[str, str, bool, str]:
+    row, reach, error = query.row(name), query.reach(name), query.error(name)
+    sentence = say("publish_page.truth", truth=_share(row.truth), blind=_share(Fraction(1, column.size)))
+    best = say("publish_page.truth_best", error=_share(error))
+    if len(query.columns) > 1:
+        best = say("publish_page.truth_beside", error=_share(error), alone=_share(query.alone(name).error))
+    return sentence, say("publish_page.shares", points=points(reach), chance=chance(query.beta)), 2 * reach >= 1, best
+
+
+def _of_set(query: OfRows, name: str, column: ItemSet) -> tuple[str, str, bool, str]:
+    row, reach, error = query.row(name), query.reach(name), query.error(name)
+    sentence = say("publish_page.wrong_items", error=_three(error), items=column.size)
+    if isinstance(row, AsOne | ItemByItem):
+        ways = AsOne(column.size, row.epsilon, row.delta), ItemByItem(column.size, row.epsilon, row.delta)
+        if isinstance(row, AsOne):
+            sentence += " " + say("publish_page.set_as_one", sets=row.swap.size, other=_three(ways[1].error))
+        elif column.points <= MOST_AT_ONCE:
+            sentence += " " + say("publish_page.set_apart", sets=column.points, other=_three(ways[0].error))
+        else:
+            sentence += " " + say("publish_page.set_large")
+    best = say("publish_page.items_best", **_beside(error, query.floor(name)))
+    whole = say("publish_page.item_shares", points=points(reach), chance=chance(query.beta))
+    return sentence, whole, 2 * reach >= 1, best
+
+
+def _of_line(query: OfRows, name: str, column: Number | Date) -> tuple[str, str, bool, str]:
+    reach, error, width = query.reach(name), query.error(name), column.diameter
+    unit = "days" if isinstance(column, Date) else "off"
+    code = f"publish_page.{unit}_end" if isinstance(query.row(name), Marginal) else f"publish_page.{unit}"
+    sentence = say(code, error=two_figures(error), width=plain(width))
+    if query.steps(name) < column.points - 1:
+        step = query.grain(name)
+        sentence += " " + say("publish_page.off_rounded", grain=two_figures(step), half=two_figures(step / 2))
+    best = say("publish_page.off_best", **_beside(error, query.floor(name)))
+    code = "publish_page.mean_day" if isinstance(column, Date) else "publish_page.mean"
+    whole = say(code, reach=two_figures(reach * width), chance=chance(query.beta))
+    return sentence, whole, 2 * reach >= 1, best
+
+
+def _beside(error: Fraction, floor: Fraction) -> dict[str, str]:
+    """The lower bound, and the error as a multiple of it."""
+    times = to_figures(float(error / floor), 2) if floor else "∞"
+    return {"floor": two_figures(floor, ROUND_FLOOR), "times": times}
+
+
+def _asked(query: OfRows, name: str) -> str:
+    """What the same spend would give if asked instead of published (thesis, Remark 7.1)."""
+    instead = asked_instead(query, name)
+    if instead is None:
+        return ""
+    times = to_figures(float(instead.times), 2)
+    column = query.facts.schema[name]
+    if isinstance(column, Number):
+        return say("publish_page.asked_mean", reach=two_figures(instead.asked * column.diameter), times=times)
+    return say("publish_page.asked_shares", points=points(instead.asked), times=times)
+
+
+def _three(size: Fraction) -> str:
+    """Three digits, because two ways may differ in the third."""
+    return to_figures(float(size), 3)
+
+
+def _share(share: Fraction) -> str:
+    """A chance in percent, to the nearest tenth; it is a parameter of the method, not a bound."""
+    return local(f"{float(share) * 100:.1f}".removesuffix(".0")) + " %"
+
+
+def _together(chosen: Chosen) -> list[str]:
+    """For several columns: how they are published and why, and how often a whole row is true."""
+    query, promise = chosen.query, chosen.query.promise()
+    if len(query.columns) == 1:
+        return [say("publish_page.one_column")]
+    rows = prod(query.steps(name) + 1 for name in query.columns)
+    split = {"columns": len(query.columns), "epsilon": query.epsilon / len(query.columns)}
+    lines = [] if chosen.as_row else [say("publish_page.split", **split)]
+    if chosen.other is None:
+        lines.append(say("publish_page.no_product", most=MOST_AT_ONCE))
+    else:
+        code, beaten = "publish_page.as_row" if chosen.as_row else "publish_page.as_columns", chosen.other.promise()
+        if promise.empty:
+            lines.append(say(f"{code}_noise", rows=rows))
+        elif beaten.empty:
+            lines.append(say(f"{code}_nothing", rows=rows, own=percent_up(promise.amount)))
+        else:
+            lines.append(say(code, rows=rows, own=percent_up(promise.amount), other=percent_up(beaten.amount)))
+    best = 1 - down(promise.untrue_floor, _TENTHS)  # rounded up, because it is a bound
+    return [*lines, say("publish_page.row_true", truth=_share(1 - promise.untrue), best=_share(best))]
+
+
+def _rows_html(query: OfRows, before: list[list[Any]], after: list[list[Any]]) -> str:
+    """Made-up rows beside their published versions."""
+    published = escape(say("publish_page.published_as"))
+    head = "".join(f"<th>{escape(name)}</th><th>{published}</th>" for name in query.columns)
+    body = ""
+    for old, new in list(zip(before, after, strict=True))[:MOST_ROWS]:
+        pairs = [(escape(_short(cell_words(a))), escape(_short(cell_words(b)))) for a, b in zip(old, new, strict=True)]
+        cells = "".join(f"<td class='muted'>{a}</td><td>{b}</td>" for a, b in pairs)
+        body += f"<tr>{cells}</tr>"
+    return f'<div class="scroll" tabindex="0"><table class="plain example"><tr>{head}</tr>{body}</table></div>'
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= LONGEST_CELL else words[: LONGEST_CELL - 1] + "…"
+
+
+def cell_words(value: Any) -> str:
+    """A cell as shown; the empty set needs a sign."""
+    if value == "":
+        return "–"
+    return value if isinstance(value, str) else plain(value).replace("-", "−")
+
+
+def _figures_html(query: OfRows) -> str:
+    """The parameters, for experts: the thesis's scale beside the smallest one, and the probabilities."""
+    lines = []
+    for name in query.columns:
+        row = query.row(name)
+        if isinstance(row, Blur):
+            grain = query.grain(name)
+            thesis = thesis_scale(row.steps, row.epsilon, row.delta)
+            facts = {"thesis": thesis, "thesis_off": expected_error(thesis), "least": row.scale, "least_off": row.error}
+            figures = {part: two_figures(size * grain) for part, size in facts.items()}
+            code = "publish_page.scales" if row.delta else "publish_page.scale"
+            lines.append(say(code, column=name, steps=row.steps, **figures))
+        elif isinstance(row, OfItems):
+            lines.append(say("publish_page.chances_set", column=name, items=row.items, flip=_exact(row.flip)))
+        else:
+            chances = {"truth": _exact(row.truth), "other": _exact(row.chance)}
+            lines.append(say("publish_page.chances", column=name, size=row.size, **chances))
+        lines.append(_floors(query, name))
+    lines += [say("receipt.theorem", theorem=query.theorem), *query.card.caveat_texts]
+    return "".join(f'<p class="muted">{escape(line)}</p>' for line in lines)
+
+
+def _floors(query: OfRows, name: str) -> str:
+    """Both lower-bound theorems, from the public facts they rest on: |D|, the diameter and κ."""
+    column, kappa, size = query.facts.schema[name], query.grain(name), query.steps(name) + 1
+    far = farthest(column.diameter / kappa, query.epsilon, query.delta) * kappa
+    near = nearest(size, query.epsilon, query.delta) * kappa
+    facts = {"column": name, "size": size, "diameter": plain(column.diameter), "kappa": plain(kappa)}
+    bounds = {"farthest": far, "half": far / 2, "nearest": near, "floor": query.floor(name)}
+    shown = {name: two_figures(bound, ROUND_FLOOR) for name, bound in bounds.items()}
+    return say("publish_page.floors", **facts, **shown)
+
+
+def _exact(share: Fraction) -> str:
+    return to_figures(float(share), 5)
+
+
+_STYLE = """<style>
+[data-testid="stHtml"] ul.facts { list-style: none; padding: 0; margin: 0 0 0.5rem 0; }
+[data-testid="stHtml"] ul.facts li { margin: 0 0 0.7rem 0; padding: 0; overflow-wrap: anywhere; }
+table.plain.example th, table.plain.example td { padding-top: 0.25rem; padding-bottom: 0.25rem; }
+table.plain.example td { white-space: nowrap; }
+</style>"""
+
+
+# --- a published table: download it, and ask it anything, free
+
+KINDS = ("mean", "bars", "percentile")
+FIRST_ROWS = 6
+TOGETHER = " "  # all columns at once, in an address: no column has a blank name
+MOST_SHOWN = 60  # bars drawn; the rest are in the list
+COARSER = (20, 10, 8, 6, 5, 4, 3, 2)
+
+
+def show_result(table: dp.Table, answer: dp.Answer) -> None:
+    query = answer.query
+    assert isinstance(query, OfRows)
+    published = table.published(answer)
+    answers.show_heading(table, answer, range_words(answer))
+    if not published.whole:
+        st.html(f'<p class="warn" role="status">{escape(str(dp.AllowanceError("publish.changed")))}</p>')
+    else:
+        with st.container(key="card-publish-file"):
+            _take(answer, published)
+        with st.container(key="card-publish-free"):
+            _ask(table, answer, published)
+    answers.receipt(answer, "published")
+    back = ("published", "of", "what", "bins", "share")
+    st.button(say("publish_page.another"), key="publish-another", on_click=nav.forget, args=back)
+
+
+# --- take it away -----------------------------------------------------------------------------------------------------
+
+
+def _take(answer: dp.Answer, published: Published) -> None:
+    query, short = published.query, answer.receipt["charge"]["hash"][:8]
+    first = begins(say("publish_page.begins"), *_begins(answer.value["sha256"], published))
+    st.html(f"<h2>{escape(say('publish_page.take'))}</h2>{first}")
+    cut = False
+    if any(isinstance(query.row(name), Blur) for name in query.columns):
+        cut = st.toggle(say("publish_page.cut"), key="publish-cut", help=say("publish_page.cut_help"))
+        if cut:
+            st.html(f'<p class="warn">{escape(say("publish_page.cut_biases"))}</p>')
+    name = f"published-{short}{'-cut' if cut else ''}"
+    with st.container(horizontal=True):
+        # Built when the button is clicked: a large table is not written on every run of the page.
+        label, key = say("publish_page.csv"), f"publish-csv-{cut}"
+        exports.offer(label, lambda: exports.table_csv(published.table(cut)), f"{name}.csv", key, type="primary")
+        label, key = say("publish_page.parquet"), f"publish-parquet-{cut}"
+        exports.offer(label, lambda: _parquet(published, cut), f"{name}.parquet", key)
+    st.html(
+        f'<p class="muted">{escape(say("publish_page.may"))}</p>'
+        f'<p class="receipt">{escape(say("publish_page.sha"))} <code>{escape(answer.value["sha256"])}</code></p>'
+    )
+
+
+def _parquet(published: Published, cut: bool) -> bytes:
+    """As published, byte for byte, unless it is cut off."""
+    return exports.table_parquet(published.table(cut)) if cut else published.path.read_bytes()
+
+
+def begins(lead: str, names: list[str], rows: list[list[str]]) -> str:
+    """The first rows of a publishable table."""
+    return f'<p class="muted">{escape(lead)}</p>{html_table(names, rows, words=len(names))}'
+
+
+# The caches below hold results of a published table, keyed by its SHA-256: anybody may have it.
+
+
+@st.cache_data(max_entries=50, show_spinner=False)
+def _begins(sha: str, _published: Published) -> tuple[list[str], list[list[str]]]:
+    first = _published.table().slice(0, FIRST_ROWS)
+    columns = [[cell_words(cell) for cell in column.to_pylist()] for column in first.columns]
+    return list(first.column_names), [list(row) for row in zip(*columns, strict=True)]
+
+
+@st.cache_data(max_entries=200, show_spinner=True)
+def _result(sha: str, name: str, what: str, extra: str, _published: Published) -> Any:
+    if what == "counts":
+        return _published.counts(name)
+    if what == "together":
+        return _published.combinations()
+    if what == "mean":
+        return _published.mean(name)
+    if what == "percentile":
+        return _published.quantile(name, Fraction(extra))
+    return _published.bins(name, _starts(_published, name, int(extra)))
+
+
+# --- ask of it --------------------------------------------------------------------------------------------------------
+
+
+def _ask(table: dp.Table, answer: dp.Answer, published: Published) -> None:
+    st.html(f"<h2>{escape(say('publish_page.free'))}</h2><p class='muted'>{escape(say('publish_page.free_why'))}</p>")
+    columns, sha = list(published.query.columns), answer.value["sha256"]
+    offered = [*columns, TOGETHER] if published.crossed else columns
+    name = picked("of", offered, _named, say("publish_page.of"))
+    if name == TOGETHER:
+        each = _result(sha, name, "together", "", published)
+        labels = {cells: " · ".join(called(cell_words(cell)) for cell in cells) for cells in each}
+        _counts({labels[cells]: estimate for cells, estimate in each.items()}, published, "together")
+        return
+    if isinstance(published.query.facts.schema[name], Category | ItemSet):
+        _counts(_result(sha, name, "counts", "", published), published, name)
+        return
+    what = picked("what", list(KINDS), lambda kind: say(f"publish_page.what.{kind}"), say("publish_page.what"))
+    try:
+        if what == "mean":
+            _mean(_result(sha, name, what, "", published), published, name)
+        elif what == "bars":
+            bins = _number("bins", 2, min(40, published.query.steps(name) + 1), 5, say("publish_page.bins"))
+            _bars(table, _result(sha, name, what, str(bins), published), published, name, bins)
+        else:
+            share = _number("share", 1, 99, 50, say("publish_page.share"))
+            _percentile(table, _result(sha, name, what, f"{share}/100", published), published, name, share)
+    except dp.AllowanceError as refusal:
+        st.html(f'<p class="warn" role="status">{escape(str(refusal))}</p>')
+        _coarser(table, published, name)
+
+
+def _named(name: str) -> str:
+    return say("publish_page.together") if name == TOGETHER else name
+
+
+def picked(parameter: str, options: list[str], words: Any, label: str, place: str = "publish") -> str:
+    """A choice that the address keeps."""
+    now = st.query_params.get(parameter)
+    if len(options) == 1:
+        return options[0]
+    at = options.index(now) if now in options else 0
+    chosen = str(st.selectbox(label, options, at, format_func=words, key=f"{place}-{parameter}", width=340))
+    st.query_params[parameter] = chosen
+    return chosen
+
+
+def _number(parameter: str, least: int, most: int, usual: int, label: str) -> int:
+    text = st.query_params.get(parameter, "")
+    now = int(text) if text.isdecimal() and len(text) < 6 else usual
+    picked = st.number_input(label, least, most, min(max(now, least), most), key=f"publish-{parameter}", width=200)
+    st.query_params[parameter] = str(int(picked))
+    return int(picked)
+
+
+def _line(sentence: str, wide: str, note: str = "") -> None:
+    st.html(
+        f'<p class="together">{escape(sentence)}</p><p class="lead">{escape(wide)}</p>'
+        + (f'<p class="muted">{escape(note)}</p>' if note else "")
+    )
+
+
+def _between(estimate: Estimate, query: OfRows) -> str:
+    low, high = rounded_range(estimate.low, estimate.high)
+    return say("answer.between", low=low, high=high, chance=chance(query.beta))
+
+
+def _mean(mean: Estimate, published: Published, name: str) -> None:
+    column, query = published.query.facts.schema.ordered(name), published.query
+    lower, upper = query.start(name), query.start(name) + column.diameter
+    if fills(mean.low, mean.high, lower, upper):
+        low, high = (_shown(published, name, float(end)) for end in (lower, upper))
+        _line(say("answer.nothing"), say("publish_page.mean_nothing", low=low, high=high))
+        return
+    note = say("publish_page.empty_middle")
+    if isinstance(column, Date):
+        low, high = (_shown(published, name, end) for end in (math.floor(mean.low), math.ceil(mean.high)))
+        between = say("answer.between", low=low, high=high, chance=chance(query.beta))
+        _line(say("answer.about", value=_shown(published, name, mean.value)), between, note)
+        return
+    _line(say("answer.about", value=rounded(mean.value, mean.low, mean.high)), _between(mean, query), note)
+    limits = float(lower), float(upper)
+    charts.point(mean.value, (mean.low, mean.high), name, _between(mean, query), "publish-mean", limits)
+
+
+def _percentile(table: dp.Table, estimate: Estimate, published: Published, name: str, share: int) -> None:
+    column, query = published.query.facts.schema.ordered(name), published.query
+    if fills(estimate.low, estimate.high, query.start(name), query.start(name) + column.diameter):
+        _line(say("answer.nothing"), say("publish_page.percentile_nothing"))
+        _coarser(table, published, name)
+        return
+    facts = {"share": share, "chance": chance(query.beta)}
+    value, low, high = (_shown(published, name, end) for end in (estimate.value, estimate.low, estimate.high))
+    _line(
+        say("answer.about", value=value),
+        say("publish_page.percentile", low=low, high=high, **facts),
+        say("publish_page.on_grid", steps=query.steps(name), grain=query.grain(name)),
+    )
+
+
+def _counts(each: dict[str, Estimate], published: Published, name: str) -> None:
+    rows, query = published.rows, published.query
+    if all(fills(estimate.low, estimate.high, 0, rows) for estimate in each.values()):
+        _line(say("answer.nothing"), say("publish_page.counts_nothing"))
+        return
+    alt = say("publish_page.counts", values=len(each), chance=chance(query.beta))
+    st.html(f'<p class="lead">{escape(alt)}</p>')
+    _drawn(each, rows, name)
+
+
+def _bars(table: dp.Table, each: list[Estimate], published: Published, name: str, bins: int) -> None:
+    if all(fills(estimate.low, estimate.high, 0, published.rows) for estimate in each):
+        _line(say("answer.nothing"), say("publish_page.bars_nothing"))
+        _coarser(table, published, name)
+        return
+    alt = say("publish_page.counts", values=len(each), chance=chance(published.query.beta))
+    st.html(f'<p class="lead">{escape(alt)}</p>')
+    labels = _labels(published, name, _starts(published, name, bins))
+    _drawn(dict(zip(labels, each, strict=True)), published.rows, name)
+
+
+def _starts(published: Published, name: str, bins: int) -> list[int]:
+    points = published.query.steps(name) + 1
+    return sorted({place * points // bins for place in range(bins)})
+
+
+def _labels(published: Published, name: str, starts: list[int]) -> list[str]:
+    lower, grain = published.query.start(name), published.query.grain(name)
+    ends = [start - 1 for start in starts[1:]] + [published.query.steps(name)]
+    pairs = [
+        tuple(_shown(published, name, lower + place * grain) for place in pair)
+        for pair in zip(starts, ends, strict=True)
+    ]
+    return [low if low == high else f"{low} – {high}" for low, high in pairs]
+
+
+def _shown(published: Published, name: str, value: float | Fraction) -> str:
+    """A position on a column for readers: a number or a day."""
+    ordered = published.query.facts.schema[name]
+    return day(published.day(name, float(value))) if isinstance(ordered, Date) else plain(value)
+
+
+def _drawn(each: dict[str, Estimate], rows: int, name: str) -> None:
+    """Bars with whiskers, and a list with each value's share."""
+    each = {called(label): Estimate(*(min(max(end, 0), rows) for end in astuple(bar))) for label, bar in each.items()}
+    first = dict(list(each.items())[:MOST_SHOWN])
+    ranges = {label: (bar.low, bar.high) for label, bar in first.items()}
+    alt = "; ".join(f"{label}: {rounded(bar.value, bar.low, bar.high)}" for label, bar in first.items())
+    charts.bars({label: bar.value for label, bar in first.items()}, ranges, say("chart.people"), alt, f"publish-{name}")
+    with st.expander(say("answer.figures")):
+        st.html(_table({label: each[label] for label in many.page(each, f"publish-page-{name}")}, rows))
+
+
+def _table(each: dict[str, Estimate], rows: int) -> str:
+    titles = ("answer.column.label", "answer.column.value", "answer.column.range", "publish_page.column.share")
+    shown = []
+    for label, estimate in each.items():
+        figures = estimate.value, estimate.low, estimate.high
+        share = rounded(*(100 * end / rows for end in figures)) + " %"
+        shown.append((label, rounded(*figures), " – ".join(rounded_range(*figures[1:])), share))
+    return html_table([*map(say, titles)], shown)
+
+
+def _coarser(table: dp.Table, published: Published, name: str) -> None:
+    """What to publish instead: the finest grid on which a bar is exact to a quarter of all rows."""
+    row, rows = published.query.row(name), published.rows
+    if not isinstance(row, Blur):
+        return
+    for steps in COARSER:
+        coarse = Blur(steps, row.epsilon, row.delta)
+        if steps < row.steps and 4 * reach_of(coarse, None, steps // 2, rows, published.query.beta) <= rows:
+            st.html(f'<p class="muted">{escape(say("publish_page.coarser", steps=steps))}</p>')
+            where = link(table.name, published.query, grid=steps)
+            st.page_link(nav.page("publish"), label=say("publish_page.coarser_link", steps=steps), query_params=where)
+            return
+    st.html(f'<p class="muted">{escape(say("publish_page.spend_more"))}</p>')
+
 
 PLACE = "publish"
 NAMES = ("columns", "grid", "delta", "epsilon")
@@ -30,17 +519,11 @@ _SHORT = 15  # values of a list that is preferred at first
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("published")
-    if request and job.became(table, request, OfRows, "publish.unknown", _wait, publish_result.show):
+    if request and job.became(table, request, OfRows, "publish.unknown", _wait, show_result):
         _earlier(table, request)
         return
     st.html(f"<h1>{escape(say('publish_page.title'))}</h1><p class='lead'>{escape(say('publish_page.lead'))}</p>")
-    frame.pick_table(table, PLACE)
-    if table.closed:
-        owner.closed(table)
-    elif why := _never(table):
-        job.hint(why)
-    else:
-        _form(table)
+    job.show_form(table, PLACE, _never(table) or "", _form)
     _earlier(table)
     st.page_link(nav.page("thesis"), label=say("publish_page.thesis"))
 
@@ -77,21 +560,17 @@ def _form(table: dp.Table) -> None:
     left, right = st.columns([5, 6], gap="medium")
     chosen = None
     with left, st.container(key="card-publish"):
-        columns = st.multiselect(
-            say("publish_page.columns"),
-            _offered(table),
-            given["columns"],
-            max_selections=MOST_COLUMNS,
-            key=_widget("columns"),
-            placeholder=say("publish_page.columns_none"),
-        )
+        label, none = say("publish_page.columns"), say("publish_page.columns_none")
+        limits: Any = {"max_selections": MOST_COLUMNS, "placeholder": none}
+        columns = st.multiselect(label, _offered(table), given["columns"], key=_widget("columns"), **limits)
         usual = given.get("epsilon") or spend.opens_at(_opening(table, {**given, "columns": columns}))
         spend.start_from(table, usual, PLACE)
         more = {"columns": columns, **_more(given)}
-        given = {
-            "epsilon": spend.choose(table, lambda step: build_question(table, {"epsilon": step, **more}).query, PLACE),
-            **more,
-        }
+
+        def at(step: str) -> dp.Query:
+            return build_question(table, {"epsilon": step, **more}).query
+
+        given = {"epsilon": spend.choose(table, at, PLACE), **more}
         job.remember_address(table, PLACE, given)
         try:
             chosen = build_question(table, given)
@@ -99,13 +578,11 @@ def _form(table: dp.Table) -> None:
             job.hint(say("publish_page.choose") if not columns else str(error))
         if chosen is not None:
             _buy(table, chosen.query, given)
-        refusal = st.session_state.pop("refusal", None)
-        if refusal:
-            job.refused(refusal)
+        job.show_refusal()
     with right, st.container(key="card-publish-preview"):
         st.html(f"<h2>{escape(say('publish_page.worth'))}</h2>")
         if chosen is not None:
-            publish_preview.show(table, chosen)
+            show_preview(table, chosen)
 
 
 def build_question(table: dp.Table, given: dict[str, Any]) -> Chosen:
@@ -127,9 +604,8 @@ def _opening(table: dp.Table, given: dict[str, Any]) -> Opening | None:
 def _more(given: dict[str, Any]) -> dict[str, str]:
     """Rarely needed settings: a coarser grid, and δ."""
     with st.expander(say("publish_page.more")):
-        grid = fields.number_field(
-            say("param.grid.label"), given["grid"], _widget("grid"), help=say("param.grid.help"), width=220
-        )
+        label, note = say("param.grid.label"), say("param.grid.help")
+        grid = fields.number_field(label, given["grid"], _widget("grid"), help=note, width=220)
         delta = fields.number_field(say("publish_page.delta"), given["delta"], _widget("delta"), width=220)
         st.html(f'<p class="muted">{escape(say("publish_page.delta_means"))}</p>')
     return {"grid": grid, "delta": delta}
@@ -146,24 +622,20 @@ def _buy(table: dp.Table, query: OfRows, given: dict[str, Any]) -> None:
         st.html(f'<p class="warn">{escape(say("publish_page.teaching", rows=rows))}</p>')
     label = say("publish_page.button", share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "publish-go", disabled=not price.admissible, place="published")
-    if not price.admissible:
-        job.refused(_short(table, query))
-
-
-def _short(table: dp.Table, query: OfRows) -> str:
-    """The part of the allowance that is too small."""
+    if price.admissible:
+        return
     meter = table.meter()
     room = meter.delta_reserve - meter.spent_delta
     if query.delta > room:
-        return say("publish_page.reserve", delta=power_of_ten(query.delta), reserve=power_of_ten(room))
-    left = meter.unused
-    return say("publish_page.too_much", left=percent_left(left)) if left else say("ask.nothing_left")
+        job.refused(say("publish_page.reserve", delta=power_of_ten(query.delta), reserve=power_of_ten(room)))
+    else:
+        job.too_much(table, "publish_page.too_much")
 
 
 def _earlier(table: dp.Table, but: str = "") -> None:
     """Earlier publications, free to open."""
     publications = [publication for publication in table.publications() if publication.request_id != but]
-    history.kept(say("publish_page.earlier"), publications, history.published_address)
+    history.kept(say("publish_page.earlier"), publications, "publish", "published")
 
 
 # --- the address ------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from dpengine.messages import say
 from dpengine.messages.numbers import local, to_figures
 from ui.pictures import charts
 from ui.shell import frame, nav
+from ui.words.markup import html_table
 
 # Figures 1 to 3 of the thesis: a private curve of two hundred made-up people, drawn anew, and its noise level.
 
@@ -50,22 +51,15 @@ def _curve_figure(figure: Figure) -> None:
 
 
 def _levels(drawn: tuple[Figure, ...]) -> str:
-    names = ("epsilon", "thesis", "printed", "least", "kept")
-    head = "".join(f"<th>{escape(say(f'thesis.level.{name}'))}</th>" for name in names)
-    body = ""
+    names = ("thesis", "printed", "least", "kept")
+    heads = [say(f"thesis.level.{name}") for name in ("epsilon", *names)]
+    rows = []
     for figure in drawn:
-        levels = figure.levels
-        cells = [
-            to_figures(figure.epsilon, 6),
-            _short(levels.thesis),
-            _short(levels.printed),
-            _short(levels.least),
-            _short(levels.kept),
-        ]
-        body += "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+        levels = [_short(getattr(figure.levels, name)) for name in names]
+        rows.append([to_figures(figure.epsilon, 6), *levels])
     return (
         f"<h3>{escape(say('thesis.levels'))}</h3><p class='muted'>{escape(say('thesis.levels_lead'))}</p>"
-        f'<div class="scroll" tabindex="0"><table class="plain thesis"><tr>{head}</tr>{body}</table></div>'
+        f"{html_table(heads, rows, words=len(heads), kind='plain thesis')}"
         f"<p class='muted'>{escape(say('thesis.levels_proved'))}</p>"
     )
 

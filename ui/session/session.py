@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -9,21 +10,345 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.accountant.history import Past
 from dpengine.accountant.loss import Gaussian
-from dpengine.asking.sessions import BEST, most_questions
-from dpengine.core.printed import percent, points
-from dpengine.mechanisms.session.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession
+from dpengine.asking.answers import round_up_two
+from dpengine.asking.release import new_request
+from dpengine.asking.sessions import BEST, Session, Taken, most_questions
+from dpengine.core.printed import chance, percent, points
+from dpengine.core.strict_json import canonical
+from dpengine.declared.schema import Number
+from dpengine.mechanisms.session.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession, State
+from dpengine.mechanisms.session.asks import Share
 from dpengine.messages import say
 from dpengine.messages.numbers import local, to_figures
 from dpengine.planning.opening import CLEAR, SHARES, opening_share, room
+from dpengine.population import people_needed
+from dpengine.population.session_validity import ROUNDED, USELESS, claimable, claimed, outward
+from dpengine.population.validity import Width
+from dpengine.released.look_answers import KnownAlready
 from ui.ask import fit_warnings
 from ui.ask.spend import least_share_html
-from ui.parts import answer_notes, job, owner
-from ui.session import session_run, session_words
-from ui.shell import frame
+from ui.parts import answer_notes, conditions, exports, fields, job, owner
+from ui.shell import frame, nav
 from ui.shell.language import address
 from ui.shell.state import workspace
 from ui.words import gloss, prices
+from ui.words.figures import anything, printed, printed_range, rounded_range
+from ui.words.markup import html_table
+from ui.words.wording import headline, range_words
+
+# --- what a session's answers imply about the population that the people were drawn from, with the bounds used
+
+WISHED = Fraction(1, 10)
+
+
+def best_bound(query: AdaptiveSession, past: Past, reserve: Fraction, question: int | None = None) -> Width | None:
+    """The claimed bound, if nothing else is released in between; None if it is useless."""
+    return claimed(query, past, reserve, question or query.questions)
+
+
+def outward_words(query: AdaptiveSession, past: Past, reserve: Fraction, others: bool = False) -> str:
+    """`past`: releases about these people before the session. `others`: something else was released since."""
+    if not claimable(query):
+        return say("session.outward.unfit")
+    bound = best_bound(query, past, reserve)
+    first = best_bound(query, past, reserve, 1)
+    if bound is None:
+        if first is not None:
+            words = say("session.outward.early", width=points(first.width), chance=chance(query.beta))
+        elif past == Past.NOTHING:
+            none = say("session.outward.none", questions=query.questions, people=query.people)
+            words = f"{none} {_enough(query)}".strip()
+        else:
+            words = say("session.outward.too_much")
+        return words
+    words = say("session.outward.within", width=points(bound.width), chance=chance(query.beta))
+    if past != Past.NOTHING:
+        words = f"{words} {say('session.outward.counted_in')}"
+    if others:
+        return f"{words} {say('session.outward.spoiled')}"
+    if bound.theorem not in ROUNDED or first is None:
+        return words
+    return f"{words} {say('session.outward.rounded', values=query.rounded, first=points(first.width))}"
+
+
+def splitting(query: AdaptiveSession, past: Past) -> str:
+    """With few questions, splitting the people gives narrower bounds. After other releases the comparison is invalid: a
+    question about a part may depend on what was released about it."""
+    if past != Past.NOTHING or not claimable(query):
+        return ""
+    first, *_, parts = outward(query)
+    if parts.width >= first.width:
+        return say("session.outward.split_loses", width=points(parts.width))
+    if query.rounded is not None:
+        return say("session.outward.split_narrower", width=points(parts.width))
+    crossing = people_needed.crossing(query.people, query.beta)
+    return say("session.outward.split_wins", width=points(parts.width), crossing=crossing)
+
+
+def explain(query: AdaptiveSession, past: Past, reserve: Fraction) -> None:
+    """All bounds side by side, and how many people would be enough."""
+    if not claimable(query):
+        return
+    with st.expander(say("session.outward.more")):
+        notes = []
+        if past == Past.NOTHING:
+            notes += [people_needed.comparison(query.people, query.questions, query.beta)] if not query.rounded else []
+            notes.append(_enough(query))
+        notes += [say("session.outward.assumed"), say("session.outward.choice")]
+        heads = [say(f"session.outward.column.{name}") for name in ("bound", "width")]
+        shown = [bound for bound in outward(query, past, reserve) if past == Past.NOTHING or bound.claimed]
+        below = "".join(f'<p class="muted">{escape(note)}</p>' for note in notes if note)
+        st.html(html_table(heads, map(_row, shown), words=2) + below)
+
+
+def _enough(query: AdaptiveSession) -> str:
+    """How many people would be enough, if these are too few."""
+    least = people_needed.least_people(query.questions, WISHED, query.beta)
+    if least is None or least <= query.people:
+        return ""
+    many = round_up_two(Fraction(least))
+    return say("session.outward.people", people=many, width=points(WISHED), questions=query.questions)
+
+
+def _row(bound: Width) -> tuple[str, str]:
+    name = say(f"session.outward.{bound.theorem}") + ("" if bound.claimed else " " + say("session.outward.unclaimed"))
+    return name, say("session.outward.empty") if bound.width >= USELESS else f"±{points(bound.width)}"
+
+
+def outward_range(taken: Taken) -> str:
+    """An answer's range for the population, in its unit; empty if none is claimed."""
+    if taken.population is None:
+        return ""
+    low, high = (with_unit(taken.query, end) for end in rounded_range(*taken.population))
+    return say("session.outward.between", low=low, high=high)
+
+
+def with_unit(query: AdaptiveSession, figure: str) -> str:
+    return f"{figure} %" if isinstance(query.ask, Share) else figure
+
+
+# --- one answer in words, on the page and in the report
+
+
+def value_words(query: AdaptiveSession, released: Any, interval: Any) -> str:
+    return headline(_answer(query, released, interval))
+
+
+def ranges_words(query: AdaptiveSession, released: Any, interval: Any) -> str:
+    """Its range in this table, with its unit. The page says once that it holds for all answers."""
+    if interval is None:
+        return range_words(_answer(query, released, interval))
+    silent = query.mute(interval)
+    ends = anything(query, interval) if silent else printed_range(query, *interval)
+    low, high = (with_unit(query, end) for end in ends)
+    if silent:
+        return say("answer.nothing_means", low=low, high=high)
+    code = "session.between_nominal" if query.nominal else "session.between"
+    return say(code, low=low, high=high, people=query.people)
+
+
+def known_words(query: AdaptiveSession, found: KnownAlready) -> str:
+    """What an earlier first look says about the next question, and whether asking would be more exact."""
+    promised = float(query.promise().amount)
+    if found.low is None or found.high is None:
+        value = printed(query, found.value, (found.value - promised, found.value + promised))
+        return say("session.known_estimated", value=with_unit(query, value))
+    low, high = (with_unit(query, end) for end in printed_range(query, found.low, found.high))
+    enough = found.high - found.low <= 2 * promised
+    return say("session.known" if enough else "session.known_wider", low=low, high=high)
+
+
+def _answer(query: AdaptiveSession, released: Any, interval: Any) -> dp.Answer:
+    return dp.Answer(released, interval, query.promise(), {}, query, "", "")
+
+
+# --- the Session page during and after a session: the next question, the answers, the questions left
+
+NEWEST = 50  # answers shown
+_NEXT = "_next_step"
+
+
+def show_running(table: dp.Table, session: Session) -> None:
+    frame.show_price(table, None)  # drawn again: the charge may have come after the frame
+    step = st.query_params.get("step")
+    waits = step and not session.job(step).over  # before the steps are read: a step that has ended is among them
+    state, ended, steps = session.look(NEWEST)
+    over = ended or not state.left
+    title = "session.finished" if not state.left else "session.stopped" if ended else "session.now"
+    st.html(f"<h1>{escape(say(title, next=state.asked + 1, asked=state.asked, questions=state.questions))}</h1>")
+    withdrawn = session.withdrawn
+    _meters(session, state, ended, withdrawn)
+    if step and waits:
+        _waiting(session, step)
+        return
+    if step:
+        _renew(step)
+        if (error := session.job(step).error) is not None:
+            job.refused(str(error))
+    job.show_refusal()
+    if over:
+        lead = "session.protected" if withdrawn else "session.stopped_lead" if ended else "session.finished_lead"
+        st.html(f'<p class="lead">{escape(say(lead))}</p>')
+    elif table.closed:
+        owner.closed(table)
+    else:
+        _builder(table, session)
+    _answers(steps, state, over)
+    _ways_on(table, session, state, over, steps)
+
+
+def _meters(session: Session, state: State, ended: bool, withdrawn: bool) -> None:
+    used = Fraction(state.asked, state.questions)
+    label = say("session.used", asked=state.asked, questions=state.questions)
+    left = say("session.unused" if ended else "session.left", left=state.left)
+    others = session.others_from is not None
+    bound = outward_words(session.query, session.past, session.reserve, others)
+    outward = say("session.outward.withdrawn") if withdrawn else bound
+    bar = f'<span style="width:{float(used) * 100:.3f}%"></span>'
+    st.html(
+        f'{_STYLE}<div class="gauge"><div class="words"><span>{escape(label)}</span>'
+        f'<span class="aside">{escape(left)}</span></div>'
+        f'<div class="bar" role="img" aria-label="{escape(label)}">{bar}</div></div>'
+        f'<p class="muted">{escape(say("session.sample", promise=session.query.promise().words()))}<br>'
+        f"{escape(outward)}</p>"
+    )
+
+
+@st.fragment(run_every=0.3)
+def _waiting(session: Session, step: str) -> None:
+    if session.job(step).over:
+        st.rerun()
+    st.html(f'<p class="muted" role="status">{escape(say("job.waiting"))}</p>')
+
+
+# The next question
+
+
+def _builder(table: dp.Table, session: Session) -> None:
+    with st.container(key="card-session-ask"):
+        ask = _sentence(table)
+        query = None
+        try:
+            query = session.query.asking(ask)
+        except dp.AllowanceError as complaint:
+            job.hint(str(complaint))
+        if query is not None:
+            words = f"{query.sentence()}. {query.promise().words()}"
+            st.html(f'<p class="muted">{escape(words)}</p>{answer_notes.cut_note(query)}')
+            _known(table, query)
+            if fit_warnings.instead(table, query, quiet=False):
+                return
+        waiting = st.session_state.setdefault(_NEXT, {})
+        step = waiting.setdefault((session.request, canonical(ask)), new_request())
+        with st.container(key="session-ask", width="content"):
+            more: Any = {"type": "primary", "disabled": query is None}
+            st.button(say("session.ask"), key=f"session-ask-{step}", on_click=_ask, args=(session, ask, step), **more)
+
+
+def _known(table: dp.Table, query: AdaptiveSession) -> None:
+    """What a bought first look says about it, before a question is spent."""
+    known = table.already_known(query)
+    if known is not None:
+        st.html(f'<p role="status">{escape(known_words(query, known))}</p>')
+        where = {"table": table.name, "look": known.request}
+        st.page_link(nav.page("board"), label=say("session.known_open"), query_params=where)
+
+
+def _sentence(table: dp.Table) -> dict[str, Any]:
+    """“The [share of people] where …”, “The [average] of [income]”, “The [largest group] of …”."""
+    numbers = table.schema.of_kind(Number)
+    kinds = ["share", *(["average"] if numbers else []), "largest"]
+    with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(say("form.the"), width="content")
+        kind = fields.pick("session.kind", kinds, "share", lambda kind: say(f"session.kind.{kind}"), "session-kind")
+        if kind == "average":
+            st.markdown(say("session.of"), width="content")
+            return {"average": fields.pick("form.column", numbers, numbers[0], str, "session-column")}
+        st.markdown(say(f"session.where.{kind}"), width="content")
+    if kind == "largest":
+        return {"largest": conditions.compare(table, [])}
+    return {"share": conditions.conditions(table, [], "session")}
+
+
+def _ask(session: Session, ask: dict[str, Any], step: str) -> None:
+    try:
+        session.submit(ask, step, checked=True)  # first: at any st.* call the next click may abort this script
+    except dp.AllowanceError as refusal:
+        st.session_state["refusal"] = str(refusal)
+        return
+    st.query_params["step"] = step
+
+
+def _renew(step: str) -> None:
+    """Once a step is over, the next click is the next question."""
+    waiting = st.session_state.get(_NEXT, {})
+    for place in [place for place, used in waiting.items() if used == step]:
+        del waiting[place]
+
+
+# What was answered
+
+
+def _answers(steps: list[Taken], state: State, over: bool) -> None:
+    if not steps:
+        return
+    html = "".join(_taken_html(step) for step in reversed(steps))
+    title = say("session.answers_all" if over else "session.answers")
+    st.html(f"<h2>{escape(title)}</h2>{html}")
+    if state.asked > len(steps):
+        st.html(f'<p class="muted">{escape(say("session.newest", newest=len(steps)))}</p>')
+
+
+def _taken_html(taken: Taken) -> str:
+    head = f'<p class="question">{taken.index}. {escape(taken.sentence)}</p>'
+    if taken.state != "done":
+        words = say("history.on_its_way" if taken.state == "running" else "session.step_lost")
+        return f'<div class="taken">{head}<p class="muted">{escape(words)}</p></div>'
+    value = value_words(taken.query, taken.value, taken.interval)
+    ranges = ranges_words(taken.query, taken.value, taken.interval)
+    if taken.interval is not None:
+        ranges = f"{ranges} {outward_range(taken)}"
+    body = f'<p><b class="said">{escape(value)}</b></p><p class="muted">{escape(ranges.strip())}</p>'
+    return f'<div class="taken">{head}{body}{answer_notes.cut_note(taken.query)}</div>'
+
+
+def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps: list[Taken]) -> None:
+    if steps:
+        outward = any(step.population is not None for step in steps)
+        code = "session.all_at_once" if outward else "session.all_at_once_table"
+        all_at_once = say(code, questions=state.questions, chance=chance(session.query.beta))
+        st.html(f'<p class="muted">{escape(all_at_once)}</p>')
+        name = f"session-{session.entry.charge.hash[:8]}.jsonl"
+        exports.offer(say("session.download"), lambda: _lines(session), name, "session-download")
+    if not over and not table.closed:
+        with st.expander(say("session.end_title")):
+            taken = prices.took(table, session.entry)
+            st.html(f'<p class="muted">{escape(say("session.end_lead", left=state.left, share=taken))}</p>')
+            st.button(say("session.end"), key="session-end", on_click=session.end)
+    if over:
+        with st.container(horizontal=True):
+            st.page_link(nav.page("ledger"), label=say("session.to_ledger"), query_params={"table": table.name})
+            st.page_link(nav.page("session"), label=say("session.another"), query_params={"table": table.name})
+
+
+def _lines(session: Session) -> str:
+    """Every answer with its receipt, written on the click."""
+    receipts = (step.receipt for step in session.look()[2] if step.state == "done")
+    return "".join(json.dumps(receipt, ensure_ascii=False) + "\n" for receipt in receipts)
+
+
+_STYLE = """<style>
+.gauge { margin-bottom: 0.4rem; }
+.gauge .words { display: flex; justify-content: space-between; }
+.gauge .aside { color: var(--muted); }
+.gauge .bar { height: 10px; border-radius: 5px; overflow: hidden; background: var(--left-soft); margin-top: 4px; }
+.gauge .bar span { display: block; height: 100%; background: var(--spent); }
+.taken { border-top: 1px solid var(--line); padding: 0.6rem 0 0.2rem 0; }
+.taken .said { font-family: var(--serif); font-size: 1.5rem; }
+</style>"""
+
 
 BEARS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
 _STATE = "session-form"
@@ -56,9 +381,7 @@ def show(table: dp.Table) -> None:
             _worth(table, found, part, least_share_html(share, lambda: _opens(table, questions)))
         else:
             job.hint(str(found))
-    refusal = st.session_state.pop("refusal", None)
-    if refusal:
-        job.refused(refusal)
+    job.show_refusal()
 
 
 def _running(table: dp.Table, request: str) -> bool:
@@ -73,7 +396,7 @@ def _running(table: dp.Table, request: str) -> bool:
     except dp.AllowanceError as refusal:
         job.refused(str(opening.error or refusal))
         return False
-    session_run.show(table, session)
+    show_running(table, session)
     return True
 
 
@@ -97,39 +420,21 @@ def _remember(table: dp.Table, given: dict[str, str]) -> None:
 
 
 def _size(table: dp.Table, given: dict[str, str]) -> tuple[int, str]:
-    questions = st.number_input(
-        say("param.questions.label"),
-        1,
-        MOST_QUESTIONS,
-        int(given["k"]),
-        key="session-k",
-        width=200,
-        help=say("param.questions.help"),
-    )
+    label, note = say("param.questions.label"), say("param.questions.help")
+    questions = int(st.number_input(label, 1, MOST_QUESTIONS, int(given["k"]), key="session-k", width=200, help=note))
     st.html(f'<p class="muted">{escape(say("session.ends"))}</p>')
-    check = _check_part(table, int(questions))
-    share = st.select_slider(
-        say("session.share"),
-        SHARES,
-        given["share"] or _opens(table, int(questions)),
-        key="session-share",
-        format_func=lambda share: _share_words(share, check),
-    )
-    return int(questions), str(share)
-
-
-def _check_part(table: dp.Table, questions: int) -> Fraction:
-    """The check's share of what is left: a session buys it first."""
-    try:
-        return table.check_part(table.session_for(questions, table.meter().unused / 2))
+    try:  # the check's share of what is left: a session buys it first
+        check = table.check_part(table.session_for(questions, table.meter().unused / 2))
     except dp.AllowanceError:  # half of what is left buys none
-        return Fraction(0)
+        check = Fraction(0)
 
+    def words(share: str) -> str:
+        if not check:
+            return say("session.share_of", share=share)
+        return say("session.share_checked", share=share, whole=percent(Fraction(share) / 100 + check))
 
-def _share_words(share: str, check: Fraction) -> str:
-    if not check:
-        return say("session.share_of", share=share)
-    return say("session.share_checked", share=share, whole=percent(Fraction(share) / 100 + check))
+    now = given["share"] or _opens(table, questions)
+    return questions, st.select_slider(say("session.share"), SHARES, now, key="session-share", format_func=words)
 
 
 def _opens(table: dp.Table, questions: int) -> str:
@@ -165,16 +470,9 @@ def _calibration(given: dict[str, str], offers: dict[str, Any]) -> str:
             return words
         return f"{words} {compared(offer, best)}"
 
-    picked = st.radio(
-        say("param.calibration.label"),
-        _HOW,
-        _HOW.index(given["how"]),
-        key="session-how",
-        format_func=lambda how: say(f"session.how.{how}"),
-        captions=[caption(how) for how in _HOW],
-        help=say("param.calibration.help"),
-    )
-    return str(picked)
+    label, words = say("param.calibration.label"), {how: say(f"session.how.{how}") for how in _HOW}
+    more: Any = {"captions": [caption(how) for how in _HOW], "help": say("param.calibration.help")}
+    return str(st.radio(label, _HOW, _HOW.index(given["how"]), words.__getitem__, "session-how", **more))
 
 
 def compared(session: AdaptiveSession, best: AdaptiveSession) -> str:
@@ -186,18 +484,21 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
     """The accuracy, how many questions these people allow, the price, and the button."""
     price = table.preview(query, checked=True)
     past, reserve = table.released(), table.budget.rule.delta_reserve
+    noise = ""
+    if not price.useful:
+        noise = f'<p class="warn" role="status">{escape(say("session.noise", questions=query.questions))}</p>'
     frame.show_price(table, price, "_session")
     st.html(
         f"<h2>{escape(say('session.worth'))}</h2>"
         f"<p><b>{escape(say('session.sample', promise=query.promise().words()))}</b> "
         f"{escape(say('session.adaptive'))}</p>{answer_notes.cut_note(query)}"
         f"<p class='muted'>{gloss.text(_bears_words(table, query, part))}</p>"
-        f"{least}{_noise(table, query, price)}"
+        f"{least}{noise}"
         f"<h2>{escape(say('session.outward.title'))}</h2>"
-        f"<p>{escape(session_words.outward_words(query, past, reserve))}</p>"
-        f"<p class='muted'>{escape(session_words.splitting(query, past))}</p>"
+        f"<p>{escape(outward_words(query, past, reserve))}</p>"
+        f"<p class='muted'>{escape(splitting(query, past))}</p>"
     )
-    session_words.explain(query, past, reserve)
+    explain(query, past, reserve)
     with st.expander(say("session.more")):
         notes = [
             _each(query),
@@ -209,13 +510,6 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
     label = say("session.reserve", questions=query.questions, share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "session-go", disabled=not price.admissible, place="session")
     st.html(f'<p class="muted">{gloss.text(say("session.kept"))}</p>')
-
-
-def _noise(table: dp.Table, query: AdaptiveSession, price: dp.Preview) -> str:
-    """A warning that answers would be mostly noise."""
-    if price.useful:
-        return ""
-    return f'<p class="warn" role="status">{escape(say("session.noise", questions=query.questions))}</p>'
 
 
 def _each(query: AdaptiveSession) -> str:

@@ -30,14 +30,8 @@ def draw(table: dp.Table) -> None:
 def pick_table(table: dp.Table, page: str, width: int = 320) -> None:
     """A picker for the page's table. Choosing another table opens it."""
     names, labels = table_names(), table_labels()
-    picked = st.selectbox(
-        say("ask.table"),
-        names,
-        index=names.index(table.name),
-        key=f"{page}-table-{labels[table.name]}",
-        width=width,
-        format_func=labels.__getitem__,
-    )
+    now, key = names.index(table.name), f"{page}-table-{labels[table.name]}"
+    picked = st.selectbox(say("ask.table"), names, now, labels.__getitem__, key, width=width)
     if picked != table.name:
         choose_table(str(picked))
         st.query_params["table"] = str(picked)
@@ -50,6 +44,10 @@ def show_refusal(sentence: str | None, calmly: bool = False) -> None:
         st.html(f'<p class="lead">{escape(sentence)}</p>')
     elif sentence:
         show_error(say("page.trouble"), sentence)
+
+
+def paragraph(text: str, kind: str = "muted") -> None:
+    st.html(f'<p class="{kind}">{escape(text)}</p>')
 
 
 def show_success(sentence: str, bring: bool = False) -> None:

@@ -63,17 +63,14 @@ class FileRequest:
             raise Unfit
         seen: list[str] = []
         data, start, more = bytearray(), b"", True
-        parser = MultipartParser(
-            self._boundary,
-            {
-                "on_part_begin": lambda: seen.append("part"),
-                "on_headers_finished": lambda: seen.append("head"),
-                "on_part_data": lambda chunk, first, last: data.extend(chunk[first:last]),
-                "on_end": lambda: seen.append("end"),
-            },
-            max_header_count=_MOST_HEADERS,
-            max_header_size=_LONGEST_HEADER,
-        )
+        events: Any = {
+            "on_part_begin": lambda: seen.append("part"),
+            "on_headers_finished": lambda: seen.append("head"),
+            "on_part_data": lambda chunk, first, last: data.extend(chunk[first:last]),
+            "on_end": lambda: seen.append("end"),
+        }
+        limits: Any = {"max_header_count": _MOST_HEADERS, "max_header_size": _LONGEST_HEADER}
+        parser = MultipartParser(self._boundary, events, **limits)
         while more:
             message = await receive()
             body, more = message.get("body", b""), message.get("more_body", False)
@@ -286,11 +283,9 @@ class Incoming:
             self._notes.pop(session, None)
             owner = self._visitors.pop(session, session)
             last = owner not in self._visitors.values()
-            gone = [
-                file.path
-                for file in self._files.values()
-                if (file.session == session and not file.taken) or (last and file.owner == owner)
-            ]
+            own = [file for file in self._files.values() if file.session == session and not file.taken]
+            own += [file for file in self._files.values() if last and file.owner == owner and file not in own]
+            gone = [file.path for file in own]
         for path in gone:
             with suppress(OSError):  # a read-only disk must not stop the check
                 self.forget(path)

@@ -74,15 +74,8 @@ def pick() -> None:
     """The language picker at the right of the head."""
     with st.container(key="language", width="content"):
         with st.popover(say(f"language.name.{current()}"), key="language-open", help=None):
-            st.radio(
-                say("language.label"),
-                LANGUAGES,
-                index=LANGUAGES.index(current()),
-                format_func=_name,
-                key=f"{_PICKER}-{current()}",
-                on_change=_choose,
-                args=(f"{_PICKER}-{current()}",),
-            )
+            label, now, key = say("language.label"), LANGUAGES.index(current()), f"{_PICKER}-{current()}"
+            st.radio(label, LANGUAGES, now, _name, key, on_change=_choose, args=(key,))
         web.keep_cookie(IN_ADDRESS, st.session_state.get(_CHOSEN))
 
 

@@ -120,8 +120,3 @@ def _item(link: str, label: str, here: bool) -> str:
 def check_link(**address: str) -> None:
     """A link to the audit page, which runs the same question on made-up tables."""
     st.page_link(page("audit"), label=say("check.link"), query_params=address)
-
-
-def trust_link() -> None:
-    """A link to the same question in other trust models."""
-    st.page_link(page("trust"), label=say("trust.link"))

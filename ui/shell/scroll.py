@@ -70,14 +70,14 @@ def bring(what: str) -> None:
 
 
 def at_address(page: str) -> None:
-    """Called at the top of every page: whoever comes to another address comes for something again."""
+    """Called at the top of every page: a new address may scroll again."""
     now = [page, sorted(st.query_params.items())]
     if st.session_state.get(_PLACE) != now:
         st.session_state[_PLACE], st.session_state[_CAME] = now, []
 
 
 def came_for(what: str) -> bool:
-    """Did somebody just come for this? Once, as long as the address stays."""
+    """Has the visitor just come for this? True once per address."""
     came = st.session_state.setdefault(_CAME, [])
     if what in came:
         return False

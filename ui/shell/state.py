@@ -79,9 +79,8 @@ def current_table() -> dp.Table:
     """The table in the URL, else the one chosen before, else the newest added, else the first sample. An unknown name
     falls back to the sample."""
     try:
-        table = open_table(
-            st.query_params.get("table") or st.session_state.get("table") or newest_table() or FIRST_TABLE
-        )
+        wanted = st.query_params.get("table") or st.session_state.get("table")
+        table = open_table(wanted or newest_table() or FIRST_TABLE)
     except dp.AllowanceError as error:
         if error.code != "table.unknown":  # a damaged ledger: say so, and let the Ledger page show where
             st.session_state["complaint"] = str(error)

@@ -26,32 +26,10 @@ class Palette:
 
 
 LIGHT = Palette(
-    "#FBFAF6",
-    "#FFFFFF",
-    "#1C2733",
-    "#55606C",
-    "#DDD9CE",
-    "#0B6B63",
-    "#CFE6E1",
-    "#B4590A",
-    "#F6D9B8",
-    "#39495A",
-    "#B3261E",
-    "#FFFFFF",
+    *"#FBFAF6 #FFFFFF #1C2733 #55606C #DDD9CE #0B6B63 #CFE6E1 #B4590A #F6D9B8 #39495A #B3261E #FFFFFF".split()
 )
 DARK = Palette(
-    "#14191F",
-    "#1C232B",
-    "#ECE8DF",
-    "#A9B3BD",
-    "#38424D",
-    "#5CC2B4",
-    "#1E4541",
-    "#E39A4D",
-    "#5A3D1C",
-    "#93A7BB",
-    "#F0837A",
-    "#10201E",
+    *"#14191F #1C232B #ECE8DF #A9B3BD #38424D #5CC2B4 #1E4541 #E39A4D #5A3D1C #93A7BB #F0837A #10201E".split()
 )
 
 

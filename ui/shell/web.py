@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -19,14 +19,9 @@ import streamlit as st
 
 from dpengine.messages import MEANT, say
 from dpengine.messages.language import LANGUAGES, STORED, speaking
+from ui.api.http import ASGIApp, Message, Receive, Scope, Send
 from ui.shell import gate, incoming, workshop_state
 from ui.shell.scroll import ADMITTED
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 VISITOR_COOKIE = "allowance_visitor"
 LANGUAGE_COOKIE = "allowance_language"

@@ -15,8 +15,8 @@ import streamlit as st
 
 from dpengine.messages import CATALOGUES, MEANT
 from dpengine.messages.language import LANGUAGES, STORED, current
+from ui.api.http import ASGIApp, Message, Receive, Scope, Send
 from ui.shell import gate
-from ui.shell.web import ASGIApp, Message, Receive, Scope, Send
 
 _AREA = "widget."
 
@@ -32,67 +32,30 @@ _PICKERS = _testid("stSelectbox", "stMultiSelect")
 _LABEL, _TEXT, _PLACEHOLDER = "aria-label", "text", "placeholder"
 
 # Where each text stands. Lists and tags show values of a table, so no rule there may match a common word.
-PLACES: tuple[tuple[str, str, str], ...] = (
-    ("skip", _TEXT, _testid("stSkipToContent")),
-    ("pages", _LABEL, _testid("stTopNav", "stSidebarNav")),
-    ("sidebar", _LABEL, _ANY),
-    ("expand", _LABEL, _ANY),
-    ("collapse", _LABEL, _ANY),
-    ("menu", _LABEL, _ANY),
-    ("notifications", _LABEL, _ANY),
-    ("more", _TEXT, _testid("stHeader")),
-    ("running", _LABEL, _testid("stStatusWidget")),
-    ("stop", _TEXT, _testid("stStatusWidget")),
-    ("close", _LABEL, "button"),
-    ("dismiss", _LABEL, "button"),
-    ("help", _LABEL, _testid("stTooltipHoverTarget", "stTooltipIcon")),
-    ("copy", _LABEL, "button"),
-    ("copied", _LABEL, "button"),
-    ("open", _LABEL, "button"),
-    ("clear", _LABEL, "button"),
-    ("clear_all", _LABEL, "button"),
-    ("choose_one", _PLACEHOLDER, _PICKERS),
-    ("choose", _PLACEHOLDER, _PICKERS),
-    ("no_options", _PLACEHOLDER, _PICKERS),
-    ("no_results", _TEXT, _LISTS),
-    ("select_all", _TEXT, _LISTS),
-    ("select_matches", _TEXT, _LISTS),
-    ("selected", _LABEL, _PICKERS),
-    ("remove", _LABEL, "button"),
-    ("most_one", _TEXT, _LISTS),
-    ("most", _TEXT, _LISTS),
-    ("option", _TEXT, "[data-live-announcer]"),
-    ("options", _TEXT, "[data-live-announcer]"),
-    ("selectbox_options", _LABEL, _ANY),
-    ("multiselect_options", _LABEL, _ANY),
-    ("enter", _TEXT, _testid("InputInstructions")),
-    ("ctrl_enter", _TEXT, _testid("InputInstructions")),
-    ("enter_form", _TEXT, _testid("InputInstructions")),
-    ("show_password", _LABEL, "button"),
-    ("hide_password", _LABEL, "button"),
-    ("increment", _LABEL, "button"),
-    ("decrement", _LABEL, "button"),
-    ("above", _TEXT, _ANY),
-    ("below", _TEXT, _ANY),
-    ("upload", _TEXT, _DROPZONE),
-    ("file_upload", _LABEL, _DROPZONE),
-    ("per_file", _TEXT, _DROPZONE),
-    ("drop", _TEXT, _DROPZONE),
-    ("add_files", _LABEL, _DROPZONE),
-    ("cancel_upload", _LABEL, _DROPZONE),
-    ("file_large", _TEXT, _DROPZONE),
-    ("choose_date", _LABEL, _ANY),
-    ("clear_date", _LABEL, "button"),
-    ("choose_date_in", _LABEL, _CALENDAR),
-    ("choose_date_in", _TEXT, _CALENDAR),
-    ("next_month", _LABEL, _CALENDAR),
-    ("previous_month", _LABEL, _CALENDAR),
-    ("calendar_keys", _TEXT, _CALENDAR),
-    ("day", _LABEL, _testid("stDateInput")),
-    ("month", _LABEL, _testid("stDateInput")),
-    ("year", _LABEL, _testid("stDateInput")),
-    ("no_year", _TEXT, _testid("stDateInput")),
-)
+_PLACED = {
+    (_TEXT, _testid("stSkipToContent")): "skip",
+    (_LABEL, _testid("stTopNav", "stSidebarNav")): "pages",
+    (_LABEL, _ANY): "sidebar expand collapse menu notifications selectbox_options multiselect_options choose_date",
+    (_TEXT, _testid("stHeader")): "more",
+    (_LABEL, _testid("stStatusWidget")): "running",
+    (_TEXT, _testid("stStatusWidget")): "stop",
+    (_LABEL, "button"): "close dismiss copy copied open clear clear_all remove show_password hide_password increment "
+    "decrement clear_date",
+    (_LABEL, _testid("stTooltipHoverTarget", "stTooltipIcon")): "help",
+    (_PLACEHOLDER, _PICKERS): "choose_one choose no_options",
+    (_TEXT, _LISTS): "no_results select_all select_matches most_one most",
+    (_LABEL, _PICKERS): "selected",
+    (_TEXT, "[data-live-announcer]"): "option options",
+    (_TEXT, _testid("InputInstructions")): "enter ctrl_enter enter_form",
+    (_TEXT, _ANY): "above below",
+    (_TEXT, _DROPZONE): "upload per_file drop file_large",
+    (_LABEL, _DROPZONE): "file_upload add_files cancel_upload",
+    (_LABEL, _CALENDAR): "choose_date_in next_month previous_month",
+    (_TEXT, _CALENDAR): "choose_date_in calendar_keys",
+    (_LABEL, _testid("stDateInput")): "day month year",
+    (_TEXT, _testid("stDateInput")): "no_year",
+}
+PLACES = tuple((name, part, at) for (part, at), names in _PLACED.items() for name in names.split())
 
 
 def _script() -> bytes:

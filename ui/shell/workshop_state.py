@@ -196,15 +196,9 @@ class Room:
                 known, asked, self._until = {}, {}, 0.0
                 posed, number, people = self._posed, self._round, self._present()
             shown = [(name, dot) for request_id, name in asked.items() if isinstance(dot := known.get(request_id), Dot)]
-            fresh = Snapshot(
-                0,
-                number,
-                posed,
-                tuple(dot for _, dot in shown),
-                tuple(name for name, _ in shown),
-                people,
-                sum(request_id not in known for request_id in asked),
-            )
+            names, dots = tuple(name for name, _ in shown), tuple(dot for _, dot in shown)
+            waiting = sum(request_id not in known for request_id in asked)
+            fresh = Snapshot(0, number, posed, dots, names, people, waiting)
             before = self._seen
             version = 1 if before is None else before.version
             if before is None or replace(before, version=0) != fresh:

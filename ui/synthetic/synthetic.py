@@ -3,27 +3,477 @@ price."""
 
 from __future__ import annotations
 
+import json
+import math
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from html import escape
+from itertools import chain, combinations, product
 from typing import Any
 
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.printed import percent_left
+from dpengine.core.printed import chance
+from dpengine.core.types import Arrow
 from dpengine.declared import condition_words
 from dpengine.declared.conditions import read_predicate
 from dpengine.declared.public_rules import rules_on
+from dpengine.mechanisms.answer_state import fills
 from dpengine.mechanisms.marginals.wanted import MOST_COLUMNS
+from dpengine.mechanisms.synthetic.plans import CHOSEN, MIXED
+from dpengine.mechanisms.synthetic.rules import evened
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable, can_be_part
-from dpengine.messages import say
+from dpengine.messages import plain, say
+from dpengine.messages.numbers import to_figures
 from dpengine.planning.opening import PART
+from dpengine.released import synthetic
+from dpengine.released.look import Figure
+from dpengine.released.look_fit import MOST_FITTED
+from dpengine.released.synthetic import ClassShare, FittedTable, KeptTogether, Synthetic
+from ui.ask import answer as answers
 from ui.ask import spend
 from ui.board import board_state
-from ui.parts import conditions, fields, history, job, owner
-from ui.shell import frame
-from ui.synthetic import made_result, synthetic_preview, synthetic_result
+from ui.parts import conditions, exports, fields, history, job
+from ui.pictures import charts, many
+from ui.publish.publish import FIRST_ROWS, MOST_SHOWN, begins, picked
+from ui.shell import frame, nav
 from ui.words import prices
+from ui.words.figures import bare, rounded, rounded_range
+from ui.words.markup import html_table
+from ui.words.phrases import threes
+from ui.words.wording import range_words
+
+# --- a synthetic table's expected quality, from public facts: what is measured, how exactly, and what is fitted
+
+MUCH = 0.15  # share of the rows in other cells, above which the page says so
+
+
+def show_preview(query: SyntheticTable) -> None:
+    off = query.off_by_noise()
+    sentence = say("synthetic_page.off_much" if off > MUCH else "synthetic_page.off", off=to_figures(100 * off, 2))
+    sentence += f" {say('synthetic_page.off_rows')}" if query.counts_rows else ""
+    warn = f'<p class="warn">{escape(sentence)}</p>' if off > MUCH else ""
+    st.html(
+        f"<h2>{escape(say('publish_page.worth'))}</h2><p><b>{escape(plainly(query))}</b></p>{warn}"
+        f'<p class="muted">{escape(rows_words(query))}</p>'
+    )
+    with st.expander(say("synthetic_page.details")):
+        lines = [promised(query), *([] if warn else [sentence]), say("synthetic_page.fitted")]
+        st.html("".join(f'<p class="muted">{escape(line)}</p>' for line in lines))
+    good_for(query)
+
+
+def plainly(query: SyntheticTable, kept: KeptTogether | None = None) -> str:
+    """What is counted, and an example in people of a count's error; with `kept`, what was counted."""
+    kind = _kind(query)
+    widest = math.ceil(max(query.reach(part) for part in query.sets)) if kept is None else kept.widest
+    people = max(int(float(f"{query.facts.about / 10:.1g}")), 1)
+    if kept is not None and query.plan == CHOSEN:
+        sentence = say(f"synthetic_page.had.{kind}", keep=query.keep, told=counted_together(kept))
+    else:
+        turns = query.turns if kept is None else kept.threes
+        sentence = say(f"synthetic_page.plain.{kind}", keep=query.keep, turns=turns)
+    ends = {"low": max(people - widest, 0), "high": people + widest, "of": say(f"synthetic_page.of_{query.counted}")}
+    return f"{sentence} {say('synthetic_page.plain_example', said=people, chance=chance(query.beta), **ends)}"
+
+
+def _kind(query: SyntheticTable) -> str:
+    all_chosen = query.plan == MIXED and query.turns == query.choices
+    return query.plan + ("_keep" if query.keep and query.plan == CHOSEN else "_all" if all_chosen else "")
+
+
+def counted_together(kept: KeptTogether) -> str:
+    """How many pairs and triples of columns were counted, of all of them."""
+    facts = {"pairs": kept.pairs, "all": kept.all_pairs, "threes": kept.threes}
+    return say("synthetic_page.had_both" if kept.threes else "synthetic_page.had_pairs", **facts)
+
+
+def promised(query: SyntheticTable, kept: KeptTogether | None = None) -> str:
+    """What is measured, and within which intervals: the widest, and the widest of a single column. With `kept`, what
+    was measured."""
+    if kept is not None and query.plan == CHOSEN:
+        facts = {"told": counted_together(kept), "widest": kept.widest, "of": say(f"synthetic_page.of_{query.counted}")}
+        return say("synthetic_page.promised.had", chance=chance(query.beta), **facts)
+    reach = {part: query.reach(part) for part in query.sets}
+    facts = {"of": say(f"synthetic_page.of_{query.counted}"), "keep": query.keep, "sets": len(query.sets)}
+    facts |= {"cells": query.cell_count, "turns": query.turns, "parts": query.choices, "chance": chance(query.beta)}
+    facts["widest"] = math.ceil(max(reach.values()))
+    facts["single"] = math.ceil(max(query.reach((place,)) for place in range(len(query.axes))))
+    facts["pair"] = math.ceil(max(reach[part] for part in query.sets if len(part) == 2))
+    return say(f"synthetic_page.promised.{_kind(query)}", **facts)
+
+
+def rows_words(query: SyntheticTable) -> str:
+    if query.layout.known:
+        rows = query.rows_made([])
+        return say("synthetic_page.rows_known" if rows == query.facts.people else "synthetic_page.rows_most", rows=rows)
+    return say("synthetic_page.rows_noisy")
+
+
+def good_for(query: SyntheticTable) -> None:
+    """Before buying: what it is good for, and what not."""
+    even = [name for name, several in evened(query.axes, query.facts).items() if several]
+    bad = [say("synthetic_page.bad")]
+    if even:
+        bad += [say("synthetic_page.bad_averages", columns=even), say("synthetic_page.bad_averages_but")]
+    st.html(f"{good_words(query)}<p>{escape(' '.join(bad))}</p>")
+
+
+def good_words(query: SyntheticTable, follows: Collection[str] = ()) -> str:
+    """What it is good for. `follows`: the columns that take their values from another answer."""
+    several = evened(query.axes, query.facts)
+    every = [name for name, some in several.items() if not some and name not in follows]
+    curved = [name for name in several if name in follows]
+    noisy = query.off_by_noise() > MUCH
+    good = [say("synthetic_page.good_noisy" if noisy else "synthetic_page.good")]
+    good += [say("synthetic_page.good_averages", columns=every)] if every and not noisy else []
+    good += [say("synthetic_page.good_averages_curve", columns=curved)] if curved else []
+    mark = ' class="warn"' if noisy else ""
+    return f"<h2>{escape(say('synthetic_page.good_title'))}</h2><p{mark}>{escape(' '.join(good))}</p>"
+
+
+# --- rows for anybody: the first of them, and the files to download
+
+MOST_IN_SHEET = 200_000  # rows of a spreadsheet
+
+
+def _file(written: Callable[[Arrow], bytes], table: Callable[..., Arrow]) -> bytes:
+    """Built when the button is clicked: a large table is not written on every run of the page."""
+    return written(table())
+
+
+def take_away(answer: dp.Answer, table: Callable[..., Arrow], in_sheet: int | None = None) -> None:
+    """`table(many)` builds the first rows, `table()` all. With `in_sheet` rows, also as a spreadsheet if they fit."""
+    name = f"synthetic-{answer.receipt['charge']['hash'][:8]}"
+    first = table(FIRST_ROWS)
+    rows = [["" if cell is None else str(cell) for cell in row.values()] for row in first.to_pylist()]
+    files = {
+        "csv": ("publish_page.csv", exports.table_csv),
+        "parquet": ("publish_page.parquet", exports.table_parquet),
+    }
+    if in_sheet is not None and in_sheet <= MOST_IN_SHEET:
+        files["xlsx"] = ("synthetic_page.excel", exports.table_sheet)
+    st.html(f"<h2>{escape(say('publish_page.take'))}</h2>")
+    st.html(begins(say("synthetic_page.begins"), list(first.column_names), rows))
+    writers = {end: (label, partial(_file, build, table)) for end, (label, build) in files.items()}
+    exports.offer_all(name, "synthetic", writers)
+    st.html(f'<p class="muted">{escape(say("synthetic_page.may"))}</p>')
+
+
+# --- a synthetic table: download it, and ask it anything, free
+
+
+def show_made(table: dp.Table, answer: dp.Answer) -> None:
+    rows = table.synthetic(answer)
+    assert isinstance(rows, Synthetic)
+    answers.show_heading(table, answer, range_words(answer))
+    with st.container(key="card-synthetic-rows"):
+        take_away(answer, rows.table)
+    with st.container(key="card-synthetic-free"):
+        _ask(rows)
+    answers.receipt(answer, "synthetic")
+    st.button(say("synthetic_page.another"), key="synthetic-another", on_click=nav.forget, args=("made", "of", "if"))
+
+
+def _ask(fitted: Synthetic) -> None:
+    title, why = say("publish_page.free"), say("synthetic_page.free_why")
+    st.html(f"<h2>{escape(title)}</h2><p class='muted'>{escape(why)}</p>")
+    columns = fitted.query.columns
+    groups: dict[str, tuple[str, ...]] = {name: (name,) for name in columns}
+    pairs = {f"{first} × {other}": (first, other) for first, other in combinations(columns, 2)}
+    groups |= {name: pair for name, pair in pairs.items() if name not in groups}
+    condition = "?" * (1 + max((len(name) for name in groups if set(name) == {"?"}), default=0))  # not a column's name
+
+    def words(name: str) -> str:
+        return say("synthetic_page.of_condition") if name == condition else name
+
+    of = picked("of", [*groups, condition], words, say("synthetic_page.of"), "synthetic")
+    if of == condition:
+        _condition(fitted)
+    else:
+        _shares(fitted, fitted.marginal(groups[of]), of)
+
+
+def _condition(fitted: Synthetic) -> None:
+    """The share of the rows that meet a condition; the address keeps it."""
+    schema = dp.Schema({name: fitted.query.facts.schema[name] for name in fitted.query.columns})
+    known = job.read_address(st.query_params.get("if"))
+    lists = conditions.Lists(fitted.query.facts.table, schema)
+    rows = conditions.conditions(lists, known if isinstance(known, list) else [], "made")
+    if not rows:
+        return
+    try:
+        share = fitted.share(rows)
+    except dp.AllowanceError as refusal:
+        st.html(f'<p class="warn" role="status">{escape(str(refusal))}</p>')
+        return
+    st.query_params["if"] = json.dumps(rows, ensure_ascii=False)
+    sentence = say("answer.about_percent", value=_points(share))
+    st.html(f'<p class="together">{escape(sentence)}</p><p class="lead">{escape(_promise(fitted, share))}</p>')
+
+
+def _promise(fitted: Synthetic, share: ClassShare) -> str:
+    if share.interval is None:
+        return say("synthetic_page.no_promise")
+    if fills(*share.interval, 0, 100):
+        return say("synthetic_page.nothing")
+    low, high = rounded_range(*share.interval)
+    return say("answer.between", low=low, high=high, chance=chance(fitted.query.beta)) + _guess(fitted)
+
+
+def _guess(fitted: Synthetic) -> str:
+    nominal = fitted.query.promise().nominal
+    return " " + say("synthetic_page.nominal", people=fitted.query.facts.about) if nominal else ""
+
+
+def _points(share: ClassShare) -> str:
+    return bare(share.value) if share.interval is None else rounded(share.value, *share.interval)
+
+
+def _shares(fitted: Synthetic, shares: dict[str, ClassShare], name: str) -> None:
+    """Bars with the promised error, if any, and the numbers."""
+    promise = fitted.query.promise()
+    promised = all(share.width is not None for share in shares.values())
+    sentence = say("synthetic_page.no_promise")
+    if promised:
+        sentence = say("synthetic_page.shares", alpha=promise.alpha_words(), chance=chance(promise.beta))
+        sentence += _guess(fitted)
+    st.html(f'<p class="lead">{escape(sentence)}</p>')
+    first = dict(list(shares.items())[:MOST_SHOWN])
+    if len(shares) > MOST_SHOWN:
+        st.html(f'<p class="muted">{escape(say("synthetic_page.first", shown=MOST_SHOWN, many=len(shares)))}</p>')
+    values: dict[str, Any] = {label: share.value for label, share in first.items()}
+    ranges = {label: share.interval for label, share in first.items() if share.interval is not None}
+    alt = "; ".join(f"{label}: {_points(share)} %" for label, share in first.items())
+    words = (say("chart.percent"), alt, f"synthetic-{name}")
+    if promised:
+        charts.ranges(values, ranges, *words)
+    else:
+        charts.bars(values, None, *words)
+    with st.expander(say("answer.figures")):
+        st.html(_shares_table({label: shares[label] for label in many.page(shares, f"synthetic-page-{name}")}))
+
+
+def _shares_table(shares: dict[str, ClassShare]) -> str:
+    titles = ("answer.column.label", "publish_page.column.share", "answer.column.range")
+    rows = []
+    for label, share in shares.items():
+        ends = "–" if share.interval is None else " – ".join(rounded_range(*share.interval))
+        rows.append((label, f"{_points(share)} %", ends))
+    return html_table([*map(say, titles)], rows)
+
+
+# --- a paid synthetic table: download it, and compare its rows with what was measured
+
+# --- what a paid synthetic table does not keep: beside its files, and in a sentence under Answers. From the release and
+# public facts alone.
+
+FEW = 12  # pairs named in the line itself
+NAMED = 6  # values
+
+
+def show_not_kept(fitted: FittedTable, kept: KeptTogether) -> None:
+    """One point each; many pairs are folded."""
+    lines = [_pairs(kept), threes(kept), _averages(fitted, kept), _rare(fitted, kept), _none(fitted)]
+    lines.append(say("synthetic_page.bad_rest"))
+    points = "".join(f"<li>{escape(line)}</li>" for line in lines if line)
+    st.html(f"{_NOT_KEPT_STYLE}<h2>{escape(say('synthetic_page.not_kept'))}</h2><ul class='kept'>{points}</ul>")
+    if len(kept.apart) > FEW:
+        with st.expander(say("synthetic_page.apart_which", many=len(kept.apart))):
+            st.html(_apart(kept))
+
+
+def _pairs(kept: KeptTogether) -> str:
+    if not kept.apart:
+        return ""
+    facts = {"many": len(kept.apart), "all": kept.all_pairs}
+    if len(kept.apart) > FEW:
+        return say("synthetic_page.apart", **facts)
+    named = [f"{first} × {other}" for first, other in kept.apart]
+    return say("synthetic_page.apart_named", pairs=named, **facts)
+
+
+def _averages(fitted: FittedTable, kept: KeptTogether) -> str:
+    even = [name for name in kept.uneven if name not in fitted.refined]
+    if not even:
+        return ""
+    sentence = say("synthetic_page.bad_averages", columns=even)
+    if off := fitted.off_by_spreading():
+        by = [f"{name} ±{bare(float(f'{size:.2g}'))}" for name, size in off.items()]
+        sentence += " " + say("synthetic_page.bad_averages_by", off=by)
+    return sentence
+
+
+def _rare(fitted: FittedTable, kept: KeptTogether) -> str:
+    of = say(f"synthetic_page.of_{fitted.query.counted}")
+    sentence = say("synthetic_page.rare", single=kept.reach(1), pair=kept.reach(2), of=of)
+    names = []
+    for place, column in enumerate(kept.names):
+        names += [f"{column}: {name}" for name in synthetic.perhaps_none(fitted.look, place, fitted.counts(column))]
+    if not names:
+        return sentence
+    more = max(len(names) - NAMED, 0)
+    code = "synthetic_page.rare_more" if more else "synthetic_page.rare_named"
+    return f"{sentence} {say(code, values='; '.join(names[:NAMED]), more=more)}"
+
+
+def _none(fitted: FittedTable) -> str:
+    """The cells that a declaration implies and that got no rows."""
+    names = []
+    for place, (column, out) in enumerate(zip(fitted.look.cells, fitted.left_out, strict=True)):
+        cells = zip(fitted.query.cell_names(place), out, fitted.counts(column), strict=True)
+        names += [f"{column}: {name}" for name, no, rows in cells if no and not rows]
+    if not names:
+        return ""
+    if len(names) > NAMED:
+        return say("synthetic_page.none_many", many=len(names))
+    return say("synthetic_page.none_named", values="; ".join(names))
+
+
+def _apart(kept: KeptTogether) -> str:
+    """For each column, those it was not measured with."""
+    heads = say("synthetic_page.apart_column"), say("synthetic_page.apart_with")
+    rows = [(name, ", ".join(others)) for name, others in kept.apart_by_column().items()]
+    return html_table(heads, rows, words=2, scroll="scroll tall")
+
+
+_NOT_KEPT_STYLE = """<style>
+[data-testid="stHtml"] ul.kept { margin: 0 0 0.6rem 0; padding-inline-start: 1.2rem; }
+[data-testid="stHtml"] ul.kept li { margin: 0 0 0.4rem 0; overflow-wrap: anywhere; }
+</style>"""
+
+
+def show_fitted(table: dp.Table, answer: dp.Answer) -> None:
+    fitted = table.synthetic(answer)
+    assert isinstance(fitted, FittedTable)
+    kept = KeptTogether(fitted.look)
+    answers.show_heading(table, answer, plainly(fitted.query, kept))
+    if fitted.ready:
+        with st.container(key="card-synthetic-rows"):
+            take_away(answer, fitted.table, fitted.rows)
+            if fitted.refined:
+                st.html(_inside(table, fitted))
+            show_not_kept(fitted, kept)
+            st.html(good_words(fitted.query, fitted.refined))
+        with st.container(key="card-synthetic-free"):
+            _beside(fitted)
+            _measured(answer, fitted, kept)
+    elif fitted.progress() is not None:
+        _fitting(fitted)
+    else:
+        st.html(f'<p class="warn" role="status">{escape(say("synthetic_page.making"))}</p>')
+        st.button(say("synthetic_page.make"), key="synthetic-fit", on_click=table.make_rows, args=(answer,))
+    where = {"table": table.name, "look": answer.request_id}
+    st.page_link(nav.page("board"), label=say("synthetic_page.board"), query_params=where)
+    answers.receipt(answer, "synthetic")
+    st.button(say("synthetic_page.another"), key="synthetic-another", on_click=nav.forget, args=("made", "of"))
+
+
+@st.fragment(run_every=0.5)
+def _fitting(fitted: FittedTable) -> None:
+    """The fit's progress; the measurements can be seen meanwhile."""
+    now = fitted.progress()
+    if now is None or fitted.ready:
+        st.rerun()
+    st.html(f'<p class="muted" role="status">{escape(say("synthetic_page.fitting"))}</p>')
+    st.progress(min(now[0] / max(now[1], 1), 1.0))
+
+
+def _inside(table: dp.Table, fitted: FittedTable) -> str:
+    """The columns with values inside the measured groups from another answer."""
+    links = ", ".join(
+        f'<a href="{history.address_of(table.name, request)}" target="_self">{escape(name)}</a>'
+        for name, request in fitted.refined.items()
+    )
+    return f'<p class="muted">{escape(say("synthetic_page.values_curve"))} {links}.</p>'
+
+
+def _measured(answer: dp.Answer, fitted: FittedTable, kept: KeptTogether) -> None:
+    """What was counted together and how exactly, folded, and as a file; the fit's error if it can be checked."""
+    of = say(f"synthetic_page.of_{fitted.query.counted}")
+    names = say("synthetic_page.column.together"), say("synthetic_page.column.within", of=of)
+    rows = [(" × ".join(columns), reach) for columns, reach in fitted.together()]
+    with st.expander(say("synthetic_page.together", told=counted_together(kept))):
+        for line in (promised(fitted.query, kept), say("synthetic_page.together_lead"), _tried(fitted)):
+            st.html(f'<p class="muted">{escape(line)}</p>')
+        st.html(html_table(names, [(label, plain(to)) for label, to in rows], scroll="scroll tall") + _STYLE)
+        name = f"measured-{answer.receipt['charge']['hash'][:8]}.csv"
+        exports.offer(say("synthetic_page.together_csv"), exports.as_csv(names, rows), name, "synthetic-measured")
+
+
+def _beside(fitted: FittedTable) -> None:
+    """For one or two columns: the measured intervals, and the rows."""
+    st.html(f"<h2>{escape(say('synthetic_page.beside'))}</h2>")
+    names = fitted.look.cells
+    groups: dict[str, tuple[str, ...]] = {name: (name,) for name in names}
+    pairs = {f"{left} × {other}": (left, other) for left, other in combinations(names, 2)}
+    groups |= {name: pair for name, pair in pairs.items() if name not in groups and _shown(fitted, *pair)}
+    of = picked("of", list(groups), lambda left: left, say("synthetic_page.beside_of"), "synthetic")
+    figures, counts = _figures(fitted, groups[of])
+    measured = all(left.low is not None for left in figures)
+    code = "synthetic_page.beside_why" if measured else "synthetic_page.not_measured"
+    st.html(f'<p class="muted">{escape(say(code, chance=chance(fitted.query.beta)))}</p>')
+    labels = [left.label for left in figures]
+    values = dict(zip(labels, counts, strict=True))
+    bands = {left.label: (left.low, left.high) for left in figures if left.low is not None and left.high is not None}
+    if measured:
+        inside = sum(low <= values[label] <= high for label, (low, high) in bands.items())
+        st.html(f"<p>{escape(say('synthetic_page.inside', inside=inside, cells=len(bands)))}</p>")
+    first = labels[:MOST_SHOWN]
+    if len(labels) > MOST_SHOWN:
+        st.html(f'<p class="muted">{escape(say("synthetic_page.first", shown=MOST_SHOWN, many=len(labels)))}</p>')
+    alt = "; ".join(f"{label}: {plain(round(values[label]))}" for label in first)
+    axis_words = (say("chart.rows" if fitted.query.counts_rows else "chart.people"), alt, f"synthetic-{of}")
+    drawn = {label: values[label] for label in first}
+    if measured:
+        charts.ranges(dict(drawn), {label: bands[label] for label in first}, *axis_words)
+    else:
+        charts.bars(drawn, None, *axis_words)
+    with st.expander(say("answer.figures")):
+        shown = many.page(values, f"synthetic-page-{of}")
+        st.html(_rows_table({label: (values[label], bands.get(label)) for label in shown}))
+
+
+def _figures(fitted: FittedTable, names: tuple[str, ...]) -> tuple[list[Figure], list[float]]:
+    """The measurements, or estimates without one, and the rows of the same cells, with readable labels."""
+    query, counts = fitted.query, fitted.counts(*names)
+    cells = [query.cell_names(fitted.look.place(name)) for name in names]
+    figures = fitted.look.bars(names[0]) if len(names) == 1 else list(chain(*fitted.look.cross(*names)))
+    labels = map(", ".join, product(*cells))
+    named = [replace(figure, label=label) for figure, label in zip(figures, labels, strict=True)]
+    return named, counts.ravel().tolist()
+
+
+def _shown(fitted: FittedTable, first: str, other: str) -> bool:
+    """Can two columns be shown together? Only if measured, or with few enough cells for an estimate."""
+    part = tuple(sorted((fitted.look.place(first), fitted.look.place(other))))
+    few = fitted.sizes[part[0]] * fitted.sizes[part[1]] <= MOST_FITTED
+    return part in fitted.look.marginals or (few and fitted.look.fits(part))
+
+
+def _tried(fitted: FittedTable) -> str:
+    tried = fitted.tried
+    if tried is None:
+        return say("synthetic_page.tried_not")
+    off, noise, alone = (to_figures(100 * error, 2) for error in (tried.off, tried.noise, tried.alone))
+    sentence = say("synthetic_page.tried", pairs=tried.pairs, off=off, noise=noise, alone=alone)
+    return f"{sentence} {say('synthetic_page.tried_chosen')}" if fitted.query.plan == CHOSEN else sentence
+
+
+def _rows_table(rows: dict[str, tuple[float, tuple[float, float] | None]]) -> str:
+    titles = ("answer.column.label", "synthetic_page.column.rows", "synthetic_page.column.measured")
+    shown = []
+    for label, (value, band) in rows.items():
+        ends = "–" if band is None else " – ".join(rounded_range(*band))
+        shown.append((label, plain(round(value)), ends))
+    return html_table([*map(say, titles)], shown)
+
+
+_STYLE = """<style>.scroll.tall { max-height: 24rem; overflow-y: auto; margin-bottom: 0.8rem; }</style>"""
+
 
 PLACE = "synthetic"
 NAMES = ("columns", "keep", "never", "epsilon")
@@ -35,25 +485,20 @@ _USUAL = 15  # columns chosen at first
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("made")
-    if request and job.became(
-        table, request, lambda query: bool(query.makes_rows), "synthetic.unknown", job.wait, _result
-    ):
+    if request and job.became(table, request, _mine, "synthetic.unknown", job.wait, _result):
         _earlier(table, request)
         return
-    title, lead = say("synthetic_page.title"), say("synthetic_page.lead")
-    st.html(f"<h1>{escape(title)}</h1><p class='lead'>{escape(lead)}</p>")
-    frame.pick_table(table, PLACE)
-    if table.closed:
-        owner.closed(table)
-    elif len(_offered(table)) < 2:
-        job.hint(say("synthetic_page.no_columns"))
-    else:
-        _form(table)
+    st.html(f"<h1>{escape(say('synthetic_page.title'))}</h1><p class='lead'>{escape(say('synthetic_page.lead'))}</p>")
+    job.show_form(table, PLACE, say("synthetic_page.no_columns") if len(_offered(table)) < 2 else "", _form)
     _earlier(table)
 
 
+def _mine(query: dp.Query) -> bool:
+    return bool(query.makes_rows)
+
+
 def _result(table: dp.Table, answer: dp.Answer) -> None:
-    (made_result if answer.query.makes_rows == "fitted" else synthetic_result).show(table, answer)
+    (show_fitted if answer.query.makes_rows == "fitted" else show_made)(table, answer)
 
 
 def _offered(table: dp.Table) -> list[str]:
@@ -62,7 +507,7 @@ def _offered(table: dp.Table) -> list[str]:
 
 def _earlier(table: dp.Table, but: str = "") -> None:
     syntheses = [answer for answer in table.syntheses() if answer.request_id != but]
-    history.kept(say("synthetic_page.earlier"), syntheses, history.synthetic_address)
+    history.kept(say("synthetic_page.earlier"), syntheses, "synthetic", "made")
 
 
 def _form(table: dp.Table) -> None:
@@ -72,14 +517,9 @@ def _form(table: dp.Table) -> None:
     left, right = st.columns([5, 6], gap="medium")
     query: SyntheticTable | None = None
     with left, st.container(key="card-synthetic-what"):
-        columns = st.multiselect(
-            say("synthetic_page.columns"),
-            _offered(table),
-            given["columns"],
-            max_selections=MOST_COLUMNS,
-            key=job.addressed_widget(PLACE, "columns"),
-            placeholder=say("publish_page.columns_none"),
-        )
+        label, key = say("synthetic_page.columns"), job.addressed_widget(PLACE, "columns")
+        limits: Any = {"max_selections": MOST_COLUMNS, "placeholder": say("publish_page.columns_none")}
+        columns = st.multiselect(label, _offered(table), given["columns"], key=key, **limits)
         keep = _keep(columns, str(given.get("keep") or ""))
         now: dict[str, Any] = {"columns": columns, "keep": keep, "never": _rules(table, columns, given)}
     with right, st.container(key="card-synthetic"):
@@ -100,8 +540,7 @@ def _form(table: dp.Table) -> None:
             job.hint(refusal)
         else:
             _buy(table, query)
-        if stopped := st.session_state.pop("refusal", None):
-            job.refused(stopped)
+        job.show_refusal()
 
 
 def _built(table: dp.Table, now: dict[str, Any]) -> SyntheticTable:
@@ -113,17 +552,11 @@ def _built(table: dp.Table, now: dict[str, Any]) -> SyntheticTable:
 
 
 def _keep(columns: list[str], now: str) -> str:
-    options, whole = ["", *columns], say("synthetic_page.keep.all")
-    return str(
-        st.selectbox(
-            say("synthetic_page.keep"),
-            options,
-            options.index(now) if now in options else 0,
-            format_func=lambda column: say("synthetic_page.keep.column", column=column) if column else whole,
-            key=job.addressed_widget(PLACE, "keep"),
-            help=say("param.keep.help"),
-        )
-    )
+    words = {"": say("synthetic_page.keep.all")}
+    words |= {column: say("synthetic_page.keep.column", column=column) for column in columns}
+    options, label, note = list(words), say("synthetic_page.keep"), say("param.keep.help")
+    at, key = options.index(now) if now in options else 0, job.addressed_widget(PLACE, "keep")
+    return str(st.selectbox(label, options, at, words.__getitem__, key, help=note))
 
 
 def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[Any]:
@@ -177,13 +610,13 @@ def _count(counter: str, step: int) -> None:
 def _worth(query: dp.Query) -> Fraction:
     """How many times fewer rows the noise moves than at the level called much."""
     assert isinstance(query, SyntheticTable)
-    return Fraction(synthetic_preview.MUCH / max(query.off_by_noise(), 1e-9))
+    return Fraction(MUCH / max(query.off_by_noise(), 1e-9))
 
 
 def _buy(table: dp.Table, query: SyntheticTable) -> None:
     price = table.preview(query, checked=True)
     frame.show_price(table, price, "_synthetic")
-    synthetic_preview.show(query)
+    show_preview(query)
     dear = price.share - price.check_share > PART * table.meter().unused
     if dear and (least := spend.least_html(table, table.opening(query, _worth))):
         st.html(least)
@@ -192,8 +625,7 @@ def _buy(table: dp.Table, query: SyntheticTable) -> None:
     label = say("synthetic_page.button", share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "synthetic-go", disabled=not price.admissible, place="made")
     if not price.admissible and not job.short(table, price):
-        left = table.meter().unused
-        job.refused(say("synthetic_page.too_much", left=percent_left(left)) if left else say("ask.nothing_left"))
+        job.too_much(table, "synthetic_page.too_much")
 
 
 def _filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:

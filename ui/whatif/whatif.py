@@ -2,28 +2,334 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from decimal import ROUND_CEILING, Decimal
+from functools import cache
 from html import escape
+from typing import Any
 
 import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant import how_many_fit
 from dpengine.core.amounts import BETA
-from dpengine.core.exact import text_of
+from dpengine.core.exact import decimal_of, text_of
 from dpengine.core.printed import chance, percent, power_of_ten, three_figures
+from dpengine.core.strict_json import read_strict
 from dpengine.mechanisms.choices.median import Median
-from dpengine.messages import language, plain, say
-from dpengine.messages.numbers import to_figures
+from dpengine.mechanisms.promises import Promise
+from dpengine.messages import known, language, plain, say
+from dpengine.messages.numbers import local, to_figures
 from dpengine.planning import alternatives, whatif
 from dpengine.planning import whatif as asked
-from dpengine.planning.whatif import made_up, read_number_field, theorems
-from ui.ask import preview
+from dpengine.planning.whatif import FIND, made_up, offered, read_number_field, theorems
+from ui.ask import form, preview
+from ui.data.draft import CARE
 from ui.parts import exports, fields, job
 from ui.pictures import charts
 from ui.shell import nav
-from ui.whatif import whatif_form, whatif_state
-from ui.whatif.whatif_state import SECTIONS, SHAPES, widget
+from ui.shell.language import address
+from ui.shell.state import choose_table, open_table, table_names
 from ui.words import gloss
+
+# --- the entries on the What-if page. The address keeps them, so that a link restores them
+
+STATE = "whatif"
+FIELDS = {"epsilon": "e", "people": "n", "questions": "k", "promise": "x"}  # the four numbers, in order
+LONGEST = 60
+SECTIONS = ("odds", "ways", "many", "choose", "median")
+SHAPES = ("even", "bell", "skewed")
+USUAL = {"q": "count", "find": "promise", "n": "1,000", "e": "1", "d": "0.000001", "x": "30", "k": "1", "from": "typed"}
+USUAL |= {"column": "", "relation": "replace", "low": "0", "high": "6,000", "step": "1", "values": "10", "share": "90"}
+USUAL |= {"columns": "3", "lists": "2", "options": "5", "features": "3", "asks": "20", "full": "no", "beta": "0.05"}
+USUAL |= {"see": "odds", "prior": "10", "shape": "bell"}
+_CHOICES = {"q": offered(), "find": FIND, "from": ("typed", "table"), "relation": ("replace", "add_remove")}
+_CHOICES |= {"full": ("no", "yes"), "see": SECTIONS, "shape": SHAPES}
+_COMPARED = tuple(name for name in USUAL if name not in ("find", "x", "see", "prior", "shape"))
+
+
+def state(table: dp.Table) -> dict[str, str]:
+    """The settings: from the URL on arrival, else as last left, else the defaults."""
+    arriving = {name: st.query_params[name] for name in (*USUAL, "a") if name in st.query_params}
+    kept = st.session_state.get(STATE)
+    if kept is None or (arriving and arriving != kept["url"]):
+        turn = kept["turn"] + 1 if kept else 0
+        kept = {"url": arriving, "given": _clean(arriving, table), "a": _pinned(arriving.get("a"), table), "turn": turn}
+        kept["table"] = table.name
+        st.session_state[STATE] = kept
+    elif kept["given"]["from"] == "table" and kept["table"] != table.name:  # another table was opened meanwhile
+        change(**from_table(table))
+    return dict(st.session_state[STATE]["given"])
+
+
+def _usual(table: dp.Table, source: str) -> dict[str, str]:
+    """What an address omits: for an open table, its own terms."""
+    return USUAL | from_table(table) if source == "table" else USUAL
+
+
+def _clean(arriving: dict[str, str], table: dp.Table) -> dict[str, str]:
+    """Replace impossible values by defaults and cut long ones; nothing in a URL is trusted."""
+    given = {}
+    for name, usual in _usual(table, arriving.get("from", "")).items():
+        text = str(arriving.get(name, usual))[:LONGEST]
+        given[name] = text if text in _CHOICES.get(name, (text,)) else usual
+    return given
+
+
+def _pinned(text: str | None, table: dp.Table) -> dict[str, str] | None:
+    """Setting A, as JSON in the address."""
+    try:
+        value = read_strict(text or "null")
+    except ValueError:
+        return None
+    if not isinstance(value, dict):
+        return None
+    return _clean({name: str(value[name]) for name in _COMPARED if name in value}, table)
+
+
+def pinned() -> dict[str, str] | None:
+    setting: dict[str, str] | None = st.session_state[STATE]["a"]
+    return setting
+
+
+def pin(given: dict[str, str] | None) -> None:
+    st.session_state[STATE]["a"] = given
+
+
+def widget(name: str) -> str:
+    """The key of a widget; new after each link, because a browser keeps old widget values."""
+    return f"whatif-{name}-{st.session_state[STATE]['turn']}"
+
+
+def change(**values: str) -> None:
+    """Set fields from outside their widgets, which are built anew."""
+    kept = st.session_state[STATE]
+    kept["given"] = kept["given"] | values
+    kept["turn"] += 1
+
+
+def remember(table: dp.Table, given: dict[str, str]) -> None:
+    """Write the settings to the URL, without defaults."""
+    kept = st.session_state[STATE]
+    result = FIELDS[given["find"]]  # a result, not typed
+    query = {name: text for name, text in _unusual(table, given).items() if name != result}
+    if kept["a"]:
+        first = {name: text for name, text in _unusual(table, kept["a"]).items() if name in _COMPARED}
+        query["a"] = json.dumps(first, ensure_ascii=False, separators=(",", ":"))
+    kept["given"], kept["url"], kept["table"] = given, query, table.name
+    wanted = {"table": table.name} | query
+    address(wanted)
+
+
+def _unusual(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
+    usual = _usual(table, given["from"])
+    return {name: text for name, text in given.items() if text != usual[name]}
+
+
+def from_table(table: dp.Table) -> dict[str, str]:
+    """The public terms of the open table."""
+    rule = table.budget.rule
+    return {"n": f"{table.facts.about:,}", "e": text_of(rule.epsilon), "d": text_of(rule.delta)}
+
+
+# --- the question and the four numbers of the What-if page: three are typed, the fourth is a result
+
+
+def question(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
+    """“The [median] among [people I describe here]”, or of a column of the open table."""
+    own = given["from"] == "table"
+    keys = [key for key in asked.offered() if not own or asked.sized(key) or form.choices(table, key)]
+    now = given["q"] if given["q"] in keys else keys[0]
+    with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(say("form.the"), width="content")
+        key = fields.pick("form.kind", keys, now, noun, widget("q"))
+        column = ""
+        if own and not asked.sized(key) and asked.typed(key) - {"share"}:
+            columns = form.choices(table, key)
+            st.markdown(say("whatif.like" if "columns" in asked.typed(key) else "form.of"), width="content")
+            first = given["column"] if given["column"] in columns else columns[0]
+            column = fields.pick("form.column", columns, first, str, widget(f"column-{key}"))
+        st.markdown(say(_middle(key, column)), width="content")
+        here = table.name if own else ""
+        picked = fields.pick("whatif.source", ["", *table_names()], here, _source, widget("from"))
+    chosen = given | {"q": key, "column": column, "from": "table" if picked else "typed"}
+    if picked in ("", here):
+        return chosen
+    if picked != table.name:
+        choose_table(picked)
+    return chosen | from_table(open_table(picked))  # its public terms replace the typed ones
+
+
+def _source(table: str) -> str:
+    return say("whatif.source.table", table=table) if table else say("whatif.source.typed")
+
+
+def _middle(key: str, column: str) -> str:
+    """The words between the question and the people."""
+    needed = asked.typed(key)
+    if not needed:
+        return "whatif.with_trait"
+    number = "range" in needed and "columns" not in needed and not column and not asked.sized(key)
+    return "whatif.of_number" if number else "whatif.among"
+
+
+def noun(key: str) -> str:
+    """The question's noun in the sentence; a model and a session have their own names there."""
+    own = f"whatif.noun.{key}"
+    return say(own) if known(own) else dp.catalogue[key].card.noun
+
+
+def described(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
+    """Other public facts that the question needs."""
+    needed, sized = asked.typed(given["q"]), asked.sized(given["q"])
+    own = given["from"] == "table" and not sized
+    names: list[str] = [name for name in ("asks", "options", "features", "lists") if name in needed]
+    names += ["low", "high", "step"] if "range" in needed and not own else []
+    if "values" in needed and (not own or isinstance(table.schema[given["column"]], dp.Number)):
+        names.append("values")
+    names += [name for name in ("share", "columns") if name in needed]
+    if not names:
+        return given
+    with st.container(key="whatif-facts", horizontal=True):
+        for name in names:
+            counted = dp.catalogue[given["q"]].card.answer == "count"
+            code = "bars" if name == "values" and counted else name
+            code = "each" if name == "values" and sized else code
+            given = given | {name: field(say(f"whatif.field.{code}"), name, given, width=150)}
+    return given
+
+
+def field(label: str, name: str, given: dict[str, str], key: str = "", **options: Any) -> str:
+    """A number field. The text in the address stays, 1,000, while it means the same number. For an error in people, a
+    “%” stays too: a share of all people."""
+    key = widget(key or name)
+    text = fields.number_field(label, given[name], key, unit="%", live=True, max_chars=40, **options)
+    shown = str(st.session_state.get(fields.number_key(key), ""))
+    if name == "x" and shown.strip().endswith("%") and _usual_promise(given["q"])[0].whole and text:
+        text = f"{text.rstrip(' %')} %"
+    try:
+        before, now = ((asked.read_number_field(typed, ""), "%" in typed) for typed in (given[name], text))
+        return given[name] if before == now else text
+    except dp.AllowanceError:
+        return text
+
+
+def four(table: dp.Table, given: dict[str, str]) -> tuple[dict[str, str], Any]:
+    """Three fields and the place of the fourth."""
+    given = given | {"find": fields.choose("whatif.find", list(FIELDS), given["find"], widget("find"))}
+    slot = None
+    for column, (name, short) in zip(st.columns(4), FIELDS.items(), strict=True):
+        with column:
+            if name == given["find"]:
+                slot = st.empty()
+                continue
+            label = wish_label(table, given) if name == "promise" else say(f"whatif.field.{name}")
+            unique = f"x-{given['q']}-{given['from']}-{given['column']}" if name == "promise" else short
+            help = _help(name, _usual_promise(given["q"])[0].whole)
+            given = given | {short: field(label, short, given, key=unique, help=help)}
+            if name == "epsilon":
+                _presets()
+    return given, slot
+
+
+def _help(name: str, people: bool) -> str | None:
+    """`people`: is the error a number of people?"""
+    if name == "promise" and people:
+        return say("whatif.wish.of_all")
+    return say("gloss.epsilon.means") if name == "epsilon" else None
+
+
+def _presets() -> None:
+    with st.container(key="whatif-presets", horizontal=True, gap="small"):
+        for care, epsilon in CARE.items():
+            label, key = say(f"whatif.care.{care}"), f"whatif-care-{care}"
+            st.button(label, key=key, type="tertiary", on_click=change, kwargs={"e": epsilon})
+
+
+def result(slot: Any, label: str, value: str, note: str = "") -> None:
+    small = f"<span>{escape(note)}</span>" if note else ""
+    slot.html(f'<div class="solved"><em>{escape(label)}</em><b>{escape(value)}</b>{small}</div>')
+
+
+def more(given: dict[str, str]) -> dict[str, str]:
+    """δ, β and the protected unit."""
+    with st.expander(say("whatif.more")):
+        left, right = st.columns(2)
+        with left:
+            given = given | {"d": field(say("whatif.field.delta"), "d", given, help=say("whatif.delta_help"))}
+        with right:
+            given = given | {"beta": field(say("whatif.field.beta"), "beta", given, help=say("whatif.beta_help"))}
+        if given["from"] == "typed":
+            words = {name: say(f"whatif.relation.{name}") for name in ("replace", "add_remove")}
+            now = list(words).index(given["relation"])
+            relation = st.radio(say("whatif.relation"), list(words), now, words.__getitem__, widget("relation"))
+            given = given | {"relation": str(relation)}
+            if "range" in asked.typed(given["q"]) and not asked.sized(given["q"]):
+                label, note = say("whatif.full"), say("whatif.full_help")
+                full = st.toggle(label, given["full"] == "yes", key=widget("full"), help=note)
+                given = given | {"full": "yes" if full else "no"}
+    return given
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _usual_promise(key: str) -> tuple[Promise, str]:
+    """The question's kind of promise, and the unit of its error."""
+    query = whatif.read(USUAL | {"q": key}).query
+    return query.promise(), query.promise().typed_in(query)
+
+
+def wish_label(table: dp.Table, given: dict[str, str]) -> str:
+    code = _usual_promise(given["q"])[1]
+    if code == "column" and not given["column"]:
+        code = "plain"
+    return say(f"whatif.wish.{code}", column=given["column"])
+
+
+def wish_text(query: dp.Query) -> str:
+    """The size of a promise for an address: three digits, rounded up, so that it can be kept."""
+    promise = query.promise()
+    exact = decimal_of(promise.figure_for(query))
+    if promise.whole or not exact:
+        return f"{exact:,f}"
+    three = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_CEILING)
+    return f"{three:,f}".rstrip("0").rstrip(".") if "." in f"{three:f}" else f"{three:,f}"
+
+
+def address_text(solved: whatif.Solved, name: str) -> str:
+    """One of the four numbers for an address."""
+    if name == "epsilon":
+        exact = solved.budget.epsilon
+        return text_of(exact) if exact.denominator <= 1000 else f"{_up(decimal_of(exact), 3):f}"
+    if name == "promise":
+        return wish_text(solved.query)
+    return f"{solved.people if name == 'people' else solved.questions:,}"
+
+
+def sentence_text(solved: whatif.Solved, name: str) -> str:
+    """One of the four numbers for a sentence."""
+    return local(address_text(solved, name))
+
+
+def _up(value: Decimal, figures: int) -> Decimal:
+    return value.quantize(Decimal(1).scaleb(min(value.adjusted() + 1 - figures, 0)), rounding=ROUND_CEILING)
+
+
+def big(solved: whatif.Solved) -> tuple[str, str]:
+    """The result as shown in its place, and a word below it."""
+    name = solved.find
+    if name == "people" and solved.any_size:
+        return say("whatif.any"), say("whatif.any_note", people=solved.people)
+    if name != "promise":
+        many = name == "questions" and solved.questions >= 10**6
+        return (say("whatif.lots") if many else sentence_text(solved, name)), ""
+    beside = f"whatif.beside.{solved.promise.kind}"
+    return solved.promise.unnamed(asked.UNNAMED).size_for(solved.query), say(beside) if known(beside) else ""
+
 
 # --- further down, one at a time: what ε means, accountings, many questions, choosing one of several, two medians
 
@@ -36,16 +342,8 @@ Points = list[tuple[float, float]]
 
 def show_more(given: dict[str, str], solved: whatif.Solved) -> tuple[dict[str, str], dict[str, Points]]:
     """The choice, and the curves drawn."""
-    section = st.segmented_control(
-        say("whatif.see"),
-        SECTIONS,
-        default=given["see"],
-        required=True,
-        key=widget("see"),
-        format_func=lambda view: say(f"whatif.see.{view}"),
-        label_visibility="collapsed",
-    )
-    given = given | {"see": str(section or given["see"])}
+    hidden = {"label_visibility": "collapsed"}
+    given = given | {"see": fields.choose("whatif.see", SECTIONS, given["see"], widget("see"), **hidden)}
     with st.container(key="card-closer"):
         st.html(
             f"<h2>{escape(say('whatif.title.' + given['see']))}</h2>"
@@ -67,9 +365,8 @@ def show_more(given: dict[str, str], solved: whatif.Solved) -> tuple[dict[str, s
 def meaning(given: dict[str, str], relation: str) -> dict[str, str]:
     """When no fourth number was found: what the typed ε means, if it can be read."""
     try:
-        typed = dp.Budget(
-            read_number_field(given["e"], say("whatif.field.epsilon")), read_number_field(given["d"], "δ")
-        )
+        epsilon = read_number_field(given["e"], say("whatif.field.epsilon"))
+        typed = dp.Budget(epsilon, read_number_field(given["d"], "δ"))
     except dp.AllowanceError:
         return given
     if given["find"] == "epsilon":
@@ -81,16 +378,9 @@ def meaning(given: dict[str, str], relation: str) -> dict[str, str]:
 
 def _odds(given: dict[str, str], budget: dp.Budget, relation: str) -> str:
     now = given["prior"] if given["prior"] in fields.PRIORS else "10"
-    prior = st.segmented_control(
-        say("odds.prior"),
-        fields.PRIORS,
-        default=now,
-        required=True,
-        key=widget("prior"),
-        format_func=lambda percent: f"{percent} %",
-    )
-    fields.show_odds(budget.epsilon, budget.delta, relation, int(prior or now))
-    return str(prior or now)
+    prior = fields.choose("odds.prior", fields.PRIORS, now, widget("prior"), format_func="{} %".format)
+    fields.show_odds(budget.epsilon, budget.delta, relation, int(prior))
+    return prior
 
 
 def _ways(solved: whatif.Solved) -> None:
@@ -120,9 +410,8 @@ def _many(solved: whatif.Solved) -> dict[str, Points]:
         mark = (solved.questions, float(solved.promise.figure_for(solved.query))) if name == "filter" else None
         if points:
             lines.append(charts.Line(say(f"whatif.way.{name}"), points, mark, colour, dash))
-    charts.curves(
-        lines, say("whatif.axis.questions"), say("whatif.axis.error"), say("whatif.alt.many"), "whatif-many", 380
-    )
+    axes = say("whatif.axis.questions"), say("whatif.axis.error")
+    charts.curves(lines, *axes, say("whatif.alt.many"), "whatif-many", 380)
     return {line.name: line.points for line in lines}
 
 
@@ -147,21 +436,13 @@ def _choosing(solved: whatif.Solved) -> dict[str, Points]:
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
-def _simulated(facts: str, _query: Median, shape: str, times: int) -> tuple[float, list[float], list[float]]:
+def _simulated(facts: str, _query: Median, shape: str) -> tuple[float, list[float], list[float]]:
     """Cached for all visitors, so that the picture stays the same; the key holds public facts only."""
-    return whatif.two_medians(_query, shape, times)
+    return whatif.two_medians(_query, shape, SIMULATED)
 
 
 def _medians(given: dict[str, str], solved: whatif.Solved) -> tuple[str, dict[str, Points]]:
-    shape = st.segmented_control(
-        say("whatif.shape"),
-        SHAPES,
-        default=given["shape"],
-        required=True,
-        key=widget("shape"),
-        format_func=lambda option: say(f"whatif.shape.{option}"),
-    )
-    shape = str(shape or given["shape"])
+    shape = fields.choose("whatif.shape", SHAPES, given["shape"], widget("shape"))
     try:
         query = _median(given, solved)
     except dp.AllowanceError as error:
@@ -170,7 +451,7 @@ def _medians(given: dict[str, str], solved: whatif.Solved) -> tuple[str, dict[st
     column = query.facts.schema.number(query.column)
     people = min(query.facts.about, whatif.MOST_IMAGINED)
     key = f"{query.digest()} {column.as_json()} {query.facts.relation} {people}"
-    truth, noisy, chosen = _simulated(key, query, shape, SIMULATED)
+    truth, noisy, chosen = _simulated(key, query, shape)
     ends = (float(column.lower), float(column.upper))
     pad = (ends[1] - ends[0]) * 0.03
     facts = {"people": people, "epsilon": to_figures(float(query.epsilon), 3), "times": SIMULATED, "truth": truth}
@@ -182,13 +463,8 @@ def _medians(given: dict[str, str], solved: whatif.Solved) -> tuple[str, dict[st
             f"<p><b>{escape(say(f'whatif.median.{name}'))}</b> "
             f"{escape(say('whatif.median_near', near=near, times=SIMULATED))}</p>"
         )
-        charts.dots(
-            values,
-            say("whatif.median_axis"),
-            say(f"whatif.median_alt.{name}"),
-            f"whatif-median-{name}",
-            span=(ends[0] - pad, ends[1] + pad),
-        )
+        words = say("whatif.median_axis"), say(f"whatif.median_alt.{name}")
+        charts.dots(values, *words, f"whatif-median-{name}", span=(ends[0] - pad, ends[1] + pad))
         key = say("whatif.median_csv", way=say(f"whatif.median.{name}"))
         drawn[key] = [(float(place), value) for place, value in enumerate(values, start=1)]
     return shape, drawn
@@ -205,34 +481,35 @@ def _median(given: dict[str, str], solved: whatif.Solved) -> Median:
 
 def show(table: dp.Table) -> None:
     st.html(f'{_STYLE}<h1>{escape(say("whatif.title"))}</h1><p class="lead">{gloss.text(say("whatif.lead"))}</p>')
-    kept = whatif_state.state(table)
-    given = whatif_form.question(table, kept)
+    kept = state(table)
+    given = question(table, kept)
     if given["from"] != kept["from"] or st.session_state["table"] != table.name:
-        whatif_state.change(**given)
+        change(**given)
         st.rerun()
     own = given["from"] == "table"
-    if any(given[name] != kept[name] for name in ("q", "column")):
-        given = given | _fresh_wish(table, given)
+    if any(given[name] != kept[name] for name in ("q", "column")):  # its unit is another: start from these numbers
+        with suppress(dp.AllowanceError):
+            given = given | {"x": wish_text(_solved(table, given | {"find": "promise"}).query)}
     card, below = st.container(key="card-whatif"), st.container()
     with card:
-        given = whatif_form.described(table, given)
-        given, slot = whatif_form.four(table, given)
+        given = described(table, given)
+        given, slot = four(table, given)
         statement_place = st.container()
-        given = whatif_form.more(given)
+        given = more(given)
         try:
             solved = _solved(table, given)
         except dp.AllowanceError as error:
-            whatif_form.result(slot, say(f"whatif.result.{given['find']}"), "—")
+            result(slot, say(f"whatif.result.{given['find']}"), "—")
             with statement_place:
                 job.hint(str(error))
             with below:
                 given = meaning(given, table.facts.relation if own else given["relation"])
-            whatif_state.remember(table, given)
+            remember(table, given)
             return
         name = given["find"]
         if not solved.any_size:  # otherwise keep the typed one: any number would do
-            given = given | {whatif_state.FIELDS[name]: whatif_form.address_text(solved, name)}
-        whatif_form.result(slot, say(f"whatif.result.{name}"), *whatif_form.big(solved))
+            given = given | {FIELDS[name]: address_text(solved, name)}
+        result(slot, say(f"whatif.result.{name}"), *big(solved))
         with statement_place:
             statement(solved)
             if own:
@@ -241,17 +518,17 @@ def show(table: dp.Table) -> None:
         actions = st.container(key="whatif-actions", horizontal=True, vertical_alignment="center")
     first = _first(table)
     with st.container(key="card-curves"):
-        drawn = draw(solved, first, whatif_form.wish_label(table, given))
+        drawn = draw(solved, first, wish_label(table, given))
     if first is not None:
         compare(solved, first)
     given, further = show_more(given, solved)
     st.page_link(nav.page("lessons"), label=say("overfitting.link"), query_params={"lesson": "overfitting"})
-    nav.trust_link()
+    st.page_link(nav.page("trust"), label=say("trust.link"))
     nav.check_link(q=given["q"], relation=solved.query.facts.relation)
     _others()
     with actions:
         act(table, given, solved, drawn | further)
-    whatif_state.remember(table, given)
+    remember(table, given)
 
 
 def _solved(table: dp.Table, given: dict[str, str]) -> whatif.Solved:
@@ -269,17 +546,9 @@ def _others() -> None:
         st.html("".join(rows))
 
 
-def _fresh_wish(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
-    """Another question has another unit: start from what these numbers give."""
-    try:
-        return {"x": whatif_form.wish_text(_solved(table, given | {"find": "promise"}).query)}
-    except dp.AllowanceError:
-        return {}
-
-
 def _first(table: dp.Table) -> whatif.Solved | None:
     """Setting A, if one is kept and still valid."""
-    given = whatif_state.pinned()
+    given = pinned()
     try:
         return None if given is None else _solved(table, given | {"find": "promise"})
     except dp.AllowanceError:
@@ -293,17 +562,14 @@ def statement(solved: whatif.Solved) -> None:
     promise = solved.promise.unnamed(asked.UNNAMED)
     each = "its" if solved.questions == 1 else "each"
     several = say("whatif.one") if solved.questions == 1 else say("whatif.several", questions=solved.questions)
-    main = say(
-        "whatif.statement_any" if solved.any_size else "whatif.statement",
-        people=f"<b>{plain(solved.people)}</b>",
-        epsilon=f"<b>{whatif_form.sentence_text(solved, 'epsilon')}</b>",
-        several=f"<b>{escape(several)}</b>",
-        promise=say(f"whatif.{each}.{promise.code}", promise=f"<b>{escape(promise.words(solved.query))}</b>"),
-    )
-    aside = [say(f"whatif.protects.{solved.query.facts.relation}")]
+    numbers = {"people": plain(solved.people), "epsilon": sentence_text(solved, "epsilon")}
+    bold = {name: f"<b>{text}</b>" for name, text in (numbers | {"several": escape(several)}).items()}
+    words = say(f"whatif.{each}.{promise.code}", promise=f"<b>{escape(promise.words(solved.query))}</b>")
+    main = say("whatif.statement_any" if solved.any_size else "whatif.statement", promise=words, **bold)
     together = "whatif.takes" if solved.questions == 1 else "whatif.each_takes"
     shares = {"share": percent(solved.used(1)), "all": percent(solved.used(solved.questions))}
-    aside.insert(0, say(together, each=three_figures(solved.query.epsilon), **shares))
+    aside = [say(together, each=three_figures(solved.query.epsilon), **shares)]
+    aside.append(say(f"whatif.protects.{solved.query.facts.relation}"))
     floor = promise.floor_words(solved.people)
     if floor and not solved.any_size:
         aside.append(floor)
@@ -339,15 +605,13 @@ def act(table: dp.Table, given: dict[str, str], solved: whatif.Solved, drawn: di
     on_ask = "ask" in solved.query.card.asked_on and not asked.sized(given["q"])
     if given["from"] == "table" and on_ask and solved.query.beta == BETA:
         st.page_link(nav.page("ask"), label=say("whatif.use"), query_params=preview.preview_link(table, solved.query))
-    if whatif_state.pinned() is None:
-        st.button(say("whatif.pin"), key="whatif-pin", on_click=whatif_state.pin, args=(given,))
+    if pinned() is None:
+        st.button(say("whatif.pin"), key="whatif-pin", on_click=pin, args=(given,))
     else:
-        st.button(say("whatif.unpin"), key="whatif-unpin", on_click=whatif_state.pin, args=(None,))
+        st.button(say("whatif.unpin"), key="whatif-unpin", on_click=pin, args=(None,))
     header = [say("whatif.csv.curve"), say("whatif.csv.at"), say("whatif.csv.error")]
     rows = [[name, *point] for name, points in drawn.items() for point in points]
-    st.download_button(
-        say("whatif.csv"), exports.as_csv(header, rows), "what-if.csv", "text/csv", key="whatif-csv", on_click="ignore"
-    )
+    exports.offer(say("whatif.csv"), exports.as_csv(header, rows), "what-if.csv", "whatif-csv")
 
 
 # --- curves and comparison --------------------------------------------------------------------------------------------
@@ -359,18 +623,15 @@ def draw(solved: whatif.Solved, first: whatif.Solved | None, unit: str) -> dict[
     if first is not None and _same_unit(first, solved):
         settings.insert(0, ("A", first, "take", "dash"))
     drawn: dict[str, Points] = {}
-    for column, (axis, along) in zip(
-        st.columns(2), (("epsilon", whatif.along_epsilon), ("people", whatif.along_people)), strict=True
-    ):
+    axes = {"epsilon": whatif.along_epsilon, "people": whatif.along_people}
+    for column, (axis, along) in zip(st.columns(2), axes.items(), strict=True):
         lines = []
         for name, setting, colour, dash in settings:
             points = [(float(x), float(y)) for x, y in along(setting.query)]
-            here = (
-                (setting.query.epsilon, setting.promise.figure_for(setting.query))
-                if axis == "epsilon"
-                else (setting.people, whatif.at_people(setting.query))
-            )
-            lines.append(charts.Line(name, points, (float(here[0]), float(here[1])), colour, dash))
+            here = float(setting.people), float(whatif.at_people(setting.query))
+            if axis == "epsilon":
+                here = float(setting.query.epsilon), float(setting.promise.figure_for(setting.query))
+            lines.append(charts.Line(name, points, here, colour, dash))
             drawn[say(f"whatif.curve.{axis}") + (f" ({name})" if name else "")] = points
         beside = axis == "people" and not whatif.depends_on_people(solved.query)
         with column:
@@ -389,17 +650,17 @@ def _same_unit(first: whatif.Solved, other: whatif.Solved) -> bool:
 
 def compare(solved: whatif.Solved, first: whatif.Solved) -> None:
     """A and B, line by line."""
-    rows = [
-        ("whatif.row.question", [whatif_form.noun(side.query.card.key) for side in (first, solved)]),
-        ("whatif.field.people", [plain(side.people) for side in (first, solved)]),
-        ("whatif.field.epsilon", [whatif_form.sentence_text(side, "epsilon") for side in (first, solved)]),
-        ("whatif.field.questions", [plain(side.questions) for side in (first, solved)]),
-        ("whatif.row.each", [three_figures(side.query.epsilon) for side in (first, solved)]),
-        ("whatif.row.promise", [side.promise.unnamed(asked.UNNAMED).short(side.query) for side in (first, solved)]),
-    ]
+    rows: dict[str, Callable[[whatif.Solved], str]] = {
+        "whatif.row.question": lambda side: noun(side.query.card.key),
+        "whatif.field.people": lambda side: plain(side.people),
+        "whatif.field.epsilon": lambda side: sentence_text(side, "epsilon"),
+        "whatif.field.questions": lambda side: plain(side.questions),
+        "whatif.row.each": lambda side: three_figures(side.query.epsilon),
+        "whatif.row.promise": lambda side: side.promise.unnamed(asked.UNNAMED).short(side.query),
+    }
     body = ""
-    for code, cells in rows:
-        html = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+    for code, shown in rows.items():
+        html = "".join(f"<td>{escape(shown(side))}</td>" for side in (first, solved))
         body += f"<tr><th scope='row'>{escape(say(code))}</th>{html}</tr>"
     head = "<tr><td></td><th scope='col'>A</th><th scope='col'>B</th></tr>"
     with st.container(key="card-compare"):

@@ -52,7 +52,7 @@ def limits(query: dp.Query) -> tuple[float, float] | None:
 
 
 def cut(query: dp.Query, value: Any, interval: Any, part: str = "") -> tuple[Any, Any]:
-    """A figure and its range, cut to what is possible for certain, as numbers that can be drawn; days always are."""
+    """A figure and its range, cut to what is certainly possible, as numbers that can be drawn; days as they are."""
     if isinstance(value, str) or interval is None:
         return value, interval
     least, most = (_drawable(end) for end in query.sure(part))
@@ -107,7 +107,7 @@ def pictured(query: dp.Query, given: dict[str, Any], intervals: Any) -> tuple[An
 
 
 def shown(query: dp.Query, values: dict[str, Any], ranges: dict[str, Any] | None) -> tuple[Any, Any]:
-    """The parts of an answer under names in the reader's language; what is stored keeps its own."""
+    """The parts of an answer under names in the reader's language. Stored names stay as they are."""
     names = query.shown()
 
     def renamed(part: dict[str, Any] | None) -> Any:
@@ -137,9 +137,8 @@ def _texts(query: dp.Query, value: Any, low: Any, high: Any, part: str) -> tuple
     for number, rounding in ((value, ROUND_HALF_EVEN), (first, ROUND_FLOOR), (last, ROUND_CEILING)):
         whole = _whole(_exact(number), step, rounding) if step else _exact(number)
         kept = _kept(Fraction(whole), least, most)
-        texts.append(
-            _end(kept, rounding) if kept != Fraction(whole) or not step else _print(_exact(number), step, rounding)
-        )
+        moved = kept != Fraction(whole) or not step
+        texts.append(_end(kept, rounding) if moved else _print(_exact(number), step, rounding))
     return tuple(map(ungrouped, texts)) if _in_years(query, part) else tuple(texts)  # type: ignore[return-value]
 
 

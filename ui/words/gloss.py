@@ -13,47 +13,19 @@ from dpengine.messages import CATALOGUES, MEANT, known, say
 from dpengine.messages.language import current
 
 WORDS = (
-    "allowance",
-    "epsilon",
-    "delta",
-    "privacy",
-    "noise",
-    "range",
-    "declared",
-    "median",
-    "percentile",
-    "neighbours",
-    "unit",
-    "ledger",
-    "charge",
-    "receipt",
-    "seal",
-    "composition",
-    "filter",
-    "renyi",
-    "zcdp",
-    "laplace",
-    "gaussian",
-    "exponential",
-    "sensitivity",
-    "practice",
-    "rehearsal",
-    "session",
-)
-LESSON = {  # the lesson that shows a word
-    "allowance": 2,
-    "epsilon": 4,
-    "delta": 4,
-    "privacy": 4,
-    "noise": 1,
-    "declared": 10,
-    "median": 5,
-    "neighbours": 8,
-    "ledger": 1,
-    "composition": 8,
-    "exponential": 6,
-    "sensitivity": 5,
+    "allowance epsilon delta privacy noise range declared median percentile neighbours unit ledger charge receipt seal "
+    "composition filter renyi zcdp laplace gaussian exponential sensitivity practice rehearsal session"
+).split()
+_SHOWN_IN = {  # words by the lesson that shows them
+    1: "noise ledger",
+    2: "allowance",
+    4: "epsilon delta privacy",
+    5: "median sensitivity",
+    6: "exponential",
+    8: "neighbours composition",
+    10: "declared",
 }
+LESSON = {word: number for number, words in _SHOWN_IN.items() for word in words.split()}
 
 
 def text(plain: str) -> str:
@@ -62,7 +34,7 @@ def text(plain: str) -> str:
 
 
 def html(safe: str) -> str:
-    """The same for what is HTML already: the first time each word stands in it, outside of tags, links and headings."""
+    """The same for HTML: marks each word where it first occurs, outside of tags, links and headings."""
     if "glossary" not in MEANT[current()]:
         return safe
     pattern, names = _pattern(current())

@@ -1,5 +1,5 @@
-"""What a model is and how good, in a sentence: what it predicts, from how much, how often right, and beside that what
-always guessing the same would give. A share of right guesses never stands alone."""
+"""A model and its quality in a sentence: what it predicts, from how many columns, how often it is right, and how often
+a constant guess would be. A share of right guesses never stands alone."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def board(answer: dp.Answer) -> str:
 
 
 def verdict(answer: dp.Answer) -> str:
-    """Of a first look that was bought for a model: whether it beats guessing."""
+    """For a first look bought for a model: whether the model beats guessing."""
     return _of_look(answer)[1]
 
 
@@ -113,7 +113,7 @@ def side(model: Shapes) -> str:
 
 
 def measured(answer: dp.Answer, checks: Sequence[dp.Answer]) -> str:
-    """Of a trained model: how good it is by the newest check of it, or that nobody has measured it."""
+    """The quality of a trained model by its newest check, or that nobody has measured it."""
     query = answer.query
     if query.goal is None or answer.path is None or not isinstance(query, OfGradients):
         return ""

@@ -24,7 +24,7 @@ LISTED = 3  # figures that a headline names
 
 
 def edges(answer: dp.Answer) -> str:
-    """Of the parts that the finding names, and of the largest: what those at an end of a declared range also hold."""
+    """For the parts that the headline names, and the largest: what else those at an end of a declared range hold."""
     query, value = answer.query, answer.value
     if not isinstance(value, dict | str) or query.named_by() is None:
         return ""
@@ -58,7 +58,7 @@ def _named(answer: dp.Answer, state: str) -> list[str]:
 
 
 def listed_edges(query: dp.Query, telling: list[str]) -> list[str]:
-    """The figures that a headline lists, of those that say something."""
+    """The informative figures that a headline lists."""
     return telling if len(telling) <= LISTED else query.headline_parts(telling)[:LISTED]
 
 
@@ -66,8 +66,8 @@ def listed_edges(query: dp.Query, telling: list[str]) -> list[str]:
 
 
 def not_kept(answer: dp.Answer, follows: Collection[str] = ()) -> str:
-    """Nothing of other answers, and of tables of made-up rows that were not fitted to counts. `follows`: the columns
-    whose values follow another answer."""
+    """What a table fitted to counts does not keep; empty for other answers. `follows`: columns with values from another
+    answer."""
     if answer.query.makes_rows != "fitted" or not isinstance(answer.value, Look):
         return ""
     kept = KeptTogether(answer.value)
@@ -86,7 +86,7 @@ def _threes(kept: KeptTogether) -> str:
 
 
 def threes(kept: KeptTogether) -> str:
-    """What was measured of three columns together; nothing where there are only two."""
+    """What was measured of three columns together; empty if there are only two."""
     if not kept.all_threes:
         return ""
     if kept.threes == kept.all_threes:
@@ -121,7 +121,7 @@ def density_headline(query: Density, value: dict[str, float]) -> str:
 
 
 def density_top(query: Density, heights: Floats) -> str:
-    """The grid point with the greatest height, to what the bandwidth can tell apart."""
+    """The grid point with the greatest height, rounded to the bandwidth."""
     places = np.unravel_index(int(heights.argmax()), heights.shape)
     places_shown = []
     for grid, place, width in zip(query.grids(), places, query.widths, strict=True):
@@ -135,7 +135,7 @@ def density_top(query: Density, heights: Floats) -> str:
 
 
 def halfway_words(answer: dp.Answer) -> tuple[str, str, str] | None:
-    """The value that half of the rows are at or below, and between which ones it is; only where the curve shows it."""
+    """The value that half of the rows are at or below, and its range; only if the curve shows it."""
     names = list(answer.value)
     lows, highs = zip(*(answer.interval[name] for name in names), strict=True)
     found = halfway([answer.value[name] for name in names], lows, highs)

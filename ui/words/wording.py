@@ -35,7 +35,7 @@ def axis(query: dp.Query) -> str:
 
 
 def with_measure(name: str, measure: str) -> str:
-    """A column with what it is counted in, unless its name says that itself."""
+    """A column's name with its unit of measurement, unless the name contains it."""
     return f"{name} ({measure})" if measure and f"({measure})" not in name else name
 
 
@@ -56,8 +56,7 @@ def headline(answer: dp.Answer) -> str:
 
 
 def cut_rows(answer: dp.Answer) -> str:
-    """Where only so many rows of a person count: which way the truth over all rows may lie. It follows the sentence
-    that says how many count."""
+    """If only some rows of each person count: on which side of the answer the truth over all rows lies."""
     query = answer.query
     if (most := query.most_rows) is None:
         return ""
@@ -91,7 +90,7 @@ def _percent_sign(query: dp.Query) -> str:
 
 
 def _counted(query: dp.Query, figure: str, part: str = "") -> str:
-    """A figure with what it is a number of: people, rows, percent, or what its column is counted in."""
+    """A figure with its unit: people, rows, percent, or the column's own."""
     if from_zero(query) and figure[-1:].isdigit():  # else it is no figure: too few to tell
         return say(f"answer.counted.{query.unit}", value=figure)
     return figure + (_percent_sign(query) or measured("", query.measure_of(part)))
@@ -160,18 +159,15 @@ _HEADLINES: dict[AnswerKind, Callable[[dp.Answer, str], str]] = {
 
 
 def names_of(answer: dp.Answer, words: Callable[[dp.Query, str], str] | None = None) -> str:
-    """The names that were drawn, in the reader's language, or in these `words`."""
+    """The drawn names in the reader's language, or in these `words`."""
     drawn = list(answer.value) if isinstance(answer.value, dict) else [answer.value]
     return ", ".join((words or named)(answer.query, name) for name in drawn)
 
 
 def _explained(query: dp.Query, part: str) -> str:
-    """A name; “other” alone would be read as “something else than what was asked”, and a value that is called “no” as
-    the answer."""
+    """A name with its meaning: “other” alone would read as “something else”, and a value called “no” as the answer."""
     name, why = named(query, part), query.unlisted(part)
-    if why:
-        return say(f"answer.unlisted.{why}", name=name)
-    return _quoted(name)
+    return say(f"answer.unlisted.{why}", name=name) if why else _quoted(name)
 
 
 def _quoted(name: str) -> str:  # so that it is not read as a word of the sentence
@@ -196,18 +192,16 @@ def finding(answer: dp.Answer, state: str) -> str:
 
 
 def _largest(answer: dp.Answer, telling: list[str]) -> str:
-    """Which of several is the largest. One at an end of a declared range may hold everything beyond it, so it is never
-    named as that: the largest between the ends is, and beside it what is at the end."""
+    """Which of several is the largest. A bar at an end of a declared range may hold everything beyond it, so it is
+    never called the largest: the largest between the ends is, beside the bars at the ends."""
     query = answer.query
     first = leaders({part: answer.interval[part] for part in telling})
     ends, inner = [part for part in first if at_end(query, part)], [part for part in telling if not at_end(query, part)]
     among, beside = "answer.", {}
     if ends and inner:
         among, telling, first = "answer.inner.", inner, leaders({part: answer.interval[part] for part in inner})
-        at_ends = [
-            say("answer.inner.end", name=named(query, part), value=_counted(query, figure(answer, part), part))
-            for part in ends
-        ]
+        values = {part: _counted(query, figure(answer, part), part) for part in ends}
+        at_ends = [say("answer.inner.end", name=named(query, part), value=value) for part, value in values.items()]
         beside = {"ends": "; ".join(at_ends)}
     code = among + ("most" if from_zero(query) else "highest")
     if len(first) == 1:
@@ -227,7 +221,7 @@ def _spanned(answer: dp.Answer, parts: list[str]) -> dict[str, str]:
 
 
 def _part(answer: dp.Answer, part: str, name: str) -> str:
-    """One of several figures with its range: nobody who reads it alone may take it for exact."""
+    """One of several figures with its range, so that nobody takes it for exact."""
     query, value = answer.query, _counted(answer.query, figure(answer, part), part)
     if not answer.interval or query.mute(answer.interval.get(part), part):
         return f"{name}: {value}"
@@ -237,8 +231,8 @@ def _part(answer: dp.Answer, part: str, name: str) -> str:
 
 
 def _ahead(answer: dp.Answer, first: list[str]) -> str:
-    """Where many may be the largest: the one whose figure is, with its range, and some that may be as high, the largest
-    figures first. A few are all named; “1 other” would be read as a group that is called so."""
+    """If many may be the largest: the one with the largest figure and its range, and some that may be as large. A few
+    are all named; “1 other” would read like a group's name."""
     query = answer.query
     top, *rest = sorted(first, key=lambda part: answer.value[part], reverse=True)
     names = [_explained(query, part) for part in (rest if len(rest) <= NAMED else rest[:LISTED])]
@@ -308,7 +302,7 @@ def _board_range(answer: dp.Answer) -> str:
 
 
 def released_words(answer: dp.Answer) -> str:
-    """Of an answer that is a name or several: what is released, and what is not."""
+    """For names: what is released, and what is not."""
     if isinstance(answer.value, str):
         return say("answer.label_only")
     return say("answer.labels_only" if answer.query.names_ordered else "answer.names_only")
@@ -330,7 +324,7 @@ def _label_range(answer: dp.Answer) -> str:
 
 
 def _unlisted(answer: dp.Answer, first: str) -> str:
-    """What it means that the part which comes first is no value of the list, and how to mend the list."""
+    """What it means that the first part is not on the list, and how to fix the list."""
     why = answer.query.unlisted(first)
     named = answer.query.shown().get(first, first)
     column = answer.query.answer_column or str(answer.query.by)
@@ -351,7 +345,7 @@ _RANGES: dict[AnswerKind, Callable[[dp.Answer], str]] = {
 
 
 def _each(answer: dp.Answer) -> str:
-    """How far each of several figures may be off, and what else may be there."""
+    """The error of each of several figures, and what else may be there."""
     query, promise, of = answer.query, answer.promise, len(answer.interval)
     words = promise.each(query, of) if of else ""
     if few := sum(query.mute(ends, part) for part, ends in answer.interval.items()):

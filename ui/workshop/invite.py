@@ -53,20 +53,10 @@ def command(host: str, port: int, more: Sequence[str] = ()) -> list[str]:
     """Streamlit, with `more` options, on all of this machine's addresses. ui/shell/gate.py decides which origins it
     answers: the one in ORIGIN, and those at which a connection really arrives. No other site can point its own name at
     it."""
-    return [
-        sys.executable,
-        "-m",
-        "streamlit",
-        "run",
-        "app.py",
-        "--server.address=0.0.0.0",
-        f"--server.port={port}",
-        f"--browser.serverAddress={host}",
-        "--server.headless=true",
-        "--server.maxUploadSize=1",
-        "--logger.hideWelcomeMessage=true",
-        *more,
-    ]
+    run = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    where = ["--server.address=0.0.0.0", f"--server.port={port}", f"--browser.serverAddress={host}"]
+    quiet = ["--server.headless=true", "--server.maxUploadSize=1", "--logger.hideWelcomeMessage=true"]
+    return [*run, *where, *quiet, *more]
 
 
 def invitation(address: str, code: str) -> str:

@@ -7,9 +7,12 @@ like any other question, on the participant's own practice budget. Outside a wor
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from html import escape
 from pathlib import Path
+from statistics import fmean, median
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -19,18 +22,123 @@ import streamlit as st
 import dpengine as dp
 from demos import truth
 from dpengine.core.printed import chance, percent
-from dpengine.messages import language, say
+from dpengine.messages import language, plain, say
 from dpengine.messages.numbers import local
 from ui.parts import answer_notes, job
+from ui.pictures import picture
+from ui.pictures.svg import Axis
 from ui.shell import frame, state
 from ui.shell.state import open_table, workspace
 from ui.shell.workshop_state import ADDRESS, GONE, WAITING, Dot, Snapshot, WallQuestion, here, on
 from ui.words import prices
 from ui.words.figures import rounded
 from ui.words.wording import axis, headline, range_words
-from ui.workshop import wall_picture
-from ui.workshop.wall_picture import width
 from ui.workshop.workshop import figure
+
+# --- the picture on the class wall: every answer a dot, its interval a line below, the mean, and the truth once shown
+#
+# It is drawn once for everybody and cached; a style rule for each viewer marks their own dot.
+
+_CELLS = 80  # parts of the axis; dots in one part are stacked
+_TALL = 130  # pixels for the dots
+_ROWS = 60  # intervals drawn; the sentence below counts all of them
+_BARS = 40
+
+
+def width(dots: Sequence[Dot]) -> float:
+    """Half of a typical interval."""
+    return median((dot.high - dot.low) / 2 for dot in dots) or 1.0
+
+
+@lru_cache(maxsize=64)
+def wall(dots: tuple[Dot, ...], truth: float | None, title: str, lang: str) -> str:
+    """The cache key includes `lang`."""
+    half = width(dots)
+    middle = fmean(dot.value for dot in dots)
+    mean = rounded(middle, middle - half, middle + half)
+    shown = [dot.value for dot in dots] + ([] if truth is None else [truth])
+    low, high = min(shown) - 1.15 * half, max(shown) + 1.15 * half
+    room = 0.05 * (high - low)  # the axis goes no further beyond what is possible
+    ends = [*shown, *(dot.low for dot in dots), *(dot.high for dot in dots)]
+    axis = Axis(max(low, min(ends) - room), min(high, max(ends) + room), 0, 100, days=False)
+    drawn = "".join(
+        _mark(axis, at, say(f"workshop.mark.{kind}", **{kind: number}), kind)
+        for kind, at, number in (("truth", truth, truth), ("mean", middle, mean))
+        if at is not None
+    )
+    drawn += f'<div class="dots" style="height:{_TALL}px">{_dots(axis, dots, truth)}</div>'
+    drawn += f'<div class="rows">{_ranges(axis, dots, truth)}</div>'
+    facts = {"n": len(dots), "mean": mean} | ({} if truth is None else {"truth": truth})
+    alt = say("workshop.alt" if truth is None else "workshop.alt_truth", **facts)
+    under = f'{_ticks(axis)}<div class="title">{escape(title)} – {escape(say("workshop.axis.each"))}</div>'
+    return picture.figure(f'<div class="field">{drawn}</div>{under}', alt, "wall")
+
+
+def _dots(axis: Axis, dots: Sequence[Dot], truth: float | None) -> str:
+    cell = (axis.high - axis.low) / _CELLS
+    placed = [round((dot.value - axis.low) / cell) for dot in dots]
+    lift, stacked = min(12.0, (_TALL - 34) / max(Counter(placed).values())), Counter[int]()
+    drawn = ""
+    for number, (dot, at) in enumerate(zip(dots, placed, strict=True)):
+        missed = " missed" if truth is not None and not dot.holds(truth) else ""
+        across = axis.place(min(max(dot.value, axis.low), axis.high))  # exactly above its interval
+        where = f"left:{across:.2f}%;bottom:{3 + stacked[at] * lift:.1f}px"
+        drawn += f'<i class="d{number}{missed}" style="{where}"></i>'
+        stacked[at] += 1
+    return drawn
+
+
+def _ranges(axis: Axis, dots: Sequence[Dot], truth: float | None) -> str:
+    drawn = ""
+    for number, dot in enumerate(dots[:_ROWS]):
+        left, right, at = (axis.place(min(max(end, axis.low), axis.high)) for end in (dot.low, dot.high, dot.value))
+        missed = " missed" if truth is not None and not dot.holds(truth) else ""
+        line = f'<u style="left:{left:.2f}%;width:{max(right - left, 0.3):.2f}%"></u><s style="left:{at:.2f}%"></s>'
+        drawn += f'<div class="d{number}{missed}">{line}</div>'
+    return drawn
+
+
+def _mark(axis: Axis, at: float, words: str, kind: str) -> str:
+    where = axis.place(min(max(at, axis.low), axis.high))
+    side = " end" if where > 60 else ""
+    return f'<b class="{kind}{side}" style="left:{where:.2f}%"><span>{escape(words)}</span></b>'
+
+
+def _ticks(axis: Axis) -> str:
+    ticks = [tick for tick in axis.ticks() if 3 <= axis.place(tick) <= 97]
+    labels = ((axis.place(tick), plain(float(f"{tick:.10g}"))) for tick in ticks)
+    spans = "".join(f'<span style="left:{at:.2f}%">{escape(words)}</span>' for at, words in labels)
+    return f'<div class="ticks">{spans}</div>'
+
+
+def yours(number: int) -> str:
+    """Mark the viewer's own dot."""
+    words = say("workshop.yours").replace("\\", "").replace('"', "")
+    mine = f".wall .dots i.d{number}"
+    return (
+        f"<style>{mine}{{background:var(--take);opacity:1;transform:scale(1.5);z-index:3}}"
+        f'{mine}::after{{content:"{words}"}}'
+        f".wall .rows .d{number} u{{background:var(--take);height:4px;margin-top:-1px}}</style>"
+    )
+
+
+@lru_cache(maxsize=64)
+def simulated(values: tuple[float, ...], held: int, truth: float, half: float, title: str, lang: str) -> str:
+    """A thousand simulated answers, as bars."""
+    ordered = sorted(values)
+    low, high = (ordered[int(share * (len(ordered) - 1))] for share in (0.025, 0.975))
+    axis = Axis(min(truth, low) - half, max(truth, high) + half, 0, 100, days=False)
+    cell = (axis.high - axis.low) / _BARS
+    counts = Counter(min(max(int((value - axis.low) / cell), 0), _BARS - 1) for value in values)
+    bars = "".join(f'<i style="height:{100 * counts[at] / max(counts.values()):.1f}%"></i>' for at in range(_BARS))
+    ends = {name: rounded(end, end - half, end + half) for name, end in (("low", low), ("high", high))}
+    drawn = _mark(axis, truth, say("workshop.mark.truth", truth=truth), "truth") + f'<div class="bars">{bars}</div>'
+    alt = say("workshop.simulated_alt", truth=truth, **ends)
+    under = f'{_ticks(axis)}<div class="title">{escape(title)}</div>'
+    body = picture.figure(f'<div class="field">{drawn}</div>{under}', alt, "wall")
+    sentence = say("workshop.simulated_means", held=held, **ends)
+    return f'<h2>{escape(say("workshop.simulated"))}</h2>{body}<p class="muted">{escape(sentence)}</p>'
+
 
 # --- questions for the class wall, each with one number about a bundled sample; their answers, and the truth
 
@@ -150,10 +258,8 @@ def _controls() -> None:
     posed = here().posed
     wanted = st.query_params.get("q"), st.query_params.get("epsilon")
     question, epsilon = clean(*wanted) if posed is None or any(wanted) else (posed.question, posed.epsilon)
-    names = list(QUESTIONS)
-    question = str(
-        st.selectbox(say("workshop.question"), names, names.index(question), format_func=words_of, key="wall-question")
-    )
+    label, names = say("workshop.question"), list(QUESTIONS)
+    question = str(st.selectbox(label, names, names.index(question), words_of, "wall-question"))
     epsilon = str(st.select_slider(say("workshop.epsilon"), EPSILONS, epsilon, format_func=local, key="wall-epsilon"))
     table, query = query_of(question, epsilon)
     fresh = query.epsilon / table.budget.rule.epsilon
@@ -250,18 +356,12 @@ def _own(posed: WallQuestion, name: str) -> bool:
     if request is None:
         price = table.preview(query)
         frame.show_price(table, price)
-        if refusal := st.session_state.pop("refusal", None):
-            job.refused(refusal)
+        job.show_refusal()
         if not price.admissible:
             job.refused(say("workshop.too_much"))
             return True
-        st.button(
-            say("workshop.ask", share=prices.takes(table, price.share)),
-            key=f"wall-ask-{posed.turn}",
-            type="primary",
-            on_click=_ask,
-            args=(table, query, name, posed.turn),
-        )
+        label, given = say("workshop.ask", share=prices.takes(table, price.share)), (table, query, name, posed.turn)
+        st.button(label, key=f"wall-ask-{posed.turn}", type="primary", on_click=_ask, args=given)
         return False
     own_job = state.workspace().job(request)
     frame.show_price(table, None)  # again: the charge came after the frame
@@ -318,18 +418,18 @@ def everybody(seen: Snapshot, name: str) -> str:
     if not seen.dots:
         return f'<div role="status"><p class="wall-say">{escape(say("workshop.none_yet"))}</p>{waiting}</div>'
     true = true_value(posed.question) if posed.truth else None
-    mine = wall_picture.yours(seen.names.index(name)) if name in seen.names else ""
+    mine = yours(seen.names.index(name)) if name in seen.names else ""
     title, promised = told_of(posed.question, posed.epsilon, lang)
-    drawn = mine + wall_picture.wall(seen.dots, true, title, lang)
+    drawn = mine + wall(seen.dots, true, title, lang)
     drawn += f'<div role="status">{_sentences(seen, true, promised)}{waiting}</div>'
     if posed.simulated and true is not None:
         values, held, half = thousand(posed.question, posed.epsilon)
-        drawn += wall_picture.simulated(values, held, true, half, title, lang)
+        drawn += simulated(values, held, true, half, title, lang)
     return drawn
 
 
 def _sentences(seen: Snapshot, true: float | None, promised: str) -> str:
-    dots, half = seen.dots, wall_picture.width(seen.dots)
+    dots, half = seen.dots, width(seen.dots)
     middle = sum(dot.value for dot in dots) / len(dots)
     mean = rounded(middle, middle - half, middle + half)
     if true is None:

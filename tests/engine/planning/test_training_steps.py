@@ -15,7 +15,7 @@ from dpengine.mechanisms.models.of_gradients import MOST_STEPS
 from dpengine.messages import plain, say
 from dpengine.planning.training import lecture_steps, step_seconds
 from dpengine.planning.whatif import training_people
-from ui.train import train_preview
+from ui.train import train
 from ui.words import gloss
 
 DELTA = Fraction(1, 10**6)
@@ -89,7 +89,7 @@ def test_the_usual_steps_are_enough_and_one_fewer_is_not(key: str) -> None:
 @every_kind
 def test_the_page_tells_the_figures_of_the_formula(key: str) -> None:
     query = made(key, about=10_000, epsilon="0.5")
-    found, text = lecture_steps(query, DELTA), train_preview.steps_html(query, DELTA)
+    found, text = lecture_steps(query, DELTA), train.steps_html(query, DELTA)
     assert found is not None and found.people != found.for_one
     price = say(
         "train_page.lecture_price",

@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from dpengine.released.compare import ShareOfAll, shares
+from dpengine.released.compare import Stated, shares
 
 ROWS = [
     ((3, 5, 1), ((1, 4), (4, 6), (-2, 3))),
@@ -18,7 +18,7 @@ ROWS = [
 ]
 
 
-def check_ranges(found: Callable[..., list[ShareOfAll] | None], counts: tuple, ranges: tuple) -> None:
+def check_ranges(found: Callable[..., list[Stated] | None], counts: tuple, ranges: tuple) -> None:
     """Over every whole table that the ranges allow."""
     told = found(counts, ranges)
     assert told is not None
@@ -46,10 +46,10 @@ def test_where_there_may_be_nobody_nothing_is_told() -> None:
 def test_shares_of_the_figures_alone_are_caught() -> None:
     """A twin that divides the ends by the released total, as people do."""
 
-    def wrong(counts: tuple, ranges: tuple) -> list[ShareOfAll]:
+    def wrong(counts: tuple, ranges: tuple) -> list[Stated]:
         whole = sum(counts)
         return [
-            ShareOfAll(Fraction(100 * one, whole), Fraction(100 * low, whole), Fraction(100 * high, whole))
+            Stated(Fraction(100 * one, whole), Fraction(100 * low, whole), Fraction(100 * high, whole))
             for one, (low, high) in zip(counts, ranges, strict=True)
         ]
 

@@ -30,7 +30,6 @@ from urllib.parse import urlsplit
 import pytest
 from browser.steps import LIMIT, TEST_LIMIT, not_ours
 from hypothesis import HealthCheck, settings
-from waiting import waits
 from workers import by_file, compile_a_share, turn
 
 if TYPE_CHECKING:
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
-BROWSER_TESTS = ROOT / "tests" / "browser"
 NO_CHROMIUM = "there is no chromium in PATH. On Debian: apt-get install chromium"
 CHROMIUM_FLAGS = [
     "--headless",
@@ -63,6 +61,10 @@ _outcome = pytest.StashKey[pytest.TestReport]()
 # --- which tests run --------------------------------------------------------------------------------------------------
 
 
+def _is_journey(item: pytest.Item) -> bool:
+    return item.nodeid.startswith("tests/browser/")
+
+
 def _on_ci() -> bool:
     return os.environ.get("CI", "").lower() in {"1", "true"}
 
@@ -74,14 +76,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.hookimpl(tryfirst=True)  # before `-m "not long"` chooses
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    seen: Counter[tuple[str, str]] = Counter()
+    cases: Counter[object] = Counter()
     for item in items:
-        case = item.location[0].removeprefix("tests/"), getattr(item, "originalname", item.name)
-        if waits(*case, seen[case], item.name):
-            item.add_marker(pytest.mark.long)
-        seen[case] += 1
+        if thinned := item.get_closest_marker("every"):
+            if cases[item.obj] % thinned.args[0]:  # type: ignore[attr-defined]
+                item.add_marker(pytest.mark.long)
+            cases[item.obj] += 1  # type: ignore[attr-defined]
     items.sort(key=turn)
-    journeys = [item for item in items if BROWSER_TESTS in item.path.parents]
+    journeys = [item for item in items if _is_journey(item)]
     for item in journeys:
         item.add_marker(pytest.mark.browser)
         item.add_marker(pytest.mark.timeout(TEST_LIMIT))
@@ -335,7 +337,7 @@ def browser() -> Any:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Playwright keeps an event loop running, which asyncio in later tests would trip over. Journeys come first."""
-    if BROWSER_TESTS not in item.path.parents:
+    if not _is_journey(item):
         _browser.close()
 
 

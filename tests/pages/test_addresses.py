@@ -100,6 +100,7 @@ LONG = [address for place, address in enumerate(MORE) if place % 4]
 LONG += [address for place, address in enumerate(ADDRESSES) if place % 3 and address not in LONG]
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     "address",
     [pytest.param(one, marks=[pytest.mark.long] * (one in LONG)) for one in ADDRESSES],

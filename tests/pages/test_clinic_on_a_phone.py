@@ -32,6 +32,7 @@ def kind_of(app: Any) -> Any:
     return next(box for box in app.selectbox if str(box.key).startswith("ask-kind"))
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_another_measure_keeps_the_sentence_in_view_and_says_which_column_it_is_about(
     visits: dp.Table, lang: str

@@ -110,6 +110,7 @@ def test_what_is_no_table_is_refused_at_once_and_another_file_mends_it(page: Pag
     assert page.draft.step == "names" and not page.refusals
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -223,6 +224,7 @@ def test_cells_that_are_no_numbers_and_unknown_values_load(page: Page) -> None:
     assert table.facts.people == 8 and table.schema.category("way").labels == ("bus", "car", "other", "no answer")
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     ("part", "value", "sentence"),
     [
@@ -243,6 +245,7 @@ def test_a_bad_range_is_refused_at_its_card(page: Page, part: str, value: str, s
     assert page.draft.step == "care"
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     ("typed_list", "sentence"),
     [

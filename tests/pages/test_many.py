@@ -40,6 +40,7 @@ def opened(folder: Path, values: int, pages: int) -> None:
     assert not [one for one in told if one[2] > MOST_SENT or one[3] > many.MOST_DRAWN]
 
 
+@pytest.mark.long
 def test_five_thousand_values(tmp_path: Path) -> None:
     opened(tmp_path, 5_000, 3)
 

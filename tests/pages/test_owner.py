@@ -317,6 +317,7 @@ def verdict_on(folder: Path) -> tuple[int | None, str | None]:
         return verdict.broken, verdict.why
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     ("why", "kind", "body"),
     [

@@ -83,6 +83,7 @@ def charges(tables: dict[str, dp.Table]) -> int:
     return sum(len(table.history()) for table in tables.values())
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     ("table", "sentence"),
     [
@@ -97,6 +98,7 @@ def test_what_can_never_be_published_is_said_at_once(tables: dict[str, dp.Table]
     assert "Traceback" not in said(app)
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [

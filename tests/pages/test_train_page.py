@@ -88,6 +88,7 @@ def buttons(app: AppTest) -> list[Any]:
 GIVEN = {"table": "rows", "target": "pay", "features": '["car"]', "share": "20"}
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [

@@ -134,6 +134,7 @@ def test_refusals_that_need_no_page(space: dp.Workspace) -> None:
     assert all(way.query is None for way in trust_models.ways(facts, "count", some | {"where": []}))
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(("address", "words"), REFUSED, ids=lambda one: str(one)[:50])
 def test_what_cannot_be_done_is_a_sentence(address: dict[str, str], words: str, space: dp.Workspace) -> None:
     before, page = charges(space), opened(**address)

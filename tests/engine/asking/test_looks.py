@@ -202,6 +202,7 @@ def test_every_question_that_is_averaged_is_tried_here() -> None:
     assert averaged == AVERAGED.keys() | {"crosstab", "fit_check", "fit_checks"}  # a histogram, a count, and counts
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("key", sorted(AVERAGED))
 def test_what_the_ledger_holds_is_enough(table: dp.Table, key: str) -> None:
     """Three paid draws, one of them at another ε; the table's files are gone when they are read together."""

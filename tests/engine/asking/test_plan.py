@@ -93,6 +93,7 @@ def test_a_promise_out_of_reach_does_not_fit(table: dp.Table) -> None:
     assert priced.lines[0].query is None and not priced.reachable and not priced.fits
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("keep", [Fraction(0), Fraction(1, 4)])
 @pytest.mark.parametrize("locked", [False, True])
 def test_redistribution_uses_what_is_left_and_keeps_locks_and_the_part_to_keep(

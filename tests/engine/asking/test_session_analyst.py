@@ -36,6 +36,7 @@ def attack(asked: AdaptiveSession, rows: list[Any]) -> bool:
     return far
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("rounded", [None, 8])
 @pytest.mark.parametrize("calibration", ["laplace", "gaussian"])
 def test_an_adaptive_analyst_gets_answers_within_alpha(calibration: str, rounded: int | None) -> None:

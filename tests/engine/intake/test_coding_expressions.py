@@ -122,6 +122,7 @@ def same(rows: list[list[str | None]], dialect: Dialect, tmp_path: Path) -> None
         assert [pair for pair in pairs if pair[0] != pair[1]] == [], name
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     "dialect", [Dialect(), Dialect(thousands=","), Dialect(decimal=",", thousands="."), Dialect(thousands=" ")]
 )

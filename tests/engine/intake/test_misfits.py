@@ -135,6 +135,7 @@ def test_the_range_of_an_undeclared_column(workspace: Workspace, unit: dp.Unit, 
     assert refused.value.code == "column.absent"
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_range_keeps_its_promise(relation: str) -> None:
     """β = 0.2, 600 draws: no band with more than is promised is left out; 200 draws: no empty end is kept."""

@@ -28,6 +28,7 @@ def test_damaged_records_become_empty_rows(tmp_path: Path) -> None:
     assert found.rows == 11
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_a_line_too_long_is_damaged_to_its_end(end: str, tmp_path: Path) -> None:
     most = LONGEST_RECORD - 2 - len(end)
@@ -38,6 +39,7 @@ def test_a_line_too_long_is_damaged_to_its_end(end: str, tmp_path: Path) -> None
             assert rows == [("1", "2"), (last and "1", last), *[("3", "4")] * (tail[:1] == "3")]
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("last", [True, False])
 def test_line_ends(end: str, last: bool, tmp_path: Path) -> None:
@@ -341,6 +343,7 @@ def check_other_lines(line: bytes, place: int, end: bytes = b"\n", last: bool = 
     assert before[: place - 1] == after[: place - 1] and before[place:] == after[place:]
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 def test_any_line_leaves_the_others_alone(end: bytes) -> None:
     for line in NASTY:
@@ -374,6 +377,7 @@ def test_any_bytes_leave_the_other_lines_alone(line: bytes, place: int, end: byt
         check_other_lines(line, place, end, last)
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_the_other_lines_in_every_encoding(encoding: str, tmp_path: Path) -> None:
     for line in ['"oops', '1,"oops', '"a"x,1', "\0", "", "1,2,3", '1,"é', "\ud800" if encoding == "utf-16" else "é"]:

@@ -46,6 +46,7 @@ def test_every_card_declares_when_its_answer_says_nothing(key: str) -> None:
     assert states and set(states) <= set(answer_state.STATES)
 
 
+@pytest.mark.every(9)
 @in_each_relation
 def test_a_small_spend_on_a_small_table_says_nothing(case: tuple[str, dict[str, Any]], relation: str) -> None:
     """Ranges that fail once in 10^7: a false alarm is no likelier. Messages through a shuffler are refused where their
@@ -64,6 +65,7 @@ def test_a_small_spend_on_a_small_table_says_nothing(case: tuple[str, dict[str, 
     assert small.state(released.value, released.interval) in catalogue[key].card.states
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("key", catalogue)
 def test_a_large_spend_on_a_large_table_tells(key: str) -> None:
     for relation in catalogue[key].card.relations:
@@ -106,6 +108,7 @@ def shown(query: Query, value: Spread) -> int:
     return times
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 def test_a_median_too_few_can_tell_is_not_shown(relation: str) -> None:
     """Where both ends of the range are aimed beyond the ordering they are drawn there, except with chance β = 0.1."""

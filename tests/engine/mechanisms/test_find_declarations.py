@@ -40,6 +40,7 @@ def query_of(relation: str = "replace", rows: int = 1, about: int = 100, **given
     return query
 
 
+@pytest.mark.every(9)
 @every_relation
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize(("epsilon", "delta"), [("1", "0.001"), ("0.2", "0.01")])

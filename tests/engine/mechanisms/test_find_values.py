@@ -31,6 +31,7 @@ def query_of(relation: str, epsilon: str, delta: str, rows: int = 1, about: int 
     return query
 
 
+@pytest.mark.every(9)
 @every_relation
 @pytest.mark.parametrize("rows", [1, 2, 3])
 @pytest.mark.parametrize(("epsilon", "delta"), [("1", "0.01"), ("3", "0.005"), ("0.5", "0.01")])

@@ -32,6 +32,7 @@ def spread(held: Any) -> Spread:
     return Spread(*(one.astype(np.int64) for one in np.unique(held, return_counts=True)))
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("noise", ["", "joint", "tree", "gaussian_root"])
 def test_all_of_all_groups_hold_at_once(relation: str, noise: str) -> None:

@@ -114,6 +114,7 @@ def drawn(query: OfRows, folder: Path, draws: int) -> list[Published]:
     return found
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("key", ["publish_row", "publish_table"])
 def test_what_is_read_off_sets_and_rows_holds_the_truth(key: str, tmp_path: Path) -> None:
     """Counts of items and of listed values, means, bars and percentiles: no bias, and ranges that hold."""

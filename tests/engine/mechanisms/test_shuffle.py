@@ -209,6 +209,7 @@ def test_counts_have_no_bias_and_ranges_that_hold(key: str, parameters: dict[str
         assert abs(sum(one.value for one in told) / draws + float(query.chance * people) - true) > float(off) / 2
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("solution", ["first", "second"])
 @pytest.mark.parametrize("calibration", ["joint", "halved"])
 def test_bars_and_what_a_zero_may_hide(solution: str, calibration: str) -> None:

@@ -186,6 +186,7 @@ def misses(query: SyntheticTable, codes: list[Integers], draws: int) -> int:
     return wrong
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("plan", [pytest.param(PAIRS, marks=pytest.mark.long), TRIPLES, MIXED, CHOSEN])
 @pytest.mark.parametrize("relation", ["replace", pytest.param("add_remove", marks=pytest.mark.long)])
 def test_every_measured_range_covers(plan: str, relation: str) -> None:

@@ -103,6 +103,7 @@ COLUMNS = Schema(
 )
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(("target", "sharp"), [("pay", False), ("sure", False), ("sure", True)])
 def test_the_engine_computes_what_the_reference_means(target: str, sharp: bool, tmp_path: Path) -> None:
     """Missing values, codes at both ends, large codes in narrow columns, weights at the edge of the region."""

@@ -182,6 +182,7 @@ def lower_than_any_formula(noise: Calibration) -> float:
     return float(noise.alpha_at(F(1, 20)))  # no choice has less than the noise alone at all of β
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("name", sorted(BOUNDS))
 def test_planned_noise_is_as_good_as_a_grid_of_noises(name: str) -> None:
     found = people_needed.planned(20000, 40, BETA, BOUNDS[name])
@@ -284,6 +285,7 @@ def calibrations() -> dict[str, Calibration]:
     }
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("name", ["gaussian", "laplace", "lecture", "planned"])
 def test_an_adaptive_analyst_stays_within_the_widths(name: str) -> None:
     noise = calibrations()[name]

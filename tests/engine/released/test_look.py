@@ -132,6 +132,7 @@ def _claims(look: Look, places: list[Integers], ages: Integers, narrow: float) -
     yield holds(look.percentile("age"), float(np.quantile(ages, 0.5, method="inverted_cdf")))
 
 
+@pytest.mark.every(9)
 def test_every_stated_range_covers(query: Overview) -> None:
     assert misses(query) < most_misses(float(query.beta))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -28,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
+from _pytest.mark.expression import Expression
 from browser.steps import LIMIT, TEST_LIMIT, not_ours
 from hypothesis import HealthCheck, settings
 from workers import by_file, compile_a_share, turn
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from dpengine.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parent.parent
+TESTS = ROOT / "tests"
 BUILD = ROOT / "build"
 NO_CHROMIUM = "there is no chromium in PATH. On Debian: apt-get install chromium"
 CHROMIUM_FLAGS = [
@@ -63,6 +66,41 @@ _outcome = pytest.StashKey[pytest.TestReport]()
 
 def _is_journey(item: pytest.Item) -> bool:
     return item.nodeid.startswith("tests/browser/")
+
+
+# A file whose tests run over all questions, through the catalogue or the cases of the battery.
+_OVER_QUESTIONS = re.compile(r"^(?!.*\bimport\b).*\bcatalogue\b(?!\[)|from battery import|\bCASES\b", re.MULTILINE)
+
+
+@cache
+def _questions() -> frozenset[str]:
+    files = (ROOT / "dpengine" / "mechanisms").rglob("*.py")
+    return frozenset(key for file in files for key in re.findall(r"\bkey=\"(\w+)\"", file.read_text(encoding="utf-8")))
+
+
+def _asked_for(config: pytest.Config) -> set[str]:
+    """The questions that `-k` names, if it names nothing else and leaves everything out that names none of them."""
+    words = set(re.findall(r"\w+", config.option.keyword)) - {"and", "or", "not"}
+    others_too = not words <= _questions() or Expression.compile(config.option.keyword).evaluate(lambda _: False)
+    return set() if others_too else words
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A file that neither names a wanted question nor runs over all of them is not even imported."""
+    wanted = _asked_for(config) if config.option.keyword and collection_path.suffix == ".py" else set()
+    if not wanted or collection_path.parent == TESTS:
+        return None
+    text = f"{collection_path.name} {collection_path.read_text(encoding='utf-8')}"
+    return None if any(word in text for word in wanted) or _OVER_QUESTIONS.search(text) else True
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
+    """Nor are cases of other questions built."""
+    yield
+    wanted = _asked_for(metafunc.config) if metafunc.config.option.keyword else set()
+    if wanted and not any(word in metafunc.definition.nodeid for word in wanted):
+        metafunc._calls = [call for call in metafunc._calls if any(word in call.id for word in wanted)]
 
 
 def _on_ci() -> bool:
@@ -130,18 +168,24 @@ def pytest_collection(session: pytest.Session) -> Iterator[object]:
 
 
 def pytest_collection_finish() -> None:
-    """Before every run of a page AppTest reads the metadata of all installed packages, to look for components, and
-    after it everything is searched for garbage: two thirds of what a run costs. Once is enough for both."""
     if "streamlit.testing.v1.app_test" in sys.modules:
-        from streamlit import config
-        from streamlit.components.v2 import manifest_scanner
-
-        manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
-        config.set_option("runner.postScriptGC", False)
-    if "ui.shell.speed" in sys.modules:
-        sys.modules["ui.shell.speed"]._tidied.acquire(blocking=False)  # nor by its thread, every five seconds
+        _cheaper_page_runs()
     if "dpengine.statistics.engines.duck" in sys.modules:
         _share_a_database()
+
+
+@cache
+def _cheaper_page_runs() -> None:
+    """Before every run of a page AppTest reads the metadata of all installed packages, to look for components, and
+    after it everything is searched for garbage: two thirds of what a run costs. Once is enough for both."""
+    from streamlit import config
+    from streamlit.components.v2 import manifest_scanner
+
+    from ui.shell import speed
+
+    manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+    config.set_option("runner.postScriptGC", False)
+    speed._tidied.acquire(blocking=False)  # nor by its thread, every five seconds
 
 
 # Where it is looked at what a database of its own does: its settings, its files, what it forgets.
@@ -286,6 +330,7 @@ def _at_home(samples: Path, folder: Path) -> Iterator[Workspace]:
     """Pages that are opened meanwhile open this workspace, for one visitor; AppTest has no cookies."""
     import dpengine as dp
 
+    _cheaper_page_runs()
     shutil.copytree(samples, folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ALLOWANCE_HOME", str(folder))

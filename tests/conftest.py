@@ -54,7 +54,7 @@ CHROMIUM_FLAGS = [
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
 # How long an example takes says how busy the machine is, and nothing about the program.
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("any machine", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
 _left_out = pytest.StashKey[int]()

@@ -100,6 +100,7 @@ def taken(app: Any, key: str) -> Fraction:
     return Fraction(told) / 100
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("spent", SPENT)
 @pytest.mark.parametrize("page", ["ask", "board", "synthetic", "publish", "train", "session"])
 def test_no_form_opens_above_a_twentieth_of_what_is_left(census: dp.Table, page: str, spent: Fraction) -> None:

@@ -189,7 +189,7 @@ def test_numbers_by_hand() -> None:
     assert code(["1 234,5", "1234,5", "1.234,5"], Number(0, 2000, "0.5"), dialect=CZECH) == [[2469, 2469, -1]]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     st.lists(
         st.one_of(

@@ -254,7 +254,7 @@ def test_the_second_solution_s_ranges_by_brute_force() -> None:
 
 def test_ranges_hold_where_there_are_more_values_than_people() -> None:
     """Everybody holds a value of their own: as many as can err."""
-    people, values, draws, coins = 200, 300, 60, SystemCoins()
+    people, values, draws, coins = 200, 300, 25, SystemCoins()
     query = wide(people, values)
     held = (1,) * people + (0,) * (values - people)
     missed = 0

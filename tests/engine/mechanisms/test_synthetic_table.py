@@ -166,7 +166,7 @@ def test_a_total_is_exact_only_where_it_is_public() -> None:
         assert all(abs(cells.sum() - 400) < 1e-6 for cells in told.values())
         for secret in (question(sizes, 400, "add_remove", plan=plan), question(sizes, 200, several=2, plan=plan)):
             assert () in secret.layout.bases
-            sums = [secret.marginals(secret.draw(counted(secret, codes), SystemCoins()))[(0,)].sum() for _ in range(15)]
+            sums = [secret.marginals(secret.draw(counted(secret, codes), SystemCoins()))[(0,)].sum() for _ in range(5)]
             assert len({round(one) for one in sums}) > 1
 
 

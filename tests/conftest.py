@@ -1,6 +1,6 @@
 """The stage for browser journeys: one app, one browser, and a loud word when there is no browser to be had.
 
-Everything under tests/browser/ is marked `browser` and kept on one xdist worker (workers.py), so a run starts one
+Everything under tests/browser/ is marked `browser` and kept on one worker (workers.py), so a run starts one
 server. Fixtures: `page` (1280 x 900) and `phone` (390 x 844) are fresh visitors, `open_page` makes more of them;
 `server` is the app, `server_log` the file with what it said. A page under AppTest opens the workspace `home` (one for
 each test) or `shared` (one for a file).
@@ -21,7 +21,7 @@ import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -32,7 +32,7 @@ import pytest
 from _pytest.mark.expression import Expression
 from browser.steps import LIMIT, TEST_LIMIT, not_ours
 from hypothesis import HealthCheck, settings
-from workers import by_file, compile_a_share, turn
+from workers import Workers, turn
 
 if TYPE_CHECKING:
     from dpengine.workspace import Workspace
@@ -107,9 +107,13 @@ def _on_ci() -> bool:
     return os.environ.get("CI", "").lower() in {"1", "true"}
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    return by_file(config, log)
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--workers", type=int, default=1, help="run the tests in as many processes (workers.py)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.workers > 1:
+        config.pluginmanager.register(Workers(config.option.workers, _browser.close))
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m "not long"` chooses
@@ -132,17 +136,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.stash[_left_out] = len(journeys)
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
+def pytest_sessionfinish() -> None:
     _browser.close()
-    if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["left_out"] = session.config.stash.get(_left_out, 0)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
-    """Each xdist worker collects every test, so any one of them knows how many journeys were left out."""
-    left_out = getattr(node, "workeroutput", {}).get("left_out", 0)
-    node.config.stash[_left_out] = max(left_out, node.config.stash.get(_left_out, 0))
 
 
 @pytest.hookimpl(trylast=True)  # the last word
@@ -153,11 +148,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Iterator[object]:
+def pytest_collection() -> Iterator[object]:
     """Nothing that is collected becomes garbage, and the collector would walk all of it again and again."""
     gc.disable()
-    with suppress(ImportError, AttributeError, KeyError):  # pytest's own parts, which may be called otherwise tomorrow
-        compile_a_share(session.config)
     try:
         return (yield)
     finally:

@@ -9,6 +9,7 @@ each test) or `shared` (one for a file).
 from __future__ import annotations
 
 import atexit
+import fcntl
 import gc
 import os
 import re
@@ -24,6 +25,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -32,6 +34,7 @@ import pytest
 from _pytest.mark.expression import Expression
 from browser.steps import LIMIT, TEST_LIMIT, not_ours
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 from workers import Workers, turn
 
 if TYPE_CHECKING:
@@ -78,16 +81,25 @@ def _questions() -> frozenset[str]:
     return frozenset(key for file in files for key in re.findall(r"\bkey=\"(\w+)\"", file.read_text(encoding="utf-8")))
 
 
-def _asked_for(config: pytest.Config) -> set[str]:
-    """The questions that `-k` names, if it names nothing else and leaves everything out that names none of them."""
-    words = set(re.findall(r"\w+", config.option.keyword)) - {"and", "or", "not"}
-    others_too = not words <= _questions() or Expression.compile(config.option.keyword).evaluate(lambda _: False)
-    return set() if others_too else words
+@cache
+def _questions_in(keyword: str) -> frozenset[str]:
+    """The questions that `-k` names, if it leaves out everything that names none of them."""
+    words = frozenset(re.findall(r"[^\s()]+", keyword)) - {"and", "or", "not"}
+    named, others = words & _questions(), sorted(words - _questions())
+    if not named or len(others) > 8:
+        return frozenset()
+    truths = product((False, True), repeat=len(others))
+    without = (dict.fromkeys(named, False) | dict(zip(others, truth, strict=True)) for truth in truths)
+    try:
+        chosen = Expression.compile(keyword)
+        return frozenset() if any(chosen.evaluate(held.__getitem__) for held in without) else named
+    except (SyntaxError, KeyError):  # pytest says what is wrong with it
+        return frozenset()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """A file that neither names a wanted question nor runs over all of them is not even imported."""
-    wanted = _asked_for(config) if config.option.keyword and collection_path.suffix == ".py" else set()
+    wanted = _questions_in(config.option.keyword) if collection_path.suffix == ".py" else frozenset()
     if not wanted or collection_path.parent == TESTS:
         return None
     text = f"{collection_path.name} {collection_path.read_text(encoding='utf-8')}"
@@ -98,7 +110,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
     """Nor are cases of other questions built."""
     yield
-    wanted = _asked_for(metafunc.config) if metafunc.config.option.keyword else set()
+    wanted = _questions_in(metafunc.config.option.keyword)
     if wanted and not any(word in metafunc.definition.nodeid for word in wanted):
         metafunc._calls = [call for call in metafunc._calls if any(word in call.id for word in wanted)]
 
@@ -114,6 +126,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.option.workers > 1:
         config.pluginmanager.register(Workers(config.option.workers, _browser.close))
+    if _questions_in(config.option.keyword):  # Hypothesis would parse all our files for constants to try
+        providers._get_local_constants = lambda: providers._local_constants
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m "not long"` chooses
@@ -170,12 +184,17 @@ def pytest_collection_finish() -> None:
 @cache
 def _cheaper_page_runs() -> None:
     """Before every run of a page AppTest reads the metadata of all installed packages, to look for components, and
-    after it everything is searched for garbage: two thirds of what a run costs. Once is enough for both."""
+    after it everything is searched for garbage: two thirds of what a run costs. Once is enough for both, and for
+    compiling the page and mocking the server."""
     from streamlit import config
     from streamlit.components.v2 import manifest_scanner
+    from streamlit.testing.v1 import app_test
 
     from ui.shell import speed
 
+    app_test.ScriptCache = cache(app_test.ScriptCache)
+    mock = cache(app_test.MagicMock)
+    app_test.MagicMock = lambda **given: (mock(**given).reset_mock(), mock(**given))[1]
     manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
     config.set_option("runner.postScriptGC", False)
     speed._tidied.acquire(blocking=False)  # nor by its thread, every five seconds
@@ -312,10 +331,16 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from dpengine.storage.samples import SAMPLES
     from dpengine.workspace import Workspace
 
-    with closing(Workspace(tmp_path_factory.mktemp("samples") / "var")) as made:
-        for name in SAMPLES:
-            made.table(name)
-    return made.folder
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if base.name.startswith("worker-") else base) / "samples"
+    with open(f"{folder}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the first worker makes it for all
+        if not folder.exists():
+            with closing(Workspace(base / "made" / "var")) as made:
+                for name in SAMPLES:
+                    made.table(name)
+            made.folder.rename(folder)
+    return folder
 
 
 @contextmanager

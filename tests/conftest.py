@@ -188,10 +188,17 @@ def _cheaper_page_runs() -> None:
     compiling the page and mocking the server."""
     from streamlit import config
     from streamlit.components.v2 import manifest_scanner
-    from streamlit.testing.v1 import app_test
+    from streamlit.testing.v1 import app_test, local_script_runner
 
     from ui.shell import speed
 
+    finished = local_script_runner.require_widgets_deltas
+
+    def joined(runner: Any, timeout: float = 3) -> None:
+        runner._script_thread.join(timeout)  # instead of asking every millisecond
+        finished(runner, timeout)
+
+    local_script_runner.require_widgets_deltas = joined
     app_test.ScriptCache = cache(app_test.ScriptCache)
     mock = cache(app_test.MagicMock)
     app_test.MagicMock = lambda **given: (mock(**given).reset_mock(), mock(**given))[1]

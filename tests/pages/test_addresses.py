@@ -128,6 +128,7 @@ NESTED = (
 )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("page", "names"), NESTED, ids=[page for page, _ in NESTED])
 def test_no_depth_of_an_address_fails_a_page(page: str, names: tuple[str, ...], shared: dp.Workspace) -> None:
     for told in (DEEPER, HALF):

@@ -95,6 +95,7 @@ def table(tmp_path: Path, request: pytest.FixtureRequest) -> dp.Table:
     )
 
 
+@pytest.mark.long
 def test_days_sets_and_a_stand_in_are_declared_in_the_wizard() -> None:
     page = Page().upload("birth date,likes,age\n31.12.1999,tea;milk,\n1.2.1980,coffee,33\n").to("cards")
     assert page.draft.card("birth date").kind == "date" and page.draft.card("birth date").first == "1900-01-01"
@@ -160,6 +161,7 @@ def test_a_sample_is_not_changed() -> None:
     assert "There is no table called" in Declared("nowhere").text
 
 
+@pytest.mark.long
 def test_values_are_bought_and_used_once_paid(table: dp.Table) -> None:
     page = Declared(table.name).set("buy-column", "town").set("buy-what", "find_values")
     assert "after this question" in page.text and table.meter().charges == 0  # priced, not spent

@@ -45,6 +45,7 @@ def test_a_bought_list_says_how_many_rows_of_a_person_count() -> None:
     assert asked.most_rows == 3
 
 
+@pytest.mark.long
 @pytest.mark.every(9)
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_the_first_answer_that_contradicts_the_number_leads_to_its_field(visits: dp.Table, lang: str) -> None:

@@ -81,7 +81,7 @@ def test_the_shares_of_beta_add_up_to_beta() -> None:
 # Looks chosen by the answers
 
 
-@pytest.mark.parametrize("width", [2, 10])  # five: tests/planted/accounts.py
+@pytest.mark.parametrize("width", [2, pytest.param(10, marks=pytest.mark.long)])  # five: tests/planted/accounts.py
 def test_the_range_holds_however_the_looks_were_chosen(width: int) -> None:
     assert failures(width) <= most_failures(BETA)
 

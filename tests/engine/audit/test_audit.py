@@ -78,6 +78,7 @@ def test_a_coarse_convolution_gives_an_interval_that_holds_the_truth(monkeypatch
     assert coarse.low < fine.low <= fine.high < coarse.high and float(coarse.high - coarse.low) < 1e-5
 
 
+@pytest.mark.long
 def test_very_many_losses_are_summed_on_one_grid(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bells of 900 places each, three of them: 729 million sums in whole decimals would take a day."""
     wide = [Independent(tuple(Normal(at, Fraction(9)) for at in centers)) for centers in ((0, 0, 0), (3, 5, 4))]

@@ -176,6 +176,7 @@ DIALECTS = [
 ]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("dialect", DIALECTS, ids=repr)
 def test_nasty_numbers_against_the_slow_rule(dialect: Dialect) -> None:
     for column, codes in zip(GRIDS, code(NASTY, *GRIDS, dialect=dialect), strict=True):

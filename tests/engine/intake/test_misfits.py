@@ -115,6 +115,7 @@ def test_bands_by_hand() -> None:
     assert band("nan") is None and len(EDGES) == BANDS + 1 == 103 and sorted(EDGES) == list(EDGES)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("unit", [dp.Unit.rows(), dp.Unit.column("who", at_most=1)], ids=["rows", "id"])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_range_of_an_undeclared_column(workspace: Workspace, unit: dp.Unit, relation: str) -> None:
@@ -138,12 +139,12 @@ def test_the_range_of_an_undeclared_column(workspace: Workspace, unit: dp.Unit, 
 @pytest.mark.every(9)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_range_keeps_its_promise(relation: str) -> None:
-    """β = 0.2, 600 draws: no band with more than is promised is left out; 200 draws: no empty end is kept."""
+    """β = 0.2, 200 draws: no band with more than is promised is left out; 200 draws: no empty end is kept."""
     query = build("find_range", {"column": "raw number", "beta": "0.2"}, relation, "1", about=1_000)
     many = int(query.promise().amount) + 1
     counts = [0] * BANDS
     counts[60], counts[65], counts[70] = many, 3, many
-    coins, draws = SystemCoins(), 600
+    coins, draws = SystemCoins(), 200
     drawn = [query.release(tuple(counts), coins).value for _ in range(draws)]
     wrong = sum(one != {"lower": EDGES[60], "upper": EDGES[71]} for one in drawn)
     assert wrong <= allowed_failures(draws, 0.2)

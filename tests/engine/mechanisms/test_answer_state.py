@@ -120,6 +120,7 @@ def test_a_median_too_few_can_tell_is_not_shown(relation: str) -> None:
     assert not missed or relation == "add_remove"  # where the number of people is public, it alone says so
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 def test_a_median_enough_can_tell_is_shown(relation: str) -> None:
     """All pay lies in a tenth of the declared range; both ends stay in it, except with chance β = 0.1."""

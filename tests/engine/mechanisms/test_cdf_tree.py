@@ -90,6 +90,7 @@ def test_the_band_of_a_deep_tree_holds_all_at_once(relation: str) -> None:
 LATER = [pytest.param(*one, marks=pytest.mark.long) for one in (("", 1), ("gaussian", 3))]
 
 
+@pytest.mark.long
 @pytest.mark.every(9)
 @pytest.mark.parametrize(
     ("noise", "averaged"), [("", 3), ("gaussian", 1), ("gaussian_root", 1), ("gaussian_root", 3), *LATER]

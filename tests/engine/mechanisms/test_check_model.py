@@ -55,6 +55,7 @@ def learned(target: str, weights: tuple[int, ...] = WEIGHTS) -> Model:
     return Model(Layout(FEATURES, tuple(COLUMNS[name] for name in FEATURES), target, COLUMNS[target], *sides), weights)
 
 
+@pytest.mark.long
 @pytest.mark.every(9)
 @every_relation
 def test_the_baseline_stands_beside_the_score_and_keeps_its_chance(relation: str) -> None:

@@ -95,6 +95,7 @@ def test_at_most_so_many_and_the_largest_first() -> None:
     assert query.listed(told.value) == [name for name, _ in found]
 
 
+@pytest.mark.every(3)
 @every_relation
 def test_the_promise_holds_for_released_and_for_missing_values(relation: str) -> None:
     """β = 0.2, 200 draws over values around the threshold; a value that does not appear counts as 0."""
@@ -122,6 +123,7 @@ def test_an_empty_column_finds_nothing() -> None:
     assert query.release(query.need().of(nobody), SystemCoins()).value == {}
 
 
+@pytest.mark.every(3)
 @every_relation
 def test_values_that_as_many_hold_as_is_promised_are_found(relation: str) -> None:
     """30,000 people, ε 0.1: as many values as there can be of that size are held by just so many. But for β/5 all are

@@ -122,6 +122,7 @@ def test_the_same_numbers_come_from_a_file(tmp_path: Any, relation: str, unit: s
     assert [bar.label for bar in look.bars("s")] == ["p", "q", "r"] and "s: q" in look
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("columns", [["s"], ["c", "s"]])
 def test_ranges_of_items_hold_and_narrower_ones_do_not(relation: str, columns: list[str]) -> None:

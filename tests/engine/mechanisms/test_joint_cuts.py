@@ -147,6 +147,7 @@ def test_draws_follow_the_law_and_a_wrong_law_is_told_apart() -> None:
     assert not follows(draws, dict.fromkeys(weights, 1.0))
 
 
+@pytest.mark.long
 @pytest.mark.every(9)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(

@@ -70,6 +70,7 @@ def test_draws_follow_the_law_of_all_sets(relation: str) -> None:
         assert _tail(drawn.count(chosen), draws, float(chance)) * len(law.chances) > FALSE_ALARM
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("noise", ["", "permute_and_flip", "joint_set"])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_none_that_is_left_out_is_farther_ahead_than_promised(relation: str, noise: str) -> None:

@@ -237,6 +237,7 @@ def wide(people: int, values: int, **parameters: Any) -> Any:
     return catalogue["shuffle_histogram"].build(about, given | parameters)
 
 
+@pytest.mark.long
 def test_the_second_solution_s_promise_does_not_grow_beyond_the_people() -> None:
     """500 people, ε = 1, δ = 10⁻⁶: 72 whether there are 500 values or 390,000; the first solution's grows."""
     told = [wide(500, values).promise().alpha for values in (500, 1_000, 10_000, 390_000)]
@@ -299,6 +300,7 @@ def test_local_messages_lose_what_is_claimed_and_no_less(epsilon: str) -> None:
 LECTURE = {"where": SOME, "delta": "1e-6", "calibration": "lecture"}
 
 
+@pytest.mark.long
 def test_the_least_spend_for_a_wish() -> None:
     query = build("shuffle_count", 5_000, where=SOME, delta="1e-6")
     wish = query.at(Fraction(1, 2)).promise().amount

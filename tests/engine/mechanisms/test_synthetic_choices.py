@@ -134,6 +134,7 @@ def test_a_pair_that_others_explain_is_not_fitted_to_its_noise() -> None:
     assert off[0] < off[1]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("alike", [False, True])
 def test_columns_by_themselves_are_kept_where_no_cell_may_be_below_zero(alike: bool) -> None:
     """Most cells of a pair are smaller than its noise: that none of them is below 0 moves what they add up to. Beside a
@@ -152,6 +153,7 @@ def test_columns_by_themselves_are_kept_where_no_cell_may_be_below_zero(alike: b
     assert away[0] < away[1]
 
 
+@pytest.mark.long
 def test_a_triple_that_another_explains_is_not_fitted_to_its_noise() -> None:
     """The third column is mostly the sum of the first two, which only the three together show, and the last mostly as
     the first: what it shows with the second and the third follows from that. Beside a fit that judges each triple by

@@ -161,7 +161,7 @@ def test_the_engine_computes_what_it_means(tmp_path: Path, rows: list[Any], shar
     assert found == need.of([dict(zip(names, row, strict=True)) for row in rows])
 
 
-@pytest.mark.every(9)
+@pytest.mark.every(27)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("noise", WAYS)
 @pytest.mark.parametrize("norm", ["1", "0.5"])

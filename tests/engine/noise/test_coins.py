@@ -359,6 +359,7 @@ def chosen(gaps: Array, sizes: Array, rate: Fraction, make: Callable[[], Coins],
     return [coins.choose(gaps, sizes, rate) for _ in range(n)]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("make", [SystemCoins, lambda: SeededCoins(secrets.randbits(64))], ids=["system", "seeded"])
 def test_choices_follow_the_law(make: Callable[[], Coins]) -> None:
     gaps, sizes, rate = ints(4, 1, 0, 2, 7, 3), ints(3, 1, 0, 2, 5, 1), Fraction(2, 5)

@@ -45,6 +45,7 @@ def test_rogers_as_published(answers: int, wanted: float) -> None:
     assert found.claimed and float(found.width) == pytest.approx(wanted, rel=0.02)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("answers", "wanted", "ours"), [(100, 0.073, 0.0788), (1000, 0.135, 0.1450)])
 def test_jung_with_continuous_noise_and_with_ours(answers: int, wanted: float, ours: float) -> None:
     """The reference figures take the exact curve of continuous Gaussian noise; ours is zCDP's, for integers."""
@@ -213,6 +214,7 @@ def test_widths_grow_with_questions_and_shrink_with_people() -> None:
     assert split(10, 11).width == 1  # nobody left to ask
 
 
+@pytest.mark.long
 def test_inverse_questions_agree() -> None:
     width = F(1, 10)
     answers = people_needed.most_answers(20_000, width)

@@ -48,9 +48,9 @@ workshop: $(RUN_STAMP) ## for a classroom: sample tables only, on the network, w
 	@$(PY) -m ui.workshop.invite $(WORKSHOP_ARGS) $(RUN_ARGS)
 
 test: $(TEST_STAMP) browser ## lint and every test, in a browser too (TEST_ARGS= for pytest's options)
-	@$(PY) -m compileall -q -j 2 dpengine ui demos pages  # once, and not by each worker
+	@$(PY) -m compileall -q -j 2 dpengine ui demos pages  # once, and not by every server that a test starts
 	@mkdir -p build; $(MAKE) lint >build/lint.log 2>&1 & lint=$$!; \
-	$(PY) -W error -m pytest -p no:playwright -n 3 --dist loadgroup --timeout=300 --durations=10 -q -m "not long" $(TEST_ARGS); \
+	$(PY) -W error -m pytest -p no:playwright --workers 3 --timeout=300 --durations=10 -q -m "not long" $(TEST_ARGS); \
 	tests=$$?; wait $$lint; linted=$$?; cat build/lint.log; exit $$((tests || linted))
 
 test-engines: $(ENGINES_STAMP) engines ## the same questions on Postgres and Spark, which it installs and starts (TEST_ARGS=)
@@ -64,8 +64,8 @@ engines-venv: $(ENGINES_STAMP) ## build build/engines-venv with what Postgres an
 
 audit: $(TEST_STAMP) browser ## the long tests, then the report of what is claimed and shown, into docs/audit.md (AUDIT_ARGS=)
 	@rm -rf build/audit
-	@$(PY) -W error -m pytest -p no:playwright -n 4 --dist loadgroup --timeout=600 --durations=10 -q -m long $(TEST_ARGS)
-	@$(PY) -W error -m pytest -p no:playwright -n 2 --timeout=600 -q -m "not long" tests/faults
+	@$(PY) -W error -m pytest -p no:playwright --workers 4 --timeout=600 --durations=10 -q -m long $(TEST_ARGS)
+	@$(PY) -W error -m pytest -p no:playwright --workers 2 --timeout=600 -q -m "not long" tests/faults
 	@$(PY) -m dpengine audit --write $(AUDIT_ARGS)
 
 shots: $(TEST_STAMP) browser ## pictures of every page in every look and language, build/shots/index.html (SHOTS_ARGS="sl phone ask": some)

@@ -1,6 +1,6 @@
 """The stage for browser journeys: one app, one browser, and a loud word when there is no browser to be had.
 
-Everything under tests/browser/ is marked `browser` and kept on one xdist worker (workers.py), so a run starts one
+Everything under tests/browser/ is marked `browser` and kept on one worker (workers.py), so a run starts one
 server. Fixtures: `page` (1280 x 900) and `phone` (390 x 844) are fresh visitors, `open_page` makes more of them;
 `server` is the app, `server_log` the file with what it said. A page under AppTest opens the workspace `home` (one for
 each test) or `shared` (one for a file).
@@ -9,8 +9,10 @@ each test) or `shared` (one for a file).
 from __future__ import annotations
 
 import atexit
+import fcntl
 import gc
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -20,25 +22,27 @@ import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
+from _pytest.mark.expression import Expression
 from browser.steps import LIMIT, TEST_LIMIT, not_ours
 from hypothesis import HealthCheck, settings
-from waiting import waits
-from workers import by_file, compile_a_share, turn
+from hypothesis.internal.conjecture import providers
+from workers import Workers, turn
 
 if TYPE_CHECKING:
     from dpengine.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parent.parent
+TESTS = ROOT / "tests"
 BUILD = ROOT / "build"
-BROWSER_TESTS = ROOT / "tests" / "browser"
 NO_CHROMIUM = "there is no chromium in PATH. On Debian: apt-get install chromium"
 CHROMIUM_FLAGS = [
     "--headless",
@@ -53,7 +57,7 @@ CHROMIUM_FLAGS = [
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
 # How long an example takes says how busy the machine is, and nothing about the program.
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("any machine", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
 _left_out = pytest.StashKey[int]()
@@ -63,25 +67,79 @@ _outcome = pytest.StashKey[pytest.TestReport]()
 # --- which tests run --------------------------------------------------------------------------------------------------
 
 
+def _is_journey(item: pytest.Item) -> bool:
+    return item.nodeid.startswith("tests/browser/")
+
+
+# A file whose tests run over all questions, through the catalogue or the cases of the battery.
+_OVER_QUESTIONS = re.compile(r"^(?!.*\bimport\b).*\bcatalogue\b(?!\[)|from battery import|\bCASES\b", re.MULTILINE)
+
+
+@cache
+def _questions() -> frozenset[str]:
+    files = (ROOT / "dpengine" / "mechanisms").rglob("*.py")
+    return frozenset(key for file in files for key in re.findall(r"\bkey=\"(\w+)\"", file.read_text(encoding="utf-8")))
+
+
+@cache
+def _questions_in(keyword: str) -> frozenset[str]:
+    """The questions that `-k` names, if it leaves out everything that names none of them."""
+    words = frozenset(re.findall(r"[^\s()]+", keyword)) - {"and", "or", "not"}
+    named, others = words & _questions(), sorted(words - _questions())
+    if not named or len(others) > 8:
+        return frozenset()
+    truths = product((False, True), repeat=len(others))
+    without = (dict.fromkeys(named, False) | dict(zip(others, truth, strict=True)) for truth in truths)
+    try:
+        chosen = Expression.compile(keyword)
+        return frozenset() if any(chosen.evaluate(held.__getitem__) for held in without) else named
+    except (SyntaxError, KeyError):  # pytest says what is wrong with it
+        return frozenset()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A file that neither names a wanted question nor runs over all of them is not even imported."""
+    wanted = _questions_in(config.option.keyword) if collection_path.suffix == ".py" else frozenset()
+    if not wanted or collection_path.parent == TESTS:
+        return None
+    text = f"{collection_path.name} {collection_path.read_text(encoding='utf-8')}"
+    return None if any(word in text for word in wanted) or _OVER_QUESTIONS.search(text) else True
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
+    """Nor are cases of other questions built."""
+    yield
+    wanted = _questions_in(metafunc.config.option.keyword)
+    if wanted and not any(word in metafunc.definition.nodeid for word in wanted):
+        metafunc._calls = [call for call in metafunc._calls if any(word in call.id for word in wanted)]
+
+
 def _on_ci() -> bool:
     return os.environ.get("CI", "").lower() in {"1", "true"}
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    return by_file(config, log)
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--workers", type=int, default=1, help="run the tests in as many processes (workers.py)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.workers > 1:
+        config.pluginmanager.register(Workers(config.option.workers, _browser.close))
+    if _questions_in(config.option.keyword):  # Hypothesis would parse all our files for constants to try
+        providers._get_local_constants = lambda: providers._local_constants
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m "not long"` chooses
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    seen: Counter[tuple[str, str]] = Counter()
+    cases: Counter[object] = Counter()
     for item in items:
-        case = item.location[0].removeprefix("tests/"), getattr(item, "originalname", item.name)
-        if waits(*case, seen[case], item.name):
-            item.add_marker(pytest.mark.long)
-        seen[case] += 1
+        if thinned := item.get_closest_marker("every"):
+            if cases[item.obj] % thinned.args[0]:  # type: ignore[attr-defined]
+                item.add_marker(pytest.mark.long)
+            cases[item.obj] += 1  # type: ignore[attr-defined]
     items.sort(key=turn)
-    journeys = [item for item in items if BROWSER_TESTS in item.path.parents]
+    journeys = [item for item in items if _is_journey(item)]
     for item in journeys:
         item.add_marker(pytest.mark.browser)
         item.add_marker(pytest.mark.timeout(TEST_LIMIT))
@@ -92,17 +150,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.stash[_left_out] = len(journeys)
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
+def pytest_sessionfinish() -> None:
     _browser.close()
-    if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["left_out"] = session.config.stash.get(_left_out, 0)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
-    """Each xdist worker collects every test, so any one of them knows how many journeys were left out."""
-    left_out = getattr(node, "workeroutput", {}).get("left_out", 0)
-    node.config.stash[_left_out] = max(left_out, node.config.stash.get(_left_out, 0))
 
 
 @pytest.hookimpl(trylast=True)  # the last word
@@ -113,11 +162,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Iterator[object]:
+def pytest_collection() -> Iterator[object]:
     """Nothing that is collected becomes garbage, and the collector would walk all of it again and again."""
     gc.disable()
-    with suppress(ImportError, AttributeError, KeyError):  # pytest's own parts, which may be called otherwise tomorrow
-        compile_a_share(session.config)
     try:
         return (yield)
     finally:
@@ -128,18 +175,36 @@ def pytest_collection(session: pytest.Session) -> Iterator[object]:
 
 
 def pytest_collection_finish() -> None:
-    """Before every run of a page AppTest reads the metadata of all installed packages, to look for components, and
-    after it everything is searched for garbage: two thirds of what a run costs. Once is enough for both."""
     if "streamlit.testing.v1.app_test" in sys.modules:
-        from streamlit import config
-        from streamlit.components.v2 import manifest_scanner
-
-        manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
-        config.set_option("runner.postScriptGC", False)
-    if "ui.shell.speed" in sys.modules:
-        sys.modules["ui.shell.speed"]._tidied.acquire(blocking=False)  # nor by its thread, every five seconds
+        _cheaper_page_runs()
     if "dpengine.statistics.engines.duck" in sys.modules:
         _share_a_database()
+
+
+@cache
+def _cheaper_page_runs() -> None:
+    """Before every run of a page AppTest reads the metadata of all installed packages, to look for components, and
+    after it everything is searched for garbage: two thirds of what a run costs. Once is enough for both, and for
+    compiling the page and mocking the server."""
+    from streamlit import config
+    from streamlit.components.v2 import manifest_scanner
+    from streamlit.testing.v1 import app_test, local_script_runner
+
+    from ui.shell import speed
+
+    finished = local_script_runner.require_widgets_deltas
+
+    def joined(runner: Any, timeout: float = 3) -> None:
+        runner._script_thread.join(timeout)  # instead of asking every millisecond
+        finished(runner, timeout)
+
+    local_script_runner.require_widgets_deltas = joined
+    app_test.ScriptCache = cache(app_test.ScriptCache)
+    mock = cache(app_test.MagicMock)
+    app_test.MagicMock = lambda **given: (mock(**given).reset_mock(), mock(**given))[1]
+    manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+    config.set_option("runner.postScriptGC", False)
+    speed._tidied.acquire(blocking=False)  # nor by its thread, every five seconds
 
 
 # Where it is looked at what a database of its own does: its settings, its files, what it forgets.
@@ -273,10 +338,16 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from dpengine.storage.samples import SAMPLES
     from dpengine.workspace import Workspace
 
-    with closing(Workspace(tmp_path_factory.mktemp("samples") / "var")) as made:
-        for name in SAMPLES:
-            made.table(name)
-    return made.folder
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if base.name.startswith("worker-") else base) / "samples"
+    with open(f"{folder}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the first worker makes it for all
+        if not folder.exists():
+            with closing(Workspace(base / "made" / "var")) as made:
+                for name in SAMPLES:
+                    made.table(name)
+            made.folder.rename(folder)
+    return folder
 
 
 @contextmanager
@@ -284,6 +355,7 @@ def _at_home(samples: Path, folder: Path) -> Iterator[Workspace]:
     """Pages that are opened meanwhile open this workspace, for one visitor; AppTest has no cookies."""
     import dpengine as dp
 
+    _cheaper_page_runs()
     shutil.copytree(samples, folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ALLOWANCE_HOME", str(folder))
@@ -335,7 +407,7 @@ def browser() -> Any:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Playwright keeps an event loop running, which asyncio in later tests would trip over. Journeys come first."""
-    if BROWSER_TESTS not in item.path.parents:
+    if not _is_journey(item):
         _browser.close()
 
 

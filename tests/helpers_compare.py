@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from scipy.stats import binom
+from battery import allowed_failures
 
 import dpengine as dp
 from dpengine.core.amounts import BETA
@@ -18,7 +18,6 @@ from dpengine.released import compare
 SCHEMA = dp.Schema({"salary": dp.Number(0, 100), "state": dp.Category(["TX", "CA", "NY"])})
 FACTS = Facts("people", SCHEMA, dp.Unit.rows(), "replace", 100_000)
 ACCOUNTS, ANSWERS, TRUTH = 2_000, 20, 50_000
-FALSE_ALARM = 1e-6
 
 
 def count_at(epsilon: str = "0.1") -> Count:
@@ -59,5 +58,5 @@ def check_a_comparison_holds_whatever_was_picked(share_of: Callable[[Fraction, i
         failures = sum(failed(row, like) for row in rows)
     finally:
         compare.share_of = before
-    allowed = int(binom.isf(FALSE_ALARM, ACCOUNTS, float(BETA)))
+    allowed = allowed_failures(ACCOUNTS, float(BETA))
     assert failures <= allowed, f"the picked difference excludes the truth too often: {failures} of {ACCOUNTS}"

@@ -12,8 +12,6 @@ from itertools import permutations, product
 from math import exp
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import coo_matrix
 
 from dpengine.declared.schema import Category, Column, ItemSet
 from dpengine.mechanisms.publish.of_rows import OfRows
@@ -25,6 +23,9 @@ Error = Callable[[Row, Row], float]
 
 def least_worst(rows: list[Row], told: list[Row], error: Error, epsilon: float, delta: float = 0.0) -> float:
     """The least worst expected error of any (ε, δ)-DP mechanism from `rows` to `told`."""
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_matrix
+
     wide, pairs = len(told), list(permutations(range(len(rows)), 2)) if delta else []
     chances = len(rows) * wide
     last = chances + len(pairs) * wide  # the variables: chances, what each pair leaves over, the worst error

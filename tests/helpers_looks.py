@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from scipy.stats import binom
+from battery import allowed_failures
 
 import dpengine as dp
 from dpengine.asking import paid_answers
@@ -21,7 +21,6 @@ from dpengine.noise.coins import SystemCoins
 SCHEMA = dp.Schema({"salary": dp.Number(0, 100), "state": dp.Category(["TX", "CA", "NY"])})
 FACTS = Facts("people", SCHEMA, dp.Unit.rows(), "replace", 1000)
 RUNS = 2000
-FALSE_ALARM = 1e-6
 
 
 def answer(query: Query, raw: tuple[int, ...]) -> Answer:
@@ -46,7 +45,7 @@ def noises(epsilon: str, width: int) -> list[list[int]]:
 
 def most_failures(beta: Fraction) -> int:
     """A right rule exceeds this with chance at most 10^-6."""
-    return int(binom.isf(FALSE_ALARM, RUNS, float(beta)))
+    return allowed_failures(RUNS, float(beta))
 
 
 def failures(width: int) -> int:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 from html import escape, unescape
 from pathlib import Path
-
-from streamlit.testing.v1 import AppTest
+from typing import TYPE_CHECKING
 
 from dpengine.messages import CATALOGUES
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 def open_page(name: str, **address: str) -> AppTest:
+    from streamlit.testing.v1 import AppTest
+
     app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=600)
     for key, value in address.items():
         app.query_params[key] = value

@@ -53,10 +53,13 @@ every_relation = pytest.mark.parametrize("relation", RELATIONS)
 
 
 def in_each_relation(
-    cases: list[tuple[str, dict[str, Any]]], long: tuple[str, ...] = (), first: tuple[str, ...] = ()
+    cases: list[tuple[str, dict[str, Any]]],
+    long: tuple[str, ...] = (),
+    first: tuple[str, ...] = (),
+    slow: tuple[str, ...] = (),
 ) -> Any:
     """Each case under the relations that its card names; some of them in `make audit` only: all that are under a
-    relation of `long`, and under one of `first` all but the first two cases of a question."""
+    relation of `long`, under one of `first` all but the first two cases of a question, and those named in `slow`."""
     early = [case for case in cases if case in [one for one in cases if one[0] == case[0]][:2]]
     both = [(case, relation) for case in cases for relation in catalogue[case[0]].card.relations]
     each = [
@@ -64,7 +67,8 @@ def in_each_relation(
             case,
             relation,
             id=f"{case_name(case)}-{relation}",
-            marks=[pytest.mark.long] * (relation in long or (relation in first and case not in early)),
+            marks=[pytest.mark.long]
+            * (relation in long or (relation in first and case not in early) or case_name(case) in slow),
         )
         for case, relation in both
     ]
@@ -94,6 +98,7 @@ def test_card_is_complete(case: tuple[str, dict[str, Any]]) -> None:
     assert card.version >= 1 and card.relations
 
 
+@pytest.mark.every(9)
 @every_case_and_relation
 def test_parameters_round_trip(case: tuple[str, dict[str, Any]], relation: str) -> None:
     query = build(*case, relation)
@@ -107,6 +112,7 @@ def test_sensitivity_by_brute_force(case: tuple[str, dict[str, Any]], relation: 
     check_sensitivity(build(*case, relation))
 
 
+@pytest.mark.every(9)
 @of_several_rows
 def test_a_person_with_several_rows_is_one_person(case: tuple[str, dict[str, Any]], relation: str) -> None:
     """The same two checks where a person has up to two rows: sensitivity and law, over all small tables of people."""
@@ -115,7 +121,11 @@ def test_a_person_with_several_rows_is_one_person(case: tuple[str, dict[str, Any
     check_law_against_loss(query)
 
 
-@in_each_relation(PUBLIC_SUPPORT, first=("add_remove",))
+@in_each_relation(
+    PUBLIC_SUPPORT,
+    first=("add_remove",),
+    slow=("median: by group with a range, jointly", "quantile: two by group, jointly"),
+)
 @pytest.mark.parametrize("epsilon", ["0.1", pytest.param("4", marks=pytest.mark.long)])  # 1: with several rows
 def test_law_keeps_the_claimed_loss(case: tuple[str, dict[str, Any]], relation: str, epsilon: str) -> None:
     check_law_against_loss(build(*case, relation, epsilon))
@@ -132,12 +142,14 @@ def test_the_pure_price_is_the_chosen_epsilon(case: tuple[str, dict[str, Any]], 
         assert told is not None and Fraction(epsilon) <= told <= Fraction(epsilon) + Fraction(3, 10**12)
 
 
+@pytest.mark.every(9)
 @in_each_relation(PUBLIC_SUPPORT, long=("add_remove",), first=RELATIONS)  # the law itself is held to both
 def test_samples_follow_the_law(case: tuple[str, dict[str, Any]], relation: str) -> None:
     query = build(*case, relation)
     check_samples_against_law(query, query.need().of(POSSIBLE_ROWS[1:4]), draws=500)
 
 
+@pytest.mark.every(9)
 @every_public_case_and_relation
 def test_the_shape_of_answers_is_public(case: tuple[str, dict[str, Any]], relation: str) -> None:
     check_the_shape_is_public(build(*case, relation))
@@ -146,6 +158,7 @@ def test_the_shape_of_answers_is_public(case: tuple[str, dict[str, Any]], relati
 BAD_EPSILON = [0, -1, "nought", "", None, "1e-18", "nan", "inf", 51, True, [1]]
 
 
+@pytest.mark.every(9)
 @every_case
 def test_bad_epsilon_is_one_clear_sentence(case: tuple[str, dict[str, Any]]) -> None:
     for epsilon in BAD_EPSILON:
@@ -171,6 +184,7 @@ BAD_PARAMETERS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.every(9)
 @every_case
 def test_bad_parameters_are_one_clear_sentence(case: tuple[str, dict[str, Any]]) -> None:
     for wrong in BAD_PARAMETERS:
@@ -187,6 +201,7 @@ def spread_of(size: int, people: int, rng: np.random.Generator) -> Spread:
     return Spread(codes.astype(np.int64), counts.astype(np.int64))
 
 
+@pytest.mark.every(9)
 @every_relation
 @pytest.mark.parametrize("noise", ["", "joint"])
 @pytest.mark.parametrize(("share", "people"), [("0.5", 0), ("0.05", 3), ("0.9", 40), ("0.5", 900)])
@@ -216,6 +231,7 @@ def test_quantile_keeps_rank_promise_and_range_covers(relation: str, share: str,
 COVERED = [case for case in CASES if not catalogue[case[0]].trial.covered]
 
 
+@pytest.mark.every(9)
 @in_each_relation(COVERED, first=RELATIONS)
 def test_intervals_cover_the_truth(case: tuple[str, dict[str, Any]], relation: str) -> None:
     """β = 0.2, 400 draws of the answer on a table of a hundred people, all its numbers at once."""
@@ -235,6 +251,7 @@ def test_intervals_cover_the_truth(case: tuple[str, dict[str, Any]], relation: s
     assert missed <= allowed_failures(draws, 0.2)
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("case", COVERED, ids=case_name)
 @every_relation
 def test_what_rounding_takes_is_in_the_range(case: tuple[str, dict[str, Any]], relation: str) -> None:
@@ -277,6 +294,7 @@ def exact_answer(query: Query, rows: list[Any]) -> dict[str, Any]:
     return truth if isinstance(truth, dict) else {"": truth}
 
 
+@pytest.mark.every(9)
 @every_relation
 @pytest.mark.parametrize("key", ["top_item", "noisy_argmax"])
 def test_a_choice_keeps_its_promise(key: str, relation: str) -> None:
@@ -289,6 +307,7 @@ def test_a_choice_keeps_its_promise(key: str, relation: str) -> None:
 
 
 # Where a coin is solved for numerically the promise is a staircase; test_shuffle.py has its own check.
+@pytest.mark.every(9)
 @in_each_relation([case for case in CASES if not case[0].startswith("shuffle")])
 def test_least_epsilon_is_the_least(case: tuple[str, dict[str, Any]], relation: str) -> None:
     query = build(*case, relation, about=10_000)
@@ -299,6 +318,7 @@ def test_least_epsilon_is_the_least(case: tuple[str, dict[str, Any]], relation: 
     assert least_epsilon(query, Fraction(-1)) is None
 
 
+@pytest.mark.every(9)
 @every_case_and_relation
 def test_nobody_can_promise_better_than_the_floor(case: tuple[str, dict[str, Any]], relation: str) -> None:
     for epsilon in ("0.05", "0.5", "2"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
 from functools import cache, reduce
@@ -15,6 +14,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
 OURS = ("dpengine", "ui", "demos", "pages")
+IMPORT = re.compile(r"^\s*(?:import (\w+)|from (\w+)[\w.]* import )", re.MULTILINE)
 NAMED = {"ibis": "ibis-framework"}  # otherwise as it is imported
 
 
@@ -29,15 +29,9 @@ def imported() -> dict[str, str]:
     """Packages that running code imports, each with a file that does."""
     found = {}
     for path in [ROOT / "app.py", *(path for part in OURS for path in sorted((ROOT / part).rglob("*.py")))]:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                names = [one.name for one in node.names]
-            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-                names = [node.module]
-            else:
-                continue
-            for name in {name.split(".")[0] for name in names} - {*OURS} - sys.stdlib_module_names:
-                found[canonicalize_name(NAMED.get(name, name))] = str(path.relative_to(ROOT))
+        names = [one or other for one, other in IMPORT.findall(path.read_text(encoding="utf-8"))]
+        for name in {*names} - {*OURS} - sys.stdlib_module_names:
+            found[canonicalize_name(NAMED.get(name, name))] = str(path.relative_to(ROOT))
     return found
 
 

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from waiting import SLOW, THINNED
 
 TESTS = Path(__file__).resolve().parent
 FILES = sorted(path for path in TESTS.rglob("*.py"))
@@ -23,14 +22,6 @@ def test_only_these_tests_may_be_left_out() -> None:
     skip = re.compile(r"pytest\.(skip|importorskip|mark\.(skip|skipif|xfail))\b|unittest\.skip")
     found = {path.relative_to(TESTS).as_posix() for path in FILES if skip.search(path.read_text(encoding="utf-8"))}
     assert found - {Path(__file__).name} == set(SKIPS)
-
-
-def test_what_waits_for_the_audit_is_there() -> None:
-    for file, names in THINNED.items():
-        text = (TESTS / file).read_text(encoding="utf-8")
-        assert not [name for name in names if f"def {name}(" not in text], file
-    whole = "".join(path.read_text(encoding="utf-8") for path in FILES)
-    assert not [name for name in SLOW if f"def {name.split('[')[0]}(" not in whole]
 
 
 @pytest.mark.parametrize(("ci", "words"), [("true", "1 failed"), ("", "1 skipped")], ids=["on CI", "elsewhere"])

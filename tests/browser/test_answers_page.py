@@ -59,6 +59,7 @@ def journey(page: Any, server: Any, lang: str) -> None:
     assert table.meter().used == before  # all of it for nothing
 
 
+@pytest.mark.long
 def test_two_bars_are_compared_copied_and_taken_away(page: Any, server: Any) -> None:
     journey(page, server, "en")
     page.locator(".st-key-rooms a").last.click()

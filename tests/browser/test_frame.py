@@ -32,6 +32,7 @@ GARBAGE = (  # tests/pages/test_addresses.py has more of it, without a browser
 )
 
 
+@pytest.mark.long
 def test_a_cold_deep_link_shows_the_meter(page: Any) -> None:
     go(page, "/ledger?table=residents")
     kind(page)
@@ -75,6 +76,7 @@ def test_garbage_in_the_address_gives_a_kind_page(page: Any, server: Any) -> Non
     assert not table_of(page, server).history()
 
 
+@pytest.mark.long
 def test_on_a_phone_nothing_scrolls_sideways(phone: Any) -> None:
     def fits(name: str) -> None:
         kind(phone)

@@ -49,6 +49,7 @@ def test_many_clicks_charge_once(page: Any, server: Any) -> None:
     found_again(page, server, 3)
 
 
+@pytest.mark.long
 def test_the_answer_comes_into_view_and_a_second_click_on_the_spot_pays_nothing(page: Any, server: Any) -> None:
     page.set_viewport_size({"width": 1280, "height": 500})
     go(page, QUESTION)
@@ -72,6 +73,7 @@ def test_the_answer_comes_into_view_and_a_second_click_on_the_spot_pays_nothing(
     assert len(table_of(page, server).history()) == 1
 
 
+@pytest.mark.long
 def test_two_tabs_with_one_question_pay_once(page: Any, server: Any) -> None:
     """The second is told first; it may pay for another answer then."""
     go(page, QUESTION)

@@ -26,11 +26,8 @@ QUESTIONS: list[tuple[str, str, dict[str, Any], str]] = [
 ]
 
 
-LONG = ("crosstab", "share", "several-top", "largest", "highest", "several-means", "films", "visits")
-CASES = [pytest.param(*one, id=one[0], marks=[pytest.mark.long] if one[0] in LONG else []) for one in QUESTIONS]
-
-
-@pytest.mark.parametrize(("name", "table", "asked", "expected"), CASES)
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "table", "asked", "expected"), QUESTIONS, ids=[asked[0] for asked in QUESTIONS])
 def test_a_question_from_its_link_to_its_answer(
     page: Any, name: str, table: str, asked: dict[str, Any], expected: str
 ) -> None:

@@ -255,6 +255,7 @@ def test_a_query_of_another_table_is_refused(workspace: Workspace, people: Path)
         table.query("no such thing", epsilon="0.1")
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("size", [2, 128, 129, 32768, 32769])
 def test_no_value_makes_a_release_fail(workspace: Workspace, size: int) -> None:
     """Codes at both ends of grids around the widths in which they are stored: a failure would be an oracle."""

@@ -55,6 +55,7 @@ def test_every_question_of_the_catalogue_has_an_example() -> None:
 at_the_ends = [pytest.param(epsilon, marks=pytest.mark.long) for epsilon in ENDS]
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("epsilon", ["1", *at_the_ends])
 @pytest.mark.parametrize("key", EXAMPLES)
 def test_as_built_no_more_is_lost_than_claimed_and_a_twin_loses_more(key: str, epsilon: str) -> None:
@@ -69,6 +70,7 @@ def test_as_built_no_more_is_lost_than_claimed_and_a_twin_loses_more(key: str, e
             assert (ready.loss > float(ready.claim.epsilon) + 1e-9) == bool(twin), (example, twin, ready.loss)
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("key", EXAMPLES)
 def test_cells_hide_nothing_of_the_exact_loss(key: str) -> None:
     """Against the engine's own divergences, which know nothing of cells."""
@@ -134,6 +136,7 @@ def far_out(example: Example, twin: str, law_of: str, draws: int) -> float:
     return min(seen) * len(seen)
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("key", EXAMPLES)
 def test_draws_follow_the_law_of_the_picture_twins_too(key: str) -> None:
     """120 draws a table; over all keys and twins the chance of a false alarm stays below 1e-6."""
@@ -221,6 +224,7 @@ KINDS = ("count", "histogram", "crosstab", "mean", "median", "finds_laplace", "g
 SOME = list(zip(KINDS, cycle(RELATIONS), cycle(("one", "one", "two", "two")), cycle(reversed(ENDS)), strict=False))
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(("key", "relation", "unit", "epsilon"), SOME)
 def test_every_kind_of_picture_stands(key: str, relation: str, unit: str, epsilon: str, shared: dp.Workspace) -> None:
     stands(opened(q=key, relation=relation, unit=unit, e=epsilon), shared)

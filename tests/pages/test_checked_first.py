@@ -41,6 +41,7 @@ def until(page: Page, met: Callable[[], bool]) -> None:
     raise AssertionError("no answer in a minute")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_right_after_a_table_was_added_its_columns_can_be_checked_with_one_click() -> None:
     page = Page().upload(people(31))
@@ -74,6 +75,7 @@ def test_one_click_checks_the_columns_and_asks_the_first_question_of_a_kind_for_
     assert say("data.fit.all_title") in told and table.meter().charges == 2, "the address of the check asks nothing"
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_the_same_question_of_other_columns_is_one_click_too_with_its_error_and_price() -> None:
     page = Page().upload("age,weight_kg,wait_min,sex\n" + "33,70,20,m\n44,80,30,f\n" * 5_000)
@@ -204,6 +206,7 @@ def test_after_a_rough_check_a_finer_one_stands_there_with_its_price(home: dp.Wo
     assert not offered or table.fit_of("mark").rough  # the finer check draws too: it may miss 2 % by its own noise
 
 
+@pytest.mark.long
 def test_a_condition_that_says_below_is_drawn_as_it_is(home: dp.Workspace) -> None:
     schema = dp.Schema({"wait": dp.Number(0, 240), "sex": dp.Category(["m", "f"])})
     frame = pd.DataFrame({"wait": [30] * 500, "sex": ["m"] * 500})

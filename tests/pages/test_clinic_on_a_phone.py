@@ -32,6 +32,7 @@ def kind_of(app: Any) -> Any:
     return next(box for box in app.selectbox if str(box.key).startswith("ask-kind"))
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_another_measure_keeps_the_sentence_in_view_and_says_which_column_it_is_about(
     visits: dp.Table, lang: str
@@ -49,6 +50,7 @@ def test_another_measure_keeps_the_sentence_in_view_and_says_which_column_it_is_
         assert gone[lang] not in plain(html_of(app)) and "wait" in asked_line(app)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_what_was_just_answered_is_not_offered_as_if_it_were_new(visits: dp.Table, lang: str) -> None:
     """Also where the answer before it makes another noise the cheaper one for the same question."""
@@ -87,6 +89,7 @@ def test_figures_that_say_nothing_do_not_push_the_ranges_out_of_a_phone() -> Non
     assert "table.figures td.words { white-space: normal; }" in style
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("lang", "told"), [("en", "about 600 people, by your word"), ("sl", "po vaših besedah")])
 def test_a_number_of_people_that_nobody_counted_is_nobodys_fact(visits: dp.Table, lang: str, told: str) -> None:
     visits.ask(visits.query("count", epsilon="1", where=WOMEN))

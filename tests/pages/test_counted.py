@@ -156,6 +156,7 @@ def check_it_is_said(answer: dp.Answer, said: tuple[str, ...]) -> None:
             assert part in told, f"the {name} forgets that {part}"
 
 
+@pytest.mark.every(9)
 @every_question
 def test_every_answer_says_what_is_cut(asked: dict[str, tuple[dp.Answer, tuple[str, ...]]], key: str) -> None:
     answer, said = asked[key]
@@ -226,6 +227,7 @@ RESULTS = {
 }
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(("page", "said", "address"), PAGES, ids=[f"{page}-{said[:9]}" for page, said, _ in PAGES])
 def test_it_is_said_before_anything_is_spent(
     tables: dict[bool, dp.Table], page: str, said: str, address: dict[str, str]

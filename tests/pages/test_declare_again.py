@@ -95,6 +95,7 @@ def table(tmp_path: Path, request: pytest.FixtureRequest) -> dp.Table:
     )
 
 
+@pytest.mark.long
 def test_days_sets_and_a_stand_in_are_declared_in_the_wizard() -> None:
     page = Page().upload("birth date,likes,age\n31.12.1999,tea;milk,\n1.2.1980,coffee,33\n").to("cards")
     assert page.draft.card("birth date").kind == "date" and page.draft.card("birth date").first == "1900-01-01"
@@ -116,6 +117,7 @@ def test_days_sets_and_a_stand_in_are_declared_in_the_wizard() -> None:
     assert "empty cells count as 40" in page.text and "several of: tea, coffee, milk" in page.text
 
 
+@pytest.mark.long
 def test_a_long_public_list_from_a_file_stays_on_the_server() -> None:
     page = Page().upload("town\nplace 7\nplace 99999\n").to("cards").set("declare-0-kind", "list")
     values = "\n".join(f"place {one}" for one in range(100_000))

@@ -79,6 +79,7 @@ def test_once_the_people_are_counted_it_says_how_much_can_be_asked_of_them() -> 
     assert 0 < many <= care.MOST_GOOD and say("data.done.enough", many=many, people=2_000) in page.text
 
 
+@pytest.mark.long
 def test_careful_is_chosen_for_a_secret_until_somebody_chooses() -> None:
     page = at_care(1, 50_000)
     assert page.draft.care == "careful"
@@ -101,6 +102,7 @@ def test_at_the_price_that_ask_opens_with_at_least_as_many_good_answers_fit_as_w
     assert all(one.promise().amount <= one.coarse() for one in offered if one is not None), "more than noise"
 
 
+@pytest.mark.long
 def test_a_name_that_is_taken_says_why_it_got_a_number(shared: Any) -> None:
     first = Page().upload("age\n33\n44\n", "ward.csv").to("care").press("Add the table")
     assert first.draft.added.name == "ward"
@@ -110,6 +112,7 @@ def test_a_name_that_is_taken_says_why_it_got_a_number(shared: Any) -> None:
     assert "is here already" not in again.text
 
 
+@pytest.mark.long
 def test_how_many_people_can_be_said_where_the_answers_are_counted() -> None:
     """For prices alone: once the table is added the number is the counted one, and what was said is gone."""
     page = Page().upload("age\n" + "33\n44\n" * 20).to("care")

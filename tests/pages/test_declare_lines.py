@@ -75,6 +75,7 @@ def test_what_a_field_shows_of_a_guess_is_the_guess(lang: str) -> None:
                 assert as_typed(local(part)) == part
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("name", ["visit date", "age", "sex", "is_member", "Teža (kg)", "salary"])
 def test_to_open_a_guess_does_not_settle_it(name: str) -> None:
     page = Page().upload(f'"{name}",other thing\n1,2\n').to("cards").click("declare-0-open").run()
@@ -197,6 +198,7 @@ def test_a_likely_id_and_a_usual_number_of_rows_are_one_click_each_and_rows_are_
     assert page.draft.who == "age" and page.app.session_state["declare-who-likely"] is None
 
 
+@pytest.mark.long
 def test_prices_before_a_table_is_added_are_told_for_a_small_and_a_large_table() -> None:
     """Nobody counts before: no figure on the way may be taken for that of this file."""
     page = Page().upload("age,sex\n33,m\n44,f\n").to("cards")
@@ -287,6 +289,7 @@ def test_undo_takes_back_one_column() -> None:
     assert page.draft.state("way") == OUT
 
 
+@pytest.mark.long
 def test_many_columns_are_shown_a_screen_at_a_time() -> None:
     names = [f"thing {place}" for place in range(90)]
     page = Page().upload(",".join(names) + "\n" + ",".join("1" * 90) + "\n").to("cards")
@@ -332,6 +335,7 @@ def test_nothing_of_the_cells_is_on_the_page() -> None:
     assert shown[0] == shown[1]
 
 
+@pytest.mark.long
 def test_a_spreadsheet_is_brought_and_its_sheet_chosen() -> None:
     book = openpyxl.Workbook()
     book.active.append(["nothing"])  # type: ignore[union-attr]
@@ -378,6 +382,7 @@ def test_values_that_a_list_cannot_hold_are_passed_over() -> None:
     assert found.odd == ["sex", "way"] and not found.columns
 
 
+@pytest.mark.long
 def test_a_code_book_fills_columns_and_is_undone_one_by_one() -> None:
     page = Page().upload("sex,way,age\n1,a,33\n2,b,44\n").to("cards")
     page.set("declare-codebook", "sex;1;male\nsex;2;female\nway;a;bus\nway;b;car\nelsewhere;1;x\n")

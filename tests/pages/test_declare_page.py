@@ -49,6 +49,7 @@ def test_only_how_careful_is_preselected_and_each_step_asks(page: Page) -> None:
     assert "2 people" not in page.text  # the number of rows is nowhere
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("again", ["another tab", "from Ask"])
 def test_whoever_comes_back_after_adding_a_table_brings_another(
     shared: dp.Workspace, again: str, monkeypatch: pytest.MonkeyPatch
@@ -110,6 +111,7 @@ def test_what_is_no_table_is_refused_at_once_and_another_file_mends_it(page: Pag
     assert page.draft.step == "names" and not page.refusals
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -130,6 +132,7 @@ def test_faults_of_form_are_told_with_the_names(page: Page, text: str | bytes, s
     assert sentence in page.refusals[0] and page.draft.step == "names"
 
 
+@pytest.mark.long
 def test_damaged_lines_can_be_read_as_empty(page: Page) -> None:
     page.upload(f"age,way\n33,bus\n{CANARY},4,5\n\n51,car\n").press("Yes, go on").press("Read such lines as empty")
     table = page.to("cards").set("declare-1-kind", "list").set("declare-1-listed", "bus\ncar").finish("with damage")
@@ -144,6 +147,7 @@ def test_a_quote_that_never_closes_can_be_explained_either_way(page: Page) -> No
     assert page.draft.step == "unit"
 
 
+@pytest.mark.long
 def test_another_file_keeps_what_was_said(page: Page) -> None:
     page.upload("age,way\n33,bus,9\n").press("Yes, go on")
     assert page.refusals
@@ -154,6 +158,7 @@ def test_another_file_keeps_what_was_said(page: Page) -> None:
     assert page.draft.chosen == ["age"] and page.app.text_input(key="declare-1-upper").value == "77"
 
 
+@pytest.mark.long
 def test_a_moment_of_glued_names_loses_nothing(page: Page) -> None:
     page.upload("age,way\n33,bus\n").to("cards").set("declare-0-kind", "out").set("declare-1-kind", "list")
     for _ in range(2):
@@ -186,6 +191,7 @@ def test_a_wrong_separator_is_mended_on_the_page(page: Page) -> None:
     assert page.to("unit").draft.dialect.separator == "|"
 
 
+@pytest.mark.long
 def test_names_that_look_like_code_are_names(page: Page) -> None:
     hostile = ['Robert"); DROP TABLE tables;--', "<script>alert(1)</script>", "it's {braces} :smile:", "**bold**"]
     header = ",".join('"' + name.replace('"', '""') + '"' for name in hostile)
@@ -205,6 +211,7 @@ def test_names_that_look_like_code_are_names(page: Page) -> None:
     assert table.ask(table.query("median", column=hostile[0], epsilon="0.5")).value in range(11)
 
 
+@pytest.mark.long
 def test_who_names_two_limits_need_not_say_how_numbers_are_rounded(page: Page) -> None:
     page.upload("a,b\n1,2\n").to("cards").set("declare-0-kind", "number")
     page.set("declare-0-lower", "0").set("declare-0-upper", "many")
@@ -215,6 +222,7 @@ def test_who_names_two_limits_need_not_say_how_numbers_are_rounded(page: Page) -
     assert page.draft.cards["a"].step == "5"
 
 
+@pytest.mark.long
 def test_cells_that_are_no_numbers_and_unknown_values_load(page: Page) -> None:
     rows = ["33,bus", "NaN,car", "inf,", "-inf,tram", f"{CANARY},bus", ",car", "1e400,bus", "40,BUS "]
     page.upload("\n".join(["age,way", *rows]))
@@ -223,6 +231,7 @@ def test_cells_that_are_no_numbers_and_unknown_values_load(page: Page) -> None:
     assert table.facts.people == 8 and table.schema.category("way").labels == ("bus", "car", "other", "no answer")
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     ("part", "value", "sentence"),
     [
@@ -243,6 +252,7 @@ def test_a_bad_range_is_refused_at_its_card(page: Page, part: str, value: str, s
     assert page.draft.step == "care"
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     ("typed_list", "sentence"),
     [
@@ -289,6 +299,7 @@ def test_epsilon_and_delta_can_be_typed(page: Page) -> None:
     assert (table.meter().epsilon, table.meter().delta) == (Fraction(7, 10), Fraction(1, 10**8))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("name", "sentence"), [("town", "already a table called “town”"), (" ", "needs a name")])
 def test_a_name_must_be_free(page: Page, name: str, sentence: str) -> None:
     page.upload("age\n33\n").to("care").set("declare-care", "usual").set("declare-name", name).press("Add the table")
@@ -342,6 +353,7 @@ def test_a_fault_of_ours_is_one_sentence(page: Page, monkeypatch: pytest.MonkeyP
     assert "RuntimeError" in caplog.text and CANARY not in caplog.text
 
 
+@pytest.mark.long
 def test_a_parquet_file_can_be_brought(page: Page) -> None:
     out = io.BytesIO()
     pd.DataFrame({"age": [31, 42, 53], "smoker": [True, False, None]}).to_parquet(out)
@@ -349,6 +361,7 @@ def test_a_parquet_file_can_be_brought(page: Page) -> None:
     assert table.facts.people == 3 and table.schema.category("smoker").values == ("yes", "no")
 
 
+@pytest.mark.long
 def test_the_stranger_is_read_as_it_is_meant(page: Page) -> None:
     page.upload((FILES / "stranger.csv").read_bytes(), "stranger.csv").press("Yes, go on")
     assert "open or misplaced quote" in page.refusals[0]
@@ -379,6 +392,7 @@ def test_a_column_nobody_knows_is_left_out_and_offered_to_be_found(page: Page) -
     assert offered.value == ["pay"]
 
 
+@pytest.mark.long
 def test_rows_that_were_sealed_are_told_so_when_they_are_brought_again(page: Page, shared: dp.Workspace) -> None:
     rows = "age\n" + "\n".join(map(str, range(30, 90))) + "\n"
     page.upload(rows).finish("to be sealed")

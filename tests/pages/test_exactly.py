@@ -33,6 +33,7 @@ def go_button(app: AppTest) -> Any:
     return found
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(("page", "lang"), [("ask", "en"), *((page, "sl") for page in PAGES)])
 def test_a_spend_that_cannot_be_leaves_everything_where_it_was(
     page: str, lang: str, caplog: pytest.LogCaptureFixture
@@ -57,6 +58,7 @@ def test_a_link_with_such_a_spend_still_has_its_field_and_its_button(epsilon: st
     assert "It stays at ε =" in plain(html_of(app))
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     ("lang", "typed", "means"),
     [("en", "250,000", 250_000), ("sl", "250.000", 250_000), ("en", "250000.5", 250_000), ("sl", "250 000", 250_000)],

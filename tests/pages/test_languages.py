@@ -234,6 +234,7 @@ def test_what_was_read_before_is_not_taken_for_words_of_a_page(read_before: str,
     assert not [told for told in texts(opened("lessons", {"lesson": "film"}, lang="sl")) if "najljubši" in told]
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("view", VIEWS)
 def test_no_page_has_words_of_its_own(view: str, asked: str, shared: dp.Workspace, wrapped: None) -> None:
     """With every sentence of the catalogue in brackets, nothing but names, values and signs stands outside of them."""

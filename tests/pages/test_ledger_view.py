@@ -125,6 +125,7 @@ def test_charges_without_an_answer_are_shown_as_such(home: Workspace, people: dp
     assert "4711" not in told
 
 
+@pytest.mark.long
 def test_a_long_ledger_comes_in_pages(home: Workspace, people: dp.Table) -> None:
     total = 2 * PER_PAGE + 7
     for number in range(total):

@@ -27,6 +27,7 @@ def slowly(detail: str) -> tuple[int, int]:
     return named, right
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("detail", ["day", "year", "decade"])
 def test_patients_are_found_again_as_a_slow_search_finds_them(detail: str) -> None:
     found = run(Settings(detail=detail))
@@ -63,6 +64,7 @@ def test_the_release_carries_the_engine_s_noise() -> None:
     assert coins.scales == [F(28) / F(1, 2), F(2) / F(1, 2)], "28 of the films' bars can move; half of ε for each"
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("given", [{"detail": "year"}, {"story": "films", "known": 3}])
 def test_from_a_private_release_names_are_right_as_if_drawn_by_lot(given: dict[str, Any]) -> None:
     """Over many releases: within six deviations, and what the share of people who could be named differs by."""

@@ -73,6 +73,7 @@ some_lessons = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.every(9)
 @some_lessons
 def test_every_setting_at_its_ends_has_a_picture_and_words(number: int) -> None:
     lesson = lessons.lesson(number)
@@ -83,6 +84,7 @@ def test_every_setting_at_its_ends_has_a_picture_and_words(number: int) -> None:
             assert text.strip() and not re.search(r"[{}]|\bnan\b|\binf\b|None", text), (given, text)
 
 
+@pytest.mark.every(9)
 @some_lessons
 def test_a_link_brings_a_lesson_back(number: int) -> None:
     lesson = lessons.lesson(number)

@@ -54,6 +54,7 @@ def test_one_person_moves_the_capped_score_by_one_and_the_plain_one_by_two() -> 
     assert dice.plain(dice.REPEATED, 0) == -10  # the true median, and yet marked down
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("epsilon", dice.EPSILONS, ids=str)
 def test_the_die_keeps_its_two_promises(epsilon: F) -> None:
     found = dice.figures(dice.Settings(epsilon, 0))
@@ -316,6 +317,7 @@ def test_what_is_told_in_words_is_what_is_computed() -> None:
     assert f"gives {bells.FIRST}, its neighbour {bells.SECOND}" in say("lesson.8.do") and bells.DELTA * 10**6 == 1
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("epsilon", ["0.05", "1", "5"])
 @pytest.mark.parametrize("rolls", ["0", "1000"])
 def test_the_die_says_its_figures(epsilon: str, rolls: str) -> None:
@@ -335,6 +337,7 @@ def test_the_film_says_its_figures(size: int) -> None:
     assert f"only {percent(found.bars)} of the time" in told.two
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("questions", bells.QUESTIONS)
 def test_the_bells_say_their_figures(questions: int) -> None:
     found, told = bells.figures(bells.Settings(questions)), view(8, questions=str(questions))

@@ -40,6 +40,7 @@ def opened(folder: Path, values: int, pages: int) -> None:
     assert not [one for one in told if one[2] > MOST_SENT or one[3] > many.MOST_DRAWN]
 
 
+@pytest.mark.long
 def test_five_thousand_values(tmp_path: Path) -> None:
     opened(tmp_path, 5_000, 3)
 
@@ -107,6 +108,7 @@ def test_a_wide_answer_works_out_its_promise_as_often_as_a_narrow_one(
     assert calls["asked"] <= 2 * len(asked["C"].value)  # once for all of it, once for each part
 
 
+@pytest.mark.long
 def test_the_figures_come_a_page_at_a_time_and_all_in_the_file(table: dp.Table) -> None:
     from leaks import walk
 

@@ -53,6 +53,7 @@ def add(home: Workspace, name: str = "R&D <b>") -> dp.Table:
     return home.add_table(name, frame, schema=schema, unit=dp.Unit.rows(), budget=budget)
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     ("page", "address", "words"), ADDRESSES, ids=[f"{page}-{words}" for page, _, words in ADDRESSES]
 )

@@ -100,6 +100,7 @@ def taken(app: Any, key: str) -> Fraction:
     return Fraction(told) / 100
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("spent", SPENT)
 @pytest.mark.parametrize("page", ["ask", "board", "synthetic", "publish", "train", "session"])
 def test_no_form_opens_above_a_twentieth_of_what_is_left(census: dp.Table, page: str, spent: Fraction) -> None:
@@ -122,6 +123,7 @@ def test_each_trust_model_opens_at_a_twentieth_or_less(home: dp.Workspace) -> No
     assert len(shares) == 3 and all(0 < share <= PART * town.meter().unused for share in shares)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("spent", SPENT)
 def test_no_question_on_ask_opens_above_a_twentieth_of_what_is_left(census: dp.Table, spent: Fraction) -> None:
     spend(census, spent)
@@ -152,6 +154,7 @@ def test_where_nothing_cheaper_can_be_asked_the_page_says_so(census: dp.Table) -
     assert say("spend.least", share="§").split("§")[0] in told
 
 
+@pytest.mark.long
 def test_every_door_gives_one_question_one_price_and_one_promise(census: dp.Table) -> None:
     """One count was told ±25 on a page and ±30 on another, an average ±0.25 on the form and ±0.38 in the plan."""
     spend(census, Fraction(1, 10))
@@ -289,6 +292,7 @@ def test_advice_to_narrow_a_range_stops_once_a_check_found_cells_outside(home: d
     assert "range" not in kinds(wider)
 
 
+@pytest.mark.long
 def test_a_lever_leads_to_what_it_tells(census: dp.Table) -> None:
     """The form that it opens has the error and the price that stood on it."""
     app = open_page("ask", table=census.name, q="top_item", column="country", how_many="5")

@@ -18,6 +18,7 @@ from ui.parts.answer_notes import finding
 from ui.words.wording import headline, in_short
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("people", [False, True])
 def test_what_is_tapped_is_what_is_asked(visits: dp.Table, people: bool) -> None:
     tapped = visits.query("count", epsilon="0.1", where=WOMEN, people=people)
@@ -44,6 +45,8 @@ def test_a_bought_list_says_how_many_rows_of_a_person_count() -> None:
     assert asked.most_rows == 3
 
 
+@pytest.mark.long
+@pytest.mark.every(9)
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_the_first_answer_that_contradicts_the_number_leads_to_its_field(visits: dp.Table, lang: str) -> None:
     """About 3,000 rows of women, at most 3 of a person: 1,000 women at least, where 600 people were declared."""

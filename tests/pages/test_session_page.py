@@ -60,6 +60,7 @@ def test_every_page_tells_of_a_session(people: dp.Table) -> None:
     assert "The share of people where town is &lt;i&gt;A" in told and "<i>A" not in told
 
 
+@pytest.mark.long
 def test_the_start_prices_every_noise_by_the_same_meter(home: Workspace, people: dp.Table) -> None:
     page, text = opened("session", k="4", share="50", how="gaussian")
     assert "fee" not in text and "closes" not in text
@@ -107,6 +108,7 @@ def test_a_sealed_table_keeps_its_sessions_answers_and_takes_no_more(home: Works
     assert not [button for button in page.button if button.label.startswith(("Ask", "End"))]
 
 
+@pytest.mark.long
 def test_where_membership_is_secret_the_page_says_what_was_divided_by(home: Workspace) -> None:
     frame = pd.DataFrame({"x": [1, 2, 3, 4] * 50})
     table = home.add_table(
@@ -178,6 +180,7 @@ def test_a_first_look_answers_before_a_question_is_used(people: dp.Table, monkey
     assert session.look()[0].asked == 0
 
 
+@pytest.mark.long
 def test_the_narrowest_noise_is_what_a_session_starts_with(people: dp.Table) -> None:
     page, _ = opened("session", k="100", share="50")
     picked = page.radio(key="session-how")

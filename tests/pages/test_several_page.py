@@ -152,6 +152,7 @@ def test_what_if_answers_how_many_people_several_averages_need() -> None:
         whatif.read(given | {"columns": "21"})
 
 
+@pytest.mark.every(9)
 @pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize("lang", ["en", "sl"])
 @pytest.mark.parametrize("source", [{}, {"from": "table", "column": "age"}], ids=["typed", "table"])

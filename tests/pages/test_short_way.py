@@ -138,6 +138,7 @@ def room_of(table: dp.Table, query: dp.Query) -> Fraction:
     return room(table.cheapest(query))
 
 
+@pytest.mark.long
 def test_a_question_by_group_starts_at_its_own_price(clinic: dp.Table) -> None:
     alone = open_page("ask", table=clinic.name, q="mean", column="wait").session_state["ask-epsilon"]
     app = open_page("ask", table=clinic.name, q="mean", column="wait", epsilon=alone)
@@ -155,6 +156,7 @@ def test_a_link_keeps_its_price_and_one_without_a_price_opens_low(clinic: dp.Tab
     assert clinic.preview(started(clinic, app, column="wait", by="sex")).share <= PART
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("by", ["", "sex"])
 def test_a_question_starts_no_higher_than_it_must(clinic: dp.Table, by: str) -> None:
     """Clearly useful, or at a twentieth of what is left, with the best noise for that price."""
@@ -180,6 +182,7 @@ def test_where_a_twentieth_is_mostly_noise_the_page_says_what_is_enough_and_what
     assert say("lever.lead") in told(app)
 
 
+@pytest.mark.long
 def test_where_nothing_that_is_left_is_enough_the_page_says_so(clinic: dp.Table) -> None:
     given = {"column": "fee", "by": "sex"}
     clinic.ask(at_share(clinic, clinic.query("count", epsilon="0.1", where=[["sex", "in", ["f"]]]), Fraction(9, 10)))
@@ -231,6 +234,7 @@ def test_a_released_number_is_planned_with_after_one_tap(clinic: dp.Table) -> No
 # --- what was left out
 
 
+@pytest.mark.long
 def test_columns_that_were_left_out_are_called_to_mind_once_after_the_first_answer(clinic: dp.Table) -> None:
     tables._reminded.clear()
     sentence = say("missing.told", many=1, columns="ward")
@@ -246,6 +250,7 @@ def test_columns_that_were_left_out_are_called_to_mind_once_after_the_first_answ
         assert sentence not in told(app)  # once
 
 
+@pytest.mark.long
 def test_nobody_is_reminded_who_does_not_need_it(clinic: dp.Table) -> None:
     tables._reminded.clear()
     clinic.ask(clinic.query("mean", column="wait", epsilon="0.1"))
@@ -292,6 +297,7 @@ def test_beside_an_average_stands_that_it_is_not_typical_and_one_tap_to_the_medi
     assert say("typical.told") not in told(open_page("ask", table=clinic.name, answer=median.request_id))
 
 
+@pytest.mark.long
 def test_a_first_look_that_was_bought_says_how_untypical_it_is(clinic: dp.Table) -> None:
     clinic.ask(at_half(clinic, clinic.query("overview", columns=["fee", "wait"], epsilon="1")))
     answer = clinic.ask(clinic.query("mean", column="fee", epsilon="0.1"))

@@ -56,6 +56,7 @@ def test_a_page_of_cards_makes_each_picture_once(home: dp.Workspace, monkeypatch
     assert done == {"made": 6, "fits": 1}
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("name", ["whatif", "train", "trust", "audit", "overfitting", "lessons"])
 def test_plotly_accepts_what_pages_hand_over_unchecked(home: dp.Workspace, name: str) -> None:
     drawn = open_page(name, table="town").get("plotly_chart")

@@ -88,6 +88,7 @@ def buttons(app: AppTest) -> list[Any]:
 GIVEN = {"table": "rows", "target": "pay", "features": '["car"]', "share": "20"}
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
@@ -110,6 +111,7 @@ def test_bad_input_gets_one_sentence_and_spends_nothing(
     assert all(one.disabled for one in buttons(app)) and not any(table.history() for table in tables.values())
 
 
+@pytest.mark.long
 def test_the_preview_tells_the_worth_of_three_kinds_of_noise(tables: dict[str, dp.Table]) -> None:
     app = opened(**GIVEN | {"share": "80"})
     text = said(app)
@@ -123,6 +125,7 @@ def test_the_preview_tells_the_worth_of_three_kinds_of_noise(tables: dict[str, d
     assert "Steps of this size may overshoot" in said(opened(**GIVEN | {"rate": "9"}))
 
 
+@pytest.mark.long
 def test_the_lecture_s_number_of_steps_stands_beside_the_usual_one(tables: dict[str, dp.Table]) -> None:
     text = said(opened(**GIVEN | {"share": "80"}))
     assert "T = ε²n²/(d²·ln(1/δ))" in text and "n ≥ d√(T·ln(1/δ))/ε" in text and "the lecture’s" in text
@@ -133,6 +136,7 @@ def test_the_lecture_s_number_of_steps_stands_beside_the_usual_one(tables: dict[
     assert "needs a δ above 0, and this allowance has none" in pure
 
 
+@pytest.mark.long
 def test_yes_or_no_can_be_learned_in_three_ways_each_in_words_of_its_own(tables: dict[str, dp.Table]) -> None:
     """A number in one way only, which is not asked about."""
     given = GIVEN | {"target": "car", "features": '["pay"]', "share": "80"}

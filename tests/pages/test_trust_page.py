@@ -134,6 +134,7 @@ def test_refusals_that_need_no_page(space: dp.Workspace) -> None:
     assert all(way.query is None for way in trust_models.ways(facts, "count", some | {"where": []}))
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(("address", "words"), REFUSED, ids=lambda one: str(one)[:50])
 def test_what_cannot_be_done_is_a_sentence(address: dict[str, str], words: str, space: dp.Workspace) -> None:
     before, page = charges(space), opened(**address)
@@ -147,6 +148,7 @@ def test_the_lecture_s_coin_is_refused_with_its_p_and_its_true_delta(space: dp.W
     assert "the lecture's coin comes up with chance 0." in said(page) and "keeps only δ = " in said(page)
 
 
+@pytest.mark.long
 def test_the_ends_of_every_slider(space: dp.Workspace) -> None:
     page = opened(table="club")
     for place in (0, -1):

@@ -53,6 +53,7 @@ def test_a_price_on_a_slider_has_two_digits_and_steps_that_read_alike_are_one() 
     assert spend.steps_of({"0.1": "0.1 %"}, options, "0.7") == ["0.1", "0.7"]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_where_almost_nothing_is_left_the_form_says_so_in_place_of_the_slider(home: dp.Workspace, lang: str) -> None:
     frame, schema = pd.DataFrame({"age": [30, 40] * 500}), dp.Schema({"age": dp.Number(0, 120)})
@@ -66,6 +67,7 @@ def test_where_almost_nothing_is_left_the_form_says_so_in_place_of_the_slider(ho
         assert plain(html_of(app)).count(told) == 1 and not app.select_slider
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_the_check_of_all_columns_has_one_price_wherever_it_is_offered() -> None:
     page = Page().upload("age,sex,weight_kg\n" + "37,m,70\n44,f,80\n" * 1_500)
@@ -118,6 +120,7 @@ def test_an_error_that_is_planned_for_one_row_a_person_says_so_where_there_may_b
 # --- checks
 
 
+@pytest.mark.long
 def test_a_check_does_not_call_its_own_columns_other_ones(home: dp.Workspace) -> None:
     """All cells lie outside the range; the noise hides that with a chance below 1e-9."""
     frame = pd.DataFrame({"age": [300] * 2_000, "sex": ["m", "f"] * 1_000})

@@ -120,6 +120,7 @@ def test_typing_changes_what_is_found_and_a_setting_can_be_kept(shared: dp.Works
     assert not page.exception and shared.ledger.head()[0] == 0
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     ("address", "sentences"),
     [

@@ -155,6 +155,7 @@ EXPECTED: dict[str, Callable[[], float]] = {
 }
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("question", sorted(wall.QUESTIONS))
 def test_what_is_called_true_is_true_of_the_file(here: Any, question: str) -> None:
     query = wall.query_of(question, "1")[1]
@@ -300,6 +301,7 @@ def test_whatever_an_address_says_the_choice_stands() -> None:
         assert question in wall.QUESTIONS and epsilon in wall.EPSILONS
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("question", ["mean_income", "smokers", "typical_pressure"])
 def test_every_question_at_its_ends_has_a_picture_and_words(here: Any, question: str) -> None:
     for epsilon in (wall.EPSILONS[0], wall.EPSILONS[-1]):

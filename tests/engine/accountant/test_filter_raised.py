@@ -14,6 +14,7 @@ from tests.helpers_filter import DELTA, LOW, MIXED, ONE_SIZE, RAISED, Game, Sums
 Reading = Callable[[Rule, Totals], float]
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("sizes", [MIXED, ONE_SIZE], ids=["mixed", "one size"])
 @pytest.mark.parametrize("reading", [the_cap, the_meter])
 def test_no_chooser_gets_past_a_cap_that_is_raised_along_the_way(sizes: tuple[Fraction, ...], reading: Reading) -> None:

@@ -130,6 +130,7 @@ def test_cells_outside_a_list_and_words_for_unknown(workspace: Workspace) -> Non
     assert answer.interval[0] <= truth <= answer.interval[1]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("relation", [{}, {"relation": "add_remove", "about_rows": PEOPLE}], ids=["replace", "add"])
 def test_a_person_with_several_rows_is_noticed(workspace: Workspace, relation: dict[str, Any]) -> None:
     numbers = {"Št. kartoteke": np.arange(PEOPLE) // 7}
@@ -161,6 +162,7 @@ def test_a_person_with_several_rows_has_a_check_too(workspace: Workspace) -> Non
     assert "above 5" in str(refused.value) and table.meter().used < Fraction(5, 100)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "relation", [{}, {"relation": "add_remove", "about_rows": PEOPLE // 7}], ids=["replace", "add"]
 )

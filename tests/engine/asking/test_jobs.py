@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -279,11 +277,3 @@ def test_only_so_many_refusals_are_remembered(jobs: Jobs, monkeypatch: pytest.Mo
         jobs.submit(f"r{i}", _raise(AllowanceError("budget.unknown")))
         assert jobs.wait(f"r{i}", timeout=10).state == "refused"
     assert list(jobs._jobs) == ["r3", "r4", "r5"] and jobs.state("r0").state == "unknown"
-
-
-def test_the_worker_knows_nothing_of_pages() -> None:
-    code = (
-        "import sys, dpengine.asking.jobs; print(sorted({'streamlit', 'plotly', 'ui', 'pages'} & sys.modules.keys()))"
-    )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.strip() == "[]"

@@ -81,7 +81,7 @@ def test_the_shares_of_beta_add_up_to_beta() -> None:
 # Looks chosen by the answers
 
 
-@pytest.mark.parametrize("width", [2, 10])  # five: tests/planted/accounts.py
+@pytest.mark.parametrize("width", [2, pytest.param(10, marks=pytest.mark.long)])  # five: tests/planted/accounts.py
 def test_the_range_holds_however_the_looks_were_chosen(width: int) -> None:
     assert failures(width) <= most_failures(BETA)
 
@@ -202,6 +202,7 @@ def test_every_question_that_is_averaged_is_tried_here() -> None:
     assert averaged == AVERAGED.keys() | {"crosstab", "fit_check", "fit_checks"}  # a histogram, a count, and counts
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("key", sorted(AVERAGED))
 def test_what_the_ledger_holds_is_enough(table: dp.Table, key: str) -> None:
     """Three paid draws, one of them at another ε; the table's files are gone when they are read together."""

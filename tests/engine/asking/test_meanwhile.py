@@ -57,6 +57,7 @@ def test_of_many_at_once_one_is_charged(tmp_path: Path) -> None:
         assert len(ledger.charges("b")) == 1
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("together", [False, True])
 def test_two_tabs_of_a_table(tmp_path: Path, together: bool) -> None:
     workspace = dp.open_workspace(tmp_path)

@@ -51,6 +51,7 @@ def clinic(workspace: Workspace, about: int = DECLARED, relation: dp.Relation = 
     )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("key", TELLING)
 def test_an_answer_that_shows_it_says_it(workspace: Workspace, key: str) -> None:
     table = clinic(workspace)
@@ -90,6 +91,7 @@ def test_rows_of_several_bound_people_from_both_sides() -> None:
     assert each.people_bounds((1, 2, 3, 4)) is None, "a person counts once in each group"
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("noise", ["", "gaussian"])
 def test_a_check_of_columns_tells_the_rows(noise: str) -> None:
     """The bars of every column add up to them. A twentieth of beta may fail: of 400 draws one, and 14 with chance below

@@ -93,6 +93,7 @@ def test_a_promise_out_of_reach_does_not_fit(table: dp.Table) -> None:
     assert priced.lines[0].query is None and not priced.reachable and not priced.fits
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("keep", [Fraction(0), Fraction(1, 4)])
 @pytest.mark.parametrize("locked", [False, True])
 def test_redistribution_uses_what_is_left_and_keeps_locks_and_the_part_to_keep(
@@ -111,6 +112,7 @@ def test_redistribution_uses_what_is_left_and_keeps_locks_and_the_part_to_keep(
     assert not planner.price(tighter).fits  # it just fits
 
 
+@pytest.mark.every(3)
 def test_a_plan_with_room_is_made_better(table: dp.Table) -> None:
     wishes = three(table, mean="200", count="200")
     found = table.planner().redistributed(wishes)
@@ -289,6 +291,7 @@ def test_a_reservation_is_whole_or_refused(tmp_path: Path) -> None:
 # A fixed list, numerically
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("epsilon", "most"), [("0.01", 562), ("0.05", 26), ("0.1", 10)])
 def test_the_optimum_for_a_fixed_list_is_the_known_one(epsilon: str, most: int) -> None:
     found = [pld.epsilon_of([Pure(Fraction(epsilon))] * times, MILLIONTH) for times in (most, most + 1)]

@@ -36,16 +36,17 @@ def attack(asked: AdaptiveSession, rows: list[Any]) -> bool:
     return far
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("rounded", [None, 8])
 @pytest.mark.parametrize("calibration", ["laplace", "gaussian"])
 def test_an_adaptive_analyst_gets_answers_within_alpha(calibration: str, rounded: int | None) -> None:
-    """β = 0.2, 150 sessions of four questions; false alarm ≤ 1e-6 by the exact binomial tail. With three times the
+    """β = 0.2, 60 sessions of four questions; false alarm ≤ 1e-6 by the exact binomial tail. With three times the
     noise the promise fails nearly always: the check has power."""
     rows = [POSSIBLE_ROWS[place % len(POSSIBLE_ROWS)] for place in range(1, 161)]
     about: Facts = facts("replace", about=len(rows))
     given = {"questions": 4, "calibration": calibration, "epsilon": "1", "beta": "0.2", "rounded": rounded}
     asked = AdaptiveSession.build(about, given)
-    sessions = 150
+    sessions = 60
     assert sum(attack(asked, rows) for _ in range(sessions)) <= allowed_failures(sessions, 0.2)
 
     class Loud(AdaptiveSession):

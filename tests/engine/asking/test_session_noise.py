@@ -29,6 +29,7 @@ def session(
     return fitted(facts("replace", 10_000), questions, kind, share * (1 - filter.used(rule, totals)), rule, totals)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("questions", [1, 3, 20, 200])
 @pytest.mark.parametrize("before", BEFORE)
 def test_the_narrower_of_the_two_is_taken_and_costs_no_more(before: str, questions: int) -> None:

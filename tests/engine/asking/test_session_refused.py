@@ -110,6 +110,7 @@ def test_many_equal_parts_cost_what_they_cost_together_and_stay_short(home: Work
     assert len(json.dumps(claim_of(asked))) < 2000 and cost(asked.loss(), alpha).epsilon == 30
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("calibration", ["laplace", "gaussian"])
 def test_the_tight_session_spends_what_was_chosen_and_no_more(home: Workspace, calibration: str) -> None:
     table = add(home)

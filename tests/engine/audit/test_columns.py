@@ -42,6 +42,7 @@ def published(name: str, epsilon: str = "1", delta: str = "0") -> OfRows:
     return found
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("delta", ["0", "0.05"])
 @pytest.mark.parametrize("epsilon", ["0.3", "2"])
 @pytest.mark.parametrize("name", ["pay", "state", "likes", "born"])

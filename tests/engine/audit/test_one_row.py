@@ -33,6 +33,7 @@ def test_what_is_published_row_by_row_is_made_of_rows(case: Any) -> None:
     assert made_of_rows(build(*case, "replace"))
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     "name",
     [

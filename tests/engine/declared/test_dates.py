@@ -135,6 +135,7 @@ def test_questions_about_days(table: dp.Table) -> None:
         assert table.rehearse(query, 2)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("key", ["mean", "sum", "variance", "top_item"])
 def test_days_are_not_added_up(table: dp.Table, key: str) -> None:
     with pytest.raises(AllowanceError) as refused:
@@ -142,6 +143,7 @@ def test_days_are_not_added_up(table: dp.Table, key: str) -> None:
     assert refused.value.code == "column.wrong_kind" and str(refused.value).endswith(".")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("operand", ["5", 5, "1990-02-30", None, ["1990-01-01"], "1.1.1990"])
 def test_a_bad_day_in_a_condition_is_one_sentence(table: dp.Table, operand: Any) -> None:
     for op in ("=", "<", "between"):

@@ -15,7 +15,7 @@ def test_all_white_space_there_is() -> None:
     assert {chr(code) for code in range(sys.maxunicode + 1) if chr(code).isspace()} <= set(SPACES)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(
         st.text(

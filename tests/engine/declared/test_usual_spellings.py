@@ -44,6 +44,7 @@ GIVEN_OUT: dict[str, str] = {
 }
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_is_sound(name: str) -> None:
     seen: dict[str, int] = {}

@@ -11,6 +11,7 @@ from dpengine.declared import dialect as dialect_module
 from dpengine.declared.dialect import Dialect, suggest
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("chunk", [1, 2, 3, 7, 1 << 20])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_each_line_may_be_written_in_either(

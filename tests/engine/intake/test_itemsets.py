@@ -90,7 +90,7 @@ def test_the_engine_says_what_is_meant_where_a_row_is_a_person(rows: list[Any], 
             assert len(row[cut("films")]) == min(2, len(row["films"]))
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(lines, conditions)
 def test_a_persons_set_is_the_union_over_all_rows(rows: list[Any], where: Predicate) -> None:
     with tempfile.TemporaryDirectory() as folder:

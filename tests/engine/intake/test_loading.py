@@ -233,6 +233,7 @@ def test_parquet_of_lists_is_refused(tmp_path: Path) -> None:
 # --- size
 
 
+@pytest.mark.long
 def test_forty_thousand_rows(tmp_path: Path) -> None:
     rows = [[str(i), str(i % 97), 'a "quoted", cell\nof two lines' if i % 50 == 0 else "x"] for i in range(40_000)]
     heard: list[float] = []

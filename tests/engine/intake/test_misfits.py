@@ -113,6 +113,7 @@ def test_bands_by_hand() -> None:
     assert band("nan") is None and len(EDGES) == BANDS + 1 == 103 and sorted(EDGES) == list(EDGES)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("unit", [dp.Unit.rows(), dp.Unit.column("who", at_most=1)], ids=["rows", "id"])
 @pytest.mark.parametrize(("relation", "noise"), list(zip(RELATIONS, ("laplace", ""), strict=True)))
 def test_the_range_of_an_undeclared_column(workspace: Workspace, unit: dp.Unit, relation: str, noise: str) -> None:

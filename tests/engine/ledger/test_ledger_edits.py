@@ -60,6 +60,7 @@ def verdict_on(folder: Path) -> tuple[int | None, str | None]:
         return verdict.broken, verdict.why
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("column", [name for name in COLUMNS if name != "seq"])
 @pytest.mark.parametrize("seq", [1, 3, 4, 12, 13])
 def test_an_edit_of_any_column_is_found_at_its_row(written: Path, tmp_path: Path, column: str, seq: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from types import ModuleType
 
@@ -77,12 +76,6 @@ def test_without_the_setting_the_ledger_is_a_file(monkeypatch: pytest.MonkeyPatc
     assert address_set() is None
     monkeypatch.setenv(SETTING, " ")
     assert address_set() is None
-
-
-def test_nothing_of_postgres_is_imported_by_default() -> None:
-    told = "import sys, dpengine.workspace; print([m for m in sys.modules if 'psycopg' in m or 'ledger.postgres' in m])"
-    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 def test_a_missing_driver_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

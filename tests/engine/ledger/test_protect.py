@@ -66,6 +66,7 @@ def any_loss(chosen: random.Random) -> Loss:
     return chosen.choice(simple + more)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_whatever_was_charged_the_meter_is_what_a_recount_says(tmp_path: Path, seed: int) -> None:
     """Random charges of all kinds, then more protection, charges for people, and more again. By exact sums: there is

@@ -52,10 +52,10 @@ def counting(table: dp.Table, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[
 
 
 def test_recall_and_looks_do_not_grow_with_repetitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Six questions 70 times each, and 140 times each: the same rows, the same questions, as many steps but for a
+    """Six questions 60 times each, and 90 times each: the same rows, the same questions, as many steps but for a
     deeper tree."""
     found: dict[int, list[dict[str, int]]] = {}
-    for times in (70, 140):
+    for times in (60, 90):
         table = made(tmp_path / str(times), times)
         found[times] = []
         for query in questions(table):
@@ -68,7 +68,7 @@ def test_recall_and_looks_do_not_grow_with_repetitions(tmp_path: Path, monkeypat
         with counting(table, monkeypatch) as counted:
             assert table.trainings() == table.publications() == table.checks() == table.syntheses() == []
         found[times].append(counted)
-    for few, many in zip(found[70], found[140], strict=True):
+    for few, many in zip(found[60], found[90], strict=True):
         assert many["read"] == few["read"] <= 2 * repeats.MOST_NEWEST + repeats.FEW
         assert many["built"] == few["built"] and many["steps"] <= 1.1 * few["steps"] + 100
 
@@ -146,13 +146,13 @@ def test_a_look_taken_away_or_made_up_is_noticed(tmp_path: Path) -> None:
 
 
 def test_pages_read_no_declaration_but_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twenty tables or two: Ask and the Ledger read the declaration of one."""
+    """Six tables or two: Ask and the Ledger read the declaration of one."""
     from leaks import walk
 
     monkeypatch.setenv("ALLOWANCE_HOME", str(tmp_path))
     monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
     workspace, read, found = dp.open_workspace(tmp_path), registry._record, []
-    for many in (2, 20):
+    for many in (2, 6):
         for place in range(0 if many == 2 else 2, many):
             frame = pd.DataFrame({"a": [str(place)] * (9 + place)})
             terms = {"schema": dp.Schema({"a": dp.Number(0, 99)}), "unit": dp.Unit.rows()}

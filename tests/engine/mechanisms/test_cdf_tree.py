@@ -26,6 +26,7 @@ from dpengine.released.curves import halfway, pooled, rising
 # The tree
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("leaves", [2, 3, 5, 49, 50, 64, 1_000])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_sums_of_nodes_are_what_lies_at_or_below(leaves: int, relation: str) -> None:
@@ -69,6 +70,7 @@ def test_less_is_promised_by_least_squares_than_by_sums_of_nodes() -> None:
             assert small.promise().amount <= max(small._plain_reaches(1))
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_band_of_a_deep_tree_holds_all_at_once(relation: str) -> None:
     """β = 0.2, 300 cells, 60 answers; false alarm ≤ 1e-6. And with a fifth of the band it would be seen to fail."""
@@ -88,6 +90,8 @@ def test_the_band_of_a_deep_tree_holds_all_at_once(relation: str) -> None:
 LATER = [pytest.param(*one, marks=pytest.mark.long) for one in (("", 1), ("gaussian", 3))]
 
 
+@pytest.mark.long
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     ("noise", "averaged"), [("", 3), ("gaussian", 1), ("gaussian_root", 1), ("gaussian_root", 3), *LATER]
 )

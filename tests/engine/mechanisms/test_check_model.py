@@ -55,6 +55,8 @@ def learned(target: str, weights: tuple[int, ...] = WEIGHTS) -> Model:
     return Model(Layout(FEATURES, tuple(COLUMNS[name] for name in FEATURES), target, COLUMNS[target], *sides), weights)
 
 
+@pytest.mark.long
+@pytest.mark.every(9)
 @every_relation
 def test_the_baseline_stands_beside_the_score_and_keeps_its_chance(relation: str) -> None:
     """Of 400 draws each. A model no better than always *no*: it is said to beat that, or to lose, in 1 of 20 draws at
@@ -248,6 +250,7 @@ def truth_of(query: Any, rows: list[Any]) -> dict[str, float]:
     return dict(zip(query.labels(), first + means, strict=True))
 
 
+@pytest.mark.every(9)
 @every_relation
 @pytest.mark.parametrize(
     "given",

@@ -23,6 +23,7 @@ def test_every_question_is_here() -> None:
     assert {key for key, _ in CASES} == set(catalogue)
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("several", [True, False], ids=["several", "rows"])
 @pytest.mark.parametrize("case", CASES, ids=case_name)
 def test_what_is_cut_is_told(case: tuple[str, dict[str, Any]], several: bool) -> None:

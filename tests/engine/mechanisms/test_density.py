@@ -148,6 +148,7 @@ def test_noise_is_at_every_point(name: str) -> None:
     assert at.min() > 1 - 1e-6 and at.max() < 1 + 1e-6
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(("columns", "relation"), [(["pay"], "replace"), (["age", "pay"], "add_remove")], ids=str)
 def test_the_band_holds_the_whole_curve(columns: list[str], relation: str) -> None:
     """β = 0.2, 150 draws, sup over the grid against the true curve; and a band half as wide does not."""

@@ -39,6 +39,7 @@ def query_of(relation: str, epsilon: str, delta: str, rows: int = 1, about: int 
     return query
 
 
+@pytest.mark.every(9)
 @every_relation
 @pytest.mark.parametrize("rows", [1, 2, 3])
 @pytest.mark.parametrize(("epsilon", "delta"), [("1", "0.01"), ("3", "0.005"), ("0.5", "0.01")])
@@ -75,9 +76,9 @@ def test_one_person_moves_the_counts_by_what_is_claimed(relation: str, unit: Uni
 
 @every_relation
 def test_samples_follow_the_law_and_the_loss_is_what_was_asked(relation: str) -> None:
-    """3,000 draws; false alarm below 1e-6 by the exact binomial tail on both sides."""
+    """1,000 draws; false alarm below 1e-6 by the exact binomial tail on both sides."""
     query = query_of(relation, "2", "1e-3")
-    value, draws, coins = (("ann", query.threshold), ("bo", 1)), 3_000, SystemCoins()
+    value, draws, coins = (("ann", query.threshold), ("bo", 1)), 1_000, SystemCoins()
     seen = [dict(query.draw((value,), coins)[0]) for _ in range(draws)]
     ratio = math.exp(-1 / query.of_values.size)
     chance = 1 / (1 + ratio)  # a count at the threshold is released
@@ -104,13 +105,14 @@ def test_at_most_so_many_and_the_largest_first() -> None:
     assert query.listed(shown.value) == [f"raw text: {name}" for name, _ in found]
 
 
+@pytest.mark.every(3)
 @every_relation
 def test_the_promise_holds_for_released_and_for_missing_values(relation: str) -> None:
-    """β = 0.2, 600 draws over values around the threshold; a value that does not appear counts as 0."""
+    """β = 0.2, 200 draws over values around the threshold; a value that does not appear counts as 0."""
     query = query_of(relation, "1", "1e-4", about=400, beta="0.2")
     value = tuple((f"v{place}", 4 * place + 1) for place in range(30))
     truth, alpha = dict(value), query.promise().alpha
-    coins, draws, broken, missed = SystemCoins(), 600, 0, 0
+    coins, draws, broken, missed = SystemCoins(), 200, 0, 0
     for _ in range(draws):
         released = query.finish(query.draw((value,), coins))
         broken += any(abs(released.value.get(f"raw text: {name}", 0) - count) > alpha for name, count in value)
@@ -135,12 +137,13 @@ def test_an_empty_column_finds_nothing() -> None:
     assert query.drafts(*astuple(query.release(query.need().of(nobody), SystemCoins())))[0].values == ()
 
 
+@pytest.mark.every(3)
 @every_relation
 def test_values_that_as_many_hold_as_is_promised_are_found(relation: str) -> None:
     """30,000 people, ε 0.1: as many values as there can be of that size are held by just so many. But for β/2 all are
-    found, though fewer people are promised than noise on 30,000 values alone would need. 300 draws; false alarm 1e-6 by
+    found, though fewer people are promised than noise on 30,000 values alone would need. 100 draws; false alarm 1e-6 by
     the exact binomial tail."""
-    query, draws = query_of(relation, "0.1", "1e-8", about=30_000), 300
+    query, draws = query_of(relation, "0.1", "1e-8", about=30_000), 100
     assert query.least_held < query.threshold + query.shown_reach
     values = tuple((f"v{place}", query.least_held) for place in range(30_000 // query.least_held))
     missed = sum(len(query.draw((values,), SystemCoins())[0]) < len(values) for _ in range(draws))

@@ -31,7 +31,7 @@ def rejected(draws: list[int], law: Finite) -> bool:
     )
 
 
-def draws(n: int = 6_000, rate: Fraction = RATE) -> list[int]:
+def draws(n: int = 3_000, rate: Fraction = RATE) -> list[int]:
     coins, gaps = SystemCoins(), np.array(list(GAPS.values()), dtype=np.int64)
     return [coins.flip(gaps, rate) for _ in range(n)]
 
@@ -42,7 +42,7 @@ def test_draws_follow_the_law_and_wrong_ones_do_not() -> None:
     assert not rejected(draws(), law)
     assert rejected(draws(rate=2 * RATE), law)
     gaps = np.array([0, 2], dtype=np.int64)
-    two = [SystemCoins().flip(gaps, RATE) for _ in range(6_000)]
+    two = [SystemCoins().flip(gaps, RATE) for _ in range(3_000)]
     assert not rejected(two, flipped({0: 0, 1: 2}, RATE))
     assert rejected(two, weighted({0: 0, 1: 2}, RATE)), "the exponential mechanism is another law"
 

@@ -55,6 +55,7 @@ MIXED: list[dict[str, Column]] = [
 ]
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("way", [PublishTable, PublishRow])
 @pytest.mark.parametrize("columns", MIXED, ids=lambda columns: "-".join(columns))
 @pytest.mark.parametrize("epsilon", ["0.5", "3"])

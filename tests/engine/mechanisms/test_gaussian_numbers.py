@@ -66,6 +66,7 @@ def test_it_is_taken_where_it_promises_more_for_the_same_share(key: str, given: 
     assert cheapest(usual, Rule.make(Fraction(1), Fraction(0)), Totals.NOTHING).noise == "", "without δ"
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 @pytest.mark.parametrize(("key", "given"), ASKED, ids=NAMES)
 def test_its_ranges_hold_the_truth(key: str, given: dict[str, Any], relation: str) -> None:

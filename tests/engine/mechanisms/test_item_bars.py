@@ -97,6 +97,7 @@ def test_sets_of_unknown_size_are_refused_where_there_are_many_items_and_never_c
     assert refused.value.code == "overview.against"
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_same_numbers_come_from_a_file(tmp_path: Any, relation: str, unit: str) -> None:
@@ -121,6 +122,7 @@ def test_the_same_numbers_come_from_a_file(tmp_path: Any, relation: str, unit: s
     assert [bar.label for bar in look.bars("s")] == ["p", "q", "r"] and "s: q" in look
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("columns", [["s"], ["c", "s"]])
 def test_ranges_of_items_hold_and_narrower_ones_do_not(relation: str, columns: list[str]) -> None:

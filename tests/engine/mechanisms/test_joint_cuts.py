@@ -147,6 +147,8 @@ def test_draws_follow_the_law_and_a_wrong_law_is_told_apart() -> None:
     assert not follows(draws, dict.fromkeys(weights, 1.0))
 
 
+@pytest.mark.long
+@pytest.mark.every(9)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(
     ("noise", "ranged"), [("joint", False), ("joint", True), ("tree", True), ("gaussian_root", True)]
@@ -187,6 +189,7 @@ def test_it_promises_more_than_one_by_one_at_the_same_epsilon() -> None:
         assert alone.with_noise("joint") == alone, "one point alone needs no joint draw"
 
 
+@pytest.mark.long
 def test_ranges_from_a_tree_hold_about_as_often_as_is_promised() -> None:
     """Its noise is the same on every table, so what is promised is not far from what happens: of two shares, ranges
     promised for 80 times in 100 fail at least 6 times in 1,000. 1,000 draws; were the true chance 0.03 or more, this

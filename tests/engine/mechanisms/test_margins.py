@@ -190,6 +190,7 @@ def test_steps_depend_on_the_table_through_draws_alone() -> None:
     check_steps_follow_the_draws_alone(made("train_logistic", region=MARGINS, steps=3))
 
 
+@pytest.mark.long
 def test_the_promise_holds_on_average() -> None:
     """Ten trainings on 600 rows with ε 30; the bound is far above what happens."""
     facts = Facts("t", COLUMNS, Unit.rows(), "replace", 600)

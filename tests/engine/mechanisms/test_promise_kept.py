@@ -127,6 +127,7 @@ def _ranks_off(spread: Spread, code: int, share: Fraction) -> Fraction:
     return max(Fraction(0), below - wanted, wanted - below - at)
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(("key", "relation"), CASES)
 def test_a_promise_bought_at_its_least_price_is_kept(key: str, relation: str) -> None:
     query = bought(key, relation)

@@ -18,6 +18,7 @@ from dpengine.messages.language import LANGUAGES, speaking
 PEOPLE = 2_000
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("lang", [lang for lang in LANGUAGES if lang != "he"])
 @pytest.mark.parametrize("case", CASES, ids=case_name)
 def test_a_wish_is_read_in_the_unit_it_is_written_in(case: tuple[str, dict[str, Any]], lang: str) -> None:

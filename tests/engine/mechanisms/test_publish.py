@@ -112,7 +112,7 @@ def of_draws(query: OfRows, tmp_path: Path, draws: int) -> list[Published]:
 
 
 def test_what_is_read_off_has_no_bias_and_holds_the_truth(table: Any, tmp_path: Path) -> None:
-    draws = 120
+    draws = 40
     query = table.query("publish_table", columns=["pay", "state"], epsilon="8", grid=8, delta="0.01")
     assert isinstance(query, OfRows)
     coarse = query.coarsened("pay", (FRAME["pay"].to_numpy() - 100) // 5)

@@ -114,10 +114,11 @@ def drawn(query: OfRows, folder: Path, draws: int) -> list[Published]:
     return found
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("key", ["publish_row", "publish_table"])
 def test_what_is_read_off_sets_and_rows_holds_the_truth(key: str, tmp_path: Path) -> None:
     """Counts of items and of listed values, means, bars and percentiles: no bias, and ranges that hold."""
-    draws = 100
+    draws = 40
     query = made(key, columns=["pay", "likes", "state"], epsilon="6", delta="0.01")
     pay, likes, state = codes(query)
     truth = {"mean": 10 * pay.mean(), "judo": (likes >> 1 & 1).sum(), "TX": (state == 0).sum(), "low": (pay < 2).sum()}
@@ -169,7 +170,7 @@ def test_days_are_published_as_days_and_averaged_without_bias(table: Any) -> Non
 
 def test_combinations_of_whole_rows_have_no_bias_and_hold_the_truth(tmp_path: Path) -> None:
     """How many rows hold each of 24 combinations of a set and a list, all at once; column by column it is refused."""
-    draws, query = 100, made("publish_row", columns=["likes", "state"], epsilon="5")
+    draws, query = 40, made("publish_row", columns=["likes", "state"], epsilon="5")
     likes, state = codes(query)
     held = {("chess|yoga", "CA"): (5, 1), ("", "TX"): (0, 0), ("judo|yoga", "NY"): (6, 2)}
     truth = {cells: int(((likes == a) & (state == b)).sum()) for cells, (a, b) in held.items()}

@@ -53,6 +53,7 @@ def brute(made: ResidualLayout, noise: dict[Columns, Fraction]) -> Fraction:
     return worst if made.replaced and made.known else max(worst, max(lost(one, None) for one in rows))
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("name", SIZES)
 @pytest.mark.parametrize(("known", "replaced"), [(False, False), (True, True), (False, True)])
 def test_the_loss_is_the_worst_of_every_pair_of_rows(name: str, known: bool, replaced: bool) -> None:

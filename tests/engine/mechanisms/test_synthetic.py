@@ -139,6 +139,7 @@ def _choice(query: Any) -> int:
     return choice_gap(query.rate, query.domain**query.rows, query.beta)
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     ("key", "relation", "given"),
     [

@@ -52,6 +52,7 @@ def any_rows(query: SyntheticTable) -> list[Integers]:
     return [rng.integers(0, axis.size, 4_000) for axis in query.axes]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("columns", "never"),
     [

@@ -166,7 +166,7 @@ def test_a_total_is_exact_only_where_it_is_public() -> None:
         assert all(abs(cells.sum() - 400) < 1e-6 for cells in told.values())
         for secret in (question(sizes, 400, "add_remove", plan=plan), question(sizes, 200, several=2, plan=plan)):
             assert () in secret.layout.bases
-            sums = [secret.marginals(secret.draw(counted(secret, codes), SystemCoins()))[(0,)].sum() for _ in range(15)]
+            sums = [secret.marginals(secret.draw(counted(secret, codes), SystemCoins()))[(0,)].sum() for _ in range(5)]
             assert len({round(one) for one in sums}) > 1
 
 
@@ -186,6 +186,7 @@ def misses(query: SyntheticTable, codes: list[Integers], draws: int) -> int:
     return wrong
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("plan", [pytest.param(PAIRS, marks=pytest.mark.long), TRIPLES, MIXED, CHOSEN])
 @pytest.mark.parametrize("relation", ["replace", pytest.param("add_remove", marks=pytest.mark.long)])
 def test_every_measured_range_covers(plan: str, relation: str) -> None:

@@ -103,6 +103,7 @@ COLUMNS = Schema(
 )
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(("target", "sharp"), [("pay", False), ("sure", False), ("sure", True)])
 def test_the_engine_computes_what_the_reference_means(target: str, sharp: bool, tmp_path: Path) -> None:
     """Missing values, codes at both ends, large codes in narrow columns, weights at the edge of the region."""
@@ -278,7 +279,7 @@ def test_intervals_hold_the_model_without_noise(key: str, calibration: str) -> N
     query = made(key, **given, rate=str(2 / made(key).smooth), iterate="tail", epsilon="20")
     assert query.interval_reason() is None
     truth = query.ended(walked(query, rows, Silent(1))).value
-    draws, coins = 120, SystemCoins()
+    draws, coins = 40, SystemCoins()
     missed = 0
     for _ in range(draws):
         told = query.ended(walked(query, rows, coins))
@@ -384,6 +385,7 @@ def test_which_iterates_are_kept() -> None:
         assert made("train_linear", iterate=name, steps=4).path(walk).weights == weights
 
 
+@pytest.mark.long  # that no statement is deep: tests/engine/statistics/test_engines.py
 def test_a_target_of_600_values_is_trained_on(tmp_path: Path) -> None:
     """It once failed after the charge: the statement had one “or” inside the other for every value."""
     values = [f"v{place}" for place in range(600)]

@@ -73,6 +73,7 @@ def test_the_lecture_s_bound_counts_the_step_that_the_kept_iterates_are_late_by(
     assert excess.risk(one, rate) == pytest.approx(min(late, 18.0)) and late < 18
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("iterate", ["tail", *(pytest.param(one, marks=[pytest.mark.long]) for one in LONGER)])
 @every_kind
 def test_the_promise_is_kept_on_average(key: str, iterate: str) -> None:

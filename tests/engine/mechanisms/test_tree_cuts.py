@@ -38,6 +38,7 @@ def spread(grid: int, rows: int) -> Spread:
     return Spread(*(one.astype(np.int64) for one in np.unique(held, return_counts=True)))
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("given", [{}, {"by": "c"}])
 @pytest.mark.parametrize("grid", [60, 121, 1_000])

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import math
 import secrets
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Hashable
 from decimal import Decimal, localcontext
@@ -113,7 +111,7 @@ def bracket(gaps: Array, sizes: Array, rate: Fraction) -> tuple[list[int], list[
     return surely, steps.tolist(), exact
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(blocks, rates)
 def test_the_envelope_brackets_the_exact_weights(pairs: list[tuple[int, int]], rate: Fraction) -> None:
     gaps, sizes = (ints(*column) for column in zip(*pairs, strict=True))
@@ -356,11 +354,12 @@ def test_the_arrays_are_left_as_they_were() -> None:
 # --- selection: samples against the law
 
 
-def chosen(gaps: Array, sizes: Array, rate: Fraction, make: Callable[[], Coins], n: int = 6000) -> list[Outcome]:
+def chosen(gaps: Array, sizes: Array, rate: Fraction, make: Callable[[], Coins], n: int = 3000) -> list[Outcome]:
     coins = make()
     return [coins.choose(gaps, sizes, rate) for _ in range(n)]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("make", [SystemCoins, lambda: SeededCoins(secrets.randbits(64))], ids=["system", "seeded"])
 def test_choices_follow_the_law(make: Callable[[], Coins]) -> None:
     gaps, sizes, rate = ints(4, 1, 0, 2, 7, 3), ints(3, 1, 0, 2, 5, 1), Fraction(2, 5)
@@ -392,8 +391,3 @@ def test_seeded_coins_repeat_themselves() -> None:
         ]
 
     assert draw(SeededCoins(7)) == draw(SeededCoins(7)) != draw(SeededCoins(8))
-
-
-def test_importing_the_door_does_not_load_opendp() -> None:
-    code = "import sys, dpengine.noise.coins; sys.exit(any(name.startswith('opendp') for name in sys.modules))"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

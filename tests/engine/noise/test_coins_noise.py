@@ -35,6 +35,7 @@ def test_laplace_noise_follows_the_law(make: Callable[[], Coins], n: int, scale:
     assert rejected([z + 1 for z in drawn], law)
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("variance", [Fraction(17, 3), Fraction(1, 2)], ids=str)
 @pytest.mark.parametrize(
     ("make", "n"), [(SystemCoins, 10_000), (lambda: SeededCoins(secrets.randbits(64)), 4000)], ids=["system", "seeded"]

@@ -34,6 +34,7 @@ def ask(key: str, epsilon: str, relation: str = "replace", **more: Any) -> Query
     return catalogue[key].build(facts, {"epsilon": epsilon} | about | more)
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("totals", [Totals.NOTHING, LONG_AGO, MANY, CLOSED], ids=["new", "used", "many", "closed"])
 @pytest.mark.parametrize("key", ["histogram", "top_item", "noisy_argmax"])

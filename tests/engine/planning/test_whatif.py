@@ -84,6 +84,7 @@ def test_the_questions_offered_come_from_the_cards() -> None:
     assert whatif.typed("train_linear") == {"range", "features"} and whatif.sized("train_linear")
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(("key", "relation"), CASES)
 def test_the_promise_is_that_of_the_most_each_may_take(key: str, relation: str) -> None:
     setting, found = solved(key, relation, "promise")
@@ -92,6 +93,7 @@ def test_the_promise_is_that_of_the_most_each_may_take(key: str, relation: str) 
     assert found.promise == setting.query.asked_at(found.query.epsilon).promise()
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(("key", "relation"), CASES)
 def test_the_allowance_is_the_least_that_bears_the_questions(key: str, relation: str) -> None:
     setting, found = solved(key, relation, "epsilon")
@@ -102,6 +104,7 @@ def test_the_allowance_is_the_least_that_bears_the_questions(key: str, relation:
     assert alone is None or found.budget.epsilon <= 10 * alone  # never dearer than adding up, where that is possible
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(("key", "relation"), CASES)
 def test_the_questions_are_as_many_as_fit_and_no_more(key: str, relation: str) -> None:
     setting, found = solved(key, relation, "questions")
@@ -110,6 +113,7 @@ def test_the_questions_are_as_many_as_fit_and_no_more(key: str, relation: str) -
     assert fit(rule, found.query, found.questions) and not fit(rule, found.query, found.questions + 1)
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(("key", "relation"), CASES)
 def test_the_people_are_the_fewest_that_keep_the_wish(key: str, relation: str) -> None:
     setting = whatif.read(given(key, relation, "people"))
@@ -126,6 +130,7 @@ def test_the_people_are_the_fewest_that_keep_the_wish(key: str, relation: str) -
     assert not found.any_size and found.promise.amount <= setting.wish < fewer.promise().amount
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("key", catalogue)
 def test_every_question_that_promises_anything_says_how_many_people_or_why_not(key: str) -> None:
     """For each of the catalogue, also those that nobody wrote yet: a number, or one sentence."""
@@ -318,6 +323,7 @@ def test_errors_grow_with_the_root_of_the_questions_and_not_with_their_number() 
     assert by["lecture"][10] > by["basic"][10] and by["lecture"][1000] < by["basic"][1000]
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(("key", "relation"), CASES)
 def test_curves_pass_through_the_setting_and_fall(key: str, relation: str) -> None:
     found = solved(key, relation, "promise")[1]

@@ -33,6 +33,7 @@ def session(people: int, questions: int, relation: str = "replace", **given: Any
     return AdaptiveSession.build(facts(relation, about=people), {"epsilon": "1", "questions": questions} | given)
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("ask", [{"share": [["x", ">", 0]]}, {"average": "x"}])
 @pytest.mark.parametrize("calibration", ["laplace", "gaussian"])
 def test_all_that_is_told_is_a_function_of_the_cell(ask: dict[str, Any], calibration: str) -> None:

@@ -45,6 +45,7 @@ def test_rogers_as_published(answers: int, wanted: float) -> None:
     assert found.claimed and float(found.width) == pytest.approx(wanted, rel=0.02)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("answers", "wanted", "ours"), [(100, 0.073, 0.0788), (1000, 0.135, 0.1450)])
 def test_jung_with_continuous_noise_and_with_ours(answers: int, wanted: float, ours: float) -> None:
     """The reference figures take the exact curve of continuous Gaussian noise; ours is zCDP's, for integers."""
@@ -182,6 +183,7 @@ def lower_than_any_formula(noise: Calibration) -> float:
     return float(noise.alpha_at(F(1, 20)))  # no choice has less than the noise alone at all of β
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("name", sorted(BOUNDS))
 def test_planned_noise_is_as_good_as_a_grid_of_noises(name: str) -> None:
     found = people_needed.planned(20000, 40, BETA, BOUNDS[name])
@@ -212,6 +214,7 @@ def test_widths_grow_with_questions_and_shrink_with_people() -> None:
     assert split(10, 11).width == 1  # nobody left to ask
 
 
+@pytest.mark.long
 def test_inverse_questions_agree() -> None:
     width = F(1, 10)
     answers = people_needed.most_answers(20_000, width)
@@ -284,6 +287,7 @@ def calibrations() -> dict[str, Calibration]:
     }
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("name", ["gaussian", "laplace", "lecture", "planned"])
 def test_an_adaptive_analyst_stays_within_the_widths(name: str) -> None:
     noise = calibrations()[name]

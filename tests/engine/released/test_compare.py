@@ -48,6 +48,7 @@ def test_a_range_of_the_claim_fails_with_its_own_share_at_most(noise: str, place
     assert one.stated.high > told.interval[1]  # wider than the answer's own
 
 
+@pytest.mark.long
 def test_a_comparison_holds_whatever_was_picked() -> None:
     check_a_comparison_holds_whatever_was_picked(compare.share_of)
 

@@ -132,6 +132,7 @@ def _claims(look: Look, places: list[Integers], ages: Integers, narrow: float) -
     yield holds(look.percentile("age"), float(np.quantile(ages, 0.5, method="inverted_cdf")))
 
 
+@pytest.mark.every(9)
 def test_every_stated_range_covers(query: Overview) -> None:
     assert misses(query) < most_misses(float(query.beta))
 
@@ -140,6 +141,7 @@ def test_ranges_that_are_too_narrow_are_caught(query: Overview) -> None:
     assert misses(query, 0.25) >= most_misses(float(query.beta))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 def test_a_share_may_be_chosen_after_seeing_everything(relation: str) -> None:
     """Of 300 labels, those that the noise made larger: their share is still in its range. With the reach of a sum that
@@ -188,6 +190,7 @@ def test_labels_that_cannot_be_are_no_share_and_others_are_refused(query: Overvi
     assert look.share({"town": ["v0"]}, among={"sex": ["v1"]}).how == "estimated"
 
 
+@pytest.mark.every(3)
 def test_columns_go_together_only_where_they_do(query: Overview) -> None:
     states = [
         (look_groups.together(look, "sex", "rich").state, look_groups.together(look, "town", "rich").state)

@@ -98,6 +98,7 @@ CASES = [
 ]
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(("relation", "unit", "given"), CASES)
 def test_ranges_hold_all_at_once_and_each_by_itself(relation: str, unit: str, given: dict[str, Any]) -> None:
     found = misses(made(relation, UNITS[unit], **given), DRAWS)

@@ -127,6 +127,7 @@ def without_noise(look: Look, value: Any) -> Look:
     return Look(query, raw)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 def test_all_bands_hold_at_once(relation: str) -> None:
     """β = 0.05: 17 or more misses in 40 draws have a chance below 1e-10; with a third of the width nearly all miss."""

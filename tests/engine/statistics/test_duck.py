@@ -70,7 +70,7 @@ needs: st.SearchStrategy[Need] = st.one_of(
 )
 
 
-@settings(max_examples=70, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(tables, st.lists(needs, min_size=1, max_size=2))
 def test_the_engine_says_what_the_need_means(rows: list[Row], asked: list[Need]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -158,11 +158,3 @@ def test_a_connection_loads_nothing_and_stays_as_it_is(tmp_path: Path) -> None:
     assert found["autoload_known_extensions"] == found["autoinstall_known_extensions"] == "false"
     assert found["temp_directory"].startswith(str(tmp_path)) and found["threads"] == "2"
     assert not list(tmp_path.iterdir())
-
-
-def test_ibis_waits_until_data_are_read() -> None:
-    import subprocess
-    import sys
-
-    code = "import sys, dpengine.intake.encode, dpengine.statistics.engines.duck; sys.exit('ibis' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

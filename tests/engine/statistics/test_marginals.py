@@ -99,7 +99,7 @@ def test_one_pass_counts_what_is_meant(
         assert all(any(set(columns) <= set(pack) for pack in need.together) for columns in SETS)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(ROW, max_size=25), at_once=st.sampled_from([1, 2**15]))
 def test_an_engine_that_aggregates_counts_the_same(tmp_path: Path, rows: list[dict[str, int]], at_once: int) -> None:
     """Where the file is not at hand only cells leave the engine, by one statement."""

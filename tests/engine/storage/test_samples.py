@@ -131,6 +131,7 @@ def test_clinic_has_1_200_people_with_something_to_find() -> None:
     assert ages["yes"] > ages["no"] + 8 and pressures["yes"] > pressures["no"] + 8
 
 
+@pytest.mark.long
 def test_the_samples_answer_questions(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path / "var")
     try:

@@ -18,6 +18,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from dpengine.commands.ledger_places import LEDGER
+from dpengine.core import files
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.chain import START, Verdict, verify
 from dpengine.ledger.exports import opened
@@ -117,13 +118,10 @@ def _folder(source: Path, place: Path) -> None:
 
 def _file(source: Path, place: Path, copy: Callable[[Path, Path], object]) -> None:
     """Copy a file, readable by the user only, and flush it to disk before the copy counts."""
-    os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    files.create(place).close()
     copy(source, place)
-    handle = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    with open(place, "r+b") as file:
+        os.fsync(file.fileno())
 
 
 def _from_database(ledger: Ledger, place: Path) -> None:

@@ -75,7 +75,6 @@ def test_the_search_finds_what_it_looks_for() -> None:
     assert len(list(text_without_encoding(tree))) == 3
 
 
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="it looks at its own open files there")
 def test_a_table_lives_without_posix(tmp_path: Path) -> None:
     """Import, declare, ask, revise, verify, back up, delete."""
     spoken = subprocess.run(

@@ -18,7 +18,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from dpengine.commands.ledger_places import LEDGER
-from dpengine.core import files
+from dpengine.core import files, places
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.chain import START, Verdict, verify
 from dpengine.ledger.exports import opened
@@ -53,7 +53,7 @@ def home_of(arguments: list[str]) -> tuple[Path, list[str]]:
 
 def place_of(arguments: list[str]) -> tuple[str, list[str]]:
     """The same, if there may be no workspace yet."""
-    rest, home = list(arguments), os.environ.get("ALLOWANCE_HOME") or "var"
+    rest, home = list(arguments), str(places.home())
     if "--home" in rest[:-1]:
         place = rest.index("--home")
         home = rest[place + 1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from pathlib import Path
 from typing import cast
@@ -10,6 +9,7 @@ from typing import cast
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core import places
 from dpengine.messages import say
 from dpengine.people.face import Face
 from dpengine.storage.samples import SAMPLES
@@ -24,7 +24,7 @@ NOBODY = "local"
 
 def home() -> Path:
     """The folder of the tables and the ledger."""
-    return Path(os.environ.get("ALLOWANCE_HOME") or ROOT / "var")
+    return places.home()
 
 
 def workspace() -> dp.Workspace:

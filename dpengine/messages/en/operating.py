@@ -1,6 +1,12 @@
 """What an operator reads: a workspace that is not as it was left, its backup and its recovery."""
 
 SENTENCES: dict[str, str] = {
+    "cli.help": "allowance opens the app in a browser. allowance workshop runs a class, allowance serve FILE serves people who sign in. Other commands: {commands}. Options: --home FOLDER, --version.",
+    "cli.starting": "Allowance opens at {address}. Your tables and the ledger are in {place}. Stop it with Ctrl-C.",
+    "cli.running": "Allowance is running already: {address}",
+    "cli.silent": "Allowance is starting already but does not answer. Close its window and start it again.",
+    "cli.home": "Allowance cannot write to {place}. Name another folder: allowance --home FOLDER",
+    "cli.serve": "Name the configuration: allowance serve /etc/allowance/serve.toml",
     "ledger.rolled_back": "The ledger is older than what was last written in it, as if a copy had been put back, so nothing can be asked. Put the newest ledger.sqlite back, or run: python -m dpengine recover",
     "ledger.missing": "The ledger of this workspace is gone, so nothing can be asked. Put ledger.sqlite back from a backup, or run: python -m dpengine recover",
     "registry.rolled_back": "The list of declared tables is older than it was, as if a copy had been put back, so nothing can be asked. Put the newest registry.sqlite back.",

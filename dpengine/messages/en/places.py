@@ -32,6 +32,7 @@ SENTENCES: dict[str, str] = {
     "start.try": "Try it on a made-up town",
     "start.go_on": "Go on with “{table}”",
     "start.own": "Use my file",
+    "start.home": "Your tables and answers are in {place}",
     "why.exact": "Why exact answers are not safe: two harmless questions about a clinic",
     "why.private": "The same two questions, asked privately: each answer carries noise",
     "why.box": "with diabetes, pressure up to {edge}",

@@ -1,6 +1,12 @@
 """Kaj bere skrbnik: delovni prostor ni tak, kot je bil puščen, njegova kopija in obnova."""
 
 SENTENCES: dict[str, str] = {
+    "cli.help": "allowance odpre program v brskalniku. allowance workshop je za delavnico, allowance serve DATOTEKA za ljudi, ki se prijavijo. Drugi ukazi: {commands}. Možnosti: --home MAPA, --version.",
+    "cli.starting": "Allowance se odpira na {address}. Vaše tabele in knjiga so v mapi {place}. Ustavite ga s Ctrl-C.",
+    "cli.running": "Allowance že teče: {address}",
+    "cli.silent": "Allowance se že zaganja, a ne odgovarja. Zaprite njegovo okno in ga zaženite znova.",
+    "cli.home": "Allowance ne more pisati v mapo {place}. Navedite drugo: allowance --home MAPA",
+    "cli.serve": "Navedite nastavitve: allowance serve /etc/allowance/serve.toml",
     "ledger.rolled_back": "Knjiga je starejša od tega, kar je bilo vanjo nazadnje zapisano, kot da bi bila vrnjena kopija, zato ni mogoče vprašati nič. Vrnite najnovejšo ledger.sqlite ali poženite: python -m dpengine recover",
     "ledger.missing": "Knjige tega delovnega prostora ni več, zato ni mogoče vprašati nič. Vrnite ledger.sqlite iz varnostne kopije ali poženite: python -m dpengine recover",
     "registry.rolled_back": "Seznam opisanih tabel je starejši, kot je bil, kot da bi bila vrnjena kopija, zato ni mogoče vprašati nič. Vrnite najnovejšo registry.sqlite.",

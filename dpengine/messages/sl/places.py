@@ -32,6 +32,7 @@ SENTENCES: dict[str, str] = {
     "start.try": "Poskusite na izmišljenem mestu",
     "start.go_on": "Nadaljujte s tabelo »{table}«",
     "start.own": "Imam svojo datoteko",
+    "start.home": "Vaše tabele in odgovori so v mapi {place}",
     "why.exact": "Zakaj točni odgovori niso varni: dve nedolžni vprašanji o kliniki",
     "why.private": "Isti vprašanji, postavljeni zasebno: vsak odgovor nosi šum",
     "why.box": "z diabetesom, tlak do {edge}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from email.parser import Parser
@@ -189,3 +190,60 @@ def test_the_table_of_wheels_is_of_these_pins() -> None:
         text == dist.table({(system, python): [] for system in dist.SYSTEMS for python in dist.PYTHONS})
         and "://" not in text
     )
+
+
+# The files to double-click
+
+FAKE = """#!/bin/sh
+echo "$@" >> "$HOME/calls"
+case "$2" in venv) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;; esac
+"""
+
+
+def clicked(folder: Path, path: str) -> subprocess.CompletedProcess[str]:
+    env = {"HOME": str(folder), "PATH": path}
+    return subprocess.run(
+        ["sh", str(folder / "start.command")],
+        cwd="/",
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+    )
+
+
+def test_a_double_click_sets_up_once_and_starts(tmp_path: Path) -> None:
+    folder = tmp_path / "my files"
+    (folder / "bin").mkdir(parents=True)
+    for name in ("start.command", "requirements.txt"):
+        (folder / name).write_bytes((ROOT / name).read_bytes())
+    (folder / "allowance-1.0-py3-none-any.whl").write_bytes(b"a wheel")
+    for tool in ("sh", "dirname", "uname", "ls", "tail", "cmp", "rm", "mkdir", "cp"):
+        (folder / "bin" / tool).symlink_to(shutil.which(tool) or pytest.fail(tool))
+    none = clicked(folder, str(folder / "bin"))
+    assert none.returncode == 1 and len(none.stdout.splitlines()) == 1 and "python.org" in none.stdout
+    (folder / "bin" / "python3").write_text(FAKE, encoding="utf-8")
+    (folder / "bin" / "python3").chmod(0o755)
+    calls = folder / "calls"
+    for wheel, setup in ((b"a wheel", True), (b"a wheel", False), (b"the next", True), (b"the next", False)):
+        (folder / "allowance-1.0-py3-none-any.whl").write_bytes(wheel)
+        calls.write_text("", encoding="utf-8")
+        started = clicked(folder, str(folder / "bin"))
+        assert started.returncode == 0 and not started.stderr, started.stdout + started.stderr
+        *before, last = calls.read_text(encoding="utf-8").splitlines()
+        assert last == "-m allowance" and any("--require-hashes" in line for line in before) == setup
+        assert (
+            any("-m venv" in line for line in before)
+            == any("--no-deps allowance-1.0" in line for line in before)
+            == setup
+        )
+
+
+def test_both_files_do_the_same() -> None:
+    """Windows wants its own line ends, and knows no signs beyond ASCII before the code page is known."""
+    windows, other = (ROOT / "start.cmd").read_bytes(), (ROOT / "start.command").read_bytes()
+    assert windows.isascii() and other.isascii() and b"\r" not in other
+    assert windows.count(b"\n") == windows.count(b"\r\n") > 20
+    said = re.compile(rb"Allowance needs [^\"\r\n]+|Setting up did not work[^\"\r\n]+|Allowance has stopped[^\"\r\n]+")
+    assert set(said.findall(windows)) == set(said.findall(other)) and len(set(said.findall(windows))) == 3
+    assert os.access(ROOT / "start.command", os.X_OK)

@@ -36,6 +36,12 @@ def main() -> int:
     subprocess.run([sys.executable, "-m", "hatchling", "build", "-d", str(DIST)], cwd=ROOT, check=True)
     place = DIST / f"allowance-{__version__}.cdx.json"
     place.write_text(json.dumps(bill(), indent=1) + "\n", encoding="utf-8")
+    for name in (
+        "start.cmd",
+        "start.command",
+        "requirements.txt",
+    ):  # beside the wheel, they start it with a double-click
+        shutil.copy(ROOT / name, DIST / name)
     files = sorted(path for path in DIST.iterdir() if path.is_file())
     sums = "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files)
     (DIST / "SHA256SUMS").write_bytes(sums.encode())

@@ -112,15 +112,21 @@ def live(folder: Path) -> None:
     (folder / "safe").mkdir()
     for words in (
         ["verify", str(folder / "receipt.json"), str(home / "ledger.sqlite")],
+        ["verify", "--home", str(home)],
         ["head", "--home", str(home), "--write", str(folder / "safe" / "heads.txt")],
         ["head", "--home", str(home), "--check", str(folder / "safe" / "heads.txt")],
         ["backup", "--home", str(home), str(folder / "safe" / "copy")],
     ):
         assert main(words) == 0, words
     assert b"\r" not in (folder / "safe" / "heads.txt").read_bytes()
-    with closing(dp.open_workspace(home)) as workspace:
+    there = folder / "there"
+    assert main(["move", "--home", str(home), str(folder / "all.zip")]) == 0
+    assert main(["arrive", "--home", str(there), str(folder / "all.zip")]) == 0
+    with closing(dp.Workspace(there)) as workspace:
+        table = workspace.table("people")
+        table.ask(table.query("count", epsilon="0.1"))
         workspace.forget("people")
-        assert workspace.verify_ledger().ok and not any((home / "tables").iterdir())
+        assert workspace.verify_ledger().ok and not any((there / "tables").iterdir())
     assert not hasattr(files.os, "fork")  # or nothing was hidden
     if not PROC.exists():
         return

@@ -5,6 +5,7 @@ does, and tests/engines starts the same by processes, the Spark by the very comm
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -69,11 +70,11 @@ def test_the_services_are_the_app_its_ledger_and_a_spark_with_two_workers() -> N
 def test_each_service_finds_what_it_names(layers: int) -> None:
     found = stack(layers)
     services = found["services"]
-    stages = re.findall(r"(?m)^FROM \S+ AS ([a-z]+)", IMAGE)
+    stages = re.findall(r"(?m)^FROM \$\{BASE\} AS ([a-z]+)", IMAGE)
     for name, one in services.items():
         assert ("image" in one) != ("build" in one), name
         if "image" in one:
-            assert re.fullmatch(r"docker\.io/library/[a-z]+:\d+\.\d+(\.\d+)?", one["image"]), name
+            assert re.fullmatch(r"docker\.io/library/[a-z]+:\d+(\.\d+)*", one["image"]), name
         else:
             built = one["build"]
             assert (DEPLOY / built["context"]).resolve() == ROOT and ROOT / built[
@@ -158,3 +159,14 @@ def test_no_password_stands_in_a_file() -> None:
         for line in lines:
             if re.search(r"password|secret|token|postgresql://", line, re.IGNORECASE):
                 assert "${LEDGER_PASSWORD:?}" in line, (name, line)
+
+
+def test_the_builder_gets_what_the_image_copies_and_nothing_private() -> None:
+    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    given = [line[1:] for line in lines if line.startswith("!")]
+    assert [line for line in lines if line and not line.startswith(("#", "!"))] == ["*", "**/__pycache__"]
+    copied = {word for line in re.findall(r"(?m)^COPY (?!--from)(.+)$", IMAGE) for word in line.split()[:-1]}
+    assert {name for name in copied if not any(fnmatch(name, one) for one in given)} == set()
+    for name in ("var", ".venv", ".git", ".env", "build", "deploy/serve.toml", ".streamlit/secrets.toml", "tests"):
+        assert not any(fnmatch(name, one) for one in given), name
+    assert re.search(r"(?m)^USER 10001:10001$", IMAGE) and "HEALTHCHECK" in IMAGE

@@ -47,7 +47,7 @@ def text_without_encoding(tree: ast.AST) -> Iterator[str]:
         called = node.func
         name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
         owner = called.value.id if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) else ""
-        if name not in TEXT or (name == "open" and owner in ("os", "webbrowser")):
+        if name not in TEXT or (name == "open" and owner in ("os", "webbrowser", "archive")):
             continue
         named = {word.arg for word in node.keywords}
         modes = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]

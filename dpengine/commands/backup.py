@@ -67,6 +67,8 @@ def backup(home: Path, place: Path) -> tuple[int, Verdict]:
         raise AllowanceError("backup.exists", place=str(place))
     if home in place.resolve().parents:
         raise AllowanceError("backup.inside")
+    if not os.access(beside := place.resolve().parent, os.W_OK):  # also if it does not exist
+        raise AllowanceError("backup.no_folder", place=str(beside))
     with closing(Workspace(home)) as workspace, workspace.loading(exclusive=True) as alone:
         if not alone:
             raise AllowanceError("backup.loading")
@@ -80,7 +82,7 @@ def backup(home: Path, place: Path) -> tuple[int, Verdict]:
 
 
 def _copy(workspace: Workspace, place: Path) -> tuple[int, Verdict]:
-    place.mkdir(mode=0o700, parents=True)
+    place.mkdir(mode=0o700)
     (place / "tables").mkdir(mode=0o700)
     line = Anchor(anchor_path(place / LEDGER))
     line.put(Mark(0, START, copy=True))  # first, so that an unfinished copy cannot be used as a workspace either

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
+from dpengine.__main__ import COMMANDS
+
 ROOT = Path(__file__).resolve().parent.parent
 DEPLOY = ROOT / "deploy"
 FILES = {path.name: path.read_text(encoding="utf-8") for path in sorted(DEPLOY.glob("compose*.yaml"))}
@@ -170,3 +172,36 @@ def test_the_builder_gets_what_the_image_copies_and_nothing_private() -> None:
     for name in ("var", ".venv", ".git", ".env", "build", "deploy/serve.toml", ".streamlit/secrets.toml", "tests"):
         assert not any(fnmatch(name, one) for one in given), name
     assert re.search(r"(?m)^USER 10001:10001$", IMAGE) and "HEALTHCHECK" in IMAGE
+
+
+# systemd
+
+
+def units() -> dict[str, dict[str, list[str]]]:
+    found: dict[str, dict[str, list[str]]] = {}
+    for path in [*DEPLOY.glob("*.service"), *DEPLOY.glob("*.timer")]:
+        lines = (line for line in path.read_text(encoding="utf-8").splitlines() if "=" in line and line[0] != "#")
+        for name, _, value in (line.partition("=") for line in lines):
+            found.setdefault(path.name, {}).setdefault(name, []).append(value)
+    return found
+
+
+def test_each_timer_starts_a_service_that_runs_a_command_and_alerts() -> None:
+    found = units()
+    timers = {name.removesuffix(".timer") for name in found if name.endswith(".timer")}
+    assert timers == {"allowance-verify", "allowance-head", "allowance-backup"}
+    for name in timers:
+        service = found[f"{name}.service"]
+        verbs = re.findall(r"-m dpengine (\w+)", " ".join(service["ExecStart"]))
+        assert set(verbs) == {name.rpartition("-")[2]} <= COMMANDS.keys()
+        assert service["OnFailure"] == ["allowance-alert@%n.service"] and "allowance-alert@.service" in found
+        assert service["Environment"] == [found["allowance.service"]["Environment"][0]]
+    text = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
+    assert all(f"{name}.timer" in text for name in timers) and "-m 0700 /srv/backups" in text
+
+
+def test_services_run_as_their_own_user_with_few_system_calls() -> None:
+    for name, unit in units().items():
+        if name.endswith(".service") and "alert" not in name:
+            assert unit["User"] == ["allowance"] and unit["ProtectSystem"] == ["strict"], name
+            assert unit["SystemCallFilter"] == ["@system-service", "~@privileged"], name

@@ -16,7 +16,7 @@ import sys
 import zipfile
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 from dpengine.commands import recover
 from dpengine.commands.backup import REGISTRY, SECRET, backup, home_of, place_of
@@ -147,7 +147,7 @@ def _checked(archive: zipfile.ZipFile) -> tuple[dict[str, str], str]:
     return sums, head
 
 
-def _sum(file: BinaryIO | zipfile.ZipExtFile) -> str:
+def _sum(file: IO[bytes]) -> str:
     digest = hashlib.sha256()
     while piece := file.read(_PIECE):
         digest.update(piece)

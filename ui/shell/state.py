@@ -13,7 +13,7 @@ from dpengine.core import places
 from dpengine.messages import say
 from dpengine.people.face import Face
 from dpengine.storage.samples import SAMPLES
-from ui.shell import person, workshop_state
+from ui.shell import gate, person, workshop_state
 from ui.shell.language import address
 from ui.shell.web import visitor_of
 
@@ -25,6 +25,11 @@ NOBODY = "local"
 def home() -> Path:
     """The folder of the tables and the ledger."""
     return places.home()
+
+
+def on_own_computer() -> bool:
+    """Is the visitor the one who started the app? Then its folder is theirs."""
+    return not (workshop_state.on() or person.served() or gate.configured())
 
 
 def workspace() -> dp.Workspace:

@@ -47,6 +47,9 @@ SENTENCES: dict[str, str] = {
     "why.lesson": "Lekcija {number} pokaže, kako",
     "why.chances": "Kdor ugiba po teh dveh odgovorih, ima prav v {right} od 100 primerov; kdor vrže kovanec, v 50.",
     # Tables
+    "tables.leave": "Preseli ali odstrani vse",
+    "tables.leave_move": "Na drug računalnik: zaprite program, zaženite »allowance move vse.zip«, prenesite datoteko in tam zaženite »allowance arrive vse.zip«. Ta mapa se potem ne odpre več. Datoteko nato izbrišite.",
+    "tables.leave_remove": "Odstraniti vse: zaprite program in izbrišite njegovo mapo {place}. Z njo izginejo vrstice, odgovori in knjiga.",
     "tables.title": "Tabele",
     "tables.lead": "Vsaka tabela ima svoj proračun: del vsega, kar jo je mogoče vprašati.",
     "tables.own": "Vaše tabele",

@@ -27,7 +27,7 @@ PEERS_STAMP := $(PEERS_VENV)/.installed-$(call checksum,bench/requirements-peers
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
-.PHONY: help venv run serve serve-venv workshop test test-engines test-clusters engines-venv engines audit shots lint lock clean samples \
+.PHONY: help venv run serve serve-venv workshop test test-engines test-clusters engines-venv engines audit shots lint lock dist test-dist clean samples \
 	new-question browser bench bench-engines
 
 help: ## show this list
@@ -73,7 +73,7 @@ shots: $(TEST_STAMP) browser ## pictures of every page in every look and languag
 
 lint: $(TEST_STAMP) ## ruff and mypy
 	@$(PY) -m ruff check --quiet . && $(PY) -m ruff format --check --quiet . && echo "ruff: nothing to say"
-	@$(PY) -m mypy --no-error-summary dpengine demos ui pages && echo "mypy: nothing to say"
+	@$(PY) -m mypy --no-error-summary dpengine demos ui pages allowance && echo "mypy: nothing to say"
 
 new-question: $(TEST_STAMP) ## a new question that already works, with its words and its tests (KEY=geometric_mean)
 	@$(PY) tools/new_question.py "$(KEY)"
@@ -93,23 +93,24 @@ bench: $(TEST_STAMP) browser ## speed and error beside other tools, written to b
 bench-engines: $(ENGINES_STAMP) engines ## our answers beside plain aggregates on DuckDB, Postgres and Spark (BENCH_ARGS="--rows 1000000")
 	@$(ENGINES_VENV)/bin/python -m bench.engines $(BENCH_ARGS)
 
-lock: ## pin the requirements again from the .in files (UPGRADE=1 for the newest versions)
-	@$(need_python)
-	@rm -rf build/lock && mkdir -p build
-	@$(call new_venv,build/lock)
-	@build/lock/bin/python -m pip install -q --disable-pip-version-check uv
+lock: $(TEST_STAMP) ## pin the requirements again from the .in files (UPGRADE=1 for the newest versions)
 	@set -e; for name in requirements requirements-serve requirements-dev requirements-postgres requirements-spark \
 			bench/requirements-peers; do \
-		build/lock/bin/uv pip compile -q --generate-hashes --universal --python-version 3.11 --no-emit-index-url \
+		$(PY) -m uv pip compile -q --generate-hashes --universal --python-version 3.11 --no-emit-index-url \
 			$(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" $$name.in -o $$name.txt; \
 		if grep -nE '://|--(extra-)?index|--find-links' $$name.txt; then \
 			echo "$$name.txt names a host (above). Put the index in the environment, not in the file." >&2; exit 1; \
 		fi; \
 	done
-	@rm -rf build/lock
+
+dist: $(TEST_STAMP) ## wheel, sdist, checksums and SBOM into dist/, and docs/wheels.md: who has a wheel for which system
+	@$(PY) tools/dist.py
+
+test-dist: $(TEST_STAMP) browser ## install the wheel into an empty environment elsewhere, start it, ask in a browser
+	@$(PY) -W error -m pytest -p no:playwright --timeout=900 -q tests/dist $(TEST_ARGS)
 
 clean: ## remove what make built; your tables and ledger in var/ stay
-	@rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- how the environment is built -------------------------------------------------------------------------------------

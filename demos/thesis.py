@@ -19,17 +19,17 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from dpengine.core import places
 from dpengine.core.types import Integers
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.row_noise import Swap, least_scale, thesis_floor, thesis_scale
 from dpengine.noise.tails import total_reach
 
-PEOPLE = Path(__file__).resolve().parent.parent / "data" / "residents.csv"
+PEOPLE = places.SAMPLES / "residents.csv"
 LOW, HIGH = 1504, 4500
 BETA = Fraction(1, 10_000)
 NUMERIC = ((Fraction(1, 10), Fraction(1, 10)), (Fraction(2), Fraction(1, 2)), (Fraction(11), Fraction(7, 10)))

@@ -10,16 +10,15 @@ from __future__ import annotations
 import csv
 from fractions import Fraction
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
+from dpengine.core import places
 from dpengine.declared.conditions import Row
 from dpengine.declared.schema import Category, Column, Number
 from dpengine.mechanisms.query import AnyQuery, Released
 from dpengine.noise.coins import SystemCoins
 
-_DATA = Path(__file__).resolve().parent.parent / "data"
-FILES = {name: _DATA / f"{name}.csv" for name in ("clinic", "residents", "town")}  # one row is one person in each
+FILES = {name: places.SAMPLES / f"{name}.csv" for name in ("clinic", "residents", "town")}  # a row is a person
 KINDS = ("count", "mean", "median", "proportion")
 
 

@@ -1,4 +1,5 @@
-"""Commands: `python -m dpengine <command>`. Each is a module with `main(arguments) -> exit code`."""
+"""Commands: `python -m dpengine <command>`. Each is a module with `main(arguments) -> exit code`,
+or names another function of it."""
 
 from __future__ import annotations
 
@@ -9,14 +10,26 @@ from dpengine.core.errors import AllowanceError
 from dpengine.messages import say
 
 COMMANDS: dict[str, str] = {
+    "arrive": "dpengine.commands.move:arriving",
     "audit": "dpengine.audit.report",
     "backup": "dpengine.commands.backup",
     "fits": "dpengine.accountant.how_many_fit",
     "head": "dpengine.commands.head",
     "ledger": "dpengine.commands.ledger",
+    "move": "dpengine.commands.move",
     "people": "dpengine.commands.people",
     "recover": "dpengine.commands.recover",
     "verify": "dpengine.commands.verify",
+}
+USAGE = {  # the others read their own options
+    "arrive": "arrive.usage",
+    "backup": "backup.usage",
+    "head": "head.usage",
+    "ledger": "carry.usage",
+    "move": "move.usage",
+    "people": "people.usage",
+    "recover": "recover.usage",
+    "verify": "verify.usage",
 }
 
 
@@ -24,8 +37,12 @@ def main(arguments: list[str]) -> int:
     if not arguments or arguments[0] not in COMMANDS:
         print(say("command.unknown", commands=sorted(COMMANDS)), file=sys.stderr)
         return 2
+    if arguments[1:] in (["--help"], ["-h"]) and (usage := USAGE.get(arguments[0])):
+        print(say(usage))
+        return 0
     try:
-        return int(import_module(COMMANDS[arguments[0]]).main(arguments[1:]))
+        module, _, function = COMMANDS[arguments[0]].partition(":")
+        return int(getattr(import_module(module), function or "main")(arguments[1:]))
     except AllowanceError as complaint:
         print(complaint, file=sys.stderr)
         return 2

@@ -22,6 +22,7 @@ from dpengine.accountant.budget import Budget
 from dpengine.asking.answers import Answer, Job
 from dpengine.asking.jobs import Jobs
 from dpengine.asking.receipts import Finding, check, read_receipts
+from dpengine.core import places
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
 from dpengine.declared import public_rules
@@ -56,10 +57,10 @@ _opened: dict[Path, Workspace] = {}
 _opening = threading.Lock()
 
 
-def open_workspace(folder: str | Path = "var", samples_only: bool = False) -> Workspace:
-    """The workspace in this folder, created if absent. One per process and folder. With `samples_only` it holds the
-    bundled tables alone and refuses every other."""
-    path = Path(folder).resolve()
+def open_workspace(folder: str | Path | None = None, samples_only: bool = False) -> Workspace:
+    """The workspace in this folder, created if absent; the app's own without one. One per process and folder. With
+    `samples_only` it holds the bundled tables alone and refuses every other."""
+    path = (places.home() if folder is None else Path(folder)).resolve()
     with _opening:
         if path not in _opened:
             if samples_only:

@@ -10,7 +10,7 @@ from dpengine.messages import say
 from ui.ask import preview
 from ui.learn import why
 from ui.shell import frame, gate, nav, person, tour, workshop_state
-from ui.shell.state import FIRST_TABLE, may, newest_table, open_table
+from ui.shell.state import FIRST_TABLE, home, may, newest_table, on_own_computer, open_table
 from ui.words.markup import unmarked
 from ui.workshop import workshop
 
@@ -38,3 +38,5 @@ with st.container(key="ways-in", horizontal=True, vertical_alignment="center"):
     workshop.instead_of_data()
     if tour.first_visit():
         tour.offer()
+if on_own_computer():
+    st.html(f"<small>{escape(say('start.home', place=str(home().resolve())))}</small>")

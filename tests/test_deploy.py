@@ -5,11 +5,14 @@ does, and tests/engines starts the same by processes, the Spark by the very comm
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+
+from dpengine.__main__ import COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
 DEPLOY = ROOT / "deploy"
@@ -69,11 +72,11 @@ def test_the_services_are_the_app_its_ledger_and_a_spark_with_two_workers() -> N
 def test_each_service_finds_what_it_names(layers: int) -> None:
     found = stack(layers)
     services = found["services"]
-    stages = re.findall(r"(?m)^FROM \S+ AS ([a-z]+)", IMAGE)
+    stages = re.findall(r"(?m)^FROM \$\{BASE\} AS ([a-z]+)", IMAGE)
     for name, one in services.items():
         assert ("image" in one) != ("build" in one), name
         if "image" in one:
-            assert re.fullmatch(r"docker\.io/library/[a-z]+:\d+\.\d+(\.\d+)?", one["image"]), name
+            assert re.fullmatch(r"docker\.io/library/[a-z]+:\d+(\.\d+)*", one["image"]), name
         else:
             built = one["build"]
             assert (DEPLOY / built["context"]).resolve() == ROOT and ROOT / built[
@@ -158,3 +161,47 @@ def test_no_password_stands_in_a_file() -> None:
         for line in lines:
             if re.search(r"password|secret|token|postgresql://", line, re.IGNORECASE):
                 assert "${LEDGER_PASSWORD:?}" in line, (name, line)
+
+
+def test_the_builder_gets_what_the_image_copies_and_nothing_private() -> None:
+    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    given = [line[1:] for line in lines if line.startswith("!")]
+    assert [line for line in lines if line and not line.startswith(("#", "!"))] == ["*", "**/__pycache__"]
+    copied = {word for line in re.findall(r"(?m)^COPY (?!--from)(.+)$", IMAGE) for word in line.split()[:-1]}
+    assert {name for name in copied if not any(fnmatch(name, one) for one in given)} == set()
+    for name in ("var", ".venv", ".git", ".env", "build", "deploy/serve.toml", ".streamlit/secrets.toml", "tests"):
+        assert not any(fnmatch(name, one) for one in given), name
+    assert re.search(r"(?m)^USER 10001:10001$", IMAGE) and "HEALTHCHECK" in IMAGE
+
+
+# systemd
+
+
+def units() -> dict[str, dict[str, list[str]]]:
+    found: dict[str, dict[str, list[str]]] = {}
+    for path in [*DEPLOY.glob("*.service"), *DEPLOY.glob("*.timer")]:
+        lines = (line for line in path.read_text(encoding="utf-8").splitlines() if "=" in line and line[0] != "#")
+        for name, _, value in (line.partition("=") for line in lines):
+            found.setdefault(path.name, {}).setdefault(name, []).append(value)
+    return found
+
+
+def test_each_timer_starts_a_service_that_runs_a_command_and_alerts() -> None:
+    found = units()
+    timers = {name.removesuffix(".timer") for name in found if name.endswith(".timer")}
+    assert timers == {"allowance-verify", "allowance-head", "allowance-backup"}
+    for name in timers:
+        service = found[f"{name}.service"]
+        verbs = re.findall(r"-m dpengine (\w+)", " ".join(service["ExecStart"]))
+        assert set(verbs) == {name.rpartition("-")[2]} <= COMMANDS.keys()
+        assert service["OnFailure"] == ["allowance-alert@%n.service"] and "allowance-alert@.service" in found
+        assert service["Environment"] == [found["allowance.service"]["Environment"][0]]
+    text = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
+    assert all(f"{name}.timer" in text for name in timers) and "-m 0700 /srv/backups" in text
+
+
+def test_services_run_as_their_own_user_with_few_system_calls() -> None:
+    for name, unit in units().items():
+        if name.endswith(".service") and "alert" not in name:
+            assert unit["User"] == ["allowance"] and unit["ProtectSystem"] == ["strict"], name
+            assert unit["SystemCallFilter"] == ["@system-service", "~@privileged"], name

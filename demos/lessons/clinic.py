@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from dpengine.accountant.budget import Budget
+from dpengine.core import places
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Unit
 
-CLINIC = Path(__file__).resolve().parents[2] / "data" / "clinic.csv"
+CLINIC = places.SAMPLES / "clinic.csv"
 ALLOWANCE = Budget("1", "1e-6")
 SCHEMA = Schema(
     {

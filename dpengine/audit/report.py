@@ -11,11 +11,9 @@ The file goes from the parts to the whole: a lower bound on a divergence, one li
 from __future__ import annotations
 
 import argparse
-import fcntl
 import json
 import math
 import multiprocessing
-import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,6 +36,7 @@ from dpengine.audit.events import EventReading, plain, readings_of, values_of
 from dpengine.audit.exact import ORDER, SEEN_DELTA, Worst, claimed_at, epsilon_at, laws_of, worst
 from dpengine.audit.games import BUDGET, RULE, audit_plays, exact_game
 from dpengine.audit.world import CASES, SEVERAL, build
+from dpengine.core import files
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.types import Floats
@@ -354,14 +353,13 @@ def section_note(section: str, title: str, *, folder: Path = FOLDER, **row: Cell
     path = folder / f"{section}.json"
     columns = [name.replace("_", " ") for name in row]
     line = [str(cell) for cell in row.values()]
-    with open(folder / f".{section}.lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with files.locked(folder / f".{section}.lock"):
         held = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"rows": []}
         rows = [old for old in held["rows"] if old and old[0] != line[0] and len(old) == len(line)]
         data = {"title": title, "columns": columns, "rows": sorted([*rows, line])}
         fresh = path.with_suffix(".new")
         fresh.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        os.replace(fresh, path)
+        files.replace(fresh, path)
 
 
 def read_section(folder: Path = FOLDER) -> list[Section]:

@@ -18,6 +18,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from dpengine.commands.ledger_places import LEDGER
+from dpengine.core import files, places
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.chain import START, Verdict, verify
 from dpengine.ledger.exports import opened
@@ -52,7 +53,7 @@ def home_of(arguments: list[str]) -> tuple[Path, list[str]]:
 
 def place_of(arguments: list[str]) -> tuple[str, list[str]]:
     """The same, if there may be no workspace yet."""
-    rest, home = list(arguments), os.environ.get("ALLOWANCE_HOME") or "var"
+    rest, home = list(arguments), str(places.home())
     if "--home" in rest[:-1]:
         place = rest.index("--home")
         home = rest[place + 1]
@@ -66,6 +67,8 @@ def backup(home: Path, place: Path) -> tuple[int, Verdict]:
         raise AllowanceError("backup.exists", place=str(place))
     if home in place.resolve().parents:
         raise AllowanceError("backup.inside")
+    if not os.access(beside := place.resolve().parent, os.W_OK):  # also if it does not exist
+        raise AllowanceError("backup.no_folder", place=str(beside))
     with closing(Workspace(home)) as workspace, workspace.loading(exclusive=True) as alone:
         if not alone:
             raise AllowanceError("backup.loading")
@@ -79,7 +82,7 @@ def backup(home: Path, place: Path) -> tuple[int, Verdict]:
 
 
 def _copy(workspace: Workspace, place: Path) -> tuple[int, Verdict]:
-    place.mkdir(mode=0o700, parents=True)
+    place.mkdir(mode=0o700)
     (place / "tables").mkdir(mode=0o700)
     line = Anchor(anchor_path(place / LEDGER))
     line.put(Mark(0, START, copy=True))  # first, so that an unfinished copy cannot be used as a workspace either
@@ -117,13 +120,10 @@ def _folder(source: Path, place: Path) -> None:
 
 def _file(source: Path, place: Path, copy: Callable[[Path, Path], object]) -> None:
     """Copy a file, readable by the user only, and flush it to disk before the copy counts."""
-    os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    files.create(place).close()
     copy(source, place)
-    handle = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    with open(place, "r+b") as file:
+        os.fsync(file.fileno())
 
 
 def _from_database(ledger: Ledger, place: Path) -> None:

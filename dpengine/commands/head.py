@@ -18,6 +18,7 @@ from pathlib import Path
 
 from dpengine.commands.backup import home_of
 from dpengine.commands.ledger_places import LEDGER
+from dpengine.core import files
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import JsonObject
 from dpengine.ledger.chain import verify
@@ -50,12 +51,9 @@ def line_of(row: int, digest: str) -> str:
 def write(place: Path, line: str) -> None:
     """Append a line, on the disk before this returns; earlier lines are not touched."""
     try:
-        handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(handle, f"{line}\n".encode())
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        with open(place, "ab", buffering=0, opener=files.private) as file:
+            file.write(f"{line}\n".encode())
+            os.fsync(file.fileno())
     except OSError:
         raise AllowanceError("head.unwritable", file=place.name) from None
 

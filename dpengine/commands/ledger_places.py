@@ -3,7 +3,6 @@ when damaged, and renewed with their valid rows; the old ledger is set aside, ne
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -11,6 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import Protocol
 
+from dpengine.core import files
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import JsonObject
 from dpengine.ledger.address import Address, address_set
@@ -73,7 +73,7 @@ class InFile:
             head = ledger.head()
         aside = set_aside(home)
         remove_beside(path)  # or SQLite would apply an old log or journal to the new file
-        os.replace(new, path)
+        files.replace(new, path)
         Anchor(anchor_path(path)).put(Mark(*head))
         anchor_path(new).unlink(missing_ok=True)
         return aside.name

@@ -1,4 +1,5 @@
-"""`python -m dpengine verify RECEIPT... LEDGER`: one plain line per receipt, and exit code 1 if one is not valid.
+"""`python -m dpengine verify`: is the workspace's ledger whole? And `verify RECEIPT... LEDGER`: one plain line per
+receipt. The exit code is 1 if something is not valid.
 
 RECEIPT is a receipt as JSON, or a file with one on each line. LEDGER is a workspace's ledger.sqlite, a copy of it, or
 the export as JSON lines; or the word ALLOWANCE_LEDGER, for the ledger in the database of that setting. (An address on
@@ -11,14 +12,20 @@ import sys
 from pathlib import Path
 
 from dpengine.asking.receipts import Receipt, check, read_receipts
+from dpengine.commands.backup import home_of, place_of
+from dpengine.commands.ledger_places import LEDGER
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.address import SETTING
+from dpengine.ledger.chain import verify
 from dpengine.ledger.exports import opened
 from dpengine.ledger.opening import opened_anywhere
 from dpengine.messages import say
 
 
 def main(arguments: list[str]) -> int:
+    home, rest = place_of(arguments)
+    if not rest:
+        return whole(home_of(["--home", home])[0])
     if len(arguments) < 2 or any(argument.startswith("-") for argument in arguments):
         print(say("verify.usage"), file=sys.stderr)
         return 2
@@ -42,6 +49,14 @@ def main(arguments: list[str]) -> int:
         print(say(code, file=f"{name} {finding.name}", sentence=finding.sentence))
         fine = fine and finding.ok
     return 0 if fine else 1
+
+
+def whole(home: Path) -> int:
+    """Every row, link, sum, right and grant of the workspace's ledger, computed again."""
+    with opened_anywhere(home / LEDGER) as rows:
+        verdict = verify(rows)
+    print(verdict.sentence)
+    return 0 if verdict.ok else 1
 
 
 def _bytes(path: Path) -> bytes:

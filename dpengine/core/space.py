@@ -4,6 +4,7 @@ is stored, the charge would stand and nobody would have the answer."""
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 from dpengine.core.errors import AllowanceError
@@ -21,16 +22,18 @@ def refuse_full(folder: Path) -> None:
 
 def nearly_full(folder: Path) -> bool:
     try:
-        disk = os.statvfs(folder)
+        disk = shutil.disk_usage(folder)
     except OSError:
         return False  # writing there gives an error of its own
-    return disk.f_blocks > 0 and disk.f_bavail * disk.f_frsize < KEPT_FREE
+    return disk.total > 0 and disk.free < KEPT_FREE
 
 
 def small_blocks(folder: Path) -> bool:
     """Are the disk's blocks smaller than a memory page? SQLite writes one byte per page of its shared-memory file. Such
-    a file would then have holes, and on a full disk the kernel kills a process that touches one (SIGBUS)."""
+    a file would then have holes, and on a full disk the kernel kills a process that touches one (SIGBUS). Windows does
+    not."""
+    blocks = getattr(os, "statvfs", None)
     try:
-        return os.statvfs(folder).f_bsize < _PAGE
+        return blocks is not None and blocks(folder).f_bsize < _PAGE
     except OSError:
         return False

@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dpengine.core import files
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Arrow
 from dpengine.declared.dialect import LONGEST_RECORD, Dialect, check_names
@@ -151,7 +152,7 @@ def written(target: Path) -> Iterator[Path]:
             os.fsync(handle)
         finally:
             os.close(handle)
-        os.replace(part, target)
+        files.replace(part, target)
     except OSError:
         raise AllowanceError("load.unwritable") from None
     finally:

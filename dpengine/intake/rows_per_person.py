@@ -48,7 +48,7 @@ def keep_rows(raw: Path, names: Sequence[str], unit: Unit, secret: bytes, kept: 
             connection.execute(f"COPY ({rows}) TO '{target}' (FORMAT parquet)", [key, str(raw)])
             people = connection.execute(f"SELECT count(DISTINCT {PERSON}) FROM read_parquet(?)", [str(part)]).fetchone()
         part.chmod(0o600)
-        part.rename(kept)
+        part.replace(kept)
     except duckdb.Error:
         raise AllowanceError("load.unreadable") from None
     finally:

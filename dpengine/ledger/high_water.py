@@ -14,14 +14,15 @@ original (commands/recover.py).
 
 from __future__ import annotations
 
-import fcntl
 import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
+from dpengine.core import files
 from dpengine.core.errors import AllowanceError
 
 _DIGITS, _HASH = 20, 64
@@ -50,18 +51,20 @@ class Mark:
 
 
 class Anchor:
-    """The file with the mark. Any number of processes may advance it; it never goes back by itself."""
+    """The file with the mark, and the lock beside it. Any number of processes may advance it; it never goes back by
+    itself."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._lock = path.with_name(f"{path.name}.lock")
 
     def read(self, held: bool = False) -> Mark | None:
         """None if nothing was ever noted. ValueError if the line cannot be read: then work must stop. `held`: read
-        under its lock, which also makes a network file system look at the file itself."""
+        under its lock: nobody is writing it then, on any machine."""
         try:
             if held:
-                with self._held() as handle:
-                    return Mark.from_line(os.pread(handle, _SIZE + 1, 0))
+                with self._held() as file:
+                    return Mark.from_line(file.read(_SIZE + 1))
             return Mark.from_line(self.path.read_bytes())
         except FileNotFoundError:
             return None
@@ -70,33 +73,28 @@ class Anchor:
         """Move the line to a later row. If another process has moved it further meanwhile, nothing changes."""
         if not self.path.exists():
             self.put(Mark(seq, digest))
-        with self._held() as handle:
+        with self._held() as file:
             try:
-                before = Mark.from_line(os.pread(handle, _SIZE + 1, 0))
+                before = Mark.from_line(file.read(_SIZE + 1))
             except ValueError:
                 return  # reported when the file is opened next
             if seq > before.seq and not before.copy:
-                os.pwrite(handle, Mark(seq, digest).line(), 0)
+                file.seek(0)
+                file.write(Mark(seq, digest).line())
 
     def put(self, mark: Mark) -> None:
         """Replace the line atomically, whatever it was: for the first line, and for an operator."""
         fresh = self.path.with_name(f"{self.path.name}.{os.getpid()}-{threading.get_ident()}.new")
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(handle, mark.line())
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-        os.replace(fresh, self.path)
+        with open(fresh, "wb", opener=files.private) as file:
+            file.write(mark.line())
+            file.flush()
+            os.fsync(file.fileno())
+        files.replace(fresh, self.path)
 
     @contextmanager
-    def _held(self) -> Iterator[int]:
-        handle = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)  # the kernel drops it on a kill
-            yield handle
-        finally:
-            os.close(handle)
+    def _held(self) -> Iterator[BinaryIO]:
+        with files.locked(self._lock), open(self.path, "r+b", buffering=0) as file:
+            yield file
 
 
 def refuse_older(mark: Mark | None, held: str | None, code: str, **facts: str) -> None:

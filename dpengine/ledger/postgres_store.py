@@ -34,6 +34,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Protocol, TypeVar, cast
 
+from dpengine.core import files
 from dpengine.core.errors import AllowanceError
 from dpengine.core.space import refuse_full
 from dpengine.core.types import Json, JsonObject
@@ -456,7 +457,7 @@ def _after_fork() -> None:
         link.forked()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+files.after_fork(_after_fork)
 
 
 def _close(connection: Connection, pid: int) -> None:

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from dpengine.core import files
 from dpengine.core.errors import AllowanceError
 from dpengine.core.space import nearly_full, refuse_full, small_blocks
 from dpengine.core.types import Json, JsonObject
@@ -314,7 +315,7 @@ class LedgerFile:
             # mode. An existing file is never opened here: to close it would drop every lock that SQLite holds on it in
             # this process.
             with suppress(FileExistsError):
-                os.close(os.open(self.path, os.O_RDONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+                files.create(self.path).close()
         try:
             self._prepare()
         except BaseException:
@@ -434,21 +435,24 @@ def refuse_holes(path: Path) -> None:
     """On a disk with small blocks and no space, refuses to open a file that uses shared memory: it may come from
     another disk."""
     risky = small_blocks(path.parent) and nearly_full(path.parent) and path.exists()
-    if risky and os.pread(_descriptor(path), 20, 0)[18:] == SHARES_MEMORY:
+    if risky and _start(path)[18:] == SHARES_MEMORY:
         refuse_full(path.parent)
 
 
 _open: dict[tuple[int, int], int] = {}
+_seeking = threading.Lock()
 
 
-def _descriptor(path: Path) -> int:
-    """The file, opened for reading once and never closed: to close it would drop every lock that SQLite holds on it in
-    this process."""
+def _start(path: Path) -> bytes:
+    """The first bytes of the file, which is opened once and never closed: to close it would drop every lock that SQLite
+    holds on it in this process."""
     status = path.stat()
     place = status.st_dev, status.st_ino
-    if place not in _open:
-        _open[place] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    return _open[place]
+    with _seeking:
+        if place not in _open:
+            _open[place] = os.open(path, os.O_RDONLY)
+        os.lseek(_open[place], 0, os.SEEK_SET)
+        return os.read(_open[place], 20)
 
 
 def anchor_path(ledger: Path) -> Path:

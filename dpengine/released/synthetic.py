@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dpengine.core import files
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Arrow, Floats, Integers, Json, JsonObject
 from dpengine.declared.condition_words import combined
@@ -309,7 +310,7 @@ class FittedTable:
         part = self.path.with_suffix(f".part{os.getpid()}-{uuid4().hex[:8]}")  # the same stem, so it is not swept
         pq.write_table(table, part, compression="zstd")
         part.chmod(0o600)
-        os.replace(part, self.path)
+        files.replace(part, self.path)
 
     def _whole(self, points: Points) -> list[Integers]:
         weights = points.weights * kept(self.left_out, points.codes)

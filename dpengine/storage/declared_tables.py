@@ -5,7 +5,6 @@ Known content joins its existing budget. The ledger knows which tables are close
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 import shutil
@@ -19,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from dpengine.accountant.budget import Budget
+from dpengine.core import files
 from dpengine.core.errors import AllowanceError
 from dpengine.core.space import refuse_full
 from dpengine.declared import public_rules
@@ -379,13 +379,7 @@ class DeclaredTables:
     @contextmanager
     def loading(self, exclusive: bool = False) -> Iterator[bool]:
         """A lock that any number of loads hold while they run; the kernel releases it if the process is killed."""
-        with (self.folder / "loading.lock").open("a") as file:
-            os.chmod(file.name, 0o600)
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB if exclusive else fcntl.LOCK_SH)
-                held = True
-            except BlockingIOError:
-                held = False
+        with files.locked(self.folder / "loading.lock", shared=not exclusive, wait=not exclusive) as held:
             yield held
 
     @contextmanager
@@ -449,14 +443,11 @@ def read_secret(path: Path) -> bytes:
             # Under a new key no content would be recognised, and each would get a new allowance.
             raise AllowanceError("workspace.secret_missing")
         fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as file:
+        with files.create(fresh) as file:
             file.write(secrets.token_bytes(SECRET_BYTES))
             file.flush()
             os.fsync(file.fileno())
-        with suppress(FileExistsError):  # another process was faster: its key counts
-            os.link(fresh, path)
-        fresh.unlink()
+        files.put_first(fresh, path)  # where another process was faster, its key counts
     key = path.read_bytes()
     if len(key) != SECRET_BYTES:
         raise AllowanceError("workspace.secret")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import weakref
 from pathlib import Path
 
+from dpengine.core import files
 from dpengine.core.errors import AllowanceError
 
 
@@ -14,10 +14,12 @@ class Hold:
     """Held until released, or until the process ends in any way."""
 
     def __init__(self, folder: Path, alone: bool = False) -> None:
-        handle = os.open(folder / "open.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = files.private(folder / "open.lock", os.O_RDWR | os.O_CREAT)
         try:
-            fcntl.flock(handle, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+            held = files.lock(handle, shared=not alone, wait=False)
         except OSError:
+            held = False
+        if not held:
             os.close(handle)
-            raise AllowanceError("workspace.in_use" if alone else "workspace.mending") from None
+            raise AllowanceError("workspace.in_use" if alone else "workspace.mending")
         self.let_go = weakref.finalize(self, os.close, handle)

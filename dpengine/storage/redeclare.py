@@ -7,7 +7,6 @@ so one old version stays. Also here: the raw rows that count, for questions abou
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import tempfile
@@ -19,6 +18,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dpengine.core import files
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Unit
@@ -109,9 +109,7 @@ def protect(
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """One process at a time declares a table anew; the kernel drops the lock on a kill."""
-    with (folder / "revise.lock").open("a") as lock:
-        os.chmod(lock.name, 0o600)
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with files.locked(folder / "revise.lock"):
         yield
 
 

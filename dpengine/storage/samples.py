@@ -7,10 +7,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from dpengine.accountant.budget import Budget
+from dpengine.core import places
 from dpengine.declared.schema import Category, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit
 
-_DATA = Path(__file__).resolve().parents[2] / "data"
 _STATES = (
     "AL AR AZ CA CO CT DE FL GA IA ID IL IN KS KY LA MA MD ME MI MN MO MS MT NC ND NE NH NJ NM NV NY OH OK OR PA RI "
     "SC SD TN TX UT VA VT WA WI WV WY"
@@ -90,12 +90,12 @@ _CLINIC = Schema(
 
 SAMPLES: MappingProxyType[str, Sample] = MappingProxyType(
     {
-        "town": Sample("town", _DATA / "town.csv", _TOWN, Budget("1", "1e-6")),
-        "residents": Sample("residents", _DATA / "residents.csv", _RESIDENTS, Budget("1", "1e-6")),
-        "films": Sample("films", _DATA / "films.csv", _FILMS, Budget("1", "1e-6")),
+        "town": Sample("town", places.SAMPLES / "town.csv", _TOWN, Budget("1", "1e-6")),
+        "residents": Sample("residents", places.SAMPLES / "residents.csv", _RESIDENTS, Budget("1", "1e-6")),
+        "films": Sample("films", places.SAMPLES / "films.csv", _FILMS, Budget("1", "1e-6")),
         "visits": Sample(
-            "visits", _DATA / "visits.csv", _VISITS, Budget("1", "1e-6"), Unit.column("person_id", at_most=4)
+            "visits", places.SAMPLES / "visits.csv", _VISITS, Budget("1", "1e-6"), Unit.column("person_id", at_most=4)
         ),
-        "clinic": Sample("clinic", _DATA / "clinic.csv", _CLINIC, Budget("1", "1e-6")),
+        "clinic": Sample("clinic", places.SAMPLES / "clinic.csv", _CLINIC, Budget("1", "1e-6")),
     }
 )

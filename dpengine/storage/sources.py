@@ -16,6 +16,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
+from dpengine.core import files
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Schema
@@ -38,14 +39,13 @@ def keep(folder: Path, source: Source, made: Mapping[int, str] | None = None) ->
     with suppress(FileNotFoundError):
         fresh.unlink()
     try:
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with open(fresh, "x", encoding="utf-8", opener=files.private) as file:
             json.dump(
                 source.kept() | {_MADE: {str(version): identity for version, identity in (made or {}).items()}}, file
             )
             file.flush()
             os.fsync(file.fileno())
-        os.replace(fresh, place)
+        files.replace(fresh, place)
     except OSError:
         raise AllowanceError("load.unwritable") from None
 

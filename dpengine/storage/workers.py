@@ -7,7 +7,6 @@ the process has ended.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
@@ -20,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from dpengine.core import files
 from dpengine.core.errors import AllowanceError
 
 # This process's own workers, and the releases it is computing, by (worker, request)
@@ -132,11 +132,8 @@ def note_waiting(folder: Path, worker: str, name: str, waits: bool) -> None:
     with suppress(OSError):
         if not path.exists():
             tidy_notes(folder)
-        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(handle, f"{'+' if waits else '-'}{_hash(name)}\n".encode())
-        finally:
-            os.close(handle)
+        with open(path, "ab", buffering=0, opener=files.private) as file:
+            file.write(f"{'+' if waits else '-'}{_hash(name)}\n".encode())
 
 
 def was_waiting(folder: Path, name: str, elsewhere: Callable[[str], bool] = lambda _: False) -> bool:
@@ -154,8 +151,8 @@ def tidy_notes(folder: Path) -> None:
             elif path.stat().st_size > len(left) * _NOTE:
                 short = path.with_suffix(f".{secrets.token_hex(4)}")
                 short.touch(0o600)
-                short.write_text("".join(f"+{digest}\n" for digest in sorted(left)), encoding="ascii")
-                short.replace(path)
+                short.write_bytes("".join(f"+{digest}\n" for digest in sorted(left)).encode("ascii"))
+                files.replace(short, path)
 
 
 def _ended_notes(folder: Path, elsewhere: Callable[[str], bool] = lambda _: False) -> list[Path]:
@@ -186,42 +183,37 @@ def _take(folder: Path) -> tuple[str, int]:
     """A new name, and the open file that holds its lock."""
     workers = folder / "workers"
     workers.mkdir(mode=0o700, exist_ok=True)
-    for left in workers.glob("*.lock"):  # left by killed processes
-        if not _held(left):
-            left.unlink(missing_ok=True)
-    name = secrets.token_hex(8)
-    unborn = workers / f"{name}.new"  # renamed once locked, so that no process takes it for abandoned before
-    handle = os.open(unborn, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        unborn.rename(_path(folder, name))
-    except OSError:
-        os.close(handle)
-        raise
+    with files.locked(workers / "names"):  # so that nobody takes a file that is not locked yet for abandoned
+        for left in workers.glob("*.lock"):  # left by killed processes
+            if not _held(left):
+                with suppress(PermissionError):  # somebody else looks at it
+                    left.unlink(missing_ok=True)
+        name = secrets.token_hex(8)
+        handle = files.private(_path(folder, name), os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        try:
+            files.lock(handle)
+        except OSError:
+            os.close(handle)
+            raise
     return name, handle
 
 
 def _held(path: Path) -> bool:
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        with open(path, "rb") as file:
+            return not files.lock(file.fileno(), shared=True, wait=False)
     except FileNotFoundError:
         return False
     except OSError:
         return True  # unknown: no process is declared dead on a guess
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(handle)
-    return False
 
 
 def _give_back(handle: int, path: Path, pid: int) -> None:
     if os.getpid() != pid:  # in a forked child, where `forked` has closed the file
         return
-    path.unlink(missing_ok=True)
     os.close(handle)
+    with suppress(PermissionError):  # somebody looks at it: the next process to start removes it
+        path.unlink(missing_ok=True)
     with _guard:
         _own.discard(path.stem)
 
@@ -235,4 +227,4 @@ def _after_fork() -> None:
         worker.forked()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+files.after_fork(_after_fork)

@@ -35,7 +35,7 @@ from tests.helpers_ledger import end_child, raises, start_child
 
 
 def say_of_the_disk(monkeypatch: pytest.MonkeyPatch, free: int = 2**30, block: int = 4096) -> None:
-    told = SimpleNamespace(f_bsize=block, f_frsize=block, f_blocks=2**30, f_bavail=free // block)
+    told = SimpleNamespace(f_bsize=block, f_frsize=block, f_blocks=2**30, f_bfree=free // block, f_bavail=free // block)
     monkeypatch.setattr(space.os, "statvfs", lambda _: told)
 
 

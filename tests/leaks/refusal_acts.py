@@ -238,6 +238,12 @@ def no_secret(bench: Bench) -> None:
     dp.open_workspace(home)
 
 
+def some_file(bench: Bench) -> Path:
+    path = bench.folder / "some.zip"
+    path.write_text(bench.cell, encoding="utf-8")
+    return path
+
+
 def settled(bench: Bench) -> None:
     answer = bench.table.ask(bench.ask("count", by="home"))
     bench.stage.workspace.ledger.answer(answer.request_id, {"value": 1})

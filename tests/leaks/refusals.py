@@ -18,6 +18,7 @@ import dpengine as dp
 from dpengine.accountant.filter import Rule
 from dpengine.asking.receipts import MOST_BYTES, read_receipts
 from dpengine.commands import backup
+from dpengine.commands.move import arrive
 from dpengine.commands.verify import _bytes
 from dpengine.core.amounts import read_delta, read_epsilon
 from dpengine.core.exact import read_typed
@@ -400,7 +401,11 @@ CAUSES: dict[str, Cause] = {
     "ledger.full": lambda b: acts.full(b),
     "backup.exists": lambda b: backup.backup(b.stage.workspace.folder, b.folder),
     "backup.inside": lambda b: backup.backup(b.stage.workspace.folder, b.stage.workspace.folder / "copy"),
+    "backup.no_folder": lambda b: backup.backup(b.stage.workspace.folder, b.folder / "nobody" / "copy"),
     "backup.nothing": lambda b: backup.home_of(["--home", str(b.folder)]),
+    "arrive.taken": lambda b: arrive(b.stage.workspace.folder, b.folder / "all.zip"),
+    "arrive.missing": lambda b: arrive(b.folder / "new", b.folder / f"{b.made}.zip"),
+    "arrive.damaged": lambda b: arrive(b.folder / "new", acts.some_file(b)),
     "workspace.secret_missing": lambda b: acts.no_secret(b),
     "verify.large": lambda b: read_receipts(b"x" * (MOST_BYTES + 1), "r.json"),
     "verify.not_json": lambda b: read_receipts(b.cell.encode(), "r.json"),

@@ -9,7 +9,6 @@ the folder, and no backup holds marks.
 from __future__ import annotations
 
 import hmac
-import os
 import re
 import secrets
 import time
@@ -19,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from itsdangerous import BadSignature, URLSafeSerializer
+
+from dpengine.core import files
 
 FOLDER = "signed-in"
 _PERSON = re.compile(r"p-[0-9a-f]{32}")
@@ -98,15 +99,10 @@ class Passes:
         place = self._place(person)
         self._folder.mkdir(mode=0o700, exist_ok=True)
         draft = place.with_name(f".{place.name}.{secrets.token_hex(8)}")
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "w") as target:
-            target.write(mark)
+        with files.create(draft) as target:
+            target.write(mark.encode("ascii"))
         try:
-            if new:
-                os.link(draft, place)
-            else:
-                os.replace(draft, place)
-        except FileExistsError:
-            pass
+            files.put_first(draft, place) if new else files.replace(draft, place)
         finally:
             draft.unlink(missing_ok=True)
 

@@ -20,7 +20,7 @@ from dpengine.storage.samples import SAMPLES
 from ui.data import wizard
 from ui.parts import answer_notes, history, requests, tables
 from ui.shell import frame, nav, workshop_state
-from ui.shell.state import may, open_table, table_labels, workspace
+from ui.shell.state import home, may, on_own_computer, open_table, table_labels, workspace
 from ui.words.markup import first_names
 
 LATEST = 3
@@ -38,6 +38,10 @@ def show() -> None:
         _section("tables.own", own, _add() if brings else "", say("tables.none" if brings else "tables.none_granted"))
         requests.elsewhere(labels)
     _section("tables.practice", [_sample(name) for name in SAMPLES], kind="tiles narrow")
+    if on_own_computer():
+        with st.expander(say("tables.leave")):
+            lines = say("tables.leave_move"), say("tables.leave_remove", place=str(home().resolve()))
+            st.html("".join(f"<p>{escape(line)}</p>" for line in lines))
 
 
 def _section(title: str, cards: list[str], first: str = "", none: str = "", kind: str = "tiles") -> None:

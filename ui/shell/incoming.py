@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import re
 import secrets
 import threading
@@ -29,6 +28,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from dpengine.core import files
 from dpengine.core.errors import AllowanceError
 from dpengine.core.space import nearly_full
 from ui.shell import gate, uploads
@@ -395,7 +395,7 @@ def _session() -> str:
 
 
 def _new(path: Path) -> Any:
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb")
+    return files.create(path)
 
 
 def _once(body: bytes) -> Callable[[], Any]:

@@ -7,12 +7,12 @@ prints it. So the log gets its type and its stack, never its message.
 from __future__ import annotations
 
 import logging
-import resource
 import sys
 import tempfile
 import threading
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -25,7 +25,10 @@ def keep(folder: Path) -> None:
     uploads to a folder that all users share."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     tempfile.tempdir = str(folder)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would hold the tables
+    with suppress(ImportError):  # Windows writes none by itself
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would hold the tables
     logging.setLogRecordFactory(_record)
     sys.excepthook = _uncaught
     threading.excepthook = lambda given: _uncaught(given.exc_type, given.exc_value, given.exc_traceback)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from pathlib import Path
 from typing import cast
@@ -10,10 +9,11 @@ from typing import cast
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core import places
 from dpengine.messages import say
 from dpengine.people.face import Face
 from dpengine.storage.samples import SAMPLES
-from ui.shell import person, workshop_state
+from ui.shell import gate, person, workshop_state
 from ui.shell.language import address
 from ui.shell.web import visitor_of
 
@@ -24,7 +24,12 @@ NOBODY = "local"
 
 def home() -> Path:
     """The folder of the tables and the ledger."""
-    return Path(os.environ.get("ALLOWANCE_HOME") or ROOT / "var")
+    return places.home()
+
+
+def on_own_computer() -> bool:
+    """Is the visitor the one who started the app? Then its folder is theirs."""
+    return not (workshop_state.on() or person.served() or gate.configured())
 
 
 def workspace() -> dp.Workspace:

@@ -4,7 +4,6 @@ use. The browser's file name is never part of a path. The first bytes decide the
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
 import shutil
@@ -12,6 +11,7 @@ import time
 from pathlib import Path
 from typing import BinaryIO
 
+from dpengine.core import files
 from dpengine.core.errors import AllowanceError
 from dpengine.intake.inspect import SUFFIXES
 from dpengine.intake.sheet_records import looks_like_sheet
@@ -29,7 +29,7 @@ def keep(stream: BinaryIO, size: int, folder: Path, most: int) -> Path:
         raise AllowanceError("load.empty")
     path = folder / f"upload-{secrets.token_hex(8)}.{kind_of(stream)}"
     try:
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target:
+        with files.create(path) as target:
             shutil.copyfileobj(stream, target, 1 << 20)
     except OSError:
         path.unlink(missing_ok=True)

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import segno
 
+from dpengine.core import places
 from dpengine.messages import say
 from ui.shell.gate import ORIGIN
 from ui.shell.workshop_state import ADDRESS, CODE, new_code
@@ -82,7 +83,7 @@ def _drawn(picture: segno.QRCode) -> str:
 def main(given: list[str] | None = None) -> int:
     """Unknown options are Streamlit's. Options about the address use Streamlit's names, so that the printed address is
     the real one."""
-    parser = argparse.ArgumentParser(prog="make workshop", allow_abbrev=False)
+    parser = argparse.ArgumentParser(prog="allowance workshop", allow_abbrev=False)
     addresses = ("--address", "--server.address", "--browser.serverAddress")
     parser.add_argument(*addresses, dest="address", help="the address others reach this machine at")
     parser.add_argument("--port", "--server.port", dest="port", type=int, default=_PORT)
@@ -100,7 +101,7 @@ def main(given: list[str] | None = None) -> int:
 def serve(host: str, port: int, more: Sequence[str] = ()) -> int:
     address, code = f"http://{host}:{port}", new_code()
     with tempfile.TemporaryDirectory(prefix="allowance-workshop-") as home:
-        own = {CODE: code, ADDRESS: address, ORIGIN: address, "ALLOWANCE_HOME": str(Path(home) / "workspace")}
+        own = {CODE: code, ADDRESS: address, ORIGIN: address, places.SETTING: str(Path(home) / "workspace")}
         print(invitation(address, code), flush=True)
         server = subprocess.Popen(command(host, port, more), cwd=ROOT, env=os.environ | own, stdin=subprocess.DEVNULL)
         signal.signal(signal.SIGTERM, lambda *_: server.terminate())

@@ -32,6 +32,7 @@ SENTENCES: dict[str, str] = {
     "start.try": "Try it on a made-up town",
     "start.go_on": "Go on with “{table}”",
     "start.own": "Use my file",
+    "start.home": "Your tables and answers are in {place}",
     "why.exact": "Why exact answers are not safe: two harmless questions about a clinic",
     "why.private": "The same two questions, asked privately: each answer carries noise",
     "why.box": "with diabetes, pressure up to {edge}",
@@ -46,6 +47,9 @@ SENTENCES: dict[str, str] = {
     "why.lesson": "Lesson {number} shows how",
     "why.chances": "Whoever guesses from these two answers is right {right} times in 100; whoever tosses a coin, 50 times.",
     # Tables
+    "tables.leave": "Move or remove everything",
+    "tables.leave_move": "To another computer: close the app, run “allowance move everything.zip”, carry the file over, and run “allowance arrive everything.zip” there. This folder then opens no more. Delete the file afterwards.",
+    "tables.leave_remove": "To remove everything: close the app and delete its folder, {place}. Rows, answers and the ledger go with it.",
     "tables.title": "Tables",
     "tables.lead": "Each table has an allowance of its own: the share of what can ever be asked of it.",
     "tables.own": "Your tables",

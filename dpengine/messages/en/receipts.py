@@ -1,7 +1,7 @@
 """What is said of a receipt that is checked against a ledger, and the report to take away."""
 
 SENTENCES: dict[str, str] = {
-    "verify.usage": "Say which receipts and which ledger: python -m dpengine verify RECEIPT... LEDGER",
+    "verify.usage": "To check the ledger: python -m dpengine verify [--home WORKSPACE]. To check receipts: python -m dpengine verify RECEIPT... LEDGER",
     "verify.line.good": "verified      {file}: {sentence}",
     "verify.line.bad": "NOT VERIFIED  {file}: {sentence}",
     "verify.missing": "There is no such file; check its name.",

@@ -32,6 +32,7 @@ SENTENCES: dict[str, str] = {
     "start.try": "Poskusite na izmišljenem mestu",
     "start.go_on": "Nadaljujte s tabelo »{table}«",
     "start.own": "Imam svojo datoteko",
+    "start.home": "Vaše tabele in odgovori so v mapi {place}",
     "why.exact": "Zakaj točni odgovori niso varni: dve nedolžni vprašanji o kliniki",
     "why.private": "Isti vprašanji, postavljeni zasebno: vsak odgovor nosi šum",
     "why.box": "z diabetesom, tlak do {edge}",
@@ -46,6 +47,9 @@ SENTENCES: dict[str, str] = {
     "why.lesson": "Lekcija {number} pokaže, kako",
     "why.chances": "Kdor ugiba po teh dveh odgovorih, ima prav v {right} od 100 primerov; kdor vrže kovanec, v 50.",
     # Tables
+    "tables.leave": "Preseli ali odstrani vse",
+    "tables.leave_move": "Na drug računalnik: zaprite program, zaženite »allowance move vse.zip«, prenesite datoteko in tam zaženite »allowance arrive vse.zip«. Ta mapa se potem ne odpre več. Datoteko nato izbrišite.",
+    "tables.leave_remove": "Odstraniti vse: zaprite program in izbrišite njegovo mapo {place}. Z njo izginejo vrstice, odgovori in knjiga.",
     "tables.title": "Tabele",
     "tables.lead": "Vsaka tabela ima svoj proračun: del vsega, kar jo je mogoče vprašati.",
     "tables.own": "Vaše tabele",

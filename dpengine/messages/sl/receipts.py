@@ -1,7 +1,7 @@
 """Potrdilo proti knjigi in poročilo, ki ga odnesete."""
 
 SENTENCES: dict[str, str] = {
-    "verify.usage": "Povejte, katera potrdila in katero knjigo: python -m dpengine verify POTRDILO... KNJIGA",
+    "verify.usage": "Preveriti knjigo: python -m dpengine verify [--home MAPA]. Preveriti potrdila: python -m dpengine verify POTRDILO... KNJIGA",
     "verify.line.good": "preverjeno    {file}: {sentence}",
     "verify.line.bad": "NI POTRJENO   {file}: {sentence}",
     "verify.missing": "Take datoteke ni; preverite ime.",

@@ -44,7 +44,8 @@ def test_a_budget_is_created_once_and_its_first_cap_stays(tmp_path: Path) -> Non
 def test_the_files_are_their_users_alone(tmp_path: Path) -> None:
     with opened(tmp_path):
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
-    assert modes == dict.fromkeys(("ledger.sqlite", "ledger.sqlite-wal", "ledger.sqlite-shm", "ledger.head"), 0o600)
+    names = ("ledger.sqlite", "ledger.sqlite-wal", "ledger.sqlite-shm", "ledger.head", "ledger.head.lock")
+    assert modes == dict.fromkeys(names, 0o600)
 
 
 def test_every_commit_reaches_the_disk(tmp_path: Path) -> None:

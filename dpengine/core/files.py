@@ -1,0 +1,85 @@
+"""Files and locks that behave the same on Linux, macOS and Windows.
+
+On Windows a file that is open can be neither replaced nor deleted, and a locked file can be read by its holder alone.
+So a lock has a file of its own, with nothing in it. The kernel drops a lock when its holder ends, on a kill too.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from portalocker import AlreadyLocked, LockException, LockFlags
+from portalocker import portalocker as lockers
+
+if sys.platform == "win32":
+    _locker = lockers.Win32Locker()  # the usual one gives up after ten seconds
+else:
+    _locker = lockers.FlockLocker()
+_PATIENCE = 5.0  # seconds to wait for a reader on Windows
+
+
+def private(path: str | os.PathLike[str], flags: int) -> int:
+    """An opener for `open`: a new file is readable by its user only."""
+    return os.open(path, flags, 0o600)
+
+
+def create(path: Path) -> BinaryIO:
+    """A new file, readable by its user only. FileExistsError if it exists."""
+    return cast(BinaryIO, open(path, "xb", opener=private))
+
+
+def replace(fresh: Path, place: Path) -> None:
+    """Put a finished file in the place of another, in one step. On Windows, wait for readers to close it."""
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return os.replace(fresh, place)
+        except PermissionError:
+            if os.name != "nt" or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def put_first(fresh: Path, place: Path) -> None:
+    """Put a finished file in a place where nothing is yet. If another process was faster, its file stays."""
+    try:
+        if os.name == "nt":
+            os.rename(fresh, place)  # refuses an existing place there, and only there
+        else:
+            os.link(fresh, place)
+    except FileExistsError:
+        pass
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def lock(handle: int, shared: bool = False, wait: bool = True) -> bool:
+    """Lock an open file until it is closed. False if somebody else has it and `wait` is off. OSError on a file system
+    without locks."""
+    kind = LockFlags.SHARED if shared else LockFlags.EXCLUSIVE
+    try:
+        _locker.lock(handle, kind if wait else kind | LockFlags.NON_BLOCKING)
+    except AlreadyLocked:
+        return False
+    except LockException:
+        raise OSError("no locks here") from None
+    return True
+
+
+@contextmanager
+def locked(path: Path, shared: bool = False, wait: bool = True) -> Iterator[bool]:
+    """Hold the lock of this file, which is made if it is missing."""
+    with open(path, "ab", opener=private) as file:
+        yield lock(file.fileno(), shared, wait)
+
+
+def after_fork(begin_anew: Callable[[], None]) -> None:
+    """Call this in every forked child, where the system can fork."""
+    if register := getattr(os, "register_at_fork", None):
+        register(after_in_child=begin_anew)

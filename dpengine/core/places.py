@@ -1,0 +1,25 @@
+"""Where the sample tables are, and the folder with the tables and the ledger.
+
+In a checkout both lie beside the code: `data/` and `var/`. An installed package has the samples inside, and the folder
+is the user's own for data of programs: %LOCALAPPDATA%, ~/Library/Application Support or ~/.local/share.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+SETTING = "ALLOWANCE_HOME"  # names another folder
+_ENGINE = Path(__file__).resolve().parents[1]
+_CHECKOUT = _ENGINE.parent if (_ENGINE.parent / "data" / "make_samples.py").is_file() else None
+SAMPLES = _ENGINE / "samples" if _CHECKOUT is None else _CHECKOUT / "data"
+
+
+def home() -> Path:
+    if named := os.environ.get(SETTING):
+        return Path(named)
+    if _CHECKOUT is not None:
+        return _CHECKOUT / "var"
+    from platformdirs import user_data_path
+
+    return user_data_path("Allowance", appauthor=False)

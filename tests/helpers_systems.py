@@ -1,0 +1,145 @@
+"""Run as `python -m helpers_systems <folder>` from tests/: a table's whole life on a system that is not POSIX.
+
+Our modules see no POSIX-only module and an `os` without its POSIX-only names; libraries see the real ones, because on
+Windows they use others. As on Windows, nothing that this process has open can be replaced, renamed or deleted.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+MODULES = {"fcntl", "resource", "pwd", "grp", "termios", "posix", "tty", "pty", "syslog", "readline"}
+NAMES = {
+    "statvfs", "fstatvfs", "fork", "forkpty", "getuid", "geteuid", "getgid", "getegid", "getpgid", "getpgrp", "setsid",
+    "killpg", "register_at_fork", "pread", "pwrite", "fchmod", "fchown", "chown", "lchown", "chroot", "mkfifo", "uname",
+    "getloadavg", "sysconf", "nice", "sendfile", "fdatasync", "sched_getaffinity", "posix_fadvise", "posix_fallocate",
+    "O_CLOEXEC", "O_DIRECTORY", "O_NOFOLLOW", "O_SYNC", "O_DSYNC", "O_NONBLOCK", "WNOHANG",
+}  # fmt: skip
+PROC = Path("/proc/self/fd")
+OURS = ("dpengine", "ui", "pages", "demos", "allowance", "app")
+
+
+class Elsewhere(ModuleType):
+    """`os` as our modules would see it there."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in NAMES:
+            raise AttributeError(f"module 'os' has no attribute '{name}'")
+        return getattr(os, name)
+
+
+def hide() -> None:
+    elsewhere, usual = Elsewhere("os"), builtins.__import__
+
+    def imported(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
+        ours = level == 0 and str((globals or {}).get("__name__", "")).split(".")[0] in OURS
+        if ours and name in MODULES:
+            raise ModuleNotFoundError(f"No module named '{name}'", name=name)
+        return elsewhere if ours and name == "os" else usual(name, globals, locals, fromlist, level)
+
+    builtins.__import__ = imported  # type: ignore[assignment]
+
+
+def opened() -> set[str]:
+    found = set()
+    for handle in os.listdir(PROC) if PROC.exists() else []:
+        try:
+            found.add(os.readlink(PROC / handle))
+        except OSError:
+            continue
+    return found
+
+
+def hold_open_files() -> None:
+    def guarded(usual: Callable[..., Any], places: int) -> Callable[..., Any]:
+        def careful(*given: Any, **named: Any) -> Any:
+            paths = {os.path.realpath(os.fsdecode(path)) for path in given[:places]} if not named else set()
+            if held := [file for file in opened() for path in paths if file == path or file.startswith(path + os.sep)]:
+                raise PermissionError(13, "it is open in this process", held[0])
+            return usual(*given, **named)
+
+        return careful
+
+    tempfile._os = Elsewhere("os")  # type: ignore[attr-defined]  # it has its own way there
+    for name in NAMES:
+        if hasattr(os, name):
+            setattr(tempfile._os, name, getattr(os, name))  # type: ignore[attr-defined]
+    for name, usual in {name: getattr(os, name) for name in ("unlink", "remove", "rename", "replace")}.items():
+        setattr(tempfile._os, name, usual)  # type: ignore[attr-defined]
+        setattr(os, name, guarded(usual, 2 if name in ("rename", "replace") else 1))
+
+
+def live(folder: Path) -> None:
+    import dpengine as dp
+    from dpengine.__main__ import main
+    from dpengine.core import files
+
+    source = folder / "people.csv"
+    lines = [f"{1500 + 7 * (i % 400)},{'TX' if i % 3 else 'ČB'},{i % 900}" for i in range(1800)]
+    source.write_text("salary,state,id\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    schema = dp.Schema({"salary": dp.Number(1500, 4500), "state": dp.Category(["TX", "ČB"])})
+    home = folder / "home"
+    with closing(dp.open_workspace(home)) as workspace:
+        table = workspace.add_table(
+            "people",
+            source,
+            schema=schema,
+            unit=dp.Unit.column("id", at_most=2),
+            relation="replace",
+            budget=dp.Budget(epsilon="2", delta="1e-6"),
+        )
+        answer = table.ask(table.query("median", column="salary", epsilon="0.2"), checked=True)
+        assert 1500 <= answer.interval[0] <= answer.interval[1] <= 4500
+        (folder / "receipt.json").write_text(json.dumps(answer.receipt), encoding="utf-8")
+        table.submit(table.query("count", epsilon="0.1"), request_id="one")
+        workspace.jobs.wait("one", 60)
+        assert workspace.job("one").state == "done"
+        revised = dp.Schema({"salary": dp.Number(1000, 5000), "state": dp.Category(["TX", "ČB"])})
+        table = table.revise(revised)
+        table.ask(table.query("mean", column="salary", epsilon="0.2"), checked=True)
+        published = table.query("publish", epsilon="0.2") if "publish" in dp.catalogue else None
+        assert published is None or table.ask(published).value is not None
+        assert workspace.verify_ledger().ok
+    (folder / "safe").mkdir()
+    for words in (
+        ["verify", str(folder / "receipt.json"), str(home / "ledger.sqlite")],
+        ["verify", "--home", str(home)],
+        ["head", "--home", str(home), "--write", str(folder / "safe" / "heads.txt")],
+        ["head", "--home", str(home), "--check", str(folder / "safe" / "heads.txt")],
+        ["backup", "--home", str(home), str(folder / "safe" / "copy")],
+    ):
+        assert main(words) == 0, words
+    assert b"\r" not in (folder / "safe" / "heads.txt").read_bytes()
+    there = folder / "there"
+    assert main(["move", "--home", str(home), str(folder / "all.zip")]) == 0
+    assert main(["arrive", "--home", str(there), str(folder / "all.zip")]) == 0
+    with closing(dp.Workspace(there)) as workspace:
+        table = workspace.table("people")
+        table.ask(table.query("count", epsilon="0.1"))
+        workspace.forget("people")
+        assert workspace.verify_ledger().ok and not any((there / "tables").iterdir())
+    assert not hasattr(files.os, "fork")  # or nothing was hidden
+    if not PROC.exists():
+        return
+    with source.open("rb"):
+        try:
+            source.unlink()
+        except PermissionError:
+            return
+    raise AssertionError("an open file was deleted")
+
+
+if __name__ == "__main__":
+    hide()
+    hold_open_files()
+    live(Path(sys.argv[1]))
+    print("lived")

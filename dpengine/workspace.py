@@ -23,7 +23,7 @@ from dpengine.asking.answers import Answer, Job
 from dpengine.asking.jobs import Jobs
 from dpengine.asking.receipts import Finding, check, read_receipts
 from dpengine.core import places
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, UnknownBudget, UnknownTable
 from dpengine.core.exact import read_number
 from dpengine.declared import public_rules
 from dpengine.declared.dialect import Dialect
@@ -189,7 +189,7 @@ class Workspace(DeclaredTables):
         with self.ledger.people() as book:
             theirs = (owns(book, actor, name) for name, paid in self.names() if paid == budget)
             if book.served() and not any(theirs):
-                raise AllowanceError("budget.unknown")
+                raise UnknownBudget()
 
     def table(self, name: str, visitor: str = "local") -> Table:
         """A declared table. A bundled sample is loaded on first use, with a practice budget per visitor."""
@@ -203,7 +203,7 @@ class Workspace(DeclaredTables):
         """The declaration of a table or a bundled sample."""
         record = self._sample(SAMPLES[name]) if name in SAMPLES else self._registry.get(name)
         if record is None:
-            raise AllowanceError("table.unknown", name=str(name)[:LONGEST_NAME])
+            raise UnknownTable(name)
         return record
 
     def practice_budget(self, record: Record, actor: str) -> BudgetRecord:

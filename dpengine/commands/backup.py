@@ -19,7 +19,7 @@ from pathlib import Path
 
 from dpengine.commands.ledger_places import LEDGER
 from dpengine.core import files, places
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, LedgerDamaged
 from dpengine.ledger.chain import START, Verdict, verify
 from dpengine.ledger.exports import opened
 from dpengine.ledger.high_water import Anchor, Mark
@@ -102,7 +102,7 @@ def _copy(workspace: Workspace, place: Path) -> tuple[int, Verdict]:
     with opened(place / LEDGER) as rows:
         verdict = verify(rows)
     if not verdict.ok:
-        raise AllowanceError("ledger.damaged")
+        raise LedgerDamaged()
     # Samples are loaded again on first use: their rows are not copied, so they must not be listed.
     with closing(sqlite3.connect(place / REGISTRY)) as registry, registry:
         registry.execute("DELETE FROM tables WHERE practice = 1")

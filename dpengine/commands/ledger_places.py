@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from dpengine.core import files
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, LedgerDamaged
 from dpengine.core.types import JsonObject
 from dpengine.ledger.address import Address, address_set
 from dpengine.ledger.chain import Verdict
@@ -69,7 +69,7 @@ class InFile:
             ledger.adopt(rows())
             then(ledger)
             if not ledger.verify().ok:
-                raise AllowanceError("ledger.damaged")
+                raise LedgerDamaged()
             head = ledger.head()
         aside = set_aside(home)
         remove_beside(path)  # or SQLite would apply an old log or journal to the new file
@@ -119,7 +119,7 @@ class InDatabase:
             ledger.adopt(rows())
             then(ledger)
             if not ledger.verify().ok:
-                raise AllowanceError("ledger.damaged")
+                raise LedgerDamaged()
         remove_file(self.path)
         return f"{aside.name}, {schema}" if schema else aside.name
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dpengine.messages import say
 
+DAMAGED = "ledger.damaged"
+
 
 class AllowanceError(Exception):
     """Something a person can put right. `str()` is one sentence that says what to do next."""
@@ -15,6 +17,27 @@ class AllowanceError(Exception):
 
     def __str__(self) -> str:
         return say(self.code, **self.facts)
+
+
+class UnknownTable(AllowanceError):
+    """There is no table of this name, or the person may not know of it."""
+
+    def __init__(self, name: object) -> None:
+        super().__init__("table.unknown", name=str(name)[:80])
+
+
+class UnknownBudget(AllowanceError):
+    """There is no such budget in this ledger."""
+
+    def __init__(self) -> None:
+        super().__init__("budget.unknown")
+
+
+class LedgerDamaged(AllowanceError):
+    """The ledger cannot be trusted, so nothing more can be spent from it."""
+
+    def __init__(self) -> None:
+        super().__init__(DAMAGED)
 
 
 class BudgetExceeded(AllowanceError):

@@ -26,7 +26,7 @@ from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals, admits, price, share, spent, used
 from dpengine.accountant.group import for_group
 from dpengine.accountant.history import Past
-from dpengine.core.errors import AllowanceError, BudgetExceeded
+from dpengine.core.errors import DAMAGED, AllowanceError, BudgetExceeded, LedgerDamaged, UnknownBudget
 from dpengine.core.exact import down, up
 from dpengine.core.strict_json import canonical
 from dpengine.core.types import Json, JsonObject
@@ -78,7 +78,6 @@ from dpengine.ledger.store import Database, Store
 __all__ = ["Act", "BudgetRecord", "Charge", "Entry", "Ledger", "Outcome", "SessionStep", "Standing", "Verdict"]
 
 WITHIN, SOON = 600.0, 300.0  # seconds since the last whole check: a charge waits for a new one, or starts one
-DAMAGED = "ledger.damaged"
 _PAGE = 500
 _NEXT = f"SELECT * FROM entries WHERE seq > ? ORDER BY seq LIMIT {_PAGE}"
 _AT = "SELECT hash FROM entries WHERE seq = ?"
@@ -156,11 +155,8 @@ class Watch:
             self._check()
 
     def _check_quietly(self) -> None:
-        try:
+        with suppress(LedgerDamaged):  # `refuse_broken` refuses that
             self._check()
-        except AllowanceError as error:
-            if error.code != DAMAGED:  # `refuse_broken` refuses that
-                raise
 
     def _check(self) -> None:
         """Check every row from the first on, in pages, each its own read."""
@@ -194,7 +190,7 @@ class Watch:
     def _refuse(self) -> None:
         with self._state:
             self._whole = None  # so the next charge checks everything again
-        raise AllowanceError(DAMAGED)
+        raise LedgerDamaged()
 
     def _age(self) -> float:
         with self._state:
@@ -271,7 +267,7 @@ class Ledger:
             record = self._budget(db, budget_id)
             if record is None:
                 owner_rows.refuse_budget_closed(db, budget_id)  # its creation row may be lost
-                raise AllowanceError("budget.unknown")
+                raise UnknownBudget()
             return record
 
         return self._file.kept(("budget", budget_id), read)
@@ -486,9 +482,7 @@ class Ledger:
             with self._file.reading() as db:
                 guarded = self._file.guarded(db) and repeats.agrees_with_chain(db)
                 intact = self._file.intact(db)
-        except AllowanceError as error:
-            if error.code != DAMAGED:
-                raise
+        except LedgerDamaged as error:
             return Verdict(False, 0, (0, START), None, error.code)
         if not verdict.ok or (guarded and intact):
             return verdict
@@ -546,7 +540,7 @@ class Ledger:
     def _known_budget(self, db: Database, budget: str) -> BudgetRecord:
         record = self._budget(db, budget)
         if record is None:
-            raise AllowanceError("budget.unknown")
+            raise UnknownBudget()
         return record
 
     def _private_budget(self, db: Database, budget: str) -> BudgetRecord:
@@ -845,11 +839,8 @@ class Ledger:
         """Create a budget. If the id exists already, return that budget with its cap unchanged."""
         if kind not in BUDGET_KINDS:
             raise ValueError("a budget is private or practice")
-        try:
+        with suppress(UnknownBudget):
             return self.budget(budget_id)  # the usual case must not queue for the write lock
-        except AllowanceError as error:
-            if error.code != "budget.unknown":
-                raise
         with self._file.writing() as db:
             known = self._budget(db, budget_id)
             if known is not None:

@@ -35,7 +35,7 @@ from types import ModuleType
 from typing import Protocol, TypeVar, cast
 
 from dpengine.core import files
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import DAMAGED, AllowanceError, LedgerDamaged
 from dpengine.core.space import refuse_full
 from dpengine.core.types import Json, JsonObject
 from dpengine.ledger.address import SETTING, Address
@@ -255,7 +255,7 @@ def own_errors() -> Iterator[None]:
         code = code_for(error)
         if code is None:  # a mistake in this program, not something a person can put right
             raise
-        raise AllowanceError(code) from None
+        raise LedgerDamaged() if code == DAMAGED else AllowanceError(code) from None
     except OSError:
         raise AllowanceError("ledger.unwritable") from None
 
@@ -270,7 +270,7 @@ def code_for(error: Exception) -> str | None:
         return "ledger.database_gone"
     if broken(error):
         return "ledger.unreachable"
-    return None if state.startswith("42") else "ledger.damaged"
+    return None if state.startswith("42") else DAMAGED
 
 
 def broken(error: Exception) -> bool:
@@ -773,7 +773,7 @@ class PostgresLedger:
                 raise
         else:
             if done.statusmessage != "COMMIT":  # an earlier statement failed, and its error was swallowed
-                raise AllowanceError("ledger.damaged")
+                raise LedgerDamaged()
             return
         if not self._stands(write, head):
             raise AllowanceError("ledger.unreachable")
@@ -896,7 +896,7 @@ class PostgresLedger:
                 yield local.moved_to
                 head = head_of(db)
                 if db.plain("COMMIT").statusmessage != "COMMIT":
-                    raise AllowanceError("ledger.damaged")
+                    raise LedgerDamaged()
             except BaseException:
                 db.undo()
                 raise

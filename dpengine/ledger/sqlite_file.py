@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from dpengine.core import files
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import DAMAGED, AllowanceError, LedgerDamaged
 from dpengine.core.space import nearly_full, refuse_full, small_blocks
 from dpengine.core.types import Json, JsonObject
 from dpengine.ledger import long_lists, repeats
@@ -238,14 +238,15 @@ def _primary(error: sqlite3.Error) -> int:
 
 
 @contextmanager
-def own_errors(damaged: str = "ledger.damaged") -> Iterator[None]:
+def own_errors(damaged: str = DAMAGED) -> Iterator[None]:
     """SQLite's errors as our sentences: its own words may quote a statement."""
     try:
         yield
     except sqlite3.ProgrammingError:  # a mistake in this program, not something a person can put right
         raise
     except sqlite3.DatabaseError as error:
-        raise AllowanceError(_sentence_for(error, damaged)) from None
+        code = _sentence_for(error, damaged)
+        raise LedgerDamaged() if code == DAMAGED else AllowanceError(code) from None
     except OSError:
         raise AllowanceError("ledger.unwritable") from None
 
@@ -469,6 +470,6 @@ def sound_rows(db: Database, sql: str, values: list[Json]) -> list[JsonObject]:
     """Rows, each hashed again before use: an edited sum must not allow a charge, nor an edited answer be shown."""
     rows = list(db.query(sql, values))
     if not all(sound(row) for row in rows):
-        raise AllowanceError("ledger.damaged")
+        raise LedgerDamaged()
     long_lists.at_hand(db, (row["body"] for row in rows if "body" in row))
     return rows

@@ -22,7 +22,7 @@ from dpengine.accountant.history import Past
 from dpengine.asking.answers import Answer, Job
 from dpengine.asking.jobs import Jobs, JobState
 from dpengine.asking.release import Home
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, UnknownBudget, UnknownTable
 from dpengine.core.types import JsonObject
 from dpengine.declared.schema import Schema
 from dpengine.declared.source import Source
@@ -77,7 +77,7 @@ class LedgerView(Ledger):
 
     def budget(self, budget_id: str) -> BudgetRecord:
         if not self._knows(budget_id):
-            raise AllowanceError("budget.unknown")
+            raise UnknownBudget()
         record, kin = super().budget(budget_id), self._kindred(budget_id)
         if kin is None:
             return record
@@ -327,7 +327,7 @@ class Standpoint:
             if rights.ADMINISTRATOR in allowed and rights.ADMINISTRATOR in roles:
                 self.house.record(name)  # an administrator knows which tables there are
                 return
-            raise AllowanceError("table.unknown", name=str(name)[:80])
+            raise UnknownTable(name)
         if not allowed & roles:
             raise AllowanceError(NO_RIGHT)
 

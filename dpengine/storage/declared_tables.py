@@ -19,7 +19,7 @@ from pathlib import Path
 
 from dpengine.accountant.budget import Budget
 from dpengine.core import files
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, UnknownTable
 from dpengine.core.space import refuse_full
 from dpengine.declared import public_rules
 from dpengine.declared.dialect import Dialect
@@ -109,7 +109,7 @@ class DeclaredTables:
         if name in SAMPLES or (record is not None and record.practice):
             raise AllowanceError("act.practice")
         if record is None:
-            raise AllowanceError("table.unknown", name=str(name)[:LONGEST_NAME])
+            raise UnknownTable(name)
         return record
 
     def schema_of(self, record: Record) -> Schema:

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpengine.core import files
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, UnknownTable
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Unit
 from dpengine.intake.rows_per_person import keep_rows
@@ -60,7 +60,7 @@ def revise(
     with _alone(folder):
         old = registry.get(name)
         if old is None:
-            raise AllowanceError("table.unknown", name=name)
+            raise UnknownTable(name)
         for column in schema.columns:
             if column not in header:
                 raise AllowanceError("column.absent", column=column, columns=list(header))
@@ -90,7 +90,7 @@ def protect(
             for name in sorted(folders):
                 old = registry.get(name)
                 if old is None:
-                    raise AllowanceError("table.unknown", name=name)
+                    raise UnknownTable(name)
                 if old.unit != unit.as_json():
                     coded.append(replace(old, version=old.version + 1, unit=unit.as_json()))
                     coded[-1] = code(coded[-1])

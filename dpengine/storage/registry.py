@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, UnknownTable
 from dpengine.core.types import JsonObject
 from dpengine.ledger.chain import START
 from dpengine.ledger.high_water import Anchor, refuse_older
@@ -160,7 +160,7 @@ class Registry:
         columns = ", ".join(f"{name} = ?" for name in names)
         changed = [*(fields[name] for name in names), record.name]
         if rows.execute(f"UPDATE tables SET {columns} WHERE name = ?", changed).rowcount != 1:
-            raise AllowanceError("table.unknown", name=record.name)
+            raise UnknownTable(record.name)
 
     def find(self, rows: sqlite3.Connection, name: str) -> Record | None:
         row = rows.execute("SELECT * FROM tables WHERE name = ?", [name]).fetchone()

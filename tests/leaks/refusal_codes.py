@@ -86,6 +86,8 @@ def codes() -> set[str]:
         "ledger.locked",
         "ledger.unwritable",
         "ledger.damaged",
+        "table.unknown",
+        "budget.unknown",
         *(f"{kind}.cells{more}" for kind in ("crosstab", "synthetic") for more in ("", "_open")),
         *(
             f"train.{name}"

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dpengine.asking.answers import Job
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, UnknownTable
 from dpengine.core.types import Json, JsonObject
 from dpengine.ledger.rows import read_request
 from dpengine.mechanisms import catalogue
@@ -67,7 +67,7 @@ class Visit:
 
     def table(self, name: object) -> Table:
         if not isinstance(name, str) or not self.token.covers(name):
-            raise AllowanceError("table.unknown", name=str(name)[:_LONGEST])
+            raise UnknownTable(name)
         return self.face.table(name)
 
     def tables(self) -> list[str]:

@@ -15,6 +15,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.exports import ANSWER_COLUMNS, MOST_COUNTED, ROW_COLUMNS, Fit, sentence_of
 from dpengine.asking.receipts import MOST_BYTES, Finding
+from dpengine.core.errors import LedgerDamaged
 from dpengine.core.exact import up
 from dpengine.core.printed import percent, power_of_ten
 from dpengine.ledger.chain import Verdict
@@ -111,7 +112,7 @@ def show(table: dp.Table) -> None:
     except dp.AllowanceError as error:  # locked for too long, or edited by hand: the check below says where
         show_error(say("ledger.unreadable"), str(error))
         st.session_state.pop(_VERDICT, None)
-        check(at_once=error.code == "ledger.damaged")
+        check(at_once=isinstance(error, LedgerDamaged))
         return
     check()
     show_receipt_check()

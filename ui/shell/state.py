@@ -10,6 +10,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core import places
+from dpengine.core.errors import UnknownTable
 from dpengine.messages import say
 from dpengine.people.face import Face
 from dpengine.storage.samples import SAMPLES
@@ -86,9 +87,10 @@ def current_table() -> dp.Table:
     try:
         wanted = st.query_params.get("table") or st.session_state.get("table")
         table = open_table(wanted or newest_table() or FIRST_TABLE)
-    except dp.AllowanceError as error:
-        if error.code != "table.unknown":  # a damaged ledger: say so, and let the Ledger page show where
-            st.session_state["complaint"] = str(error)
+    except UnknownTable:
+        table = open_table(FIRST_TABLE)
+    except dp.AllowanceError as error:  # a damaged ledger: say so, and let the Ledger page show where
+        st.session_state["complaint"] = str(error)
         table = open_table(FIRST_TABLE)
     st.session_state["table"] = table.name
     return table

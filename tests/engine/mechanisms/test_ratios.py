@@ -65,6 +65,13 @@ class TooFine(Plain):
         return 10**7 * code
 
 
+class Peaked(Plain):
+    """A mistake: its largest weights are in the middle."""
+
+    def weight(self, code: int) -> int:
+        return (0, 50, 50, 3)[code]
+
+
 ASKED: list[dict[str, Any]] = [
     {},
     {"by": "c"},
@@ -99,6 +106,10 @@ def test_falling_weights_keep_their_claims(relation: str, given: dict[str, Any])
     query = Harmonic.build(facts(relation), {"column": "p", "epsilon": "1"} | given)
     check_sensitivity(query)
     check_law_against_loss(query)
+
+
+def test_weights_that_turn_back_cost_no_privacy() -> None:
+    check_law_against_loss(Peaked.build(facts("replace"), {"column": "x", "epsilon": "1"}))
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

@@ -8,10 +8,10 @@ convolution; coordinates on which the two tables agree drop out.
     Laplace   outside the two centres L is constant: the two sides are one atom each, d − 1 points lie between. Exact.
     Normal    L = (d² − 2dz)/(2σ²), on a window |z| ≤ t with t² ≥ 140σ². Beyond lies less than 2e^-70, since the noise
               is σ²-subgaussian (Canonne, Kamath, Steinke 2020, Lemma 5); it counts in full in the upper end.
-    Wide      Normals of one large variance v (WIDE): L = (|d|² − 2⟨d, Z⟩)/(2v). Each Z is within 1 of a continuous
-              N(0, v) (`tails.gaussian_mix_reach`), so L is within |d|₁/v of N(m, 2m), m = |d|²/(2v), which is cut into
-              cells; both errors are in `fuzz`. Rounding of floats, and the tail beyond seven deviations (less than
-              10^-11), is lost.
+    Wide      Normals of large variances v (WIDE): L = Σ (d² − 2dZ)/(2v). Each Z is within 1 of a continuous N(0, v)
+              (`tails.gaussian_mix_reach`), so L is within Σ |d|/v of N(m, 2m), m = Σ d²/(2v), which is cut into cells;
+              both errors are in `fuzz`. Rounding of floats, and the tail beyond seven deviations (less than 10^-11),
+              is lost.
     Many      More than two Normals of several variances: their atoms, each moved to a grid of _STEP, are summed as
               floats and put on a grid of _GRID; their shift is in `fuzz`, rounding of floats is lost.
 
@@ -254,12 +254,13 @@ def losses(first: Law, second: Law) -> Losses:
     total = Losses({Decimal(0): Decimal(1)}, fuzz=Decimal(0))
     pairs = [(p, q) for p, q in zip(_parts(first), _parts(second), strict=True) if p != q]
     noise = [(p, q) for p, q in pairs if isinstance(p, Normal) and isinstance(q, Normal) and p.variance == q.variance]
-    if noise and len({p.variance for p, _ in noise}) == 1 and noise[0][0].variance > WIDE ** (1 / len(noise)):
-        shifts = tuple(abs(p.center - q.center) for p, q in noise)
-        total, pairs = _of_wide(shifts, noise[0][0].variance), [pair for pair in pairs if pair not in noise]
-    elif len(noise) > 2 and len({p.variance for p, _ in noise}) > 1:
-        bells = tuple(sorted((abs(p.center - q.center), p.variance) for p, q in noise))
-        total, pairs = _of_bells(bells), [pair for pair in pairs if pair not in noise]
+    from_here = WIDE ** (1 / len(noise)) if len({p.variance for p, _ in noise}) == 1 else WIDE
+    wide = [(p, q) for p, q in noise if p.variance > from_here]
+    rest = [pair for pair in noise if pair not in wide]
+    if wide:
+        total, pairs = _of_wide(_bells(wide)), [pair for pair in pairs if pair not in wide]
+    if len(rest) > 2 and len({p.variance for p, _ in rest}) > 1:
+        total, pairs = total.plus(_of_bells(_bells(rest))), [pair for pair in pairs if pair not in rest]
     for p, q in pairs:
         total = total.plus(_of_one(p, q))
     return total
@@ -343,9 +344,14 @@ def _of_normal(apart: int, variance: Fraction) -> Losses:
         return Losses(atoms, lost=2 * exp_decimal(Fraction(-70)))
 
 
+def _bells(pairs: list[tuple[Normal, Normal]]) -> tuple[tuple[int, Fraction], ...]:
+    """Each bell by its shift and its variance."""
+    return tuple(sorted((abs(p.center - q.center), p.variance) for p, q in pairs))
+
+
 @lru_cache(maxsize=64)
-def _of_wide(shifts: tuple[int, ...], variance: Fraction) -> Losses:
-    mean = float(sum(shift * shift for shift in shifts) / (2 * variance))
+def _of_wide(bells: tuple[tuple[int, Fraction], ...]) -> Losses:
+    mean = float(sum(shift * shift / (2 * variance) for shift, variance in bells))
     edges = [place / _CELLS for place in range(-_SIDES * _CELLS, _SIDES * _CELLS + 1)]
     below = [math.erfc(-edge / math.sqrt(2)) / 2 for edge in edges]
     root = math.sqrt(2 * mean)
@@ -353,13 +359,13 @@ def _of_wide(shifts: tuple[int, ...], variance: Fraction) -> Losses:
     for low, p, more in zip(edges, below, below[1:], strict=False):
         loss = Decimal(mean + root * (low + 0.5 / _CELLS)).quantize(PLACES)
         atoms[loss] = atoms.get(loss, Decimal(0)) + Decimal(max(more - p, 0.0) * (1 - 1e-9))
-    fuzz = Decimal(float(sum(shifts) / variance) * (1 + 1e-9) + root * 0.51 / _CELLS)
+    nearly = float(sum(shift / variance for shift, variance in bells))
+    fuzz = Decimal(nearly * (1 + 1e-9) + root * 0.51 / _CELLS)
     return Losses(atoms, lost=Decimal("1e-8"), fuzz=fuzz)
 
 
 @lru_cache(maxsize=64)
 def _of_bells(bells: tuple[tuple[int, Fraction], ...]) -> Losses:
-    """Each bell by its shift and its variance."""
     laws, first = [], 0
     for apart, variance in bells:
         reach = math.isqrt(int(140 * variance)) + 2

@@ -182,8 +182,8 @@ class MeanOfWeights(OfMeans[Spread | tuple[Spread, ...]]):
         return max(abs(self._ends[1] - self._ends[0]), 1)
 
     def centred(self, code: int) -> int:
-        """y."""
-        return 2 * self.weight(code) - sum(self._ends)
+        """y; cut at ±W, so that a weight beyond both ends by mistake costs accuracy and no privacy."""
+        return max(min(2 * self.weight(code) - sum(self._ends), self.width), -self.width)
 
     def figure(self, mean: Fraction) -> float:
         """Within the declared range, where the true answer lies; beyond the least and the largest weight, its ends."""

@@ -33,7 +33,7 @@ class Page:
         for _ in range(100):  # work in the background
             if self.draft.task is None:
                 break
-            self.draft.task.wait(0.1)
+            self.draft.task.wait(60)
             self.app.run()
         assert not self.app.exception
         assert CANARY not in self.everything

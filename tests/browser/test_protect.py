@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from browser.journeys import no_sideways_scrolling
 from browser.steps import go, settled, shot
 from browser.test_data import Bringing
@@ -58,6 +59,7 @@ def test_the_same_file_brought_again_is_no_dead_end(page: Any, server: Any, tmp_
     assert home.verify_ledger().ok
 
 
+@pytest.mark.long
 def test_on_a_phone_in_slovene_the_tables_own_page_corrects_it(phone: Any, server: Any, tmp_path: Path) -> None:
     home = _added(server, "ocene", _file(tmp_path, 300, "Št. učenca"))
     go(phone, "/data?table=ocene&lang=sl")

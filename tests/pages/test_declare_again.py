@@ -47,7 +47,7 @@ class Declared(Page):
             if not tasks and not waits and not any(say("job.waiting") in told for told in self.told):
                 break
             for task in tasks:
-                task.wait(0.1)
+                task.wait(60)
             self.app.run()
         assert not self.app.exception and CANARY not in self.everything
         return self

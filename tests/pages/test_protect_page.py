@@ -49,7 +49,7 @@ class Own(Page):
             works = [work for work in held.values() if not work.over]
             if not works:
                 break
-            works[0].wait(0.1)
+            works[0].wait(60)
             super().run()
         return self
 

@@ -78,12 +78,13 @@ def load_raw(
     secret: bytes,
     bad_records: str = "refuse",
     progress: Callable[[float], None] | None = None,
+    marked: bool = True,
 ) -> Loaded:
     """Store every cell as text, after checking that all declared columns exist."""
     if isinstance(source, str) and not source:  # Path("") would be the current folder
         raise AllowanceError("load.absent")
     path = Path(source) if isinstance(source, (str, Path)) else source
-    loaded = load(path, dialect, folder / RAW, secret, progress, bad_records, separators(schema))
+    loaded = load(path, dialect, folder / RAW, secret, progress, bad_records, separators(schema), marked)
     for name in (*schema.columns, *([unit.id_column] if unit.id_column else [])):
         if name not in loaded.columns:
             raise AllowanceError("column.absent", column=name, columns=list(loaded.columns))

@@ -65,22 +65,30 @@ def load(
     progress: Callable[[float], None] | None = None,
     bad_records: str = "refuse",
     separators: Mapping[str, str] | None = None,
+    marked: bool = True,
 ) -> Loaded:
-    """Write the raw table. A refusal names a formal fault but no row number or value, and leaves no file behind."""
+    """Write the raw table. A refusal names a formal fault but no row number or value, and leaves no file behind. Rows
+    that need not be recognised are not `marked`."""
     if bad_records not in ("refuse", "empty"):
         raise AllowanceError("load.bad_records")
     report = progress or (lambda share: None)
     try:
         if isinstance(source, Source):
             return _database(source, dialect, raw, secret, report, separators or {})
-        return _load(source, dialect, raw, secret, report, bad_records)
+        return _load(source, dialect, raw, secret, report, bad_records, marked)
     except AllowanceError as refusal:
         refusal.__context__ = None  # an error below it may quote a cell
         raise
 
 
 def _load(
-    source: object, dialect: Dialect, raw: Path, secret: bytes, report: Callable[[float], None], bad_records: str
+    source: object,
+    dialect: Dialect,
+    raw: Path,
+    secret: bytes,
+    report: Callable[[float], None],
+    bad_records: str,
+    marked: bool,
 ) -> Loaded:
     if not isinstance(source, (str, Path)):
         return _write_table([_frame(source, dialect)], raw, secret, report)
@@ -88,7 +96,7 @@ def _load(
         parts = [_file(path, dialect, bad_records) for path in files_of(copy)]
         if any(check_names(names) != check_names(parts[0][0]) for names, _ in parts):
             raise AllowanceError("load.folder_names")
-        return replace(_write_table(parts, raw, secret, report), files=tuple(dict.fromkeys(files)))
+        return replace(_write_table(parts, raw, secret, report, marked=marked), files=tuple(dict.fromkeys(files)))
 
 
 def _database(
@@ -121,6 +129,7 @@ def _write_table(
     secret: bytes,
     report: Callable[[float], None],
     no_rows: str = "load.no_rows",
+    marked: bool = True,
 ) -> Loaded:
     """One table of all parts, in their order, and its marks. `no_rows`: the refusal of an empty table."""
     names = check_names(parts[0][0])
@@ -128,7 +137,7 @@ def _write_table(
         rows = _store(part, names, [batches for _, batches in parts], lambda share: report(COPYING + READING * share))
         if not sum(rows):
             raise AllowanceError(no_rows)
-        fingerprint, *marks = content_marks(part, len(names), rows, secret) or [""]
+        fingerprint, *marks = (marked and content_marks(part, len(names), rows, secret)) or [""]
     report(1.0)
     return Loaded(sum(rows), tuple(names), fingerprint, tuple(marks))
 

@@ -423,7 +423,8 @@ class DeclaredTables:
                 return known
             new = Arriving(sample.name, sample.schema, sample.unit, "replace", Dialect(), "allowance")
             with self._fresh_folder() as folder:
-                loaded = self._load(folder, sample.path, new, "refuse")
+                given = sample.schema, sample.unit, new.dialect, self._secret
+                loaded = load_raw(folder, sample.path, *given, marked=False)  # everybody may know a sample
                 people = code_rows(folder, loaded, sample.schema, sample.unit, new.dialect, self._secret)
             record = new.record(folder.name, f"practice:{sample.name}", people, loaded, _now(), practice=True)
             with self._registry.transaction() as rows:

@@ -1,8 +1,9 @@
-"""Garbage collection that does not slow down clicks.
+"""What takes time and need not be waited for: garbage collection, and imports for the first question.
 
 Streamlit would collect after every run of a script or fragment, and walk everything ever imported: a tenth of a second,
 thirty times over in a class. That is switched off (`postScriptGC` in .streamlit/config.toml). Instead we freeze what
-exists after the start, and a thread collects every few seconds what runs leave behind.
+exists after the start, and a thread collects every few seconds what runs leave behind. Once the first page is drawn,
+another thread imports what a question needs.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from typing import Any
 
 from streamlit import runtime
 
+from dpengine.statistics.engines.statements import get_ready
+
 _EVERY, _IDLE = 5.0, 60.0  # seconds
 _once, _tidied = threading.Lock(), threading.Lock()
 _ran = threading.Event()
@@ -30,6 +33,8 @@ def settle(again: bool = False) -> None:
         threading.Thread(target=_tidy, name="garbage", daemon=True).start()
     if _once.acquire(blocking=False):
         atexit.register(gc.unfreeze)  # some libraries count live objects at exit
+        if runtime.exists():
+            threading.Thread(target=get_ready, name="ready", daemon=True).start()
     elif not again:
         return
     gc.collect()

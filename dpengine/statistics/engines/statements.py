@@ -70,6 +70,13 @@ def _may_lack(column: Column) -> bool:
     return isinstance(column, Ordered) and not column.complete
 
 
+def get_ready() -> None:
+    """Import Ibis and its compilers now, and not when the first question waits for them: that takes half a second."""
+    import ibis
+
+    ibis.to_sql(ibis.table({"c0": "int64"}, name=CODED).count(), dialect="duckdb")
+
+
 @lru_cache(maxsize=256)
 def compiled(
     need: Aggregate[object],

@@ -75,15 +75,9 @@ def _kind(name: str) -> str:
     usual = idea if idea in KINDS else "list"
     left, right = st.columns([2, 3], vertical_alignment="center")
     left.html(f"<p><b>{escape(name)}</b></p>")
-
-    def words(kind: str) -> str:
-        return say(f"data.found.kind.{kind}")
-
-    label, kept = say("data.found.kind", column=name), f"found-kind-{name}"
-    hidden: Any = {"label_visibility": "collapsed", "required": True}
-    with right:
-        picked = st.segmented_control(label, KINDS, default=usual, format_func=words, key=kept, **hidden)
-    return str(picked or usual)
+    label, key = say("data.found.kind", column=name), f"found-kind-{name}"
+    more: Any = {"format_func": lambda kind: say(f"data.found.kind.{kind}"), "label_visibility": "collapsed"}
+    return str(right.segmented_control(label, KINDS, default=usual, key=key, required=True, **more) or usual)
 
 
 def _find_again(table: dp.Table, given: dict[str, Any]) -> None:
@@ -155,12 +149,8 @@ def _alone(table: dp.Table) -> None:
     left, right = st.columns([1, 1], vertical_alignment="bottom")
     label, none = say("data.buy.column"), say("data.unit.who_none")
     column = left.selectbox(label, names, index=None, key=change.BUYING, placeholder=none)
-
-    def words(kind: str) -> str:
-        return say(f"data.buy.{kind}")
-
-    with right:
-        key = st.segmented_control(say("data.buy.what"), FINDS, key="buy-what", format_func=words, required=True)
+    words: Any = {"format_func": lambda kind: say(f"data.buy.{kind}"), "required": True}
+    key = right.segmented_control(say("data.buy.what"), FINDS, key="buy-what", **words)
     if column is None or key is None:
         return
     given: dict[str, Any] = {"column": column}

@@ -17,7 +17,6 @@ clause allows. Both may be asked adaptively, and among other questions: the rule
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -135,17 +134,6 @@ def gaussian(
         raise AllowanceError("validity.no_room", answers=answers)
     amount = up(steps**2 * rule.alpha / (2 * room), 10**6)
     return Calibration(GAUSSIAN, people, answers, steps, amount, beta, _lecture_alpha(people, answers, rule, beta))
-
-
-def tightest(
-    people: int, answers: int, rule: Rule, beta: Fraction = BETA, steps: int = 1, totals: Totals = Totals.NOTHING
-) -> Calibration:
-    """Laplace or Gaussian noise, whichever gives the smaller α."""
-    options = [laplace(people, answers, rule, beta, steps, totals)]
-    if rule.alpha is not None:
-        with suppress(AllowanceError):  # the Rényi clause may have no room where the pure one has
-            options.append(gaussian(people, answers, rule, beta, steps, totals))
-    return min(options, key=lambda option: option.alpha)
 
 
 def rule_of(epsilon: Fraction, delta: Fraction) -> Rule:

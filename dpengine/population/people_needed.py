@@ -65,9 +65,9 @@ def crossing(people: int, beta: Fraction = BETA, yes_no: bool = False) -> int:
     check(people, 1, beta)
 
     def splitting(answers: int) -> bool:
-        return split(people, answers, beta, yes_no).width < planned(people, answers, beta).width
+        return answers == 0 or split(people, answers, beta, yes_no).width < planned(people, answers, beta).width
 
-    return largest(lambda k: k == 0 or splitting(k), 0, min(people, MOST_ANSWERS))
+    return largest(splitting, 0, min(people, MOST_ANSWERS))
 
 
 def comparison(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False) -> str:

@@ -5,7 +5,7 @@ each query takes a row to [0, 1]; the answers are those of `noise_for_k.py` (int
 [0, 1]); the analyst may pick each query after seeing earlier answers. About these people the analyst has seen these
 answers and what `Past` counts, nothing else: no range or list read off the file, either. *information*, *rogers*,
 *jung*, *description* and *split* hold only where nothing was released before; *history* and *counted* count what was.
-The guarantee is under replace-one; `from_add_remove` converts one under add/remove.
+The guarantee is under replace-one.
 
 **information** (claimed; proved here). Let A be all answers and I the mutual information of table and answers. (1) *I ≤
 nk·i.* People are independent, so I ≤ Σ_p I(person p; A | the others), and by the chain rule that is a sum over answers.
@@ -112,11 +112,6 @@ class Width:
     beta: Fraction
     noise: Calibration | None = None  # None: no noise (split)
     terms: Mapping[str, Fraction] = field(default_factory=dict, hash=False)  # the chosen parameters, for checking
-
-
-def from_add_remove(epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
-    """An add/remove guarantee as one under replace-one: replacing a row is two steps. δ is rounded up."""
-    return 2 * epsilon, min(Fraction(1), up((1 + _exp_above(epsilon)) * delta, 10**24))
 
 
 # The bounds, for given noise

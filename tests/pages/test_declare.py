@@ -230,14 +230,15 @@ def test_good_questions_come_from_the_budget_rule() -> None:
 
 def test_a_wider_range_makes_an_average_vaguer() -> None:
     column = dp.Number(0, 10_000, 10)
-    told = price.of_number(column, "replace", 40_000)
+    told = price.of_column(column, dp.Unit.rows(), "replace", [40_000])
     on_line = price.short(column, dp.Unit.rows(), "replace", (40_000,)).removeprefix("average ")
     assert "1,001 possible values" in told and f"The first average will be within {on_line};" in told
     now, then = (float(one.replace(",", "")) for one in re.findall(r"±([\d,.]+\d)", told))
     assert 1.9 * now <= then <= 2.1 * now
-    assert "1900 to 2030" in price.of_number(dp.Number(1900, 2030), "replace", 40_000)
-    assert "usual allowance" in price.of_number(dp.Number(0, 10_000, 10), "replace", 5)
-    assert price.of_number(dp.Number(0, 9_999_998, 1), "replace", 40_000)  # nothing twice as wide is allowed
+    assert "1900 to 2030" in price.of_column(dp.Number(1900, 2030), dp.Unit.rows(), "replace", [40_000])
+    assert "usual allowance" in price.of_column(dp.Number(0, 10_000, 10), dp.Unit.rows(), "replace", [5])
+    widest = dp.Number(0, 9_999_998, 1)  # nothing twice as wide is allowed
+    assert price.of_column(widest, dp.Unit.rows(), "replace", [40_000])
 
 
 @pytest.mark.parametrize("text", ["*a* _b_ `c` [d](e) :red[f] :smile: -> <b> $x$", "a\tb", "Ž 1"])

@@ -44,7 +44,7 @@ def test_shares_by_row_and_by_column_cost_nothing(table: dp.Table) -> None:
     used = table.meter().used
     app = open_page("ask", table="town", answer="crossed")
     for choice in ("down", "across"):
-        app.button_group(key="figures-answer").set_value([choice]).run()
+        app.button_group(key="figures-answer").set_value(choice).run()
         assert not app.exception
         (grid,) = [one.proto.body for one in app.get("html") if 'class="plain grid"' in one.proto.body]
         assert " %" in plain(grid)

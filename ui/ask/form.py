@@ -187,11 +187,8 @@ def _first(table: dp.Table) -> dp.Query | None:
     """The form's first question: one that the table answers well; new questions come first, and those about
     everyone."""
     asked = {sentence_of(entry.charge) for entry in table.history(MOST_ASKED)}
-
-    def rank(query: dp.Query) -> tuple[bool, bool]:
-        return query.sentence() in asked, not query.where.everyone
-
-    return min(table.suggestions(), key=rank, default=None)
+    suggested = table.suggestions()
+    return min(suggested, key=lambda query: (query.sentence() in asked, not query.where.everyone), default=None)
 
 
 def untouched(key: str, given: dict[str, Any]) -> bool:

@@ -201,11 +201,8 @@ def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -
 
 def slider(labels: dict[str, str], steps: list[str], key: str, **options: Any) -> str:
     """The steps, each with what it takes of the allowance."""
-
-    def words(step: str) -> str:
-        return labels.get(step) or say("spend.step_too_much")
-
-    options |= {"label_visibility": "collapsed", "format_func": words}
+    options |= {"format_func": lambda step: labels.get(step) or say("spend.step_too_much")}
+    options["label_visibility"] = "collapsed"
     return str(st.select_slider(say("spend.slider"), steps, key=key, **options))
 
 

@@ -386,12 +386,8 @@ def _selectbox(
     label: str, options: list[str], now: str, name: str, key: str, none: str = "board_page.none", width: int = 320
 ) -> str:
     """A column or none. The address keeps it under `name`."""
-
-    def words(column: str) -> str:
-        return column or say(none)
-
-    change: dict[str, Any] = {"on_change": _chosen, "args": (name, key)}
-    return str(st.selectbox(say(label), options, options.index(now), words, key, width=width, **change) or "")
+    more: Any = {"on_change": _chosen, "args": (name, key), "format_func": lambda column: column or say(none)}
+    return str(st.selectbox(say(label), options, options.index(now), key=key, width=width, **more) or "")
 
 
 def _group(look: Look, by: str, group: str, columns: list[str]) -> tuple[str, str]:
@@ -506,12 +502,8 @@ def _bars(card: Card, key: str, pick: Callable[[str], None] | None, marked: str)
         figures = bar.value, bar.low, bar.high, bar.text, bar.range
         drawn.append(named_bars.NamedBar(bar.name, *figures, colour, bar.faint))
     estimated = all(bar.low is None for bar in shown)
-
-    def clicked(place: int) -> None:
-        if pick is not None:
-            pick(shown[place].label)
-
-    named_bars.show(drawn, (0.0, max(ends) or 1.0), alt(card), key, pick and clicked, estimated)
+    clicked = None if pick is None else lambda place: pick(shown[place].label)
+    named_bars.show(drawn, (0.0, max(ends) or 1.0), alt(card), key, clicked, estimated)
 
 
 def alt(card: Card) -> str:

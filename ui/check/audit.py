@@ -440,12 +440,9 @@ def show_own_column(table: dp.Table, epsilon: str) -> None:
     with left:
         names = list(table.schema.columns)
         name = str(st.selectbox(say("check.own_column"), names, key=f"check-own-{table.name}", width=320))
-
-    def words(delta: str) -> str:
-        return power_of_ten(Fraction(delta))
-
     with right:
-        delta = fields.choose("check.own_delta", DELTAS, DELTAS[0], "check-own-delta", format_func=words)
+        words: Any = {"format_func": lambda delta: power_of_ten(Fraction(delta))}
+        delta = fields.choose("check.own_delta", DELTAS, DELTAS[0], "check-own-delta", **words)
     try:
         query = table.query(way_key(table.schema, [name]), columns=[name], epsilon=epsilon, delta=delta)
     except dp.AllowanceError as refusal:
@@ -513,12 +510,9 @@ def controls(given: dict[str, str]) -> dict[str, str]:
     questions = {key: say(f"card.{key}.noun") for key in CHOICES["q"]}
     label, now = say("check.field.question"), CHOICES["q"].index(given["q"])
     question = left.selectbox(label, CHOICES["q"], now, questions.__getitem__, widget("q"))
-
-    def words(epsilon: str) -> str:
-        return say("check.care", times=times(math.exp(float(epsilon))), epsilon=epsilon)
-
+    cares = {option: say("check.care", times=times(math.exp(float(option))), epsilon=option) for option in CARE}
     label, key = say("check.field.care"), widget("e")
-    care = right.select_slider(label, CARE, given["e"], key=key, format_func=words)
+    care = right.select_slider(label, CARE, given["e"], key=key, format_func=cares.__getitem__)
     given = fitted(given | {"q": str(question), "e": str(care)})
     pairs = settings(given["q"])
     for place, (column, name) in enumerate(zip(st.columns([1, 1]), ("relation", "unit"), strict=True)):

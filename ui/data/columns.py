@@ -140,15 +140,12 @@ def _drop(card: Card) -> None:
 def other_values(card: Card, at: str, values: list[str]) -> None:
     """Cells outside the list count as a value of their own or, if the list is complete, as a listed value."""
 
-    def words(closed: bool) -> str:
-        return say("data.card.closed" if closed else "data.card.open")
-
     def complete() -> None:
         card.complete = True  # the answer covers empty cells, too
 
-    key = kept(f"{at}-closed", card.closed)
-    picked = st.radio(say("data.card.others"), [False, True], key=key, format_func=words, on_change=complete)
-    card.closed = bool(picked)
+    key, words = kept(f"{at}-closed", card.closed), {False: say("data.card.open"), True: say("data.card.closed")}
+    label = say("data.card.others")
+    card.closed = bool(st.radio(label, [*words], key=key, format_func=words.__getitem__, on_change=complete))
     if not card.closed or not values:
         return
     if len(values) > MOST_PICKED:
@@ -219,13 +216,10 @@ def number(card: Card, at: str) -> None:
     card.codes = st.text_input(label, key=key, max_chars=drafts.LONGEST, width=260, **words).strip()
     if (found := drafts.codes_reached(card.lower, card.upper, card.codes, card.usual)) is not None:
         above.html(f'<p class="warn" role="status">{escape(say("data.card.codes_hint", code=str(found)))}</p>')
-
-    def treated(filled: bool) -> str:
-        return say("data.card.filled" if filled else "data.card.left_out")
-
-    label, help_text, key = say("data.card.missing"), say("data.card.missing_help"), kept(f"{at}-filled", card.filled)
-    picked = st.radio(label, [False, True], key=key, horizontal=True, format_func=treated, help=help_text)
-    card.filled = bool(picked)
+    treated = {False: say("data.card.left_out"), True: say("data.card.filled")}
+    words = {"help": say("data.card.missing_help"), "format_func": treated.__getitem__, "horizontal": True}
+    key = kept(f"{at}-filled", card.filled)
+    card.filled = bool(st.radio(say("data.card.missing"), [*treated], key=key, **words))
     if card.filled:
         card.stand_in = kept_number(say("data.card.stand_in"), card.stand_in, f"{at}-stand-in", width=260)
 
@@ -296,12 +290,9 @@ def days(card: Card, at: str) -> None:
         limits: dict[str, Any] = {"format": day_format(), "on_change": _own_days, "args": (at,)}
         given = where.date_input(say(f"data.card.{part}"), None, _EARLIEST, _LATEST, key=key, **limits)
         setattr(card, part, given.isoformat() if given else "")
-
-    def words(order: str) -> str:
-        return say(f"data.order.{order}")
-
-    label, help_text, key = say("data.card.order"), say("data.card.order_help"), kept(f"{at}-order", card.order)
-    card.order = st.radio(label, list(ORDERS), None, words, key=key, horizontal=True, help=help_text)
+    words: Any = {"help": say("data.card.order_help"), "format_func": lambda order: say(f"data.order.{order}")}
+    key = kept(f"{at}-order", card.order)
+    card.order = st.radio(say("data.card.order"), list(ORDERS), None, key=key, horizontal=True, **words)
 
 
 def _days_words(preset: str) -> str:
@@ -844,12 +835,10 @@ def _shown(draft: Draft) -> list[str]:
     names = draft.offered
     if len(names) <= MOST_LINES:
         return names
-
-    def words(start: int) -> str:
-        return say("data.lines.some", first=start + 1, last=min(start + MOST_LINES, len(names)), of=len(names))
-
-    label, screens = say("data.lines.screen"), list(range(0, len(names), MOST_LINES))
-    picked = st.selectbox(label, screens, format_func=words, key=f"{draft.mark}-screen", width=320)
+    starts, many = range(0, len(names), MOST_LINES), len(names)
+    words = {at: say("data.lines.some", first=at + 1, last=min(at + MOST_LINES, many), of=many) for at in starts}
+    label, key = say("data.lines.screen"), f"{draft.mark}-screen"
+    picked = st.selectbox(label, [*words], format_func=words.__getitem__, key=key, width=320)
     return names[picked : picked + MOST_LINES]
 
 

@@ -71,15 +71,9 @@ def _kind(name: str) -> str:
     usual = idea if idea in KINDS else "list"
     left, right = st.columns([2, 3], vertical_alignment="center")
     left.html(f"<p><b>{escape(name)}</b></p>")
-
-    def words(kind: str) -> str:
-        return say(f"data.found.kind.{kind}")
-
-    label, kept = say("data.found.kind", column=name), f"found-kind-{name}"
-    hidden: Any = {"label_visibility": "collapsed", "required": True}
-    with right:
-        picked = st.segmented_control(label, KINDS, default=usual, format_func=words, key=kept, **hidden)
-    return str(picked or usual)
+    label, key = say("data.found.kind", column=name), f"found-kind-{name}"
+    more: Any = {"format_func": lambda kind: say(f"data.found.kind.{kind}"), "label_visibility": "collapsed"}
+    return str(right.segmented_control(label, KINDS, default=usual, key=key, required=True, **more) or usual)
 
 
 def _find_again(table: dp.Table, given: dict[str, Any]) -> None:

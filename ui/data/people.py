@@ -299,12 +299,9 @@ def _follow(usual: str, field: str, options: Sequence[Any]) -> dict[str, Any]:
 
 def _choose(about: str, options: list[str], now: str | None, captions: Sequence[str]) -> str | None:
     """One of a few answers, each explained below it; none is chosen before."""
-
-    def words(option: str) -> str:
-        return say(f"data.{about}.{option}_label")
-
+    words = {option: say(f"data.{about}.{option}_label") for option in options}
     more: dict[str, Any] = {"key": kept(f"declare-{about}", now), "label_visibility": "collapsed"}
-    return st.radio(say(f"data.{about}.title"), options, None, words, captions=captions, **more)
+    return st.radio(say(f"data.{about}.title"), options, None, words.__getitem__, captions=captions, **more)
 
 
 def _check_people(draft: Draft) -> None:

@@ -73,10 +73,6 @@ def of_column(
     return " ".join([*shared[:1], *each, *shared[1:]])
 
 
-def of_number(column: Number, relation: Relation, people: int, unit: dp.Unit = ROWS) -> str:
-    return " ".join(_of_number(column, relation, people, unit, USUAL_ALLOWANCE))
-
-
 def _of_number(column: Number, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget) -> list[str]:
     """How many values the range allows, and what its width costs an average."""
     lines = [say("data.price.grid", range=range_words(column), size=column.size)]

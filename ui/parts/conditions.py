@@ -90,12 +90,9 @@ def chosen_groups(schema: Schema, option: str, given: Any, key: str) -> Any:
     now = given if group_option(given) == option and isinstance(given, dict) else {}
     column = schema.number(wanted["column"])
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-
-        def words(how: str) -> str:
-            return say(f"group.how.{how}", column=wanted["column"])
-
+        words = {how: say(f"group.how.{how}", column=wanted["column"]) for how in _FIGURES}
         first = "edges" if "edges" in now else "step"
-        rule = fields.pick("group.how", list(_FIGURES), first, words, f"{key}-how")
+        rule = fields.pick("group.how", list(words), first, words.__getitem__, f"{key}-how")
         label, field = say(f"group.{rule}_field"), f"{key}-{rule}{fields.turn_picker()}"
         if rule == "step":
             step = written(now.get("step")) or text_of(usual_step(column))
@@ -223,13 +220,9 @@ def compare(table: dp.Table, given: Any, rows: str = "") -> list[Any]:
     columns = table.schema.of_kind(Number)
     if len(columns) > 1:
         averages = isinstance(given, list) and any(isinstance(option, dict) for option in given)
-        kinds = ["groups", "averages"]
-
-        def words(kind: str) -> str:
-            return say(f"form.compare.{kind}{rows if kind == kinds[0] else ''}")
-
-        key = f"ask-compare-{table.name}"
-        if fields.choose("form.compare", kinds, kinds[averages], key, format_func=words) == "averages":
+        words = {"groups": say(f"form.compare.groups{rows}"), "averages": say("form.compare.averages")}
+        key, now = f"ask-compare-{table.name}", "averages" if averages else "groups"
+        if fields.choose("form.compare", list(words), now, key, format_func=words.__getitem__) == "averages":
             return _averages(columns, given if averages else [], table.name)
     known = [group for group in given if isinstance(group, list)] if isinstance(given, list) else []
     counter = f"ask-options-{table.name}"
@@ -292,10 +285,8 @@ def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> li
 
 
 def _operation(where: Any, ops: list[str], now: str, key: str) -> str:
-    def words(op: str) -> str:
-        return say(f"form.op.{op}")
-
-    return str(where.selectbox(say("form.where_op"), ops, ops.index(now) if now in ops else 0, words, key))
+    at = ops.index(now) if now in ops else 0
+    return str(where.selectbox(say("form.where_op"), ops, at, lambda op: say(f"form.op.{op}"), key))
 
 
 def _in_groups(schema: dp.Schema, given: dict[str, str], now: Any, key: str, where: Any) -> list[Any]:

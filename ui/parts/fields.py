@@ -28,11 +28,7 @@ def whole_number(label: str, most: int, key: str, least: int = 1, **options: Any
 
 def choose(code: str, options: Sequence[str], now: str, key: str, words: str = "", **more: Any) -> str:
     """One of a few options, side by side. `code` is the label; `words` begins the codes of the options, if others."""
-
-    def named(option: str) -> str:
-        return say(f"{words or code}.{option}")
-
-    more = {"format_func": named} | more
+    more = {"format_func": lambda option: say(f"{words or code}.{option}")} | more
     return str(st.segmented_control(say(code), options, default=now, required=True, key=key, **more) or now)
 
 

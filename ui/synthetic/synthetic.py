@@ -186,11 +186,8 @@ def _ask(fitted: Synthetic) -> None:
     pairs = {f"{first} × {other}": (first, other) for first, other in combinations(columns, 2)}
     groups |= {name: pair for name, pair in pairs.items() if name not in groups}
     condition = "?" * (1 + max((len(name) for name in groups if set(name) == {"?"}), default=0))  # not a column's name
-
-    def words(name: str) -> str:
-        return say("synthetic_page.of_condition") if name == condition else name
-
-    of = picked("of", [*groups, condition], words, say("synthetic_page.of"), "synthetic")
+    words = {name: name for name in groups} | {condition: say("synthetic_page.of_condition")}
+    of = picked("of", [*words], words.__getitem__, say("synthetic_page.of"), "synthetic")
     if of == condition:
         _condition(fitted)
     else:

@@ -488,12 +488,9 @@ def _kind(table: dp.Table, given: dict[str, Any]) -> str:
     with st.expander(say("shapes_page.ways"), expanded=now != ways[0]):
         if best:
             st.html(f'<p class="muted">{escape(say("shapes_page.ways_lead"))}</p>')
-
-        def title(key: str) -> str:
-            return dp.catalogue[key].card.title if key else say("shapes_page.title")
-
-        label, at = say("train_page.kind"), widget("kind")
-        picked = st.segmented_control(label, ways, default=now, required=True, key=at, format_func=title)
+        titles = {key: dp.catalogue[key].card.title if key else say("shapes_page.title") for key in ways}
+        more: Any = {"key": widget("kind"), "format_func": titles.__getitem__, "required": True}
+        picked = st.segmented_control(say("train_page.kind"), ways, default=now, **more)
         about = dp.catalogue[picked].card.plain if picked else say("shapes_page.plain")
         st.html(f'<p class="muted">{gloss.text(about)}</p>')
     return "" if picked == ways[0] else picked
@@ -531,12 +528,9 @@ def best(offers: Offers, wanted: str) -> OfGradients | dp.AllowanceError:
 
 
 def _share(table: dp.Table, given: dict[str, Any], usual: Callable[[dp.Table, dict[str, Any]], str]) -> str:
-
-    def words(share: str) -> str:
-        return say("session.share_of", share=share)
-
     label, now = say("train_page.share"), given["share"] or usual(table, given)
-    share = st.select_slider(label, SHARES, now, key=widget("share"), format_func=words)
+    words = {share: say("session.share_of", share=share) for share in SHARES}
+    share = st.select_slider(label, SHARES, now, key=widget("share"), format_func=words.__getitem__)
     st.html(f'<p class="muted">{escape(say("session.ends"))}</p>')
     return share
 
@@ -575,12 +569,9 @@ def _more(given: dict[str, Any], key: str) -> dict[str, str]:
 def _choice(name: str, options: tuple[str, ...], now: str, usual: str = "") -> str:
     """A picked value, or the default, which the address omits."""
     listed = ["", *options]
-
-    def words(value: str) -> str:
-        return usual if usual and not value else say(f"train_page.{name}.{value or 'usual'}")
-
+    words = {value: say(f"train_page.{name}.{value or 'usual'}") for value in listed if value or not usual}
     at = listed.index(now) if now in listed else 0
-    return st.selectbox(say(f"train_page.{name}"), listed, at, words, key=widget(name)) or ""
+    return st.selectbox(say(f"train_page.{name}"), listed, at, lambda v: words.get(v, usual), key=widget(name)) or ""
 
 
 def _buy(table: dp.Table, query: OfGradients, worth: Any, least: str) -> None:

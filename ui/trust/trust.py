@@ -301,14 +301,11 @@ def links() -> None:
 def show_honest(table: dp.Table, given: dict[str, Any], ways: tuple[Way, ...]) -> dict[str, Any]:
     people = table.facts.about
     st.html(f'<h2>{escape(say("honest.title"))}</h2><p class="muted">{escape(say("honest.lead"))}</p>')
-
-    def words(share: str) -> str:
-        return say("honest.of", honest=trust_models.honest_people(people, int(share)), people=people)
-
-    label, key = say("honest.slider", people=people), widget("honest")
-    share = st.select_slider(label, HONEST, given["honest"], key=key, format_func=words)
-    given = given | {"honest": share}
-    honest = trust_models.honest_people(people, int(given["honest"]))
+    left = {share: trust_models.honest_people(people, int(share)) for share in HONEST}
+    words: Any = {"format_func": lambda share: say("honest.of", honest=left[share], people=people)}
+    label, now = say("honest.slider", people=people), given["honest"]
+    share = str(st.select_slider(label, HONEST, now, key=widget("honest"), **words))
+    given, honest = given | {"honest": share}, left[share]
     rows = trust_models.kept_by_honest(ways, honest)
     st.html(f'{_table(rows)}<div role="status" class="after">{_sentence(ways, rows, honest)}</div>')
     _curve(ways, honest)
@@ -524,11 +521,8 @@ def _question(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
         given = given | _bars(table, given)
     steps = spend_steps(table)
     now = given["e"] if given["e"] in steps else steps[-1]
-
-    def words(step: str) -> str:
-        return say("trust.step", epsilon=local(step))
-
-    given["e"] = st.select_slider(say("trust.epsilon"), steps, now, key=widget("e"), format_func=words)
+    words: Any = {"format_func": lambda step: say("trust.step", epsilon=local(step))}
+    given["e"] = st.select_slider(say("trust.epsilon"), steps, now, key=widget("e"), **words)
     with st.expander(say("trust.more")):
         label, help_ = say("trust.delta"), say("trust.delta_help")
         given["d"] = fields.number_field(label, given["d"], widget("d"), max_chars=30, help=help_)

@@ -14,7 +14,7 @@ from dpengine.accountant.loss import Gaussian, Pure, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.noise.coins import SystemCoins
 from dpengine.population import noise_for_k
-from dpengine.population.noise_for_k import GAUSSIAN, LAPLACE, Calibration
+from dpengine.population.noise_for_k import Calibration
 
 RULE = noise_for_k.rule_of(F(1), F(1, 10**6))
 TIGHT = (noise_for_k.laplace, noise_for_k.gaussian)
@@ -51,16 +51,18 @@ def test_after_other_spending_there_is_less_room() -> None:
     for make in TIGHT:
         assert make(1000, 20, RULE, totals=half).amount > make(1000, 20, RULE).amount
     full = Totals.NOTHING.plus(cost(Pure(F(1)), RULE.alpha))
-    for make in (*TIGHT, noise_for_k.tightest):
+    for make in TIGHT:
         with pytest.raises(AllowanceError, match="no room"):
             make(1000, 20, RULE, totals=full)
 
 
-def test_tightest_changes_hands() -> None:
-    assert noise_for_k.tightest(1000, 3, RULE).kind == LAPLACE
-    many = noise_for_k.tightest(1000, 100, RULE)
-    assert many.kind == GAUSSIAN and many.ratio is not None and many.ratio < F(1, 4)
-    assert noise_for_k.tightest(1000, 100, Rule.make(F(1), F(0))).kind == LAPLACE  # no δ, no Gaussian
+def test_gaussian_noise_is_tighter_for_many_answers() -> None:
+    for answers, tighter in ((3, noise_for_k.laplace), (100, noise_for_k.gaussian)):
+        assert min(TIGHT, key=lambda make: make(1000, answers, RULE).alpha) is tighter
+    many = noise_for_k.gaussian(1000, 100, RULE)
+    assert many.ratio is not None and many.ratio < F(1, 4)
+    with pytest.raises(AllowanceError):
+        noise_for_k.gaussian(1000, 100, Rule.make(F(1), F(0)))  # no δ, no Gaussian
 
 
 def test_a_finer_grid_is_the_same_question() -> None:

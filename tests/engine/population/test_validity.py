@@ -240,12 +240,6 @@ def test_refusals() -> None:
         split(0, 5)
 
 
-def test_from_add_remove() -> None:
-    epsilon, delta = validity.from_add_remove(F(1, 10), F(1, 10**6))
-    assert epsilon == F(1, 5) and float(delta) == pytest.approx((1 + math.exp(0.1)) * 1e-6)
-    assert float(delta) >= (1 + math.exp(0.1)) * 1e-6 * (1 - 1e-15)
-
-
 # --- an analyst who tries ---------------------------------------------------------------------------------------------
 
 PEOPLE, ANSWERS, RUNS = 2000, 50, 60

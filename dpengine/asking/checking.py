@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from dpengine.asking.answers import Answer, Preview
-from dpengine.asking.column_fit import ColumnFit, Fits, near, only_fitting
+from dpengine.asking.column_fit import ColumnFit, Fits, only_fitting
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.types import Json, JsonObject
@@ -101,7 +101,7 @@ def doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | None = Non
     crowded = fits.crowded(facts.unit)
     if crowded is not None and crowded.low >= GATE:
         name, most = str(facts.unit.id_column), facts.unit.at_most
-        reason = say("fit.reason.crowded", share=near(crowded), most=most)
+        reason = say("fit.reason.crowded", share=crowded.span(), most=most)
         more, cut = WayOut("more_rows", name), WayOut("cut", name, query=query, code=str(most))
         return ColumnDoubted(query, [reason], [more, cut], check, [name])
     return column_doubts(fits, query, facts, check)

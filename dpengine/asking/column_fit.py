@@ -81,14 +81,14 @@ class ColumnFit:
             return ""
         if self.found.doubted_codes and self.found.misfit.low < self.found.codes[self.found.doubted_codes[0]].low:
             code = self.found.doubted_codes[0]
-            return say("fit.reason.code", column=self.column, share=near(self.found.codes[code]), code=text_of(code))
+            return say("fit.reason.code", column=self.column, share=self.found.codes[code].span(), code=text_of(code))
         if self.found.misfit.low <= 0 and self.codes:
             code, share = max(self.codes.items(), key=lambda item: item[1].value)
-            return say("fit.reason.code", column=self.column, share=near(share), code=text_of(code))
+            return say("fit.reason.code", column=self.column, share=share.span(), code=text_of(code))
         parts = self.found.parts
         kind = max(parts, key=lambda name: parts[name].value)
         kind = kind if parts[kind].low > 0 else "some"  # else noise would name it
-        reason = say(f"fit.reason.{kind}", column=self.column, share=near(self.found.misfit), **_ends(self.declared))
+        reason = say(f"fit.reason.{kind}", column=self.column, share=self.found.misfit.span(), **_ends(self.declared))
         if isinstance(self.declared, Category) and self.declared.unknown in self.declared.values:
             reason += " " + say("fit.reason.counted_as", label=self.declared.unknown)
         return reason
@@ -133,8 +133,12 @@ class ColumnFit:
         return self.doubted and self.fitting < FEW_FIT
 
     def fitting_share(self) -> str:
-        """The same in words: “54 %”."""
-        return "" if self.found is None else percent(Fraction(round(self.fitting * 100), 100))
+        """The range of `fitting` in words: “51–57 %”."""
+        if self.found is None:
+            return ""
+        doubted = [self.found.misfit, *(self.found.codes[code] for code in self.found.doubted_codes)]
+        ends = (max(1 - sum(getattr(part, end) for part in doubted), Fraction(0)) for end in ("high", "low"))
+        return CellShare(self.fitting, *ends).span()
 
     def clause(self) -> list[object]:
         """The condition that keeps only cells that fit, without frequent codes."""
@@ -219,7 +223,7 @@ class Fits:
         share = self.crowded(unit)
         if share is None or share.low < QUIET:
             return []
-        return [say("fit.note.crowded", share=near(share), most=unit.at_most)]
+        return [say("fit.note.crowded", share=share.span(), most=unit.at_most)]
 
     @property
     def ids(self) -> set[str]:
@@ -388,10 +392,6 @@ def _ends(column: Column) -> dict[str, str]:
     if isinstance(column, Number | Date):
         return {"lower": plain(column.ends[0]), "upper": plain(column.ends[1])}
     return {"lower": "", "upper": ""}
-
-
-def near(share: CellShare) -> str:
-    return percent(Fraction(round(share.value * 100), 100))
 
 
 def _up(share: Fraction) -> str:

@@ -185,7 +185,7 @@ def _of_fitting(answer: dp.Answer, title: str) -> str:
     fits = [fit for fit in fits_of_answer(answer).about(answer.query) if fit.column in fitting and fit.found]
     if not fits:
         return title
-    least = min(fits, key=lambda fit: 1 - fit.found.misfit.value if fit.found is not None else 1)
+    least = min(fits, key=lambda fit: fit.fitting)
     return say("fit.of_fitting", share=least.fitting_share(), finding=title[:1].lower() + title[1:])
 
 

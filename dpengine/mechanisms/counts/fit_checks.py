@@ -79,6 +79,11 @@ class CellShare:
     low: Fraction
     high: Fraction
 
+    def span(self) -> str:
+        """The range in whole percent, rounded outwards: “10–25 %”."""
+        low, high = floor(self.low * 100), ceil(self.high * 100)
+        return f"{low}–{high} %" if low < high else f"{high} %"
+
 
 @dataclass(frozen=True)
 class ColumnFound:
@@ -358,7 +363,8 @@ class FitChecks(OfCounts):
 
     def _range(self, counted: dict[Bar, int | Fraction], column: str, draws: int) -> tuple[int | Fraction, Ends]:
         """The number of misfits in a column. The range of the sum of its bars and the sum of their ranges hold at once,
-        and no bar is below 0."""
+        and no bar is below 0. Where some bar is surely above 0, bars below 0 are noise: the number is then the sum of
+        the others, inside the range."""
         parts = [count for bar, count in counted.items() if bar.misfit]
         lower, upper = self._reaches(column, 1, draws)
         if len(parts) == 1:
@@ -367,7 +373,11 @@ class FitChecks(OfCounts):
         zero = Fraction(0)
         least = sum((max(count - lower, zero) for count in parts), zero)
         most = sum((max(count + upper, zero) for count in parts), zero)
-        return whole, (max(whole - below, least) if least > 0 else whole - below, min(whole + above, most))
+        if least <= 0:
+            return whole, (whole - below, min(whole + above, most))
+        low = max(whole - below, least)
+        high = max(min(whole + above, most), low)
+        return min(max(sum(max(count, 0) for count in parts), low), high), (low, high)
 
     def from_mean(self, raw: Figures, draws: int) -> Released:
         ranges = {name: self._range(counted, name, draws) for name, counted in self._parts(raw)}
@@ -396,15 +406,22 @@ class FitChecks(OfCounts):
 
     def found(self, raw: Figures) -> dict[str, ColumnFound]:
         """The result for each column, as shares of its cells."""
-        least, most = self.rows(raw)
-        return {name: self._shares(name, counted, least, most) for name, counted in self._parts(raw)}
+        rows = (*self.rows(raw), self._about_rows(raw))
+        return {name: self._shares(name, counted, rows) for name, counted in self._parts(raw)}
 
-    def _shares(self, name: str, counted: dict[Bar, int | Fraction], least: int, most: int) -> ColumnFound:
-        middle = (least + most) // 2
+    def _about_rows(self, raw: Figures) -> int:
+        """About how many rows there are: all bars of a column together, inside `rows`."""
+        least, most = self.rows(raw)
+        if not self.columns:
+            return (least + most) // 2
+        return min(max(round(Fraction(sum(raw[: self.numbers - self._wide_numbers]), len(self.columns))), least), most)
+
+    def _shares(self, name: str, counted: dict[Bar, int | Fraction], rows: tuple[int, int, int]) -> ColumnFound:
+        least, most, about = rows
         lower, upper = self._reaches(name)
 
         def share(count: int | Fraction, low: int | Fraction, high: int | Fraction) -> CellShare:
-            return CellShare(_part(count, middle), _part(low, most), _part(high, least))
+            return CellShare(_part(count, about), _part(low, most), _part(high, least))
 
         whole, (low, high) = self._range(counted, name, 1)
         by_number = {bar.number: count for bar, count in counted.items()}
@@ -418,7 +435,7 @@ class FitChecks(OfCounts):
         parts = {bar.name: share(count, count - lower, count + upper) for bar, count in counted.items() if bar.misfit}
         seen = lower + self._sum_of(1, 1, _SEEN)
         empty = next((count for bar, count in counted.items() if bar.kind == EMPTY), 0)
-        return ColumnFound(name, share(whole, low, high), parts, standing, _part(empty, middle), _part(seen, middle))
+        return ColumnFound(name, share(whole, low, high), parts, standing, _part(empty, about), _part(seen, about))
 
     def _wide_reach(self, chance: Fraction) -> int:
         """How far a number with wider noise may be off, on both sides."""
@@ -452,7 +469,7 @@ class FitChecks(OfCounts):
         if self.facts.unit != Unit.rows():
             return {}
         least, most = self.rows(raw)
-        rows, fewest = (least + most) // 2, (1 - GATE) * least
+        rows, fewest = self._about_rows(raw), (1 - GATE) * least
         return {name: (low, high, rows) for name, (_, low, high) in self.different(raw).items() if high <= fewest}
 
     # Words
@@ -466,7 +483,7 @@ class FitChecks(OfCounts):
             return say("fit.headline.repeated", column=name, low=low, high=high, rows=rows)
         if (crowded := self.crowded(tuple(raw))) is not None and (crowded.low > 0 or not fits):
             kind = "crowded" if crowded.low > 0 else "not_crowded"
-            share = percent(Fraction(round(crowded.value * 100), 100)) if crowded.low > 0 else _percent(crowded.high)
+            share = crowded.span() if crowded.low > 0 else _percent(crowded.high)
             return say(f"fit.headline.{kind}", most=self.facts.unit.at_most, share=share)
         if not fits:
             return say("fit.headline.no_repeats", columns=list(self.ids))

@@ -106,6 +106,35 @@ def test_all_ranges_of_a_column_hold_at_once(relation: str, noise: str) -> None:
     assert failed < 60
 
 
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+def test_a_stated_share_lies_inside_its_range(relation: str) -> None:
+    """However far noise pulls the bars apart."""
+    query, coins = of_size(1_300, dp.Number(0, 120), relation=relation, noise="gaussian"), SystemCoins()
+    counts = [0 for _ in query.bars_of("age")]
+    counts[0], counts[3] = 1_075, 225  # above
+    for _ in range(400):
+        raw = query.draw(tuple(counts), coins)
+        found, (value, (low, high)) = query.found(raw)["age"], query._range(dict(query._parts(raw))["age"], "age", 1)
+        assert low <= value <= high
+        for share in (found.misfit, *found.parts.values(), *found.codes.values()):
+            assert share.low <= share.value <= share.high
+        ends = found.misfit.span().removesuffix(" %").split("–")
+        assert int(ends[0]) <= round(100 * found.misfit.value) <= int(ends[-1])
+
+
+def test_shares_of_rows_with_several_to_a_person_are_of_about_the_rows_that_were_counted() -> None:
+    """700 people with two rows each: all rows are 1,400, not the 1,050 between 700 and 1,400."""
+    facts = Facts(
+        "t", dp.Schema({"r": dp.Number(1, 5)}), dp.Unit.column("who", at_most=2), "replace", 700, ("r", "who")
+    )
+    query: Any = FitChecks.build(facts, {"epsilon": "0.05"})
+    counts = [0 for _ in query.bars_of("r")]
+    counts[0], counts[3] = 540, 860
+    found = query.found(tuple(counts))["r"]
+    assert abs(found.misfit.value - Fraction(860, 1_400)) < Fraction(1, 100)
+    assert found.misfit.low <= found.misfit.value <= found.misfit.high
+
+
 def test_with_half_the_noise_ranges_would_fail() -> None:
     """The power of the test above: noise of twice the size fails far more often."""
     query, coins, failed = of_size(2_000, dp.Number(0, 120), noise="gaussian"), SystemCoins(), 0

@@ -23,7 +23,7 @@ from dpengine.declared.id_names import numbering_people
 from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Entry, Ledger
-from dpengine.mechanisms.counts.fit_checks import GOOD, QUIET, UNSURE, CellShare, ColumnFound, FitChecks
+from dpengine.mechanisms.counts.fit_checks import GATE, GOOD, QUIET, UNSURE, CellShare, ColumnFound, FitChecks
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.messages import plain, say
 
@@ -220,10 +220,21 @@ class Fits:
                 say("fit.note.repeated", column=name, low=low, high=high, rows=rows)
                 for name, (low, high, rows) in list(self.repeated.items())[:1]
             ]
-        share = self.crowded(unit)
-        if share is None or share.low < QUIET:
+        if (most := query.most_rows) is None:
             return []
-        return [say("fit.note.crowded", share=share.span(), most=unit.at_most)]
+        share = self.crowded(unit)
+        if share is None:
+            return [say("fit.note.rows_unchecked", most=most)]
+        if share.high < QUIET:
+            return []
+        if share.low < QUIET:
+            return [say("fit.note.maybe_crowded", share=_up(share.high), most=most)]
+        return [say("fit.note.crowded", share=share.span(), most=most)]
+
+    def cut_rows(self, query: AnyQuery) -> int | None:
+        """How many rows of each person count, where a tenth of people or more may have others: the headline says it."""
+        share, many = self.crowded(query.facts.unit), bool(self.row_notes(query))
+        return query.most_rows if many and (share is None or share.high >= GATE) else None
 
     @property
     def ids(self) -> set[str]:
@@ -231,9 +242,9 @@ class Fits:
         return {name for check in self.checks for name in check.ids}
 
     def notes(self, query: AnyQuery, part: str = "") -> list[str]:
-        """Notes on the columns of an answer, or of a part of it: one for each that does not fit, one for all that were
-        checked only roughly, one for all unchecked."""
-        fits, notes = self.about(query, part), self.doubts(query, part)
+        """Notes on an answer, or on a part of it: rows of one person; each column that does not fit; one note for all
+        that were checked only roughly, and one for all unchecked."""
+        fits, notes = self.about(query, part), [*([] if part else self.row_notes(query)), *self.doubts(query, part)]
         if rough := rough_words(fit for fit in fits if fit.column not in query.where.fitting()):
             notes.append(rough)
         if unchecked := unchecked_words(fits):
@@ -263,7 +274,7 @@ class Fits:
 
     def in_short(self, query: AnyQuery) -> str:
         """The doubts on a line that leads to the answer."""
-        return " ".join(self.doubts(query))
+        return " ".join([*self.row_notes(query), *self.doubts(query)])
 
 
 def rough_words(fits: Iterable[ColumnFit]) -> str:

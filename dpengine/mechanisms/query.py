@@ -159,7 +159,7 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     def whom(self) -> str:
         """Who counts, as words inside `sentence`."""
-        return who(self.where, self.by, self.counts_rows)
+        return who(self.where, self.by, self.facts.unit.counted if self.counts_rows else 0)
 
     @abstractmethod
     def need(self) -> AnyNeed | RawNeed: ...

@@ -84,18 +84,18 @@ def fit_in_short_html(entry: dp.Entry) -> str:
 
 
 def _fit_in_short(entry: dp.Entry) -> str:
-    """For a line that links to an answer: what was declared anew since, or what paid checks doubt."""
+    """For a line that links to an answer: what was declared anew since, and what paid checks doubt."""
     if entry.outcome is None or entry.outcome.kind != "answer":
         return ""
-    if since := _since_then(entry.charge.claim, entry.charge.table):
-        return since
+    since = _since_then(entry.charge.claim, entry.charge.table)
     key = entry.charge.hash
     if key not in _queries:
         if len(_queries) >= _KEPT:
             _queries.clear()
         _queries[key] = query_of(entry.charge)
     query = _queries[key]
-    return "" if query is None else fits_of_answers(entry.charge.table).in_short(query)
+    doubts = "" if query is None else fits_of_answers(entry.charge.table).in_short(query)
+    return f"{since} {doubts}".strip()
 
 
 def _since_then(claim: dict[str, Any], table: str) -> str:
@@ -122,7 +122,7 @@ def finding(answer: dp.Answer, lead: str = "", linked: bool = False, kind: str =
     """
     warnings = [_near_end(answer), _hardly(answer), edges(answer), cut_rows(answer)]
     warned = "".join(f'<p class="warn">{escape(warning)}</p>' for warning in warnings if warning)
-    title = _of_fitting(answer, headline(answer))
+    title = _of_rows(answer, _of_fitting(answer, headline(answer)))
     kind = kind or ("headline long" if len(title) > LONG else "headline")
     notes = headline_notes(answer, linked)
     return f'<p class="{kind}">{escape(title)}</p>{notes}{lead}{warned}{cut_note(answer.query)}'
@@ -189,6 +189,12 @@ def _of_fitting(answer: dp.Answer, title: str) -> str:
     return say("fit.of_fitting", share=least.fitting_share(), finding=title[:1].lower() + title[1:])
 
 
+def _of_rows(answer: dp.Answer, title: str) -> str:
+    """Where many people may have more rows than count: the headline with the limit on rows."""
+    most = fits_of_answer(answer).cut_rows(answer.query)
+    return title if most is None else say("fit.of_rows", most=most, finding=title[:1].lower() + title[1:])
+
+
 def _near_end(answer: dp.Answer) -> str:
     """A warning that the answer lies near an end of the declared range. None where the answer says nothing. Once a
     check was sure, only where it found cells beyond that end, and no code that would pull the answer there."""
@@ -229,6 +235,7 @@ def fit_notes(answer: dp.Answer, linked: bool = False) -> str:
         above = {fit.note() for fit in between if fit.doubted or fit.in_part}
     else:
         above = {rough_words(between), unchecked_words(between), *(fit.note() for fit in between)}
+    above.update(fits.row_notes(answer.query))
     notes = [note for note in fits.notes(answer.query) if answer.query.own_scales or note not in above]
     if since := _since_then(answer.receipt["claim"], table):
         notes.insert(0, since)

@@ -468,8 +468,7 @@ class FitChecks(OfCounts):
         """Ids that surely a tenth of the rows repeat: bounds on the different ids, and about how many rows."""
         if self.facts.unit != Unit.rows():
             return {}
-        least, most = self.rows(raw)
-        rows, fewest = self._about_rows(raw), (1 - GATE) * least
+        rows, fewest = self._about_rows(raw), (1 - GATE) * self.rows(raw)[0]
         return {name: (low, high, rows) for name, (_, low, high) in self.different(raw).items() if high <= fewest}
 
     # Words

@@ -42,6 +42,7 @@ SENTENCES: dict[str, str] = {
     "promise.nominal_groups": " — if all groups are of one size; larger ones come out better, smaller ones worse",
     "promise.nominal_declared": " — if the table is about as large as declared",
     "promise.nominal": " — if about as many {unit} count as there are in the table",
+    "promise.all_rows": "all rows",
     "promise.if_met": " — if {who} met the condition; {third} if a third did, {tenth} if a tenth did",
     "promise.if_met_groups": " — if {who} met the condition and all groups were of one size; {third} if a third met it, {tenth} if a tenth did",
     "promise.if_met_less": " — if {who} met the condition; the fewer do, the worse it is",

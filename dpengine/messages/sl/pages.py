@@ -42,6 +42,7 @@ SENTENCES: dict[str, str] = {
     "promise.nominal_groups": " – če so vse skupine enako velike; pri večjih je bolje, pri manjših slabše",
     "promise.nominal_declared": " – če je tabela približno tako velika, kot je navedeno",
     "promise.nominal": " – če šteje približno toliko {unit}, kot jih je v tabeli",
+    "promise.all_rows": "vse vrstice",
     "promise.if_met": " – če bi pogoj izpolnjevale {who}; {third}, če bi ga tretjina, {tenth}, če bi ga desetina",
     "promise.if_met_groups": " – če bi pogoj izpolnjevale {who} in bi bile vse skupine enako velike; {third}, če bi ga tretjina, {tenth}, če bi ga desetina",
     "promise.if_met_less": " – če bi pogoj izpolnjevale {who}; čim manj jih je, tem slabše je",

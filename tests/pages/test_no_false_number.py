@@ -1,0 +1,63 @@
+"""False numbers that strangers believed: what stands beside an answer, in which size, and in every list."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+from helpers_page import html_of, open_page, plain
+
+import dpengine as dp
+from dpengine.messages import say
+from dpengine.messages.language import speaking
+
+
+def notes_of(shown: str) -> str:
+    """What stands in the headline's size below it."""
+    return " ".join(plain(part.split("</p>")[0]) for part in shown.split('<p class="headline-note">')[1:])
+
+
+def headline_of(shown: str) -> str:
+    return plain(shown.split('<p class="headline')[1].split(">", 1)[1].split("</p>")[0])
+
+
+def spending(home: dp.Workspace) -> dp.Table:
+    """150 of 1,000 people hold two thirds of the rows, and buy otherwise than the rest; one row of each counts."""
+    heavy = [(f"h{who}", 70, "online") for who in range(150) for _ in range(11)]
+    light = [(f"l{who}", 20, "counter") for who in range(850)]
+    frame = pd.DataFrame(heavy + light, columns=["Card no", "Spent", "Channel"])
+    schema = dp.Schema({"Spent": dp.Number(0, 100), "Channel": dp.Category(["online", "counter"])})
+    unit = dp.Unit.column("Card no", 1)
+    return home.add_table("spending", frame, schema=schema, unit=unit, budget=dp.Budget("9", "1e-6"))
+
+
+def test_an_answer_of_some_rows_of_each_person_says_so_wherever_it_stands(home: dp.Workspace) -> None:
+    """15 of 100 people have more; the noise makes that less than 2 or more than 60 with a chance below 1e-9."""
+    table = spending(home)
+    table.ask(table.query("fit_checks", columns=[], ids=["Card no"], epsilon="0.7"))
+    answer = table.ask(table.query("mean", column="Spent", epsilon="2"), checked=True, anyway=True)
+    assert answer.sentence == "The mean of Spent for rows (at most 1 of each person)"
+    shown = html_of(open_page("ask", table="spending", answer=answer.request_id))
+    assert headline_of(shown).startswith("Of at most 1 row of each person: about ")
+    wanted = r"This counts at most 1 row of each person\. (At most )?[\d–]+ % of people have more; of the rows"
+    assert re.search(wanted, notes_of(shown))
+    look = table.ask(table.query("overview", columns=["Spent", "Channel"], epsilon="1"))
+    assert re.search(wanted, notes_of(html_of(open_page("board", table="spending", look=look.request_id))))
+    for name, address in (("tables", {}), ("answers", {"table": "spending"}), ("ask", {"table": "spending"})):
+        assert re.search(wanted, plain(html_of(open_page(name, **address)))), name
+    copied = [part.value for part in open_page("answers", table="spending").get("code")]
+    assert any(re.search(wanted, text) for text in copied)
+    table.protect(dp.Unit.column("Card no", 2))
+    for name, address in (("tables", {}), ("answers", {"table": "spending"}), ("ask", {"table": "spending"})):
+        listed = plain(html_of(open_page(name, **address)))
+        assert re.search(wanted, listed) and "An older answer" in listed, name
+
+
+def test_where_nobody_counted_the_rows_of_people_the_headline_says_that(home: dp.Workspace) -> None:
+    table = spending(home)
+    answer = table.ask(table.query("mean", column="Spent", epsilon="2"))
+    shown = html_of(open_page("ask", table="spending", answer=answer.request_id))
+    assert say("fit.note.rows_unchecked", most=1) in notes_of(shown)
+    assert headline_of(shown).startswith("Of at most 1 row")
+    with speaking("sl"):
+        assert "največ 1 na osebo" in answer.query.sentence()

@@ -115,7 +115,7 @@ def column_doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | Non
     ways = [way for fit in doubted for way in _ways(fit, facts.schema)]
     if (other := only_fitting(query, doubted)) is not None:
         ways.append(WayOut("fitting", doubted[0].column, query=other))
-    return ColumnDoubted(query, [fit.reason() for fit in doubted], ways, check, [fit.column for fit in doubted])
+    return ColumnDoubted(query, [fit.reason(query) for fit in doubted], ways, check, [fit.column for fit in doubted])
 
 
 def _ways(fit: ColumnFit, schema: Schema) -> list[WayOut]:

@@ -24,8 +24,10 @@ from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Entry, Ledger
 from dpengine.mechanisms.counts.fit_checks import GATE, GOOD, QUIET, UNSURE, CellShare, ColumnFound, FitChecks
+from dpengine.mechanisms.cuts import figure
 from dpengine.mechanisms.query import AnyQuery
-from dpengine.messages import plain, say
+from dpengine.messages import called, say
+from dpengine.messages.numbers import day
 
 MADE, UNCHECKED = "made", "unchecked"  # beside GOOD, MOSTLY_NOT, SOME_NOT and UNSURE
 MOST_CHECKS = 200  # the newest
@@ -74,9 +76,27 @@ class ColumnFit:
         """Did the check find nothing, though it could have missed a small share?"""
         return self.found is not None and not (self.doubted or self.in_part or self.found.quiet)
 
-    def reason(self) -> str:
-        """What speaks against it, as a sentence: a code, or the commonest kind of misfit and the listed value that such
-        cells count as."""
+    @property
+    def one_side(self) -> str:
+        """“above” or “below” if cells certainly lie beyond this end of the range and hardly any beyond the other."""
+        parts = {} if self.found is None else self.found.parts
+        for side, other in (("above", "below"), ("below", "above")):
+            if side in parts and parts[side].low > 0 >= parts[other].low and parts[other].high < parts[side].value:
+                return side
+        return ""
+
+    def moves(self, query: AnyQuery) -> str:
+        """“higher” or “lower”: on which side of the answer the truth lies, because cells beyond the range count as its
+        end. Empty if that is not known."""
+        if not query.rises or query.answer_column != self.column or not (self.doubted or self.in_part):
+            return ""
+        if any(self.column in condition.columns() for condition in query.conditions()):
+            return ""
+        return {"above": "higher", "below": "lower", "": ""}[self.one_side]
+
+    def reason(self, query: AnyQuery | None = None) -> str:
+        """What speaks against it, as sentences: a code, or the commonest kind of misfit, what such cells count as, and
+        where the truth then lies."""
         if self.found is None:
             return ""
         if self.found.doubted_codes and self.found.misfit.low < self.found.codes[self.found.doubted_codes[0]].low:
@@ -89,18 +109,23 @@ class ColumnFit:
         kind = max(parts, key=lambda name: parts[name].value)
         kind = kind if parts[kind].low > 0 else "some"  # else noise would name it
         reason = say(f"fit.reason.{kind}", column=self.column, share=self.found.misfit.span(), **_ends(self.declared))
-        if isinstance(self.declared, Category) and self.declared.unknown in self.declared.values:
-            reason += " " + say("fit.reason.counted_as", label=self.declared.unknown)
-        return reason
+        if isinstance(self.declared, Category) and kind == "unlisted":
+            reason += " " + say("fit.reason.counted_as", label=called(self.declared.unknown))
+        elif isinstance(self.declared, ItemSet) or (
+            kind in ("unreadable", "word") and getattr(self.declared, "missing", None) is None
+        ):
+            reason += " " + say("fit.reason.left_out")
+        side = "" if query is None else self.moves(query)
+        return f"{reason} {say(f'fit.reason.{side}')}" if side else reason
 
-    def note(self) -> str:
+    def note(self, query: AnyQuery | None = None) -> str:
         """The note beside an answer about the column; empty where there is none."""
         if self.state == UNCHECKED:
             return say("fit.note.unchecked", column=self.column)
         if self.found is None or self.found.quiet:
             return ""
         if self.doubted or self.in_part:
-            return say("fit.note.careful", reason=self.reason())
+            return say("fit.note.careful", reason=self.reason(query))
         return self.words()
 
     def words(self) -> str:
@@ -258,7 +283,7 @@ class Fits:
             if fit.column in spared:
                 notes += [say("fit.note.spared", column=fit.column, share=fit.fitting_share())] if fit.doubted else []
             elif fit.doubted or fit.in_part:
-                notes.append(fit.note())
+                notes.append(fit.note(query))
         return notes
 
     def outdated(self, query: AnyQuery) -> list[str]:
@@ -401,7 +426,8 @@ def slip(column: Column) -> str:
 
 def _ends(column: Column) -> dict[str, str]:
     if isinstance(column, Number | Date):
-        return {"lower": plain(column.ends[0]), "upper": plain(column.ends[1])}
+        write = day if isinstance(column, Date) else figure
+        return {"lower": write(column.text(0)), "upper": write(column.text(column.size - 1))}
     return {"lower": "", "upper": ""}
 
 

@@ -96,6 +96,7 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     gated: ClassVar[bool] = True  # False: may be asked although a check doubts a column; each part then says so
     of_people: ClassVar[bool] = True  # False: says nothing about people, so the owners of rows do not matter
+    rises: ClassVar[bool] = False  # True: every greater cell of its column makes the answer greater
     declares: ClassVar[str] = ""  # “range” or “list”, if its answer may be used in a declaration
     row_wise: ClassVar[bool] = False  # True: releases every row by itself, so tables of one row decide its privacy
     takes_long: ClassVar[bool] = False  # True: may take minutes, and other questions must not wait for it

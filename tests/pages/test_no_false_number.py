@@ -61,3 +61,46 @@ def test_where_nobody_counted_the_rows_of_people_the_headline_says_that(home: dp
     assert headline_of(shown).startswith("Of at most 1 row")
     with speaking("sl"):
         assert "največ 1 na osebo" in answer.query.sentence()
+
+
+def incomes(home: dp.Workspace, low: int, beyond: int) -> dp.Table:
+    """Seven of a hundred cells lie beyond one end of 500–2,500."""
+    cells = [low] * 10_230 + [beyond] * 770
+    schema = dp.Schema({"income": dp.Number(500, 2_500), "town": dp.Category(["Mill"])})
+    frame = pd.DataFrame({"income": cells, "town": ["Mill"] * 11_000})
+    table = home.add_table("incomes", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6"))
+    table.ask(table.query("fit_checks", columns=["income"], epsilon="1"))
+    return table
+
+
+def test_a_few_misfits_on_one_side_say_in_the_headline_where_the_truth_lies(home: dp.Workspace) -> None:
+    """The noise hides 770 of 11,000 cells with a chance below 1e-9."""
+    table = incomes(home, 1_500, 9_000)
+    answer = table.ask(table.query("mean", column="income", epsilon="1"), checked=True)
+    shown = html_of(open_page("ask", table="incomes", answer=answer.request_id))
+    assert headline_of(shown).startswith("At least about 1,5")
+    wanted = r"[67]–[89] % of the cells of income do not fit: most of them lie above 2,500 and count as 2,500\."
+    assert re.search(wanted + " So the true answer is higher", notes_of(shown))
+    with speaking("sl"):
+        (note,) = table.fits().doubts(answer.query)
+        assert "nad 2.500 in štejejo kot 2.500. Zato je pravi odgovor višji" in note
+    median = table.ask(table.query("median", column="income", epsilon="1"), checked=True)
+    shown = html_of(open_page("ask", table="incomes", answer=median.request_id))
+    assert "count as 2,500." in notes_of(shown) and "true answer" not in notes_of(shown), "no median moves by that"
+    some = table.query("mean", column="income", where=[["income", "<", 2_000]], epsilon="1")
+    assert not table.fit_of("income").moves(some)
+
+
+def test_misfits_below_the_range_say_that_the_truth_is_lower(home: dp.Workspace) -> None:
+    table = incomes(home, 1_500, 3)
+    answer = table.ask(table.query("sum", column="income", epsilon="1"), checked=True)
+    shown = html_of(open_page("ask", table="incomes", answer=answer.request_id))
+    assert headline_of(shown).startswith("At most about ") and "the true answer is lower" in notes_of(shown)
+
+
+def test_what_is_not_in_a_list_says_what_it_counts_as(home: dp.Workspace) -> None:
+    frame = pd.DataFrame({"town": ["Mill"] * 10_230 + ["Dale"] * 770})
+    schema = dp.Schema({"town": dp.Category(["Mill", "Hill"])})
+    table = home.add_table("towns", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6"))
+    table.ask(table.query("fit_checks", columns=["town"], epsilon="1"))
+    assert "are not in your list. Such cells count as “other”." in table.fit_of("town").note()

@@ -122,7 +122,7 @@ def finding(answer: dp.Answer, lead: str = "", linked: bool = False, kind: str =
     """
     warnings = [_near_end(answer), _hardly(answer), edges(answer), cut_rows(answer)]
     warned = "".join(f'<p class="warn">{escape(warning)}</p>' for warning in warnings if warning)
-    title = _of_rows(answer, _of_fitting(answer, headline(answer)))
+    title = _of_rows(answer, _of_fitting(answer, _one_sided(answer, headline(answer))))
     kind = kind or ("headline long" if len(title) > LONG else "headline")
     notes = headline_notes(answer, linked)
     return f'<p class="{kind}">{escape(title)}</p>{notes}{lead}{warned}{cut_note(answer.query)}'
@@ -140,7 +140,7 @@ def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[st
     notes = whole.row_notes(answer.query)
     if there := [fit.column for fit in doubted if fit.column in below and not fit.codes]:
         notes.append(say("fit.note.below", columns=there))
-    notes += [fit.note() for fit in doubted if fit.column not in there][:MOST_BETWEEN]
+    notes += [fit.note(answer.query) for fit in doubted if fit.column not in there][:MOST_BETWEEN]
     if telling := not _says_nothing(answer):
         notes += filter(None, (rough_words(fits), unchecked_words(fits)))
     lines = [f'<p class="headline-note">{escape(" ".join(notes))}</p>'] if notes else []
@@ -189,6 +189,14 @@ def _of_fitting(answer: dp.Answer, title: str) -> str:
     return say("fit.of_fitting", share=least.fitting_share(), finding=title[:1].lower() + title[1:])
 
 
+def _one_sided(answer: dp.Answer, title: str) -> str:
+    """Where cells beyond one end of the range count as that end: the headline says on which side the truth lies."""
+    if not isinstance(answer.value, int | float | Fraction) or _says_nothing(answer):
+        return title
+    sides = {fit.moves(answer.query) for fit in fits_of_answer(answer).between(answer.query)} - {""}
+    return say(f"fit.{sides.pop()}", finding=title[:1].lower() + title[1:]) if sides else title
+
+
 def _of_rows(answer: dp.Answer, title: str) -> str:
     """Where many people may have more rows than count: the headline with the limit on rows."""
     most = fits_of_answer(answer).cut_rows(answer.query)
@@ -232,9 +240,9 @@ def fit_notes(answer: dp.Answer, linked: bool = False) -> str:
     fits, people = fits_of_answer(answer), implied_by(answer)
     between, table = fits.between(answer.query), str(answer.receipt["table"])
     if _says_nothing(answer):  # the headline's notes hold only doubts
-        above = {fit.note() for fit in between if fit.doubted or fit.in_part}
+        above = {fit.note(answer.query) for fit in between if fit.doubted or fit.in_part}
     else:
-        above = {rough_words(between), unchecked_words(between), *(fit.note() for fit in between)}
+        above = {rough_words(between), unchecked_words(between), *(fit.note(answer.query) for fit in between)}
     above.update(fits.row_notes(answer.query))
     notes = [note for note in fits.notes(answer.query) if answer.query.own_scales or note not in above]
     if since := _since_then(answer.receipt["claim"], table):

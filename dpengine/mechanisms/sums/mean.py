@@ -78,6 +78,7 @@ class Mean(OfNumbers[tuple[int, ...]]):
         broken_variants=("half", "bare"),
     )
 
+    rises: ClassVar[bool] = True
     noises: ClassVar[tuple[str, ...]] = ("gaussian",)
 
     def sentence(self) -> str:

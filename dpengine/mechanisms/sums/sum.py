@@ -68,6 +68,7 @@ class Sum(OfNumbers[tuple[int, ...]]):
         broken_variants=("unclipped", "half"),
     )
 
+    rises: ClassVar[bool] = True
     noises: ClassVar[tuple[str, ...]] = ("gaussian",)
 
     def __post_init__(self) -> None:

@@ -139,13 +139,14 @@ def _ways(fit: ColumnFit, schema: Schema) -> list[WayOut]:
 
 
 def ways_in_part(fit: ColumnFit, schema: Schema) -> list[WayOut]:
-    """One-click fixes where a check found too little to refuse a question: codes, and words for “unknown”."""
+    """One-click fixes where a check found too little to refuse a question: codes, many zeros, words for “unknown”."""
     column, name = fit.declared, fit.column
-    if fit.found is None or not fit.in_part:
+    if fit.found is None or not (fit.in_part or fit.zeros):
         return []
     ways = []
     if isinstance(column, Number):
-        mended = [(code, _with(schema, name, with_code(column, code))) for code in fit.codes]
+        codes = [*fit.codes, *([Fraction(0)] if fit.zeros else [])]
+        mended = [(code, _with(schema, name, with_code(column, code))) for code in codes]
         ways = [WayOut("code", name, schema=anew, code=text_of(code)) for code, anew in mended]
     words = fit.found.parts.get("word")
     if words is not None and words.low > 0 and (anew := with_unknown_words(column)) is not None:

@@ -16,6 +16,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.printed import percent
 from dpengine.core.types import Figures, JsonObject
+from dpengine.declared.cell_kinds import bars
 from dpengine.declared.conditions import FIT_OP
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
@@ -85,6 +86,12 @@ class ColumnFit:
                 return side
         return ""
 
+    @property
+    def zeros(self) -> CellShare | None:
+        """The share of cells that are exactly 0, if it is surely a tenth."""
+        found = None if self.found is None else self.found.zeros
+        return found if found is not None and found.low >= GATE else None
+
     def moves(self, query: AnyQuery) -> str:
         """“higher” or “lower”: on which side of the answer the truth lies, because cells beyond the range count as its
         end. Empty if that is not known."""
@@ -135,7 +142,19 @@ class ColumnFit:
         if self.doubted or self.in_part:
             return self.reason()
         code = "unsure" if self.state == UNSURE else "fits" if self.found.quiet else "fits_rough"
-        return say(f"fit.found.{code}", column=self.column, most=_up(self.hidden))
+        if code == "fits_rough" and isinstance(self.declared, Number):
+            code = "fits_rough_codes" if self._looked_for else "fits_rough_range"
+        facts = {"column": self.column, "most": _up(self.hidden), "codes": self._looked_for} | _ends(self.declared)
+        return say(f"fit.found.{code}", **facts)
+
+    @property
+    def _looked_for(self) -> list[str]:
+        """The usual codes in its range, as a reader writes them."""
+        return [
+            figure(text_of(bar.number))
+            for bar in bars(self.column, self.declared)
+            if bar.number is not None and bar.name == "code"
+        ]
 
     @property
     def hidden(self) -> Fraction:
@@ -270,6 +289,11 @@ class Fits:
         """Notes on an answer, or on a part of it: rows of one person; each column that does not fit; one note for all
         that were checked only roughly, and one for all unchecked."""
         fits, notes = self.about(query, part), [*([] if part else self.row_notes(query)), *self.doubts(query, part)]
+        notes += [
+            say("fit.note.zeros", column=fit.column, share=fit.zeros.span())
+            for fit in fits
+            if fit.zeros is not None and fit.column not in query.where.fitting() and fit.column in query.valued()
+        ]
         if rough := rough_words(fit for fit in fits if fit.column not in query.where.fitting()):
             notes.append(rough)
         if unchecked := unchecked_words(fits):
@@ -362,12 +386,13 @@ def _as_declared_now(found: ColumnFound, before: JsonObject, declared: Column) -
     if named and not inside:  # outside the range they were counted with all other numbers there
         return None
     left = {code: share for code, share in found.codes.items() if code not in codes}
+    zeros = None if Fraction(0) in codes else found.zeros
     if "words" not in since:
-        return replace(found, codes=left)
+        return replace(found, codes=left, zeros=zeros)
     parts = {name: share for name, share in found.parts.items() if name != "word"}
     value, low, high = (sum((getattr(part, end) for part in parts.values()), Fraction(0)) for end in ENDS)
     misfit = CellShare(value, min(low, Fraction(1)), min(high, Fraction(1)))
-    return replace(found, codes=left, parts=parts, misfit=misfit)
+    return replace(found, codes=left, zeros=zeros, parts=parts, misfit=misfit)
 
 
 def only_fitting(query: AnyQuery, doubted: Iterable[ColumnFit]) -> AnyQuery | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pandas as pd
+import pytest
 from helpers_page import html_of, open_page, plain
 
 import dpengine as dp
@@ -104,3 +105,44 @@ def test_what_is_not_in_a_list_says_what_it_counts_as(home: dp.Workspace) -> Non
     table = home.add_table("towns", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6"))
     table.ask(table.query("fit_checks", columns=["town"], epsilon="1"))
     assert "are not in your list. Such cells count as “other”." in table.fit_of("town").note()
+
+
+def hours(home: dp.Workspace, name: str, upper: int, cells: list[int]) -> dp.Table:
+    schema = dp.Schema({name: dp.Number(0, upper)})
+    frame = pd.DataFrame({name: cells * (12_000 // len(cells))})
+    return home.add_table(name, frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("9", "1e-6"))
+
+
+def test_other_codes_are_found_and_a_usual_day_of_eight_hours_is_none(home: dp.Workspace) -> None:
+    """A sixth of 12,000 cells; the noise hides that with a chance below 1e-9."""
+    slept = hours(home, "ure spanja", 100, [6, 7, 8, 5, 9, 77])
+    with pytest.raises(dp.ColumnDoubted, match="exactly 77"):
+        slept.ask(slept.query("mean", column="ure spanja", epsilon="0.5"), checked=True)
+    sugar = hours(home, "krvni sladkor", 20, [5, 6, 0, 7, 6, 0])
+    with pytest.raises(dp.ColumnDoubted, match="exactly 0"):
+        sugar.ask(sugar.query("mean", column="krvni sladkor", epsilon="0.5"), checked=True)
+    worked = hours(home, "hours a day", 24, [8, 8, 8, 8, 7, 9])
+    worked.ask(worked.query("mean", column="hours a day", epsilon="0.5"), checked=True)
+
+
+def test_many_zeros_are_said_beside_the_answer_and_named_by_one_click(home: dp.Workspace) -> None:
+    """A third of 12,000 cells; the noise hides that with a chance below 1e-9."""
+    table = hours(home, "visits", 50, [0, 12, 20, 0, 14, 30])
+    answer = table.ask(table.query("mean", column="visits", epsilon="0.5"), checked=True)
+    page = open_page("ask", table=table.name, answer=answer.request_id)
+    shown = html_of(page)
+    assert re.search(r"3\d–3\d % of the cells of visits are exactly 0\. If 0 means", plain(shown))
+    assert "exactly 0" not in notes_of(shown), "it may be real: not in the size of a warning"
+    assert any(say("fit.way.code", code="0", column="visits") == button.label for button in page.button)
+    anew = table.revise(dp.Schema({"visits": dp.Number(0, 50, codes=[0])}))
+    assert anew.fit_of("visits").checked and anew.fit_of("visits").zeros is None
+
+
+def test_what_a_check_looked_for_is_said_in_the_usual_size(home: dp.Workspace) -> None:
+    """12,000 cells that fit: a check for 0.2 cannot tell 2 of 100, and finds a tenth with a chance below 1e-9."""
+    table = hours(home, "weight", 100, [61, 72, 83, 94, 65, 56])
+    table.ask(table.query("fit_checks", epsilon="0.05"))
+    answer = table.ask(table.query("mean", column="weight", epsilon="0.5"), checked=True)
+    shown = html_of(open_page("ask", table=table.name, answer=answer.request_id))
+    assert "looked for cells of weight outside 0–100 and for 0, 9, 77, 88" in plain(shown)
+    assert not notes_of(shown)

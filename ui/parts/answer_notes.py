@@ -131,8 +131,9 @@ def finding(answer: dp.Answer, lead: str = "", linked: bool = False, kind: str =
 def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[str] = ()) -> str:
     """Notes in the size of the headline, and links to what helps.
 
-    The notes say that rows count and not people, what a check doubts, how rough the check was, and that nobody has
-    checked. An answer that says nothing gets only the first two. A column in `below` has its figures further down.
+    The notes say that rows count and not people, what a check doubts, and that nobody has checked. What a check looked
+    for and did not find follows in the usual size. An answer that says nothing gets only the first two.
+    A column in `below` has its figures further down.
     """
     whole = fits_of_answer(answer)
     fits = [] if answer.query.own_scales else whole.between(answer.query)
@@ -141,9 +142,12 @@ def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[st
     if there := [fit.column for fit in doubted if fit.column in below and not fit.codes]:
         notes.append(say("fit.note.below", columns=there))
     notes += [fit.note(answer.query) for fit in doubted if fit.column not in there][:MOST_BETWEEN]
+    rough = ""
     if telling := not _says_nothing(answer):
-        notes += filter(None, (rough_words(fits), unchecked_words(fits)))
+        notes += filter(None, [unchecked_words(fits)])
+        rough = rough_words(fits)
     lines = [f'<p class="headline-note">{escape(" ".join(notes))}</p>'] if notes else []
+    lines += [f"<p>{escape(rough)}</p>"] if rough else []
     if linked:
         lines += [f"<p>{_column_way(answer, fit.column)}</p>" for fit in doubted]
         unsure = [fit.column for fit in fits if fit.rough or not fit.checked]

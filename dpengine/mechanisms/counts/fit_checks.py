@@ -18,7 +18,7 @@ Draw        every count + Z: `of_counts`. Gaussian noise grows with √k where L
             different values, and of rows, get noise `WIDE` times as wide: they are compared roughly. With a sides of
             m, i such numbers and w = WIDE, Laplace noise of scale b loses am/b + i/(wb); Gaussian noise of parameter σ²
             loses ρ = (am² + i/w²)/(2σ²).
-Accuracy    F figures of a column have ranges: its bars of cells that do not fit, their sum, and its codes. All of them
+Accuracy    F figures of a column have ranges: its bars of cells that do not fit, their sum, its codes and zeros. All
             hold at once except with β, by a union bound, column by column: a lower end fails with chance 3β/(4F) and an
             upper end with β/(4F), because a lower end decides whether a question is asked. Where the number of rows is
             not public, a twentieth of β goes to it: the bars of a column add up to it, in each of the k columns.
@@ -93,6 +93,7 @@ class ColumnFound:
     misfit: CellShare
     parts: dict[str, CellShare]  # the bars of cells that do not fit, by name
     codes: dict[Fraction, CellShare]  # usual codes that stand out from the numbers beside them
+    zeros: CellShare | None  # cells that are exactly 0, where 0 may be real
     empty: Fraction  # the approximate share of empty cells
     sees: Fraction  # the check notices this share of cells of one kind 95 times in 100
 
@@ -327,7 +328,7 @@ class FitChecks(OfCounts):
     def _figures(self, column: str) -> int:
         """How many figures of a column have a range."""
         own = self.bars_of(column)
-        return sum(bar.misfit for bar in own) + sum(bar.name == "code" for bar in own) + 1
+        return sum(bar.misfit for bar in own) + sum(bar.name in ("code", "zero") for bar in own) + 1
 
     @property
     def _beta(self) -> Fraction:
@@ -433,9 +434,11 @@ class FitChecks(OfCounts):
             and count >= SPIKE * max([0, *(by_number[number] for number in bar.beside)])
         }
         parts = {bar.name: share(count, count - lower, count + upper) for bar, count in counted.items() if bar.misfit}
+        zeros = [share(count, count - lower, count + upper) for bar, count in counted.items() if bar.name == "zero"]
         seen = lower + self._sum_of(1, 1, _SEEN)
         empty = next((count for bar, count in counted.items() if bar.kind == EMPTY), 0)
-        return ColumnFound(name, share(whole, low, high), parts, standing, _part(empty, about), _part(seen, about))
+        misfit, rest = share(whole, low, high), (_part(empty, about), _part(seen, about))
+        return ColumnFound(name, misfit, parts, standing, zeros[0] if zeros else None, *rest)
 
     def _wide_reach(self, chance: Fraction) -> int:
         """How far a number with wider noise may be off, on both sides."""
@@ -501,7 +504,7 @@ class FitChecks(OfCounts):
         if part or coded:
             return say("fit.headline.fits_part" if part else "fit.headline.codes_part", names=_some([*part, *coded]))
         if not unsure and not all(fit.quiet for fit in fits.values()):
-            most = max(fit.misfit.high for fit in fits.values())
+            most = max(max(fit.misfit.high, fit.sees) for fit in fits.values())
             return say("fit.headline.fits_rough", share=_percent(most))
         return say("fit.headline.unsure" if unsure else "fit.headline.fits", columns=len(fits), fit=len(fits) - unsure)
 

@@ -47,8 +47,10 @@ def test_bars_are_disjoint_and_codes_come_with_the_numbers_beside_them() -> None
     codes = {
         int(bar.number): tuple(map(int, bar.beside)) for bar in age if bar.name == "code" and bar.number is not None
     }
-    assert codes == {0: (1,), 9: (8, 10), 88: (87, 89), 98: (97, 100), 99: (97, 100)}
-    assert not any(bar.number == 0 and bar.name == "code" for bar in bars("income", dp.Number(0, 120)))
+    last = dict.fromkeys((96, 97, 98, 99), (95, 100))
+    assert codes == {0: (1,), 9: (8, 10), 77: (76, 78), 88: (87, 89)} | last
+    zeros = {bar.name for bar in bars("income", dp.Number(0, 120)) if bar.number == 0}
+    assert zeros == {"zero"} and not any(bar.name == "zero" for bar in bars("income", dp.Number(5, 120)))
     named = [bar.number for bar in bars("age", dp.Number(0, 120, codes=[99])) if bar.name == "code"]
     assert 99 not in named and 98 in named
     assert [bar.name for bar in bars("mark", dp.Number(1, 5))] == [
@@ -59,6 +61,25 @@ def test_bars_are_disjoint_and_codes_come_with_the_numbers_beside_them() -> None
         "unreadable",
         "word",
     ]
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "codes"),
+    [
+        (0, 24, {9}),  # of hours: 7 and 8 are real
+        (1, 9, {7, 8, 9}),
+        (1, 5, set()),
+        (0, 10, {9}),
+        (0, 100, {9, 77, 88, 96, 97, 98, 99}),
+        (0, 1_000, {9, 99, 777, 888, 997, 998, 999}),
+        (0, 20_000, {9, 99, 999, 7777, 8888, 9997, 9998, 9999}),
+        (-10, 50, {-1, -9, 9}),
+        (-100, 10, {-1, -9, -99, -88, 9}),
+    ],
+)
+def test_usual_codes_are_cut_to_what_a_code_can_be_in_this_range(lower: int, upper: int, codes: set[int]) -> None:
+    found = {int(bar.number) for bar in bars("x", dp.Number(lower, upper)) if bar.name == "code"}  # type: ignore[arg-type]
+    assert found == codes
 
 
 def test_counts_from_a_file(workspace: Workspace) -> None:

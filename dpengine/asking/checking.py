@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from dpengine.asking.answers import Answer, Preview
-from dpengine.asking.column_fit import ColumnFit, Fits, near, only_fitting
+from dpengine.asking.column_fit import ColumnFit, Fits, only_fitting
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.types import Json, JsonObject
@@ -101,7 +101,7 @@ def doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | None = Non
     crowded = fits.crowded(facts.unit)
     if crowded is not None and crowded.low >= GATE:
         name, most = str(facts.unit.id_column), facts.unit.at_most
-        reason = say("fit.reason.crowded", share=near(crowded), most=most)
+        reason = say("fit.reason.crowded", share=crowded.span(), most=most)
         more, cut = WayOut("more_rows", name), WayOut("cut", name, query=query, code=str(most))
         return ColumnDoubted(query, [reason], [more, cut], check, [name])
     return column_doubts(fits, query, facts, check)
@@ -115,7 +115,7 @@ def column_doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | Non
     ways = [way for fit in doubted for way in _ways(fit, facts.schema)]
     if (other := only_fitting(query, doubted)) is not None:
         ways.append(WayOut("fitting", doubted[0].column, query=other))
-    return ColumnDoubted(query, [fit.reason() for fit in doubted], ways, check, [fit.column for fit in doubted])
+    return ColumnDoubted(query, [fit.reason(query) for fit in doubted], ways, check, [fit.column for fit in doubted])
 
 
 def _ways(fit: ColumnFit, schema: Schema) -> list[WayOut]:
@@ -139,13 +139,14 @@ def _ways(fit: ColumnFit, schema: Schema) -> list[WayOut]:
 
 
 def ways_in_part(fit: ColumnFit, schema: Schema) -> list[WayOut]:
-    """One-click fixes where a check found too little to refuse a question: codes, and words for “unknown”."""
+    """One-click fixes where a check found too little to refuse a question: codes, many zeros, words for “unknown”."""
     column, name = fit.declared, fit.column
-    if fit.found is None or not fit.in_part:
+    if fit.found is None or not (fit.in_part or fit.zeros):
         return []
     ways = []
     if isinstance(column, Number):
-        mended = [(code, _with(schema, name, with_code(column, code))) for code in fit.codes]
+        codes = [*fit.codes, *([Fraction(0)] if fit.zeros else [])]
+        mended = [(code, _with(schema, name, with_code(column, code))) for code in codes]
         ways = [WayOut("code", name, schema=anew, code=text_of(code)) for code, anew in mended]
     words = fit.found.parts.get("word")
     if words is not None and words.low > 0 and (anew := with_unknown_words(column)) is not None:

@@ -16,6 +16,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.printed import percent
 from dpengine.core.types import Figures, JsonObject
+from dpengine.declared.cell_kinds import bars
 from dpengine.declared.conditions import FIT_OP
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
@@ -23,9 +24,11 @@ from dpengine.declared.id_names import numbering_people
 from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Entry, Ledger
-from dpengine.mechanisms.counts.fit_checks import GOOD, QUIET, UNSURE, CellShare, ColumnFound, FitChecks
+from dpengine.mechanisms.counts.fit_checks import GATE, GOOD, QUIET, UNSURE, CellShare, ColumnFound, FitChecks
+from dpengine.mechanisms.cuts import figure
 from dpengine.mechanisms.query import AnyQuery
-from dpengine.messages import plain, say
+from dpengine.messages import called, say
+from dpengine.messages.numbers import day
 
 MADE, UNCHECKED = "made", "unchecked"  # beside GOOD, MOSTLY_NOT, SOME_NOT and UNSURE
 MOST_CHECKS = 200  # the newest
@@ -74,33 +77,62 @@ class ColumnFit:
         """Did the check find nothing, though it could have missed a small share?"""
         return self.found is not None and not (self.doubted or self.in_part or self.found.quiet)
 
-    def reason(self) -> str:
-        """What speaks against it, as a sentence: a code, or the commonest kind of misfit and the listed value that such
-        cells count as."""
+    @property
+    def one_side(self) -> str:
+        """“above” or “below” if cells certainly lie beyond this end of the range and hardly any beyond the other."""
+        parts = {} if self.found is None else self.found.parts
+        for side, other in (("above", "below"), ("below", "above")):
+            if side in parts and parts[side].low > 0 >= parts[other].low and parts[other].high < parts[side].value:
+                return side
+        return ""
+
+    @property
+    def zeros(self) -> CellShare | None:
+        """The share of cells that are exactly 0, if it is surely a tenth."""
+        found = None if self.found is None else self.found.zeros
+        return found if found is not None and found.low >= GATE else None
+
+    def moves(self, query: AnyQuery) -> str:
+        """“higher” or “lower”: on which side of the answer the truth lies, because cells beyond the range count as its
+        end. Empty if that is not known."""
+        if not query.rises or query.answer_column != self.column or not (self.doubted or self.in_part):
+            return ""
+        if any(self.column in condition.columns() for condition in query.conditions()):
+            return ""
+        return {"above": "higher", "below": "lower", "": ""}[self.one_side]
+
+    def reason(self, query: AnyQuery | None = None) -> str:
+        """What speaks against it, as sentences: a code, or the commonest kind of misfit, what such cells count as, and
+        where the truth then lies."""
         if self.found is None:
             return ""
         if self.found.doubted_codes and self.found.misfit.low < self.found.codes[self.found.doubted_codes[0]].low:
             code = self.found.doubted_codes[0]
-            return say("fit.reason.code", column=self.column, share=near(self.found.codes[code]), code=text_of(code))
+            return say("fit.reason.code", column=self.column, share=self.found.codes[code].span(), code=text_of(code))
         if self.found.misfit.low <= 0 and self.codes:
             code, share = max(self.codes.items(), key=lambda item: item[1].value)
-            return say("fit.reason.code", column=self.column, share=near(share), code=text_of(code))
+            return say("fit.reason.code", column=self.column, share=share.span(), code=text_of(code))
         parts = self.found.parts
         kind = max(parts, key=lambda name: parts[name].value)
         kind = kind if parts[kind].low > 0 else "some"  # else noise would name it
-        reason = say(f"fit.reason.{kind}", column=self.column, share=near(self.found.misfit), **_ends(self.declared))
-        if isinstance(self.declared, Category) and self.declared.unknown in self.declared.values:
-            reason += " " + say("fit.reason.counted_as", label=self.declared.unknown)
-        return reason
+        reason = say(f"fit.reason.{kind}", column=self.column, share=self.found.misfit.span(), **_ends(self.declared))
+        if isinstance(self.declared, Category) and kind == "unlisted":
+            reason += " " + say("fit.reason.counted_as", label=called(self.declared.unknown))
+        elif isinstance(self.declared, ItemSet) or (
+            kind in ("unreadable", "word") and getattr(self.declared, "missing", None) is None
+        ):
+            reason += " " + say("fit.reason.left_out")
+        side = "" if query is None else self.moves(query)
+        return f"{reason} {say(f'fit.reason.{side}')}" if side else reason
 
-    def note(self) -> str:
+    def note(self, query: AnyQuery | None = None) -> str:
         """The note beside an answer about the column; empty where there is none."""
         if self.state == UNCHECKED:
             return say("fit.note.unchecked", column=self.column)
         if self.found is None or self.found.quiet:
             return ""
         if self.doubted or self.in_part:
-            return say("fit.note.careful", reason=self.reason())
+            return say("fit.note.careful", reason=self.reason(query))
         return self.words()
 
     def words(self) -> str:
@@ -110,7 +142,19 @@ class ColumnFit:
         if self.doubted or self.in_part:
             return self.reason()
         code = "unsure" if self.state == UNSURE else "fits" if self.found.quiet else "fits_rough"
-        return say(f"fit.found.{code}", column=self.column, most=_up(self.hidden))
+        if code == "fits_rough" and isinstance(self.declared, Number):
+            code = "fits_rough_codes" if self._looked_for else "fits_rough_range"
+        facts = {"column": self.column, "most": _up(self.hidden), "codes": self._looked_for} | _ends(self.declared)
+        return say(f"fit.found.{code}", **facts)
+
+    @property
+    def _looked_for(self) -> list[str]:
+        """The usual codes in its range, as a reader writes them."""
+        return [
+            figure(text_of(bar.number))
+            for bar in bars(self.column, self.declared)
+            if bar.number is not None and bar.name == "code"
+        ]
 
     @property
     def hidden(self) -> Fraction:
@@ -133,8 +177,12 @@ class ColumnFit:
         return self.doubted and self.fitting < FEW_FIT
 
     def fitting_share(self) -> str:
-        """The same in words: “54 %”."""
-        return "" if self.found is None else percent(Fraction(round(self.fitting * 100), 100))
+        """The range of `fitting` in words: “51–57 %”."""
+        if self.found is None:
+            return ""
+        doubted = [self.found.misfit, *(self.found.codes[code] for code in self.found.doubted_codes)]
+        ends = (max(1 - sum(getattr(part, end) for part in doubted), Fraction(0)) for end in ("high", "low"))
+        return CellShare(self.fitting, *ends).span()
 
     def clause(self) -> list[object]:
         """The condition that keeps only cells that fit, without frequent codes."""
@@ -216,10 +264,21 @@ class Fits:
                 say("fit.note.repeated", column=name, low=low, high=high, rows=rows)
                 for name, (low, high, rows) in list(self.repeated.items())[:1]
             ]
-        share = self.crowded(unit)
-        if share is None or share.low < QUIET:
+        if (most := query.most_rows) is None:
             return []
-        return [say("fit.note.crowded", share=near(share), most=unit.at_most)]
+        share = self.crowded(unit)
+        if share is None:
+            return [say("fit.note.rows_unchecked", most=most)]
+        if share.high < QUIET:
+            return []
+        if share.low < QUIET:
+            return [say("fit.note.maybe_crowded", share=_up(share.high), most=most)]
+        return [say("fit.note.crowded", share=share.span(), most=most)]
+
+    def cut_rows(self, query: AnyQuery) -> int | None:
+        """How many rows of each person count, where a tenth of people or more may have others: the headline says it."""
+        share, many = self.crowded(query.facts.unit), bool(self.row_notes(query))
+        return query.most_rows if many and (share is None or share.high >= GATE) else None
 
     @property
     def ids(self) -> set[str]:
@@ -227,9 +286,14 @@ class Fits:
         return {name for check in self.checks for name in check.ids}
 
     def notes(self, query: AnyQuery, part: str = "") -> list[str]:
-        """Notes on the columns of an answer, or of a part of it: one for each that does not fit, one for all that were
-        checked only roughly, one for all unchecked."""
-        fits, notes = self.about(query, part), self.doubts(query, part)
+        """Notes on an answer, or on a part of it: rows of one person; each column that does not fit; one note for all
+        that were checked only roughly, and one for all unchecked."""
+        fits, notes = self.about(query, part), [*([] if part else self.row_notes(query)), *self.doubts(query, part)]
+        notes += [
+            say("fit.note.zeros", column=fit.column, share=fit.zeros.span())
+            for fit in fits
+            if fit.zeros is not None and fit.column not in query.where.fitting() and fit.column in query.valued()
+        ]
         if rough := rough_words(fit for fit in fits if fit.column not in query.where.fitting()):
             notes.append(rough)
         if unchecked := unchecked_words(fits):
@@ -243,7 +307,7 @@ class Fits:
             if fit.column in spared:
                 notes += [say("fit.note.spared", column=fit.column, share=fit.fitting_share())] if fit.doubted else []
             elif fit.doubted or fit.in_part:
-                notes.append(fit.note())
+                notes.append(fit.note(query))
         return notes
 
     def outdated(self, query: AnyQuery) -> list[str]:
@@ -259,7 +323,7 @@ class Fits:
 
     def in_short(self, query: AnyQuery) -> str:
         """The doubts on a line that leads to the answer."""
-        return " ".join(self.doubts(query))
+        return " ".join([*self.row_notes(query), *self.doubts(query)])
 
 
 def rough_words(fits: Iterable[ColumnFit]) -> str:
@@ -322,12 +386,13 @@ def _as_declared_now(found: ColumnFound, before: JsonObject, declared: Column) -
     if named and not inside:  # outside the range they were counted with all other numbers there
         return None
     left = {code: share for code, share in found.codes.items() if code not in codes}
+    zeros = None if Fraction(0) in codes else found.zeros
     if "words" not in since:
-        return replace(found, codes=left)
+        return replace(found, codes=left, zeros=zeros)
     parts = {name: share for name, share in found.parts.items() if name != "word"}
     value, low, high = (sum((getattr(part, end) for part in parts.values()), Fraction(0)) for end in ENDS)
     misfit = CellShare(value, min(low, Fraction(1)), min(high, Fraction(1)))
-    return replace(found, codes=left, parts=parts, misfit=misfit)
+    return replace(found, codes=left, zeros=zeros, parts=parts, misfit=misfit)
 
 
 def only_fitting(query: AnyQuery, doubted: Iterable[ColumnFit]) -> AnyQuery | None:
@@ -386,12 +451,9 @@ def slip(column: Column) -> str:
 
 def _ends(column: Column) -> dict[str, str]:
     if isinstance(column, Number | Date):
-        return {"lower": plain(column.ends[0]), "upper": plain(column.ends[1])}
+        write = day if isinstance(column, Date) else figure
+        return {"lower": write(column.text(0)), "upper": write(column.text(column.size - 1))}
     return {"lower": "", "upper": ""}
-
-
-def near(share: CellShare) -> str:
-    return percent(Fraction(round(share.value * 100), 100))
 
 
 def _up(share: Fraction) -> str:

@@ -66,7 +66,8 @@ class FigureNotes:
     def _fit(self, part: str) -> str:
         about = frozenset(self._query.about(part))
         if about not in self._notes:
-            self._notes[about] = " ".join(self._fits.notes(self._query, part))
+            rows = self._fits.row_notes(self._query) if part else []
+            self._notes[about] = " ".join([*rows, *self._fits.notes(self._query, part)])
         return self._notes[about]
 
 

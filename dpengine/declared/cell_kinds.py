@@ -6,7 +6,8 @@ declaration.
 
 **Usual codes.** People write 99 or 999 for “unknown”. Such a number inside the declared range fits, and moves every
 answer. So the usual codes inside the range have kinds of their own, and so have the whole numbers beside them: a real
-value is seldom many times as common as its neighbours, a code is.
+value is seldom many times as common as its neighbours, a code is. 0 is a code where the name says a size or an age.
+Elsewhere it is often real: its bar, “zero”, is only reported.
 """
 
 from __future__ import annotations
@@ -25,12 +26,16 @@ from dpengine.declared.spelling import normal
 FITS, EMPTY = 0, 1
 BELOW, ABOVE, UNREADABLE, WORD = -1, -2, -3, -4  # UNREADABLE: no number, no day; in a list: not one of its values
 _FIRST_CODE = 2
-USUAL_CODES = (9, 99, 999, 9999, 99999, 88, 98, 888, 998, -1, -9, -99, -999)
+USUAL_CODES = (9, 99, 999, 9999, 99999, -1, -9, -99, -999)
+# A code is larger than the real values. So these count as codes only in a range that ends below ten times the code …
+_NEAR_THE_END = (77, 88, 96, 97, 98, 777, 888, 997, 998, 7777, 8888, 9997, 9998, 77777, 88888, -88, -888, -9999)
+_ONE_DIGIT = (7, 8, -7, -8)  # … and these only in a range of single digits.
 # Quantities that are never 0: there a 0 stands for “unknown”.
 _NEVER_NONE = (
     "age ages aged starost star starosti let alter edad eta weight weights teza masa gewicht peso height heights visina"
     " hohe groesse grosse altezza length dolzina width sirina size velikost bmi temperature temperatura pulse utrip"
-    " pressure tlak"
+    " pressure tlak bp systolic diastolic sistolicni diastolicni glucose sugar sladkor sladkorja cholesterol holesterol"
+    " holesterola hemoglobin haemoglobin saturation nasicenost"
 ).split()
 
 
@@ -39,7 +44,7 @@ class Bar:
     """One bar of a check. A usual code, or a number beside one, has its `number`."""
 
     kind: int
-    name: str  # fits, empty, below, above, unreadable, unlisted, word, code or beside
+    name: str  # fits, empty, below, above, unreadable, unlisted, word, code, zero or beside
     number: Fraction | None = None
     beside: tuple[Fraction, ...] = ()  # the numbers that a code is compared with
 
@@ -68,23 +73,29 @@ def _words(count_as_empty: bool) -> tuple[Bar, ...]:
 @cache
 def _of_numbers(name: str, column: Number) -> tuple[Bar, ...]:
     bad = (Bar(BELOW, "below"), Bar(ABOVE, "above"), Bar(UNREADABLE, "unreadable"), *_words(column.words))
-    codes = [code for code in _codes(name) if column.lower <= code <= column.upper and code not in column.codes]
+    codes = [code for code in _codes(name, column) if code not in column.codes]
     beside = {code: _neighbours(code, codes, column) for code in codes}
-    others = sorted({number for numbers in beside.values() for number in numbers})
-    kinds = {number: place for place, number in enumerate([*codes, *others], _FIRST_CODE)}
+    zero = Fraction(0)
+    has_zero = column.lower <= zero <= column.upper and zero not in (*codes, *column.codes)
+    others = sorted({number for numbers in beside.values() for number in numbers} - ({zero} if has_zero else set()))
+    kinds = {number: place for place, number in enumerate([*codes, *others, *[zero] * has_zero], _FIRST_CODE)}
     return (
         Bar(FITS, "fits"),
         Bar(EMPTY, "empty"),
         *bad,
         *(Bar(kinds[code], "code", code, beside[code]) for code in codes),
         *(Bar(kinds[number], "beside", number) for number in others),
+        *([Bar(kinds[zero], "zero", zero)] if has_zero else []),
     )
 
 
-def _codes(name: str) -> list[Fraction]:
+def _codes(name: str, column: Number) -> list[Fraction]:
     plain = "".join(sign for sign in unicodedata.normalize("NFKD", name.lower()) if not unicodedata.combining(sign))
     never_none = any(word in _NEVER_NONE for word in re.findall("[a-z]+", plain))
-    return [Fraction(code) for code in sorted({*USUAL_CODES, *([0] if never_none else [])})]
+    codes = {*USUAL_CODES, *([0] if never_none else [])}
+    codes |= {code for code in _NEAR_THE_END if (column.upper if code > 0 else -column.lower) < 10 * abs(code)}
+    codes |= {code for code in _ONE_DIGIT if (column.upper if code > 0 else -column.lower) < 10}
+    return [Fraction(code) for code in sorted(codes) if column.lower <= code <= column.upper]
 
 
 def _neighbours(code: Fraction, codes: list[Fraction], column: Number) -> tuple[Fraction, ...]:

@@ -11,11 +11,12 @@ from dpengine.declared.grouped import Grouped, Ref
 from dpengine.messages import plain, say
 
 
-def who(where: Predicate, by: Ref | None = None, rows: bool = False) -> str:
+def who(where: Predicate, by: Ref | None = None, rows: int = 0) -> str:
     """“everyone”, or “people where district is Mill or Hill and age is at least 30, by district”. With `rows` it says
-    rows instead of people, for tables where a person may have several and each counts."""
+    rows instead of people, for tables where a person may have several and at most so many of each count."""
     kind = ".rows" if rows else ""
-    people = say(f"who.everyone{kind}") if where.everyone else say(f"who.where{kind}", conditions=conditions(where))
+    facts = {} if where.everyone else {"conditions": conditions(where)}
+    people = say(f"who.{'where' if facts else 'everyone'}{kind}", most=rows, **facts)
     return people if by is None else say("who.by_group" if isinstance(by, Grouped) else "who.by", who=people, by=by)
 
 

@@ -51,6 +51,11 @@ class Unit:
         """Rows with the same value in this column belong to one person; at most `at_most` of them count."""
         return Unit(name, at_most)
 
+    @property
+    def counted(self) -> int:
+        """How many rows of a person count; 0 if every row is a person of its own."""
+        return 0 if self.id_column is None else self.at_most
+
     def as_json(self) -> JsonObject:
         if self.id_column is None:
             return {"kind": "rows"}

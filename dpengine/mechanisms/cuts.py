@@ -32,7 +32,7 @@ from dpengine.statistics.raw_needs import RawNeed
 
 LOWER, UPPER, FILLED, OUTSIDE, EMPTY, ITEMS = "lower", "upper", "filled", "outside", "empty", "items"
 CODES = "codes"
-_YEARS = range(1000, 3000)
+_YEARS = range(1800, 2101)
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,7 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     gated: ClassVar[bool] = True  # False: may be asked although a check doubts a column; each part then says so
     of_people: ClassVar[bool] = True  # False: says nothing about people, so the owners of rows do not matter
+    rises: ClassVar[bool] = False  # True: every greater cell of its column makes the answer greater
     declares: ClassVar[bool] = False  # True: its answer drafts declarations
     row_wise: ClassVar[bool] = False  # True: releases every row by itself, so tables of one row decide its privacy
     takes_long: ClassVar[bool] = False  # True: may take minutes, and other questions must not wait for it
@@ -167,7 +168,7 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     def whom(self) -> str:
         """Who counts, as words inside `sentence`."""
-        return who(self.where, self.by, self.counts_rows)
+        return who(self.where, self.by, self.facts.unit.counted if self.counts_rows else 0)
 
     @abstractmethod
     def need(self) -> AnyNeed | RawNeed: ...

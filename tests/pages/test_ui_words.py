@@ -238,13 +238,14 @@ def test_rows_are_called_rows_where_a_person_has_several() -> None:
     several = Facts("people", schema, dp.Unit.column("id", at_most=3), "replace", 1_000)
     asked = {"where": [["town", "in", ["a"]]], "epsilon": "1"}
     rows, people = (dp.catalogue["count"].build(several, asked | {"people": people}) for people in (False, True))
-    assert rows.sentence() == "The number of rows where town is a" and axis(rows) == "rows"
+    assert rows.sentence() == "The number of rows (at most 3 of each person) where town is a" and axis(rows) == "rows"
     assert "rows" in rows.promise().words(rows) and "people" in people.promise().words(people)
     assert people.sentence() == "The number of people where town is a" and axis(people) == "people"
     bars, sets = (
         dp.catalogue["histogram"].build(several, {"column": name, "epsilon": "1"}) for name in ("town", "likes")
     )
-    assert bars.sentence() == "The number of rows by town, for all rows" and axis(bars) == "rows" and from_zero(bars)
+    assert bars.sentence() == "The number of rows by town, for rows (at most 3 of each person)"
+    assert axis(bars) == "rows" and from_zero(bars)
     assert sets.sentence() == "The number of people by likes, for everyone" and axis(sets) == "people"
     fits = dp.catalogue["fit_check"].build(several, {"epsilon": "1"})
     answer = dp.Answer(-10, (-40, 20), fits.promise(), {}, fits, "request", "now")

@@ -199,6 +199,7 @@ def _title(table: dp.Table) -> None:
 
 _STYLE = """<style>
 [class*="st-key-card-answer"] .headline { font-size: 1.55rem; line-height: 1.25; }
+[class*="st-key-card-answer"] .headline-note { font-size: 1.25rem; line-height: 1.35; }
 [class*="st-key-card-answer"] .headline.long { font-size: 1.25rem; line-height: 1.35; }
 .took { color: var(--take); white-space: nowrap; }
 table.plain.compared { max-width: 44rem; }

@@ -35,7 +35,7 @@ _MEANS = {
 
 def any_of(table: dp.Table, query: dp.Query) -> bool:
     """Does a paid check doubt a column of this question?"""
-    return not table.practice and bool(answer_notes.fits_of_table(table.name).in_short(query))
+    return not table.practice and bool(answer_notes.fits_of_table(table.name).doubts(query))
 
 
 def before(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:

@@ -14,11 +14,10 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.printed import percent
 from dpengine.declared.grouped import Grouped
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.answer_state import leaders
-from dpengine.mechanisms.counts.fit_checks import GATE
+from dpengine.mechanisms.counts.fit_checks import GATE, CellShare
 from dpengine.mechanisms.marginals.wanted import DOES_NOT_FIT
 from dpengine.messages import say
 from dpengine.messages.language import current
@@ -239,12 +238,13 @@ def aside(look: Look, column: str, bars: Sequence[Bar]) -> str:
     declared = look.query.facts.schema[column]
     if not ordered(look, column):
         return aside_of_list(bars)
-    outside = _outside(look, column)
-    if outside is not None and float(outside.low or 0) >= float(GATE):
-        return say("board_page.misfit", share=_percent(float(outside.value)))
+    outside = _share(_outside(look, column))
+    if outside.low >= GATE:
+        return say("board_page.misfit", share=outside.span())
     middles = _middles(look, column, declared)
-    if middles and outside is not None and float(outside.low or 0) > 0:
-        return say("board_page.of_fitting", share=_percent(1 - float(outside.value)), told=middles)
+    if middles and outside.low > 0:
+        fitting = CellShare(1 - outside.value, 1 - outside.high, 1 - outside.low)
+        return say("board_page.of_fitting", share=fitting.span(), told=middles)
     return middles
 
 
@@ -259,8 +259,13 @@ def tells_misfits(look: Look, column: str) -> bool:
     return outside is not None and float(outside.low or 0) > 0
 
 
-def _percent(share: float) -> str:
-    return percent(Fraction(round(share * 100), 100))
+def _share(figure: Figure | None) -> CellShare:
+    """A bar as a share with its range; nothing where there is none."""
+    if figure is None:
+        return CellShare(Fraction(0), Fraction(0), Fraction(0))
+    ends = (figure.value, figure.low or 0, figure.high or 0)
+    value, low, high = (min(max(Fraction(float(end)), Fraction(0)), Fraction(1)) for end in ends)
+    return CellShare(value, low, high)
 
 
 def _middles(look: Look, column: str, declared: Any) -> str:

@@ -84,18 +84,18 @@ def fit_in_short_html(entry: dp.Entry) -> str:
 
 
 def _fit_in_short(entry: dp.Entry) -> str:
-    """For a line that links to an answer: what was declared anew since, or what paid checks doubt."""
+    """For a line that links to an answer: what was declared anew since, and what paid checks doubt."""
     if entry.outcome is None or entry.outcome.kind != "answer":
         return ""
-    if since := _since_then(entry.charge.claim, entry.charge.table):
-        return since
+    since = _since_then(entry.charge.claim, entry.charge.table)
     key = entry.charge.hash
     if key not in _queries:
         if len(_queries) >= _KEPT:
             _queries.clear()
         _queries[key] = query_of(entry.charge)
     query = _queries[key]
-    return "" if query is None else fits_of_answers(entry.charge.table).in_short(query)
+    doubts = "" if query is None else fits_of_answers(entry.charge.table).in_short(query)
+    return f"{since} {doubts}".strip()
 
 
 def _since_then(claim: dict[str, Any], table: str) -> str:
@@ -122,7 +122,7 @@ def finding(answer: dp.Answer, lead: str = "", linked: bool = False, kind: str =
     """
     warnings = [_near_end(answer), _hardly(answer), edges(answer), cut_rows(answer)]
     warned = "".join(f'<p class="warn">{escape(warning)}</p>' for warning in warnings if warning)
-    title = _of_fitting(answer, headline(answer))
+    title = _of_rows(answer, _of_fitting(answer, _one_sided(answer, headline(answer))))
     kind = kind or ("headline long" if len(title) > LONG else "headline")
     notes = headline_notes(answer, linked)
     return f'<p class="{kind}">{escape(title)}</p>{notes}{lead}{warned}{cut_note(answer.query)}'
@@ -131,8 +131,9 @@ def finding(answer: dp.Answer, lead: str = "", linked: bool = False, kind: str =
 def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[str] = ()) -> str:
     """Notes in the size of the headline, and links to what helps.
 
-    The notes say that rows count and not people, what a check doubts, how rough the check was, and that nobody has
-    checked. An answer that says nothing gets only the first two. A column in `below` has its figures further down.
+    The notes say that rows count and not people, what a check doubts, and that nobody has checked. What a check looked
+    for and did not find follows in the usual size. An answer that says nothing gets only the first two.
+    A column in `below` has its figures further down.
     """
     whole = fits_of_answer(answer)
     fits = [] if answer.query.own_scales else whole.between(answer.query)
@@ -140,10 +141,13 @@ def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[st
     notes = whole.row_notes(answer.query)
     if there := [fit.column for fit in doubted if fit.column in below and not fit.codes]:
         notes.append(say("fit.note.below", columns=there))
-    notes += [fit.note() for fit in doubted if fit.column not in there][:MOST_BETWEEN]
+    notes += [fit.note(answer.query) for fit in doubted if fit.column not in there][:MOST_BETWEEN]
+    rough = ""
     if telling := not _says_nothing(answer):
-        notes += filter(None, (rough_words(fits), unchecked_words(fits)))
+        notes += filter(None, [unchecked_words(fits)])
+        rough = rough_words(fits)
     lines = [f'<p class="headline-note">{escape(" ".join(notes))}</p>'] if notes else []
+    lines += [f"<p>{escape(rough)}</p>"] if rough else []
     if linked:
         lines += [f"<p>{_column_way(answer, fit.column)}</p>" for fit in doubted]
         unsure = [fit.column for fit in fits if fit.rough or not fit.checked]
@@ -185,8 +189,22 @@ def _of_fitting(answer: dp.Answer, title: str) -> str:
     fits = [fit for fit in fits_of_answer(answer).about(answer.query) if fit.column in fitting and fit.found]
     if not fits:
         return title
-    least = min(fits, key=lambda fit: 1 - fit.found.misfit.value if fit.found is not None else 1)
+    least = min(fits, key=lambda fit: fit.fitting)
     return say("fit.of_fitting", share=least.fitting_share(), finding=title[:1].lower() + title[1:])
+
+
+def _one_sided(answer: dp.Answer, title: str) -> str:
+    """Where cells beyond one end of the range count as that end: the headline says on which side the truth lies."""
+    if not isinstance(answer.value, int | float | Fraction) or _says_nothing(answer):
+        return title
+    sides = {fit.moves(answer.query) for fit in fits_of_answer(answer).between(answer.query)} - {""}
+    return say(f"fit.{sides.pop()}", finding=title[:1].lower() + title[1:]) if sides else title
+
+
+def _of_rows(answer: dp.Answer, title: str) -> str:
+    """Where many people may have more rows than count: the headline with the limit on rows."""
+    most = fits_of_answer(answer).cut_rows(answer.query)
+    return title if most is None else say("fit.of_rows", most=most, finding=title[:1].lower() + title[1:])
 
 
 def _near_end(answer: dp.Answer) -> str:
@@ -226,9 +244,10 @@ def fit_notes(answer: dp.Answer, linked: bool = False) -> str:
     fits, people = fits_of_answer(answer), implied_by(answer)
     between, table = fits.between(answer.query), str(answer.receipt["table"])
     if _says_nothing(answer):  # the headline's notes hold only doubts
-        above = {fit.note() for fit in between if fit.doubted or fit.in_part}
+        above = {fit.note(answer.query) for fit in between if fit.doubted or fit.in_part}
     else:
-        above = {rough_words(between), unchecked_words(between), *(fit.note() for fit in between)}
+        above = {rough_words(between), unchecked_words(between), *(fit.note(answer.query) for fit in between)}
+    above.update(fits.row_notes(answer.query))
     notes = [note for note in fits.notes(answer.query) if answer.query.own_scales or note not in above]
     if since := _since_then(answer.receipt["claim"], table):
         notes.insert(0, since)

@@ -93,7 +93,7 @@ class Count(OfCounts):
         return {"people": True} if self.people else {}
 
     def sentence(self) -> str:
-        rows = self.facts.unit.id_column is not None and not self.people
+        rows = 0 if self.people else self.facts.unit.counted
         return say("sentence.count", who=who(self.where, self.by, rows))
 
     @property

@@ -112,7 +112,7 @@ class Crosstab(Histogram):
         return {"columns": given_columns(self.columns)}
 
     def sentence(self) -> str:
-        rows = self.facts.unit.id_column is not None
+        rows = self.facts.unit.counted
         code = "sentence.crosstab_rows" if rows else "sentence.crosstab"
         return say(code, columns=say("who.and").join(map(str, self.columns)), who=who(self.where, rows=rows))
 

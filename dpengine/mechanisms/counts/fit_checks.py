@@ -18,7 +18,7 @@ Draw        every count + Z: `of_counts`. Gaussian noise grows with √k where L
             different values, and of rows, get noise `WIDE` times as wide: they are compared roughly. With a sides of
             m, i such numbers and w = WIDE, Laplace noise of scale b loses am/b + i/(wb); Gaussian noise of parameter σ²
             loses ρ = (am² + i/w²)/(2σ²).
-Accuracy    F figures of a column have ranges: its bars of cells that do not fit, their sum, and its codes. All of them
+Accuracy    F figures of a column have ranges: its bars of cells that do not fit, their sum, its codes and zeros. All
             hold at once except with β, by a union bound, column by column: a lower end fails with chance 3β/(4F) and an
             upper end with β/(4F), because a lower end decides whether a question is asked. Where the number of rows is
             not public, a twentieth of β goes to it: the bars of a column add up to it, in each of the k columns.
@@ -79,6 +79,11 @@ class CellShare:
     low: Fraction
     high: Fraction
 
+    def span(self) -> str:
+        """The range in whole percent, rounded outwards: “10–25 %”."""
+        low, high = floor(self.low * 100), ceil(self.high * 100)
+        return f"{low}–{high} %" if low < high else f"{high} %"
+
 
 @dataclass(frozen=True)
 class ColumnFound:
@@ -88,6 +93,7 @@ class ColumnFound:
     misfit: CellShare
     parts: dict[str, CellShare]  # the bars of cells that do not fit, by name
     codes: dict[Fraction, CellShare]  # usual codes that stand out from the numbers beside them
+    zeros: CellShare | None  # cells that are exactly 0, where 0 may be real
     empty: Fraction  # the approximate share of empty cells
     sees: Fraction  # the check notices this share of cells of one kind 95 times in 100
 
@@ -322,7 +328,7 @@ class FitChecks(OfCounts):
     def _figures(self, column: str) -> int:
         """How many figures of a column have a range."""
         own = self.bars_of(column)
-        return sum(bar.misfit for bar in own) + sum(bar.name == "code" for bar in own) + 1
+        return sum(bar.misfit for bar in own) + sum(bar.name in ("code", "zero") for bar in own) + 1
 
     @property
     def _beta(self) -> Fraction:
@@ -358,7 +364,8 @@ class FitChecks(OfCounts):
 
     def _range(self, counted: dict[Bar, int | Fraction], column: str, draws: int) -> tuple[int | Fraction, Ends]:
         """The number of misfits in a column. The range of the sum of its bars and the sum of their ranges hold at once,
-        and no bar is below 0."""
+        and no bar is below 0. Where some bar is surely above 0, bars below 0 are noise: the number is then the sum of
+        the others, inside the range."""
         parts = [count for bar, count in counted.items() if bar.misfit]
         lower, upper = self._reaches(column, 1, draws)
         if len(parts) == 1:
@@ -367,7 +374,11 @@ class FitChecks(OfCounts):
         zero = Fraction(0)
         least = sum((max(count - lower, zero) for count in parts), zero)
         most = sum((max(count + upper, zero) for count in parts), zero)
-        return whole, (max(whole - below, least) if least > 0 else whole - below, min(whole + above, most))
+        if least <= 0:
+            return whole, (whole - below, min(whole + above, most))
+        low = max(whole - below, least)
+        high = max(min(whole + above, most), low)
+        return min(max(sum(max(count, 0) for count in parts), low), high), (low, high)
 
     def from_mean(self, raw: Figures, draws: int) -> Released:
         ranges = {name: self._range(counted, name, draws) for name, counted in self._parts(raw)}
@@ -396,15 +407,22 @@ class FitChecks(OfCounts):
 
     def found(self, raw: Figures) -> dict[str, ColumnFound]:
         """The result for each column, as shares of its cells."""
-        least, most = self.rows(raw)
-        return {name: self._shares(name, counted, least, most) for name, counted in self._parts(raw)}
+        rows = (*self.rows(raw), self._about_rows(raw))
+        return {name: self._shares(name, counted, rows) for name, counted in self._parts(raw)}
 
-    def _shares(self, name: str, counted: dict[Bar, int | Fraction], least: int, most: int) -> ColumnFound:
-        middle = (least + most) // 2
+    def _about_rows(self, raw: Figures) -> int:
+        """About how many rows there are: all bars of a column together, inside `rows`."""
+        least, most = self.rows(raw)
+        if not self.columns:
+            return (least + most) // 2
+        return min(max(round(Fraction(sum(raw[: self.numbers - self._wide_numbers]), len(self.columns))), least), most)
+
+    def _shares(self, name: str, counted: dict[Bar, int | Fraction], rows: tuple[int, int, int]) -> ColumnFound:
+        least, most, about = rows
         lower, upper = self._reaches(name)
 
         def share(count: int | Fraction, low: int | Fraction, high: int | Fraction) -> CellShare:
-            return CellShare(_part(count, middle), _part(low, most), _part(high, least))
+            return CellShare(_part(count, about), _part(low, most), _part(high, least))
 
         whole, (low, high) = self._range(counted, name, 1)
         by_number = {bar.number: count for bar, count in counted.items()}
@@ -416,9 +434,11 @@ class FitChecks(OfCounts):
             and count >= SPIKE * max([0, *(by_number[number] for number in bar.beside)])
         }
         parts = {bar.name: share(count, count - lower, count + upper) for bar, count in counted.items() if bar.misfit}
+        zeros = [share(count, count - lower, count + upper) for bar, count in counted.items() if bar.name == "zero"]
         seen = lower + self._sum_of(1, 1, _SEEN)
         empty = next((count for bar, count in counted.items() if bar.kind == EMPTY), 0)
-        return ColumnFound(name, share(whole, low, high), parts, standing, _part(empty, middle), _part(seen, middle))
+        misfit, rest = share(whole, low, high), (_part(empty, about), _part(seen, about))
+        return ColumnFound(name, misfit, parts, standing, zeros[0] if zeros else None, *rest)
 
     def _wide_reach(self, chance: Fraction) -> int:
         """How far a number with wider noise may be off, on both sides."""
@@ -451,8 +471,7 @@ class FitChecks(OfCounts):
         """Ids that surely a tenth of the rows repeat: bounds on the different ids, and about how many rows."""
         if self.facts.unit != Unit.rows():
             return {}
-        least, most = self.rows(raw)
-        rows, fewest = (least + most) // 2, (1 - GATE) * least
+        rows, fewest = self._about_rows(raw), (1 - GATE) * self.rows(raw)[0]
         return {name: (low, high, rows) for name, (_, low, high) in self.different(raw).items() if high <= fewest}
 
     # Words
@@ -466,7 +485,7 @@ class FitChecks(OfCounts):
             return say("fit.headline.repeated", column=name, low=low, high=high, rows=rows)
         if (crowded := self.crowded(tuple(raw))) is not None and (crowded.low > 0 or not fits):
             kind = "crowded" if crowded.low > 0 else "not_crowded"
-            share = percent(Fraction(round(crowded.value * 100), 100)) if crowded.low > 0 else _percent(crowded.high)
+            share = crowded.span() if crowded.low > 0 else _percent(crowded.high)
             return say(f"fit.headline.{kind}", most=self.facts.unit.at_most, share=share)
         if not fits:
             return say("fit.headline.no_repeats", columns=list(self.ids))
@@ -485,7 +504,7 @@ class FitChecks(OfCounts):
         if part or coded:
             return say("fit.headline.fits_part" if part else "fit.headline.codes_part", names=_some([*part, *coded]))
         if not unsure and not all(fit.quiet for fit in fits.values()):
-            most = max(fit.misfit.high for fit in fits.values())
+            most = max(max(fit.misfit.high, fit.sees) for fit in fits.values())
             return say("fit.headline.fits_rough", share=_percent(most))
         return say("fit.headline.unsure" if unsure else "fit.headline.fits", columns=len(fits), fit=len(fits) - unsure)
 

@@ -107,7 +107,7 @@ class Histogram(OfCounts):
 
     def sentence(self) -> str:
         sets = isinstance(self.values, ItemSet)
-        rows = self.facts.unit.id_column is not None and not sets  # for sets, people who hold an item are counted
+        rows = 0 if sets else self.facts.unit.counted  # for sets, people who hold an item are counted
         code = "sentence.histogram_rows" if rows else "sentence.histogram"
         return say(code, column=self.column, who=who(self.where, rows=rows))
 

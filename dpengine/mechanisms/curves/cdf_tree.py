@@ -95,11 +95,7 @@ class CdfTree(OfCounts):
         return {"column": self.column}
 
     def sentence(self) -> str:
-        return say("sentence.cdf_tree", column=self.column, who=who(self.where, rows=self._rows))
-
-    @property
-    def _rows(self) -> bool:
-        return self.facts.unit.id_column is not None
+        return say("sentence.cdf_tree", column=self.column, who=who(self.where, rows=self.facts.unit.counted))
 
     @property
     def leaves(self) -> int:

@@ -226,7 +226,7 @@ class OfShare(Promise):
 
 
 def _everyone(asked: Asked) -> str:
-    return say("who.everyone.rows" if asked.counts_rows else "who.everyone")
+    return say("promise.all_rows" if asked.counts_rows else "who.everyone")
 
 
 @dataclass(frozen=True)

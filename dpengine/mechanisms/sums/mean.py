@@ -63,6 +63,8 @@ class Mean(OfMeans[tuple[int, ...]]):
         broken_variants=("half", "bare"),
     )
 
+    rises: ClassVar[bool] = True
+
     def need(self) -> Moments:
         return Moments(self.column, self.declared.size, 1, self.by, self.groups, self.where)
 

@@ -64,6 +64,8 @@ class Sum(OfNumbers[tuple[int, ...]]):
         broken_variants=("unclipped", "half"),
     )
 
+    rises: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         if self._largest * MOST_ROWS > MOST_SUM:
             raise AllowanceError("sum.overflow", column=self.column)

@@ -33,7 +33,7 @@ SENTENCES: dict[str, str] = {
     "board_page.gain.without": "Without {column}, which has {values} values: ±{then} instead of ±{now}",
     "board_page.gain.alone": "Each column by itself, not against {columns}: ±{then} instead of ±{now}",
     "board_page.board": "First look at “{table}”",
-    "board_page.misfit": "About {share} of the cells do not fit what you declared: no average is shown.",
+    "board_page.misfit": "{share} of the cells do not fit what you declared: no average is shown.",
     "board_page.of_fitting": "Of the {share} of cells that fit: {told}",
     "board_page.free": "Bought once for {share}. Everything on this page is free from now on. Every bar is within its error bar, all of them at once, {chance} times in 100.",
     "board_page.by": "Showing",

@@ -42,6 +42,7 @@ SENTENCES: dict[str, str] = {
     "promise.nominal": " — if about as many {unit} count as there are in the table",
     "promise.spread": "; for values spread over the declared range",
     "promise.spread_alone": " — for values spread over the declared range",
+    "promise.all_rows": "all rows",
     "promise.if_met": " — if {who} met the condition; {third} if a third did, {tenth} if a tenth did",
     "promise.if_met_groups": " — if {who} met the condition and all groups were of one size; {third} if a third met it, {tenth} if a tenth did",
     "promise.if_met_less": " — if {who} met the condition; the fewer do, the worse it is",

@@ -42,6 +42,7 @@ SENTENCES: dict[str, str] = {
     "promise.nominal": " – če šteje približno toliko {unit}, kot jih je v tabeli",
     "promise.spread": "; za vrednosti, razporejene po vsem navedenem razponu",
     "promise.spread_alone": " – za vrednosti, razporejene po vsem navedenem razponu",
+    "promise.all_rows": "vse vrstice",
     "promise.if_met": " – če bi pogoj izpolnjevale {who}; {third}, če bi ga tretjina, {tenth}, če bi ga desetina",
     "promise.if_met_groups": " – če bi pogoj izpolnjevale {who} in bi bile vse skupine enako velike; {third}, če bi ga tretjina, {tenth}, če bi ga desetina",
     "promise.if_met_less": " – če bi pogoj izpolnjevale {who}; čim manj jih je, tem slabše je",

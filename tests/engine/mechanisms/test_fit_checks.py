@@ -48,8 +48,10 @@ def test_bars_are_disjoint_and_codes_come_with_the_numbers_beside_them() -> None
     codes = {
         int(bar.number): tuple(map(int, bar.beside)) for bar in age if bar.name == "code" and bar.number is not None
     }
-    assert codes == {0: (1,), 9: (8, 10), 88: (87, 89), 98: (97, 100), 99: (97, 100)}
-    assert not any(bar.number == 0 and bar.name == "code" for bar in bars("income", dp.Number(0, 120)))
+    last = dict.fromkeys((96, 97, 98, 99), (95, 100))
+    assert codes == {0: (1,), 9: (8, 10), 77: (76, 78), 88: (87, 89)} | last
+    zeros = {bar.name for bar in bars("income", dp.Number(0, 120)) if bar.number == 0}
+    assert zeros == {"zero"} and not any(bar.name == "zero" for bar in bars("income", dp.Number(5, 120)))
     named = [bar.number for bar in bars("age", dp.Number(0, 120, codes=[99])) if bar.name == "code"]
     assert 99 not in named and 98 in named
     assert [bar.name for bar in bars("mark", dp.Number(1, 5))] == [
@@ -60,6 +62,25 @@ def test_bars_are_disjoint_and_codes_come_with_the_numbers_beside_them() -> None
         "unreadable",
         "word",
     ]
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "codes"),
+    [
+        (0, 24, {9}),  # of hours: 7 and 8 are real
+        (1, 9, {7, 8, 9}),
+        (1, 5, set()),
+        (0, 10, {9}),
+        (0, 100, {9, 77, 88, 96, 97, 98, 99}),
+        (0, 1_000, {9, 99, 777, 888, 997, 998, 999}),
+        (0, 20_000, {9, 99, 999, 7777, 8888, 9997, 9998, 9999}),
+        (-10, 50, {-1, -9, 9}),
+        (-100, 10, {-1, -9, -99, -88, 9}),
+    ],
+)
+def test_usual_codes_are_cut_to_what_a_code_can_be_in_this_range(lower: int, upper: int, codes: set[int]) -> None:
+    found = {int(bar.number) for bar in bars("x", dp.Number(lower, upper)) if bar.name == "code"}  # type: ignore[arg-type]
+    assert found == codes
 
 
 def test_counts_from_a_file(workspace: Workspace) -> None:
@@ -106,6 +127,35 @@ def test_all_ranges_of_a_column_hold_at_once(relation: str, noise: str) -> None:
         held += [share.low * rows <= true[str(code)] <= share.high * rows for code, share in found.codes.items()]
         failed += not all(held)
     assert failed <= allowed_failures(200, 0.05)
+
+
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+def test_a_stated_share_lies_inside_its_range(relation: str) -> None:
+    """However far noise pulls the bars apart."""
+    query, coins = of_size(1_300, dp.Number(0, 120), relation=relation, noise="gaussian"), SystemCoins()
+    counts = [0 for _ in query.bars_of("age")]
+    counts[0], counts[3] = 1_075, 225  # above
+    for _ in range(400):
+        raw = query.draw(tuple(counts), coins)
+        found, (value, (low, high)) = query.found(raw)["age"], query._range(dict(query._parts(raw))["age"], "age", 1)
+        assert low <= value <= high
+        for share in (found.misfit, *found.parts.values(), *found.codes.values()):
+            assert share.low <= share.value <= share.high
+        ends = found.misfit.span().removesuffix(" %").split("–")
+        assert int(ends[0]) <= round(100 * found.misfit.value) <= int(ends[-1])
+
+
+def test_shares_of_rows_with_several_to_a_person_are_of_about_the_rows_that_were_counted() -> None:
+    """700 people with two rows each: all rows are 1,400, not the 1,050 between 700 and 1,400."""
+    facts = Facts(
+        "t", dp.Schema({"r": dp.Number(1, 5)}), dp.Unit.column("who", at_most=2), "replace", 700, ("r", "who")
+    )
+    query: Any = FitChecks.build(facts, {"epsilon": "0.05"})
+    counts = [0 for _ in query.bars_of("r")]
+    counts[0], counts[3] = 540, 860
+    found = query.found(tuple(counts))["r"]
+    assert abs(found.misfit.value - Fraction(860, 1_400)) < Fraction(1, 100)
+    assert found.misfit.low <= found.misfit.value <= found.misfit.high
 
 
 def test_with_half_the_noise_ranges_would_fail() -> None:

@@ -1,0 +1,148 @@
+"""False numbers that strangers believed: what stands beside an answer, in which size, and in every list."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import pytest
+from helpers_page import html_of, open_page, plain
+
+import dpengine as dp
+from dpengine.messages import say
+from dpengine.messages.language import speaking
+
+
+def notes_of(shown: str) -> str:
+    """What stands in the headline's size below it."""
+    return " ".join(plain(part.split("</p>")[0]) for part in shown.split('<p class="headline-note">')[1:])
+
+
+def headline_of(shown: str) -> str:
+    return plain(shown.split('<p class="headline')[1].split(">", 1)[1].split("</p>")[0])
+
+
+def spending(home: dp.Workspace) -> dp.Table:
+    """150 of 1,000 people hold two thirds of the rows, and buy otherwise than the rest; one row of each counts."""
+    heavy = [(f"h{who}", 70, "online") for who in range(150) for _ in range(11)]
+    light = [(f"l{who}", 20, "counter") for who in range(850)]
+    frame = pd.DataFrame(heavy + light, columns=["Card no", "Spent", "Channel"])
+    schema = dp.Schema({"Spent": dp.Number(0, 100), "Channel": dp.Category(["online", "counter"])})
+    unit = dp.Unit.column("Card no", 1)
+    return home.add_table("spending", frame, schema=schema, unit=unit, budget=dp.Budget("9", "1e-6"))
+
+
+def test_an_answer_of_some_rows_of_each_person_says_so_wherever_it_stands(home: dp.Workspace) -> None:
+    """15 of 100 people have more; the noise makes that less than 2 or more than 60 with a chance below 1e-9."""
+    table = spending(home)
+    table.ask(table.query("fit_checks", columns=[], ids=["Card no"], epsilon="0.7"))
+    answer = table.ask(table.query("mean", column="Spent", epsilon="2"), checked=True, anyway=True)
+    assert answer.sentence == "The mean of Spent for rows (at most 1 of each person)"
+    shown = html_of(open_page("ask", table="spending", answer=answer.request_id))
+    assert headline_of(shown).startswith("Of at most 1 row of each person: about ")
+    wanted = r"This counts at most 1 row of each person\. (At most )?[\d–]+ % of people have more; of the rows"
+    assert re.search(wanted, notes_of(shown))
+    look = table.ask(table.query("overview", columns=["Spent", "Channel"], epsilon="1"))
+    assert re.search(wanted, notes_of(html_of(open_page("board", table="spending", look=look.request_id))))
+    for name, address in (("tables", {}), ("answers", {"table": "spending"}), ("ask", {"table": "spending"})):
+        assert re.search(wanted, plain(html_of(open_page(name, **address)))), name
+    copied = [part.value for part in open_page("answers", table="spending").get("code")]
+    assert any(re.search(wanted, text) for text in copied)
+    table.protect(dp.Unit.column("Card no", 2))
+    for name, address in (("tables", {}), ("answers", {"table": "spending"}), ("ask", {"table": "spending"})):
+        listed = plain(html_of(open_page(name, **address)))
+        assert re.search(wanted, listed) and "An older answer" in listed, name
+
+
+def test_where_nobody_counted_the_rows_of_people_the_headline_says_that(home: dp.Workspace) -> None:
+    table = spending(home)
+    answer = table.ask(table.query("mean", column="Spent", epsilon="2"))
+    shown = html_of(open_page("ask", table="spending", answer=answer.request_id))
+    assert say("fit.note.rows_unchecked", most=1) in notes_of(shown)
+    assert headline_of(shown).startswith("Of at most 1 row")
+    with speaking("sl"):
+        assert "največ 1 na osebo" in answer.query.sentence()
+
+
+def incomes(home: dp.Workspace, low: int, beyond: int) -> dp.Table:
+    """Seven of a hundred cells lie beyond one end of 500–2,500."""
+    cells = [low] * 10_230 + [beyond] * 770
+    schema = dp.Schema({"income": dp.Number(500, 2_500), "town": dp.Category(["Mill"])})
+    frame = pd.DataFrame({"income": cells, "town": ["Mill"] * 11_000})
+    table = home.add_table("incomes", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6"))
+    table.ask(table.query("fit_checks", columns=["income"], epsilon="1"))
+    return table
+
+
+def test_a_few_misfits_on_one_side_say_in_the_headline_where_the_truth_lies(home: dp.Workspace) -> None:
+    """The noise hides 770 of 11,000 cells with a chance below 1e-9."""
+    table = incomes(home, 1_500, 9_000)
+    answer = table.ask(table.query("mean", column="income", epsilon="1"), checked=True)
+    shown = html_of(open_page("ask", table="incomes", answer=answer.request_id))
+    assert headline_of(shown).startswith("At least about 1,5")
+    wanted = r"[67]–[89] % of the cells of income do not fit: most of them lie above 2,500 and count as 2,500\."
+    assert re.search(wanted + " So the true answer is higher", notes_of(shown))
+    with speaking("sl"):
+        (note,) = table.fits().doubts(answer.query)
+        assert "nad 2.500 in štejejo kot 2.500. Zato je pravi odgovor višji" in note
+    median = table.ask(table.query("median", column="income", epsilon="1"), checked=True)
+    shown = html_of(open_page("ask", table="incomes", answer=median.request_id))
+    assert "count as 2,500." in notes_of(shown) and "true answer" not in notes_of(shown), "no median moves by that"
+    some = table.query("mean", column="income", where=[["income", "<", 2_000]], epsilon="1")
+    assert not table.fit_of("income").moves(some)
+
+
+def test_misfits_below_the_range_say_that_the_truth_is_lower(home: dp.Workspace) -> None:
+    table = incomes(home, 1_500, 3)
+    answer = table.ask(table.query("sum", column="income", epsilon="1"), checked=True)
+    shown = html_of(open_page("ask", table="incomes", answer=answer.request_id))
+    assert headline_of(shown).startswith("At most about ") and "the true answer is lower" in notes_of(shown)
+
+
+def test_what_is_not_in_a_list_says_what_it_counts_as(home: dp.Workspace) -> None:
+    frame = pd.DataFrame({"town": ["Mill"] * 10_230 + ["Dale"] * 770})
+    schema = dp.Schema({"town": dp.Category(["Mill", "Hill"])})
+    table = home.add_table("towns", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6"))
+    table.ask(table.query("fit_checks", columns=["town"], epsilon="1"))
+    assert "are not in your list. Such cells count as “other”." in table.fit_of("town").note()
+
+
+def hours(home: dp.Workspace, name: str, upper: int, cells: list[int]) -> dp.Table:
+    schema = dp.Schema({name: dp.Number(0, upper)})
+    frame = pd.DataFrame({name: cells * (12_000 // len(cells))})
+    return home.add_table(name, frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("9", "1e-6"))
+
+
+def test_other_codes_are_found_and_a_usual_day_of_eight_hours_is_none(home: dp.Workspace) -> None:
+    """A sixth of 12,000 cells; the noise hides that with a chance below 1e-9."""
+    slept = hours(home, "ure spanja", 100, [6, 7, 8, 5, 9, 77])
+    with pytest.raises(dp.ColumnDoubted, match="exactly 77"):
+        slept.ask(slept.query("mean", column="ure spanja", epsilon="0.5"), checked=True)
+    sugar = hours(home, "krvni sladkor", 20, [5, 6, 0, 7, 6, 0])
+    with pytest.raises(dp.ColumnDoubted, match="exactly 0"):
+        sugar.ask(sugar.query("mean", column="krvni sladkor", epsilon="0.5"), checked=True)
+    worked = hours(home, "hours a day", 24, [8, 8, 8, 8, 7, 9])
+    worked.ask(worked.query("mean", column="hours a day", epsilon="0.5"), checked=True)
+
+
+def test_many_zeros_are_said_beside_the_answer_and_named_by_one_click(home: dp.Workspace) -> None:
+    """A third of 12,000 cells; the noise hides that with a chance below 1e-9."""
+    table = hours(home, "visits", 50, [0, 12, 20, 0, 14, 30])
+    answer = table.ask(table.query("mean", column="visits", epsilon="0.5"), checked=True)
+    page = open_page("ask", table=table.name, answer=answer.request_id)
+    shown = html_of(page)
+    assert re.search(r"3\d–3\d % of the cells of visits are exactly 0\. If 0 means", plain(shown))
+    assert "exactly 0" not in notes_of(shown), "it may be real: not in the size of a warning"
+    assert any(say("fit.way.code", code="0", column="visits") == button.label for button in page.button)
+    anew = table.revise(dp.Schema({"visits": dp.Number(0, 50, codes=[0])}))
+    assert anew.fit_of("visits").checked and anew.fit_of("visits").zeros is None
+
+
+def test_what_a_check_looked_for_is_said_in_the_usual_size(home: dp.Workspace) -> None:
+    """12,000 cells that fit: a check for 0.2 cannot tell 2 of 100, and finds a tenth with a chance below 1e-9."""
+    table = hours(home, "weight", 100, [61, 72, 83, 94, 65, 56])
+    table.ask(table.query("fit_checks", epsilon="0.05"))
+    answer = table.ask(table.query("mean", column="weight", epsilon="0.5"), checked=True)
+    shown = html_of(open_page("ask", table=table.name, answer=answer.request_id))
+    assert "looked for cells of weight outside 0–100 and for 0, 9, 77, 88" in plain(shown)
+    assert not notes_of(shown)

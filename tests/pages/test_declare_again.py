@@ -185,6 +185,7 @@ def test_a_range_of_words_stands_out_nowhere(table: dp.Table) -> None:
     assert not [button for button in page.app.button if button.label == say("data.buy.use")]
 
 
+@pytest.mark.long
 def test_the_fit_is_offered_until_it_is_bought_for_this_declaration(table: dp.Table) -> None:
     page = Declared(table.name)
     assert say("data.fit.all_title") in page.text and table.meter().charges == 0

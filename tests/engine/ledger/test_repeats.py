@@ -52,10 +52,10 @@ def counting(table: dp.Table, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[
 
 
 def test_recall_and_looks_do_not_grow_with_repetitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Six questions 60 times each, and 90 times each: the same rows, the same questions, as many steps but for a
+    """Six questions 70 times each, and 100 times each: the same rows, the same questions, as many steps but for a
     deeper tree."""
     found: dict[int, list[dict[str, int]]] = {}
-    for times in (60, 90):
+    for times in (70, 100):
         table = made(tmp_path / str(times), times)
         found[times] = []
         for query in questions(table):
@@ -68,7 +68,7 @@ def test_recall_and_looks_do_not_grow_with_repetitions(tmp_path: Path, monkeypat
         with counting(table, monkeypatch) as counted:
             assert table.trainings() == table.publications() == table.checks() == table.syntheses() == []
         found[times].append(counted)
-    for few, many in zip(found[60], found[90], strict=True):
+    for few, many in zip(found[70], found[100], strict=True):
         assert many["read"] == few["read"] <= 2 * repeats.MOST_NEWEST + repeats.FEW
         assert many["built"] == few["built"] and many["steps"] <= 1.1 * few["steps"] + 100
 

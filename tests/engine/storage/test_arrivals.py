@@ -115,7 +115,6 @@ REWRITTEN = {
 }
 
 
-@pytest.mark.every(5)
 @pytest.mark.parametrize("how", REWRITTEN)
 def test_a_file_that_a_tool_has_rewritten_spends_the_same_allowance(home: Workspace, how: str) -> None:
     assert REWRITTEN[how] != TOLD
@@ -318,7 +317,6 @@ def test_names_are_trimmed_and_told_apart_after_that(home: Workspace) -> None:
     assert refusal(home, put(home, "height,\u00a0height\n1,2\n"), "twice") == "load.name_twice"
 
 
-@pytest.mark.long
 def test_a_folder_of_very_many_files_is_known_by_any_of_them(tmp_path: Path) -> None:
     """More marks than a statement of SQLite may have values."""
     known, many = Registry(tmp_path / "registry.sqlite"), [f"part:{place}" for place in range(300_000)]

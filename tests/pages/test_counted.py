@@ -156,7 +156,7 @@ def check_it_is_said(answer: dp.Answer, said: tuple[str, ...]) -> None:
             assert part in told, f"the {name} forgets that {part}"
 
 
-@pytest.mark.every(9)
+@pytest.mark.every(27)
 @every_question
 def test_every_answer_says_what_is_cut(asked: dict[str, tuple[dp.Answer, tuple[str, ...]]], key: str) -> None:
     answer, said = asked[key]

@@ -89,6 +89,7 @@ def test_careful_is_chosen_for_a_secret_until_somebody_chooses() -> None:
     assert page.to("care").draft.care == "loose", "what a person chose stays"
 
 
+@pytest.mark.long
 def test_at_the_price_that_ask_opens_with_at_least_as_many_good_answers_fit_as_were_told(shared: Any) -> None:
     """Asked again and again at the price that the first question has on Ask: each clear, and no fewer than were told
     before."""

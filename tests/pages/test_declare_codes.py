@@ -110,6 +110,7 @@ def test_a_range_widened_to_such_a_number_is_answered_with_a_hint(
     assert codes.codes_reached(lower, upper, typed, usual) == found
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_a_mean_without_the_999s_is_near_the_truth() -> None:
     """4,600 cells hold 133 on average, 400 hold 999. At ε = 0.5 the noise moves the mean by 5 or more with a chance

@@ -306,6 +306,7 @@ def test_a_name_must_be_free(page: Page, name: str, sentence: str) -> None:
     assert sentence in page.refusals[0] and page.draft.step == "care"
 
 
+@pytest.mark.long
 def test_the_same_rows_join_the_budget_they_have(page: Page, shared: dp.Workspace) -> None:
     rows = "age\n" + "\n".join(map(str, range(20, 70))) + "\n"
     first = page.upload(rows).finish("first time")
@@ -405,6 +406,7 @@ def test_rows_that_were_sealed_are_told_so_when_they_are_brought_again(page: Pag
         assert not [link for link in shown.app.get("page_link") if link.proto.label == say("data.done.ask")]
 
 
+@pytest.mark.long
 def test_the_meter_names_the_column_whose_rows_are_protected(page: Page) -> None:
     page.upload("who,age\na,33\na,34\nb,44\n").to("unit").set("declare-unit", "more").set("declare-who", "who")
     page.set("declare-each", 3).set("declare-relation", "replace").press("Go on")

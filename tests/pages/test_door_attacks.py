@@ -204,6 +204,7 @@ def test_fields_of_another_kind_are_refused(door: AtDoor) -> None:
 ODD: tuple[Any, ...] = (None, [], {}, [None], {"a": [None]}, 10**18, -(10**18), 1e308, True, "", "\x00", "9" * 4000)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb.method == "POST"], ids=lambda verb: verb.name)
 def test_no_field_of_any_kind_breaks_the_door(door: AtDoor, verb: Verb) -> None:
     usual: dict[str, Any] = {"wait": 0, "anyway": False}

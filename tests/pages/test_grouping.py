@@ -86,6 +86,7 @@ def test_the_first_step_of_a_number_makes_a_few_groups() -> None:
     assert [str(float(conditions.usual_step(one))).removesuffix(".0") for one, _ in told] == [step for _, step in told]
 
 
+@pytest.mark.long
 def test_an_answer_by_weekday_speaks_the_readers_language(visits: dp.Table) -> None:
     visits.ask(visits.query("count", by=WEEKDAY, epsilon="1"), request_id="weekdays")
     assert "ponedeljek" in html_of(open_page("ask", table="calls", answer="weekdays", lang="sl"))

@@ -27,6 +27,7 @@ def slowly(detail: str) -> tuple[int, int]:
     return named, right
 
 
+@pytest.mark.long
 @pytest.mark.every(9)
 @pytest.mark.parametrize("detail", ["day", "year", "decade"])
 def test_patients_are_found_again_as_a_slow_search_finds_them(detail: str) -> None:

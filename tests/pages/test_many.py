@@ -85,6 +85,7 @@ def wide_table(home: dp.Workspace) -> dp.Table:
     return home.add_table("wide", frame, **terms)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "key", "given"), [(Histogram, "histogram", "column"), (Mean, "mean", "by")], ids=["bars", "means"]
 )

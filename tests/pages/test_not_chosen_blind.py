@@ -349,6 +349,7 @@ def test_a_range_that_is_widened_over_a_code_does_not_hide_it(home: dp.Workspace
     assert named.fits().notes(named.query("mean", column="pressure", epsilon="1")) == []
 
 
+@pytest.mark.long
 def test_an_answer_given_before_a_column_was_declared_anew_says_so_wherever_it_is_listed(home: dp.Workspace) -> None:
     frame = pd.DataFrame({"age": list(range(20, 60)) * 50})
     first = dp.Schema({"age": dp.Number(0, 120)})
@@ -364,6 +365,7 @@ def test_an_answer_given_before_a_column_was_declared_anew_says_so_wherever_it_i
     assert anew.recall(anew.query("mean", column="age", epsilon="1")) == [], "it is not offered as known"
 
 
+@pytest.mark.long
 def test_an_answer_given_before_more_rows_of_each_person_counted_says_so_wherever_it_is_listed(
     home: dp.Workspace,
 ) -> None:

@@ -105,6 +105,7 @@ def test_a_group_that_came_along_is_said_and_dropped_with_one_tap(language: str,
         assert "by" not in app.session_state["ask"]["given"] and app.session_state["ask"]["q"] == "median"
 
 
+@pytest.mark.long
 def test_what_a_form_says_of_a_question_stands_below_its_pickers(home: dp.Workspace) -> None:
     """Else choosing another question moves the pickers away from the pointer."""
     table = home.table("town", visitor="local")

@@ -112,7 +112,7 @@ def opened(page: str, **address: str) -> AppTest:
     return app
 
 
-@pytest.mark.every(9)
+@pytest.mark.every(27)
 @pytest.mark.parametrize(
     ("page", "lang"), [("ask", lang) for lang in LANGUAGES] + [(page, "sl") for page in PAGES if page != "ask"]
 )

@@ -189,6 +189,7 @@ def test_every_door_gives_one_question_one_price_and_one_promise(census: dp.Tabl
 BESIDE = ("epsilon", "noise")
 
 
+@pytest.mark.long
 def test_a_suggestion_s_card_and_the_plan_it_goes_into_tell_what_the_form_tells(census: dp.Table) -> None:
     app = open_page("ask", table=census.name)
     first = census.suggestions()[0]

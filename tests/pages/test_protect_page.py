@@ -83,6 +83,7 @@ def test_the_tables_own_page_says_what_will_be_left_and_does_it(shared: Workspac
     assert say("data.protect.title_more", each=EACH) in [one.label for one in Own(table.name).app.get("expander")]
 
 
+@pytest.mark.long
 def test_the_same_file_with_several_rows_each_is_not_a_dead_end(shared: Workspace) -> None:
     table = _brought(shared, "brought before", 61)
     unit = dp.Unit.column("Pupil no.", EACH)
@@ -108,6 +109,7 @@ def test_what_does_not_fit_says_what_it_would_take_and_has_no_button(shared: Wor
     assert any("ε = 3.5" in refusal for refusal in page.refusals)
 
 
+@pytest.mark.long
 def test_who_was_refused_for_repeated_ids_finds_the_form_open_at_the_column(shared: Workspace) -> None:
     table = _brought(shared, "sent here", 65)
     page = Own(table.name, protect="Pupil no.")
@@ -118,6 +120,7 @@ def test_who_was_refused_for_repeated_ids_finds_the_form_open_at_the_column(shar
     assert unknown.app.selectbox(f"protect-who-{table.name}").value is None and "read arrived" not in unknown.text
 
 
+@pytest.mark.long
 def test_it_is_said_in_slovene(shared: Workspace) -> None:
     table = _brought(shared, "v slovenščini", 63)
     page = Own(table.name, lang="sl").set(f"protect-who-{table.name}", "Pupil no.")

@@ -277,6 +277,7 @@ def test_files_are_copied_swept_and_stay_when_their_table_is_forgotten(tmp_path:
     assert copied.read_bytes() == kept.read_bytes() and copied.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.long
 def test_the_tables_of_the_thesis_are_shown_and_drawn_again(tables: dict[str, dp.Table]) -> None:
     app = opened("thesis")
     text = said(app)

@@ -79,6 +79,7 @@ def test_the_start_prices_every_noise_by_the_same_meter(home: Workspace, people:
     assert not [button for button in page.button if button.label.startswith("Reserve")]
 
 
+@pytest.mark.long
 def test_the_page_says_what_is_claimed_of_the_population_and_what_counts(home: Workspace) -> None:
     """First with nothing before; then after a question, which is counted in; then after one in between."""
     frame = pd.DataFrame({"x": [1, 2, 3, 4] * 1000})

@@ -192,6 +192,7 @@ def test_where_nothing_that_is_left_is_enough_the_page_says_so(clinic: dp.Table)
     assert price.share <= clinic.meter().unused * PART
 
 
+@pytest.mark.long
 def test_an_answer_that_is_only_just_useful_says_what_a_clear_one_takes(clinic: dp.Table) -> None:
     opens = clinic.opening(clinic.query("histogram", column="wait", bins=4, epsilon="1"))
     assert opens is not None and opens.clear is not None and 1 <= room(opens.asked) < CLEAR, "else this shows nothing"
@@ -203,6 +204,7 @@ def test_an_answer_that_is_only_just_useful_says_what_a_clear_one_takes(clinic: 
     assert not [one for one in cheap.expander if "a clearly useful answer" in one.label]
 
 
+@pytest.mark.long
 def test_what_would_help_comes_before_an_answer_that_would_be_mostly_noise(clinic: dp.Table) -> None:
     for epsilon, kind in (("0.01", "secondary"), ("0.5", "primary")):
         app = open_page("ask", table=clinic.name, q="mean", column="wait", by="sex", epsilon=epsilon)
@@ -218,6 +220,7 @@ def test_a_forecast_says_whose_number_it_is_planned_with_and_where_it_is_correct
     assert say("people.supposed", people=PEOPLE) in plain(page) and "people=1" in page
 
 
+@pytest.mark.long
 def test_a_released_number_is_planned_with_after_one_tap(clinic: dp.Table) -> None:
     clinic.correct_people(500)
     table = clinic._workspace.table(clinic.name)  # type: ignore[attr-defined]

@@ -81,6 +81,7 @@ def charges(tables: dict[str, dp.Table]) -> int:
     return sum(len(table.history()) for table in tables.values())
 
 
+@pytest.mark.long
 def test_before_it_is_bought_the_page_says_what_it_is_worth(tables: dict[str, dp.Table]) -> None:
     before = charges(tables)
     app = opened(table="rows", columns=COLUMNS, epsilon="1")
@@ -207,6 +208,7 @@ def test_a_click_makes_it_on_the_worker_and_the_address_finds_it(tables: dict[st
     assert table.meter().used == spent, "looking at it costs"
 
 
+@pytest.mark.long
 def test_what_was_chosen_is_told_and_what_was_not_has_no_promise(tables: dict[str, dp.Table]) -> None:
     table = tables["rows"]
     columns = ["colour", "=size", "pay", "many0", "many1"]  # ten pairs, of which eight are measured at most

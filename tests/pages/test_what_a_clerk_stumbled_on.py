@@ -82,6 +82,7 @@ def test_the_check_of_all_columns_has_one_price_wherever_it_is_offered() -> None
 # --- what is protected
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("lang", "one", "all_rows"),
     [
@@ -192,6 +193,7 @@ def until(app: Any, met: Callable[[], bool]) -> None:
     raise AssertionError("not in a minute")
 
 
+@pytest.mark.long
 def test_after_a_list_is_completed_the_question_is_back_with_its_price(home: dp.Workspace) -> None:
     """A third of the cells is not in the list; the noise hides that with a chance below 1e-9."""
     frame = pd.DataFrame({"colour": ["red", "blue", "green"] * 1_000})
@@ -224,6 +226,7 @@ def test_an_address_that_names_no_question_to_come_back_to_changes_nothing(home:
     assert say("data.change.then", question="").split(":")[0] not in plain(html_of(app))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("still")
 def test_a_code_that_a_check_found_in_part_is_named_with_one_click_below_the_answer(home: dp.Workspace) -> None:
     frame = pd.DataFrame({"age": [30, 41, 52, 35] * 2_350 + [99] * 600})

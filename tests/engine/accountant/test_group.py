@@ -74,14 +74,7 @@ def check_a_person_is_within_the_claim(query: AnyQuery, size: int, group: Group,
     return near
 
 
-FIRST = {key: case for case in reversed(CASES) for key in case[:1]}  # what a person loses hangs on the kind of loss
-
-
-@pytest.mark.parametrize(
-    "case",
-    [pytest.param(case, marks=[pytest.mark.long] * (case is not FIRST[case[0]])) for case in CASES],
-    ids=[case_name(case) for case in CASES],
-)
+@pytest.mark.parametrize("case", CASES, ids=case_name)
 def test_every_question_of_the_catalogue_keeps_what_is_said_of_a_person(case: Any) -> None:
     key, parameters = case
     for relation in ("replace", "add_remove"):

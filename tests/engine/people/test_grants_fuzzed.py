@@ -88,7 +88,7 @@ def parts(here: Office, cap: Fraction = Fraction(1)) -> tuple[dict[str, Fraction
     return moved, deltas
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("place", range(6))
 def test_whatever_is_asked_in_whatever_order_a_grant_bounds_it(tmp_path: Path, place: int) -> None:
     coin = random.Random()  # fresh each time: this must hold for every seed, and none has a chance to fail
@@ -139,7 +139,7 @@ def test_whatever_is_asked_in_whatever_order_a_grant_bounds_it(tmp_path: Path, p
         assert ledger.verify().ok, ledger.verify()
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("place", range(4))
 def test_more_protection_counts_every_part_anew(tmp_path: Path, place: int) -> None:
     """Charges, raises, more protection, and all of it again: every holder's part is what a recount of the whole account

@@ -64,6 +64,7 @@ def people() -> list[dict[str, int]]:
     return rows
 
 
+@pytest.mark.long
 @pytest.mark.every(9)
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 def test_every_range_holds_the_truth(relation: str) -> None:

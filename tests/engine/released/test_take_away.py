@@ -65,6 +65,7 @@ def ran(told: dict[str, Any], folder: Path, before: str = "") -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_the_notebook_runs_with_the_engine_alone(table: dp.Table, tmp_path: Path) -> None:
     told = json.loads(files.notebook_text(table.account_lines()))
     assert (told["nbformat"], told["nbformat_minor"]) == (4, 5)

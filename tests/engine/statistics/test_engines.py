@@ -90,6 +90,7 @@ def _long_needs() -> list[Aggregate[Any]]:
     ]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres", "pyspark"])
 def test_a_long_list_makes_no_deep_statement(dialect: str) -> None:
     """An engine reads some hundred levels, and Ibis writes fewer: after the charge it would be too late to find out."""

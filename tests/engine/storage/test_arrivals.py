@@ -115,7 +115,6 @@ REWRITTEN = {
 }
 
 
-@pytest.mark.every(5)
 @pytest.mark.parametrize("how", REWRITTEN)
 def test_a_file_that_a_tool_has_rewritten_spends_the_same_allowance(home: Workspace, how: str) -> None:
     assert REWRITTEN[how] != TOLD

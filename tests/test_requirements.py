@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
-OURS = ("dpengine", "ui", "demos", "pages")
+OURS = ("allowance", "dpengine", "ui", "demos", "pages")
 NAMED = {"ibis": "ibis-framework"}  # otherwise as it is imported
 
 

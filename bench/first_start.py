@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
@@ -49,14 +50,13 @@ def processor(pid: int) -> float:
 
 
 def opened(page: Any, url: str, selector: str) -> None:
-    while True:
-        try:
-            page.goto(url, wait_until="commit")
-            break
-        except Exception as error:
-            if "ERR_CONNECTION_REFUSED" not in str(error):
-                raise
-            time.sleep(0.05)
+    port = int(url.rpartition(":")[2])
+    while True:  # asked by a browser before it listens, it would show an error page
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                break
+        time.sleep(0.02)
+    page.goto(url, wait_until="commit")
     page.locator(selector).first.wait_for()
 
 

@@ -25,6 +25,7 @@ NAMES = {
     "O_CLOEXEC", "O_DIRECTORY", "O_NOFOLLOW", "O_SYNC", "O_DSYNC", "O_NONBLOCK", "WNOHANG",
 }  # fmt: skip
 PROC = Path("/proc/self/fd")
+ROOT = Path(__file__).resolve().parent.parent
 OURS = ("dpengine", "ui", "pages", "demos", "allowance", "app")
 
 
@@ -127,6 +128,7 @@ def live(folder: Path) -> None:
         table.ask(table.query("count", epsilon="0.1"))
         workspace.forget("people")
         assert workspace.verify_ledger().ok and not any((there / "tables").iterdir())
+    show(folder / "pages")
     assert not hasattr(files.os, "fork")  # or nothing was hidden
     if not PROC.exists():
         return
@@ -136,6 +138,22 @@ def live(folder: Path) -> None:
         except PermissionError:
             return
     raise AssertionError("an open file was deleted")
+
+
+def show(home: Path) -> None:
+    """The first pages, as the app starts them."""
+    os.environ["ALLOWANCE_HOME"] = str(home)
+    from streamlit.testing.v1 import AppTest
+
+    import app
+
+    assert app.app is not None
+    for page in ("start", "tables", "ask"):
+        opened = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=120)
+        if page != "start":
+            opened.switch_page(f"../pages/{page}.py")
+        opened.run()
+        assert not opened.exception and len(opened.get("html")) > 2, page
 
 
 if __name__ == "__main__":

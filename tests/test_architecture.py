@@ -56,7 +56,7 @@ SECRETS = {
     "storage/tokens.py",
     "storage/workers.py",
 }
-NEVER_IN_ENGINE = {"streamlit", "plotly", "ui", "pages", "demos", "random"}
+NEVER_IN_ENGINE = {"streamlit", "plotly", "allowance", "ui", "pages", "demos", "random"}
 
 
 @cache

@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
-OURS = ("dpengine", "ui", "demos", "pages")
+OURS = ("allowance", "dpengine", "ui", "demos", "pages")
 IMPORT = re.compile(r"^\s*(?:import (\w+)|from (\w+)[\w.]* import )", re.MULTILINE)
 NAMED = {"ibis": "ibis-framework"}  # otherwise as it is imported
 

@@ -44,11 +44,6 @@ def show(table: dp.Table) -> None:
             _limit(table)
 
 
-def waiting() -> int:
-    """The number of requests that wait for the signed-in person, for a badge."""
-    return len(face().pending())
-
-
 def wished(table: dp.Table | None, wish: ShareRequest, called: dict[str, str]) -> None:
     """Who, why, how much, what the table promises (if visible to this person), and the decision buttons."""
     who = called.get(wish.actor, wish.actor[:10])

@@ -108,10 +108,12 @@ def _size(table: dp.Table, given: dict[str, str]) -> tuple[int, str]:
     )
     st.html(f'<p class="muted">{escape(say("session.ends"))}</p>')
     check = _check_part(table, int(questions))
+    shares = [share for share in SHARES if Fraction(share) / 100 + check <= 1]
+    wanted = given["share"] or _opens(table, int(questions))
     share = st.select_slider(
         say("session.share"),
-        SHARES,
-        given["share"] or _opens(table, int(questions)),
+        shares,
+        wanted if wanted in shares else shares[-1],
         key="session-share",
         format_func=lambda share: _share_words(share, check),
     )

@@ -191,10 +191,14 @@ class Table:
         entry = self._workspace.ledger.find(answer.request_id)
         return Fraction(0) if entry is None else self.took(entry)
 
-    def prices(self, queries: Sequence[AnyQuery]) -> list[Fraction | None]:
-        """The price of each of these now, with the noise that it would get; None where no equally accurate noise
-        fits."""
+    def prices(self, queries: Sequence[AnyQuery], checked: bool = False) -> list[Fraction | None]:
+        """The price of each of these now, with the noise that it would get; None where no equally accurate noise fits.
+        With `checked`, for versions of one question: with the checks that it would buy first, as in `preview`."""
         rule, totals = self.budget.rule, self._standing().totals
+        if checked:
+            checks, planner = self.checks_for(queries), self.planner()
+            priced = [planner.price_of([*checks, self.cheapest(query)]) for query in queries]
+            return [found.share if found.fits else None for found in priced]
         return [price_now(query, rule, totals) for query in queries]
 
     def suggestions(self) -> list[AnyQuery]:

@@ -20,7 +20,7 @@ from dpengine.declared.cell_kinds import bars
 from dpengine.declared.conditions import FIT_OP
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
-from dpengine.declared.id_names import numbering_people
+from dpengine.declared.id_names import surely_numbers_people
 from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Entry, Ledger
@@ -365,10 +365,12 @@ def _check(entry: Entry) -> Check | None:
 
 
 def _sure(query: FitChecks, drawn: Figures) -> dict[str, tuple[int, int, int]]:
-    """Ids that repeat. A column that is named after people but does not number them may hold yes and no: it counts only
-    where it surely has more than a few different values."""
+    """Ids that repeat. A column that by its name may hold something else, such as yes and no, counts only where it
+    surely has more than a few different values."""
     found, counted = query.repeated(drawn), query.different(drawn)
-    return {name: one for name, one in found.items() if numbering_people([name]) or counted[name][1] >= _MORE_THAN_FEW}
+    return {
+        name: one for name, one in found.items() if surely_numbers_people(name) or counted[name][1] >= _MORE_THAN_FEW
+    }
 
 
 def _as_declared_now(found: ColumnFound, before: JsonObject, declared: Column) -> ColumnFound | None:

@@ -5,20 +5,39 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from itertools import pairwise
 
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, ItemSet
 
 MOST_IDS = 3
 
-_PERSON = (
-    "patient pacient pacientka bolnik person oseba client klient stranka customer kupec kunde user uporabnik member"
-    " clan clanica student dijak ucenec ucenka pupil schuler employee zaposleni delavec mitarbeiter participant"
-    " udelezenec respondent borrower bralec reader household gospodinjstvo insured zavarovanec citizen"
-    " kartoteka kartoteke karton kartona chart record medical"
+# One person, as a name may call them.
+PERSON = (
+    "patient pacient pacienta pacientka pacientke pacijent pacijenta paciente bolnik bolnika bolnica bolnice person"
+    " oseba osebe osoba osobe personne persona client klient klienta cliente stranka stranke customer kupec kupca kunde"
+    " user uporabnik uporabnika usuario member clan clana clanica clanice mitglied student studenta studentka studentke"
+    " dijak dijaka dijakinja dijakinje ucenec ucenca ucenka ucenke pupil learner candidate kandidat kandidata applicant"
+    " schuler employee zaposleni zaposlenega delavec delavca mitarbeiter participant subject udelezenec udelezenca"
+    " respondent borrower bralec bralca reader household gospodinjstvo insured zavarovanec zavarovanca citizen"
+    " passenger potnik potnika subscriber narocnik narocnika tenant donor voter kartoteka kartoteke karton kartona"
 ).split()
-_NUMBERED = "id ids uuid key code number num no nr st stevilka sifra koda oznaka nummer numero".split()
-_ALONE = "id ids uuid guid emso kzz ssn mrn patid pid userid customerid clientid studentid memberid".split()
+# What is numbered for each person, if a word for a number stands beside it.
+_OWN = (
+    "nhs vpisna davcna maticna roll personnel personal payroll membership enrolment enrollment registration passport"
+    " tax insurance chart record medical"
+).split()
+_MAYBE_OWN = "register staff card kartica kartice evidencna account policy hospital".split()  # or of a till, a ward …
+NUMBERED = (
+    "id ids uuid key code number num no nr st stevilka sifra koda oznaka nummer numero ref reference kzz emso ssn"
+).split()
+_PLAIN_NUMBER = "id number num no nr st stevilka ref reference".split()  # a medical code is a diagnosis
+_ALONE = (
+    "id ids uuid guid emso kzz ssn mrn patid pid userid customerid clientid studentid memberid email e_mail"
+    " email_address e_mail_address id_number id_no phone phone_number phone_no telephone mobile_number telefon"
+    " telefonska_stevilka ime_in_priimek priimek_in_ime full_name"
+).split()
+_MAYBE_ALONE = ("name",)
 _GLUED = re.compile(
     "(pat|patient|person|personal|kunde|klient|client|customer|user|member|mitglied|mitarbeiter|employee|student|pupil|"
     "schuler|versichert|pac|pacient|uporabnik|stranka|ucenec|dijak)(en|n|s|er)*(id|nr|no|num|nummer|number|code|st)"
@@ -35,20 +54,38 @@ def id_like(facts: Facts) -> list[str]:
 
 
 def numbering_people(names: Iterable[str]) -> list[str]:
-    """Names that number people: “Pupil no.”, “Št. kartoteke”."""
-    ids = []
-    for name in names:
-        words = _folded(name)
-        numbered = any(word in _NUMBERED for word in words) and any(word in _PERSON for word in words)
-        if numbered or (len(words) == 1 and words[0] in _ALONE) or _GLUED.fullmatch("".join(words)):
-            ids.append(name)
-    return ids[:MOST_IDS]
+    """Names that number people, or identify them: “Pupil no.”, “Št. kartoteke”, “E-mail”, “Card no.”."""
+    return [name for name in names if _numbers(name, maybe=True)][:MOST_IDS]
+
+
+def surely_numbers_people(name: str) -> bool:
+    """Without names that may number something else, such as “Card no.” or “Name”."""
+    return _numbers(name, maybe=False)
+
+
+def _numbers(name: str, maybe: bool) -> bool:
+    words = [word for word in _folded(name) if word != "s"]  # pupil's
+    whole, own = "_".join(words), [*_OWN, *(_MAYBE_OWN if maybe else ())]
+    if whole in _ALONE or (maybe and whole in _MAYBE_ALONE) or glued(words):
+        return True
+    return any(
+        (first in PERSON and then in NUMBERED)
+        or (first in NUMBERED and then in PERSON)
+        or (first in own and then in _PLAIN_NUMBER)
+        or (first in _PLAIN_NUMBER and then in own)
+        for first, then in pairwise(words)
+    )
+
+
+def glued(words: list[str]) -> bool:
+    """Is the name one word for a person and a number: PatNr, patientid, Kundennummer?"""
+    return _GLUED.fullmatch("".join(words)) is not None
 
 
 def naming_people(names: Iterable[str]) -> list[str]:
     """Names that are one word for a person: “Member”, “Patient”. Such a column may hold ids, or yes and no."""
     numbered = set(numbering_people(names := list(names)))
-    return [name for name in names if name not in numbered and len(words := _folded(name)) == 1 and words[0] in _PERSON]
+    return [name for name in names if name not in numbered and len(words := _folded(name)) == 1 and words[0] in PERSON]
 
 
 def _folded(name: str) -> list[str]:

@@ -67,9 +67,9 @@ class PersonTable(Table):
             waits=self._waits(query, seen.share),
         )
 
-    def prices(self, queries: Sequence[AnyQuery]) -> list[Fraction | None]:
+    def prices(self, queries: Sequence[AnyQuery], checked: bool = False) -> list[Fraction | None]:
         """None also if a question does not fit into what is left of the person's own share."""
-        prices = super().prices(queries)
+        prices = super().prices(queries, checked)
         if self.practice:
             return prices
         rule, payers = self.budget.rule, self._payers()

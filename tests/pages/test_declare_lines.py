@@ -174,7 +174,7 @@ def test_a_day_waits_for_how_it_is_written_and_for_nothing_else() -> None:
 )
 def test_names_that_say_whose_a_row_is(names: list[str], found: list[str]) -> None:
     assert presets.id_columns(names) == found
-    sure = found[0] if found in (["pacient_id"], ["EMŠO"], ["Št. kartoteke"], ["PatNr"], ["KZZ"]) else None
+    sure = found[0] if found in (["pacient_id"], ["EMŠO"], ["Št. kartoteke"], ["PatNr"], ["KZZ"], ["mrn"]) else None
     assert presets.sure_id_column(names) == sure, "no guess stands there where another column may be meant"
 
 

@@ -146,3 +146,18 @@ def test_what_a_check_looked_for_is_said_in_the_usual_size(home: dp.Workspace) -
     shown = html_of(open_page("ask", table=table.name, answer=answer.request_id))
     assert "looked for cells of weight outside 0–100 and for 0, 9, 77, 88" in plain(shown)
     assert not notes_of(shown)
+
+
+def test_a_price_on_the_slider_and_on_an_offer_is_what_the_button_takes(home: dp.Workspace) -> None:
+    """Two rows of each person count, so the check that comes first is priced with the question."""
+    frame = pd.DataFrame({"who": [f"p{at // 5}" for at in range(3_500)], "rating": [2, 4, 6, 8, 9] * 700})
+    schema, unit = dp.Schema({"rating": dp.Number(1, 10)}), dp.Unit.column("who", 2)
+    table = home.add_table("ratings", frame, schema=schema, unit=unit, budget=dp.Budget("1", "1e-6"))
+    for epsilon in ("0.05", "0.1", "0.3", "0.6"):
+        query = table.query("mean", column="rating", epsilon=epsilon)
+        assert table.prices([query], checked=True) == [table.preview(table.cheapest(query), checked=True).share]
+    page = open_page("ask", table="ratings", q="mean", column="rating", epsilon="0.1")
+    slider = next(one for one in page.select_slider if one.key == "ask-slider")
+    shares = re.findall(r"[\d.]+ %", " ".join(slider.options))
+    button = next(one.label for one in page.button if one.key and one.key.startswith("ask-go"))
+    assert re.findall(r"[\d.]+ %", button)[0] in shares, (button, shares)

@@ -35,7 +35,9 @@ def show_levers(table: dp.Table, query: dp.Query) -> None:
     st.html(f'<p class="muted">{say("lever.lead")}</p>')
     for lever in levers:
         asked = lever.query if lever.ends else _asked(table, lever.query)
-        text = _words(table, query, lever, lever.query if lever.ends else table.cheapest(asked))
+        then = lever.query if lever.ends else table.cheapest(asked)
+        if (text := _words(table, query, lever, asked, then)) is None:
+            continue
         words = unmarked(text)
         if lever.ends is None:
             st.page_link(nav.page("ask"), label=words, query_params=preview.preview_link(table, asked))
@@ -75,8 +77,11 @@ def _asked(table: dp.Table, query: dp.Query) -> dp.Query:
     return query if found is None else found
 
 
-def _words(table: dp.Table, query: dp.Query, lever: Lever, then: dp.Query) -> str:
+def _words(table: dp.Table, query: dp.Query, lever: Lever, asked: dp.Query, then: dp.Query) -> str | None:
+    """None where the promise would read the same, or what is left does not pay for it."""
     errors = {"now": query.promise().short(query), "then": then.promise().short(then)}
+    if errors["now"] == errors["then"] and lever.kind == "spend":
+        return None
     if lever.ends is not None:
         before, after = (f"{plain(column.lower)}–{plain(column.upper)}" for column in lever.ends)
         return say("lever.range", column=query.answer_column, before=before, after=after, **errors)
@@ -85,8 +90,8 @@ def _words(table: dp.Table, query: dp.Query, lever: Lever, then: dp.Query) -> st
     if lever.kind in ("bars", "top"):
         many = query.parameters().get("how_many") or 1
         return say(f"lever.{lever.kind}", question=lever.query.sentence(), many=many, **errors)
-    (share,) = table.prices([lever.query])
-    return say("lever.spend", share=prices.takes(table, share or Fraction(0)), **errors)
+    (share,) = table.prices([asked], checked=True)
+    return None if share is None else say("lever.spend", share=prices.takes(table, share), **errors)
 
 
 # “How good must it be?”: the slider from more private to more exact, the wished error and ε set each other.
@@ -219,7 +224,7 @@ def steps_of(labels: dict[str, str], options: list[str], now: str) -> list[str]:
 def labels_of(table: dp.Table, make: Callable[[str], dp.Query], steps: list[str]) -> dict[str, str]:
     """The price of each step that the rest covers, as a share of the allowance."""
     try:
-        prices = zip(steps, table.prices([make(step) for step in steps]), strict=True)
+        prices = zip(steps, table.prices([make(step) for step in steps], checked=True), strict=True)
     except dp.AllowanceError:  # there is no question yet
         return {step: say("spend.step_alone", place=place, of=len(steps)) for place, step in enumerate(steps, 1)}
     paid = {step: share for step, share in prices if share is not None}
@@ -295,7 +300,7 @@ def enough(table: dp.Table, query: dp.Query, price: dp.Preview, times: int = 1) 
     """The approximate share of the allowance at which the answer is this many `times` above noise; None where the
     remaining budget does not pay for it."""
     try:
-        return table.prices([query.at(query.epsilon * price.times_needed * times)])[0]
+        return table.prices([query.at(query.epsilon * price.times_needed * times)], checked=True)[0]
     except dp.AllowanceError:  # beyond the largest ε there is
         return None
 

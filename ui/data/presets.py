@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from itertools import pairwise
 
-from dpengine.declared import spelling
-from dpengine.declared.id_names import numbering_people
+from dpengine.declared import id_names, spelling
 from dpengine.messages.language import current
 
 # Usual lists of values. The engine's tables (dpengine/declared/spellings) hold the accepted spellings; here are the
@@ -318,11 +317,9 @@ _LISTED: dict[str, str] = {
     "race_us": "=race",
 }
 # A word for a person, or for that person's number.
-PERSON = (
-    "patient patients pacient pacienta person oseba osebe user uporabnik customer stranka stranke client klient kunde "
-    "member clan student dijak ucenec employee zaposleni delavec respondent participant subject emso ssn personne "
-    "persona paciente usuario cliente bolnik bolnika bolnice zavarovanec zavarovanca kartoteka kartoteke kartica "
-    "kartice mrn kzz pacijent pacijenta osobe osoba nhs vpisna maticna patienten versicherten kunden mitglied"
+# A word for a person, or for that person's number; also for several people.
+PERSON = " ".join(
+    [*id_names.PERSON, "patients emso ssn kartica kartice mrn kzz nhs vpisna maticna patienten versicherten kunden"]
 )
 _EACH = ("per", "na", "v", "pro", "par", "por", "a", "each", "every")  # payments per month name no month
 
@@ -426,20 +423,14 @@ def measure(name: str, preset: str | None) -> str:
 
 # --- columns that identify people by their names, or suggest several rows per person
 
-_NUMBERED = "id ids uuid key code number no nr st stevilka sifra koda oznaka nummer numero kzz emso ssn"
-# Both in one word: PatNr, patientid, Kundennummer.
-_GLUED = re.compile(
-    "(pat|patient|person|personal|kunde|klient|client|customer|user|member|mitglied|mitarbeiter|employee|student|"
-    "schuler|versichert|pac|pacient)(en|n|s|er)*(id|nr|no|num|nummer|number|code)"
-)
 MOST_WHO = 3
 
 
 def id_columns(names: Sequence[str]) -> list[str]:
     """Columns that may identify people, the likeliest first."""
-    words, sure = {name: fold(name) for name in names}, numbering_people(names)
-    people = [name for name in names if holds(words[name] or [""], PERSON) or _glued(words[name])]
-    people.sort(key=lambda name: not _numbers_a_person(words[name]))
+    words, sure = {name: fold(name) for name in names}, id_names.numbering_people(names)
+    people = [name for name in names if holds(words[name] or [""], PERSON) or id_names.glued(words[name])]
+    people.sort(key=lambda name: not _numbers_a_person(name))
     numbered = [name for name in names if words[name] and words[name][-1] in ("id", "uuid") and name not in people]
     return [*sure, *(name for name in people or numbered if name not in sure)][:MOST_WHO]
 
@@ -458,12 +449,10 @@ def event_columns(names: Sequence[str]) -> list[str]:
 def sure_id_column(names: Sequence[str]) -> str | None:
     """The only column that may identify people, if its name says so clearly."""
     found = id_columns(names)
-    return found[0] if len(found) == 1 and _numbers_a_person(fold(found[0])) else None
+    return found[0] if len(found) == 1 and _numbers_a_person(found[0]) else None
 
 
-def _numbers_a_person(words: list[str]) -> bool:
-    return _glued(words) or (holds(words, PERSON) and holds(words, _NUMBERED))
-
-
-def _glued(words: list[str]) -> bool:
-    return _GLUED.fullmatch("".join(words)) is not None
+def _numbers_a_person(name: str) -> bool:
+    words = fold(name)
+    both = holds(words or [""], PERSON) and holds(words, " ".join(id_names.NUMBERED))
+    return id_names.surely_numbers_people(name) or both

@@ -433,8 +433,10 @@ def _size(table: dp.Table, given: dict[str, str]) -> tuple[int, str]:
             return say("session.share_of", share=share)
         return say("session.share_checked", share=share, whole=percent(Fraction(share) / 100 + check))
 
-    now = given["share"] or _opens(table, questions)
-    return questions, st.select_slider(say("session.share"), SHARES, now, key="session-share", format_func=words)
+    shares = [share for share in SHARES if Fraction(share) / 100 + check <= 1]
+    wanted = given["share"] or _opens(table, questions)
+    now = wanted if wanted in shares else shares[-1]
+    return questions, st.select_slider(say("session.share"), shares, now, key="session-share", format_func=words)
 
 
 def _opens(table: dp.Table, questions: int) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import time
+from urllib.parse import parse_qs
 
 import pandas as pd
 import pytest
@@ -11,6 +14,7 @@ from helpers_page import html_of, open_page, plain
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.messages.language import speaking
+from ui.words.markup import unmarked
 
 
 def notes_of(shown: str) -> str:
@@ -162,3 +166,48 @@ def test_a_price_on_the_slider_and_on_an_offer_is_what_the_button_takes(home: dp
     shares = re.findall(r"[\d.]+ %", " ".join(slider.options))
     button = next(one.label for one in page.button if one.key and one.key.startswith("ask-go"))
     assert re.findall(r"[\d.]+ %", button)[0] in shares, (button, shares)
+
+
+def repeated(home: dp.Workspace) -> dp.Table:
+    """2,000 rows of 400 pupils, declared as one row each."""
+    frame = pd.DataFrame({"Pupil no.": [f"p{at % 400}" for at in range(2_000)], "mark": [1, 2, 3, 4, 5] * 400})
+    schema = dp.Schema({"mark": dp.Number(1, 5), "town": dp.Category(["Mill", "Hill"])})
+    frame["town"] = ["Mill", "Hill"] * 1_000
+    table = home.add_table("pupils", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("9", "1e-6"))
+    table.ask(table.query("fit_checks", columns=[], ids=["Pupil no."], epsilon="1"))
+    return table
+
+
+def test_refusals_about_people_have_their_ways_out_on_every_page(home: dp.Workspace) -> None:
+    repeated(home)
+    for page in ("board", "synthetic", "session", "train"):
+        shown = open_page(page, table="pupils", target="town", features='["mark"]')
+        labels = [link.proto.label for link in shown.get("page_link")]
+        assert unmarked(say("fit.way.people")) in labels, page
+        assert any(button.label == unmarked(say("fit.way.rows")) for button in shown.button), page
+
+
+def test_the_way_to_say_whose_the_rows_are_carries_the_question_and_its_spend(home: dp.Workspace) -> None:
+    repeated(home)
+    page = open_page("ask", table="pupils", q="mean", column="mark", epsilon="0.3")
+    link = next(one for one in page.get("page_link") if one.proto.label == unmarked(say("fit.way.people")))
+    asked = parse_qs(link.proto.query_string)
+    assert asked["protect"] == ["Pupil no."] and json.loads(asked["then"][0])["epsilon"] == "0.3"
+    back = open_page("data", table="pupils", protect="Pupil no.", then=asked["then"][0])
+    next(one for one in back.number_input if one.key == "protect-each-pupils").set_value(5).run()
+    next(one for one in back.button if one.key == "protect-do-pupils").click().run()
+    for _ in range(100):
+        if "People with up to 5 rows are protected." in (shown := plain(html_of(back))):
+            break
+        time.sleep(0.2)
+        back.run()
+    assert "People with up to 5 rows are protected." in shown and back.session_state["ask-epsilon"] == "0.3"
+
+
+def test_a_paid_session_with_questions_left_is_offered(home: dp.Workspace) -> None:
+    frame = pd.DataFrame({"town": ["Mill", "Hill"] * 2_000})
+    schema = dp.Schema({"town": dp.Category(["Mill", "Hill"])})
+    table = home.add_table("open", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("9", "1e-6"))
+    opened = table.open_session(table.session_for(5, table.meter().unused / 4))
+    labels = [link.proto.label for link in open_page("session", table="open").get("page_link")]
+    assert say("session.go_on", asked=0, questions=5) in labels and opened.request

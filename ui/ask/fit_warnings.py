@@ -4,6 +4,7 @@ Also the line before a question is paid for that says which check is in its pric
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
 
 import streamlit as st
@@ -58,12 +59,17 @@ def refused(table: dp.Table, asked: dp.Job | None) -> dp.ColumnDoubted | None:
     return asked.error
 
 
-def instead(table: dp.Table, query: dp.Query, quiet: bool) -> bool:
+def instead(table: dp.Table, query: dp.Query, quiet: bool = False, place: str = "answer") -> bool:
     """In place of the button: that it would not be asked; `quiet` where that, or its answer, stands above. Is it so?"""
     against = table.doubts(query)
     if against is not None and not quiet:
-        show(table, against, query)
+        show(table, against, query, place=place)
     return against is not None
+
+
+def instead_at(place: str, table: dp.Table, query: dp.Query) -> bool:
+    """The same on a page that keeps its request in the URL under this name, where it may have been refused above."""
+    return instead(table, query, quiet=bool(st.query_params.get(place)), place=place)
 
 
 def read_on_ask(table: dp.Table, request: str) -> bool:
@@ -98,6 +104,11 @@ def show(
     scroll.arrived(request or None)
 
 
+def at(place: str) -> Callable[[dp.Table, dp.ColumnDoubted, str], None]:
+    """`show` for a page that keeps its request in the URL under this name."""
+    return lambda table, refused, request: show(table, refused, refused.query, request, place)
+
+
 def in_part(table: dp.Table, answer: dp.Answer) -> None:
     """Below an answer: where a check found too few codes or words for “unknown” to refuse it, one click names them and
     asks again."""
@@ -128,15 +139,15 @@ def _way(
     table: dp.Table, way: WayOut, query: dp.Query | None, name: str, first: bool = False, place: str = "answer"
 ) -> None:
     label, key = unmarked(way.words()), f"way-{way.kind}-{name}"
-    stepwise = query is not None and query.card.answer == "session"  # one of its questions is not asked by itself
+    stepwise = getattr(query, "ask", None) is not None  # a question of a session is not asked by itself
     with st.container(horizontal=True, vertical_alignment="center", key=f"ways-{name}"):
         if way.kind in _DECLARED or way.kind in _WHOSE or (stepwise and way.schema is not None):
             if may("revise", table.name):
                 declared = way.kind not in _WHOSE
-                back = preview.back(table, query) if declared and query is not None else {}
-                where = {"change": "1", "open": way.column} | back if declared else {"protect": way.column}
-                st.page_link(nav.page("data"), label=label, query_params={"table": table.name} | where)
-                if back:
+                back = {} if query is None else preview.back(table, query)
+                where = {"change": "1", "open": way.column} if declared else {"protect": way.column}
+                st.page_link(nav.page("data"), label=label, query_params={"table": table.name} | where | back)
+                if back and declared:
                     st.html(f'<p class="muted">{escape(say("fit.means.declared"))}</p>')
             return
         if (asked := way.query or query) is None or stepwise:

@@ -5,6 +5,7 @@ They use released answers and public facts alone.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from fractions import Fraction
 from functools import lru_cache
@@ -166,8 +167,17 @@ def _way(link: str, words: str) -> str:
 
 def _column_way(answer: dp.Answer, column: str) -> str:
     """The link to a column's card, where it can be declared anew."""
-    link = nav.address("data", str(answer.receipt["table"]), change="1", open=column)
-    return _way(link, say("data.fit.again", column=column))
+    where = {"change": "1", "open": column} | _back(answer.query)
+    return _way(nav.address("data", str(answer.receipt["table"]), **where), say("data.fit.again", column=column))
+
+
+def _back(query: dp.Query) -> dict[str, str]:
+    """The question to come back to after that, where Ask asks it."""
+    if "ask" not in query.card.asked_on:
+        return {}
+    given = {"q": query.card.key} | {name: value for name, value in query.parameters().items() if name != "noise"}
+    question = {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()}
+    return {"then": json.dumps(question, ensure_ascii=False)}
 
 
 def _finer(answer: dp.Answer, columns: list[str]) -> str:

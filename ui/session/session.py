@@ -12,6 +12,7 @@ import dpengine as dp
 from dpengine.accountant.loss import Gaussian
 from dpengine.asking.sessions import BEST, most_questions
 from dpengine.core.printed import percent, points
+from dpengine.ledger.rows import questions_of
 from dpengine.mechanisms.session.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.numbers import local, to_figures
@@ -20,7 +21,7 @@ from ui.ask import fit_warnings
 from ui.ask.spend import least_share_html
 from ui.parts import answer_notes, job, owner
 from ui.session import session_run, session_words
-from ui.shell import frame
+from ui.shell import frame, nav
 from ui.shell.language import address
 from ui.shell.state import workspace
 from ui.words import gloss, prices
@@ -29,6 +30,7 @@ BEARS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
 _STATE = "session-form"
 _USUAL = {"k": "20", "share": "", "how": BEST}  # the preselected share depends on the allowance
 _HOW = (BEST, *CALIBRATIONS)
+_SEARCHED = 50  # charges, for a session with questions left
 
 
 def show(table: dp.Table) -> None:
@@ -44,6 +46,7 @@ def show(table: dp.Table) -> None:
     if not meter.unused:
         job.refused(say("ask.nothing_left"))
         return
+    _open_one(table)
     given = _given(table)
     with st.container(key="card-session-start"):
         questions, share = _size(table, given)
@@ -61,6 +64,19 @@ def show(table: dp.Table) -> None:
         job.refused(refusal)
 
 
+def _open_one(table: dp.Table) -> None:
+    """The way to a paid session that still has questions."""
+    for entry in table.history(_SEARCHED):
+        questions, request = questions_of(entry.charge.claim), entry.charge.request
+        if questions is None or entry.charge.table != table.name or entry.outcome is None:
+            continue
+        asked, ended, _ = workspace().ledger.progress(request)
+        if not ended and asked < questions:
+            label = say("session.go_on", asked=asked, questions=questions)
+            st.page_link(nav.page("session"), label=label, query_params={"table": table.name, "session": request})
+            return
+
+
 def _running(table: dp.Table, request: str) -> bool:
     """Show the session in the URL; False if there is none, with the reason."""
     opening = workspace().job(request)
@@ -71,7 +87,10 @@ def _running(table: dp.Table, request: str) -> bool:
     try:
         session = table.session(request)
     except dp.AllowanceError as refusal:
-        job.refused(str(opening.error or refusal))
+        if isinstance(opening.error, dp.ColumnDoubted):
+            fit_warnings.show(table, opening.error, opening.error.query, request, "session")
+        else:
+            job.refused(str(opening.error or refusal))
         return False
     session_run.show(table, session)
     return True
@@ -209,7 +228,8 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
         st.html("".join(f'<p class="muted">{gloss.text(note)}</p>' for note in notes))
     fit_warnings.before(table, query, price)
     label = say("session.reserve", questions=query.questions, share=prices.takes(table, price.share))
-    job.ask_button(label, table, query, "session-go", disabled=not price.admissible, place="session")
+    if not fit_warnings.instead_at("session", table, query):
+        job.ask_button(label, table, query, "session-go", disabled=not price.admissible, place="session")
     st.html(f'<p class="muted">{gloss.text(say("session.kept"))}</p>')
 
 

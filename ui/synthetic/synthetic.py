@@ -18,7 +18,7 @@ from dpengine.mechanisms.marginals.wanted import MOST_COLUMNS
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable, can_be_part
 from dpengine.messages import say
 from dpengine.planning.opening import PART
-from ui.ask import spend
+from ui.ask import fit_warnings, spend
 from ui.board import board_state
 from ui.parts import conditions, fields, history, job, owner
 from ui.shell import frame
@@ -36,7 +36,13 @@ _USUAL = 15  # columns chosen at first
 def show(table: dp.Table) -> None:
     request = st.query_params.get("made")
     if request and job.became(
-        table, request, lambda query: bool(query.makes_rows), "synthetic.unknown", job.wait, _result
+        table,
+        request,
+        lambda query: bool(query.makes_rows),
+        "synthetic.unknown",
+        job.wait,
+        _result,
+        fit_warnings.at("made"),
     ):
         _earlier(table, request)
         return
@@ -190,6 +196,8 @@ def _buy(table: dp.Table, query: SyntheticTable) -> None:
     board_state.counted_as(query)
     spend.exactly(table, query, PLACE)
     label = say("synthetic_page.button", share=prices.takes(table, price.share))
+    if fit_warnings.instead_at("made", table, query):
+        return
     job.ask_button(label, table, query, "synthetic-go", disabled=not price.admissible, place="made")
     if not price.admissible and not job.short(table, price):
         left = table.meter().unused

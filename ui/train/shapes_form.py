@@ -15,6 +15,7 @@ from dpengine.messages import plain, say
 from dpengine.planning import training
 from dpengine.planning.opening import AT_MOST, opening_share
 from dpengine.released.shapes import predictable, sources
+from ui.ask import fit_warnings
 from ui.board import board_figures, board_state
 from ui.parts import history, job
 from ui.shell import frame, nav
@@ -78,6 +79,8 @@ def buy(table: dp.Table, query: Overview, target: str, worth: Any, least: str = 
             message = say("shapes_page.noise", points=_points(min(moved, 1.0)))
             st.html(f'<p class="warn">{escape(message)}</p>')
     label = say("shapes_page.button", share=prices.takes(table, price.share))
+    if fit_warnings.instead_at(SHAPES, table, query):
+        return
     job.ask_button(label, table, query, "train-go", disabled=not price.admissible, place=SHAPES)
     if not price.admissible:
         job.refused(say("train_page.too_much", left=percent_left(table.meter().unused)))

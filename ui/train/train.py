@@ -18,6 +18,7 @@ from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.messages import called, say
 from dpengine.planning.opening import AT_MOST, SHARES, opening_share
 from dpengine.statistics.features import MOST_WIDE
+from ui.ask import fit_warnings
 from ui.ask.spend import enough, least_share_html
 from ui.parts import answer_notes, fields, history, job, owner
 from ui.shell import frame
@@ -30,11 +31,15 @@ from ui.words import gloss, model_words, prices
 
 def show(table: dp.Table) -> None:
     bought = st.query_params.get(SHAPES)
-    if bought and job.became(table, bought, Overview, "shapes_page.unknown", job.wait, shapes_result.show):
+    if bought and job.became(
+        table, bought, Overview, "shapes_page.unknown", job.wait, shapes_result.show, fit_warnings.at(SHAPES)
+    ):
         _earlier(table, bought)
         return
     request = st.query_params.get("trained")
-    if request and job.became(table, request, OfGradients, "train_page.unknown", _wait, train_result.show):
+    if request and job.became(
+        table, request, OfGradients, "train_page.unknown", _wait, train_result.show, fit_warnings.at("trained")
+    ):
         _earlier(table, request)
         return
     st.html(f"<h1>{escape(say('train_page.title'))}</h1><p class='lead'>{gloss.text(say('train_page.lead'))}</p>")
@@ -304,6 +309,8 @@ def _buy(table: dp.Table, query: OfGradients, worth: Any, least: str) -> None:
         html += f'<p class="warn">{escape(say("train_page.diverges"))}</p>'
     worth.html(html)
     label = say("train_page.button", share=prices.takes(table, price.share))
+    if fit_warnings.instead_at("trained", table, query):
+        return
     job.ask_button(label, table, query, "train-go", disabled=not price.admissible, place="trained")
     if not price.admissible:
         job.refused(say("train_page.too_much", left=percent_left(table.meter().unused)))

@@ -14,6 +14,7 @@ from helpers_page import html_of, open_page, plain
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.messages.language import speaking
+from ui.data import presets
 from ui.words.markup import unmarked
 
 
@@ -211,3 +212,19 @@ def test_a_paid_session_with_questions_left_is_offered(home: dp.Workspace) -> No
     opened = table.open_session(table.session_for(5, table.meter().unused / 4))
     labels = [link.proto.label for link in open_page("session", table="open").get("page_link")]
     assert say("session.go_on", asked=0, questions=5) in labels and opened.request
+
+
+@pytest.mark.parametrize("name", ["years_employed", "Months insured", "let zaposlen", "number vaccinated"])
+def test_a_quantity_is_not_guessed_as_yes_or_no(name: str) -> None:
+    assert presets.suggest(name).kind == "number"
+    assert presets.suggest("employed").kind == presets.suggest("is smoker").kind == "yes_no"
+
+
+def test_a_plan_lists_the_check_that_it_bought(home: dp.Workspace) -> None:
+    table = hours(home, "weight", 100, [61, 72, 83, 94, 65, 56])
+    query = table.query("mean", column="weight", epsilon="0.5")
+    table.submit_plan([query], "run", checked=True)
+    home.jobs.wait("run", 60)
+    assert [entry.charge.claim["key"] for entry in table.checks_of("run")] == ["fit_checks"]
+    shown = plain(html_of(open_page("plan", table=table.name, run="run")))
+    assert "does not fit the declaration, in each of weight" in shown

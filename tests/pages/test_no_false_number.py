@@ -130,17 +130,26 @@ def test_other_codes_are_found_and_a_usual_day_of_eight_hours_is_none(home: dp.W
     worked.ask(worked.query("mean", column="hours a day", epsilon="0.5"), checked=True)
 
 
+def test_an_average_with_a_few_codes_says_where_it_lies_without_them(home: dp.Workspace) -> None:
+    """5 of 100 cells are 99; the noise hides that with a chance below 1e-9."""
+    table = hours(home, "wait", 100, [6, 7, 8, 5, 10] * 19 + [99] * 5)
+    table.ask(table.query("fit_checks", epsilon="1"))
+    answer = table.ask(table.query("mean", column="wait", epsilon="1"), checked=True)
+    shown = notes_of(html_of(open_page("ask", table="wait", answer=answer.request_id)))
+    assert "are exactly 99" in shown and "Without those cells the average is lower." in shown
+
+
 def test_many_zeros_are_said_beside_the_answer_and_named_by_one_click(home: dp.Workspace) -> None:
     """A third of 12,000 cells; the noise hides that with a chance below 1e-9."""
-    table = hours(home, "visits", 50, [0, 12, 20, 0, 14, 30])
-    answer = table.ask(table.query("mean", column="visits", epsilon="0.5"), checked=True)
+    table = hours(home, "trips", 50, [0, 12, 20, 0, 14, 30])
+    answer = table.ask(table.query("mean", column="trips", epsilon="0.5"), checked=True)
     page = open_page("ask", table=table.name, answer=answer.request_id)
     shown = html_of(page)
-    assert re.search(r"3\d–3\d % of the cells of visits are exactly 0\. If 0 means", plain(shown))
+    assert re.search(r"3\d–3\d % of the cells of trips are exactly 0\. If 0 means", plain(shown))
     assert "exactly 0" not in notes_of(shown), "it may be real: not in the size of a warning"
-    assert any(say("fit.way.code", code="0", column="visits") == button.label for button in page.button)
-    anew = table.revise(dp.Schema({"visits": dp.Number(0, 50, codes=[0])}))
-    assert anew.fit_of("visits").checked and anew.fit_of("visits").zeros is None
+    assert any(say("fit.way.code", code="0", column="trips") == button.label for button in page.button)
+    anew = table.revise(dp.Schema({"trips": dp.Number(0, 50, codes=[0])}))
+    assert anew.fit_of("trips").checked and anew.fit_of("trips").zeros is None
 
 
 def test_what_a_check_looked_for_is_said_in_the_usual_size(home: dp.Workspace) -> None:

@@ -183,8 +183,13 @@ class Table:
 
     def checks_before(self, entry: Entry) -> list[Entry]:
         """The charges of the checks that were bought with a question."""
-        requests = [f"{entry.charge.request}{CHECK}{place}" for place in ("", "1")]
-        return [found for one in requests if (found := self._workspace.ledger.find(one)) is not None]
+        return self.checks_of(entry.charge.request)
+
+    def checks_of(self, request: str) -> list[Entry]:
+        """The same for a question's or a plan's request."""
+        requests = [f"{request}{CHECK}{place}" for place in ("", "1")]
+        found = [entry for one in requests if (entry := self._workspace.ledger.find(one)) is not None]
+        return [entry for entry in found if entry.charge.table == self.name]
 
     def took_by(self, answer: Answer) -> Fraction:
         """The same for the charge of an answer."""

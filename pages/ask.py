@@ -11,7 +11,7 @@ import dpengine as dp
 from dpengine.core.printed import percent_left
 from dpengine.messages import say
 from ui.ask import fit_warnings, form, preview, previous_answer, spend, suggestions
-from ui.data import change
+from ui.data import change, people
 from ui.parts import history, job, owner, tables
 from ui.plan import plan
 from ui.shell import frame
@@ -23,6 +23,7 @@ table = current_table()
 st.html(f'<h1 class="sr">{escape(say("page.ask"))}</h1>')
 frame.pick_table(table, "ask")
 change.show_saved(table)  # whoever came back from there
+people.protection_result(table)
 request = job.current_request()
 asked = job.look(request) if request else None
 if asked is not None and not asked.over:

@@ -26,10 +26,11 @@ from dpengine.declared.spelling import normal
 FITS, EMPTY = 0, 1
 BELOW, ABOVE, UNREADABLE, WORD = -1, -2, -3, -4  # UNREADABLE: no number, no day; in a list: not one of its values
 _FIRST_CODE = 2
-USUAL_CODES = (9, 99, 999, 9999, 99999, -1, -9, -99, -999)
+USUAL_CODES = (99, 999, 9999, 99999, -1, -9, -99, -999)
 # A code is larger than the real values. So these count as codes only in a range that ends below ten times the code …
 _NEAR_THE_END = (77, 88, 96, 97, 98, 777, 888, 997, 998, 7777, 8888, 9997, 9998, 77777, 88888, -88, -888, -9999)
-_ONE_DIGIT = (7, 8, -7, -8)  # … and these only in a range of single digits.
+_ONE_DIGIT = (7, 8, -7, -8)  # … these only in a range of single digits …
+_NINE = 100  # … and 9 only in a range that ends here at the latest: an age of 9 is real.
 # Quantities that are never 0: there a 0 stands for “unknown”.
 _NEVER_NONE = (
     "age ages aged starost star starosti let alter edad eta weight weights teza masa gewicht peso height heights visina"
@@ -95,6 +96,7 @@ def _codes(name: str, column: Number) -> list[Fraction]:
     codes = {*USUAL_CODES, *([0] if never_none else [])}
     codes |= {code for code in _NEAR_THE_END if (column.upper if code > 0 else -column.lower) < 10 * abs(code)}
     codes |= {code for code in _ONE_DIGIT if (column.upper if code > 0 else -column.lower) < 10}
+    codes |= {9} if column.upper <= _NINE else set()
     return [Fraction(code) for code in sorted(codes) if column.lower <= code <= column.upper]
 
 

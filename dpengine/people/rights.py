@@ -52,7 +52,8 @@ TABLE = MappingProxyType(
     _all(_FACTS, "name practice facts schema budget closed actor joined sharing")
     | _all(
         _ACCOUNT,
-        "acts took left_before checks_before took_by meter history burn_down more_like_last answers answer_of figures",
+        "acts took left_before checks_before checks_of took_by meter history burn_down more_like_last answers answer_of"
+        " figures",
     )
     | _all(_ACCOUNT, "ledger_rows answer_rows answer_lines account_lines released released_so_far fits fit_of")
     | _all(_ACCOUNT, "people_far_off")

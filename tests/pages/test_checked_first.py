@@ -200,7 +200,7 @@ def test_after_a_rough_check_a_finer_one_stands_there_with_its_price(home: dp.Wo
     if fit.rough:
         share = prices.takes(table, table.preview(finer).share)
         assert say("fit.finer", share=share) in plain(shown) and plain(shown).count(fit.note()) == 1
-        assert f'<p class="headline-note">{fit.note()}' in shown
+        assert f"<p>{fit.note()}</p>" in shown, "no warning: in the usual size"
     page = open_page("data", table="rough")
     assert [one for one in page.button if str(one.key).startswith("fit-again-exact-")] or not fit.rough
     table.ask(finer)

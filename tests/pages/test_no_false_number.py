@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import time
+from urllib.parse import parse_qs
 
 import pandas as pd
 import pytest
@@ -11,6 +14,8 @@ from helpers_page import html_of, open_page, plain
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.messages.language import speaking
+from ui.data import presets
+from ui.words.markup import unmarked
 
 
 def notes_of(shown: str) -> str:
@@ -125,17 +130,26 @@ def test_other_codes_are_found_and_a_usual_day_of_eight_hours_is_none(home: dp.W
     worked.ask(worked.query("mean", column="hours a day", epsilon="0.5"), checked=True)
 
 
+def test_an_average_with_a_few_codes_says_where_it_lies_without_them(home: dp.Workspace) -> None:
+    """5 of 100 cells are 99; the noise hides that with a chance below 1e-9."""
+    table = hours(home, "wait", 100, [6, 7, 8, 5, 10] * 19 + [99] * 5)
+    table.ask(table.query("fit_checks", epsilon="1"))
+    answer = table.ask(table.query("mean", column="wait", epsilon="1"), checked=True)
+    shown = notes_of(html_of(open_page("ask", table="wait", answer=answer.request_id)))
+    assert "are exactly 99" in shown and "Without those cells the average is lower." in shown
+
+
 def test_many_zeros_are_said_beside_the_answer_and_named_by_one_click(home: dp.Workspace) -> None:
     """A third of 12,000 cells; the noise hides that with a chance below 1e-9."""
-    table = hours(home, "visits", 50, [0, 12, 20, 0, 14, 30])
-    answer = table.ask(table.query("mean", column="visits", epsilon="0.5"), checked=True)
+    table = hours(home, "trips", 50, [0, 12, 20, 0, 14, 30])
+    answer = table.ask(table.query("mean", column="trips", epsilon="0.5"), checked=True)
     page = open_page("ask", table=table.name, answer=answer.request_id)
     shown = html_of(page)
-    assert re.search(r"3\d–3\d % of the cells of visits are exactly 0\. If 0 means", plain(shown))
+    assert re.search(r"3\d–3\d % of the cells of trips are exactly 0\. If 0 means", plain(shown))
     assert "exactly 0" not in notes_of(shown), "it may be real: not in the size of a warning"
-    assert any(say("fit.way.code", code="0", column="visits") == button.label for button in page.button)
-    anew = table.revise(dp.Schema({"visits": dp.Number(0, 50, codes=[0])}))
-    assert anew.fit_of("visits").checked and anew.fit_of("visits").zeros is None
+    assert any(say("fit.way.code", code="0", column="trips") == button.label for button in page.button)
+    anew = table.revise(dp.Schema({"trips": dp.Number(0, 50, codes=[0])}))
+    assert anew.fit_of("trips").checked and anew.fit_of("trips").zeros is None
 
 
 def test_what_a_check_looked_for_is_said_in_the_usual_size(home: dp.Workspace) -> None:
@@ -155,9 +169,71 @@ def test_a_price_on_the_slider_and_on_an_offer_is_what_the_button_takes(home: dp
     table = home.add_table("ratings", frame, schema=schema, unit=unit, budget=dp.Budget("1", "1e-6"))
     for epsilon in ("0.05", "0.1", "0.3", "0.6"):
         query = table.query("mean", column="rating", epsilon=epsilon)
-        assert table.prices([query], checked=True) == [table.preview(table.cheapest(query), checked=True).share]
+        seen = table.preview(table.cheapest(query), checked=True)
+        assert table.prices([query], checked=True) == [seen.share if seen.admissible else None]
     page = open_page("ask", table="ratings", q="mean", column="rating", epsilon="0.1")
     slider = next(one for one in page.select_slider if one.key == "ask-slider")
     shares = re.findall(r"[\d.]+ %", " ".join(slider.options))
     button = next(one.label for one in page.button if one.key and one.key.startswith("ask-go"))
     assert re.findall(r"[\d.]+ %", button)[0] in shares, (button, shares)
+
+
+def repeated(home: dp.Workspace) -> dp.Table:
+    """2,000 rows of 400 pupils, declared as one row each."""
+    frame = pd.DataFrame({"Pupil no.": [f"p{at % 400}" for at in range(2_000)], "mark": [1, 2, 3, 4, 5] * 400})
+    schema = dp.Schema({"mark": dp.Number(1, 5), "town": dp.Category(["Mill", "Hill"])})
+    frame["town"] = ["Mill", "Hill"] * 1_000
+    table = home.add_table("pupils", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("9", "1e-6"))
+    table.ask(table.query("fit_checks", columns=[], ids=["Pupil no."], epsilon="1"))
+    return table
+
+
+def test_refusals_about_people_have_their_ways_out_on_every_page(home: dp.Workspace) -> None:
+    repeated(home)
+    for page in ("board", "synthetic", "session", "train"):
+        shown = open_page(page, table="pupils", target="town", features='["mark"]')
+        labels = [link.proto.label for link in shown.get("page_link")]
+        assert unmarked(say("fit.way.people")) in labels, page
+        assert any(button.label == unmarked(say("fit.way.rows")) for button in shown.button), page
+
+
+def test_the_way_to_say_whose_the_rows_are_carries_the_question_and_its_spend(home: dp.Workspace) -> None:
+    repeated(home)
+    page = open_page("ask", table="pupils", q="mean", column="mark", epsilon="0.3")
+    link = next(one for one in page.get("page_link") if one.proto.label == unmarked(say("fit.way.people")))
+    asked = parse_qs(link.proto.query_string)
+    assert asked["protect"] == ["Pupil no."] and json.loads(asked["then"][0])["epsilon"] == "0.3"
+    back = open_page("data", table="pupils", protect="Pupil no.", then=asked["then"][0])
+    next(one for one in back.number_input if one.key == "protect-each-pupils").set_value(5).run()
+    next(one for one in back.button if one.key == "protect-do-pupils").click().run()
+    for _ in range(100):
+        if "People with up to 5 rows are protected." in (shown := plain(html_of(back))):
+            break
+        time.sleep(0.2)
+        back.run()
+    assert "People with up to 5 rows are protected." in shown and back.session_state["ask-epsilon"] == "0.3"
+
+
+def test_a_paid_session_with_questions_left_is_offered(home: dp.Workspace) -> None:
+    frame = pd.DataFrame({"town": ["Mill", "Hill"] * 2_000})
+    schema = dp.Schema({"town": dp.Category(["Mill", "Hill"])})
+    table = home.add_table("open", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("9", "1e-6"))
+    opened = table.open_session(table.session_for(5, table.meter().unused / 4))
+    labels = [link.proto.label for link in open_page("session", table="open").get("page_link")]
+    assert say("session.go_on", asked=0, questions=5) in labels and opened.request
+
+
+@pytest.mark.parametrize("name", ["years_employed", "Months insured", "let zaposlen", "number vaccinated"])
+def test_a_quantity_is_not_guessed_as_yes_or_no(name: str) -> None:
+    assert presets.suggest(name).kind == "number"
+    assert presets.suggest("employed").kind == presets.suggest("is smoker").kind == "yes_no"
+
+
+def test_a_plan_lists_the_check_that_it_bought(home: dp.Workspace) -> None:
+    table = hours(home, "weight", 100, [61, 72, 83, 94, 65, 56])
+    query = table.query("mean", column="weight", epsilon="0.5")
+    table.submit_plan([query], "run", checked=True)
+    home.jobs.wait("run", 60)
+    assert [entry.charge.claim["key"] for entry in table.checks_of("run")] == ["fit_checks"]
+    shown = plain(html_of(open_page("plan", table=table.name, run="run")))
+    assert "does not fit the declaration, in each of weight" in shown

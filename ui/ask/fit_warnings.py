@@ -5,6 +5,7 @@ Also the note, before payment, on the check that the price includes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
 
 import streamlit as st
@@ -59,13 +60,18 @@ def refused(table: dp.Table, asked: dp.Job | None) -> dp.ColumnDoubted | None:
     return asked.error
 
 
-def instead(table: dp.Table, query: dp.Query, quiet: bool) -> bool:
+def instead(table: dp.Table, query: dp.Query, quiet: bool = False, place: str = "answer") -> bool:
     """Shows, in place of the button, that the question would be refused; nothing if `quiet`, because it is shown above.
     True if it would be."""
     against = table.doubts(query)
     if against is not None and not quiet:
-        show(table, against, query)
+        show(table, against, query, place=place)
     return against is not None
+
+
+def instead_at(place: str, table: dp.Table, query: dp.Query) -> bool:
+    """The same on a page that keeps its request in the URL under this name, where it may have been refused above."""
+    return instead(table, query, quiet=bool(st.query_params.get(place)), place=place)
 
 
 def read_on_ask(table: dp.Table, request: str) -> bool:
@@ -102,6 +108,11 @@ def show(
     scroll.arrived(request or None)
 
 
+def at(place: str) -> Callable[[dp.Table, dp.ColumnDoubted, str], None]:
+    """`show` for a page that keeps its request in the URL under this name."""
+    return lambda table, refused, request: show(table, refused, refused.query, request, place)
+
+
 def in_part(table: dp.Table, answer: dp.Answer) -> None:
     """Below an answer: if a check found a few codes or words for “unknown”, buttons that declare them and ask again."""
     if table.practice or table.closed or not may("ask", table.name):
@@ -126,15 +137,15 @@ def _way(
     table: dp.Table, way: WayOut, query: dp.Query | None, name: str, first: bool = False, place: str = "answer"
 ) -> None:
     label, key = unmarked(way.words()), f"way-{way.kind}-{name}"
-    stepwise = query is not None and query.card.answer == "session"  # one of its questions is not asked by itself
+    stepwise = getattr(query, "ask", None) is not None  # a question of a session is not asked by itself
     with st.container(horizontal=True, vertical_alignment="center", key=f"ways-{name}"):
         if way.kind in _DECLARED or way.kind in _WHOSE or (stepwise and way.schema is not None):
             if may("revise", table.name):
                 declared = way.kind not in _WHOSE
-                back = preview.back(table, query) if declared and query is not None else {}
-                where = {"change": "1", "open": way.column} | back if declared else {"protect": way.column}
-                st.page_link(nav.page("data"), label=label, query_params={"table": table.name} | where)
-                if back:
+                back = {} if query is None else preview.back(table, query)
+                where = {"change": "1", "open": way.column} if declared else {"protect": way.column}
+                st.page_link(nav.page("data"), label=label, query_params={"table": table.name} | where | back)
+                if back and declared:
                     st.html(f'<p class="muted">{escape(say("fit.means.declared"))}</p>')
             return
         if (asked := way.query or query) is None or stepwise:

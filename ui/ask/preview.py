@@ -20,6 +20,7 @@ from dpengine.planning.alternatives import curve_alternative
 from ui.ask import form
 from ui.parts import job
 from ui.shell import nav
+from ui.shell.language import in_address
 from ui.words import gloss
 from ui.words.wording import from_zero
 
@@ -137,11 +138,28 @@ def unpriced(table: dp.Table, query: dp.Query) -> dict[str, str]:
 
 
 def back(table: dp.Table, query: dp.Query) -> dict[str, str]:
-    """For the address of a column's card: the question to return to, if Ask can ask it."""
-    if form.STATE not in query.card.asked_on:
+    """For the address of a column's card: the question to return to, with its spend, or its session."""
+    if form.STATE in query.card.asked_on:
+        question = {name: value for name, value in preview_link(table, query).items() if name != "table"}
+    elif session := st.query_params.get("session"):
+        question = {"session": session}
+    else:
         return {}
-    question = {name: value for name, value in unpriced(table, query).items() if name != "table"}
     return {"then": json.dumps(question, ensure_ascii=False)}
+
+
+def came_from() -> dict[str, str]:
+    """The question or the session that the visitor will go back to: URL parameters of Ask or of the session."""
+    given = job.read_address(st.query_params.get("then"))
+    return {name: value for name, value in given.items() if isinstance(value, str)} if isinstance(given, dict) else {}
+
+
+def come_back(table: str) -> None:
+    """Go there; nothing without one."""
+    then = came_from()
+    page = "ask" if then.get("q") in form.ORDER else "session" if "session" in then else ""
+    if page:
+        st.switch_page(nav.page(page), query_params=then | {"table": table} | in_address())
 
 
 # Which noise an answer gets: the most accurate one for the share of the allowance that the question takes now.

@@ -18,7 +18,7 @@ from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.wanted import MOST_AGAINST
 from dpengine.messages import called, plain, say
 from dpengine.messages import plain as plain_number
-from ui.ask import spend
+from ui.ask import fit_warnings, spend
 from ui.board import board_result, board_state
 from ui.board.board_state import NAMES, PLACE
 from ui.parts import history, job, owner
@@ -171,7 +171,9 @@ def show(table: dp.Table) -> None:
     request = st.query_params.get("look")
     if request is None and not any(name in st.query_params for name in ("new", *NAMES)):
         request = table.newest_look()  # instead of the form
-    if request and job.became(table, request, Overview, "board_page.unknown", job.wait, board_result.show):
+    if request and job.became(
+        table, request, Overview, "board_page.unknown", job.wait, board_result.show, fit_warnings.at("look")
+    ):
         _earlier(table, request)
         return
     st.html(
@@ -277,6 +279,8 @@ def _buy(table: dp.Table, query: Overview) -> None:
     spend.exactly(table, query, PLACE)
     label = say("board_page.button", share=prices.takes(table, price.share))
     paid = bool(table.recall(query))
+    if fit_warnings.instead_at("look", table, query):
+        return
     with st.container(key="in-view"):
         job.ask_button(label, table, query, "board-go", disabled=not price.admissible, place="look", again=paid)
     if not price.admissible:

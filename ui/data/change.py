@@ -17,14 +17,14 @@ from dpengine.declared.dialect import Dialect
 from dpengine.mechanisms.choices.drafted import Drafted
 from dpengine.mechanisms.counts.fit_checks import UNSURE
 from dpengine.messages import say
-from ui.ask import form
+from ui.ask import form, preview
 from ui.data import columns as cards
 from ui.data import draft as drafts
 from ui.data.draft import OUT, Card, Draft
 from ui.data.wizard import begin, heading, look, reconsider, waiting
-from ui.parts import answer_notes, job
-from ui.shell import frame, nav, scroll
-from ui.shell.language import address, in_address
+from ui.parts import answer_notes
+from ui.shell import frame, scroll
+from ui.shell.language import address
 from ui.shell.state import NOBODY, current_table, visitor, workspace
 
 _KEY = "changes"  # drafts by table
@@ -128,7 +128,7 @@ def show(below: Callable[[dp.Table], None]) -> None:
     if draft.task is not None:
         _settle(draft, table.name)
     heading("data.change", table=table.name)
-    if (query := form.of_link(table, _then())) is not None:
+    if (query := form.of_link(table, preview.came_from())) is not None:
         st.html(f'<p role="status">{escape(say("data.change.then", question=query.sentence()))}</p>')
     if draft.task is not None:
         waiting(draft.task)
@@ -170,19 +170,11 @@ def _settle(draft: Draft, name: str) -> None:
     if task.error is not None:
         draft.complaint, draft.pressed = task.error, True
         return
-    then = _then()
     st.session_state[_CHANGED] = name
     _forget(name)
-    if then.get("q") in form.ORDER:
-        st.switch_page(nav.page("ask"), query_params=then | {"table": name} | in_address())
+    preview.come_back(name)
     address({"table": name})
     st.rerun()
-
-
-def _then() -> dict[str, str]:
-    """The question that the visitor came from and will go back to: URL parameters of Ask."""
-    given = job.read_address(st.query_params.get("then"))
-    return {name: value for name, value in given.items() if isinstance(value, str)} if isinstance(given, dict) else {}
 
 
 def show_saved(table: dp.Table) -> bool:

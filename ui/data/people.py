@@ -22,6 +22,7 @@ from dpengine.declared.id_names import numbering_people
 from dpengine.declared.unit import MOST_ROWS_EACH, read_relation
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
+from ui.ask import preview
 from ui.data import draft as drafts
 from ui.data import presets, price
 from ui.data.draft import CARE, Draft
@@ -174,6 +175,7 @@ def _under_way(name: str) -> bool:
     st.session_state[_DONE] = name
     if st.query_params.get("table") != name:  # the same file was being added again
         start_over()
+    preview.come_back(name)
     choose_table(name)
     address({"table": name})
     st.rerun()
@@ -189,7 +191,7 @@ def protection_result(table: dp.Table) -> None:
 
 # --- can a person have several rows, and is membership secret?
 
-USUAL_EACH = [1, 3, 5, 10]  # rows of one person, each one click away
+USUAL_EACH = [3, 5, 10, 1]  # rows of one person, each one click away
 
 
 def rows(draft: Draft) -> None:

@@ -296,6 +296,7 @@ _FLAGS = (
     "zavarovan$ vaccinated$ cepljen$ geimpft$ subscribed$ owner$ lastnik$ disabled$ retired$ upokojen$ student$ "
     "referred$ referral$ napotitev$ napoten$ מעשן$"
 )
+_QUANTITIES = "years yrs months weeks ^number ^num let mesecev tednov jahre monate annees anos"
 # Lists by words in any language, as cells may be in any; these before all else: "marital status" is no status.
 _LISTED_FIRST: dict[str, str] = {
     "countries": "country countries drzava drzave drzavljanstvo nationality citizenship staat pays pais ארץ",
@@ -377,6 +378,8 @@ def suggest(name: str) -> Suggestion:
     for key, wanted in _LISTED.items():
         if named and holds(named, wanted):
             return Suggestion("list", key)
+    if holds(words, _QUANTITIES):
+        return Suggestion("number")  # “years employed” is no yes and no
     if holds(words, _FLAGS) and not (len(words) == 1 and words[0] in PERSON.split()):
         return Suggestion("yes_no")  # “member” alone may as well number the members
     return Suggestion("items") if holds(words, _SETS) else Suggestion()

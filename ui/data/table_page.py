@@ -83,6 +83,8 @@ def done(draft: Draft) -> None:
     if not table.closed:
         if table.facts.people is not None and table.facts.unit == dp.Unit.rows():  # else their number is nobody's
             st.html(f"<p>{escape(say('data.done.rows_people', rows=table.facts.people))}</p>")
+        if table.facts.unit.counted:
+            st.html(f"<p>{escape(say('data.done.rows_each', most=table.facts.unit.counted))}</p>")
         offers.show_first_questions(table)
         if not draft.added.joined and (note := _enough(table)):
             paragraph(note)

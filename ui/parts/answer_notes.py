@@ -5,6 +5,7 @@ They use released answers and public facts alone.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from fractions import Fraction
 from functools import lru_cache
@@ -16,7 +17,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.answers import query_of
-from dpengine.asking.column_fit import MADE, WELL_MADE, Fits, declared_since, rough_words, unchecked_words
+from dpengine.asking.column_fit import MADE, WELL_MADE, ColumnFit, Fits, declared_since, rough_words, unchecked_words
 from dpengine.asking.implied_people import ImpliedPeople, implied_by
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.grouped import base
@@ -141,7 +142,9 @@ def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[st
     notes = whole.row_notes(answer.query)
     if there := [fit.column for fit in doubted if fit.column in below and not fit.codes]:
         notes.append(say("fit.note.below", columns=there))
-    notes += [fit.note(answer.query) for fit in doubted if fit.column not in there][:MOST_BETWEEN]
+    notes += [fit.note(answer.query) + _without(answer, fit) for fit in doubted if fit.column not in there][
+        :MOST_BETWEEN
+    ]
     rough = ""
     if telling := not _says_nothing(answer):
         notes += filter(None, [unchecked_words(fits)])
@@ -156,6 +159,20 @@ def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[st
     return "".join(lines)
 
 
+def _without(answer: dp.Answer, fit: ColumnFit) -> str:
+    """Of an average with cells that hold a code: on which side of it the average without them lies."""
+    query, ends = answer.query, answer.interval
+    if not query.rises or query.answer_kind != "place" or not isinstance(ends, tuple) or not fit.codes:
+        return ""
+    if fit.column != query.answer_column or fit.column in {
+        name for one in query.conditions() for name in one.columns()
+    }:
+        return ""
+    if all(code > ends[1] for code in fit.codes):
+        return " " + say("fit.without.lower")
+    return " " + say("fit.without.higher") if all(code < ends[0] for code in fit.codes) else ""
+
+
 def _says_nothing(answer: dp.Answer) -> bool:
     return answer.query.state(answer.value, answer.interval) == FEW
 
@@ -166,8 +183,17 @@ def _way(link: str, words: str) -> str:
 
 def _column_way(answer: dp.Answer, column: str) -> str:
     """The link to a column's card, where it can be declared anew."""
-    link = nav.address("data", str(answer.receipt["table"]), change="1", open=column)
-    return _way(link, say("data.fit.again", column=column))
+    where = {"change": "1", "open": column} | _back(answer.query)
+    return _way(nav.address("data", str(answer.receipt["table"]), **where), say("data.fit.again", column=column))
+
+
+def _back(query: dp.Query) -> dict[str, str]:
+    """The question to come back to after that, where Ask asks it."""
+    if "ask" not in query.card.asked_on:
+        return {}
+    given = {"q": query.card.key} | {name: value for name, value in query.parameters().items() if name != "noise"}
+    question = {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()}
+    return {"then": json.dumps(question, ensure_ascii=False)}
 
 
 def _finer(answer: dp.Answer, columns: list[str]) -> str:

@@ -312,9 +312,10 @@ def became(
     unknown: str,
     wait: Callable[[str], None],
     show: Callable[[dp.Table, dp.Answer], None],
+    doubted: Callable[[dp.Table, dp.ColumnDoubted, str], None] | None = None,
 ) -> bool:
     """Shows the answer that a request of this page (`mine`) led to, or its progress. False if there is none; then the
-    page says why."""
+    page says why. `doubted` shows the ways out if a check refused it."""
     asked = workspace().job(request)
     if not asked.over:
         frame.show_price(table, None)
@@ -324,7 +325,11 @@ def became(
     found = asked.answer
     own = found is not None and (isinstance(found.query, mine) if isinstance(mine, type) else mine(found.query))
     if found is None or not own or found.receipt["table"] != table.name:
-        refused(str(asked.error or say(unknown)), request)
+        if doubted is not None and isinstance(asked.error, dp.ColumnDoubted):
+            frame.show_price(table, None)
+            doubted(table, asked.error, request)
+        else:
+            refused(str(asked.error or say(unknown)), request)
         return False
     frame.show_price(table, None)  # drawn again: the charge may have come after the frame
     show(table, found)

@@ -102,7 +102,8 @@ def _results(table: dp.Table, found: PlanRun) -> None:
     if answered < len(found.rows):
         st.html(f'<p class="warn" role="status">{escape(say("plan.lost"))}</p>')
     with st.container(key="card-plan-results"):
-        st.html(history.rows_html(table, [entry for entry, _ in found.rows], newest_first=False))
+        rows = [*table.checks_of(found.id), *(entry for entry, _ in found.rows)]
+        st.html(history.rows_html(table, rows, newest_first=False))
     for number, (query, against) in enumerate(refused):
         fit_warnings.show(table, against, query, place="asked", key=f"-{number}-")
     st.button(say("plan.another"), key="plan-another", on_click=suggestions.forget_plan, args=(table,))

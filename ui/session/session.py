@@ -18,6 +18,7 @@ from dpengine.asking.sessions import BEST, Session, Taken, most_questions
 from dpengine.core.printed import chance, percent, points
 from dpengine.core.strict_json import canonical
 from dpengine.declared.schema import Number
+from dpengine.ledger.rows import questions_of
 from dpengine.mechanisms.session.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession, State
 from dpengine.mechanisms.session.asks import Share
 from dpengine.messages import say
@@ -354,6 +355,7 @@ BEARS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
 _STATE = "session-form"
 _USUAL = {"k": "20", "share": "", "how": BEST}  # the preselected share depends on the allowance
 _HOW = (BEST, *CALIBRATIONS)
+_SEARCHED = 50  # charges, for a session with questions left
 
 
 def show(table: dp.Table) -> None:
@@ -369,6 +371,7 @@ def show(table: dp.Table) -> None:
     if not meter.unused:
         job.refused(say("ask.nothing_left"))
         return
+    _open_one(table)
     given = _given(table)
     with st.container(key="card-session-start"):
         questions, share = _size(table, given)
@@ -384,6 +387,19 @@ def show(table: dp.Table) -> None:
     job.show_refusal()
 
 
+def _open_one(table: dp.Table) -> None:
+    """The way to a paid session that still has questions."""
+    for entry in table.history(_SEARCHED):
+        questions, request = questions_of(entry.charge.claim), entry.charge.request
+        if questions is None or entry.charge.table != table.name or entry.outcome is None:
+            continue
+        asked, ended, _ = workspace().ledger.progress(request)
+        if not ended and asked < questions:
+            label = say("session.go_on", asked=asked, questions=questions)
+            st.page_link(nav.page("session"), label=label, query_params={"table": table.name, "session": request})
+            return
+
+
 def _running(table: dp.Table, request: str) -> bool:
     """Show the session in the URL; False if there is none, with the reason."""
     opening = workspace().job(request)
@@ -394,7 +410,10 @@ def _running(table: dp.Table, request: str) -> bool:
     try:
         session = table.session(request)
     except dp.AllowanceError as refusal:
-        job.refused(str(opening.error or refusal))
+        if isinstance(opening.error, dp.ColumnDoubted):
+            fit_warnings.show(table, opening.error, opening.error.query, request, "session")
+        else:
+            job.refused(str(opening.error or refusal))
         return False
     show_running(table, session)
     return True
@@ -510,7 +529,8 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
         st.html("".join(f'<p class="muted">{gloss.text(note)}</p>' for note in notes))
     fit_warnings.before(table, query, price)
     label = say("session.reserve", questions=query.questions, share=prices.takes(table, price.share))
-    job.ask_button(label, table, query, "session-go", disabled=not price.admissible, place="session")
+    if not fit_warnings.instead_at("session", table, query):
+        job.ask_button(label, table, query, "session-go", disabled=not price.admissible, place="session")
     st.html(f'<p class="muted">{gloss.text(say("session.kept"))}</p>')
 
 

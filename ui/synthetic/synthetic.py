@@ -34,7 +34,7 @@ from dpengine.released.look import Figure
 from dpengine.released.look_fit import MOST_FITTED
 from dpengine.released.synthetic import ClassShare, FittedTable, KeptTogether, Synthetic
 from ui.ask import answer as answers
-from ui.ask import spend
+from ui.ask import fit_warnings, spend
 from ui.board import board_state
 from ui.parts import conditions, exports, fields, history, job
 from ui.pictures import charts, many
@@ -482,7 +482,7 @@ _USUAL = 15  # columns chosen at first
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("made")
-    if request and job.became(table, request, _mine, "synthetic.unknown", job.wait, _result):
+    if request and job.became(table, request, _mine, "synthetic.unknown", job.wait, _result, fit_warnings.at("made")):
         _earlier(table, request)
         return
     st.html(f"<h1>{escape(say('synthetic_page.title'))}</h1><p class='lead'>{escape(say('synthetic_page.lead'))}</p>")
@@ -620,6 +620,8 @@ def _buy(table: dp.Table, query: SyntheticTable) -> None:
     board_state.counted_as(query)
     spend.exactly(table, query, PLACE)
     label = say("synthetic_page.button", share=prices.takes(table, price.share))
+    if fit_warnings.instead_at("made", table, query):
+        return
     job.ask_button(label, table, query, "synthetic-go", disabled=not price.admissible, place="made")
     if not price.admissible and not job.short(table, price):
         job.too_much(table, "synthetic_page.too_much")

@@ -31,6 +31,7 @@ from dpengine.planning.opening import AT_MOST, SHARES, opening_share
 from dpengine.planning.training import StepsOption, lecture_steps, trainings
 from dpengine.released.shapes import predictable, sources
 from dpengine.statistics.features import MOST_WIDE
+from ui.ask import fit_warnings
 from ui.ask.spend import enough, least_share_html
 from ui.board import board_figures, board_state
 from ui.parts import answer_notes, fields, history, job
@@ -310,6 +311,8 @@ def buy_counts(table: dp.Table, query: Overview, target: str, worth: Any, least:
         if (moved := training.reach_of_effect(query, target, query.most // 10)) >= NOISE:
             st.html(f'<p class="warn">{escape(say("shapes_page.noise", points=_points(min(moved, 1.0))))}</p>')
     label = say("shapes_page.button", share=prices.takes(table, price.share))
+    if fit_warnings.instead_at(SHAPES, table, query):
+        return
     job.ask_button(label, table, query, "train-go", disabled=not price.admissible, place=SHAPES)
     if not price.admissible:
         job.refused(say("train_page.too_much", left=percent_left(table.meter().unused)))
@@ -368,11 +371,15 @@ def of_use(look: dp.Answer) -> bool:
 
 def show(table: dp.Table) -> None:
     bought = st.query_params.get(SHAPES)
-    if bought and job.became(table, bought, Overview, "shapes_page.unknown", job.wait, train_result.show_shapes):
+    if bought and job.became(
+        table, bought, Overview, "shapes_page.unknown", job.wait, train_result.show_shapes, fit_warnings.at(SHAPES)
+    ):
         _earlier(table, bought)
         return
     request = st.query_params.get("trained")
-    if request and job.became(table, request, OfGradients, "train_page.unknown", _wait, train_result.show):
+    if request and job.became(
+        table, request, OfGradients, "train_page.unknown", _wait, train_result.show, fit_warnings.at("trained")
+    ):
         _earlier(table, request)
         return
     st.html(f"<h1>{escape(say('train_page.title'))}</h1><p class='lead'>{gloss.text(say('train_page.lead'))}</p>")
@@ -588,6 +595,8 @@ def _buy(table: dp.Table, query: OfGradients, worth: Any, least: str) -> None:
         html += f'<p class="warn">{escape(say("train_page.diverges"))}</p>'
     worth.html(html)
     label = say("train_page.button", share=prices.takes(table, price.share))
+    if fit_warnings.instead_at("trained", table, query):
+        return
     job.ask_button(label, table, query, "train-go", disabled=not price.admissible, place="trained")
     if not price.admissible:
         job.refused(say("train_page.too_much", left=percent_left(table.meter().unused)))

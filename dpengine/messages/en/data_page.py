@@ -77,6 +77,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.one_label": "No, one row each",
     "data.unit.one_each": "Every row is another person: no “{column}” comes twice in the file.",
     "unit.sure": "If every row is another person, tick that no “{column}” comes twice; else choose Yes above.",
+    "data.done.rows_each": "At most {most} {most|row|rows} of each person {most|counts|count}; further rows are left out.",
     "data.done.rows_people": "{rows} rows count as {rows} different people.",
     "data.unit.one_sure": "So no “{column}” comes twice. If one can, choose Yes; else answers look more exact than they are.",
     "data.unit.one_coming": "“{column}” sounds as if one person could be in two rows. If so, choose Yes; else errors look smaller than they are.",

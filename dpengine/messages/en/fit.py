@@ -13,6 +13,8 @@ SENTENCES: dict[str, str] = {
     "fit.reason.higher": "So the true answer is higher.",
     "fit.reason.lower": "So the true answer is lower.",
     "fit.reason.left_out": "Those are left out.",
+    "fit.without.lower": "Without those cells the average is lower.",
+    "fit.without.higher": "Without those cells the average is higher.",
     "fit.higher": "At least {finding}",
     "fit.lower": "At most {finding}",
     "fit.reason.counted_as": "Such cells count as “{label}”.",

@@ -7,6 +7,7 @@ SENTENCES: dict[str, str] = {
     "card.adaptive_session.theorem": "Adaptive composition under the budget’s filter, each answer with discrete Laplace noise (Dwork, McSherry, Nissim, Smith 2006, Proposition 1)",
     "card.adaptive_session.caveat.kept": "The whole price is charged before the first question. Ending early gives nothing back.",
     "card.adaptive_session.caveat.adaptive": "All answers of the session are within the promised amount at once, whatever you ask after seeing earlier ones.",
+    "session.go_on": "Go on with your paid session: {asked} of {questions} questions asked",
     "session.theorem.laplace": "Adaptive composition under the budget’s filter, each answer with discrete Laplace noise (Dwork, McSherry, Nissim, Smith 2006, Proposition 1)",
     "session.theorem.lecture": "Lecture 6, corollary 5: noise 1/(γn) with γ = ε/√(8k·ln(1/δ)) (Dwork, Rothblum, Vadhan 2010); the loss charged is k answers of γ",
     "session.theorem.gaussian": "Adaptive composition of zero-concentrated losses (Bun, Steinke 2016), each answer with discrete Gaussian noise (Canonne, Kamath, Steinke 2020, Theorem 14)",

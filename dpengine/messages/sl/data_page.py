@@ -76,6 +76,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.one_label": "Ne, vsaka ima eno",
     "data.unit.one_each": "Vsaka vrstica je druga oseba: »{column}« se v datoteki nikjer ne ponovi.",
     "unit.sure": "Če je vsaka vrstica druga oseba, označite, da se »{column}« nikjer ne ponovi; sicer zgoraj izberite Da.",
+    "data.done.rows_each": "Pri vsaki osebi šteje največ toliko vrstic: {most}; druge se izpustijo.",
     "data.done.rows_people": "Vrstic je {rows} in toliko je tudi različnih oseb.",
     "data.unit.one_sure": "»{column}« se torej nikjer ne ponovi. Če se lahko, izberite Da; sicer so odgovori videti natančnejši, kot so.",
     "data.unit.one_coming": "»{column}« zveni, kot da je ena oseba lahko v dveh vrsticah. Če je, izberite Da; sicer se napake zdijo manjše, kot so.",

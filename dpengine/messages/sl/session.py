@@ -7,6 +7,7 @@ SENTENCES: dict[str, str] = {
     "card.adaptive_session.theorem": "Prilagodljiva kompozicija pod filtrom proračuna, vsak odgovor z diskretnim Laplaceovim šumom (Dwork, McSherry, Nissim, Smith 2006, trditev 1)",
     "card.adaptive_session.caveat.kept": "Vsa cena se zaračuna pred prvim vprašanjem. Če končate prej, se nič ne vrne.",
     "card.adaptive_session.caveat.adaptive": "Vsi odgovori seje so hkrati znotraj obljubljenega, karkoli že vprašate po prejšnjih odgovorih.",
+    "session.go_on": "Nadaljuj plačano sejo: postavljenih vprašanj {asked} od {questions}",
     "session.theorem.laplace": "Prilagodljiva kompozicija pod filtrom proračuna, vsak odgovor z diskretnim Laplaceovim šumom (Dwork, McSherry, Nissim, Smith 2006, trditev 1)",
     "session.theorem.lecture": "6. predavanje, posledica 5: šum 1/(γn) z γ = ε/√(8k·ln(1/δ)) (Dwork, Rothblum, Vadhan 2010); zaračunana izguba je k odgovorov po γ",
     "session.theorem.gaussian": "Prilagodljiva kompozicija ničelno koncentriranih izgub (Bun, Steinke 2016), vsak odgovor z diskretnim Gaussovim šumom (Canonne, Kamath, Steinke 2020, izrek 14)",

@@ -185,6 +185,7 @@ TABLE: dict[str, Call] = {
     },
     "took_by": of_table(lambda s, t: t.took_by(s.answer)),
     "answers": of_table(lambda s, t: t.answers(5)),
+    "checks_of": of_table(lambda s, t: t.checks_of("none")),
     "checks_for": of_table(lambda s, t: t.checks_for([s.query])),
     "finer_check": of_table(lambda s, t: t.finer_check(["x"])),
     "fit_of": of_table(lambda s, t: t.fit_of("x")),

@@ -135,7 +135,7 @@ STATEMENTS = (
 )
 
 
-VERSION = 1  # of the tables below, kept as SQLite's `user_version`
+VERSION = 2  # of the tables below and of coded cells, kept as SQLite's `user_version`
 SCHEMA: tuple[str, ...] = (
     """CREATE TABLE entries (
         seq INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL, budget TEXT NOT NULL,

@@ -149,7 +149,7 @@ def test_each_thread_has_its_own_connection_and_none_is_left_open(tmp_path: Path
         assert ledger.standing("b").charges == 20  # and a later call opens a new one
 
 
-@pytest.mark.parametrize(("version", "code"), [(2, "workspace.newer"), (0, "workspace.older")])
+@pytest.mark.parametrize(("version", "code"), [(3, "workspace.newer"), (1, "workspace.older")])
 def test_a_ledger_of_another_version_is_left_alone(tmp_path: Path, version: int, code: str) -> None:
     path = tmp_path / "ledger.sqlite"
     with opened(tmp_path) as ledger, ledger._file.writing() as db:

@@ -156,7 +156,7 @@ def test_two_revisions_at_once_end_with_one_of_them(workspace: Workspace) -> Non
     other.close()
 
 
-@pytest.mark.parametrize(("version", "code"), [(2, "workspace.newer"), (0, "workspace.older")])
+@pytest.mark.parametrize(("version", "code"), [(3, "workspace.newer"), (1, "workspace.older")])
 def test_a_workspace_of_another_version_is_left_alone(tmp_path: Path, version: int, code: str) -> None:
     workspace = Workspace(tmp_path / "var")
     add(workspace)

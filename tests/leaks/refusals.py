@@ -395,8 +395,8 @@ CAUSES: dict[str, Cause] = {
     # The ledger and receipts.
     "ledger.locked": acts.locked,
     "ledger.damaged": acts.damaged,
-    "workspace.newer": acts.of_version(2),
-    "workspace.older": acts.of_version(0),
+    "workspace.newer": acts.of_version(3),
+    "workspace.older": acts.of_version(1),
     "ledger.unwritable": acts.read_only,
     "ledger.full": lambda b: acts.full(b),
     "backup.exists": lambda b: backup.backup(b.stage.workspace.folder, b.folder),

@@ -377,7 +377,7 @@ def test_from_a_shell(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = [sys.executable, "-m", "dpengine", "verify", str(files / "forged.json"), str(files / "copy.sqlite")]
     forged = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert forged.returncode == 1 and forged.stdout.count("\n") == 1 and not forged.stderr
-    assert __main__.main(["verify"]) == 2
+    assert __main__.main(["verify", "--receipt"]) == 2
     assert "python -m dpengine verify RECEIPT... LEDGER" in capsys.readouterr().err
     assert __main__.main([]) == __main__.main(["fly"]) == 2
     assert "verify" in capsys.readouterr().err

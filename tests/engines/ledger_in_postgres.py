@@ -27,7 +27,7 @@ ABOUT_THE_FILE = {
     "test_an_edit_is_noticed_though_the_sums_were_read_before",
     "test_what_was_read_before_somebody_wrote_is_not_kept_as_newer",
     "test_the_file_refuses_a_charge_without_a_grant",
-    "test_a_charge_takes_as_much_work_after_a_thousand_of_theirs_as_after_ten",
+    "test_a_charge_takes_as_much_work_after_a_hundred_of_theirs_as_after_ten",
     "test_a_session_is_charged_once_and_answers_what_was_paid_for",
     "test_a_step_is_in_the_ledger_before_anything_is_read_or_drawn",
 }

@@ -841,8 +841,9 @@ class PostgresLedger:
             if self.exists(db):
                 raise AllowanceError("workspace.older")
             return False
-        if db.value("SELECT version FROM edition") > VERSION:
-            raise AllowanceError("workspace.newer")
+        version = db.value("SELECT version FROM edition")
+        if version != VERSION:
+            raise AllowanceError("workspace.newer" if version > VERSION else "workspace.older")
         return True
 
     def _refuse_unfit(self, db: Link) -> None:

@@ -318,7 +318,11 @@ def test_a_database_belongs_to_one_folder(database: str, ledger: Ledger, tmp_pat
 
 
 def test_a_ledger_of_another_version_is_left_alone(database: str, ledger: Ledger) -> None:
-    for change, code in (("UPDATE edition SET version = 2", "newer"), ("DROP TABLE edition", "older")):
+    for change, code in (
+        ("UPDATE edition SET version = 3", "newer"),
+        ("UPDATE edition SET version = 1", "older"),
+        ("DROP TABLE edition", "older"),
+    ):
         with closing(stranger(database, ledger)) as other:
             other.execute(change.encode())
         with raises(f"workspace.{code}"):

@@ -174,12 +174,14 @@ def leaving(one: RecordedRun, other: RecordedRun) -> list[RecordedFinding]:
 
 def written(workspace: Workspace, table: dp.Table) -> dict[str, str]:
     """All that a person can take away about these answers, hashes and all."""
+    with patch("ui.ledger.report.workspace", lambda: workspace):
+        printed = report.html(table, workspace.ledger.head(), "2026-01-02T03:04:05+00:00")
     return {
         "ledger": "".join(export_lines(workspace.ledger)),
         "answers": "".join(table.answer_lines()),
         "figures": exports.as_csv(ANSWER_COLUMNS, table.answer_rows()),
         "rows": exports.as_csv(ROW_COLUMNS, table.ledger_rows()),
-        "report": report.html(table, workspace.ledger.head(), "2026-01-02T03:04:05+00:00"),
+        "report": printed,
         "meter": repr(table.meter()),
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -55,3 +56,23 @@ def test_an_uncaught_error_is_told_by_its_kind(quiet: bool, tmp_path: Path) -> N
     scan = Scan([canary])
     assert done.returncode == 1 and said.count(b"RuntimeError") >= 5
     assert bool(scan.look("log", said)) != quiet  # and without it the words are there: power
+
+
+def test_a_run_does_not_change_where_other_threads_find_modules(tmp_path: Path) -> None:
+    script = """
+import sys
+from streamlit import config
+config._main_script_path = sys.argv[1]
+from streamlit.runtime.scriptrunner.exec_code import modified_sys_path
+import app
+before = list(sys.path)
+with modified_sys_path(str(app.app._resolve_script_path())):
+    assert sys.path == before, sys.path
+"""
+    subprocess.run(
+        [sys.executable, "-c", script, str(ROOT / "app.py")],
+        cwd=ROOT,
+        env=os.environ | {"ALLOWANCE_HOME": str(tmp_path)},
+        check=True,
+        timeout=120,
+    )

@@ -257,9 +257,9 @@ def test_sixty_four_at_once_with_one_request_are_charged_once(tmp_path: Path) ->
             return list(await asyncio.gather(*(here.asked("ask", token, WANTED) for _ in range(64))))
 
         said = asyncio.run(all_at_once())
-        assert {one.status for one in said} <= {200, 202}  # 202: another one is just looking it up
-        said = [*(one for one in said if one.status == 200), here.ask("ask", token, WANTED)]
-        assert said[-1].status == 200
+        assert {one.status for one in said} <= {200, 202}  # 202 on a busy machine: still at work
+        said = asyncio.run(all_at_once())
+        assert {one.status for one in said} == {200}
         assert len({json.dumps(one.body, sort_keys=True) for one in said}) == 1 and here.charges() == 1
 
 
@@ -272,6 +272,6 @@ def test_two_questions_at_once_under_one_request_are_not_one_answer(tmp_path: Pa
             return list(await asyncio.gather(*(here.asked("ask", token, one) for one in (WANTED, other) * 8)))
 
         said = asyncio.run(both())
-        good = [one for one in said if one.status in (200, 202)]  # 202: another one is just looking it up
-        assert len(good) == 8 and len({one.body["answer"]["sentence"] for one in good if one.status == 200}) == 1
-        assert {one.code for one in said if one not in good} == {"request.reused"} and here.charges() == 1
+        good = [one for one in said if one.status == 200]
+        assert len(good) == 8 and len({one.body["answer"]["sentence"] for one in good}) == 1
+        assert {one.code for one in said if one.status != 200} == {"request.reused"} and here.charges() == 1

@@ -62,6 +62,11 @@ class OfRatio(Noised[Statistic]):
         numbers = len(self.weights)
         return numbers if self.facts.relation == "add_remove" else 1 if self.by is None else 2 * numbers
 
+    @property
+    def parts_apart(self) -> bool:
+        """By group under replace-one, a change inside one group may cost one draw as much as two parts."""
+        return self.by is None or self.facts.relation == "add_remove"
+
     def _known_first(self, numbers: Figures, known: Figure | None) -> Figures:
         return numbers if self.known is None or known is None else (known, *numbers)
 

@@ -131,7 +131,8 @@ class ApiApp:
                 break
             await asyncio.sleep(min(pause, max(deadline - loop.time(), 0)))
             pause = min(pause * 1.5, _POLL[1])
-        job = job or await run(lambda: shows(visit.job(name)), lang)
+        if job is None:
+            job = await run(lambda: shows(visit.job(name)), lang)
         if job["state"] in ("queued", "running"):
             return 202, job, [(b"location", quote(f"/{BASE}/job/{name}").encode("ascii"))]
         return 200, job, []

@@ -27,7 +27,7 @@ PEERS_STAMP := $(PEERS_VENV)/.installed-$(call checksum,bench/requirements-peers
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
-.PHONY: help venv run serve serve-venv workshop test test-engines test-clusters engines-venv engines audit shots lint lock dist test-dist clean samples \
+.PHONY: help release release-prepare bench-all venv run serve serve-venv workshop test test-engines test-clusters engines-venv engines audit shots lint lock dist test-dist clean samples \
 	new-question browser bench bench-engines
 
 help: ## show this list
@@ -93,6 +93,12 @@ bench: $(TEST_STAMP) browser ## speed and error beside other tools, written to b
 bench-engines: $(ENGINES_STAMP) engines ## our answers beside plain aggregates on DuckDB, Postgres and Spark (BENCH_ARGS="--rows 1000000")
 	@$(ENGINES_VENV)/bin/python -m bench.engines $(BENCH_ARGS)
 
+bench-all: bench bench-engines ## every file of bench/results*.md, one after the other
+	@set -e; for part in checks kept "models --write" "people --write" "synthetic_tables --write" "training beside --write" \
+			"training rates --write" "training large --write" "utility --write" "workshop --write"; do \
+		echo "python -m bench.$$part"; $(PY) -m bench.$$part; \
+	done
+
 lock: $(TEST_STAMP) ## pin the requirements again from the .in files (UPGRADE=1 for the newest versions)
 	@set -e; for name in requirements requirements-serve requirements-dev requirements-postgres requirements-spark \
 			bench/requirements-peers; do \
@@ -108,6 +114,16 @@ dist: $(TEST_STAMP) ## wheel, sdist, checksums and SBOM into dist/, and docs/whe
 
 test-dist: $(TEST_STAMP) browser ## install the wheel into an empty environment elsewhere, start it, ask in a browser
 	@$(PY) -W error -m pytest -p no:playwright --timeout=900 -q tests/dist $(TEST_ARGS)
+
+release-prepare: ## write a version everywhere (VERSION=1.0.0)
+	@"$(PYTHON)" tools/release.py prepare "$(VERSION)"
+
+# In this order, from the cheapest to the dearest; each part is a target of its own, and the first failure ends it.
+RELEASE := test test-engines test-dist audit bench-all dist
+release: ## everything that a version needs: tests, audit, benches, changelog, wheel, checksums, SBOM (a day; RELEASE= for some parts)
+	@"$(PYTHON)" tools/release.py check
+	@for part in $(RELEASE); do echo "make $$part"; $(MAKE) $$part || { echo "The release stopped at: make $$part" >&2; exit 1; }; done
+	@"$(PYTHON)" tools/release.py done
 
 clean: ## remove what make built; your tables and ledger in var/ stay
 	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

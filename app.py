@@ -1,22 +1,30 @@
-"""Start here: `streamlit run app.py`. The frame is ui/main.py, so no page can be opened around it."""
+"""Start here: `streamlit run app.py`. The frame is ui/main.py, so no page can be opened around it.
 
-import sys
-from pathlib import Path
+This file imports little, so that a browser soon gets an answer. While it loads the page, a thread imports the rest and
+opens the workspace; the first page waits for that thread (ui/first_screen.py).
+"""
 
-from starlette.middleware import Middleware
-from streamlit.starlette import App
+import gc
 
-from ui.auth import setup
-from ui.shell import incoming, log_privacy
-from ui.shell.state import home
-from ui.shell.web import FrontDoor
-from ui.shell.widget_words import Words
-from ui.workshop import workshop
+gc.disable()  # until everything is imported: nothing is garbage before
 
-# Otherwise Streamlit adds the folder of ui/main.py for the time of each run. What another thread imports while it is
+import sys  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+from starlette.middleware import Middleware  # noqa: E402
+from streamlit.starlette import App  # noqa: E402
+
+from dpengine.core import places  # noqa: E402
+from ui import first_screen  # noqa: E402
+from ui.auth import setup  # noqa: E402
+from ui.shell import incoming, log_privacy  # noqa: E402
+from ui.shell.web import FrontDoor  # noqa: E402
+from ui.shell.widget_words import Words  # noqa: E402
+
+# Otherwise Streamlit adds the folder of ui/main.py during each run. Whatever another thread imports while it is
 # taken out again may not be found: the search goes by position in this list.
 sys.path.append(str(Path(__file__).resolve().parent / "ui"))
-log_privacy.keep(home() / "tmp")
-workshop.warm()
+log_privacy.keep(places.home() / "tmp")
 middleware = [*setup.auth_middleware(), Middleware(FrontDoor), Middleware(Words)]
-app = App("ui/main.py", middleware=middleware, lifespan=setup.finishing(incoming.here.serving(home() / "tmp")))
+app = App("ui/main.py", middleware=middleware, lifespan=setup.finishing(incoming.here.serving(places.home() / "tmp")))
+first_screen.begin()

@@ -93,6 +93,9 @@ def serve(words: list[str]) -> int:
 
 def run(options: Sequence[str]) -> int:
     """Streamlit in this process. It reads our settings from the folder that it runs in, and no others."""
+    import gc
+
+    gc.disable()  # until everything is imported (app.py)
     from streamlit.web.cli import main as streamlit
 
     os.chdir(BASE)

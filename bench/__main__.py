@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench import data, page, publishing, report, startup
+from bench import data, first_start, page, publishing, report, startup
 from bench.measure import must
 from bench.tasks import BUILD, CONTENDERS, LONGEST, LONGEST_LOAD, ROOT, SIZES, TASKS
 
@@ -65,6 +65,7 @@ def main() -> None:
     results["selection"] = _part("selection", startup.selection)
     results["imports"] = _part("imports", lambda: startup.imports(PEERS))
     results["page"] = _part("page", page.measure)
+    results["first start"] = _part("first-start", first_start.measure)
     _say("a first look")
     results["look"] = _part("look", lambda: _json(Path(sys.executable), "bench.marginals", "--json", "--rows", most))
     _say("a large CSV")

@@ -32,7 +32,7 @@ def imports(peers: Path) -> dict[str, float]:
     here = Path(sys.executable)
     asked = {
         "python, nothing else": (here, "pass"),
-        "import dpengine": (here, "import dpengine"),
+        "import dpengine": (here, "from dpengine import *"),
         "import pandas, duckdb": (here, "import pandas, duckdb"),
         "import dpengine, open a workspace, first answer (median, 10^5 rows)": (here, first),
         "import opendp.prelude": (here, "import opendp.prelude"),

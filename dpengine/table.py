@@ -69,7 +69,7 @@ from dpengine.released.compare import Comparable, figures
 from dpengine.released.files import ReleasedSoFar
 from dpengine.released.look_answers import KnownAlready
 from dpengine.released.published import Published
-from dpengine.released.synthetic import KEYS, FittedTable, Synthetic
+from dpengine.released.synthetic import FittedTable, Synthetic
 from dpengine.storage.registry import Record
 
 CHECK = ".check"  # ends the request id of a question's check
@@ -496,7 +496,8 @@ class Table:
 
     def syntheses(self, most: int = 20) -> list[Answer]:
         """Synthetic tables from this one under this budget, newest first."""
-        return paid_answers.answers_of_kinds(self._asker, KEYS, most)
+        keys = tuple(key for key, question in catalogue.items() if question.card.answer == "table")
+        return paid_answers.answers_of_kinds(self._asker, keys, most)
 
     def first_looks(self, most: int = 20, but: str = "") -> list[Answer]:
         """Bought first looks at this table under this budget, newest first, except one: free to see."""

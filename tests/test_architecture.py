@@ -260,6 +260,21 @@ def test_the_public_face_is_small() -> None:
 def test_importing_the_engine_stays_light() -> None:
     """What is slow to import is imported where it is used: pandas (which sqlite_utils brings), scipy, openpyxl."""
     slow = ("pandas", "scipy", "openpyxl", "sqlite_utils", "pyarrow.compute", "dpengine.messages.sl.pages")
-    code = f"import dpengine, sys; print(*sorted(set({slow!r}) & set(sys.modules)))"
+    assert imported("from dpengine import *", slow) == []
+    questions = ("dpengine.mechanisms.counts.histogram", "dpengine.mechanisms.models.train_hinge")
+    assert imported("import dpengine.workspace", (*slow, *questions)) == []
+    assert imported("import dpengine, dpengine.__main__, dpengine.messages", ("numpy", "dpengine.workspace")) == []
+
+
+def imported(code: str, modules: tuple[str, ...]) -> list[str]:
+    """Which of these modules does this code import?"""
+    code = f"import sys; {code}; print(*sorted(set({modules!r}) & set(sys.modules)))"
     shown = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
-    assert shown.stdout.split() == []
+    return shown.stdout.split()
+
+
+def test_each_public_name_is_found() -> None:
+    import dpengine
+
+    assert [name for name in dpengine.__all__ if not hasattr(dpengine, name)] == []
+    assert set(dpengine.__all__) == {*dpengine._HOMES} and not hasattr(dpengine, "AnyQuery")

@@ -76,7 +76,7 @@ def test_each_service_finds_what_it_names(layers: int) -> None:
     for name, one in services.items():
         assert ("image" in one) != ("build" in one), name
         if "image" in one:
-            assert re.fullmatch(r"docker\.io/library/[a-z]+:\d+(\.\d+)*", one["image"]), name
+            assert re.fullmatch(r"docker\.io/library/[a-z]+:\d+\.\d+(\.\d+)?", one["image"]), name  # exact
         else:
             built = one["build"]
             assert (DEPLOY / built["context"]).resolve() == ROOT and ROOT / built[

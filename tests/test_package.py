@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 import allowance
 from allowance import cli
 from dpengine.core import places
-from tools import dist
+from tools import dist, release
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -190,6 +190,57 @@ def test_the_table_of_wheels_is_of_these_pins() -> None:
         text == dist.table({(system, python): [] for system in dist.SYSTEMS for python in dist.PYTHONS})
         and "://" not in text
     )
+
+
+# A release
+
+
+def test_a_release_is_checked_before_hours_of_tests(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "allowance").mkdir()
+    for name in ("VERSION", "CHANGELOG", "README"):
+        path: Path = getattr(release, name)
+        copy = tmp_path / path.relative_to(ROOT)
+        copy.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+        monkeypatch.setattr(release, name, copy)
+    monkeypatch.setattr(release, "ROOT", tmp_path)
+    said = {"status": "", "tag": ""}
+    monkeypatch.setattr(release, "_git", lambda *words: said[words[0]])
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## Unreleased\n\n- Ask.\n", encoding="utf-8")
+    assert len(release.check()) == 2 and release.prepare("1.0") and release.prepare("")
+    assert release.prepare("9.8.7") == [] and release.version() == "9.8.7" and release.check() == []
+    assert release.prepare("9.8.8")  # nothing is unreleased
+    said["status"] = " M docs/audit.md\n M bench/results-people.md\n"
+    assert release.check() == []
+    said["status"] += " M ui/main.py\n"
+    said["tag"] = "v9.8.7\n"
+    assert len(release.check()) == 2 and "ui/main.py" in release.check()[0]
+    assert release.done() == ["dist/ is not whole: make dist"]
+    (tmp_path / "dist").mkdir()
+    names = ("allowance-9.8.7-py3-none-any.whl", "allowance-9.8.7.tar.gz", "allowance-9.8.7.cdx.json")
+    for name in names:
+        (tmp_path / "dist" / name).write_text(name, encoding="utf-8")
+    sums = "".join(f"{release._sum(tmp_path / 'dist' / name)}  {name}\n" for name in names)
+    (tmp_path / "dist" / "SHA256SUMS").write_text(sums, encoding="utf-8")
+    capsys.readouterr()
+    assert release.done() == [] and "git tag -a v9.8.7" in capsys.readouterr().out
+    (tmp_path / "dist" / names[0]).write_text("another", encoding="utf-8")
+    assert len(release.done()) == 1 and release.main(["done"]) == 1
+
+
+def test_a_release_runs_every_part(tmp_path: Path) -> None:
+    """The targets exist, run in order, and the first failure ends it."""
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    parts = re.findall(r"(?m)^RELEASE := (.+)$", text)[0].split()
+    assert parts == ["test", "test-engines", "test-dist", "audit", "bench-all", "dist"]
+    assert all(re.search(rf"(?m)^{part}:", text) for part in parts)
+    written = {path.name for path in (ROOT / "bench").glob("results*.md")}
+    benches = re.search(r"(?ms)^bench-all: (.+?)\n\n", text)
+    assert benches is not None and len(written) == 10
+    for name in written - {"results.md"}:
+        part = {"results-curves.md": "kept", "results-synthetic.md": "synthetic_tables"}.get(name, name[8:-3])
+        assert part in benches[1], name
 
 
 # The files to double-click

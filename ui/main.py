@@ -9,6 +9,10 @@ ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:  # Streamlit puts ui/ on the import path, the packages are one level up
     sys.path.insert(0, str(ROOT))
 
+from ui import first_screen  # noqa: E402
+
+first_screen.wait()
+
 import streamlit as st  # noqa: E402
 
 import dpengine as dp  # noqa: E402
@@ -30,7 +34,7 @@ from ui.shell import (  # noqa: E402
     tour,
     widget_words,
 )
-from ui.shell.state import FIRST_TABLE, current_table, open_table  # noqa: E402
+from ui.shell.state import FIRST_TABLE, current_table, is_fresh, open_table  # noqa: E402
 from ui.shell.web import visitor_of  # noqa: E402
 from ui.workshop import workshop  # noqa: E402
 
@@ -43,26 +47,28 @@ page = st.navigation(list(nav.pages().values()), position="hidden")  # the head 
 widget_words.speak(lessons=page.url_path == "lessons")
 try:
     job.look_up()
-    own = current_table()
-    table = open_table(FIRST_TABLE) if page.url_path == "" else own  # Start always asks about Town
+    # Start always asks about Town. To load it takes as long as all the rest, so the first screen does without.
+    own = None if page.url_path == "" and is_fresh() else current_table()
+    table = open_table(FIRST_TABLE) if page.url_path == "" and own is not None else own
 except dp.AllowanceError as error:  # the workspace itself has changed or is damaged: see docs/operating.md
     frame.show_refusal(str(error))
     st.stop()
 frame.show_refusal(st.session_state.pop("complaint", None))
 name = page.url_path or nav.START
+shown = FIRST_TABLE if table is None else table.name
 scroll.at_address(name)
 if name != "data":
     wizard.let_go_if_done()
-nav.head(name, own)
+nav.head(name, FIRST_TABLE if own is None else own.name)
 with st.container(key="head", horizontal=True, width="content"):
     tour.show_about(name)
     language.pick()
     names.show()
-nav.inside(name, table)
+nav.inside(name, shown)
 workshop.banner()
 frame.draw(table)
 with st.container():  # keeps the elements below in place
-    tour.show(name, table)
+    tour.show(name, shown)
 try:
     with incoming.here.run(person.person() or visitor_of(st.context.cookies)):
         page.run()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 import threading
 import time
 import weakref
@@ -249,6 +250,18 @@ def own_errors(damaged: str = DAMAGED) -> Iterator[None]:
         raise LedgerDamaged() if code == DAMAGED else AllowanceError(code) from None
     except OSError:
         raise AllowanceError("ledger.unwritable") from None
+
+
+def import_library() -> None:
+    """Import sqlite-utils without pandas, which it would import only to store pandas' own types: a quarter of a second.
+    Call it while no other thread may import pandas: for this moment that would fail."""
+    if "pandas" in sys.modules or "sqlite_utils" in sys.modules:
+        return
+    sys.modules["pandas"] = None  # type: ignore[assignment]
+    try:
+        import sqlite_utils  # noqa: F401
+    finally:
+        del sys.modules["pandas"]
 
 
 class Handle:

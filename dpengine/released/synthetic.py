@@ -25,7 +25,6 @@ from dpengine.declared.condition_words import combined
 from dpengine.declared.conditions import read_predicate
 from dpengine.declared.grouped import Grouped, base
 from dpengine.declared.schema import Number
-from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.marginals.residuals import Columns
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.synthetic.of_class import OfClass
@@ -45,7 +44,6 @@ TRIED_POINTS, TRIED_SWEEPS = 2**17, 25  # of the trial fit
 _FACTS, _REFINED = b"synthetic table", b"refined"
 _MISFITS = ""  # the name of a column that only the file has
 _GOLDEN = (5**0.5 - 1) / 2
-KEYS = tuple(key for key, question in catalogue.items() if question.card.answer == "table")
 Pair = tuple[str, str]
 
 

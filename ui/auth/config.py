@@ -18,7 +18,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from dpengine.core.errors import AllowanceError
-from dpengine.declared.source import split_lake
 from ui.shell import gate, workshop_state
 
 SERVE = "ALLOWANCE_SERVE"
@@ -131,6 +130,8 @@ def _served(settings: dict[str, Any]) -> Served:
     provider, proxy = _provider(settings), _proxy(settings)
     if proxy is not None:  # a provider's issuer is compared when the server starts (ui/auth/login.py)
         refuse_other_issuer(administrator[0], proxy.issuer)
+    from dpengine.declared.source import split_lake
+
     databases = _list(settings, "databases", [])
     if not all(_HOST.fullmatch(host) or split_lake(host)[0] for host in databases):
         raise AllowanceError("serve.databases")

@@ -18,15 +18,10 @@ from typing import Any
 from starlette.middleware import Middleware
 
 import dpengine as dp
+from dpengine.core import places
 from dpengine.core.errors import AllowanceError
-from dpengine.workspace import finish_releases
-from ui.api.app import BASE as API
-from ui.api.app import ApiApp
-from ui.api.http import ASGIApp
-from ui.api.metrics import PATH, MetricsApp
 from ui.auth import config
 from ui.shell import downloads, gate, person
-from ui.shell.state import home
 
 
 class WorkspacePeople:
@@ -52,6 +47,11 @@ def auth_middleware() -> list[Middleware]:
 
 
 def _build(served: config.Served) -> Middleware:
+    from ui.api.app import BASE as API
+    from ui.api.app import ApiApp
+    from ui.api.http import ASGIApp
+    from ui.api.metrics import PATH, MetricsApp
+
     try:
         from ui.auth.login import OpenID, refuse_other_issuer
         from ui.auth.middleware import BACK, AuthMiddleware
@@ -66,7 +66,7 @@ def _build(served: config.Served) -> Middleware:
     space = _workspace()
     space.databases = served.databases
     space.name_administrator(space.person(*served.administrator))  # no effect if already named
-    passes = Passes(served.cookie_secret, home(), served.hours, served.origin.scheme == "https")
+    passes = Passes(served.cookie_secret, places.home(), served.hours, served.origin.scheme == "https")
     back = f"{served.address}/{gate.folder()}{BACK}"
     login = OpenID(served.provider, back, served.cookie_secret) if served.provider is not None else None
     doors: dict[str, ASGIApp] = {API: ApiApp(_workspace), PATH: MetricsApp(_workspace)}
@@ -74,7 +74,7 @@ def _build(served: config.Served) -> Middleware:
 
 
 def _workspace() -> dp.Workspace:
-    return dp.open_workspace(home())
+    return dp.open_workspace(places.home())
 
 
 Lifespan = Callable[[Any], Any]
@@ -90,6 +90,8 @@ def finishing(inner: Lifespan) -> Lifespan:
                 yield
             finally:
                 if person.served():
+                    from dpengine.workspace import finish_releases
+
                     await asyncio.to_thread(finish_releases)
 
     return lifespan

@@ -21,10 +21,11 @@ _SLOT = "_meter_slot"
 _DOT = "\u00a0· "  # never begins a line
 
 
-def draw(table: dp.Table) -> None:
+def draw(table: dp.Table | None) -> None:
     slot = st.container(key="meter").empty()
     st.session_state[_SLOT] = slot
-    _fill(slot, table, None)
+    if table is not None:
+        _fill(slot, table, None)
 
 
 def pick_table(table: dp.Table, page: str, width: int = 320) -> None:

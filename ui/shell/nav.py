@@ -14,7 +14,6 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-import dpengine as dp
 from dpengine.messages import say
 from ui.shell import workshop_state
 from ui.shell.language import in_address
@@ -85,7 +84,7 @@ def forget(*names: str) -> None:
         st.query_params.pop(name, None)
 
 
-def head(name: str, table: dp.Table) -> None:
+def head(name: str, table: str) -> None:
     """The app's name, linked to Start, and the places."""
     links = [_link(PLACES[place][0], say(f"place.{place}"), place == place_of(name), table) for place in places()]
     brand = f'<a class="brand" href="{address(START)}" target="_self">{escape(say("place.name"))}</a>'
@@ -93,7 +92,7 @@ def head(name: str, table: dp.Table) -> None:
         st.html(f'<nav aria-label="{escape(say("place.label"))}">{brand}<ul>{"".join(links)}</ul></nav>')
 
 
-def inside(name: str, table: dp.Table) -> None:
+def inside(name: str, table: str) -> None:
     """The pages of this place, the same row on each of them."""
     place = place_of(name)
     listed = rooms(place) if place else []
@@ -108,8 +107,8 @@ def inside(name: str, table: dp.Table) -> None:
         st.html(f'<nav aria-label="{escape(say(f"place.{place}"))}"><ul>{"".join(links)}</ul></nav>')
 
 
-def _link(name: str, label: str, here: bool, table: dp.Table) -> str:
-    return _item(address(name, table.name if name in _OF_A_TABLE else None), label, here)
+def _link(name: str, label: str, here: bool, table: str) -> str:
+    return _item(address(name, table if name in _OF_A_TABLE else None), label, here)
 
 
 def _item(link: str, label: str, here: bool) -> str:

@@ -3,7 +3,7 @@
 Streamlit would collect after every run of a script or fragment, and walk everything ever imported: a tenth of a second,
 thirty times over in a class. That is switched off (`postScriptGC` in .streamlit/config.toml). Instead we freeze what
 exists after the start, and a thread collects every few seconds what runs leave behind. Once the first page is drawn,
-another thread imports what a question needs.
+another thread imports what a question needs. (What the first page needs: ui/first_screen.py.)
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from typing import Any
 
 from streamlit import runtime
 
-from dpengine.statistics.engines.statements import get_ready
+import dpengine as dp
 
 _EVERY, _IDLE = 5.0, 60.0  # seconds
+_DRAWN = 0.5  # for the browser to show the first page
 _once, _tidied = threading.Lock(), threading.Lock()
 _ran = threading.Event()
 
@@ -34,11 +35,24 @@ def settle(again: bool = False) -> None:
     if _once.acquire(blocking=False):
         atexit.register(gc.unfreeze)  # some libraries count live objects at exit
         if runtime.exists():
-            threading.Thread(target=get_ready, name="ready", daemon=True).start()
+            threading.Thread(target=_import_for_questions, name="ready", daemon=True).start()
     elif not again:
         return
     gc.collect()
     gc.freeze()
+
+
+def _import_for_questions() -> None:
+    """And the questions themselves; and load the sample that the first one is about."""
+    from dpengine.statistics.engines.statements import get_ready
+    from ui.shell import person, state
+
+    time.sleep(_DRAWN)
+    with suppress(dp.AllowanceError):  # a page says it
+        if not person.served():
+            state.workspace().record(state.FIRST_TABLE)
+    get_ready()
+    len(dp.catalogue)
 
 
 def _tidy() -> None:

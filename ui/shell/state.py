@@ -81,6 +81,12 @@ def open_table(name: str) -> dp.Table:
     return workspace().table(name, visitor=visitor())
 
 
+def is_fresh() -> bool:
+    """Was no table opened yet, neither a person's own nor the first sample?"""
+    wanted = st.query_params.get("table") or st.session_state.get("table")
+    return not (wanted or workspace().here(FIRST_TABLE) or workspace().names())
+
+
 def current_table() -> dp.Table:
     """The table in the URL, else the one chosen before, else the newest added, else the first sample. An unknown name
     falls back to the sample."""

@@ -10,10 +10,9 @@ from html import escape
 
 import streamlit as st
 
-import dpengine as dp
 from dpengine.messages import known, say
 from ui.shell import nav, web
-from ui.shell.state import FIRST_TABLE, open_table
+from ui.shell.state import FIRST_TABLE, open_table, workspace
 from ui.shell.web import REMEMBERED
 from ui.words import gloss
 
@@ -40,7 +39,7 @@ def _wish(choice: str) -> None:
 
 def first_visit() -> bool:
     """Has this visitor neither chosen about the tour nor asked anything?"""
-    return wish() is None and not open_table(FIRST_TABLE).meter().charges
+    return wish() is None and not (workspace().here(FIRST_TABLE) and open_table(FIRST_TABLE).meter().charges)
 
 
 def offer() -> None:
@@ -55,7 +54,7 @@ def again(page: str) -> None:
         st.page_link(nav.page(STEPS[0]), label=say("tour.again"), query_params={_WISH: "on"})
 
 
-def show(page: str, table: dp.Table) -> None:
+def show(page: str, table: str) -> None:
     """Show the card, if this page is a step."""
     web.keep_cookie(_WISH, st.session_state.get(_WISH))
     if wish() != "on" or page not in STEPS:
@@ -73,7 +72,7 @@ def show(page: str, table: dp.Table) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             if here + 1 < len(STEPS):
                 following = STEPS[here + 1]
-                where = {"table": table.name}
+                where = {"table": table}
                 label = say("tour.next", title=say(f"tour.{following}"))
                 st.page_link(nav.page(following), label=label, query_params=where)
                 st.button(say("tour.skip"), key="tour-skip", type="tertiary", on_click=_wish, args=("off",))

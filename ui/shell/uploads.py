@@ -13,8 +13,6 @@ from typing import BinaryIO
 
 from dpengine.core import files
 from dpengine.core.errors import AllowanceError
-from dpengine.intake.inspect import SUFFIXES
-from dpengine.intake.sheet_records import looks_like_sheet
 
 ONE_DAY = 24 * 60 * 60
 _OURS = re.compile(r"upload-[0-9a-f]{16}\.(csv|parquet|xlsx)")
@@ -39,6 +37,8 @@ def keep(stream: BinaryIO, size: int, folder: Path, most: int) -> Path:
 
 def kind_of(stream: BinaryIO) -> str:
     """The kind of file, by its first bytes. A spreadsheet is an archive with a workbook in it."""
+    from dpengine.intake.sheet_records import looks_like_sheet
+
     stream.seek(0)
     head = stream.read(4)
     sheet = head == b"PK\x03\x04" and looks_like_sheet(stream)
@@ -48,6 +48,8 @@ def kind_of(stream: BinaryIO) -> str:
 
 def waiting(folder: Path) -> list[Path]:
     """Tables and folders of tables in the owner's folder for large files. Links are not followed."""
+    from dpengine.intake.inspect import SUFFIXES
+
     if not folder.is_dir():
         return []
     visible = (path for path in folder.iterdir() if not path.is_symlink() and not path.name.startswith("."))

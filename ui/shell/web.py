@@ -12,16 +12,18 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 import streamlit as st
 
 from dpengine.messages import MEANT, say
 from dpengine.messages.language import LANGUAGES, STORED, speaking
-from ui.api.http import ASGIApp, Message, Receive, Scope, Send
 from ui.shell import gate, incoming, workshop_state
 from ui.shell.scroll import ADMITTED
+
+if TYPE_CHECKING:
+    from ui.api.http import ASGIApp, Message, Receive, Scope, Send
 
 VISITOR_COOKIE = "allowance_visitor"
 LANGUAGE_COOKIE = "allowance_language"

@@ -10,13 +10,16 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from dpengine.messages import CATALOGUES, MEANT
 from dpengine.messages.language import LANGUAGES, STORED, current
-from ui.api.http import ASGIApp, Message, Receive, Scope, Send
 from ui.shell import gate
+
+if TYPE_CHECKING:
+    from ui.api.http import ASGIApp, Message, Receive, Scope, Send
 
 _AREA = "widget."
 

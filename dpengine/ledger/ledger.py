@@ -555,9 +555,6 @@ class Ledger:
     def _newest_to(self, db: Database, budget: str, table: str, claim_digest: str | None) -> list[JsonObject]:
         return sound_rows(db, _NEWEST, [budget, table, claim_digest])
 
-    def _ended(self, db: Database, request: str) -> bool:
-        return bool(list(db.query(_OUTCOMES, [json.dumps([request])])))
-
     def _charge(self, db: Database, request: str) -> Charge | None:
         rows = self._charge_rows(db, request)
         return Charge.from_row(rows[0]) if rows else None
@@ -1075,7 +1072,7 @@ class Ledger:
             rows = self._charge_rows(db, request)
             if not rows:
                 raise AllowanceError("request.unknown")
-            if self._ended(db, request):
+            if list(db.query(_OUTCOMES, [json.dumps([request])])):
                 return False
             # The time of the charge: another time would reveal how long the draw took.
             [paid] = rows

@@ -364,11 +364,6 @@ def free(table: dp.Table, given: dict[str, Any]) -> None:
             st.page_link(nav.page("train"), label=unmarked(label), query_params=where)
 
 
-def of_use(look: dp.Answer) -> bool:
-    """Can a model be read off this first look?"""
-    return bool(predictable(board_figures.look_of(look)))
-
-
 def show(table: dp.Table) -> None:
     bought = st.query_params.get(SHAPES)
     if bought and job.became(
@@ -606,5 +601,5 @@ def _earlier(table: dp.Table, but: str = "") -> None:
     """Earlier trainings, free to open."""
     trainings = [training for training in table.trainings() if training.request_id != but]
     history.kept(say("train_page.earlier"), trainings, "train", "trained")
-    first_looks = [look for look in table.first_looks(but=but) if of_use(look)]
+    first_looks = [look for look in table.first_looks(but=but) if predictable(board_figures.look_of(look))]
     history.kept(say("shapes_page.earlier"), first_looks, "train", "shapes")

@@ -264,12 +264,6 @@ class Face:
         people = self._at.house.people()
         return next((known for known in people if known.id == self.person), KnownPerson(self.person, "", "", ""))
 
-    def called(self, person: str) -> str:
-        """A colleague's name, address, or the beginning of their id."""
-        self._check("called")
-        known = next((someone for someone in self._at.house.people() if someone.id == person), None)
-        return person[:10] if known is None else known.shown
-
     def roles(self, person: str | None = None) -> list[Role]:
         """The current roles of everybody, or one person; of owners' tables, those that the person may know of."""
         self._check("roles")

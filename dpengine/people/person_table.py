@@ -128,8 +128,7 @@ class PersonTable(Table):
 
 
 class PersonPlanner(Planner):
-    """Prices plans against the budget and a grant. If the grant is tighter, a plan is too expensive by what it would
-    take beyond the grant."""
+    """Prices plans against the budget and a grant. If the grant is tighter, the price is what exceeds it."""
 
     def __init__(self, rule: Rule, totals: Totals, keep: Fraction, payer: Payer | None) -> None:
         super().__init__(rule, totals, keep)

@@ -112,11 +112,6 @@ class GradientSum(Aggregate[tuple[int, ...]]):
                     sums[place] += toward_zero(residual * value, ROW_BITS)
         return tuple(sums)
 
-    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
-        """Coordinates of falling size and alternating sign: only a shape to show, not a guess about the data."""
-        pull = people * self.clip * self.layout.most >> ROW_BITS + 2
-        return tuple((-1) ** place * (pull // (place + 1)) for place in range(self.layout.width))
-
     def compiled_as(self) -> GradientSum:
         return replace(self, weights=())
 

@@ -70,13 +70,6 @@ class HitsByMargin(ModelNeed):
                 counts[2 * bisect_right(self.edges, margin) + 1 - target] += 1
         return tuple(counts)
 
-    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
-        """Bins of equal size, and the shares of yes that a well-calibrated model predicts."""
-        bins = self.bins
-        per_bin = people // bins
-        hits = [per_bin * (2 * place + 1) // (2 * bins) for place in range(bins)]
-        return tuple(part for hits_of_bin in hits for part in (hits_of_bin, per_bin - hits_of_bin))
-
     def expression(self, view: View) -> Expression:
         rows = self.binned(view)
         return rows.group_by(rows.bin, miss=1 - rows.target).aggregate(rows=rows.count())
@@ -110,14 +103,6 @@ class ErrorSums(ModelNeed):
                 sums[place] += 1
                 sums[place + 1] += error
         return tuple(sums)
-
-    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
-        """Bins of equal size, errors of a quarter of the largest, and predictions slightly too low at one end and too
-        high at the other."""
-        bins = self.bins
-        per_bin = people // bins
-        tilt = [per_bin * self.most * (2 * place + 1 - bins) // (10 * bins) for place in range(bins)]
-        return (people * self.most**2 // 16, *(part for error_sum in tilt for part in (per_bin, error_sum)))
 
     def expression(self, view: View) -> Expression:
         rows = self.binned(view)

@@ -70,11 +70,6 @@ class SecondMoments(Streamed[tuple[int, ...]]):
                     sums[places[i, j]] += self.product(first, second)
         return tuple(sums)
 
-    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
-        """As if the columns were independent."""
-        each = self.product(self.layout.most, self.layout.most)
-        return tuple(people * each if i == j else 0 for i, j in self.pairs)
-
     def stored(self, names: Mapping[str, str]) -> list[str]:
         return list(dict.fromkeys(names[name] for name in (*self.layout.names, self.layout.target)))
 

@@ -84,8 +84,7 @@ class ApiApp:
         return 200, await run(lambda: verb.does(visit, given), lang), []
 
     async def _heavy(self, work: Callable[[], T], visit: Visit, lang: str, patience: float = 0.0) -> T:
-        """Slow work, on its own threads, with a few jobs at once for each person. More are refused after `patience`
-        seconds."""
+        """Slow work on its own threads, a few jobs at once per person. More are refused after `patience` seconds."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + patience
         while not self._limits.begin(visit.person):
@@ -131,7 +130,7 @@ class ApiApp:
                 break
             await asyncio.sleep(min(pause, max(deadline - loop.time(), 0)))
             pause = min(pause * 1.5, _POLL[1])
-        job = job or await run(lambda: shows(visit.job(name)), lang)
-        if job["state"] in ("queued", "running"):
-            return 202, job, [(b"location", quote(f"/{BASE}/job/{name}").encode("ascii"))]
-        return 200, job, []
+        last: JsonObject = job or await run(lambda: shows(visit.job(name)), lang)
+        if last["state"] in ("queued", "running"):
+            return 202, last, [(b"location", quote(f"/{BASE}/job/{name}").encode("ascii"))]
+        return 200, last, []

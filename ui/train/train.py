@@ -109,8 +109,7 @@ def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
 
 
 def first(table: dp.Table, target: str) -> list[str]:
-    """First columns: for yes and no, all with an exactly computed loss; else one number and one list of two values, as
-    available."""
+    """First columns: for yes and no, all with an exact loss; else one number and one list of two values."""
     offered = columns_for(table, target)
     if isinstance(table.schema[target], Category) and table.budget.rule.c is not None:
         return offered[: MOST_TOGETHER - 1]
@@ -282,8 +281,7 @@ def counts_possible(table: dp.Table, target: str) -> bool:
 
 
 def usual_counts(table: dp.Table, given: dict[str, Any]) -> str:
-    """The smallest share of what is left at which noise hardly moves the effect of a value that a tenth of the people
-    have, within limits."""
+    """The least share of the rest at which noise hardly moves the effect of a value that a tenth of people have."""
 
     def offer(share: str) -> Overview:
         query = counts_offered(table, given, table.meter().unused * int(share) / 100)

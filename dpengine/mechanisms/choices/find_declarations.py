@@ -66,7 +66,7 @@ from dpengine.core.printed import chance
 from dpengine.core.types import Ends, Integers, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FOUND
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, Card, Parameter
 from dpengine.mechanisms.choices.drafted import ELSE, FROM, HOLD, TO, Drafted, drafts, listed
 from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise, chosen
 from dpengine.mechanisms.promises import Within
@@ -104,7 +104,6 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         key="find_declarations",
         asked_on=("data",),
         order=220,
-        version=1,
         answer="declarations",
         states=(FOUND,),
         caveats=("rare", "ends", "delta", "spelling"),
@@ -113,7 +112,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
             Parameter("dates", "columns"),
             Parameter("lists", "columns"),
             Parameter("delta", "delta"),
-            Parameter("epsilon", "epsilon", required=True),
+            EPSILON,
         ),
     )
     declares: ClassVar[bool] = True

@@ -26,7 +26,7 @@ from dpengine.core.types import Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, Card, Parameter
 from dpengine.mechanisms.local.of_people import OfBits, check_people, sums_of_coins, too_few
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Released
@@ -45,7 +45,6 @@ class ShuffleCount(OfBits):
         key="shuffle_count",
         asked_on=("trust",),
         order=510,
-        version=1,
         answer="count",
         states=(FEW,),
         trust="shuffle",
@@ -56,7 +55,7 @@ class ShuffleCount(OfBits):
             Parameter("where", "where", required=True),
             Parameter("calibration", "calibration", default="tight"),
             Parameter("delta", "delta", required=True),
-            Parameter("epsilon", "epsilon", required=True),
+            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(

@@ -40,7 +40,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import read_ref
 from dpengine.mechanisms.answer_state import APART, FEW
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.local.of_people import check_people, sums_of_coins, too_few
 from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
 from dpengine.mechanisms.promises import Within
@@ -63,7 +63,6 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
         key="shuffle_histogram",
         asked_on=("trust",),
         order=520,
-        version=1,
         answer="count",
         states=(FEW, APART),
         trust="shuffle",
@@ -74,9 +73,9 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
             Parameter("column", "column.category", required=True),
             Parameter("solution", "solution", default="first"),
             Parameter("calibration", "calibration", default="joint"),
-            Parameter("where", "where"),
+            WHERE,
             Parameter("delta", "delta", required=True),
-            Parameter("epsilon", "epsilon", required=True),
+            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(

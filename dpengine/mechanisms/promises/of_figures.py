@@ -227,8 +227,7 @@ class Rank(OfShare):
         return facts
 
     def _values(self, asked: Asked | None) -> str:
-        """The error in values: before the draw it is a share of people, and its size in the column's unit depends on
-        the data."""
+        """The error in values: before the draw it is a share of people; its size in values depends on the data."""
         if asked is None:
             return ""
         code = "promise.in_values" if asked.has_range() else "promise.in_values_not"

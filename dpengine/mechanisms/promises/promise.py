@@ -135,8 +135,7 @@ class Promise(ABC):
         return None
 
     def narrows(self, half: Fraction) -> bool:
-        """Would it give a narrower range than a received one of this half-width (the widest of several)? A promise
-        that is no range may."""
+        """Would its range be narrower than a received one of this half-width? A promise that is no range may."""
         return True
 
     def amount_of(self, typed: Fraction, asked: Asked | None = None) -> Fraction:

@@ -46,7 +46,7 @@ from dpengine.declared.conditions import Predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.mechanisms.answer_state import APART, FEW, NEARLY
-from dpengine.mechanisms.card import AnswerKind, Card, Parameter
+from dpengine.mechanisms.card import EPSILON, AnswerKind, Card, Parameter
 from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
 from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise, PermuteAndFlip
 from dpengine.mechanisms.promises import NearAverage, NearBest, Within
@@ -101,7 +101,6 @@ class AdaptiveSession(Query[Any, Any]):
         key="adaptive_session",
         asked_on=("session", "whatif"),
         order=300,
-        version=1,
         answer="session",
         states=(FEW, APART),
         caveats=("kept", "adaptive"),
@@ -111,7 +110,7 @@ class AdaptiveSession(Query[Any, Any]):
             Parameter("delta", "delta"),
             Parameter("rounded", "number"),
             Parameter("ask", "ask"),
-            Parameter("epsilon", "epsilon", required=True),
+            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(
@@ -252,8 +251,7 @@ class AdaptiveSession(Query[Any, Any]):
 
     @property
     def alpha(self) -> Fraction:
-        """Every answer is within this of the table's own average on [0, 1], except with probability β over the whole
-        session."""
+        """Every answer is within this of the table's own average on [0, 1], except with probability β in all."""
         if self.calibration == "gaussian":
             reach = self._reach(1)
         else:

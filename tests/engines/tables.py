@@ -38,10 +38,8 @@ from dpengine.statistics.counts import (
 from dpengine.statistics.distributions import Distribution, GroupDistributions, PairDistribution
 from dpengine.statistics.engines import PostgresRows, SparkRows, every_row
 from dpengine.statistics.features import Layout
-from dpengine.statistics.gradient import GradientSum
 from dpengine.statistics.marginals import CellAxis, Marginals
-from dpengine.statistics.model_checks import ErrorSums, HitsByMargin
-from dpengine.statistics.moments import SecondMoments
+from dpengine.statistics.model_needs import ErrorSums, GradientSum, HitsByMargin, SecondMoments
 from dpengine.statistics.need import Aggregate, Need, Needs, Spread
 from dpengine.statistics.raw_needs import RawNeed
 

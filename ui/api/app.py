@@ -130,7 +130,7 @@ class ApiApp:
                 break
             await asyncio.sleep(min(pause, max(deadline - loop.time(), 0)))
             pause = min(pause * 1.5, _POLL[1])
-        last: JsonObject = job or await run(lambda: shows(visit.job(name)), lang)
+        last = await run(lambda: shows(visit.job(name)), lang) if job is None else job
         if last["state"] in ("queued", "running"):
             return 202, last, [(b"location", quote(f"/{BASE}/job/{name}").encode("ascii"))]
         return 200, last, []

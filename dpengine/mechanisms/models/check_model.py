@@ -29,7 +29,7 @@ from dpengine.mechanisms.trial import CLUB, HALF, WORLD, Example, Trial, model, 
 from dpengine.messages import called, say
 from dpengine.noise.ratio_intervals import ratio, ratio_range, share_and_range
 from dpengine.statistics.features import SHAPES
-from dpengine.statistics.model_checks import ONE, ErrorSums, HitsByMargin
+from dpengine.statistics.model_needs import ONE, ErrorSums, HitsByMargin
 
 USUAL_STEPS = 256
 MOST_STEPS = 1024

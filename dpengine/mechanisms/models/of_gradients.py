@@ -78,7 +78,7 @@ from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent
 from dpengine.statistics.features import CONSTANT, MOST_WIDE, ROW_BITS, WEIGHT_BITS, Layout, Model, Weights
-from dpengine.statistics.gradient import GradientSum
+from dpengine.statistics.model_needs import GradientSum
 from dpengine.statistics.need import AnyNeed
 
 MOST_STEPS = 1_000

@@ -16,9 +16,8 @@ from dpengine.asking.sessions import Session
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.ledger import Ledger
 from dpengine.people import rights
-from dpengine.people.face import Face, Guarded, faced
+from dpengine.people.face import Face, Guarded, PersonTable, faced
 from dpengine.people.home import PersonHome
-from dpengine.people.person_table import PersonTable
 from dpengine.table import Table
 from dpengine.workspace import Workspace
 from tests.helpers_people import EVERYBODY, HALF, MINE, SCHEMA, TERMS, Office, count, office, rows

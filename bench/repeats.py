@@ -50,7 +50,7 @@ def ask_often(table: dp.Table, times: int) -> None:
     rule, before, at = table.budget.rule, Standing.NOTHING, "2026-01-02T03:04:05+00:00"
     told = []
     for one in questions(table):
-        raw = one.draw(one.need().imagine(500, "even"), table._workspace.coins)
+        raw = one.draw(table._workspace.read(one.need(), table._record, table.schema), table._workspace.coins)
         told.append((claim_of(one), one.loss(), one.stored(raw)))
     with ledger._file.writing() as db:
         for turn in range(times):

@@ -17,7 +17,7 @@ from dpengine.declared.schema import Category, Number, Schema
 from dpengine.planning.training import step_seconds
 from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.features import Layout
-from dpengine.statistics.gradient import GradientSum
+from dpengine.statistics.model_needs import GradientSum
 
 NAMES = ("a", "b", "list")
 TIMES = 5

@@ -71,7 +71,7 @@ class Arrays:
 
     def __call__(self, need: Any) -> tuple[int, ...]:
         from dpengine.statistics.features import MARGIN_UNITS, WEIGHT_BITS
-        from dpengine.statistics.moments import SecondMoments
+        from dpengine.statistics.model_needs import SecondMoments
 
         if isinstance(need, SecondMoments):
             cut = self.unit**2 / 2.0**need.bits

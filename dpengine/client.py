@@ -47,8 +47,7 @@ class RefusedByServer(Exception):
 
 
 class Reply(dict[str, Json]):
-    """A reply of the server, also by attribute: `answer.value`, `meter.used`. Exact numbers of previews and meters are
-    Fractions."""
+    """A reply of the server, also by attribute: `answer.value`. Exact numbers are Fractions."""
 
     def __getattr__(self, name: str) -> Json:
         try:

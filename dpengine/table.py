@@ -47,7 +47,7 @@ from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.publish.write_file import imagined
-from dpengine.mechanisms.query import AnyQuery, Query, Released
+from dpengine.mechanisms.query import AnyQuery, Query
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.planning.alternatives import WaysAtOnce, means_together
 from dpengine.planning.opening import (
@@ -63,7 +63,7 @@ from dpengine.planning.opening import (
     room,
     three_figures,
 )
-from dpengine.planning.suggestions import Lever, coins, levers, rehearse, suggest, takes_at_most, worth_asking
+from dpengine.planning.suggestions import Lever, levers, suggest, takes_at_most, worth_asking
 from dpengine.planning.training import trained
 from dpengine.released.compare import Comparable, figures
 from dpengine.released.files import ReleasedSoFar
@@ -125,8 +125,7 @@ class Table:
         return self.budget.rule.delta_reserve
 
     def preview(self, query: AnyQuery, checked: bool = False) -> Preview:
-        """The price and the promise of a question. With `checked`, the price includes the check that it would buy
-        first."""
+        """The price and the promise of a question; with `checked`, including the check that it would buy first."""
         standing = self._standing()  # read before the cap, which only grows: the meter never shows more than 100 %
         seen = build_preview(query, self.budget.rule, standing)
         checks = self.checks_for([query]) if checked else []
@@ -191,11 +190,6 @@ class Table:
         found = [entry for one in requests if (entry := self._workspace.ledger.find(one)) is not None]
         return [entry for entry in found if entry.charge.table == self.name]
 
-    def took_by(self, answer: Answer) -> Fraction:
-        """The same for the charge of an answer."""
-        entry = self._workspace.ledger.find(answer.request_id)
-        return Fraction(0) if entry is None else self.took(entry)
-
     def prices(self, queries: Sequence[AnyQuery], checked: bool = False) -> list[Fraction | None]:
         """The price of each of these now, with the noise that it would get; None where no equally accurate noise fits.
         With `checked`, for versions of one question: with the checks that it would buy first, as in `preview`."""
@@ -213,8 +207,7 @@ class Table:
         return [query for query in found if self.doubts(query) is None]
 
     def suggested(self, key: str, /, **parameters: Json) -> AnyQuery | None:
-        """This question at its opening price, if half of the remaining allowance makes it more than noise; else
-        None."""
+        """This question at its opening price, if half of the rest makes it more than noise; else None."""
         affordable = takes_at_most(Fraction(1, 2), self.budget.rule, self._standing().totals)
         query = worth_asking(self.facts, key, parameters, affordable, 1)
         start = None if query is None else self.opening(query)
@@ -255,8 +248,7 @@ class Table:
         return cheapest(query, self.budget.rule, self._standing().totals)
 
     def ways(self, query: AnyQuery) -> WaysAtOnce | None:
-        """The accuracy of each way of drawing several averages at once at the present price; None for other
-        questions."""
+        """The accuracy of each way of drawing several averages at once at the present price; else None."""
         return means_together(query, self.budget.rule, self._standing().totals)
 
     def least_priced(self, query: AnyQuery, wish: Fraction) -> AnyQuery | None:
@@ -299,13 +291,9 @@ class Table:
         """The same question at the largest ε that takes at most this share of the allowance now, or None."""
         return at_share(query, share, self.budget.rule, self._standing().totals)
 
-    def rehearse(self, query: AnyQuery, times: int = 1) -> list[Released]:
-        """Possible answers, drawn on a made-up table from public facts. Free, and reveals nothing."""
-        return rehearse(query, times)
-
     def rehearse_rows(self, query: OfRows) -> tuple[list[list[Json]], list[list[Json]]]:
         """A few made-up rows, and what would be published for each. Free, and reveals nothing."""
-        return imagined(query, coins())
+        return imagined(query, self._workspace.coins)
 
     def ask(
         self,
@@ -509,8 +497,7 @@ class Table:
         return entries[0].charge.request if entries else None
 
     def already_known(self, query: AdaptiveSession) -> KnownAlready | None:
-        """What bought first looks say about one question of a session before it is asked: the narrowest promised range,
-        else the newest estimate. Free."""
+        """What first looks say about a session's question: the narrowest promised range, else an estimate. Free."""
         return paid_answers.already_known(self.first_looks(paid_answers.MOST_LOOKS), query)
 
     def last_asked(self, query: AnyQuery) -> Entry | None:
@@ -538,8 +525,7 @@ class Table:
         return far_off(paid_answers.answers_of_kinds(self._asker, kinds(), MOST_ASKED), self.facts.about)
 
     def correct_people(self, people: int) -> Table:
-        """Declare another number of people, where membership is secret. Free: no row is read, and earlier answers keep
-        their plans."""
+        """Declare another number of people, where membership is secret. Free: no row is read, no answer changes."""
         record = self._workspace.correct_people(self.name, people, self.actor)
         return type(self)(self._workspace, record, self._budget, self.actor)
 
@@ -552,8 +538,7 @@ class Table:
         return paid_answers.answer_of(self.facts, entry)
 
     def figures(self, entry: Entry, parts: Collection[str] | None = None) -> list[Comparable]:
-        """The figures of a paid answer, or some of them, for comparison, in one joint claim with all others of the
-        budget: free."""
+        """The figures of a paid answer, or some of them, in one joint claim with all others of the budget: free."""
         answer = None if entry.outcome is None else self._workspace.answer_of(entry)
         if answer is None or answer.query.card.answer == "session":
             return []
@@ -597,8 +582,7 @@ class Table:
         return account_lines(self._workspace.ledger.walk(self._budget.id))
 
     def released(self, before: int | None = None) -> Past:
-        """Everything charged to the budget, for this table and those that share it, up to now or before a ledger row.
-        Claims about a population count it."""
+        """All that was charged to the budget, up to now or before a ledger row. Claims about a population count it."""
         return self._workspace.ledger.released(self._budget.id, before)
 
     def released_so_far(self) -> ReleasedSoFar | None:

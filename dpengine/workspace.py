@@ -261,8 +261,7 @@ class Workspace(DeclaredTables):
             self.engine.refuse(part, self.coded(record))
 
     def read(self, need: AnyNeed | RawNeed, record: Record, schema: Schema) -> Any:
-        """A statistic of the coded rows, or of a raw column. Cached for samples only: they are public, and a whole
-        class asks the same."""
+        """A statistic of coded rows or a raw column. Cached for samples only: they are public."""
         key = record.name, repr(need)
         if self.samples_only and key in self._statistics:
             return self._statistics[key]
@@ -313,8 +312,7 @@ class Workspace(DeclaredTables):
         return Table(self, record, self.ledger.budget(entry.charge.budget), entry.charge.actor).answer_of(entry)
 
     def job(self, request_id: str, actor: str = "") -> Job:
-        """The state of a question in this process, in another, or stored before a restart. With `actor`, only if this
-        person asked it."""
+        """The state of a question, here, in another process, or stored. With `actor`, only if this person asked it."""
         state = self.jobs.state(request_id, actor)
         answer = None
         if state.state == "done":
@@ -358,8 +356,7 @@ class Workspace(DeclaredTables):
             erase.sweep_published(self.folder / "published", self._published)
 
     def _let_go(self, folder: str) -> bool:
-        """Is nothing of a forgotten table left in its database? While the database is unreachable, its address is
-        kept."""
+        """Is nothing of a forgotten table left in its database? If unreachable, its address is kept."""
         with suppress(AllowanceError):
             sources.drop_there(self.folder / "tables" / folder)
             return True

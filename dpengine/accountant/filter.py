@@ -167,8 +167,7 @@ def admits(rule: Rule, totals_after: Totals) -> bool:
 
 
 def spent(rule: Rule, totals: Totals) -> Fraction:
-    """The ε that holds if nothing more is asked. It starts at 0, never falls, and is at most ε while the ε-condition of
-    the rule holds."""
+    """The ε that holds if nothing more is asked: from 0 upwards, at most ε while the rule's ε-condition holds."""
     readings = []
     if totals.epsilon is not None:
         readings.append(totals.epsilon)

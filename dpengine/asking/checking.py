@@ -175,13 +175,12 @@ def with_unknown_words(column: Column) -> Column | None:
 
 
 def _parts(column: Number) -> JsonObject:
-    names = ("lower", "upper", "step", "shape", "missing", "measure", "codes", "words")
+    names = ("lower", "upper", "step", "missing", "measure", "codes", "words")
     return {name: getattr(column, name) for name in names}
 
 
 def check_for(table: Checked, wanted: Iterable[str]) -> AnyQuery | None:
-    """The check that questions about these columns buy with them; None where all columns are checked, the table is
-    bundled, or a check is not worth its price."""
+    """The check that questions about these columns buy; None if all are checked or bundled, or it costs too much."""
     if table.practice:
         return None
     fits, names = table.fits(), set(wanted)
@@ -218,8 +217,7 @@ def id_check_for(table: Checked) -> AnyQuery | None:
 
 
 def usual_check(table: Checked, columns: Sequence[str], most: Fraction, least: int) -> AnyQuery | None:
-    """The finest useful check of these columns that `most` of the allowance buys; None where it would be rougher than
-    one row in `least`."""
+    """The finest useful check that `most` of the allowance buys; None if rougher than one row in `least`."""
     asked = table.query("fit_checks", epsilon="1", columns=list(columns))
     finest = table.least_priced(asked, Fraction(asked.most, FINE))
     if finest is not None and table.preview(finest).share <= most:

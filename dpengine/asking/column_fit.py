@@ -39,8 +39,7 @@ ENDS = ("value", "low", "high")
 
 @dataclass(frozen=True)
 class ColumnFit:
-    """What the checks say about a column as it is declared now. `state` is MADE, UNCHECKED, GOOD, MOSTLY_NOT, SOME_NOT
-    or UNSURE."""
+    """What the checks say about a column as declared now: MADE, UNCHECKED, GOOD, MOSTLY_NOT, SOME_NOT or UNSURE."""
 
     column: str
     declared: Column
@@ -316,8 +315,7 @@ class Fits:
         return [name for name in unchecked if any(name in check.found for check in self.checks)]
 
     def between(self, query: AnyQuery) -> list[ColumnFit]:
-        """Columns that need a prominent note: unchecked, doubted, checked roughly, or with too few misfits to
-        refuse."""
+        """Columns with a prominent note: unchecked, doubted, checked roughly, or with few misfits."""
         others = [fit for fit in self.about(query) if fit.column not in query.where.fitting()]
         return [fit for fit in others if fit.doubted or fit.in_part or fit.rough or not fit.checked]
 
@@ -410,8 +408,7 @@ def only_fitting(query: AnyQuery, doubted: Iterable[ColumnFit]) -> AnyQuery | No
 
 
 def declared_since(claim: JsonObject, facts: Facts) -> list[str]:
-    """What was declared anew since an answer was given under this claim, as sentences: the answer means what was
-    declared then."""
+    """What was declared anew since an answer was given under this claim, as sentences."""
     sentences, schema, unit = [], facts.schema, facts.unit
     if (before := claim.get("unit", unit.as_json())) != unit.as_json():
         same = before.get("column") == unit.id_column

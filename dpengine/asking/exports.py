@@ -103,8 +103,7 @@ def burn_down(ledger: Ledger, budget: BudgetRecord, most: int = MOST_STEPS) -> l
 
 @dataclass(frozen=True)
 class Fit:
-    """How many more such questions the rule admits, at most MOST_COUNTED; `cheaper`: more than the present price
-    suggests."""
+    """How many more such questions the rule admits; `cheaper`: more than the present price suggests."""
 
     more: int
     cheaper: bool
@@ -262,8 +261,7 @@ def step_words(kind: str, body: JsonObject) -> str:
 
 
 def answer_rows(ledger: Ledger, budget: BudgetRecord, fits: Callable[[str], Fits]) -> Iterator[list[Json]]:
-    """Every released figure under ANSWER_COLUMNS, oldest first: a row for a number or a label, a row for each bar.
-    `fits` gives a table's checks."""
+    """Every released figure under ANSWER_COLUMNS, oldest first, a row for each. `fits` gives a table's checks."""
     for entry in _answered(ledger, budget):
         charge, body = entry.charge, entry.outcome.body if entry.outcome else {}
         value, interval = body["value"], body["interval"]

@@ -160,8 +160,7 @@ class Planner:
         return best
 
     def _least(self, wishes: Sequence[Wish], as_asked: bool) -> Priced:
-        """The better of least ε and least r for each question; `as_asked`: unchanged questions keep their noise and
-        ε."""
+        """The better of least ε and least r for each question; `as_asked`: unchanged questions stay as they are."""
         by_epsilon, by_renyi = (self._by(key, wishes, as_asked) for key in (_least_epsilon, _least_renyi))
         first = self._priced(by_epsilon)
         if by_renyi == by_epsilon or self._rule.c is None:

@@ -215,8 +215,7 @@ def _pair_parts(query: AnyQuery, value: Json) -> Counter[str]:
 
 
 def _lifted(first: ValueCounts, second: ValueCounts, more: int) -> tuple[ValueCounts, ValueCounts]:
-    """The same two tables with `more` further people for each value that occurs, so that counts are near the
-    threshold."""
+    """The same two tables with `more` further people for each value, so that counts are near the threshold."""
     names = sorted({name for name, _ in (*first, *second)})
     before, after = (tuple((name, held.get(name, 0) + more) for name in names) for held in (dict(first), dict(second)))
     return before, after
@@ -444,8 +443,7 @@ def claimed_at(loss: Loss) -> tuple[Fraction, Fraction]:
 
 
 def laws_of(query: AnyQuery, one: Any, other: Any, known: dict[Any, Law | None] | None = None) -> tuple[Law, Law]:
-    """The laws of a question on two statistics, on one support; for released values it depends on both. `known` caches
-    computed laws."""
+    """The laws of a question on two statistics, on one common support. `known` caches computed laws."""
     if isinstance(query, FindDeclarations):
         return _declared_laws(query, one, other, {} if known is None else known)
     cached = {} if known is None else known

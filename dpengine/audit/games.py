@@ -170,8 +170,7 @@ def _count(table: Table, epsilon: Fraction) -> AnyQuery:
 
 
 def _at_most(wanted: Fraction, left: Fraction) -> Fraction:
-    """The wanted ε, or what is left of the allowance if that is less; a thousandth if nothing is left, so that the
-    ledger refuses."""
+    """The wanted ε, or what is left if that is less; a thousandth if nothing is left: the ledger then refuses."""
     return max(min(wanted, left), _FINEST)
 
 

@@ -125,8 +125,7 @@ def renyi(one: Sequence[object], other: Sequence[object], order: Fraction, failu
 def train_divergence(
     one: Sequence[object], other: Sequence[object], order: float, failure: float
 ) -> tuple[Witness, bool] | None:
-    """The witness and the direction with the best bound, judged by the half of these draws that they were not fitted
-    to."""
+    """The witness and direction with the best bound, judged by the draws that they were not fitted to."""
     middle, centre = (len(one) + 1) // 2, (len(other) + 1) // 2
     tried = one[middle:] or one, other[centre:] or other
     best: tuple[float, Witness, bool] | None = None
@@ -547,8 +546,7 @@ def ledger_section(plays: int) -> tuple[Section, list[str]]:
 
 
 def most_shown(draws: int) -> float:
-    """The largest bound that this many draws can give: for an event that is certain on one table and impossible on the
-    other."""
+    """The largest bound that this many draws can give: for an event certain on one table, impossible on the other."""
     tested = draws - draws // 2
     low = lower_chance(np.array([tested]), tested, FAILURE / 2)[0]
     return math.log(float(low) / float(upper_chance(np.array([0]), tested, FAILURE / 2)[0]))

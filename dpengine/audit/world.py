@@ -32,8 +32,7 @@ SETS = ((), (0,), (0, 1), (2, 3), (1, 2), (0, 1, 2, 3), (0, 2), (3,))
 
 
 def one_person(rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """Of the set that a person's rows hold together, the first two items count in a histogram. Any rule that depends
-    only on this set would do."""
+    """Of the items in a person's rows, the first two count in a histogram. Any rule on their set would do."""
     first = sorted({item for row in rows for item in row["s"]})[:2]
     return tuple(row | {cut("s"): tuple(item for item in row["s"] if item in first)} for row in rows)
 

@@ -89,8 +89,7 @@ def _done(home: Path, place: Place, state: LedgerState, wanted: str, rest: list[
 
 
 def look(home: Path, kept: str = "", place: Place | None = None) -> LedgerState:
-    """`kept`: a head that was noted elsewhere. A ledger without that row is an older copy, whatever lies beside it.
-    Nothing is changed."""
+    """`kept`: a head noted elsewhere. A ledger without that row is an older copy. Nothing is changed."""
     if place is None:
         with closing(place_of_ledger(home)) as place:
             return look(home, kept, place)

@@ -60,8 +60,7 @@ def put_first(fresh: Path, place: Path) -> None:
 
 
 def lock(handle: int, shared: bool = False, wait: bool = True) -> bool:
-    """Lock an open file until it is closed. False if somebody else has it and `wait` is off. OSError on a file system
-    without locks."""
+    """Lock an open file until it is closed. False if it is taken and `wait` is off. OSError if locks do not exist."""
     kind = LockFlags.SHARED if shared else LockFlags.EXCLUSIVE
     try:
         _locker.lock(handle, kind if wait else kind | LockFlags.NON_BLOCKING)

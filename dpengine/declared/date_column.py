@@ -33,7 +33,6 @@ class Date:
     order: str
     words: bool
 
-    shape: ClassVar[str] = "even"  # the public guess for previews
     complete: ClassVar[bool] = False  # a row without a day is left out
     kappa: ClassVar[Fraction] = Fraction(1)
 

@@ -320,8 +320,7 @@ def check_names(given: Sequence[str]) -> list[str]:
 
 
 def first_record(path: Path, dialect: Dialect) -> tuple[list[str], str]:
-    """The file's own names, and the sign that ends the first record: "\\r" in very old files, else "\\n" (with or
-    without "\\r")."""
+    """The file's own names, and the sign that ends a record: "\\r" in very old files, else "\\n"."""
     with Utf8(path, dialect.encoding) as stream:
         lines = Lines(stream, "")
         try:

@@ -121,7 +121,6 @@ class Number:
     lower: Fraction
     upper: Fraction
     step: Fraction
-    shape: str  # a public guess for previews: "even", "bell" or "skewed"
     missing: Fraction | None  # the substitute for a missing value; None: the row is left out
     measure: str  # the unit of measurement: €, kg, min; public, and shown in answers
     codes: tuple[Fraction, ...]  # in order
@@ -132,7 +131,6 @@ class Number:
         lower: object,
         upper: object,
         step: object = 1,
-        shape: str = "bell",
         missing: object = None,
         measure: str = "",
         codes: Json = (),
@@ -146,14 +144,14 @@ class Number:
             raise AllowanceError("number.step", suggestion=text_of(round_step(high - low)))
         if (high - low) / grain >= MOST_STEPS:
             raise AllowanceError("number.grid", most=MOST_STEPS)
-        if shape not in ("even", "bell", "skewed") or not isinstance(words, bool):
+        if not isinstance(words, bool):
             raise AllowanceError("schema.unreadable")
         filled = None if missing is None else read_number(missing, "missing")
         if filled is not None and not low <= filled <= high:
             raise AllowanceError("number.missing_outside")
         if not isinstance(measure, str) or len(measure.strip()) > LONGEST_MEASURE or not visible(measure):
             raise AllowanceError("number.measure", most=LONGEST_MEASURE)
-        parts = {"lower": low, "upper": high, "step": grain, "shape": shape, "missing": filled}
+        parts: JsonObject = {"lower": low, "upper": high, "step": grain, "missing": filled}
         parts |= {"measure": " ".join(measure.split()), "codes": _codes(codes), "words": words}
         for name, value in parts.items():
             object.__setattr__(self, name, value)
@@ -209,7 +207,7 @@ class Number:
 
     def as_json(self) -> JsonObject:
         grid = {name: text_of(getattr(self, name)) for name in ("lower", "upper", "step")}
-        data: JsonObject = {"kind": "number", **grid, "shape": self.shape}
+        data: JsonObject = {"kind": "number", **grid}
         data |= {} if self.missing is None else {"missing": text_of(self.missing)}
         data |= {"measure": self.measure} if self.measure else {}
         data |= {"codes": [text_of(code) for code in self.codes]} if self.codes else {}

@@ -192,8 +192,7 @@ def _read(address: object) -> dict[str, str | int]:
 
 
 def without_password(address: str) -> str:
-    """A typed address without what may be a password: everything between the name and the host. Empty where a password
-    may be elsewhere."""
+    """A typed address without what may be a password; empty where a password may be elsewhere."""
     head, at, tail = address.rpartition("@")
     scheme, colon, who = head.rpartition("://") if head.count("://") == 1 else ("", "", head)
     left = f"{scheme}{colon}{who.partition(':')[0]}{at}{tail}"

@@ -94,8 +94,7 @@ def _bare(text: str) -> str:
 
 
 def spelling_places(name: str, labels: Sequence[str], missing: str) -> dict[str, int]:
-    """The index of each spelling's label, without values that are not declared. `missing` is the label for no
-    answer."""
+    """The index of each spelling's label, declared values only. `missing` is the label for no answer."""
     line_of, none = _variants(name)
     of_line: dict[int, int] = {}
     for place, label in enumerate(labels):

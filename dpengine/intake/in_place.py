@@ -244,8 +244,7 @@ def _wanted(unit: Unit, columns: list[str], every: bool) -> str:
 
 
 def _coded(schema: Schema, unit: Unit, dialect: Dialect, columns: list[str], letters: str, every: bool = False) -> str:
-    """The coded rows: all, or at most the declared number of each person by a keyed hash of their content. With
-    `every`, all rows of each person."""
+    """The coded rows: all, or at most the declared number of each person, by keyed hash. With `every`, all rows."""
     cells = [
         _SMALL.format(_cell(columns, name), letters) if isinstance(column, Category) else _cell(columns, name)
         for name, column in schema.columns.items()

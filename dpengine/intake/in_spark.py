@@ -80,8 +80,7 @@ class Lake:
 
 @contextmanager
 def reading(source: Source, spill: Callable[[], Path] | None) -> Iterator[Lake]:
-    """Drops Spark's own error messages: they may quote a value. `spill`: the folder for what does not fit into the
-    memory of a Spark started here."""
+    """Drops Spark's error messages: they may quote a value. `spill`: the folder for what exceeds Spark's memory."""
     try:
         from dpengine.statistics.engines.spark import BROKEN, CONNECT, SparkEngine
     except ImportError:

@@ -80,8 +80,7 @@ def names_of(path: Path, dialect: Dialect) -> list[str]:
 def survey(
     path: Path, dialect: Dialect, bad_records: str = "refuse", progress: Callable[[float], None] | None = None
 ) -> None:
-    """Refuses what `load` would refuse, and reports nothing else: the number of rows stays private until the table has
-    a declared unit."""
+    """Refuses what `load` would refuse, and reports nothing else: the number of rows is still private."""
     rows = sum([_rows(file, dialect, bad_records, progress) for file in files_of(path)])
     if not rows:
         raise AllowanceError("load.no_rows")

@@ -171,8 +171,7 @@ def _tidy(cell: str) -> str:
 
 
 def _kinds(cell: str) -> str:
-    """SQL for a cell's canonical text: # (or - if negative) and the digits of a number without leading zeros; for
-    anything else, = and the text."""
+    """SQL for a cell's canonical text: # or - and the digits of a number; for anything else, = and the text."""
     digits = f"split_part({cell}, 'e', 1)"
     for sign in _SIGNS:
         digits = f"replace({digits}, '{sign}', '')"

@@ -81,8 +81,7 @@ def _database(path: Path) -> Iterator[str]:
 
 
 def _killed(address: str) -> bool:
-    """Was a write killed halfway? SQLite would have to undo it first, which a file opened for reading does not
-    allow."""
+    """Was a write killed halfway? SQLite would have to undo it first, which a read-only file does not allow."""
     try:
         with closing(sqlite3.connect(address, uri=True)) as connection:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()

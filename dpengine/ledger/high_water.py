@@ -51,8 +51,7 @@ class Mark:
 
 
 class Anchor:
-    """The file with the mark, and the lock beside it. Any number of processes may advance it; it never goes back by
-    itself."""
+    """The file with the mark, and its lock. Any process may advance it; it never goes back by itself."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -289,8 +289,7 @@ class Ledger:
         return self._file.kept(("before", charge.budget, str(charge.seq)), read)
 
     def recounted(self, charge: Charge) -> tuple[Totals, Totals] | None:
-        """The sums of its budget before and after a charge, as counted since more protection was declared; None if none
-        was declared after it."""
+        """The sums before and after a charge, as counted since more protection was declared; None if none was."""
 
         def read(db: Database) -> dict[int, tuple[Totals, Totals]]:
             done = owner_rows.protections(db, charge.budget)
@@ -455,8 +454,7 @@ class Ledger:
         return self._file.kept(key, lambda db: self._counted(db, budget, last.seq + 1, but))
 
     def others_since(self, budget: str, row: int, but: str, most: int = 1) -> list[int]:
-        """The first rows after `row` that charged or released something about the people of a budget, except by the
-        request `but`."""
+        """The first rows after `row` that charged or released something of a budget, except by the request `but`."""
         with self._file.reading() as db:
             return [int(later["seq"]) for later in db.query(_OTHERS_SINCE, [budget, row, but, most])]
 
@@ -554,9 +552,6 @@ class Ledger:
 
     def _newest_to(self, db: Database, budget: str, table: str, claim_digest: str | None) -> list[JsonObject]:
         return sound_rows(db, _NEWEST, [budget, table, claim_digest])
-
-    def _ended(self, db: Database, request: str) -> bool:
-        return bool(list(db.query(_OUTCOMES, [json.dumps([request])])))
 
     def _charge(self, db: Database, request: str) -> Charge | None:
         rows = self._charge_rows(db, request)
@@ -667,8 +662,7 @@ class Ledger:
         claim: JsonObject | None = None,
         takes: Fraction | None = None,
     ) -> ShareRequest:
-        """Ask for a larger share, or for one question above the limit. The row holds the question and its price, never
-        an answer."""
+        """Ask for a larger share, or for one question above the limit. The row holds no answer."""
         read_request(wish)
         printable = "".join(letter if letter.isprintable() else " " for letter in reason)
         reason = " ".join(printable.split())[:LONGEST_REASON]
@@ -1008,8 +1002,7 @@ class Ledger:
             repeats.fill(db)
 
     def recover(self, budgets: Sequence[str], report: JsonObject, actor: str) -> None:
-        """Record an operator's recovery of this ledger, and close the budgets that may not spend after it, in one
-        transaction."""
+        """Record an operator's recovery and close the budgets that may not spend after it, in one transaction."""
         with self._file.writing() as db:
             self._append(db, "recovered", "", "", actor, canonical(report), "", _now())
             for budget in sorted(set(budgets)):
@@ -1075,7 +1068,7 @@ class Ledger:
             rows = self._charge_rows(db, request)
             if not rows:
                 raise AllowanceError("request.unknown")
-            if self._ended(db, request):
+            if list(db.query(_OUTCOMES, [json.dumps([request])])):
                 return False
             # The time of the charge: another time would reveal how long the draw took.
             [paid] = rows
@@ -1214,8 +1207,7 @@ def payers_of(book: PeopleBook, record: BudgetRecord, table: str, grants: Sequen
 
 
 def grant_exceeded(record: BudgetRecord, payer: Payer, costs: Sequence[Cost]) -> BudgetExceeded:
-    """The questions' part of the person's share and what is left of it, as their meter shows them. If their part of δ
-    is too small, that."""
+    """The questions' part of the person's share and the rest of it, as on their meter; or that δ is too small."""
     moves, room = people_rules.moves(record.rule, payer.meter, costs), people_rules.room(payer.grant, payer.held)
     if moves <= room:
         wanted = sum((paid.delta for paid in costs), Fraction(0))

@@ -78,8 +78,7 @@ def stands(db: Database, digest: str) -> bool:
 
 
 def at_hand(db: Database, bodies: Iterable[str]) -> None:
-    """Load the lists that these bodies of charges and steps name, unless they are in memory. A list that does not match
-    its digest is not loaded."""
+    """Load the lists that these bodies name. A list that does not match its digest is not loaded."""
     for digest in {digest for body in bodies for digest in named_in(body)}:
         with _lock:
             known = digest in _kept

@@ -136,8 +136,7 @@ def refuse_budget_closed(db: Database, budget: str) -> None:
 
 
 def all_closed(db: Database) -> dict[tuple[str, str], str]:
-    """(budget, table) → `seal` or `forget`, for every closed table; `forget` if both were done. (budget, "") → `close`,
-    for every closed budget."""
+    """(budget, table) → `seal` or `forget` (if both, `forget`); (budget, "") → `close`."""
     acts = sorted(
         (Act.from_row(row) for row in sound_rows(db, _ALL_CLOSED, []) + sound_rows(db, _ALL_CLOSE, [])),
         key=lambda act: act.kind,

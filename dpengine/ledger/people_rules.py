@@ -545,8 +545,7 @@ def approval(book: Book, actor: str, budget: str, table: str, claim: JsonObject)
 def step_fault(
     book: Book, actor: str, budget: str, table: str, under: str, keys: Sequence[str], day: str
 ) -> str | None:
-    """A paid step is drawn only while the grant it was paid under still holds, and covers both the session and the step
-    as a single question."""
+    """A step is drawn only while the grant that paid for it holds and covers both session and step."""
     grants = grants_for(book, actor, budget, table, day)
     grant = next((grant for grant in grants if grant.to == under), None)
     if grant is None:

@@ -80,8 +80,7 @@ def law_of(claim: JsonObject, noise: str | None = None) -> str:
 
 
 def since(db: Database, budget: str, charge: int = 2**62) -> str:
-    """A budget, with the row before this charge that last declared more protection on it: since then the same words ask
-    about people, not rows."""
+    """A budget, and the row before this charge that last declared more protection on it, which begins a new count."""
     rows = list(db.query(_PROTECTED, [base_of(budget), charge]))
     return f"{budget} {rows[0]['seq']}" if rows else budget
 

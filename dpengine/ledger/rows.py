@@ -46,8 +46,7 @@ LedgerRow = Mapping[str, Json]
 
 @dataclass(frozen=True)
 class BudgetRecord:
-    """A budget. It keeps the rule and the unit it was created with, except that its cap ε may have been raised and more
-    protection declared since."""
+    """A budget: the rule and unit it was created with, but for a raised cap ε and more protection since."""
 
     id: str
     name: str
@@ -173,8 +172,7 @@ class Reservation(TypedDict):
 
 @dataclass(frozen=True)
 class Charge:
-    """What was spent, on which claim, and the sums before and after. The ledger does not interpret `claim`, which holds
-    only public facts."""
+    """What was spent on which claim, and the sums before and after. `claim` holds public facts only."""
 
     seq: int
     at: str

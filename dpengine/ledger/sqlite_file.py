@@ -446,8 +446,7 @@ def journal(folder: Path) -> str:
 
 
 def refuse_holes(path: Path) -> None:
-    """On a disk with small blocks and no space, refuses to open a file that uses shared memory: it may come from
-    another disk."""
+    """On a full disk with small blocks, refuses a file that uses shared memory: it may come from another disk."""
     risky = small_blocks(path.parent) and nearly_full(path.parent) and path.exists()
     if risky and _start(path)[18:] == SHARES_MEMORY:
         refuse_full(path.parent)
@@ -458,8 +457,7 @@ _seeking = threading.Lock()
 
 
 def _start(path: Path) -> bytes:
-    """The first bytes of the file, which is opened once and never closed: to close it would drop every lock that SQLite
-    holds on it in this process."""
+    """The first bytes of the file. It stays open: closing it would drop SQLite's locks on it in this process."""
     status = path.stat()
     place = status.st_dev, status.st_ino
     with _seeking:

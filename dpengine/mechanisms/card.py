@@ -84,17 +84,21 @@ class Parameter:
         return say(f"param.{self.name}.help")
 
 
+BY, WHERE = Parameter("by", "by"), Parameter("where", "where")
+EPSILON = Parameter("epsilon", "epsilon", required=True)
+
+
 @dataclass(frozen=True)
 class Card:
     """What a person can read about a question before asking it."""
 
     key: str
-    version: int
     asked_on: tuple[str, ...]  # its pages: ask, whatif, data, session, publish, synthetic, train, trust
     order: int  # sorts questions on a page, in the audit's report and in the catalogue
     parameters: tuple[Parameter, ...]
     answer: AnswerKind
     states: tuple[str, ...]  # the reasons of `answer_state` why its answer may say nothing
+    version: int = 1
     trust: str = "central"
     relations: tuple[Relation, ...] = RELATIONS
     several: bool = True  # may a person have several rows?

@@ -241,8 +241,7 @@ class Query(Answered, Generic[Statistic, Raw]):
         return ("label",), [(label,) for label in self.labels()]
 
     def crossed(self) -> list[tuple[str, dict[str, str]]]:
-        """If the parts are combinations of columns: each column's name, with its values as stored and as the reader
-        writes them."""
+        """If parts are combinations of columns: each column's name, with its values as stored and as read."""
         return []
 
     def shown(self) -> dict[str, str]:
@@ -268,8 +267,7 @@ class Query(Answered, Generic[Statistic, Raw]):
         return [] if self.by is None else extra_labels(self.facts.schema.category(self.by))
 
     def unlisted(self, part: str) -> str:
-        """Which cells an unlisted part stands for: "rest" (not in the list), "missing" (empty) or "both"; "" for a
-        listed value."""
+        """The cells an unlisted part stands for: "rest" (unlisted), "missing" (empty) or "both"; else ""."""
         column = self.named_by()
         if not isinstance(column, Category) or part not in extra_labels(column):
             return ""

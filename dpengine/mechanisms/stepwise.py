@@ -17,8 +17,7 @@ Reader = Callable[[AnyNeed], Any]  # computes a need on the data
 
 @dataclass(frozen=True)
 class Path:
-    """The path of a training, in integers on a public lattice. It is public: the charge paid for the noise of every
-    point."""
+    """The path of a training, in integers on a public lattice. Public: the charge paid for the noise of each point."""
 
     steps: int  # done
     of: int

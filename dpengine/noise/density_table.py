@@ -210,8 +210,7 @@ def _whole(value: int, axes: tuple[DensityTable, ...]) -> Wholes:
 
 
 def _limbs(values: Integers, bits: int) -> list[Floats]:
-    """The values in parts of 16 bits, the sign in the last: a sum of 1,001 products of such a part with a 25-bit number
-    is below 2^53."""
+    """The values in parts of 16 bits, the sign in the last: 1,001 products with 25-bit numbers add up below 2^53."""
     last = (bits - 1) // _LIMB
     parts = [(values >> (_LIMB * place)) & (2**_LIMB - 1) for place in range(last)]
     return [part.astype(np.float64) for part in (*parts, values >> (_LIMB * last))]

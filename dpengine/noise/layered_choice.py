@@ -80,8 +80,7 @@ def _segment(first: int, end: int, before: int, last: tuple[int, int]) -> Segmen
 
 
 def _split(at: Between, known: int, most: int, rate: Fraction) -> list[Segment]:
-    """Segments that cover all layers, with close enough bounds. Any segments are correct: they only decide the amount
-    of work."""
+    """Segments that cover all layers. Any segments are correct: they only decide the amount of work."""
     parts: list[Segment] = []
     layer, start, least = min(known, most), 0, 0
     weighs = _ln(at(layer)[1], rate, layer)

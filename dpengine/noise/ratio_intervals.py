@@ -51,8 +51,7 @@ def ratio(top: Exact, bottom: Exact, low: Fraction, high: Fraction) -> Fraction:
 
 
 def share_and_range(hits: Exact, misses: Exact, reach: Exact) -> tuple[float, tuple[float, float]]:
-    """H/(H+M) in percent, and its range if both may be off by `reach`: the share rises in H and falls in M, so the ends
-    are at corners of the box."""
+    """H/(H+M) in percent, and its range if both may be off by `reach`: it is monotone, so corners are the ends."""
     least = _share(max(hits - reach, 0), misses + reach)
     most = _share(hits + reach, max(misses - reach, 0))
     middle = _share(max(hits, 0), max(misses, 0))

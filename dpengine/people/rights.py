@@ -40,7 +40,7 @@ WORKSPACE = MappingProxyType(
     | _all(_ACCOUNT, "table answer_of meter grants limit")
     | _all(_PLAN, "published_file wish")
     | _all((OWNER,), "add_table describe_source has_source bring_newer seal forget raise_cap grant set_limit")
-    | _all(_MEMBERS, "verify_ledger check_receipts called")
+    | _all(_MEMBERS, "verify_ledger check_receipts")
     | _all((OWNER, ADMINISTRATOR), "decide")
     | _all((OWNER, ADMINISTRATOR, AUDITOR), "people roles groups")
     | _all((ADMINISTRATOR,), "name_role name_group hand_over forget_person matches keep_apart agreements")
@@ -52,7 +52,7 @@ TABLE = MappingProxyType(
     _all(_FACTS, "name practice facts schema budget closed actor joined sharing")
     | _all(
         _ACCOUNT,
-        "acts took left_before checks_before checks_of took_by meter history burn_down more_like_last answers answer_of"
+        "acts took left_before checks_before checks_of meter history burn_down more_like_last answers answer_of"
         " figures",
     )
     | _all(_ACCOUNT, "ledger_rows answer_rows answer_lines account_lines released released_so_far fits fit_of")
@@ -60,7 +60,7 @@ TABLE = MappingProxyType(
     | _all(_ACCOUNT, "first_looks newest_look publications trainings checks drafted syntheses")
     | _all(_PLAN, "query preview prices suggestions suggested opening least_epsilon cheapest ways least_priced")
     | _all(_PLAN, "checks_for check_part finer_check doubts can_read")
-    | _all(_PLAN, "levers at_share rehearse rehearse_rows training_for planner session_for recall looks last_asked")
+    | _all(_PLAN, "levers at_share rehearse_rows training_for planner session_for recall looks last_asked")
     | _all(_PLAN, "already_known published synthetic")
     | _all(_ASK, "ask submit submit_plan open_session session run cancel make_rows")
     | _all((OWNER,), "revise correct_people protect protection_preview")

@@ -96,8 +96,7 @@ _GRAIN = 10**4  # ε to a ten-thousandth, which is enough for a picture
 
 @dataclass(frozen=True)
 class WayAtOnce:
-    """One way of adding noise: the promised error as a share of each range, by the number of columns, as far as it
-    fits."""
+    """One way of adding noise: the promised error as a share of each range, by the number of columns."""
 
     name: str
     noise: str

@@ -19,23 +19,8 @@ from dpengine.declared.grouped import ref_json
 from dpengine.declared.schema import Category, ItemSet, Number, Schema
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.marginals.wanted import readable
-from dpengine.mechanisms.query import AnyQuery, Released
-from dpengine.noise.coins import Coins, SystemCoins
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.planning.opening import opening, room
-
-
-def coins() -> Coins:
-    return SystemCoins()
-
-
-def rehearse(query: AnyQuery, times: int) -> list[Released]:
-    """Answers on a made-up table, from public facts only, drawn with the real mechanism."""
-    column = query.facts.schema.columns.get(getattr(query, "column", ""))
-    shape = column.shape if isinstance(column, (Number, Date)) else "even"
-    statistic = query.need().imagine(query.facts.about, shape)
-    drawn = coins()
-    return [query.release(statistic, drawn) for _ in range(times)]
-
 
 WIDE, VERY_WIDE = 500, 2_000  # steps: a shorter range, as of ages and marks, is not cut
 NARROWER, MUCH_NARROWER = 2, 5  # times
@@ -50,8 +35,7 @@ Idea = JsonObject
 
 @dataclass(frozen=True)
 class Lever:
-    """The question changed in one way, with its promise. `ends` are those of a narrower range, which must be declared
-    first."""
+    """The question changed in one way, with its promise. `ends`: of a narrower range, to be declared first."""
 
     kind: Literal["range", "groups", "bars", "top", "spend"]
     query: AnyQuery
@@ -131,8 +115,7 @@ def without_codes(query: AnyQuery) -> AnyQuery | None:
 
 
 def _fewer(query: AnyQuery) -> Iterator[Lever]:
-    """Among the versions with fewer groups: the one with most groups that is no longer mostly noise, else the
-    strongest."""
+    """The version with most groups that is no longer mostly noise, else the strongest."""
     options = []
     for key, parameters in query.fewer():
         try:
@@ -180,8 +163,7 @@ def _dearer(query: AnyQuery, coarse: Fraction, price: Callable[[AnyQuery], Fract
 
 
 def suggest(facts: Facts, rule: Rule, totals: Totals, check: Callable[[AnyQuery], Fraction]) -> tuple[AnyQuery, ...]:
-    """At most five different questions that are more than noise at their opening price; fewer for a small table.
-    `check` gives the price of a question's check."""
+    """At most five different questions that are more than noise at their opening price. `check` prices checks."""
     left = max(1 - filter.used(rule, totals), Fraction(0))
     queries: list[AnyQuery] = []
     for key, parameters in [*_kinds(facts), *_further(facts)]:
@@ -221,8 +203,7 @@ def worth_asking(
 
 
 def first_asked(name: str, schema: Schema) -> list[tuple[str, Idea]]:
-    """The first questions about a column, in order, until one is worth asking: days by month, or by year if there are
-    many."""
+    """The first questions about a column, until one is worth asking: days by month, or by year if many."""
     column, alone = schema[name], {"column": name}
     if isinstance(column, Number):
         return [("mean", alone), ("median", alone)]
@@ -232,8 +213,7 @@ def first_asked(name: str, schema: Schema) -> list[tuple[str, Idea]]:
 
 
 def _kinds(facts: Facts) -> list[tuple[str, Idea]]:
-    """One question of each kind, over the columns in their declared order. For a list of two values, a share shows the
-    most common one."""
+    """One question of each kind, over the columns in order. A share shows the commoner of two values."""
     numbers, short = facts.schema.of_kind(Number), _short(facts)
     choices = facts.schema.of_kind(ItemSet) + _several(facts, facts.schema.of_kind(Category))
     ideas: list[tuple[str, Idea]] = []

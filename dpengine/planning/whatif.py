@@ -487,8 +487,7 @@ def along_questions(rule: Rule, query: AnyQuery, accounting: str, most: int = 10
 
 
 def suspicion(prior: Fraction, epsilon: Fraction) -> Fraction:
-    """The largest probability that a suspicion of `prior` can grow to after everything released: odds grow at most by a
-    factor e^ε. Rounded up."""
+    """The largest probability that a suspicion of `prior` can grow to: odds grow by at most e^ε. Rounded up."""
     odds = Fraction(exp_decimal(epsilon)) * prior
     return min(up(odds / (1 - prior + odds), 10**9), Fraction(1))
 

@@ -100,8 +100,7 @@ def figures(
     parts: Collection[str] | None = None,
     beta: Fraction = BETA,
 ) -> list[Comparable]:
-    """The comparable figures of an answer in the order shown, or those of some parts, each with its range of the joint
-    claim."""
+    """The comparable figures of an answer, or of some parts, in order, each with its range of the joint claim."""
     if not offers(query, value, interval):
         return []
     alone = not (isinstance(query, Averaged) and raw is not None)

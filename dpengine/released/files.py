@@ -130,8 +130,7 @@ _MODELS = {"central": "Central", "local": "Local", "shuffle": "Shuffle"}
 
 @dataclass(frozen=True)
 class ReleasedSoFar:
-    """What was released under a budget: the claim if nothing more is asked, the cap, the first day, and how often each
-    kind of question was answered."""
+    """What was released under a budget: the claim so far, the cap, the first day, and answers of each kind."""
 
     epsilon: Fraction
     delta: Fraction

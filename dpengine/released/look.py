@@ -262,8 +262,7 @@ class Look(dict[str, int]):
         return [self._count(label, cell, reach) for label, cell in pairs]
 
     def cross(self, one: str, other: str) -> list[list[Figure]]:
-        """A row for each value of the first column, a figure for each of the second: measured if the pair was bought,
-        else estimated."""
+        """A row for each value of the first column: measured if the pair was bought, else estimated."""
         first, second = self.place(one), self.place(other)
         part = (min(first, second), max(first, second))
         if part in self.marginals:
@@ -276,8 +275,7 @@ class Look(dict[str, int]):
         return [[self._count(label, cell, reach, how) for label, cell in row] for row in rows]
 
     def mean(self, column: str, among: Condition | None = None) -> Figure:
-        """The mean of a number column over the rows with a value; or over those `among` them with one of the given
-        labels in one other column."""
+        """The mean of a number column over rows with a value, or over those `among` them with the given labels."""
         place, wanted = self.place(column), self._wanted(among or {})
         ref, declared = self.query.columns[place], self.query.facts.schema[column]
         if not isinstance(ref, Grouped) or not isinstance(declared, Number) or place in wanted or len(wanted) > 1:

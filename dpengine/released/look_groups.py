@@ -75,8 +75,7 @@ def of_everyone(look: Look, column: str) -> list[Figure]:
 
 
 def of_group(look: Look, column: str, groups: Mapping[str, str]) -> list[Figure]:
-    """The same for the rows of one group, or of one group in each of two columns: measured if these columns were bought
-    together, else estimated."""
+    """The same for the rows of one group, or of one in each of two columns: measured if bought, else estimated."""
     labels, (cells, measured) = look.query.cell_labels[look.place(column)], _of_rows(look, column, groups)
     if not measured:
         total = cells.sum() or 1.0
@@ -119,23 +118,11 @@ def _of_rows(look: Look, column: str, groups: Mapping[str, str]) -> tuple[Floats
 
 
 def shares(look: Look, by: str, column: str) -> tuple[Floats, Floats]:
-    """For a bought pair: the least and largest share of each value of `column` (across) in each group of `by`
-    (down)."""
+    """For a bought pair: least and largest share of each value of `column` (across) in each group of `by`."""
     first, second = look.place(by), look.place(column)
     part = (min(first, second), max(first, second))
     cells = _turned(look, first, second)
     return _ranges(look, part, cells, cells.sum(axis=1, keepdims=True), (part.index(second),))
-
-
-def difference(look: Look, column: str, value: str, by: str, groups: tuple[str, str]) -> Figure:
-    """How much larger the share of a value is in one group of `by` than in another: the difference of the ranges."""
-    of_groups = [{figure.label: figure for figure in of_group(look, column, {by: group})} for group in groups]
-    if value not in of_groups[0]:
-        raise AllowanceError("look.label", column=column)
-    (first, second), label = (figures[value] for figures in of_groups), " − ".join(groups)
-    if first.low is None or second.low is None:
-        return Figure(label, first.value - second.value, None, None, "estimated")
-    return Figure(label, first.value - second.value, first.low - _high(second), _high(first) - second.low)
 
 
 def shown_beyond_noise(look: Look, column: str) -> float:

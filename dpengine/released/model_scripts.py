@@ -236,8 +236,7 @@ def linear_parts(model: Model) -> JsonObject:
 
 
 def linear_script(model: Model, sentence: str, receipt: str, dialect: Dialect | None = None) -> str:
-    """A trained model as a Python file that needs nothing but Python. It agrees with `Model.predict`. `dialect` is that
-    of the table's own file."""
+    """A trained model as a Python file without other needs; agrees with `Model.predict`. `dialect`: the file's."""
     head, about = [f"scorer.{model.kind}", "scorer.receipt"], {"question": sentence, "charge": receipt}
     return file(head, about, linear_parts(model), dialect or Dialect(), _LINEAR_CODE)
 

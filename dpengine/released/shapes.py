@@ -141,8 +141,7 @@ class ShapesFit:
         return self.map @ self.moments.against
 
     def reach(self, beta: float) -> Floats:
-        """How far each effect may be from the same fit without noise in the counts against the target; all at once
-        except with probability β."""
+        """How far each effect may be from the same fit without noise, all at once except with probability β."""
         variances = np.einsum("ij,jk,ik->i", self.map, self.moments.covariance, self.map)
         reach: Floats = np.sqrt(2 * np.maximum(variances, 0.0) * math.log(2 * len(variances) / beta))
         return reach
@@ -210,8 +209,7 @@ def projected(cells: Floats, total: float) -> Floats:
 
 
 def denoised(table: Floats, variance: float) -> Floats:
-    """The part of a table with rows and columns that add up to 0 that stands out of noise of this variance in every
-    cell."""
+    """The part of a table with sums of 0 that stands out of noise of this variance in every cell."""
     left, sizes, right = np.linalg.svd(table, full_matrices=False)
     edge = math.sqrt(variance) * (math.sqrt(table.shape[0]) + math.sqrt(table.shape[1]))
     signal: Floats = (left * np.sqrt(np.maximum(sizes**2 - edge**2, 0.0))) @ right
@@ -444,8 +442,7 @@ class Shapes:
     # How good it is
 
     def checkable(self) -> Model | None:
-        """The same in whole numbers, so that it can be scored on the table at a price; None where the target's values
-        were merged."""
+        """The same in whole numbers, to be scored on the table at a price; None where target values were merged."""
         schema, look = self.look.query.facts.schema, self.look
         middle, half = 0.0, 1.0
         yes: tuple[int, ...] = ()
@@ -511,6 +508,5 @@ class LookWithModels(Look):
     """A first look as an answer holds it."""
 
     def model(self, target: str, yes: Sequence[str] = (), columns: Sequence[str] = ()) -> Shapes:
-        """A model of one column from others, for free: for a list, whether it is one of the labels in `yes`; for a
-        number, how much."""
+        """A free model of one column from others: for a list, whether it is in `yes`; for a number, how much."""
         return Shapes(self, target, yes, columns)

@@ -137,8 +137,7 @@ class KeptTogether:
 
     @property
     def uneven(self) -> list[str]:
-        """Numbers and days with averages, sums and single values that the measurements do not show, unless another
-        answer does."""
+        """Numbers and days whose averages, sums and values the measurements do not show, nor another answer."""
         return [name for name, several in evened(self.look.query.axes, self.look.query.facts).items() if several]
 
     def reach(self, columns: int) -> int:

@@ -15,7 +15,6 @@ from operator import add
 
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.schema import MISSING
-from dpengine.statistics.distributions import Distribution
 from dpengine.statistics.need import Aggregate, Aggregated
 from dpengine.statistics.view import Expression, View, joined, signed, total
 
@@ -56,14 +55,6 @@ class CentredSums(Aggregate[tuple[int, ...]]):
                 many += 1
                 sums = [before + more for before, more in zip(sums, self.row(codes), strict=True)]
         return many, *sums
-
-    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
-        """Each column by itself, in the given shape; nothing is cut."""
-        sums = []
-        for name, size in zip(self.columns, self.sizes, strict=True):
-            spread = Distribution(name, size).imagine(max(people, 1), shape)
-            sums.append(int((spread.counts * (2 * spread.codes - (size - 1))).sum()) * self.parts)
-        return max(people, 1), *sums
 
     def expression(self, view: View) -> Expression:
         view = view.present(*self.columns)

@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from math import prod
 
 import numpy as np
@@ -34,9 +33,6 @@ class RowCount(Aggregate[int]):
         met = [row for row in rows if self.where.holds(row)]
         return len({row["person"] for row in met}) if self.people else len(met)
 
-    def imagine(self, people: int, shape: str) -> int:
-        return people if self.where.everyone else people * 2 // 5
-
     @property
     def as_stored(self) -> bool:
         return only_compared(self.where)
@@ -62,9 +58,6 @@ class ConditionCounts(Aggregate[Counts]):
         met = [row for row in rows if self.where.holds(row)]
         return tuple(sum(option.holds(row) for row in met) for option in self.options)
 
-    def imagine(self, people: int, shape: str) -> Counts:
-        return tuple(int(people * (0.5 - 0.3 * place / len(self.options))) for place in range(len(self.options)))
-
     def expression(self, view: View) -> Expression:
         met = {f"n{place}": total(view.meets(option)) for place, option in enumerate(self.options)}
         return view.rows.aggregate(**met)
@@ -79,17 +72,12 @@ class PlaceSums(Aggregate[Counts]):
 
     columns: tuple[str, ...]
     weights: tuple[int, ...]
-    sizes: tuple[int, ...]
     where: Predicate = EVERYONE
 
     def of(self, rows: Sequence[Row]) -> Counts:
         met = [row for row in rows if self.where.holds(row) and MISSING not in [row[name] for name in self.columns]]
         pairs = zip(self.columns, self.weights, strict=True)
         return tuple(sum(row[name] * weight for row in met) for name, weight in pairs)
-
-    def imagine(self, people: int, shape: str) -> Counts:
-        tops = [weight * (size - 1) for weight, size in zip(self.weights, self.sizes, strict=True)]
-        return tuple(int(people * top * (0.6 - 0.2 * place / len(tops))) for place, top in enumerate(tops))
 
     def expression(self, view: View) -> Expression:
         view = view.present(*self.columns)
@@ -116,12 +104,6 @@ class BinCounts(Aggregate[Counts]):
             if code != MISSING and self.where.holds(row):
                 counts[bisect_right(self.starts, code) - 1] += 1
         return tuple(counts)
-
-    def imagine(self, people: int, shape: str) -> Counts:
-        """Falling bars: only a shape to show, not a guess about the data."""
-        weights = [1 / (place + 2) for place in range(len(self.starts))]
-        total_weight = sum(weights)
-        return tuple(int(people * weight / total_weight) for weight in weights)
 
     @property
     def as_stored(self) -> bool:
@@ -168,9 +150,6 @@ class CellCounts(Aggregate[Counts]):
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
         return {"person": "int64"} if self.people else {}
 
-    def imagine(self, people: int, shape: str) -> Counts:
-        return BinCounts("", tuple(range(prod(self.sizes))), prod(self.sizes)).imagine(people, shape)
-
     def expression(self, view: View) -> Expression:
         view = view.present(*self.columns)
         keys = {f"k{place}": view[column] for place, column in enumerate(self.columns)}
@@ -213,10 +192,6 @@ class ItemCounts(Aggregate[Counts]):
         counts = Counter(item for _, item in held)
         return tuple(counts[code] for code in range(self.size))
 
-    def imagine(self, people: int, shape: str) -> Counts:
-        """Falling bars: two people in five hold the first item, fewer the next."""
-        return tuple(people * 2 // (place + 5) for place in range(self.size))
-
     @property
     def every_row(self) -> bool:
         return self.people
@@ -246,9 +221,6 @@ class MisfitCount(Aggregate[int]):
         met = [row for row in rows if self.where.holds(row)]
         return sum(row["fault"] if self.column is None else row[kind_name(self.column)] < FITS for row in met)
 
-    def imagine(self, people: int, shape: str) -> int:
-        return people // 50
-
     def _flag(self, names: Mapping[str, str]) -> str:
         return "fault" if self.column is None else flag_name(names[self.column])
 
@@ -274,15 +246,6 @@ class KindCounts(Aggregate[Counts]):
         met = [row for row in rows if self.where.holds(row)]
         return tuple(
             sum(row[kind_name(column)] == kind for row in met) for column, kinds in self.columns for kind in kinds
-        )
-
-    def imagine(self, people: int, shape: str) -> Counts:
-        """Nearly every cell fits."""
-        few = people // 50
-        return tuple(
-            max(people - few * (len(kinds) - 1), 0) if kind == FITS else few
-            for _, kinds in self.columns
-            for kind in kinds
         )
 
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
@@ -314,12 +277,6 @@ class HitCounts(Aggregate[Counts]):
                 counts[2 * group + (0 if self.hit.holds(row) else 1)] += 1
         return tuple(counts)
 
-    def imagine(self, people: int, shape: str) -> Counts:
-        per_group = people // self.groups
-        share = [Fraction(2, 5) + Fraction(place, 5 * self.groups) for place in range(self.groups)]
-        hits = [int(per_group * part) for part in share]
-        return tuple(count for hit in hits for count in (hit, per_group - hit))
-
     def expression(self, view: View) -> Expression:
         view = view.grouped(self.by)
         miss = view.meets(self.hit).ifelse(0, 1)
@@ -349,16 +306,6 @@ class Moments(Aggregate[Counts]):
                 first = group * (self.degree + 1)
                 for power in range(self.degree + 1):
                     sums[first + power] += (2 * code - (self.size - 1)) ** power
-        return tuple(sums)
-
-    def imagine(self, people: int, shape: str) -> Counts:
-        """Equal groups, each a little higher than the one before."""
-        spread = Distribution(self.column, self.size).imagine(max(people // self.groups, 1), shape)
-        sums: list[int] = []
-        for group in range(self.groups):
-            codes = np.minimum(spread.codes + group * self.size // (8 * self.groups), self.size - 1)
-            y = 2 * codes - (self.size - 1)
-            sums += [int((spread.counts * y**power).sum()) for power in range(self.degree + 1)]
         return tuple(sums)
 
     @property

@@ -78,17 +78,6 @@ class GroupDistributions(Aggregate[tuple[Spread, ...]]):
         inner = Distribution(self.column, self.size, self.where)
         return tuple(inner.of([row for row in rows if code_of(row, self.by) == group]) for group in range(self.groups))
 
-    def imagine(self, people: int, shape: str) -> tuple[Spread, ...]:
-        spread = Distribution(self.column, self.size).imagine(max(people // self.groups, 1), shape)
-        moved = []
-        for group in range(self.groups):
-            codes = np.minimum(spread.codes + group * self.size // (8 * self.groups), self.size - 1)
-            distinct, back = np.unique(codes, return_inverse=True)
-            counts = np.zeros(len(distinct), dtype=np.int64)
-            np.add.at(counts, back, spread.counts)
-            moved.append(Spread(distinct, counts))
-        return tuple(moved)
-
     @property
     def as_stored(self) -> bool:
         return only_compared(self.where, self.by)
@@ -118,16 +107,6 @@ class PairDistribution(Aggregate[Spread]):
         first, second = self.columns
         met = [row for row in rows if self.where.holds(row) and MISSING not in (row[first], row[second])]
         return spread_of(row[first] * self.sizes[1] + row[second] for row in met)
-
-    def imagine(self, people: int, shape: str) -> Spread:
-        """Two bells with a little correlation."""
-        few = min(people, 10_000)
-        columns = zip(self.columns, self.sizes, strict=True)
-        spreads = [Distribution(column, size).imagine(few, "bell") for column, size in columns]
-        first, second = (np.repeat(spread.codes, spread.counts) for spread in spreads)
-        second = second[(np.arange(few) * 7 // 10 + np.arange(few) * 7919 % few * 3 // 10) % few]
-        codes, counts = np.unique(first * self.sizes[1] + second, return_counts=True)
-        return Spread(codes, counts.astype(np.int64) * people // few)
 
     @property
     def as_stored(self) -> bool:

@@ -19,8 +19,7 @@ WEIGHTS = "weights"
 
 
 def weights_table(layout: Layout, weights: tuple[int, ...]) -> pa.Table:
-    """One row: the constant's weight, a weight for each number, and a list of weights for each category's labels or for
-    cells."""
+    """One row: the constant's weight, each number's, and a list for each category's labels or cells."""
     cells: JsonObject = {"w": pa.array([weights[0]], pa.int64())}
     for place, start in enumerate(layout.starts):
         if many := layout.weights_at(place):

@@ -246,16 +246,12 @@ class Model:
         """In the target's own unit; for yes or no, the chance of a yes, or a score: yes from 0 up."""
         margin = self.margin(values)
         if self.kind == LOGISTIC:
-            return sigmoid(margin)
+            return 1 / (1 + math.exp(-max(min(margin, 40.0), -40.0)))
         out, middle = self._outward
         return middle + out * margin
 
     def as_json(self) -> JsonObject:
         return {"kind": self.kind} | self.layout.as_json() | {"bits": WEIGHT_BITS, "weights": list(self.weights)}
-
-
-def sigmoid(margin: float) -> float:
-    return 1 / (1 + math.exp(-max(min(margin, 40.0), -40.0)))
 
 
 def _span(column: Number | Date) -> tuple[float, float]:

@@ -111,16 +111,12 @@ class Marginals(Streamed[tuple[Counts, ...]]):
             tables.append(tuple(counts))
         return tuple(tables)
 
-    def imagine(self, people: int, shape: str) -> tuple[Counts, ...]:
-        return tuple((people // self._cells(columns),) * self._cells(columns) for columns in self.sets)
-
     def stored(self, names: Mapping[str, str]) -> list[str]:
         return list(dict.fromkeys(name for axis in self.axes for name in axis.stored(names)))
 
     @cached_property
     def together(self) -> list[tuple[int, ...]]:
-        """Sets of columns to count at once: every wanted set is part of one, and each holds as many as fit, so that we
-        read each row few times."""
+        """Sets of columns to count at once: each holds as many wanted sets as fit, so rows are read few times."""
         packs: list[tuple[int, ...]] = []
         for columns in self.sets:
             joined = tuple(sorted({*packs[-1], *columns})) if packs else columns

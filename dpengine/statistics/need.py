@@ -4,7 +4,6 @@ A need holds everything about itself, so a new one touches one file:
 
     of          its meaning, in a few lines over a list of coded rows: tests compare engines with it, and brute-force
                 sensitivities over it
-    imagine     the statistic of a made-up table, from public facts alone, for previews
     expression  the grouped aggregate that computes it, over a `View`: every Ibis dialect compiles the same one
     shape       the statistic from the aggregated columns: every declared cell and group, also empty ones, in the
                 declared order
@@ -46,9 +45,6 @@ class Need(ABC, Generic[Statistic]):
 
     @abstractmethod
     def of(self, rows: Sequence[Row]) -> Statistic: ...
-
-    @abstractmethod
-    def imagine(self, people: int, shape: str) -> Statistic: ...
 
 
 AnyNeed = Need[Any]
@@ -119,9 +115,6 @@ class Needs(Need[tuple[object, ...]]):
     def of(self, rows: Sequence[Row]) -> tuple[object, ...]:
         return tuple(part.of(rows) for part in self.parts)
 
-    def imagine(self, people: int, shape: str) -> tuple[object, ...]:
-        return tuple(part.imagine(people, shape) for part in self.parts)
-
 
 @dataclass(frozen=True)
 class NoData(Need[tuple[int, ...]]):
@@ -132,26 +125,16 @@ class NoData(Need[tuple[int, ...]]):
     def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
         return ()
 
-    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
-        return ()
-
 
 @dataclass(frozen=True)
 class CodedRows(Need[Sequence[Sequence[int]]]):
-    """The codes of every row in several columns, one array per column, for publishing row by row. A set is one code:
-    bit i is 1 if item i is in it."""
+    """The codes of every row, one array per column, for publishing. A set is one code: bit i means item i."""
 
     columns: tuple[str, ...]
-    sizes: tuple[int, ...]
     where: Predicate = EVERYONE
 
     def of(self, rows: Sequence[Row]) -> tuple[tuple[int, ...], ...]:
         return tuple(tuple(_one_code(row[column]) for row in rows) for column in self.columns)
-
-    def imagine(self, people: int, shape: str) -> tuple[tuple[int, ...], ...]:
-        """A few rows, each column running through its values."""
-        few = min(people, 10)
-        return tuple(tuple((size - 1) * place // max(few - 1, 1) for place in range(few)) for size in self.sizes)
 
 
 def only_compared(where: Predicate, *columns: Ref | None) -> bool:

@@ -1,8 +1,8 @@
 """Statistics of a raw column, before any schema is declared: for owners who do not know its range or its values and
 spend some budget to learn them.
 
-As in `need`, each has its meaning over a list of rows (`of`; a row holds the cell's text, or None) and a made-up
-example (`imagine`). The file's header, which is public, names the column. Rows without a usable cell are left out.
+As in `need`, each has its meaning over a list of rows (`of`; a row holds the cell's text, or None). The file's header,
+which is public, names the column. Rows without a usable cell are left out.
 """
 
 from __future__ import annotations
@@ -41,9 +41,6 @@ class _OfColumn(ABC, Generic[Statistic]):
     @abstractmethod
     def of_cells(self, cells: Cells) -> Statistic: ...
 
-    @abstractmethod
-    def imagine(self, people: int, shape: str) -> Statistic: ...
-
 
 @dataclass(frozen=True)
 class Bands(_OfColumn[tuple[int, ...]]):
@@ -62,19 +59,10 @@ class Bands(_OfColumn[tuple[int, ...]]):
                 counts[place] += rows
         return tuple(counts)
 
-    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
-        """Numbers from 1 to 1,024, most of them in the middle."""
-        first, weights = BANDS // 2 + 11, (1, 2, 3, 5, 8, 8, 5, 3, 2, 1)
-        counts = [0] * BANDS
-        for place, weight in enumerate(weights):
-            counts[first + place] = people * weight // sum(weights)
-        return tuple(counts)
-
 
 @dataclass(frozen=True)
 class Values(_OfColumn[tuple[tuple[str, int], ...]]):
-    """The distinct values, as `spelling.normal` writes them, and the rows of each, without values that are too long for
-    a list or cannot be printed."""
+    """The distinct values (`spelling.normal`) and the rows of each, without those too long or unprintable."""
 
     def of_cells(self, cells: Cells) -> tuple[tuple[str, int], ...]:
         rows_of: Counter[str] = Counter()
@@ -84,14 +72,10 @@ class Values(_OfColumn[tuple[tuple[str, int], ...]]):
                 rows_of[value] += rows
         return tuple(sorted(rows_of.items()))
 
-    def imagine(self, people: int, shape: str) -> tuple[tuple[str, int], ...]:
-        return tuple((f"value {place}", people // 2**place) for place in range(1, 11))
-
 
 @dataclass(frozen=True)
 class Years(_OfColumn[tuple[int, ...]]):
-    """Rows per year from FIRST_YEAR on, of cells that hold a day in any form (`Date`): days before and after count in
-    the first and the last."""
+    """Rows per year from FIRST_YEAR on, of cells that hold a day (`Date`); days beyond count in the end years."""
 
     def of_cells(self, cells: Cells) -> tuple[int, ...]:
         counts = [0] * YEARS
@@ -99,13 +83,6 @@ class Years(_OfColumn[tuple[int, ...]]):
             year = None if text is None else year_of(text)
             if year is not None:
                 counts[min(max(year - FIRST_YEAR, 0), YEARS - 1)] += rows
-        return tuple(counts)
-
-    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
-        """The years from 1940 to 2020."""
-        counts = [0] * YEARS
-        for year in range(1940, 2021):
-            counts[year - FIRST_YEAR] = people // 81
         return tuple(counts)
 
 
@@ -116,9 +93,6 @@ class Different(_OfColumn[tuple[int, ...]]):
 
     def of_cells(self, cells: Cells) -> tuple[int, ...]:
         return (len({trimmed(text) for text, _ in cells if text is not None} - {""}),)
-
-    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
-        return (people,)
 
 
 @dataclass(frozen=True)
@@ -135,9 +109,6 @@ class Crowded(_OfColumn[tuple[int, ...]]):
                 rows_of[value] += rows
         return (sum(rows > self.most for rows in rows_of.values()),)
 
-    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
-        return (0,)
-
 
 @dataclass(frozen=True)
 class Several:
@@ -151,9 +122,6 @@ class Several:
     def of(self, rows: Sequence[Row]) -> tuple[OfOne, ...]:
         return tuple(need.of(rows) for need in self.needs)
 
-    def imagine(self, people: int, shape: str) -> tuple[OfOne, ...]:
-        return tuple(need.imagine(people, shape) for need in self.needs)
-
 
 @dataclass(frozen=True)
 class Beside(Need[tuple[int, ...]]):
@@ -165,9 +133,6 @@ class Beside(Need[tuple[int, ...]]):
 
     def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
         return self.joined(self.coded.of(rows), (need.of(rows)[0] for need in self.raw))
-
-    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
-        return self.joined(self.coded.imagine(people, shape), (need.imagine(people, shape)[0] for need in self.raw))
 
     def joined(self, coded: int | tuple[int, ...], raw: Iterable[int]) -> tuple[int, ...]:
         return (*((coded,) if isinstance(coded, int) else coded), *raw)

@@ -141,8 +141,7 @@ def signed(size: Expression, like: Expression) -> Expression:
 
 
 def _any(parts: list[Expression], nobody: Expression) -> Expression:
-    """Does any part hold? Without parts, `nobody`, which is false in every row: a literal “false” is no column and
-    cannot be summed."""
+    """Does any part hold? Without parts, `nobody`: a literal “false” is no column and cannot be summed."""
     return joined(or_, parts) if parts else nobody
 
 

@@ -257,8 +257,7 @@ class DeclaredTables:
             redeclare.protect(self._registry, folders, unit, code, commit)
 
     def _protected_with(self, budget: str, unit: Unit) -> list[Record]:
-        """The open tables on a budget that this unit protects more. A table with another id keeps its own number of
-        rows per person."""
+        """The open tables on a budget that this unit protects more; a table with another id keeps its own bound."""
         closed, tables = self.ledger.closed(), []
         for table in self.tables():
             was = Unit.from_json(table.unit)
@@ -437,8 +436,7 @@ class DeclaredTables:
 
 
 def read_secret(path: Path) -> bytes:
-    """The key of the fingerprints that identify content. Created once, in a new workspace, and never shown outside its
-    file."""
+    """The key of the fingerprints that identify content. Created once, and never shown outside its file."""
     if not path.exists():
         if any(path.with_name(name).exists() for name in ("registry.sqlite", "ledger.sqlite")):
             # Under a new key no content would be recognised, and each would get a new allowance.

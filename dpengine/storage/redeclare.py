@@ -55,8 +55,7 @@ def raw_rows(folder: Path, unit: Unit, secret: bytes) -> Path:
 def revise(
     registry: Registry, name: str, folder: Path, schema: Schema, header: Sequence[str], code: Callable[[Record], object]
 ) -> Record:
-    """Code the table, with the columns in `header`, under another schema and update the registry; after an error
-    everything is as before."""
+    """Code the table, with the columns in `header`, under another schema; after an error all is as before."""
     with _alone(folder):
         old = registry.get(name)
         if old is None:

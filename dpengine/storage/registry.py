@@ -145,8 +145,7 @@ class Registry:
         self._change(rows, record, ("schema", "version", "header"))
 
     def protect(self, rows: sqlite3.Connection, record: Record) -> None:
-        """A table with rows that now belong to people, in the caller's transaction: unit, number of people, version and
-        header change."""
+        """A table with rows that now belong to people: unit, number of people, version and header change."""
         self._change(rows, record, ("unit", "about", "version", "header"))
 
     def correct(self, record: Record) -> Record:
@@ -175,8 +174,7 @@ class Registry:
         return {row["mark"] for row in rows.execute(query, [json.dumps(list(names))])}
 
     def of_content(self, rows: sqlite3.Connection, marks: Iterable[str]) -> list[Record]:
-        """The tables that hold, or held, content with one of these marks, oldest first; without practice copies, which
-        have no budget to inherit."""
+        """The tables that hold, or held, content with one of these marks, oldest first; no practice copies."""
         same = "SELECT name FROM marks WHERE mark IN (SELECT value FROM json_each(?))"  # a folder may have many files
         query = f"SELECT * FROM tables WHERE practice = 0 AND name IN ({same}) ORDER BY at, rowid"
         return [_record(row) for row in rows.execute(query, [json.dumps(list(marks))])]

@@ -29,7 +29,7 @@ class Sample:
 
 _TOWN = Schema(
     {
-        "monthly_income": Number(0, 12_000, step=10, shape="skewed"),
+        "monthly_income": Number(0, 12_000, step=10),
         "age": Number(0, 120, step=1),
         "district": Category(_DISTRICTS, unknown="Bridge", missing="Bridge"),
         "way_to_work": Category(
@@ -43,7 +43,7 @@ _TOWN = Schema(
 
 _RESIDENTS = Schema(
     {
-        "salary": Number(1504, 4500, step=1, shape="even"),
+        "salary": Number(1504, 4500, step=1),
         "height": Number("1.00", "2.50", step="0.01"),
         "gender": Category(["F", "M"], unknown="F", missing="F"),
         "state": Category(_STATES, unknown="WY", missing="WY"),
@@ -69,8 +69,8 @@ _FILMS = Schema(
 
 _VISITS = Schema(
     {
-        "cost": Number(0, 500, step=1, shape="skewed"),
-        "month": Number(1, 12, step=1, shape="even"),
+        "cost": Number(0, 500, step=1),
+        "month": Number(1, 12, step=1),
         "reason": Category(
             ["check-up", "cough or cold", "back pain", "injury", "vaccination", "skin", "teeth", "other reason"],
             unknown="other reason",

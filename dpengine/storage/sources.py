@@ -32,8 +32,7 @@ _MADE = "made"
 
 
 def keep(folder: Path, source: Source, made: Mapping[int, str] | None = None) -> None:
-    """Write the file, with the identity of each coded table in a database when it was `made`, by version. Replaces an
-    earlier file."""
+    """Write the file, with the identity of each coded table in a database when it was `made`, by version."""
     place = folder / CONNECTION
     fresh = place.with_suffix(".new")
     with suppress(FileNotFoundError):
@@ -76,8 +75,7 @@ def coded_name(folder: Path, version: int = 1) -> str:
 
 
 def coded_there(folder: Path, version: int, most: int | None) -> PostgresRows | SparkRows | None:
-    """The coded rows of a table that stayed in its database or lake; None for every other. `most`: the most rows there
-    can be, if that is public."""
+    """The coded rows of a table that stayed in its database or lake, else None. `most`: a public bound on its rows."""
     source, made = _read(folder)
     if source is None or not source.in_place:
         return None

@@ -111,8 +111,7 @@ class TokenBook:
             rows.execute("UPDATE tokens SET name = '' WHERE person = ?", [person])
 
     def opened(self, shown: str) -> Token | None:
-        """The record of a presented token; None if it was never given out, or was revoked. A token past its last day is
-        refused with that reason."""
+        """The record of a presented token; None if unknown or revoked. One past its last day is refused as such."""
         parts = shown.split("_", 2) if len(shown) <= _LONGEST and shown.isascii() else []
         if len(parts) != 3 or parts[0] != PREFIX:
             return None

@@ -182,7 +182,7 @@ def column(draw: st.DrawFn) -> Any:
     told: dict[str, Any] = {"kind": kind}
     if kind == "number":
         low, high, step = draw(st.sampled_from(made.NUMBERS))
-        told |= {"lower": low, "upper": high, "step": step, "shape": draw(st.sampled_from(["bell", "even", "skewed"]))}
+        told |= {"lower": low, "upper": high, "step": step}
         told |= {"missing": low} if draw(st.booleans()) else {}
     elif kind == "date":
         told |= {"first": "1989-12-31", "last": draw(days), "order": draw(st.sampled_from(["ymd", "dmy", "mdy"]))}

@@ -314,7 +314,7 @@ CAUSES: dict[str, Cause] = {
     "train.model": lambda b: model_from_json({"weights": b.cell}),
     "check_model.model": lambda b: b.check({"kind": "linear"}),
     "check_model.other": lambda b: b.check(
-        MODEL | {"target": ["far", {"kind": "number", "lower": "0", "upper": "9", "step": "1", "shape": "bell"}]}
+        MODEL | {"target": ["far", {"kind": "number", "lower": "0", "upper": "9", "step": "1"}]}
     ),
     "check_model.weights": lambda b: b.check(MODEL | {"weights": [0.5, 0]}),
     "check_model.sides": lambda b: b.check(

@@ -95,7 +95,7 @@ def test_a_name_suggests(name: str, kind: str | None, preset: str | None) -> Non
 
 def test_every_preset_is_sound_and_has_words() -> None:
     for key, usual in presets.RANGES.items():
-        card = Card(kind="number", lower=usual.lower, upper=usual.upper, step=usual.step, shape=usual.shape)
+        card = Card(kind="number", lower=usual.lower, upper=usual.upper, step=usual.step)
         assert isinstance(column(card, POINT), dp.Number) and known(f"data.range.{key}")
     for key, one in LISTS.items():
         card = Card(kind="list")

@@ -63,7 +63,7 @@ def test_a_card_that_cannot_be_used(card: Card, code: str) -> None:
     ("column", "kind"),
     [
         (dp.Number(0, 120), "number"),
-        (dp.Number("-0.5", "12.5", "0.5", "skewed", missing="0"), "number"),
+        (dp.Number("-0.5", "12.5", "0.5", missing="0"), "number"),
         (dp.Date("1900-01-01", "2030-12-31", "mdy"), "date"),
         (dp.ItemSet(["a b", "c"], " / ", 2), "items"),
         (dp.ItemSet(["a", "b"], None), "items"),

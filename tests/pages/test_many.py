@@ -19,7 +19,6 @@ from helpers_page import html_of
 import dpengine as dp
 from dpengine.mechanisms.counts.histogram import Histogram
 from dpengine.mechanisms.sums.mean import Mean
-from dpengine.statistics import counts
 from ui.ask import answer as answers
 from ui.ledger import report
 from ui.parts import exports
@@ -66,14 +65,6 @@ def test_what_is_drawn_is_decided_by_order_or_by_released_figures() -> None:
     assert many.drawn(values, largest=False) == list(values)[:200]
     assert many.drawn(dict(list(values.items())[:200]), largest=True) == list(values)[:200]
     assert many.drawn({"none": None} | values, largest=True) == largest  # a bar that says nothing is none of them
-
-
-def test_a_made_up_histogram_adds_its_weights_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sums of weights are counted: as many additions as bars."""
-    bars, times = 400, Counter[str]()
-    monkeypatch.setattr(counts, "sum", lambda given: times.update(["sum"]) or sum(given), raising=False)
-    found = counts.BinCounts("c", tuple(range(bars)), bars).imagine(10_000, "even")
-    assert len(found) == bars and times["sum"] == 1
 
 
 @pytest.fixture(name="table")

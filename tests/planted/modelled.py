@@ -11,7 +11,7 @@ from battery import SEVERAL, check_law_against_loss, check_sensitivity
 from dpengine.mechanisms.models.check_model import CheckChances, CheckErrors
 from dpengine.mechanisms.query import Sensitivity
 from dpengine.mechanisms.trial import HALF, WORLD, model
-from dpengine.statistics.model_checks import HitsByMargin
+from dpengine.statistics.model_needs import HitsByMargin
 from tests.planted.registry import Planted
 from tests.planted.wrong_questions import made
 

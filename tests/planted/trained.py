@@ -21,7 +21,7 @@ from dpengine.mechanisms.query import Query
 from dpengine.mechanisms.stepwise import Reader
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.statistics.features import ROW_BITS, WEIGHT_BITS, Weights
-from dpengine.statistics.gradient import GradientSum
+from dpengine.statistics.model_needs import GradientSum
 from tests.planted.checks import check_samples_follow_the_law
 from tests.planted.registry import Planted
 

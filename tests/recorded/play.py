@@ -15,11 +15,11 @@ from typing import Any
 from unittest.mock import patch
 
 from recorded import made
+from recorded.compared import compare
+from recorded.recorder import RecordedFinding, RecordedRun, converse, release
 
 import dpengine as dp
 from dpengine.asking.exports import ANSWER_COLUMNS, ROW_COLUMNS
-from dpengine.audit.compared import compare
-from dpengine.audit.recorder import RecordedFinding, RecordedRun, converse, release
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.exports import export_lines
 from dpengine.mechanisms.query import Query

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from recorded import made
 from recorded.play import Count, loaded, play, played
+from recorded.recorder import Recorder
 from sections import add_rows
 
-from dpengine.audit.recorder import Recorder
 from dpengine.declared.spelling import trimmed
 from dpengine.mechanisms import catalogue
 from dpengine.noise.coins import SystemCoins

@@ -177,8 +177,7 @@ def show(table: dp.Table) -> None:
 
 
 def _elsewhere(table: dp.Table) -> None:
-    """Links to the answers of the person's own tables, newest first, because a returning person may not know which
-    table they asked."""
+    """Links to the answers of the person's own tables, newest first: they may not know which table they asked."""
     names = [name for name, _ in workspace().names() if name != table.name]
     for name in names[::-1][:MOST_TABLES]:
         label = say("answers.elsewhere", table=name)

@@ -233,8 +233,7 @@ def _compared(named: list[Named], question: str, table: dp.Table, actions: Delta
 
 
 def _named(table: dp.Table) -> tuple[list[Named], str]:
-    """The picked values of this table that are in its ledger, each with a distinct name, and their common question, if
-    any."""
+    """The picked values that are in this table's ledger, each with its own name, and their common question."""
     wanted: dict[str, list[str]] = {}
     for request, part in _picks():
         wanted.setdefault(request, []).append(part)

@@ -188,8 +188,7 @@ def _job(visit: Visit, given: Given) -> Json:
 
 
 def _ask(visit: Visit, given: Given, key: str | None = None) -> Json:
-    """Submit the question. It is charged and drawn in the background, once for each request id. Unchecked columns are
-    checked first, as on the pages."""
+    """Submit the question: charged and drawn in the background, once per request id, with checks as on the pages."""
     request = read_request(given["request"])
     table, query = _question(visit, given, key)
     visit.asked.note(visit.person, request, table.name, query.digest())

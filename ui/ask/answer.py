@@ -390,13 +390,9 @@ def read_on(answer: dp.Answer) -> None:
 
 def picture(answer: dp.Answer, key: str) -> None:
     if answer.value == {} or speechless(answer):
-        _explained(answer, key)
+        st.html(f'<p class="lead">{escape(answer.query.card.plain)}</p>')
     else:
         _PICTURES.get(answer.query.answer_kind, _charted)(answer, key)
-
-
-def _explained(answer: dp.Answer, key: str) -> None:
-    st.html(f'<p class="lead">{escape(answer.query.card.plain)}</p>')
 
 
 def _named(answer: dp.Answer, key: str) -> None:
@@ -568,7 +564,7 @@ def card_sentence(answer: dp.Answer) -> str:
         *answer_notes.fit_lines(answer),
         answer_notes.cut_words(answer.query),
         cut_rows(answer),
-        _source(answer),
+        say("answers.source", day=written_day(answer.at[:10]), receipt=answer.receipt["charge"]["hash"][:8]),
     )
     return " ".join(part for part in parts if part)
 
@@ -582,7 +578,3 @@ def _follows(answer: dp.Answer) -> Collection[str]:
     except dp.AllowanceError:  # the table is gone
         return ()
     return rows.refined if isinstance(rows, FittedTable) and rows.ready else ()
-
-
-def _source(answer: dp.Answer) -> str:
-    return say("answers.source", day=written_day(answer.at[:10]), receipt=answer.receipt["charge"]["hash"][:8])

@@ -61,8 +61,7 @@ def refused(table: dp.Table, asked: dp.Job | None) -> dp.ColumnDoubted | None:
 
 
 def instead(table: dp.Table, query: dp.Query, quiet: bool = False, place: str = "answer") -> bool:
-    """Shows, in place of the button, that the question would be refused; nothing if `quiet`, because it is shown above.
-    True if it would be."""
+    """Shows, in place of the button, that the question would be refused, unless `quiet`. True if it would be."""
     against = table.doubts(query)
     if against is not None and not quiet:
         show(table, against, query, place=place)

@@ -81,8 +81,7 @@ _DRAWN = {  # colour and stroke of each way
 
 
 def several_pickers(table: dp.Table, offered: list[str], given: dict[str, Any], turn: str) -> dict[str, Any]:
-    """The columns; under *more* the largest distance of a row from the middle. The engine refuses what it cannot
-    read."""
+    """The columns; under *more* the largest distance of a row from the middle."""
     wanted, most = given.get("columns"), min(len(offered), MOST_COLUMNS)
     now = [name for name in wanted if name in offered] if isinstance(wanted, list) else offered[:3]
     label, note = say("form.numbers"), say("form.numbers_help", most=MOST_COLUMNS)
@@ -161,8 +160,7 @@ USUAL = {"epsilon": "0.1"}
 
 
 def state(table: dp.Table) -> dict[str, Any]:
-    """The current form: from the URL on arrival, else as the person left it, else the first question that this table
-    can answer."""
+    """The current form: from the URL on arrival, else as left, else the first question this table can answer."""
     arriving = {name: st.query_params[name] for name in st.query_params if name not in _BESIDE}
     kept = st.session_state.get(STATE)
     if kept is None or kept["table"] != table.name or (arriving and arriving.get("q") and arriving != kept["url"]):
@@ -184,8 +182,7 @@ def state(table: dp.Table) -> dict[str, Any]:
 
 
 def _first(table: dp.Table) -> dp.Query | None:
-    """The form's first question: one that the table answers well; new questions come first, and those about
-    everyone."""
+    """The form's first question: one that the table answers well, new ones and those about everyone first."""
     asked = {sentence_of(entry.charge) for entry in table.history(MOST_ASKED)}
     suggested = table.suggestions()
     return min(suggested, key=lambda query: (query.sentence() in asked, not query.where.everyone), default=None)
@@ -211,8 +208,7 @@ def _cleared(table: dp.Table) -> None:
 
 
 def whole(query: dp.Query) -> dict[str, Any]:
-    """All form values for this question. A switch that the question omits is off here; without a value it would start
-    with the form's default."""
+    """All form values for this question. A switch that it omits is off, not at the form's default."""
     given: dict[str, Any] = query.with_noise("").parameters()
     rows = query.facts.unit.id_column is not None
     switches = [parameter for parameter in query.card.parameters if parameter.default is True]

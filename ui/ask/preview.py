@@ -99,8 +99,7 @@ def heading(query: dp.Query | None) -> None:
 
 
 def show(query: dp.Query) -> None:
-    """Grey ranges for one or several numbers, grey bars for several counts, a grey band for a curve. A name has no
-    error bar."""
+    """Grey ranges for numbers, grey bars for counts, a grey band for a curve. A name has no error bar."""
     promise, many, written = query.promise(), max(len(query.labels()), 1), False
     share = float(promise.amount / (4 * query.coarse()))
     error = promise.short(query)

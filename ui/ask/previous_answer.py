@@ -234,8 +234,7 @@ def composing(answer: dp.Answer, form: Sequence[Any]) -> bool:
 def just_answered(
     answer: dp.Answer | None, query: dp.Query, asked: dp.Query, form: Sequence[Any], owned: bool = False
 ) -> bool:
-    """Is this the answer to the question in the form, whatever noise it would get now? An `owned` one is, until the
-    form changes."""
+    """Is this the answer to the form's question, with any noise? An `owned` one is, until the form changes."""
     if answer is None or answer.query == query:
         return answer is not None
     if owned:
@@ -247,8 +246,7 @@ def just_answered(
 
 
 def bar(answered: bool, useful: bool) -> str:
-    """The key of the row with the button: always in view, unless it would hide a new answer or a warning about
-    noise."""
+    """The key of the row with the button: always in view, unless it would hide a new answer or a warning."""
     return "just-answered" if answered else "in-view" if useful else "at-its-place"
 
 

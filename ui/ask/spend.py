@@ -149,8 +149,7 @@ def least_html(table: dp.Table, found: Opening | None) -> str:
 
 
 def least_share_html(now: str, usual: Callable[[], str]) -> str:
-    """The same warning where the person chooses a share of the rest: `now` is the chosen one, `usual` gives the
-    default."""
+    """The same warning where the person chooses a share of the rest: `now` is chosen, `usual` gives the default."""
     least = usual() if int(now) > int(AT_MOST) else AT_MOST
     if int(least) <= int(AT_MOST):
         return ""
@@ -163,8 +162,7 @@ def dear(price: dp.Preview) -> str:
 
 
 def follow(table: dp.Table, key: str, given: dict[str, Any], unpriced: bool) -> None:
-    """Each question starts at its own opening price, also with another column or grouping. A question from a link keeps
-    its price, if the link has one."""
+    """Each question starts at its own opening price. A question from a link keeps its price, if the link has one."""
     asked = {name: value for name, value in given.items() if name != "epsilon"}
     shape = json.dumps([table.name, key, asked], default=str)
     before, st.session_state[_SHAPE] = st.session_state.get(_SHAPE), shape
@@ -212,8 +210,7 @@ def slider(labels: dict[str, str], steps: list[str], key: str, **options: Any) -
 
 
 def steps_of(labels: dict[str, str], options: list[str], now: str) -> list[str]:
-    """The steps that the rest covers, and the current one. Of several steps with the same label, only the most
-    exact."""
+    """The steps that the rest covers, and the current one; of steps with the same label, the most exact."""
     kept = {labels[step]: step for step in options if step in labels}
     if len(kept) < 2 and (dear := [step for step in options if step not in labels]):
         kept[""] = dear[0]  # a slider has two ends
@@ -285,8 +282,7 @@ def describe(
 
 
 def noise_words(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:
-    """That an answer would be mostly noise, and which share of the allowance would help. A multiple of ε is not that
-    multiple of the price."""
+    """That an answer would be mostly noise, and which share helps: a multiple of ε is not one of the price."""
     return _noise(price, table, enough(table, query, price))
 
 
@@ -297,8 +293,7 @@ def _noise(price: dp.Preview, table: dp.Table, share: Fraction | None) -> str:
 
 
 def enough(table: dp.Table, query: dp.Query, price: dp.Preview, times: int = 1) -> Fraction | None:
-    """The approximate share of the allowance at which the answer is this many `times` above noise; None where the
-    remaining budget does not pay for it."""
+    """About which share of the allowance puts the answer `times` above noise; None if the rest does not pay."""
     try:
         return table.prices([query.at(query.epsilon * price.times_needed * times)], checked=True)[0]
     except dp.AllowanceError:  # beyond the largest ε there is

@@ -64,8 +64,7 @@ _log = logging.getLogger("allowance")
 
 
 def refuse_other_issuer(provider: Provider, issuer: str) -> None:
-    """Check once, at the start, that the administrator belongs to this provider. If the provider does not answer, log
-    it and start anyway."""
+    """Check once that the administrator belongs to this provider. If it does not answer, log it and start."""
     try:
         reported = str(httpx2.get(provider.metadata, timeout=_PATIENCE).raise_for_status().json()["issuer"])
     except Exception as error:

@@ -131,8 +131,7 @@ class Card:
 
 
 def cards(found: dp.Answer, look: Look, picked: Picked) -> tuple[Card, ...]:
-    """All cards, the most telling first. If a check found a code for “unknown”, the card says so instead of showing an
-    average that includes it."""
+    """All cards, the most telling first. A card with a code for “unknown” says so instead of showing an average."""
     drawn, known = _cards(found.receipt["charge"]["hash"], current(), picked, look), answer_notes.fits_of_answer(found)
     fits = {card.column: known.of(card.column, look.query.facts.schema[card.column]) for card in drawn}
     coded = {column for column, fit in fits.items() if fit.codes and ordered(look, column)}

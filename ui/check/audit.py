@@ -205,8 +205,7 @@ def both(
     alt: str,
     key: str,
 ) -> None:
-    """Each answer's chance on both tables. The soft band shows where the first may lie, given the second; a shade marks
-    where the privacy is spent."""
+    """Each answer's chance on both tables. The band shows where the first may lie, a shade where privacy is spent."""
     import plotly.graph_objects as go
 
     colours, few = palette(), len(labels) <= FEW

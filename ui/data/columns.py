@@ -266,8 +266,8 @@ def usual_step(lower: str, upper: str) -> str:
 
 def same_range(card: Card) -> str | None:
     """The usual range on the card. Several may have the same limits: then only the one that was taken."""
-    typed = (card.lower, card.upper, card.step, card.shape)
-    found = [key for key, usual in RANGES.items() if (usual.lower, usual.upper, usual.step, usual.shape) == typed]
+    typed = (card.lower, card.upper, card.step)
+    found = [key for key, usual in RANGES.items() if (usual.lower, usual.upper, usual.step) == typed]
     return card.usual if card.usual in found else found[0] if len(found) == 1 else None
 
 

@@ -119,7 +119,6 @@ class Card:
     lower: str = ""
     upper: str = ""
     step: str = ""
-    shape: str = "bell"
     filled: bool = False  # missing numbers count as …
     stand_in: str = ""  # … this one
     first: str = ""  # days in ISO writing
@@ -218,7 +217,7 @@ class Card:
     def take_range(self, preset: str | None) -> None:
         if preset in presets.RANGES:
             usual = presets.RANGES[preset]
-            self.lower, self.upper, self.step, self.shape = usual.lower, usual.upper, usual.step, usual.shape
+            self.lower, self.upper, self.step = usual.lower, usual.upper, usual.step
             self.usual = preset
             if usual.measure or self.measure in _MEASURES:  # a currency stays with a sum of money
                 self.measure = usual.measure
@@ -296,7 +295,7 @@ def _card_of(column: Column, dialect: Dialect) -> Card:
     if isinstance(column, Number):
         lower, upper, step = map(text_of, (column.lower, column.upper, column.step))
         stand_in = "" if column.missing is None else text_of(column.missing)
-        card = Card("number", lower, upper, step, column.shape, column.missing is not None, stand_in)
+        card = Card("number", lower, upper, step, column.missing is not None, stand_in)
         card.measure, card.codes = column.measure, written_codes(column.codes, dialect)
         return card
     if isinstance(column, dp.Date):
@@ -327,7 +326,7 @@ def column_of(card: Card, dialect: Dialect) -> Column:
         lower, upper, step = (typed(getattr(card, part), say(f"data.card.{part}")) for part in parts)
         missing = typed(card.stand_in, say("data.card.stand_in")) if card.filled else None
         codes = read_codes(card.codes, dialect)
-        return Number(lower, upper, step, card.shape, missing, card.measure, codes)
+        return Number(lower, upper, step, missing, card.measure, codes)
     if card.kind == "date":
         if not (card.first and card.last):
             raise AllowanceError("data.card.days_missing")

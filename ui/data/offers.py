@@ -150,8 +150,7 @@ MOST_NAMED = 12  # columns in a line
 
 
 def show_check(table: dp.Table, exact: bool) -> None:
-    """The result for every column, and an offer to check columns not yet checked as declared now; with `exact`, also
-    columns checked only roughly."""
+    """The result for every column, and an offer to check the others; with `exact`, also those checked roughly."""
     fits = _fits(table)
     unchecked = [fit.column for fit in fits if not fit.checked]
     with st.container(key="card-fit"):

@@ -322,8 +322,7 @@ def secret(draft: Draft) -> None:
 
 
 def about(draft: Draft) -> None:
-    """The number of people that the owner states. If membership is no secret it is optional, and only prices use it,
-    until the table is added."""
+    """The number of people that the owner states. If membership is no secret it is optional, and only prices use it."""
     free = draft.relation == "replace"
     code, key = "data.relation.about_replace" if free else "data.relation.about", kept("declare-about", draft.about)
     words: Any = {"help": say(f"{code}_help"), "placeholder": say("data.relation.about_none") if free else None}
@@ -440,8 +439,7 @@ def at_once(draft: Draft) -> str:
 
 
 def suggest(draft: Draft) -> None:
-    """Preselect an allowance until the person chooses: careful if membership is secret and it still holds enough good
-    answers, else usual."""
+    """Preselect an allowance: careful if membership is secret and it holds enough good answers, else usual."""
     suggested = CAREFUL if draft.relation == "add_remove" and _held(draft, CAREFUL) >= ENOUGH else USUAL
     if draft.care is None or (draft.care == draft.suggested != suggested):
         draft.care = suggested

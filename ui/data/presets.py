@@ -81,14 +81,13 @@ YES_NO = UsualList("yes_no-1", _YES_NO, also=_YES_NO, short={"sl": ("da", "ne")}
 
 @dataclass(frozen=True)
 class Range:
-    """A number preset, as a person would type it; `like` is a cell a person may recognise, `shape` a public guess for
-    previews, `measure` what it is counted in."""
+    """A number preset, as a person would type it; `like` is a cell a person may recognise, `measure` what it is
+    counted in."""
 
     lower: str
     upper: str
     step: str
     like: str
-    shape: str = "bell"
     measure: str = ""
 
 
@@ -112,14 +111,14 @@ class Candidate:
 # the person's own first row would look as if the rows had been read.
 RANGES: dict[str, Range] = {
     "age": Range("0", "120", "1", "47"),
-    "year": Range("1900", "2030", "1", "1987", "even"),
+    "year": Range("1900", "2030", "1", "1987"),
     "percent": Range("0", "100", "1", "85", measure="%"),
     "score5": Range("1", "5", "1", "4"),
     "score10": Range("0", "10", "1", "8"),
-    "money_month": Range("0", "10000", "10", "2500", "skewed"),
-    "money_year": Range("0", "200000", "100", "34000", "skewed"),
-    "gain": Range("0", "100000", "100", "1500", "skewed"),
-    "amount": Range("0", "10000", "10", "49.90", "skewed"),
+    "money_month": Range("0", "10000", "10", "2500"),
+    "money_year": Range("0", "200000", "100", "34000"),
+    "gain": Range("0", "100000", "100", "1500"),
+    "amount": Range("0", "10000", "10", "49.90"),
     "height_m": Range("0.5", "2.5", "0.01", "1.73", measure="m"),
     "height_cm": Range("50", "230", "1", "173", measure="cm"),
     "weight_kg": Range("0", "250", "1", "72", measure="kg"),
@@ -127,15 +126,15 @@ RANGES: dict[str, Range] = {
     "pressure": Range("40", "260", "1", "120", measure="mmHg"),
     "body_temp": Range("34", "43", "0.1", "37.2", measure="°C"),
     "temperature": Range("-40", "60", "0.5", "21.5", measure="°C"),
-    "people": Range("0", "20", "1", "2", "skewed"),
+    "people": Range("0", "20", "1", "2"),
     "school_years": Range("0", "25", "1", "11"),
     "hours_day": Range("0", "24", "0.5", "7.5", measure="h"),
     "hours_week": Range("0", "100", "1", "35", measure="h"),
-    "minutes": Range("0", "240", "1", "35", "skewed", "min"),
-    "days": Range("0", "366", "1", "12", "skewed"),
-    "kilometres": Range("0", "500", "1", "18", "skewed", "km"),
-    "area": Range("0", "500", "1", "64", "skewed", "m²"),
-    "count": Range("0", "100", "1", "3", "skewed"),
+    "minutes": Range("0", "240", "1", "35", "min"),
+    "days": Range("0", "366", "1", "12"),
+    "kilometres": Range("0", "500", "1", "18", "km"),
+    "area": Range("0", "500", "1", "64", "m²"),
+    "count": Range("0", "100", "1", "3"),
 }
 # Readings that share a name: the person picks one by its sample cells.
 OTHERWISE: dict[str, tuple[str, ...]] = {
@@ -386,8 +385,7 @@ def suggest(name: str) -> Suggestion:
 
 
 def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
-    """Possible readings of a column by its name, the likeliest first. `beside` are the other columns' names, as public
-    as this one."""
+    """Possible readings of a column by its name, the likeliest first. `beside`: the other columns' names."""
     idea = suggest(name)
     if idea.kind == "date":
         if current() in _DAY_FIRST:  # a day with the year first is read either way

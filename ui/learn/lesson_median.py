@@ -27,8 +27,7 @@ def view(given: Given) -> View:
 
 
 def _seven(words: bool = True) -> str:
-    """Seven people twice, one of them changed; a ring marks the median. The card's picture has no words, because no
-    language is set when it is built."""
+    """Seven people twice, one of them changed; a ring marks the median. The card's picture has no words."""
     changed, middle = demo.changed(), len(demo.BEFORE) // 2
     rows = ""
     for code, people, result in zip(("before", "after"), (demo.BEFORE, demo.AFTER), demo.medians(), strict=True):

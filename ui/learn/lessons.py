@@ -174,8 +174,7 @@ def _kept_together(line: str) -> str:
 
 
 def _controls(chosen: Lesson, given: dict[str, str], more: bool) -> dict[str, str]:
-    """Controls in order, because an earlier choice may decide which others matter. Several sliders stand two in a
-    row."""
+    """Controls in order: an earlier choice may decide which others matter. Sliders stand two in a row."""
     places: list[Any] = []
     for control in chosen.settings:
         beside = [other for other in chosen.matters(given) if other.more == more]
@@ -231,8 +230,7 @@ def _kept() -> dict[str, Any]:
 
 
 def _arrive(number: int) -> None:
-    """Read the settings from the address. Only a full run does this: during a fragment the browser may show an old
-    address."""
+    """Read the settings from the address, in a full run only: a fragment may see an old address."""
     kept = _kept()
     arriving = {name: text for name, text in dict(st.query_params).items() if name != IN_ADDRESS}
     if arriving != kept["url"] or number not in kept["given"]:

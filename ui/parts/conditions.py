@@ -145,8 +145,7 @@ class Lists:
 
 
 def conditions(table: dp.Table | Lists, rows: list[Any], kind: str) -> list[Any]:
-    """“Only people where …”: lines that must all hold; under *more*, lines of which at least one must hold. Offers
-    declared values only."""
+    """“Only people where …”: lines that must all hold; under *more*, lines of which one must. Declared values only."""
     rows = rows if isinstance(rows, list) else []
     simple = [row for row in rows if _simple(row)][:MOST_CONDITIONS]
     either = [row[1] for row in rows if isinstance(row, list) and len(row) == 2 and row[0] == "any"]
@@ -298,8 +297,7 @@ def _in_groups(schema: dp.Schema, given: dict[str, str], now: Any, key: str, whe
 
 
 def _values(column: Category | ItemSet, chosen: list[str], key: str, where: Any) -> list[str]:
-    """Picked values; typed ones if the list is too long for a browser. The engine refuses values that are not
-    listed."""
+    """Picked values, or typed ones if the list is too long for a browser."""
     if column.size <= MOST_PICKED:
         return list(where.multiselect(say("form.where_values"), list(column.labels), chosen, called, key=key))
     text = where.text_input(say("form.typed_values"), "; ".join(chosen), key=key)

@@ -71,8 +71,7 @@ ARRIVED = "form-arrived"  # a link brought this question just now
 
 
 def forget_pickers() -> None:
-    """A question from a link replaces the pickers' values. The pickers get new keys, because a browser keeps old widget
-    values."""
+    """A link's question replaces the pickers' values. They get new keys: a browser keeps old widget values."""
     st.session_state[_TURN] = st.session_state.get(_TURN, -1) + 1
     st.session_state[ARRIVED] = True
     for key in [key for key in st.session_state if str(key).startswith(("ask-", "where-"))]:
@@ -114,8 +113,7 @@ def show_odds(epsilon: Fraction, delta: Fraction, relation: str, prior: int) -> 
 
 
 def odds_after(prior: int, epsilon: Fraction) -> Fraction:
-    """The largest suspicion after all answers, in percent: three digits, rounded up; near 100, two digits of the
-    distance to 100."""
+    """The largest suspicion after all answers, in percent: three digits, rounded up; near 100 two of the distance."""
     exact = suspicion(Fraction(prior, 100), epsilon) * 100
     last = decimal_of(exact).adjusted() - 2
     if 100 - 10 < exact < 100:

@@ -37,8 +37,7 @@ def show(table: dp.Table, limit: int = 10) -> None:
 def rows_html(
     table: dp.Table, entries: list[dp.Entry], several: bool = False, acts: Sequence[Act] = (), newest_first: bool = True
 ) -> str:
-    """A row per charge, and between them what an owner did; `several` names the table each was asked of, where more
-    than one spends the same budget."""
+    """A row per charge, and what an owner did between them; `several` names each one's table."""
     names = ["when", *(["table"] if several else []), "question", "answer", "share", "receipt"]
     head = "".join(f'<th class="{_kind(name)}">{escape(say(f"history.{name}"))}</th>' for name in names)
     rows: list[tuple[int, str]] = [(act.seq, _act_row(act, len(names))) for act in acts]

@@ -97,8 +97,7 @@ def _ask(
     checked: bool,
     anyway: bool,
 ) -> None:
-    """A click also submits the field that it leaves. The button was drawn for the old value, and nobody has seen the
-    new question: refuse it."""
+    """A click also submits the field that it leaves. Nobody has seen the new question then: refuse it."""
     now = _fields("")
     if any(now.get(name, value) != value for name, value in drawn.items()):
         _refuse(say("ask.just_changed"))

@@ -132,8 +132,7 @@ def _unsay() -> None:
 
 
 def _tell(name: str, *acts: str) -> None:
-    """The result of an act, beside its button. A refusal stays until the next try, because the page may run again
-    first."""
+    """The result of an act, beside its button. A refusal stays until the next try."""
     about, act, good, sentence = st.session_state.get(_SAID) or ("", "", False, "")
     if about != name or act not in acts:
         return

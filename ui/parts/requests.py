@@ -124,8 +124,7 @@ def show_requests(table: dp.Table) -> None:
 
 
 def elsewhere(tables: Collection[str]) -> None:
-    """The person's requests about other tables, and the decisions: a table that is no longer granted to them has no
-    page for them."""
+    """The person's requests about other tables, and the decisions; a table no longer granted has no page."""
     wishes = [wish for wish in _own() if wish.wanted.table not in tables] if person.served() and may("wishes") else []
     if wishes:
         with st.container(key="card-wishes"):

@@ -57,8 +57,7 @@ class Sketch:
         self.update_layout(yaxis=more)
 
     def figure(self) -> Any:
-        """Plotly neither checks it nor adds a template, so a picture states everything itself. The tests let Plotly
-        check it."""
+        """Plotly neither checks it nor adds a template: a picture states everything. The tests let Plotly check it."""
         data = [trace if isinstance(trace, dict) else trace.to_plotly_json() for trace in self.data]
         return _unchecked()(data=data, layout=_without_none(self.layout))
 

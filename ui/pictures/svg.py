@@ -48,8 +48,7 @@ def rows(
     bars: bool,
     faint: Collection[str] = (),
 ) -> str:
-    """A line for each label: a bar from zero with whiskers, or a tick on its interval if values start elsewhere. Bars
-    in `faint` may be zero."""
+    """A line for each label: a bar from zero with whiskers, or a tick on its interval. `faint` bars may be zero."""
     telling = [label for label, value in values.items() if value is not None] or list(values)
     reach = [_number(values[label]) for label in telling if values[label] is not None]
     for label in telling:  # an uninformative group does not stretch the axis of the others

@@ -153,8 +153,7 @@ def _shared(table: dp.Table, meter: dp.Meter, preview: dp.Preview | Priced | Non
 
 
 def _aside(table: dp.Table, meter: dp.Meter) -> str:
-    """The table's name, and under *details* what the allowance protects and its terms. ε appears only after the first
-    answer."""
+    """The table's name; under *details* what the allowance protects and its terms. ε after the first answer only."""
     parts = [say("meter.table", table=table.name)]
     if table.practice:
         parts.append(say("meter.practice"))

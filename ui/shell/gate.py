@@ -80,8 +80,7 @@ def is_closed(path: str) -> bool:
 
 
 def upload(path: str) -> tuple[str, str] | None:
-    """The session and the file in an upload address, else None. Everybody parses it here, so that the check and the
-    upload mean the same file."""
+    """The session and the file in an upload address, else None. Parsed only here, so all mean the same file."""
     at = _UPLOAD.fullmatch(within(path))
     return (at[1], at[2]) if at is not None else None
 

@@ -339,7 +339,7 @@ class Incoming:
     async def _write(self, body: FileRequest, file: _File | None, receive: Any, most: int) -> bool:
         """Is the whole file on disk? One that does not fit is read to its end, so that its page can say so."""
         room = file is not None
-        target = None if file is None else _new(file.path)
+        target = None if file is None else files.create(file.path)
         try:
             async for data in body.parts(receive):
                 if body.size > most:
@@ -392,10 +392,6 @@ here = Incoming()
 def _session() -> str:
     context = get_script_run_ctx(suppress_warning=True)
     return context.session_id if context is not None else ""
-
-
-def _new(path: Path) -> Any:
-    return files.create(path)
 
 
 def _once(body: bytes) -> Callable[[], Any]:

@@ -27,8 +27,7 @@ _ran = threading.Event()
 
 
 def settle(again: bool = False) -> None:
-    """Call after each run. Freezes everything after the first run, and `again` once a workshop's tables are loaded; no
-    private data exists then."""
+    """Call after each run. Freezes everything after the first run, and `again` once a workshop's tables are loaded."""
     _ran.set()
     if runtime.exists() and _tidied.acquire(blocking=False):
         threading.Thread(target=_tidy, name="garbage", daemon=True).start()

@@ -72,8 +72,7 @@ def visitor() -> str:
 
 
 def held(*widgets: str) -> bool:
-    """Are the values of these widgets still there? A page drops them when it follows a link, so a late change must do
-    nothing."""
+    """Are these widgets' values still there? A page drops them when it follows a link: a late change does nothing."""
     return all(key in st.session_state for key in widgets)
 
 
@@ -88,8 +87,7 @@ def is_fresh() -> bool:
 
 
 def current_table() -> dp.Table:
-    """The table in the URL, else the one chosen before, else the newest added, else the first sample. An unknown name
-    falls back to the sample."""
+    """The table in the URL, else the one chosen before, else the newest added, else the first sample."""
     try:
         wanted = st.query_params.get("table") or st.session_state.get("table")
         table = open_table(wanted or newest_table() or FIRST_TABLE)
@@ -103,8 +101,7 @@ def current_table() -> dp.Table:
 
 
 def newest_table(verb: str = "table") -> str | None:
-    """The newest open table, samples excluded, on which this is allowed. A returning person means their own table, not
-    the sample."""
+    """The newest open table, no sample, on which this is allowed: a returning person means their own table."""
     closed = workspace().closed()
     return next((name for name, _ in reversed(workspace().names()) if name not in closed and may(verb, name)), None)
 

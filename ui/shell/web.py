@@ -215,8 +215,7 @@ def read_cookie(name: str) -> str | None:
 
 
 def keep_cookie(name: str, value: str | None) -> None:
-    """Set the cookie: a hidden picture requests a page with `?name=value`. The turn makes each request new, so that no
-    cache answers it."""
+    """Set the cookie: a hidden picture requests a page with `?name=value`, with a turn that no cache knows."""
     turns = st.session_state.setdefault("cookie-turns", {})
     before, turn = turns.get(name, (read_cookie(name), 0))
     if value is None or (value == before and not turn):

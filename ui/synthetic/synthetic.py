@@ -92,8 +92,7 @@ def counted_together(kept: KeptTogether) -> str:
 
 
 def promised(query: SyntheticTable, kept: KeptTogether | None = None) -> str:
-    """What is measured, and within which intervals: the widest, and the widest of a single column. With `kept`, what
-    was measured."""
+    """What is measured, and within which intervals: the widest, and the widest of a single column."""
     if kept is not None and query.plan == CHOSEN:
         facts = {"told": counted_together(kept), "widest": kept.widest, "of": say(f"synthetic_page.of_{query.counted}")}
         return say("synthetic_page.promised.had", chance=chance(query.beta), **facts)

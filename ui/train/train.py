@@ -109,8 +109,7 @@ def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
 
 
 def first(table: dp.Table, target: str) -> list[str]:
-    """First columns: for yes and no, all with an exactly computed loss; else one number and one list of two values, as
-    available."""
+    """First columns: for yes and no, all with an exact loss; else one number and one list of two values."""
     offered = columns_for(table, target)
     if isinstance(table.schema[target], Category) and table.budget.rule.c is not None:
         return offered[: MOST_TOGETHER - 1]
@@ -282,8 +281,7 @@ def counts_possible(table: dp.Table, target: str) -> bool:
 
 
 def usual_counts(table: dp.Table, given: dict[str, Any]) -> str:
-    """The smallest share of what is left at which noise hardly moves the effect of a value that a tenth of the people
-    have, within limits."""
+    """The least share of the rest at which noise hardly moves the effect of a value that a tenth of people have."""
 
     def offer(share: str) -> Overview:
         query = counts_offered(table, given, table.meter().unused * int(share) / 100)
@@ -362,11 +360,6 @@ def free(table: dp.Table, given: dict[str, Any]) -> None:
             model = given["target"], given["positive"], features
             where = model_address(table.name, look_answer.request_id, *model)
             st.page_link(nav.page("train"), label=unmarked(label), query_params=where)
-
-
-def of_use(look: dp.Answer) -> bool:
-    """Can a model be read off this first look?"""
-    return bool(predictable(board_figures.look_of(look)))
 
 
 def show(table: dp.Table) -> None:
@@ -606,5 +599,5 @@ def _earlier(table: dp.Table, but: str = "") -> None:
     """Earlier trainings, free to open."""
     trainings = [training for training in table.trainings() if training.request_id != but]
     history.kept(say("train_page.earlier"), trainings, "train", "trained")
-    first_looks = [look for look in table.first_looks(but=but) if of_use(look)]
+    first_looks = [look for look in table.first_looks(but=but) if predictable(board_figures.look_of(look))]
     history.kept(say("shapes_page.earlier"), first_looks, "train", "shapes")

@@ -179,8 +179,7 @@ def _show_check(table: dp.Table, answer: dp.Answer) -> None:
 
 
 def flattery_words(table: dp.Table, answer: dp.Answer) -> str:
-    """By how much the model may look too good. Every release before the check counts, the training too, because it may
-    have led to the model."""
+    """By how much the model may look too good: every release before the check may have led to it."""
     query = answer.query
     assert isinstance(query, OfModel)
     flattered = Fraction(1)
@@ -571,8 +570,7 @@ WIDE_ODDS = 10.0  # the ends of such a range of log-odds differ by a factor of m
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect of changing one column, all else equal: on the prediction, or for yes and no on the log-odds or
-    score."""
+    """The effect of changing one column, all else equal: on the prediction, the log-odds or the score."""
 
     column: str
     value: float

@@ -66,8 +66,7 @@ def listed_edges(query: dp.Query, telling: list[str]) -> list[str]:
 
 
 def not_kept(answer: dp.Answer, follows: Collection[str] = ()) -> str:
-    """What a table fitted to counts does not keep; empty for other answers. `follows`: columns with values from another
-    answer."""
+    """What a table fitted to counts does not keep; else empty. `follows`: columns with values from another answer."""
     if answer.query.makes_rows != "fitted" or not isinstance(answer.value, Look):
         return ""
     kept = KeptTogether(answer.value)

@@ -81,8 +81,7 @@ def _drawn(picture: segno.QRCode) -> str:
 
 
 def main(given: list[str] | None = None) -> int:
-    """Unknown options are Streamlit's. Options about the address use Streamlit's names, so that the printed address is
-    the real one."""
+    """Unknown options are Streamlit's. Options about the address use its names, so the printed address is right."""
     parser = argparse.ArgumentParser(prog="allowance workshop", allow_abbrev=False)
     addresses = ("--address", "--server.address", "--browser.serverAddress")
     parser.add_argument(*addresses, dest="address", help="the address others reach this machine at")

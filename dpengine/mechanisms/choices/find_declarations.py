@@ -66,7 +66,7 @@ from dpengine.core.printed import chance
 from dpengine.core.types import Ends, Integers, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FOUND
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, Card, Parameter
 from dpengine.mechanisms.choices.drafted import ELSE, FROM, HOLD, TO, Drafted, drafts, listed
 from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise, chosen
 from dpengine.mechanisms.promises import Within
@@ -104,7 +104,6 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         key="find_declarations",
         asked_on=("data",),
         order=220,
-        version=1,
         answer="declarations",
         states=(FOUND,),
         caveats=("rare", "ends", "delta", "spelling"),
@@ -113,7 +112,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
             Parameter("dates", "columns"),
             Parameter("lists", "columns"),
             Parameter("delta", "delta"),
-            Parameter("epsilon", "epsilon", required=True),
+            EPSILON,
         ),
     )
     declares: ClassVar[bool] = True
@@ -280,15 +279,11 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
 
     def slack(self, kind: str) -> int:
         """t″: a bound on the gap of the choice of an end."""
-        return choice_gap(self.rate, _bands(kind), self.each_beta / 3)
+        return choice_gap(self.rate, YEARS if kind == "date" else BANDS, self.each_beta / 3)
 
     def outside(self, kind: str) -> int:
         """At most this many rows lie below a released range, and as many above."""
         return 2 * self.slack(kind) + 1
-
-    @property
-    def hold_reach(self) -> int:
-        return int(self.of_holders.reach(self.each_beta / 3))
 
     def promise(self) -> Within:
         kinds = {kind for _, kind in self.asked}
@@ -367,7 +362,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
                 yield ELSE, self._something_else(named)
             return
         low, high, hold = cast(tuple[int, int, int], drawn)
-        reach = self.hold_reach
+        reach = int(self.of_holders.reach(self.each_beta / 3))
         if low <= high and hold - reach >= 2 * (self.slack(kind) + 1):
             for part, end in zip((FROM, TO), _span(kind, low, high), strict=True):
                 yield part, (end, (end, end))
@@ -407,10 +402,6 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         if not ranges and not lists:
             return ""
         return say("found.headline", found=ranges + lists, columns=len(drafts))
-
-
-def _bands(kind: str) -> int:
-    return YEARS if kind == "date" else BANDS
 
 
 def _span(kind: str, low: int, high: int) -> tuple[Json, Json]:

@@ -27,7 +27,7 @@ from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.choices.quantile import Quantile
 from dpengine.mechanisms.noise import ExponentialChoice, NoiseKind
 from dpengine.mechanisms.promises import Rank
@@ -44,15 +44,10 @@ class Iqr(Quantile):
         key="iqr",
         asked_on=("ask", "whatif"),
         order=90,
-        version=1,
         answer="distance",
         states=(FEW,),
         caveats=("rank", "bounds"),
-        parameters=(
-            Parameter("column", "column.number", required=True),
-            Parameter("where", "where"),
-            Parameter("epsilon", "epsilon", required=True),
-        ),
+        parameters=(Parameter("column", "column.number", required=True), WHERE, EPSILON),
     )
     trial: ClassVar[Trial] = Trial(
         cases={"with empty cells": {"column": "x"}, "of some": {"column": "z", "where": IN_A}},

@@ -41,7 +41,7 @@ from dpengine.declared.condition_words import conditions
 from dpengine.declared.conditions import Predicate, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import APART, LIKELY, state_of_first
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.noise import Choice, ExponentialChoice, PermuteAndFlip, chosen
 from dpengine.mechanisms.promises import NearAverage, NearBest
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
@@ -63,15 +63,10 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
         key="noisy_argmax",
         asked_on=("ask", "whatif"),
         order=120,
-        version=1,
         answer="label",
         states=(APART, LIKELY),
         caveats=("ties", "averages"),
-        parameters=(
-            Parameter("options", "options", required=True),
-            Parameter("where", "where"),
-            Parameter("epsilon", "epsilon", required=True),
-        ),
+        parameters=(Parameter("options", "options", required=True), WHERE, EPSILON),
     )
     trial: ClassVar[Trial] = Trial(
         cases={
@@ -148,9 +143,8 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
 
     def need(self) -> ConditionCounts | PlaceSums:
         if self.averages:
-            sizes = tuple(self.facts.schema.number(name).size for name in self.averages)
-            weights = tuple(self.steps // (size - 1) for size in sizes)
-            return PlaceSums(self.averages, weights, sizes, self.where)
+            weights = (self.steps // (self.facts.schema.number(name).size - 1) for name in self.averages)
+            return PlaceSums(self.averages, tuple(weights), self.where)
         return ConditionCounts(self.options, self.where)
 
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:

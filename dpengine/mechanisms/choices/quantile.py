@@ -40,7 +40,7 @@ from dpengine.core.types import Ends, Integers, Json, JsonObject
 from dpengine.declared.condition_words import combined
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import APART, FEW, fills
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.choices.joint_cuts import Codes, Cuts, JointCuts, affordable
 from dpengine.mechanisms.choices.tree_cuts import MOST_CELLS, RootCuts, TreeCuts
 from dpengine.mechanisms.noise import Choice, ExponentialChoice, NoiseKind, PermuteAndFlip, chosen
@@ -150,7 +150,6 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         key="quantile",
         asked_on=("ask", "whatif"),
         order=80,
-        version=1,
         answer="place",
         states=(FEW, APART),
         caveats=("rank",),
@@ -158,9 +157,9 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
             Parameter("column", "column.ordered", required=True),
             Parameter("share", "share", default="0.9", required=True),
             Parameter("with_range", "switch", default=True),
-            Parameter("by", "by"),
-            Parameter("where", "where"),
-            Parameter("epsilon", "epsilon", required=True),
+            BY,
+            WHERE,
+            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(

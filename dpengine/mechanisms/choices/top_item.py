@@ -56,7 +56,7 @@ from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import read_ref
 from dpengine.declared.schema import Category, ItemSet
 from dpengine.mechanisms.answer_state import APART, LIKELY, REST, state_of_first
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.noise import Choice, ExponentialChoice, NoiseKind, PermuteAndFlip, chosen
 from dpengine.mechanisms.promises import NearBest
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
@@ -225,7 +225,6 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         key="top_item",
         asked_on=("ask", "whatif"),
         order=60,
-        version=1,
         answer="label",
         states=(APART, LIKELY, REST),
         caveats=("ties",),
@@ -233,8 +232,8 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
             Parameter("column", "column.listed", required=True),
             Parameter("how_many", "number", default=1),
             Parameter("ordered", "switch", default=True, above="how_many"),
-            Parameter("where", "where"),
-            Parameter("epsilon", "epsilon", required=True),
+            WHERE,
+            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(

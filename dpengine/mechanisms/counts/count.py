@@ -27,7 +27,7 @@ from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.answer_state import APART, FEW
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import BY, EPSILON, Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.query import Bounds, Fields
 from dpengine.mechanisms.trial import IN_A, WEST, Example, Trial
@@ -41,14 +41,13 @@ class Count(OfCounts):
         key="count",
         asked_on=("ask", "whatif"),
         order=30,
-        version=1,
         answer="count",
         states=(FEW, APART),
         parameters=(
             Parameter("people", "people", default=True),
-            Parameter("by", "by"),
+            BY,
             Parameter("where", "where", words="count"),
-            Parameter("epsilon", "epsilon", required=True),
+            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(

@@ -25,7 +25,7 @@ from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import coarser, read_ref
 from dpengine.declared.schema import Category, extra_labels
 from dpengine.mechanisms.answer_state import APART, FEW
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.counts.histogram import Histogram
 from dpengine.mechanisms.counts.of_counts import too_many
 from dpengine.mechanisms.marginals.wanted import readable
@@ -46,15 +46,10 @@ class Crosstab(Histogram):
         key="crosstab",
         asked_on=("ask", "whatif"),
         order=110,
-        version=1,
         answer="count",
         states=(FEW, APART),
         caveats=("bins",),
-        parameters=(
-            Parameter("columns", "columns", required=True),
-            Parameter("where", "where"),
-            Parameter("epsilon", "epsilon", required=True),
-        ),
+        parameters=(Parameter("columns", "columns", required=True), WHERE, EPSILON),
     )
     trial: ClassVar[Trial] = Trial(
         cases={

@@ -32,7 +32,7 @@ from dpengine.declared.read_group import coarser, read_ref
 from dpengine.declared.schema import Category, Column, ItemSet, Ordered, extra_labels
 from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.answered import Runs
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.cuts import Cut, cut
 from dpengine.mechanisms.query import Fields, Released
@@ -52,15 +52,14 @@ class Histogram(OfCounts):
         key="histogram",
         asked_on=("ask", "whatif"),
         order=50,
-        version=1,
         answer="count",
         states=(FEW, APART),
         caveats=("bins",),
         parameters=(
             Parameter("column", "column.any", required=True),
             Parameter("bins", "bins", default=USUAL_BINS),
-            Parameter("where", "where"),
-            Parameter("epsilon", "epsilon", required=True),
+            WHERE,
+            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(

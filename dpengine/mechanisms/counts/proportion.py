@@ -28,7 +28,7 @@ from dpengine.declared.conditions import Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import ItemSet
 from dpengine.mechanisms.answer_state import APART, FEW
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.query import Bounds, Fields, Sensitivity
 from dpengine.mechanisms.ratios import Estimate, Number, OfRatio
 from dpengine.mechanisms.trial import IN_A, SOME, WEST, Example, Trial
@@ -45,15 +45,9 @@ class Proportion(OfRatio[tuple[int, ...]]):
         key="proportion",
         asked_on=("ask", "whatif"),
         order=40,
-        version=1,
         answer="share",
         states=(FEW, APART),
-        parameters=(
-            Parameter("of", "of", required=True),
-            Parameter("by", "by"),
-            Parameter("where", "where"),
-            Parameter("epsilon", "epsilon", required=True),
-        ),
+        parameters=(Parameter("of", "of", required=True), BY, WHERE, EPSILON),
     )
     trial: ClassVar[Trial] = Trial(
         cases={

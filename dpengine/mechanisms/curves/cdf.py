@@ -37,7 +37,7 @@ from dpengine.core.exact import exp_decimal, read_number
 from dpengine.core.types import Ends, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.curves import bands
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
@@ -62,15 +62,14 @@ class Cdf(Query[Spread, tuple[int, ...]]):
         key="cdf",
         asked_on=("ask", "whatif"),
         order=150,
-        version=1,
         answer="column",
         states=(FEW,),
         caveats=("made_up", "rival"),
         parameters=(
             Parameter("column", "column.ordered", required=True),
             Parameter("points", "points"),
-            Parameter("where", "where"),
-            Parameter("epsilon", "epsilon", required=True),
+            WHERE,
+            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(

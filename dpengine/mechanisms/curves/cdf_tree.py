@@ -33,7 +33,7 @@ from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW, NEARLY
 from dpengine.mechanisms.answered import Runs
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.curves import count_tree
 from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise
@@ -60,15 +60,10 @@ class CdfTree(OfCounts):
         key="cdf_tree",
         asked_on=("ask", "whatif"),
         order=140,
-        version=1,
         answer="curve",
         states=(FEW,),
         caveats=("falls",),
-        parameters=(
-            Parameter("column", "column.ordered", required=True),
-            Parameter("where", "where"),
-            Parameter("epsilon", "epsilon", required=True),
-        ),
+        parameters=(Parameter("column", "column.ordered", required=True), WHERE, EPSILON),
     )
     trial: ClassVar[Trial] = Trial(
         cases={

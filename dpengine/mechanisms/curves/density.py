@@ -44,7 +44,7 @@ from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.answer_state import SHAPE
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.promises import Band
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity, read_names
 from dpengine.mechanisms.trial import IN_A, Example, Trial
@@ -70,7 +70,6 @@ class Density(Query[Spread, tuple[int, ...]]):
         key="density",
         asked_on=("ask", "whatif"),
         order=130,
-        version=1,
         answer="density",
         states=(SHAPE,),
         caveats=("bandwidth", "ends", "delta"),
@@ -78,8 +77,8 @@ class Density(Query[Spread, tuple[int, ...]]):
             Parameter("columns", "columns.curve", required=True),
             Parameter("bandwidth", "bandwidth"),
             Parameter("resolution", "resolution", default=USUAL_POINTS),
-            Parameter("where", "where"),
-            Parameter("epsilon", "epsilon", required=True),
+            WHERE,
+            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(

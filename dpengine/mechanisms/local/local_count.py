@@ -26,7 +26,7 @@ from dpengine.core.types import JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, Card, Parameter
 from dpengine.mechanisms.local.of_people import OfBits, check_people, sums_of_coins
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Released
@@ -45,14 +45,13 @@ class LocalCount(OfBits):
         key="local_count",
         asked_on=("trust",),
         order=500,
-        version=1,
         answer="count",
         states=(FEW,),
         trust="local",
         relations=("replace",),
         several=False,
         caveats=("honest",),
-        parameters=(Parameter("where", "where", required=True), Parameter("epsilon", "epsilon", required=True)),
+        parameters=(Parameter("where", "where", required=True), EPSILON),
     )
     trial: ClassVar[Trial] = Trial(
         cases={"of some": {"where": IN_A}},

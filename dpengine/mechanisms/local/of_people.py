@@ -9,6 +9,7 @@ from math import comb
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import decimal_of
+from dpengine.core.types import JsonObject
 from dpengine.mechanisms.query import AnyQuery, Query, Sensitivity
 from dpengine.noise import binomial
 from dpengine.statistics.counts import RowCount
@@ -41,12 +42,28 @@ def check_people(query: AnyQuery) -> None:
         raise AllowanceError("count.public", people=query.facts.about)
 
 
-def too_few(epsilon: Fraction, delta: Fraction, sums: int = 1) -> AllowanceError:
-    """The refusal if even coins of ½ do not give (ε, δ); it says how many people are enough."""
+def lecture_coin(people: int, epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The lecture's p; refused where it does not give (ε, δ)."""
+    if not binomial.lecture_holds(people, epsilon, delta):
+        raise AllowanceError("shuffle.lecture", people=people)
+    return binomial.lecture_chance(people, epsilon, delta)
+
+
+def least_coin(people: int, epsilon: Fraction, delta: Fraction, sums: int = 1) -> Fraction:
+    """The least p that gives (ε, δ). If even ½ does not, the refusal says how many people are enough."""
+    chance = binomial.least_chance(people, epsilon, delta, sums)
+    if chance is not None:
+        return chance
     least = binomial.least_people(epsilon, delta, sums, MOST_PEOPLE)
-    if least is None:
-        return AllowanceError("shuffle.never", most=MOST_PEOPLE)
-    return AllowanceError("shuffle.few", least=least)
+    raise AllowanceError("shuffle.few", least=least) if least else AllowanceError("shuffle.never", most=MOST_PEOPLE)
+
+
+def read_calibration(given: JsonObject, known: tuple[str, ...]) -> str:
+    """The first one if none is named."""
+    calibration = str(given.get("calibration") or known[0])
+    if calibration not in known:
+        raise AllowanceError("shuffle.calibration", calibrations=list(known))
+    return calibration
 
 
 def sums_of_coins(people: int, chance: Fraction) -> list[Decimal] | None:

@@ -26,8 +26,15 @@ from dpengine.core.types import Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.local.of_people import OfBits, check_people, sums_of_coins, too_few
+from dpengine.mechanisms.card import EPSILON, Card, Parameter
+from dpengine.mechanisms.local.of_people import (
+    OfBits,
+    check_people,
+    least_coin,
+    lecture_coin,
+    read_calibration,
+    sums_of_coins,
+)
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Released
 from dpengine.mechanisms.trial import IN_A, WEST, Example, Trial
@@ -45,7 +52,6 @@ class ShuffleCount(OfBits):
         key="shuffle_count",
         asked_on=("trust",),
         order=510,
-        version=1,
         answer="count",
         states=(FEW,),
         trust="shuffle",
@@ -56,7 +62,7 @@ class ShuffleCount(OfBits):
             Parameter("where", "where", required=True),
             Parameter("calibration", "calibration", default="tight"),
             Parameter("delta", "delta", required=True),
-            Parameter("epsilon", "epsilon", required=True),
+            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(
@@ -75,7 +81,7 @@ class ShuffleCount(OfBits):
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        return {"delta": read_shuffle_delta(given.get("delta")), "calibration": read_calibration(given)}
+        return {"delta": read_shuffle_delta(given.get("delta")), "calibration": read_calibration(given, CALIBRATIONS)}
 
     def own_json(self) -> JsonObject:
         data = {"delta": text_of(self.delta)}
@@ -87,15 +93,8 @@ class ShuffleCount(OfBits):
     @cached_property
     def chance(self) -> Fraction:
         """p: the probability that a person's coin is 1."""
-        n = self.facts.about
-        if self.calibration == "lecture":
-            if not binomial.lecture_holds(n, self.epsilon, self.delta):
-                raise AllowanceError("shuffle.lecture", people=n)
-            return binomial.lecture_chance(n, self.epsilon, self.delta)
-        chance = binomial.least_chance(n, self.epsilon, self.delta)
-        if chance is None:
-            raise too_few(self.epsilon, self.delta)
-        return chance
+        coin = lecture_coin if self.calibration == "lecture" else least_coin
+        return coin(self.facts.about, self.epsilon, self.delta)
 
     @property
     def theorem(self) -> str:
@@ -130,10 +129,3 @@ def read_shuffle_delta(value: Json) -> Fraction:
     if delta < LEAST_DELTA:
         raise AllowanceError("shuffle.delta", least="1e-30")
     return delta
-
-
-def read_calibration(given: JsonObject) -> str:
-    calibration = str(given.get("calibration") or "tight")
-    if calibration not in CALIBRATIONS:
-        raise AllowanceError("shuffle.calibration", calibrations=list(CALIBRATIONS))
-    return calibration

@@ -40,8 +40,8 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import read_ref
 from dpengine.mechanisms.answer_state import APART, FEW
-from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.local.of_people import check_people, sums_of_coins, too_few
+from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
+from dpengine.mechanisms.local.of_people import check_people, least_coin, lecture_coin, read_calibration, sums_of_coins
 from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
@@ -63,7 +63,6 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
         key="shuffle_histogram",
         asked_on=("trust",),
         order=520,
-        version=1,
         answer="count",
         states=(FEW, APART),
         trust="shuffle",
@@ -74,9 +73,9 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
             Parameter("column", "column.category", required=True),
             Parameter("solution", "solution", default="first"),
             Parameter("calibration", "calibration", default="joint"),
-            Parameter("where", "where"),
+            WHERE,
             Parameter("delta", "delta", required=True),
-            Parameter("epsilon", "epsilon", required=True),
+            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(
@@ -107,12 +106,9 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
         name = read_ref(given["column"], facts.schema)
         facts.schema.category(name)
         solution = str(given.get("solution") or "first")
-        calibration = str(given.get("calibration") or "joint")
         if solution not in SOLUTIONS:
             raise AllowanceError("shuffle.solution", solutions=list(SOLUTIONS))
-        if calibration not in CALIBRATIONS:
-            raise AllowanceError("shuffle.calibration", calibrations=list(CALIBRATIONS))
-        delta = read_shuffle_delta(given.get("delta"))
+        delta, calibration = read_shuffle_delta(given.get("delta")), read_calibration(given, CALIBRATIONS)
         return {"column": name, "delta": delta, "solution": solution, "calibration": calibration}
 
     def own_json(self) -> JsonObject:
@@ -131,14 +127,8 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
     def chance(self) -> Fraction:
         n, half, part = self.facts.about, self.epsilon / 2, self.delta / 2
         if self.calibration == "lecture":
-            if not binomial.lecture_holds(n, half, part):
-                raise AllowanceError("shuffle.lecture", people=n)
-            return binomial.lecture_chance(n, half, part)
-        asked = (half, part, 1) if self.calibration == "halved" else (self.epsilon, self.delta, 2)
-        chance = binomial.least_chance(n, *asked)
-        if chance is None:
-            raise too_few(*asked)
-        return chance
+            return lecture_coin(n, half, part)
+        return least_coin(n, half, part) if self.calibration == "halved" else least_coin(n, self.epsilon, self.delta, 2)
 
     @property
     def theorem(self) -> str:

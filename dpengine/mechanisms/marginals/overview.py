@@ -38,7 +38,7 @@ from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.schema import Category, ItemSet, Ordered, extra_labels
 from dpengine.mechanisms.answer_state import FEW, NEARLY
 from dpengine.mechanisms.answered import Runs
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, Card, Parameter
 from dpengine.mechanisms.cuts import Cut, cut, of_question
 from dpengine.mechanisms.marginals import wanted as look_wanted
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, parts_of, rebuilt, residual, union_reach
@@ -77,7 +77,6 @@ class Overview(Query[Statistic, tuple[int, ...]]):
         key="overview",
         asked_on=("board",),
         order=45,
-        version=1,
         answer="board",
         states=(FEW,),
         caveats=("bins", "sets", "estimated"),
@@ -87,7 +86,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
             Parameter("three", "flag"),
             Parameter("weights", "weights"),
             Parameter("spread", "spread"),
-            Parameter("epsilon", "epsilon", required=True),
+            EPSILON,
         ),
     )
     gated: ClassVar[bool] = False  # each card shows the check of its column

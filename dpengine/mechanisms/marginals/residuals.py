@@ -161,8 +161,7 @@ class ResidualLayout:
 
 @lru_cache(maxsize=256)
 def _shape(layout: ResidualLayout) -> dict[Columns, Fraction]:
-    """Noise with about the least sum, for some loss; scaling it scales the loss inversely. A search in floats: any
-    outcome is valid."""
+    """Noise with about the least sum, at some loss; scaling it scales the loss inversely. Any outcome is valid."""
     costs = {part: float(cost) for part, cost in layout.costs.items()}
     added = {part: float(layout.kept(part)) for part in layout.bases}
     weights = _weights(costs, added)

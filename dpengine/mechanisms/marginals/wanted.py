@@ -255,8 +255,7 @@ def labels_of(axis: CellAxis, facts: Facts) -> list[str]:
 
 
 def has_cells(column: object) -> bool:
-    """Does a column have cells or items to count? Not if its list or range of years is too long, or the size of its
-    sets unknown."""
+    """Does a column have cells to count? Not if its list, range of years or sets are too long or unknown."""
     if isinstance(column, Date):
         return column.last.year - column.first.year < MOST_GROUPS
     if isinstance(column, ItemSet):

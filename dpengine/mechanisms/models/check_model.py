@@ -29,7 +29,7 @@ from dpengine.mechanisms.trial import CLUB, HALF, WORLD, Example, Trial, model, 
 from dpengine.messages import called, say
 from dpengine.noise.ratio_intervals import ratio, ratio_range, share_and_range
 from dpengine.statistics.features import SHAPES
-from dpengine.statistics.model_checks import ONE, ErrorSums, HitsByMargin
+from dpengine.statistics.model_needs import ONE, ErrorSums, HitsByMargin
 
 USUAL_STEPS = 256
 MOST_STEPS = 1024
@@ -287,7 +287,7 @@ class CheckChances(OfModel, OfCounts):
     def from_mean(self, raw: Figures, draws: int) -> Released:
         """For several draws, the cells are averaged, not their ratios."""
         cells = list(zip(raw[0::2], raw[1::2], strict=True))
-        reach = _each(self, draws)
+        reach = Fraction(self.added[0].sum_reach(draws, self._shares[1], EXACT_DRAWS), draws)
         return self.by_label([self._right(cells, draws), *(share_and_range(yes, no, reach) for yes, no in cells)])
 
     def _right(self, cells: list[Ends], draws: int) -> Estimate:
@@ -348,11 +348,6 @@ class CheckChances(OfModel, OfCounts):
     def _called(self, codes: tuple[int, ...]) -> list[str]:
         goal = self.model.layout.goal
         return [called(goal.labels[code]) for code in codes] if isinstance(goal, Category) else []
-
-
-def _each(query: CheckChances, draws: int) -> int | Fraction:
-    """How far the mean of one cell can be off, all cells at once."""
-    return Fraction(query.added[0].sum_reach(draws, query._shares[1], EXACT_DRAWS), draws)
 
 
 class CheckModel(OfModel):

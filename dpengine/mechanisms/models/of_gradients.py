@@ -66,7 +66,7 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.answer_state import NOISE
-from dpengine.mechanisms.card import Parameter
+from dpengine.mechanisms.card import EPSILON, Parameter
 from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, TrainingSetting
 from dpengine.mechanisms.models.of_models import BALL, BOX, REGIONS, projected, read_features
@@ -78,7 +78,7 @@ from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent
 from dpengine.statistics.features import CONSTANT, MOST_WIDE, ROW_BITS, WEIGHT_BITS, Layout, Model, Weights
-from dpengine.statistics.gradient import GradientSum
+from dpengine.statistics.model_needs import GradientSum
 from dpengine.statistics.need import AnyNeed
 
 MOST_STEPS = 1_000
@@ -179,7 +179,7 @@ SHARED = (
     Parameter("clip", "number"),
     Parameter("iterate", "iterate"),
     Parameter("lattice", "number"),
-    Parameter("epsilon", "epsilon", required=True),
+    EPSILON,
 )
 
 

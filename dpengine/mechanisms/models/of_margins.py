@@ -41,7 +41,7 @@ from dpengine.mechanisms.stepwise import Path, Reader
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Normal
 from dpengine.statistics.features import WEIGHT_BITS, Weights
-from dpengine.statistics.moments import SecondMoments
+from dpengine.statistics.model_needs import SecondMoments
 from dpengine.statistics.need import AnyNeed, Needs
 
 MOMENTS = Fraction(1, 5)  # of ρ

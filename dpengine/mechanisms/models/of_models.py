@@ -25,7 +25,7 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.query import Averaged, Fields
 from dpengine.messages import say
 from dpengine.messages.language import stored
@@ -87,7 +87,6 @@ class OfModel(Averaged[tuple[int, ...]]):
         key="check_model",
         asked_on=("train",),
         order=720,
-        version=1,
         answer="check",
         states=(FEW,),
         caveats=("same", "rows", "first", "cut"),
@@ -96,8 +95,8 @@ class OfModel(Averaged[tuple[int, ...]]):
             Parameter("parts", "number", default=USUAL_PARTS),
             Parameter("most_error", "number"),
             Parameter("error_steps", "number"),
-            Parameter("where", "where"),
-            Parameter("epsilon", "epsilon", required=True),
+            WHERE,
+            EPSILON,
         ),
     )
 
@@ -157,8 +156,7 @@ class OfModel(Averaged[tuple[int, ...]]):
         return FEW if self.mute(interval[first], first) else ""
 
     def beside(self, raw: Figures) -> str:
-        """The score of guessing without a model, and whether the model surely does better: one or two sentences from
-        the draw, or nothing."""
+        """The score of guessing without a model, and whether the model surely does better: up to two sentences."""
         return ""
 
     def guessing(self, raw: Figures) -> str:

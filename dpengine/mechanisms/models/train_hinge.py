@@ -29,7 +29,6 @@ class TrainHinge(OfSides):
         key="train_hinge",
         asked_on=("train", "whatif"),
         order=715,
-        version=1,
         answer="model",
         states=(NOISE,),
         caveats=("score", "bounds"),

@@ -29,7 +29,6 @@ class TrainLinear(OfGradients):
         key="train_linear",
         asked_on=("train", "whatif"),
         order=700,
-        version=1,
         answer="model",
         states=(NOISE,),
         caveats=("noise", "bounds"),

@@ -24,7 +24,6 @@ class TrainLogistic(OfMargins):
         key="train_logistic",
         asked_on=("train", "whatif"),
         order=710,
-        version=1,
         answer="model",
         states=(NOISE,),
         caveats=("noise", "bounds"),

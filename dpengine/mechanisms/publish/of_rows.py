@@ -43,7 +43,7 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, MOST_STEPS, Category, Column, ItemSet, Number, Schema
 from dpengine.mechanisms.answer_state import NOISE
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, Card, Parameter
 from dpengine.mechanisms.promises import Blurred
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity, read_names
 from dpengine.messages import say
@@ -64,7 +64,7 @@ PARAMETERS = (
     Parameter("columns", "columns.rows", required=True),
     Parameter("grid", "grid"),
     Parameter("delta", "delta.row", default="0"),
-    Parameter("epsilon", "epsilon", required=True),
+    EPSILON,
 )
 
 
@@ -144,7 +144,7 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
         return given if steps == declared else (2 * given * steps + declared) // (2 * declared)
 
     def need(self) -> CodedRows:
-        return CodedRows(self.columns, tuple(self.facts.schema[name].points for name in self.columns))
+        return CodedRows(self.columns)
 
     def measured(self, value: tuple[Integers, ...]) -> tuple[int, ...]:
         columns = zip(self.columns, value, strict=True)
@@ -171,8 +171,7 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
         )
 
     def error(self, name: str) -> Fraction:
-        """The expected error of a cell where it is largest: in the column's unit, in items, or the chance of an untrue
-        value."""
+        """The largest expected error of a cell: in the column's unit, in items, or the chance of an untrue value."""
         row = self.row(name)
         ordered = isinstance(self.facts.schema[name], Number | Date)
         return (row.off if isinstance(row, Marginal) and ordered else row.error) * self.grain(name)
@@ -253,7 +252,6 @@ def _grid(given: JsonObject) -> int | None:
 def card(key: str, caveats: tuple[str, ...], order: int) -> Card:
     return Card(
         key=key,
-        version=1,
         answer="file",
         asked_on=("publish",),
         order=order,

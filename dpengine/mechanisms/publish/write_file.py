@@ -24,6 +24,7 @@ from dpengine.noise.coins import Coins
 from dpengine.noise.row_noise import Blur
 
 CHUNK = 1 << 17
+SHOWN = 10  # made-up rows
 FARTHEST = 200  # noise exceeds this many times its scale with chance e^-200
 
 
@@ -56,7 +57,9 @@ def publish(query: OfRows, value: tuple[Integers, ...], coins: Coins, target: Pa
 
 def imagined(query: OfRows, coins: Coins) -> tuple[list[list[Json]], list[list[Json]]]:
     """A few made-up rows and their published versions, in the same order for comparison."""
-    rows = query.need().imagine(query.facts.about, "even")
+    few = min(query.facts.about, SHOWN)
+    sizes = [query.facts.schema[name].points for name in query.columns]
+    rows = tuple(np.array([(size - 1) * at // max(few - 1, 1) for at in range(few)]) for size in sizes)
     grid = tuple(query.coarsened(name, codes) for name, codes in zip(query.columns, rows, strict=True))
     return _rows(query, grid), _rows(query, query.perturbed(rows, coins))
 

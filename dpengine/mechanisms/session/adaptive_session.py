@@ -46,7 +46,7 @@ from dpengine.declared.conditions import Predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.mechanisms.answer_state import APART, FEW, NEARLY
-from dpengine.mechanisms.card import AnswerKind, Card, Parameter
+from dpengine.mechanisms.card import EPSILON, AnswerKind, Card, Parameter
 from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
 from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise, PermuteAndFlip
 from dpengine.mechanisms.promises import NearAverage, NearBest, Within
@@ -101,7 +101,6 @@ class AdaptiveSession(Query[Any, Any]):
         key="adaptive_session",
         asked_on=("session", "whatif"),
         order=300,
-        version=1,
         answer="session",
         states=(FEW, APART),
         caveats=("kept", "adaptive"),
@@ -111,7 +110,7 @@ class AdaptiveSession(Query[Any, Any]):
             Parameter("delta", "delta"),
             Parameter("rounded", "number"),
             Parameter("ask", "ask"),
-            Parameter("epsilon", "epsilon", required=True),
+            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(
@@ -252,8 +251,7 @@ class AdaptiveSession(Query[Any, Any]):
 
     @property
     def alpha(self) -> Fraction:
-        """Every answer is within this of the table's own average on [0, 1], except with probability β over the whole
-        session."""
+        """Every answer is within this of the table's own average on [0, 1], except with probability β in all."""
         if self.calibration == "gaussian":
             reach = self._reach(1)
         else:
@@ -351,15 +349,12 @@ class AdaptiveSession(Query[Any, Any]):
             return self._choice.finish(raw)
         reach = self._reach(self.sensitivity().bound)
         away = Fraction(reach, self._sum.grain * self.people)
-        share = self._share(raw[0])
+        share = self._sum.start + Fraction(raw[0], self._sum.grain * self.people)
         if self.rounded is not None:
             cell = min(max(math.floor(share * self.rounded), 0), self.rounded - 1)
             share, away = Fraction(2 * cell + 1, 2 * self.rounded), away + self.half_cell
         low, value, high = (self._in_unit(end) for end in (share - away, share, share + away))
         return Released(value, (low, high))
-
-    def _share(self, total: int) -> Fraction:
-        return self._sum.start + Fraction(total, self._sum.grain * self.people)
 
     def _in_unit(self, share: Fraction) -> float:
         """A share, clamped to [0, 1], in the question's own unit."""

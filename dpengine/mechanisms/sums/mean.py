@@ -24,7 +24,7 @@ from typing import ClassVar
 
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms.answer_state import APART, FEW
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.ratios import OfMeans
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.statistics.counts import Moments
@@ -37,16 +37,10 @@ class Mean(OfMeans[tuple[int, ...]]):
         key="mean",
         asked_on=("ask", "whatif"),
         order=20,
-        version=1,
         answer="place",
         states=(FEW, APART),
         caveats=("bounds",),
-        parameters=(
-            Parameter("column", "column.number", required=True),
-            Parameter("by", "by"),
-            Parameter("where", "where"),
-            Parameter("epsilon", "epsilon", required=True),
-        ),
+        parameters=(Parameter("column", "column.number", required=True), BY, WHERE, EPSILON),
     )
     trial: ClassVar[Trial] = Trial(
         cases={

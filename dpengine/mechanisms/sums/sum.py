@@ -27,7 +27,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Ends, Figures
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms.answer_state import APART, FEW
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Released, Sensitivity
 from dpengine.mechanisms.sums.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
@@ -41,16 +41,10 @@ class Sum(OfNumbers[tuple[int, ...]]):
         key="sum",
         asked_on=("ask", "whatif"),
         order=70,
-        version=1,
         answer="amount",
         states=(FEW, APART),
         caveats=("bounds",),
-        parameters=(
-            Parameter("column", "column.number", required=True),
-            Parameter("by", "by"),
-            Parameter("where", "where"),
-            Parameter("epsilon", "epsilon", required=True),
-        ),
+        parameters=(Parameter("column", "column.number", required=True), BY, WHERE, EPSILON),
     )
     trial: ClassVar[Trial] = Trial(
         cases={

@@ -38,7 +38,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Ends, Figures
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms.answer_state import APART, FEW
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.query import Sensitivity
 from dpengine.mechanisms.ratios import Estimate, Number, OfRatio
 from dpengine.mechanisms.sums.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
@@ -55,16 +55,10 @@ class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
         key="variance",
         asked_on=("ask", "whatif"),
         order=100,
-        version=1,
         answer="distance",
         states=(FEW, APART),
         caveats=("bounds",),
-        parameters=(
-            Parameter("column", "column.number", required=True),
-            Parameter("by", "by"),
-            Parameter("where", "where"),
-            Parameter("epsilon", "epsilon", required=True),
-        ),
+        parameters=(Parameter("column", "column.number", required=True), BY, WHERE, EPSILON),
     )
     trial: ClassVar[Trial] = Trial(
         cases={

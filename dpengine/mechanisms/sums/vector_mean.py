@@ -40,7 +40,7 @@ from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, Number, Schema
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.cuts import Cut, cut
 from dpengine.mechanisms.noise import Added, chosen
 from dpengine.mechanisms.noised import Noised
@@ -65,7 +65,6 @@ class VectorMean(Noised[tuple[int, ...]]):
         key="vector_mean",
         asked_on=("ask", "whatif"),
         order=22,
-        version=1,
         answer="place",
         states=(FEW,),
         caveats=("bounds", "complete", "norm"),
@@ -73,8 +72,8 @@ class VectorMean(Noised[tuple[int, ...]]):
             Parameter("columns", "columns.number", required=True),
             Parameter("norm", "norm", default="1"),
             Parameter("lattice", "lattice", default=LATTICE),
-            Parameter("where", "where"),
-            Parameter("epsilon", "epsilon", required=True),
+            WHERE,
+            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(

@@ -130,8 +130,7 @@ class Choosing:
     def offers(
         self, held: Mapping[Columns, int], left: int, always: Collection[Columns], noise: Mapping[Columns, Fraction]
     ) -> list[Offer]:
-        """The candidates with this many turns left, if the marginals in `held` have taken theirs. Public: it depends on
-        earlier choices only."""
+        """The candidates with this many turns left after the marginals in `held`. From earlier choices alone."""
         offers, measured = list[Offer](), held.keys() | set(always)
         now = dict(noise) | {part: noise[part] / many for part, many in held.items()}
         for place, (total, part) in enumerate(product(self.levels, self.parts)):

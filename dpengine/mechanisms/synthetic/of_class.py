@@ -37,7 +37,7 @@ from dpengine.mechanisms.counts.of_counts import too_many
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, read_names
 from dpengine.messages import say
-from dpengine.noise.tails import least_count_error, total_reach
+from dpengine.noise.tails import least_count_error
 from dpengine.statistics.counts import CellCounts
 
 MOST_COLUMNS = 8
@@ -172,8 +172,7 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
 
     @abstractmethod
     def reach(self) -> Fraction:
-        """How far the share of any query can be off, all at once, except with probability β; for n, or the declared
-        number of people."""
+        """How far the share of any query can be off, all at once, except with probability β."""
 
     def promise(self) -> Within:
         least = Fraction(0)
@@ -181,14 +180,6 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
             least = min(100 * least_count_error(self.epsilon, self.beta) / self.facts.about, ALL)
         alpha = min(100 * self.reach(), ALL)
         return Within(alpha, self.many, self.beta, least, "percent", nominal=self.known is None)
-
-    def plain_reach(self) -> Fraction:
-        """For comparison: the error of the same shares if all D cells were counted with Laplace noise of scale Δ/ε and
-        added up, over a query's cells or over all others, whichever are fewer."""
-        moved = self.facts.unit.at_most * (2 if self.facts.relation == "replace" else 1)
-        most = self._smaller_side
-        off = total_reach(moved / self.epsilon, most, self.beta / self.many) if most else 0
-        return Fraction(off, self.facts.about)
 
     def coarse(self) -> Fraction:
         return ALL / 8

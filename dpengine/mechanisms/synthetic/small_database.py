@@ -38,7 +38,7 @@ from dpengine.core.exact import ceiling, ln_above
 from dpengine.core.types import Integers, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import NOISE
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.promises import Promise
 from dpengine.mechanisms.query import Fields, Progress, Released, Sensitivity
 from dpengine.mechanisms.synthetic.of_class import OfClass, root_above, whole
@@ -109,7 +109,6 @@ class SmallDatabase(OfClass):
         key="small_database",
         asked_on=("whatif",),
         order=600,
-        version=1,
         answer="table",
         states=(NOISE,),
         caveats=("rows", "class"),
@@ -117,8 +116,8 @@ class SmallDatabase(OfClass):
             Parameter("columns", "columns", required=True),
             Parameter("queries", "queries"),
             Parameter("size", "number"),
-            Parameter("where", "where"),
-            Parameter("epsilon", "epsilon", required=True),
+            WHERE,
+            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(

@@ -55,7 +55,7 @@ from dpengine.declared.grouped import base, ref_json
 from dpengine.declared.public_rules import among
 from dpengine.declared.schema import ItemSet
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, Card, Parameter
 from dpengine.mechanisms.marginals.overview import Overview, Statistic
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, rebuilt, residual
 from dpengine.mechanisms.marginals.wanted import (
@@ -90,7 +90,6 @@ class SyntheticTable(Overview):
         key="synthetic_table",
         asked_on=("synthetic",),
         order=595,
-        version=1,
         answer="table",
         states=(FEW,),
         caveats=("fitted", "bins", "rare"),
@@ -99,7 +98,7 @@ class SyntheticTable(Overview):
             Parameter("keep", "column.any"),
             Parameter("plan", "plan"),
             Parameter("never", "queries"),
-            Parameter("epsilon", "epsilon", required=True),
+            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(

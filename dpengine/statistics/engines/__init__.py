@@ -50,8 +50,7 @@ Address = TypeVar("Address", contravariant=True)
 
 class Engine(Protocol[Address]):
     def refuse(self, need: AnyNeed | RawNeed) -> None:
-        """Called before a charge: raise if this engine cannot compute such a need. The need's class and public facts
-        decide."""
+        """Called before a charge: raise if this engine cannot compute such a need, by its class and public facts."""
 
     def refuse_away(self, coded: Address) -> None:
         """Called before a charge: raise if the rows cannot be reached. That reveals nothing about them."""

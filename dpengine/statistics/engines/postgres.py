@@ -24,7 +24,7 @@ from dpengine.core.types import Integers
 from dpengine.declared.schema import Schema
 from dpengine.statistics.engines import PostgresRows, every_row
 from dpengine.statistics.engines.statements import CODED, statement
-from dpengine.statistics.gradient import GradientSum
+from dpengine.statistics.model_needs import GradientSum
 from dpengine.statistics.need import Aggregate, AnyNeed, CodedRows, Need, Needs, NoData
 from dpengine.statistics.raw_needs import RawNeed
 

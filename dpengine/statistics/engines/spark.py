@@ -135,8 +135,7 @@ class SparkEngine:
             return session
 
     def session_apart(self, master: str) -> SparkSession:
-        """A session for one uploaded table: it shares no names with others. With Spark Connect, that needs an engine of
-        its own."""
+        """A session for one uploaded table, without names of others. Spark Connect needs an engine of its own."""
         session = self.session(master)
         return session if master.startswith(CONNECT) else _settled(session.newSession())
 

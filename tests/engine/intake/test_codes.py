@@ -69,11 +69,8 @@ def test_codes_are_read_as_the_file_writes_numbers() -> None:
 
 
 def test_old_declarations_are_written_as_they_were_and_codes_come_back() -> None:
-    old = dp.Number(0, 260, "0.5", "skewed", 3, "mmHg")
-    written = (
-        '{"kind": "number", "lower": "0", "upper": "260", "step": "0.5", "shape": "skewed", "missing": "3",'
-        ' "measure": "mmHg"}'
-    )
+    old = dp.Number(0, 260, "0.5", 3, "mmHg")
+    written = '{"kind": "number", "lower": "0", "upper": "260", "step": "0.5", "missing": "3", "measure": "mmHg"}'
     assert json.dumps(old.as_json()) == written and "codes" not in dp.Number(0, 1).as_json()
     column = dp.Number(0, 260, codes=[999, "-1", "999.0", Fraction(1, 8)])
     assert column.codes == (Fraction(-1), Fraction(1, 8), Fraction(999))

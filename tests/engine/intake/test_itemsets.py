@@ -214,7 +214,6 @@ def test_questions_about_sets_from_a_file(workspace: Workspace, tmp_path: Path, 
     assert table.ask(odd).value == "Ran"
     bars = table.ask(table.query("histogram", column="films", epsilon="40")).value
     assert list(bars) == list(FILMS.values) and abs(sum(bars.values()) - 700) < 20  # 300 × 2 and 100 × 1
-    assert table.rehearse(table.query("histogram", column="films", epsilon="1"))
     has_heat = table.query("count", people=True, where=[["films", "has", ["Heat"]]], epsilon="20")
     told = table.ask(has_heat)
     assert "films has Heat" in told.sentence

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from battery import CASES, allowed_failures, build, case_name
+from helpers_made_up import made_up
 
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number, Schema
@@ -36,7 +37,7 @@ def state_of(query: Query, people: int) -> str:
     """The state of one answer on a made-up table of so many people, whose groups differ."""
     if isinstance(query, Stepwise) or query.answer_kind == "file":  # decided by the promise
         return query.state(None, None)
-    released = query.release(query.need().imagine(people, "bell"), SystemCoins())
+    released = query.release(made_up(query, people, "bell"), SystemCoins())
     return query.state(released.value, released.interval)
 
 

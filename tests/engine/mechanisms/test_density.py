@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from battery import FALSE_ALARM, allowed_failures
+from battery import allowed_failures
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
@@ -24,7 +24,6 @@ from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import Normal, chance, renyi
 from dpengine.noise.tails import gaussian_mix_reach, gaussian_quantile
 from dpengine.released.curves import cut_off, sample
-from dpengine.statistics.distributions import Distribution, PairDistribution
 from dpengine.statistics.need import Spread
 
 SCHEMA = Schema(
@@ -253,12 +252,6 @@ def test_few_points_have_a_bandwidth_that_can_be_written_down(points: int) -> No
     assert Density.build(query.facts, query.parameters()) == query
     least = made(["age"], resolution=points, bandwidth=str(query.parameters()["bandwidth"][0]))
     assert least.widths[0] >= Fraction(120, 2 * (points - 1))
-
-
-def test_made_up_pairs_are_of_the_declared_kind() -> None:
-    spread = PairDistribution(("age", "pay"), (121, 20_001)).imagine(500, "bell")
-    assert spread.counts.sum() == 500 and spread.codes.max() < 121 * 20_001
-    assert isinstance(made(["age"]).need(), Distribution) and FALSE_ALARM <= 1e-6
 
 
 def test_made_up_values_come_from_the_cut_off_curve() -> None:

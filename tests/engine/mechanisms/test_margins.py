@@ -29,7 +29,7 @@ from dpengine.mechanisms.models.train_logistic import TrainLogistic
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.features import ROW_BITS, WEIGHT_BITS, Layout
-from dpengine.statistics.moments import SecondMoments
+from dpengine.statistics.model_needs import SecondMoments
 from tests.planted.trained import CheapMoments, Scripted, check_steps_follow_the_draws_alone
 
 COLUMNS = Schema(

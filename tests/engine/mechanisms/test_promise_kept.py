@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from battery import FALSE_ALARM, allowed_failures
+from helpers_made_up import made_up
 
 from dpengine.core.amounts import BETA
 from dpengine.mechanisms import catalogue
@@ -87,7 +88,7 @@ def hardest(query: Query) -> Any:
     """A statistic on which missing is easiest: for a choice, all but one candidate just too far from the best."""
     promise = query.promise()
     if isinstance(promise, NearBest):
-        rest = len(query.need().imagine(PEOPLE, "even")) - 1
+        rest = len(query.need().of([])) - 1
         return (promise.gap + 5, *(4,) * rest)
     if isinstance(promise, Rank):  # all ranks apart: nobody shares a value, and most of the grid is far off
         codes = np.linspace(0, 60, 61).round().astype(np.int64)
@@ -95,7 +96,7 @@ def hardest(query: Query) -> Any:
         counts[0] += PEOPLE - counts.sum()
         return Spread(codes, counts)
     even = isinstance(promise, Within) and promise.spread  # it is about such values
-    return query.need().imagine(PEOPLE, "even" if even else "bell")
+    return made_up(query, PEOPLE, "even" if even else "bell")
 
 
 def missed(query: Query, statistic: Any, drawn: Query) -> int:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from battery import allowed_failures, build, check_law_against_loss, check_sensitivity, facts
+from helpers_made_up import made_up
 
 from dpengine.accountant.loss import Pure, Together
 from dpengine.core.errors import AllowanceError
@@ -143,7 +144,7 @@ def test_only_columns_that_it_takes_are_offered_and_others_refused_in_one_senten
 def test_a_preview_is_for_values_spread_over_the_range_and_says_so(kind: type[Query]) -> None:
     """What comes for such values is near it."""
     query = asked(kind, {}, "add_remove", 20_000)
-    even = query.need().imagine(20_000, "even")
+    even = made_up(query, 20_000, "even")
     low, high = query.release(even, SystemCoins()).interval
     promise = query.promise()
     assert float(promise.amount) / 2 < (high - low) / 2 < 2 * float(promise.amount)

@@ -29,7 +29,7 @@ from dpengine.mechanisms.models.of_gradients import OfGradients, spread
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.features import ROW_BITS, WEIGHT_BITS, Layout, Model, centred, model_from_json
-from dpengine.statistics.gradient import GradientSum
+from dpengine.statistics.model_needs import GradientSum
 from tests.planted.trained import change_at, check_all_steps_are_paid_for, check_gradients_at_weights
 
 

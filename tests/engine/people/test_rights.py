@@ -16,9 +16,8 @@ from dpengine.asking.sessions import Session
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.ledger import Ledger
 from dpengine.people import rights
-from dpengine.people.face import Face, Guarded, faced
+from dpengine.people.face import Face, Guarded, PersonTable, faced
 from dpengine.people.home import PersonHome
-from dpengine.people.person_table import PersonTable
 from dpengine.table import Table
 from dpengine.workspace import Workspace
 from tests.helpers_people import EVERYBODY, HALF, MINE, SCHEMA, TERMS, Office, count, office, rows
@@ -129,7 +128,6 @@ WORKSPACE: dict[str, tuple[bool, Call]] = {
     "verify_ledger": (False, of_face(lambda s, f: f.verify_ledger())),
     "check_receipts": (False, of_face(lambda s, f: f.check_receipts(b'{"receipt": 2, "request": "x"}', "r.json"))),
     "people": (False, of_face(lambda s, f: f.people())),
-    "called": (False, of_face(lambda s, f: f.called(s.here.person("owner")))),
     "roles": (False, of_face(lambda s, f: f.roles())),
     "groups": (False, of_face(lambda s, f: f.groups())),
     "wishes": (False, of_face(lambda s, f: f.wishes())),
@@ -177,18 +175,17 @@ TABLE: dict[str, Call] = {
     },
     **{
         verb: of_table(lambda s, t, verb=verb: getattr(t, verb)(s.query))
-        for verb in "preview cheapest ways levers rehearse recall looks last_asked doubts can_read check_part".split()
+        for verb in "preview cheapest ways levers recall looks last_asked doubts can_read check_part".split()
     },
     **{
         verb: of_table(lambda s, t, verb=verb: getattr(t, verb)(s.entry))
         for verb in "took left_before checks_before answer_of figures".split()
     },
-    "took_by": of_table(lambda s, t: t.took_by(s.answer)),
     "answers": of_table(lambda s, t: t.answers(5)),
+    "fit_of": of_table(lambda s, t: t.fit_of("x")),
     "checks_of": of_table(lambda s, t: t.checks_of("none")),
     "checks_for": of_table(lambda s, t: t.checks_for([s.query])),
     "finer_check": of_table(lambda s, t: t.finer_check(["x"])),
-    "fit_of": of_table(lambda s, t: t.fit_of("x")),
     "query": of_table(lambda s, t: t.query("mean", column="x", epsilon="0.1")),
     "prices": of_table(lambda s, t: t.prices([s.query])),
     "suggested": of_table(lambda s, t: t.suggested("mean", column="x")),

@@ -64,9 +64,6 @@ def figures(look: Look, codes: dict[str, Integers]) -> Iterator[tuple[str, Figur
     for share in (0.25, 0.5, 0.75):
         truth = float(np.quantile(score, share, method="inverted_cdf"))
         yield f"the percentile {share}", look.percentile("score", share), truth
-    shares = [float((town[rich == group] == 1).mean()) for group in (0, 1)]
-    told = look_groups.difference(look, "town", "v1", "rich", ("v1", "v0"))
-    yield "a difference of two groups", told, shares[1] - shares[0]
     if look.query.three:
         inside = town[(rich == 1) & (sex == 0)]
         for cell, figure in enumerate(look_groups.of_group(look, "town", {"rich": "v1", "sex": "v0"})):
@@ -118,5 +115,5 @@ def test_sums_that_are_taken_for_exact_are_caught(unit: str, monkeypatch: pytest
     monkeypatch.setattr(Ranges, "listed", property(lambda self: 1e-4))
     found = misses(made("replace", UNITS[unit], against=["rich"]), DRAWS)
     allowed = allowed_failures(DRAWS, float(BETA))
-    alone = ("a difference of two cells", "an average", "a difference of two groups")
+    alone = ("a difference of two cells", "an average")
     assert found["any"] > allowed and all(found[name] > allowed for name in alone), found

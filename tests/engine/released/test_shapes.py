@@ -20,7 +20,7 @@ from dpengine.planning import training
 from dpengine.released import model_scripts
 from dpengine.released.look import Look
 from dpengine.released.shapes import Shapes, denoised, predictable, projected, sources
-from dpengine.statistics.model_checks import ONE
+from dpengine.statistics.model_needs import ONE
 
 DRAWS = 40
 

@@ -60,7 +60,6 @@ def test_grouped_needs_say_what_they_mean(tmp_path: Path, rows: list[dict[str, i
         GroupDistributions("x", 10, "c", 4, where),
     ):
         assert same(engine.read(need, path, SCHEMA), need.of(rows)), need
-        need.imagine(100, "skewed")
 
 
 def test_sums_are_plain_sums_of_codes() -> None:

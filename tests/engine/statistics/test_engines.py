@@ -19,9 +19,7 @@ from dpengine.statistics.engines.choose import Engines
 from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.engines.statements import MOST_OF_ROW, MOST_ROWS, statement
 from dpengine.statistics.features import Layout
-from dpengine.statistics.gradient import GradientSum
-from dpengine.statistics.model_checks import HitsByMargin
-from dpengine.statistics.moments import SecondMoments
+from dpengine.statistics.model_needs import GradientSum, HitsByMargin, SecondMoments
 from dpengine.statistics.need import Aggregate
 
 SCHEMA = Schema({"x": Number(0, 9), "c": Category(["a", "b"]), "s": ItemSet(["p", "q"])})

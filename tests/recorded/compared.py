@@ -22,12 +22,12 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+from recorded.recorder import RecordedEvent, RecordedFinding, RecordedRun, is_whole
 
 from dpengine.accountant import renyi as rules
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.loss import loss_from_json
 from dpengine.audit.exact import ORDER, claimed_at, hockey_stick, laws_of
-from dpengine.audit.recorder import RecordedEvent, RecordedFinding, RecordedRun, is_whole
 from dpengine.core.exact import decimal_of
 from dpengine.core.types import Integers
 from dpengine.mechanisms.publish.of_rows import OfRows

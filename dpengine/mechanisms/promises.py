@@ -1,0 +1,715 @@
+"""How accurate an answer will be, stated before it is drawn. A promise knows its unit and its sentences.
+
+A person can choose the error, `amount`, in the promise's own unit: `written` turns an amount into the text of a field,
+`amount_of` turns typed text back, and `at` is the same promise for a chosen amount.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, floor, log, sqrt
+from typing import ClassVar, Protocol, Self
+
+from dpengine.core.exact import text_of
+from dpengine.core.printed import chance, measured, percent_up, two_figures
+from dpengine.core.types import JsonObject
+from dpengine.declared.facts import Facts
+from dpengine.declared.grouped import Ref
+from dpengine.mechanisms.answer_state import NEARLY
+from dpengine.mechanisms.card import CURVES, ON_COLUMN, AnswerKind
+from dpengine.messages import known, plain, say
+from dpengine.messages.numbers import local, to_figures
+
+_PARTS = (3, 10)  # a promise under a condition also says what holds if a third or a tenth of the people meet it
+
+
+class Asked(Protocol):
+    """The parts of a question that a promise uses for plainer sentences."""
+
+    @property
+    def facts(self) -> Facts: ...
+    @property
+    def by(self) -> Ref | None: ...
+    @property
+    def beta(self) -> Fraction: ...
+    @property
+    def answer_kind(self) -> AnswerKind: ...
+    @property
+    def counted(self) -> str: ...
+    @property
+    def measure(self) -> str: ...
+    @property
+    def wanted_places(self) -> tuple[Fraction, ...]: ...
+    @property
+    def names_ordered(self) -> bool: ...
+    @property
+    def chooses(self) -> bool: ...
+    @property
+    def goal(self) -> Goal | None: ...
+    @property
+    def conditional(self) -> bool: ...
+    @property
+    def counts_rows(self) -> bool: ...
+    def has_range(self) -> bool: ...
+    def coarse(self) -> Fraction: ...
+    def promise(self) -> Promise: ...
+    def promise_of(self, people: int) -> Promise: ...
+
+
+@dataclass(frozen=True)
+class Promise(ABC):
+    kind: ClassVar[str]
+    in_percent: ClassVar[bool] = False  # is the amount a share, which people read and type in percent?
+
+    @property
+    @abstractmethod
+    def amount(self) -> Fraction: ...
+
+    @abstractmethod
+    def at(self, wish: Fraction) -> Self:
+        """The same promise with this amount."""
+
+    @abstractmethod
+    def words(self, asked: Asked | None = None) -> str:
+        """How accurate the answer will be, before anything is paid; in plainer words if the question is given."""
+
+    @abstractmethod
+    def short(self, asked: Asked | None = None) -> str:
+        """For a card or a table cell."""
+
+    def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
+        """How accurate a drawn answer is; `several`: it names more than one item."""
+        return self.words(asked)
+
+    def each(self, asked: Asked, of: int) -> str:
+        """How far each of `of` figures may be off."""
+        return say("answer.ranges", of=of, chance=chance(asked.beta))
+
+    def size(self) -> str:
+        """The amount by itself, in its own unit."""
+        return percent_up(self.amount)
+
+    @property
+    def unit(self) -> str:
+        """The unit of the amount; amounts of the same kind and unit can be compared."""
+        return self.kind
+
+    def unit_for(self, asked: Asked | None = None) -> str:
+        """The unit as it occurs in message codes."""
+        return self.kind
+
+    def typed_in(self, asked: Asked | None = None) -> str:
+        """The unit in which an accepted error is typed, as it occurs in message codes."""
+        return self.unit_for()
+
+    @property
+    def whole(self) -> bool:
+        """Is it shown exactly, in whole people or rows, rather than rounded to a few digits?"""
+        return False
+
+    @property
+    def grouped(self) -> bool:
+        """Is it for several groups, assuming that all have the same size?"""
+        return False
+
+    @property
+    def code(self) -> str:
+        """The last part of the message code of a sentence that ends with this promise."""
+        return self.kind
+
+    @property
+    def figure(self) -> Fraction:
+        """The amount in the unit in which it is shown."""
+        return self.amount * 100 if self.in_percent else self.amount
+
+    def figure_for(self, asked: Asked) -> Fraction:
+        """`figure` for a question: a model's promise is in the unit of the predicted column."""
+        return self.figure
+
+    def size_for(self, asked: Asked) -> str:
+        """`size` for a question."""
+        return self.size()
+
+    def ends(self, asked: Asked) -> tuple[str, str] | None:
+        """The labels at the ends of a figure's error bar; None if the promise is no range around a figure."""
+        return None
+
+    def narrows(self, half: Fraction) -> bool:
+        """Would its range be narrower than a received one of this half-width? A promise that is no range may."""
+        return True
+
+    def amount_of(self, typed: Fraction, asked: Asked | None = None) -> Fraction:
+        """The amount that a typed figure stands for."""
+        return typed / 100 if self.in_percent else typed
+
+    def written(self, amount: Fraction, asked: Asked | None = None) -> str:
+        """An amount as it would be typed."""
+        return local(text_of(Fraction(f"{float(amount) * 100:.3g}") if self.in_percent else amount))
+
+    def field(self, asked: Asked) -> tuple[str, str]:
+        """The label of the field for the accepted error, and the error promised now."""
+        return say(f"spend.wish.{self.kind}"), self.written(self.amount, asked)
+
+    def floor_words(self, people: int) -> str:
+        """A sentence with the smallest error that any method could promise, if known."""
+        return ""
+
+    def of_people(self, people: int) -> Fraction:
+        """The amount as a number of people."""
+        return self.amount * people if self.in_percent else self.amount
+
+    def supposes(self, asked: Asked | None = None) -> bool:
+        """Does it suppose that the declared number of people count? How many meet a condition is not public, nor is
+        their total if membership is secret."""
+        return bool(getattr(self, "nominal", False))
+
+    def equal_groups(self, asked: Asked | None = None) -> bool:
+        """Does it suppose that all groups are of one size?"""
+        return asked is not None and asked.by is not None
+
+    def guess(self, asked: Asked | None = None) -> str:
+        """What it supposes, as the end of a sentence. Under a condition also the promise if fewer people meet it, from
+        public facts, so that nobody takes the promise for everyone as one for a group."""
+        if not self.supposes(asked):
+            return ""
+        groups = "_groups" if self.equal_groups(asked) else ""
+        if asked is None or not asked.conditional:
+            if groups or asked is None or asked.facts.people is None:
+                return say("promise.nominal_groups" if groups else "promise.nominal_declared")
+            return say("promise.nominal", unit=say(f"chart.{asked.counted}"))
+        everyone = _everyone(asked)
+        if asked.promise().amount != self.amount:  # a wish, for another spend
+            return say("promise.if_met_less", who=everyone)
+        third, tenth = (self._if_met(asked, part) for part in _PARTS)
+        return say(f"promise.if_met{groups}", who=everyone, third=third, tenth=tenth)
+
+    def _if_met(self, asked: Asked, part: int) -> str:
+        """The promised size if one in `part` of the declared people meets the condition."""
+        then = asked.promise_of(max(asked.facts.about // part, 1))
+        return say("promise.if_met.nothing") if then.amount >= 4 * asked.coarse() else then.size_for(asked)
+
+    def at_best(self, short: str, asked: Asked | None = None) -> str:
+        """A short promise with what it supposes, for a card or a table cell."""
+        if asked is None or not self.supposes(asked):
+            return short
+        groups = self.equal_groups(asked)
+        if asked.conditional:
+            code = "promise.short.if_met_groups" if groups else "promise.short.if_met"
+            return say(code, promise=short, who=_everyone(asked))
+        return say("promise.short.groups", promise=short) if groups else short
+
+    def wished(self, asked: Asked) -> tuple[str, str]:
+        """`field`, with what a wish supposes."""
+        label, now = self.field(asked)
+        if self.supposes(asked) and asked.conditional:
+            label = say("spend.wish.if_met", label=label, who=_everyone(asked))
+        return label, now
+
+    def unnamed(self, column: str) -> Promise:
+        """The promise without its column's name, for a made-up table of a stated number of people."""
+        return self
+
+
+class OfShare(Promise):
+    """A promise with a share as its amount. Subclasses place the field `share` among their own."""
+
+    share: Fraction
+    in_percent: ClassVar[bool] = True
+
+    @property
+    def amount(self) -> Fraction:
+        return self.share
+
+    def at(self, wish: Fraction) -> Self:
+        return replace(self, **{"share": wish})
+
+
+def _everyone(asked: Asked) -> str:
+    return say("promise.all_rows" if asked.counts_rows else "who.everyone")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a model predicts. We show an excess loss in its unit: a bound on the excess of the typical error, since
+    √(a + b) ≤ √a + √b; for yes and no, in percent of the loss of a coin toss."""
+
+    target: str
+    width: Fraction | None  # of a range of numbers; None for yes and no
+    blank: Fraction  # an upper bound on the loss of the model with all weights 0
+    toss: float = log(2)  # of yes and no: the loss of a coin toss
+
+    @property
+    def code(self) -> str:
+        return "list" if self.width is None else "number"
+
+    def error(self, risk: float) -> float:
+        return 100 * risk / self.toss if self.width is None else sqrt(2 * risk) * float(self.width) / 2
+
+    def risk(self, error: Fraction) -> Fraction:
+        if self.width is None:
+            return error / 100 * Fraction(self.toss).limit_denominator(10**9)
+        return (2 * error / self.width) ** 2 / 2
+
+    def axis(self) -> str:
+        return say(f"train_page.axis.excess_{self.code}", target=self.target)
+
+
+# Promises about figures, ranks in a column, and chosen names.
+
+_NAMED = 4  # the error of at most this many columns
+
+
+@dataclass(frozen=True)
+class Within(Promise):
+    """Every number of the answer (all of them at once) is within ±alpha of the truth, except with chance beta."""
+
+    alpha: Fraction
+    of: int  # how many numbers at once
+    beta: Fraction
+    floor: Fraction  # no method can promise less; 0 if no such bound is known
+    unit: str = "people"  # or "percent", or a column for that column's unit; "" for an unnamed column
+    nominal: bool = False  # True: for a table of about the declared size; the interval of the answer itself is exact
+    spread: bool = False  # True: for values spread over the declared range
+    kind: ClassVar[str] = "within"
+
+    @property
+    def amount(self) -> Fraction:
+        return self.alpha
+
+    def at(self, wish: Fraction) -> Self:
+        return replace(self, alpha=wish)
+
+    @property
+    def empty(self) -> bool:
+        """Is a promise in percent so wide that nearly any share is within it?"""
+        return self.unit == "percent" and 2 * self.alpha >= 100 * NEARLY
+
+    def words(self, asked: Asked | None = None) -> str:
+        words = {"alpha": self.alpha_words(asked), "of": self.of, "chance": chance(self.beta)}
+        code = "curve" if asked is not None and asked.answer_kind in CURVES else self.code
+        code = "within_measured" if asked is not None and asked.chooses else code
+        return say(f"promise.{code}", **words) + self.guess(asked)
+
+    def short(self, asked: Asked | None = None) -> str:
+        alpha, planned = self.alpha_words(asked), False
+        if asked is not None:
+            if self.unit_for(asked) == "column":  # the question beside it names it
+                alpha = measured(self._rounded(asked), asked.measure)
+            supposes = self.supposes(asked) or self.spread
+            planned = supposes and not asked.conditional and not self.equal_groups(asked)
+        return self.at_best(say(f"promise.short.{'planned' if planned else 'within'}", alpha=alpha), asked)
+
+    def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
+        if asked is None or asked.answer_kind not in CURVES:
+            return self.words(asked)
+        words = {"alpha": self.alpha_words(asked), "chance": chance(self.beta)}
+        return say("answer.curve_nominal" if self.nominal else "answer.curve_within", rows=asked.facts.about, **words)
+
+    def each(self, asked: Asked, of: int) -> str:
+        if self.nominal or self.spread:
+            return super().each(asked, of)
+        return say("answer.within_all", alpha=self.alpha_words(asked), of=of, chance=chance(self.beta))
+
+    def guess(self, asked: Asked | None = None) -> str:
+        supposed = super().guess(asked)
+        return supposed + say("promise.spread" if supposed else "promise.spread_alone") if self.spread else supposed
+
+    def alpha_words(self, asked: Asked | None = None) -> str:
+        """“60 people”, “1.2 percentage points”, or a figure in the column's own unit; to two figures, rounded up."""
+        unit, figure = self.unit_for(asked), self._rounded(asked)
+        if unit == "column" and asked is not None and asked.measure:
+            return measured(figure, asked.measure)
+        return say(f"amount.{unit}", alpha=figure, column=self.unit) if unit else figure
+
+    def size(self) -> str:
+        return f"±{self.alpha_words()}"
+
+    def size_for(self, asked: Asked) -> str:
+        return f"±{self.alpha_words(asked)}"
+
+    def ends(self, asked: Asked) -> tuple[str, str] | None:
+        figure = self._rounded(asked)
+        if self.unit == "percent":
+            figure = f"{figure} %"
+        elif self.unit_for(asked) == "column":
+            figure = measured(figure, asked.measure)
+        return f"−{figure}", f"+{figure}"
+
+    def narrows(self, half: Fraction) -> bool:
+        return self.alpha < half
+
+    def _rounded(self, asked: Asked | None) -> str:
+        return plain(self.alpha) if self.unit_for(asked) in ("people", "rows") else two_figures(self.alpha)
+
+    def unit_for(self, asked: Asked | None = None) -> str:
+        if self.unit and asked is not None and asked.answer_kind in ON_COLUMN:
+            return "column"  # whichever column it is
+        if self.unit == "people":
+            return "people" if asked is None else asked.counted
+        return self.unit if self.unit in ("", "percent") else "column"
+
+    @property
+    def whole(self) -> bool:
+        return self.unit == "people"
+
+    @property
+    def grouped(self) -> bool:
+        return self.of > 1 and self.nominal
+
+    @property
+    def code(self) -> str:
+        return "within" if self.of == 1 else "within_all"
+
+    def field(self, asked: Asked) -> tuple[str, str]:
+        label = say(f"spend.wish.{self.unit_for(asked) or 'within'}", column=self.unit)
+        return label, self._rounded(asked)
+
+    def floor_words(self, people: int) -> str:
+        return _floor_words(self.kind, self.floor)
+
+    def equal_groups(self, asked: Asked | None = None) -> bool:
+        return self.of > 1 and self.unit != "people" and (asked is None or asked.by is not None)
+
+    def unnamed(self, column: str) -> Promise:
+        return replace(self, nominal=False, unit="" if self.unit == column else self.unit)
+
+
+@dataclass(frozen=True)
+class WithinEach(OfShare):
+    """Each figure is within the same share of its own column's declared range, its alpha, of the truth; all at once
+    except with chance beta."""
+
+    share: Fraction  # of the range, in the worst column
+    columns: tuple[str, ...]
+    alphas: tuple[Fraction, ...]  # in each column's own unit
+    beta: Fraction
+    floor: Fraction = Fraction(0)  # no lower bound is known
+    nominal: bool = False  # True: for a table of about the declared size; the interval of the answer itself is exact
+    kind: ClassVar[str] = "within_each"
+
+    def at(self, wish: Fraction) -> Self:
+        return replace(self, share=wish, alphas=tuple(alpha * wish / self.share for alpha in self.alphas))
+
+    @property
+    def empty(self) -> bool:
+        return 2 * self.share >= NEARLY
+
+    def words(self, asked: Asked | None = None) -> str:
+        words = {"of": len(self.columns), "chance": chance(self.beta)}
+        if self.empty:
+            return say("promise.within_each_nothing") + self.guess(asked)
+        each = self._each(asked) if asked is not None else ""
+        return say("promise.within_each", share=percent_up(self.share), each=each, **words) + self.guess(asked)
+
+    def _each(self, asked: Asked) -> str:
+        """“ (age ±1.2, salary ±310 €)”: the first columns; empty for made-up ones."""
+        if not all(self.columns):
+            return ""
+        listed = []
+        for name, alpha in list(zip(self.columns, self.alphas, strict=True))[:_NAMED]:
+            measure = getattr(asked.facts.schema.columns.get(name), "measure", "")
+            listed.append(f"{name} ±{measured(two_figures(alpha), measure)}")
+        return f" ({', '.join(listed)}{', …' if len(self.columns) > _NAMED else ''})"
+
+    def short(self, asked: Asked | None = None) -> str:
+        return self.at_best(say("promise.short.within_each", share=percent_up(self.share)), asked)
+
+    def size(self) -> str:
+        return f"±{percent_up(self.share)}"
+
+    def unnamed(self, column: str) -> Promise:
+        return replace(self, nominal=False, columns=("",) * len(self.columns))
+
+
+@dataclass(frozen=True)
+class Rank(OfShare):
+    """The answer's place in the ordering is within `rows` people, a `share` of them, of the wanted place."""
+
+    rows: Fraction
+    share: Fraction
+    beta: Fraction
+    floor: Fraction  # in rows
+    nominal: bool = False  # True: `rows` holds; `share` is a guess, because the number of people is not public
+    kind: ClassVar[str] = "rank"
+
+    def words(self, asked: Asked | None = None) -> str:
+        if self._places(asked) == {}:
+            return say("promise.anywhere") + self.guess(asked)
+        return say(f"promise.{self._code(asked)}", **self._facts(asked)) + self.guess(asked) + self._values(asked)
+
+    def short(self, asked: Asked | None = None) -> str:
+        return self.at_best(say(f"promise.short.{self._code(asked)}", **self._facts(asked)), asked)
+
+    def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
+        around, unit = self._places(asked), counted_words(asked)
+        sentence = say("answer.places", unit=unit, **around) if around else say("answer.rank", **self._facts(asked))
+        return sentence.removesuffix(".") + self.guess(asked) + "."
+
+    def size(self) -> str:
+        return f"±{self._percent()}"
+
+    def size_for(self, asked: Asked) -> str:
+        return say("amount.of_all", share=self._percent(), unit=counted_words(asked))
+
+    def _percent(self) -> str:
+        return percent_up(min(self.share, Fraction(1)))
+
+    def _code(self, asked: Asked | None) -> str:
+        """A single wanted place has a name: the middle, or number 90 of 100."""
+        if asked is None or not self._places(asked):
+            return "rank"
+        return "half" if asked.wanted_places[0] == Fraction(1, 2) else "below"
+
+    def _facts(self, asked: Asked | None) -> JsonObject:
+        wanted, places = () if asked is None else asked.wanted_places, self._places(asked)
+        facts: JsonObject = {"share": self._percent(), "unit": counted_words(asked), "chance": chance(self.beta)}
+        if places:  # sorted, the first is number 1
+            facts |= places | {"low": max(places["low"], Fraction(1)), "place": plain(wanted[0] * places["per"])}
+        return facts
+
+    def _values(self, asked: Asked | None) -> str:
+        """The error in values: before the draw it is a share of people; its size in values depends on the data."""
+        if asked is None:
+            return ""
+        code = "promise.in_values" if asked.has_range() else "promise.in_values_not"
+        return say(f"{code}_unit", measure=asked.measure) if asked.measure else say(code)
+
+    def _places(self, asked: Asked | None) -> JsonObject | None:
+        """The range of the answer's rank among all people, rounded outwards; empty if it could be anywhere, None if the
+        question asks for several ranks."""
+        wanted = () if asked is None else asked.wanted_places
+        if len(wanted) != 1:
+            return None
+        low, high = wanted[0] - self.share, wanted[0] + self.share
+        if low <= 0 and high >= 1:
+            return {}
+        per = 100 if self.share >= Fraction(1, 100) else 1_000 if self.share >= Fraction(1, 1_000) else 100_000
+        low, high = Fraction(floor(max(low, Fraction(0)) * per)), Fraction(ceil(min(high, Fraction(1)) * per))
+        return {"low": low, "high": high, "per": per, "chance": chance(self.beta)}
+
+    def floor_words(self, people: int) -> str:
+        return say("floor.rank", share=f"{to_figures(float(self.floor / people) * 100, 2)} %") if self.floor else ""
+
+    def unnamed(self, column: str) -> Promise:
+        return replace(self, nominal=False)
+
+
+@dataclass(frozen=True)
+class NearBest(Promise):
+    """The chosen item's count is at most `gap` below the best one's."""
+
+    gap: int
+    beta: Fraction
+    floor: Fraction
+    kind: ClassVar[str] = "near_best"
+
+    @property
+    def amount(self) -> Fraction:
+        return Fraction(self.gap)
+
+    def at(self, wish: Fraction) -> Self:
+        return replace(self, gap=int(wish))
+
+    def _facts(self, asked: Asked | None) -> JsonObject:
+        return {"gap": self.gap, "unit": counted_words(asked), "chance": chance(self.beta)}
+
+    def words(self, asked: Asked | None = None) -> str:
+        return say("promise.left_out" if self._in_no_order(asked) else "promise.near_best", **self._facts(asked))
+
+    def short(self, asked: Asked | None = None) -> str:
+        code = "promise.short.left_out" if self._in_no_order(asked) else "promise.short.near_best"
+        return say(code, **self._facts(asked))
+
+    def _in_no_order(self, asked: Asked | None) -> bool:
+        return asked is not None and not asked.names_ordered
+
+    def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
+        if self._in_no_order(asked):
+            return say("answer.none_left_out", **self._facts(asked))
+        return say("answer.none_ahead_several" if several else "answer.none_ahead", **self._facts(asked))
+
+    def size(self) -> str:
+        return plain(self.gap)
+
+    @property
+    def whole(self) -> bool:
+        return True
+
+    def field(self, asked: Asked) -> tuple[str, str]:
+        return say("spend.wish.near_best"), plain(self.gap)
+
+    def floor_words(self, people: int) -> str:
+        return _floor_words(self.kind, self.floor)
+
+
+@dataclass(frozen=True)
+class NearAverage(OfShare):
+    """The named average is at most `share` of the range below the highest."""
+
+    share: Fraction
+    beta: Fraction
+    floor: Fraction  # a share too
+    nominal: bool = False  # True: `share` is a guess, because the number of people is not public
+    kind: ClassVar[str] = "near_average"
+
+    def words(self, asked: Asked | None = None) -> str:
+        return say("promise.near_average", share=self.size(), chance=chance(self.beta)) + self.guess(asked)
+
+    def short(self, asked: Asked | None = None) -> str:
+        return self.at_best(say("promise.short.near_average", share=self.size()), asked)
+
+    def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
+        sentence = say("answer.no_average_ahead", share=self.size(), chance=chance(self.beta))
+        return sentence.removesuffix(".") + self.guess(asked) + "."
+
+    def floor_words(self, people: int) -> str:
+        return say("floor.near_average", share=f"{to_figures(float(self.floor) * 100, 2)} %") if self.floor else ""
+
+
+def counted_words(asked: Asked | None) -> str:
+    """“people”, or “rows” if the question counts rows."""
+    return say(f"chart.{'people' if asked is None else asked.counted}")
+
+
+def _floor_words(kind: str, least: Fraction) -> str:
+    return say(f"floor.{kind}", amount=round(least)) if round(least) else ""
+
+
+# Promises about published rows, smooth curves and models.
+
+
+@dataclass(frozen=True)
+class Blurred(OfShare):
+    """How far a published cell is off on average; averages over all rows are far more accurate."""
+
+    columns: tuple[str, ...]
+    errors: tuple[Fraction, ...]  # of one cell: in the column's unit, or the chance that it is not the true value
+    floors: tuple[Fraction, ...]  # lower bounds on the worst error of any mechanism that is (ε, δ)-DP for the row
+    untrue: Fraction  # the chance that not all listed values of a row are true; 0 if no column is a list
+    untrue_floor: Fraction  # the lower bound on it
+    share: Fraction  # of the range: the error of the average of all rows in the worst column, except with chance β
+    beta: Fraction
+    kind: ClassVar[str] = "blurred"
+
+    @property
+    def empty(self) -> bool:
+        return 2 * self.share >= NEARLY
+
+    def words(self, asked: Asked | None = None) -> str:
+        return self._say("promise.blurred")
+
+    def short(self, asked: Asked | None = None) -> str:
+        return self._say("promise.short.blurred")
+
+    def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
+        return self._say("answer.blurred")
+
+    def _say(self, code: str) -> str:
+        """How accurate an average of all rows is."""
+        if self.empty:
+            return say(f"{code}_nothing")
+        return say(code, share=percent_up(self.share), chance=chance(self.beta))
+
+
+@dataclass(frozen=True)
+class Band(Promise):
+    """The whole curve, at all its points at once, is within ±alpha of the true one, except with probability beta; at
+    one point chosen in advance, within ±pointwise. Heights are per unit of the columns."""
+
+    alpha: Fraction
+    pointwise: Fraction
+    of: int  # points
+    even: Fraction  # the height of the curve if people were spread evenly over the declared range
+    beta: Fraction
+    floor: Fraction = Fraction(0)  # no lower bound is known
+    nominal: bool = False  # True: for a table of about the declared size
+    kind: ClassVar[str] = "band"
+    in_percent: ClassVar[bool] = True
+
+    @property
+    def amount(self) -> Fraction:
+        """Alpha relative to the height of an even spread, so that promises can be compared."""
+        return self.alpha / self.even
+
+    def at(self, wish: Fraction) -> Self:
+        return replace(self, alpha=wish * self.even)
+
+    def words(self, asked: Asked | None = None) -> str:
+        return say("promise.band", share=percent_up(self.amount), chance=chance(self.beta)) + self.guess(asked)
+
+    def short(self, asked: Asked | None = None) -> str:
+        return self.at_best(say("promise.short.band", share=percent_up(self.amount)), asked)
+
+    def supposes(self, asked: Asked | None = None) -> bool:
+        """The fewer people meet a condition, the lower is an even spread of them."""
+        return self.nominal or (asked is not None and asked.conditional)
+
+    def size(self) -> str:
+        return f"±{percent_up(self.amount)}"
+
+
+@dataclass(frozen=True)
+class Excess(Promise):
+    """The model's expected average loss on the table is at most `risk` above that of the best model in its region."""
+
+    risk: Fraction
+    plain: Fraction  # the bound without noise
+    limit: Fraction  # the lecture's bound without noise, RG/√T
+    beta: Fraction
+    floor: Fraction
+    nominal: bool = False  # True: for a table of about the declared size
+    named: bool = True  # may the predicted column be named?
+    kind: ClassVar[str] = "excess"
+
+    @property
+    def amount(self) -> Fraction:
+        return self.risk
+
+    def at(self, wish: Fraction) -> Self:
+        return replace(self, risk=wish)
+
+    def words(self, asked: Asked | None = None) -> str:
+        return self.said("promise.excess", asked)
+
+    def short(self, asked: Asked | None = None) -> str:
+        return self.at_best(self.said("promise.short.excess", asked), asked)
+
+    def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
+        return self.said("answer.excess", asked)
+
+    def said(self, code: str, asked: Asked | None) -> str:
+        """The promise in the unit of the predicted column; without the question, in units of the loss."""
+        goal = None if asked is None else asked.goal
+        if goal is None:
+            return say(f"{code}_loss", error=two_figures(self.risk))
+        if known(f"{code}_nothing") and self.risk >= goal.blank:
+            return say(f"{code}_nothing")
+        error = two_figures(Fraction(goal.error(float(self.risk))).limit_denominator(10**9))
+        if not self.named and known(f"{code}_unnamed") and goal.code == "number":
+            return say(f"{code}_unnamed", error=error)
+        return say(f"{code}_{goal.code}", error=error, target=goal.target)
+
+    def typed_in(self, asked: Asked | None = None) -> str:
+        return self.kind if asked is None or asked.goal is None else f"{self.kind}_{asked.goal.code}"
+
+    def figure_for(self, asked: Asked) -> Fraction:
+        return self.risk if asked.goal is None else Fraction(asked.goal.error(float(self.risk)))
+
+    def size_for(self, asked: Asked) -> str:
+        return self.said("train_page.short", asked)
+
+    def unnamed(self, column: str) -> Promise:
+        return replace(self, nominal=False, named=False)
+
+    def amount_of(self, typed: Fraction, asked: Asked | None = None) -> Fraction:
+        return typed if asked is None or asked.goal is None else asked.goal.risk(typed)
+
+    def written(self, amount: Fraction, asked: Asked | None = None) -> str:
+        goal = None if asked is None else asked.goal
+        return local(text_of(Fraction(f"{float(amount) if goal is None else goal.error(float(amount)):.3g}")))
+
+    def field(self, asked: Asked) -> tuple[str, str]:
+        unit = "" if asked.goal is None else asked.goal.axis()
+        return say("spend.wish.excess", unit=unit), self.written(self.risk, asked)

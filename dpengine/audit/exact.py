@@ -31,13 +31,14 @@ three rows its law must be made of the laws of its rows (`made_of_rows`); otherw
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from functools import lru_cache
-from itertools import combinations_with_replacement
+from functools import cached_property, lru_cache
+from itertools import accumulate, combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -125,8 +126,20 @@ class Losses:
             )
 
     def _over(self, at: Decimal) -> Decimal:
-        terms = (p * (1 - (at - loss).exp()) for loss, p in self.atoms.items() if loss > at)
-        return sum(terms, Decimal(0))
+        """Σ p·(1 − e^(at−L)) over losses L > at, as Σ p − e^at·Σ p·e^(−L). Each of the two sums is at most 1, so what
+        cancels has DIGITS places."""
+        losses, chances, covered = self._from_above
+        larger = len(losses) - bisect_right(losses, at)
+        return chances[larger] - at.exp() * covered[larger]
+
+    @cached_property
+    def _from_above(self) -> tuple[list[Decimal], list[Decimal], list[Decimal]]:
+        """The losses in order; and for each k the chance of the k largest under P and under Q."""
+        with localcontext(prec=DIGITS):
+            order = sorted(self.atoms)
+            chances = accumulate((self.atoms[loss] for loss in reversed(order)), initial=Decimal(0))
+            covered = accumulate((self.atoms[loss] * (-loss).exp() for loss in reversed(order)), initial=Decimal(0))
+            return order, list(chances), list(covered)
 
     def plus(self, other: Losses) -> Losses:
         """The losses of two independent coordinates together, with their chances of infinite and of unknown loss."""

@@ -27,6 +27,7 @@ FITS, EMPTY = 0, 1
 BELOW, ABOVE, UNREADABLE, WORD = -1, -2, -3, -4  # UNREADABLE: no number, no day; in a list: not one of its values
 _FIRST_CODE = 2
 USUAL_CODES = (99, 999, 9999, 99999, -1, -9, -99, -999)
+_COMMON = {*USUAL_CODES, 0, 9, 88, 98}
 # A code is larger than the real values. So these count as codes only in a range that ends below ten times the code …
 _NEAR_THE_END = (77, 88, 96, 97, 98, 777, 888, 997, 998, 7777, 8888, 9997, 9998, 77777, 88888, -88, -888, -9999)
 _ONE_DIGIT = (7, 8, -7, -8)  # … these only in a range of single digits …
@@ -48,6 +49,7 @@ class Bar:
     name: str  # fits, empty, below, above, unreadable, unlisted, word, code, zero or beside
     number: Fraction | None = None
     beside: tuple[Fraction, ...] = ()  # the numbers that a code is compared with
+    rare: bool = False  # a code that few files use
 
     @property
     def misfit(self) -> bool:
@@ -84,7 +86,7 @@ def _of_numbers(name: str, column: Number) -> tuple[Bar, ...]:
         Bar(FITS, "fits"),
         Bar(EMPTY, "empty"),
         *bad,
-        *(Bar(kinds[code], "code", code, beside[code]) for code in codes),
+        *(Bar(kinds[code], "code", code, beside[code], code not in _COMMON) for code in codes),
         *(Bar(kinds[number], "beside", number) for number in others),
         *([Bar(kinds[zero], "zero", zero)] if has_zero else []),
     )

@@ -387,6 +387,7 @@ class WithinEach(OfShare):
     beta: Fraction
     floor: Fraction = Fraction(0)  # no lower bound is known
     nominal: bool = False  # True: for a table of about the declared size; the interval of the answer itself is exact
+    spread: bool = False  # True: for values spread evenly over the declared ranges
     kind: ClassVar[str] = "within_each"
 
     def at(self, wish: Fraction) -> Self:
@@ -412,6 +413,10 @@ class WithinEach(OfShare):
             measure = getattr(asked.facts.schema.columns.get(name), "measure", "")
             listed.append(f"{name} ±{measured(two_figures(alpha), measure)}")
         return f" ({', '.join(listed)}{', …' if len(self.columns) > _NAMED else ''})"
+
+    def guess(self, asked: Asked | None = None) -> str:
+        supposed = super().guess(asked)
+        return supposed + say("promise.spread" if supposed else "promise.spread_alone") if self.spread else supposed
 
     def short(self, asked: Asked | None = None) -> str:
         return self.at_best(say("promise.short.within_each", share=percent_up(self.share)), asked)

@@ -19,16 +19,26 @@ Draw        every count + Z: `of_counts`. Gaussian noise grows with √k where L
             m, i such numbers and w = WIDE, Laplace noise of scale b loses am/b + i/(wb); Gaussian noise of parameter σ²
             loses ρ = (am² + i/w²)/(2σ²).
 Accuracy    F figures of a column have ranges: its bars of cells that do not fit, their sum, its codes and zeros. All
-            hold at once except with β, by a union bound, column by column: a lower end fails with chance 3β/(4F) and an
-            upper end with β/(4F), because a lower end decides whether a question is asked. Where the number of rows is
-            not public, a twentieth of β goes to it: the bars of a column add up to it, in each of the k columns.
+            hold at once except with β, by a union bound, column by column. A lower end decides whether a question is
+            asked, so lower ends get 3β/4, in parts by `_weight`: a rare code, and the sum (a single kind of misfit is
+            clearer in its own bar), get a quarter of what the others get, so looking for rare codes costs the others
+            next to nothing. Upper ends get β/(4F) each. Where the number of rows is not public, a twentieth of β goes
+            to it: the bars of a column add up to it, in each of the k columns.
+Shares      A share t = C/R of the R rows. Where R is public, or bounded by a public number of people, the ends of C are
+            divided by those of R. Else, with Gaussian noise, the test of each t is inverted (Fieller 1954): c noisy
+            bars out of N in k columns add up to C̃, all bars of all columns to kR̃, and C̃ − t·R̃ has mean 0 and N
+            independent noises, c with factor 1 − t/k and N − c with factor t/k. t is kept if this is within its reach
+            r(t). r is convex in t, so the t below the range are those before the one zero of C̃ − t·R̃ − r(t) (none, if
+            it starts below 0), and the t above it those after the one zero of C̃ − t·R̃ + r(t) (none, if it ends above
+            0). At the gate, t = 1/10, the others add only (N − c)/100 variances of one bar. Dividing by an upper bound
+            on R instead would add √N/10 standard deviations for each one by which that bound is safe.
 Verdict     `ColumnFound.state`, a public rule on what was released: see there.
 Cost        one scan of k small columns, written when the table was coded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, sqrt
@@ -60,11 +70,14 @@ GOOD, MOSTLY_NOT, SOME_NOT, UNSURE = "fits", "mostly_not", "some_not", "unsure"
 GATE = Fraction(1, 10)  # of the cells: if surely more misfits or codes than this, questions are refused
 QUIET = Fraction(1, 50)  # if surely fewer, there is nothing to report
 VAGUE = Fraction(1, 2)  # if this many may be misfits, the check says nothing
-SPIKE = Fraction(5, 2)  # a code is this many times as common as the numbers beside it
+SPIKE = Fraction(5, 2)  # a code is this many times as common as a number beside it
 MOST_COLUMNS = 60  # of up to 25 bars: engines take some 1,600 figures at once
 _NAMED = 3  # columns in a question's sentence
 _LISTED = 6  # columns in a headline
 _LOWER, _UPPER = Fraction(3, 4), Fraction(1, 4)  # of β
+_MAIN, _MINOR = 4, 1  # parts of _LOWER for a figure
+_GRID = 2_000  # ends of a share are found on this grid, rounded outwards
+_NEVER = Fraction(2)  # no share is as large
 _FOR_ROWS = Fraction(1, 20)  # of β, if the number of rows is not public
 WIDE = 3  # factor of the noise of a number of different values
 _RARELY = Fraction(1, 10)  # of β: how often people seem to have too many rows although none has
@@ -96,32 +109,26 @@ class ColumnFound:
     zeros: CellShare | None  # cells that are exactly 0, where 0 may be real
     empty: Fraction  # the approximate share of empty cells
     sees: Fraction  # the check notices this share of cells of one kind 95 times in 100
+    gate: Fraction  # if surely this share of the cells does not fit, or holds a code, questions are refused
 
     @property
     def state(self) -> str:
         """MOSTLY_NOT or SOME_NOT if surely half of the cells, or a tenth, do not fit; UNSURE if half may not; else
         GOOD."""
-        if self.misfit.low >= VAGUE:
+        if self.misfit.low >= max(VAGUE, self.gate):
             return MOSTLY_NOT
-        if self.misfit.low >= self._gate:
+        if self.misfit.low >= self.gate:
             return SOME_NOT
         return UNSURE if self.misfit.high >= VAGUE else GOOD
 
     @property
-    def _gate(self) -> Fraction:
-        """A tenth, or half if the check is too rough to notice less. So noise refuses a column that fits in less than
-        one check in a hundred, however rough: a tenth is at least 0.86 standard deviations of the noise beyond the end
-        of a range that fails with chance 3β/(4F)."""
-        return GATE if self.sees <= VAGUE else VAGUE
-
-    @property
     def doubted_codes(self) -> tuple[Fraction, ...]:
         """Codes that surely a tenth of the cells hold."""
-        return tuple(code for code, share in self.codes.items() if share.low >= self._gate)
+        return tuple(code for code, share in self.codes.items() if share.low >= self.gate)
 
     @property
     def doubted(self) -> bool:
-        return self.misfit.low >= self._gate or bool(self.doubted_codes)
+        return self.misfit.low >= self.gate or bool(self.doubted_codes)
 
     @property
     def quiet(self) -> bool:
@@ -325,10 +332,17 @@ class FitChecks(OfCounts):
             yield name, dict(zip(own, raw[at : at + len(own)], strict=True))
             at += len(own)
 
-    def _figures(self, column: str) -> int:
-        """How many figures of a column have a range."""
-        own = self.bars_of(column)
-        return sum(bar.misfit for bar in own) + sum(bar.name in ("code", "zero") for bar in own) + 1
+    def _ranged(self, column: str) -> list[Bar]:
+        """The bars of a column that have a range."""
+        return [bar for bar in self.bars_of(column) if bar.misfit or bar.name in ("code", "zero")]
+
+    def _lower_chance(self, column: str, bar: Bar | None) -> Fraction:
+        """How often the lower end of this bar, or of the sum of all misfits, may fail."""
+        every = _MINOR + sum(_weight(own) for own in self._ranged(column))
+        return self._beta * _LOWER * _weight(bar) / every
+
+    def _upper_chance(self, column: str) -> Fraction:
+        return self._beta * _UPPER / (len(self._ranged(column)) + 1)
 
     @property
     def _beta(self) -> Fraction:
@@ -347,38 +361,31 @@ class FitChecks(OfCounts):
             return Fraction(ceil(reach * draws), draws)
         return Fraction(counts * self.mean_of(counts * draws, 2 * chance))
 
-    def _reaches(self, column: str, counts: int = 1, draws: int = 1) -> tuple[Fraction, Fraction]:
+    def _reaches(self, column: str, bar: Bar | None, counts: int = 1, draws: int = 1) -> tuple[Fraction, Fraction]:
         """How far below and above a figure of a column the truth may lie."""
-        figures = self._figures(column)
-        lower, upper = (self._sum_of(counts, draws, self._beta * part / figures) for part in (_LOWER, _UPPER))
+        chances = self._lower_chance(column, bar), self._upper_chance(column)
+        lower, upper = (self._sum_of(counts, draws, chance) for chance in chances)
         return lower, upper
 
     def reach(self, draws: int = 1) -> int | Fraction:
-        """For one bar, on the wider side; without columns, for a number of different values."""
+        """For one bar of misfits, on the wider side; without columns, for a number of different values."""
         if not self.columns:
             return self._wide_reach(self._beta)
-        return max(max(self._reaches(name, 1, draws)) for name in self.columns)
+        return max(max(self._reaches(name, self._ranged(name)[0], 1, draws)) for name in self.columns)
 
     def promise(self) -> Within:
         return Within(Fraction(self.reach()), 1, self.beta, Fraction(0))
 
     def _range(self, counted: dict[Bar, int | Fraction], column: str, draws: int) -> tuple[int | Fraction, Ends]:
-        """The number of misfits in a column. The range of the sum of its bars and the sum of their ranges hold at once,
-        and no bar is below 0. Where some bar is surely above 0, bars below 0 are noise: the number is then the sum of
-        the others, inside the range."""
-        parts = [count for bar, count in counted.items() if bar.misfit]
-        lower, upper = self._reaches(column, 1, draws)
-        if len(parts) == 1:
-            return parts[0], (parts[0] - lower, parts[0] + upper)
-        whole, (below, above) = sum(parts), self._reaches(column, len(parts), draws)
-        zero = Fraction(0)
-        least = sum((max(count - lower, zero) for count in parts), zero)
-        most = sum((max(count + upper, zero) for count in parts), zero)
-        if least <= 0:
-            return whole, (whole - below, min(whole + above, most))
-        low = max(whole - below, least)
-        high = max(min(whole + above, most), low)
-        return min(max(sum(max(count, 0) for count in parts), low), high), (low, high)
+        """The number of misfits in a column."""
+        parts = []
+        for bar, count in counted.items():
+            if bar.misfit:
+                lower, upper = self._reaches(column, bar, 1, draws)
+                parts.append((count, count - lower, count + upper))
+        whole, (below, above) = sum(count for count, *_ in parts), self._reaches(column, None, len(parts), draws)
+        value, low, high = _together(parts, (whole, whole - below, whole + above))
+        return value if draws > 1 else round(value), (low, high)  # whole: as one draw and its reaches are
 
     def from_mean(self, raw: Figures, draws: int) -> Released:
         ranges = {name: self._range(counted, name, draws) for name, counted in self._parts(raw)}
@@ -408,7 +415,7 @@ class FitChecks(OfCounts):
     def found(self, raw: Figures) -> dict[str, ColumnFound]:
         """The result for each column, as shares of its cells."""
         rows = (*self.rows(raw), self._about_rows(raw))
-        return {name: self._shares(name, counted, rows) for name, counted in self._parts(raw)}
+        return {name: self._shares(name, counted, rows, raw) for name, counted in self._parts(raw)}
 
     def _about_rows(self, raw: Figures) -> int:
         """About how many rows there are: all bars of a column together, inside `rows`."""
@@ -417,28 +424,67 @@ class FitChecks(OfCounts):
             return (least + most) // 2
         return min(max(round(Fraction(sum(raw[: self.numbers - self._wide_numbers]), len(self.columns))), least), most)
 
-    def _shares(self, name: str, counted: dict[Bar, int | Fraction], rows: tuple[int, int, int]) -> ColumnFound:
-        least, most, about = rows
-        lower, upper = self._reaches(name)
-
-        def share(count: int | Fraction, low: int | Fraction, high: int | Fraction) -> CellShare:
-            return CellShare(_part(count, about), _part(low, most), _part(high, least))
-
-        whole, (low, high) = self._range(counted, name, 1)
+    def _shares(
+        self, name: str, counted: dict[Bar, int | Fraction], rows: tuple[int, int, int], raw: Figures
+    ) -> ColumnFound:
+        counts = {bar: self._share(name, bar, counted[bar], 1, rows, raw) for bar in self._ranged(name)}
+        parts = {bar: share for bar, share in counts.items() if bar.misfit}
+        whole = self._share(name, None, sum(counted[bar] for bar in parts), len(parts), rows, raw)
+        together = _together([_ends(share) for share in parts.values()], _ends(whole))
+        misfit = CellShare(*(_part(end, 1) for end in together))
         by_number = {bar.number: count for bar, count in counted.items()}
         standing = {
-            bar.number: share(count, count - lower, count + upper)
-            for bar, count in counted.items()
-            if bar.name == "code"
-            and bar.number is not None
-            and count >= SPIKE * max([0, *(by_number[number] for number in bar.beside)])
+            bar.number: share
+            for bar, share in counts.items()
+            if bar.name == "code" and bar.number is not None and _stands_out(bar, counted[bar], by_number)
         }
-        parts = {bar.name: share(count, count - lower, count + upper) for bar, count in counted.items() if bar.misfit}
-        zeros = [share(count, count - lower, count + upper) for bar, count in counted.items() if bar.name == "zero"]
-        seen = lower + self._sum_of(1, 1, _SEEN)
+        zeros = next((share for bar, share in counts.items() if bar.name == "zero"), None)
         empty = next((count for bar, count in counted.items() if bar.kind == EMPTY), 0)
-        misfit, rest = share(whole, low, high), (_part(empty, about), _part(seen, about))
-        return ColumnFound(name, misfit, parts, standing, zeros[0] if zeros else None, *rest)
+        seen = {bar: self._reaches(name, bar)[0] + self._sum_of(1, 1, _SEEN) for bar in counts}
+        about = rows[2]
+        return ColumnFound(
+            name,
+            misfit,
+            {bar.name: share for bar, share in parts.items()},
+            standing,
+            zeros,
+            _part(empty, about),
+            _part(max(seen.values()), about),
+            _gate(seen[next(iter(parts))] / self._mostly(counted, rows)),
+        )
+
+    def _mostly(self, counted: dict[Bar, int | Fraction], rows: tuple[int, int, int]) -> int | Fraction:
+        """About how many cells fit, are empty or have the commonest other kind. With few bars it has less noise than
+        the number of rows, and is about that number in a column that fits."""
+        if self.facts.people is not None:
+            return rows[2]
+        plain = sum(count for bar, count in counted.items() if bar.kind in (FITS, EMPTY))
+        return max(plain + max(count for bar, count in counted.items() if bar.kind not in (FITS, EMPTY)), 1)
+
+    def _share(
+        self, name: str, bar: Bar | None, count: int | Fraction, counts: int, rows: tuple[int, int, int], raw: Figures
+    ) -> CellShare:
+        """A bar, or a sum of bars, as a share of all rows: see Shares above."""
+        least, most, about = rows
+        value = _part(count, about)
+        if self.facts.people is not None or not self.noise:
+            lower, upper = self._reaches(name, bar, counts)
+            return CellShare(value, _part(count - lower, most), _part(count + upper, least))
+        bars_in_all, columns = self.numbers - self._wide_numbers, len(self.columns)
+        all_rows = sum(raw[:bars_in_all]) / columns
+
+        def off(share: float, chance: Fraction) -> float:
+            """How far C̃ − t·R̃ may be off to one side."""
+            own, other = 1 - share / columns, share / columns
+            length = sqrt(counts * own**2 + (bars_in_all - counts) * other**2)
+            return gaussian_sum_reach(self.variance, length, counts * own + (bars_in_all - counts) * other, 2 * chance)
+
+        below, above = self._lower_chance(name, bar), self._upper_chance(name)
+        low = _last(lambda share: count - share * all_rows > off(share, below))
+        high = min(
+            _last(lambda share: count - share * all_rows >= -off(share, above)) + Fraction(1, _GRID), Fraction(1)
+        )
+        return CellShare(min(max(value, low), high), low, high)
 
     def _wide_reach(self, chance: Fraction) -> int:
         """How far a number with wider noise may be off, on both sides."""
@@ -514,6 +560,59 @@ class FitChecks(OfCounts):
     def coarse(self) -> Fraction:
         """A quarter of the people: still enough to distinguish a column that fits from one that does not."""
         return Fraction(self.facts.about, 4)
+
+
+def _weight(bar: Bar | None) -> int:
+    """The parts of `_LOWER` for a bar, or for the sum of misfits."""
+    return _MINOR if bar is None or bar.rare else _MAIN
+
+
+def _gate(sees: Fraction) -> Fraction:
+    """A tenth; half, if the check cannot notice half of the cells in its main bars; never, if it cannot notice all. So
+    noise refuses a column that fits in less than one check in a hundred, however rough: a tenth, or half, is at least
+    about 0.8 standard deviations of its noise beyond the lower end, and lower ends together fail with chance 3β/4."""
+    return GATE if sees <= VAGUE else VAGUE if sees <= 1 else _NEVER
+
+
+def _stands_out(bar: Bar, count: int | Fraction, by_number: dict[Fraction | None, int | Fraction]) -> bool:
+    """Is a code far more common than the numbers beside it? Their mean: it has less noise than the larger one."""
+    beside = sum(by_number[number] for number in bar.beside)
+    return count * len(bar.beside) >= SPIKE * max(beside, 0)
+
+
+Figure = tuple[int | Fraction, int | Fraction, int | Fraction]  # with its ends
+
+
+def _together(parts: Sequence[Figure], whole: Figure) -> Figure:
+    """All misfits of a column. The range of the sum of its bars and the sum of their ranges hold at once, and no bar is
+    below 0. Where some bar is surely above 0, bars below 0 are noise: the number is then the sum of the others, inside
+    the range."""
+    if len(parts) == 1:
+        return parts[0]
+    zero = Fraction(0)
+    least, most = (sum((max(part[end], zero) for part in parts), zero) for end in (1, 2))
+    if least <= 0:
+        return whole[0], whole[1], max(min(whole[2], most), whole[0])
+    low = max(whole[1], least)
+    high = max(min(whole[2], most), low)
+    return min(max(sum(max(part[0], 0) for part in parts), low), high), low, high
+
+
+def _ends(share: CellShare) -> Figure:
+    return share.value, share.low, share.high
+
+
+def _last(holds: Callable[[float], bool]) -> Fraction:
+    """The last share on the grid up to which it holds; 0 if not even there."""
+    if not holds(0):
+        return Fraction(0)
+    low, high = 0, _GRID
+    if holds(1):
+        return Fraction(1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle / _GRID) else (low, middle)
+    return Fraction(low, _GRID)
 
 
 def _some(names: list[str]) -> list[str]:

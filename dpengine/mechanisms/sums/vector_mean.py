@@ -18,7 +18,8 @@ Ways        coordinate ("")  Laplace, d uses of ε/d: ordinary composition, erro
             gaussian         √2 better at one ρ, with lighter tails and no finite ε.
 Answer      middle + step·S_j/(2qN) for each column. Its range is every ratio the noisy ranges allow, each at β/(d+1):
             all of them hold at once, except with probability β.
-Accuracy    before the draw: for a table of the declared size, at an end of the range; the same share of every range.
+Accuracy    before the draw: for a table of the declared size, with values spread evenly if N is drawn, as for a mean:
+            then S_j is about 0, and the error of N adds nothing. The same share of every range.
 Cost        one scan.
 """
 
@@ -230,11 +231,12 @@ class VectorMean(Noised[tuple[int, ...]]):
         people = max(self.facts.about - reach_n, Fraction(1))
         wide = [half * self.parts for half in self.halves]
         shares = [
-            min(Fraction(reach + edge * reach_n) / people / (2 * edge) + rounded / (2 * edge), Fraction(1))
+            min(Fraction(reach) / people / (2 * edge) + rounded / (2 * edge), Fraction(1))
             for reach, edge, rounded in zip(reaches, wide, self._rounded, strict=True)
         ]
         alphas = tuple(share * column.diameter for share, column in zip(shares, self.declared, strict=True))
-        return WithinEach(max(shares), self.columns, alphas, self.beta, nominal=self.known is None)
+        drawn = self.known is None
+        return WithinEach(max(shares), self.columns, alphas, self.beta, nominal=drawn, spread=drawn)
 
     def promise(self) -> WithinEach:
         return self._promised

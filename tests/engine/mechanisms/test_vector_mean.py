@@ -303,3 +303,15 @@ def test_what_cutting_on_the_lattice_moves_is_in_the_range(norm: str, lattice: i
         assert all(one <= rounded for one, rounded in zip(off, asked._rounded, strict=True))
         largest = max(largest, *off)
     assert largest > 0.3, "a range without it would be too narrow"
+
+
+def test_what_is_planned_is_what_comes_where_values_lie_in_the_middle() -> None:
+    """Not twice as much: the preview supposes values spread evenly, as that of a mean does. The range of an answer with
+    sums about 0 is as wide as planned, but for the noise of N."""
+    facts = Facts("t", dp.Schema({"a": dp.Number(0, 100), "b": dp.Number(0, 10)}), Unit.rows(), "add_remove", 2_000)
+    asked = VectorMean.build(facts, {"columns": ["a", "b"], "epsilon": "0.5"})
+    promised, released = asked.promise(), asked.from_mean((0, 0, 2_000), 1)
+    assert promised.spread and "spread over the declared range" in promised.words(asked)
+    for name, alpha in zip(promised.columns, promised.alphas, strict=True):
+        low, high = released.interval[name]
+        assert 0.98 < (high - low) / 2 / float(alpha) < 1.0001

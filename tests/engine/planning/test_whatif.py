@@ -406,7 +406,8 @@ def test_an_accepted_error_takes_what_the_exact_search_finds(key: str, relation:
         most = max(epsilon.budget.epsilon * Fraction(102, 100), whatif.THREE_FIGURES[0])
         assert epsilon.budget.epsilon <= found.epsilon <= most
     if people and found.people is not None:
-        assert people.people <= found.people <= people.people * Fraction(111, 100) + 1
+        amount = whatif.amount_for(side.query, found.people)
+        assert amount is not None and amount <= wish and found.people <= people.people * Fraction(111, 100) + 1
 
 
 def test_at_delta_zero_the_costs_add_up_and_no_gaussian_noise_fits() -> None:

@@ -59,6 +59,7 @@ from dpengine.mechanisms.synthetic.of_class import OfClass
 from dpengine.messages import known, say
 from dpengine.messages.language import stored
 from dpengine.noise.coins import SystemCoins
+from dpengine.planning import lecture_curves
 from dpengine.population import people_needed, session_validity
 from dpengine.population.noise_for_k import MOST_ANSWERS, MOST_PEOPLE
 from dpengine.population.validity import Width, split
@@ -635,9 +636,9 @@ def two_medians(query: Median, shape: str, times: int) -> tuple[float, list[floa
 ALL = 100
 
 
-def theorems(solved: Solved) -> list[str]:
-    """What the theorems say about the number of people for the promised error, in one sentence each. Functions of
-    public numbers; none is used to charge or refuse anything.
+def theorems(solved: Solved, wish: Fraction | None = None) -> list[str]:
+    """What the theorems say about the number of people for the promised error, or for a wished one, in one sentence
+    each. Functions of public numbers; none is used to charge or refuse anything.
 
         training          lecture 10: an excess of RG/√T takes T = (RG/excess)² steps and n ≥ d·√(T·ln(1/δ))/ε people
         synthetic tables  lecture 3: m = 2·ln(2|C|)/α² rows are within α/2 of every question of C (Hoeffding), and
@@ -650,7 +651,7 @@ def theorems(solved: Solved) -> list[str]:
     if isinstance(query, OfGradients):
         return _training(query, solved.budget.delta)
     if isinstance(query, OfClass):
-        return _class(query)
+        return _class(solved, wish)
     if isinstance(query, AdaptiveSession):
         return _session(query)
     return []
@@ -672,18 +673,24 @@ def _training(query: OfGradients, delta: Fraction) -> list[str]:
 
 
 def class_people(query: OfClass, alpha: Fraction) -> tuple[int, int]:
-    """The theorem's m for an error of α, and its n."""
-    rows = math.ceil(2 * math.log(2 * query.many) / float(alpha) ** 2)
-    chosen = rows * math.log(query.domain) + math.log(1 / query.beta)
-    return rows, math.ceil(4 / float(alpha * query.epsilon) * chosen)
+    """The theorem's m for an error of α, and its n: its m has no limit."""
+    rows = lecture_curves.class_rows(query.many, float(alpha))
+    return rows, lecture_curves.class_people(
+        query.many, query.domain, float(query.epsilon), float(query.beta), float(alpha)
+    )
 
 
-def _class(query: OfClass) -> list[str]:
+def _class(solved: Solved, wish: Fraction | None) -> list[str]:
+    query = solved.query
+    assert isinstance(query, OfClass)
     sentences = [say("whatif.theorem.class_size", many=query.many)]
-    alpha = query.promise().amount / ALL
-    if 0 < alpha < 1:
-        rows, people = class_people(query, alpha)
+    amount = solved.promise.amount if wish is None else wish
+    if 0 < amount < ALL:
+        rows, people = class_people(query, amount / ALL)
         sentences.append(say("whatif.theorem.small_database", many=query.many, rows=rows, people=_about(people)))
+        ours = at_error(solved, amount).people
+        code = "none" if ours is None else "fewer" if ours < people else "more"
+        sentences.append(say(f"whatif.theorem.small_database_{code}", people=ours or 0))
     return sentences
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from fractions import Fraction
 
@@ -13,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 import dpengine as dp
 from dpengine.planning import whatif
 from ui.whatif.presets import PRESETS
-from ui.whatif.settings import USUAL, other
+from ui.whatif.settings import LECTURES, USUAL, other
 
 pytestmark = pytest.mark.usefixtures("shared")
 
@@ -223,3 +224,21 @@ def test_choosing_one_of_many_is_drawn_against_asking_for_all() -> None:
     text = html_of(page)
     assert "Choosing is cheaper than asking for all" in text and "With 1,000 groups the one chosen in private" in text
     assert any(element.key == "whatif-choose" for element in page.get("plotly_chart"))
+
+
+@pytest.mark.parametrize("name", LECTURES)
+def test_a_statement_of_the_lectures_is_drawn_with_the_engine_s_curves(name: str) -> None:
+    page = opened(**TYPED | {"see": "lectures", "pic": name, "n": "20000"})
+    (drawn,) = [one for one in page.get("plotly_chart") if one.key == f"whatif-pic-{name}"]
+    lines = [trace for trace in json.loads(drawn.proto.spec)["data"] if trace.get("mode") == "lines"]
+    longest = {"class": 1e12, "split": 4e8, "values": 1e9, "columns": 200, "weights": 10}[name]
+    assert (
+        len(lines) >= 2
+        and max(max(trace["x"]) for trace in lines) == longest
+        and (name == "class" or page.query_params["pic"] == name)
+    )
+
+
+def test_without_a_delta_the_shuffled_histogram_is_not_drawn() -> None:
+    page = opened(**TYPED | {"see": "lectures", "pic": "values", "d": "0"})
+    assert any("nothing to draw" in hint for hint in hints(page))

@@ -3,6 +3,7 @@ one of several, two medians."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
 
 import streamlit as st
@@ -13,13 +14,14 @@ from dpengine.core.amounts import BETA
 from dpengine.core.exact import ceiling, text_of
 from dpengine.core.printed import chance, power_of_ten
 from dpengine.mechanisms.choices.median import Median
+from dpengine.mechanisms.models.excess import TrainingSetting
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import to_figures
-from dpengine.planning import alternatives, whatif
+from dpengine.planning import alternatives, lecture_curves, whatif
 from dpengine.planning.whatif import made_up
 from ui.parts import exports, fields
 from ui.pictures import charts
-from ui.whatif.settings import SECTIONS, SHAPES, widget
+from ui.whatif.settings import LECTURES, SECTIONS, SHAPES, widget
 from ui.words import gloss
 
 SIMULATED = 30
@@ -52,6 +54,9 @@ def show(given: dict[str, str], sides: Sides, unit: str) -> dict[str, str]:
             drawn = _choosing(first)
         elif given["see"] == "curves":
             drawn = _curves(sides, unit)
+        elif given["see"] == "lectures":
+            given = given | {"pic": fields.choose("whatif.pic", LECTURES, given["pic"], widget("pic"))}
+            drawn = _lecture(given["pic"], first)
         else:
             _ways(first)
         if drawn:
@@ -202,3 +207,45 @@ def _curves(sides: Sides, unit: str) -> dict[str, Points]:
             if beside:
                 st.html(f'<p class="muted">{escape(say("whatif.flat"))}</p>')
     return drawn
+
+
+MOST_CLASS = 10**12
+MOST_DRAWN_PEOPLE = 10**6  # so that n² stays on the picture
+VALUES_EACH = 10  # of a made-up domain |D|, where the question has none
+LOOKS = (("left", "solid"), ("take", "dash"), ("spent", "dot"), ("muted", "dash"))
+WEIGHTS = TrainingSetting(1, 1, 1.0, 2.0, 1.0, 2, 1.0, 1.0, 50)  # half the squared error in the unit ball, 50 steps
+
+
+def _lecture(name: str, solved: whatif.Solved) -> dict[str, Points]:
+    """One statement of the lectures as a picture, at the people, ε and δ of the setting."""
+    people, budget, beta = solved.people, solved.budget, solved.query.beta
+    epsilon, delta = float(budget.epsilon), float(budget.delta)
+    facts: dict[str, object] = {"people": people}
+    if name == "class":
+        domain = getattr(solved.query, "domain", VALUES_EACH**2)
+        curves = lecture_curves.along_class(people, domain, epsilon, delta, float(beta), MOST_CLASS)
+        facts["domain"] = domain
+    elif name == "split":
+        few = min(people, MOST_DRAWN_PEOPLE)
+        curves = lecture_curves.along_questions(few, beta)
+        reach = {code: lecture_curves.last_useful(points, 0.5) for code, points in curves.items()}
+        facts = {"people": few, "private": reach["best"], "split": reach["split"], "square": few**2}
+    elif name == "values":
+        few = min(people, MOST_DRAWN_PEOPLE)
+        curves = lecture_curves.along_values(few, budget.epsilon, budget.delta, beta) if delta else {}
+        facts["people"] = few
+    elif name == "columns":
+        curves = lecture_curves.along_columns(people, epsilon, delta)
+    else:
+        curves = lecture_curves.along_weights(replace(WEIGHTS, people=people, epsilon=epsilon))
+    named = {say(f"whatif.pic.{name}.{code}"): points for code, points in curves.items() if points}
+    if not named:
+        st.html(f'<p class="warn">{escape(say("whatif.pic.none"))}</p>')
+        return {}
+    st.html(f"<p>{gloss.text(say(f'whatif.pic.{name}.told', **facts))}</p>")
+    lines = [
+        charts.Line(label, points, None, *look) for (label, points), look in zip(named.items(), LOOKS, strict=False)
+    ]
+    axes = say(f"whatif.pic.{name}.across"), say(f"whatif.pic.{name}.up")
+    charts.curves(lines, *axes, say(f"whatif.pic.{name}.told", **facts), f"whatif-pic-{name}", 380)
+    return named

@@ -17,16 +17,23 @@ from ui.shell.language import address
 
 STATE = "whatif"
 LONGEST = 60
-SECTIONS = ("odds", "curves", "ways", "many", "choose", "median")
+SECTIONS = ("odds", "curves", "ways", "many", "choose", "median", "lectures")
+LECTURES = ("class", "split", "values", "columns", "weights")
 SHAPES = ("even", "bell", "skewed")
 SLIDERS = ("e", "d", "n", "k")  # ε, δ, people, questions
 USUAL = {"q": "median", "find": "promise", "n": "10,000", "e": "1", "d": "0.000001", "x": "", "k": "20"}
 USUAL |= {"q2": "", "e2": "", "d2": "", "n2": "", "k2": "", "from": "table"}
 USUAL |= {"column": "", "relation": "replace", "low": "0", "high": "6,000", "step": "1", "values": "10", "share": "90"}
 USUAL |= {"columns": "3", "lists": "2", "options": "5", "features": "3", "asks": "20", "full": "no", "beta": "0.05"}
-USUAL |= {"see": "odds", "prior": "10", "shape": "bell"}
+USUAL |= {"see": "odds", "prior": "10", "shape": "bell", "pic": "class"}
 _CHOICES = {"q": offered(), "q2": ("", *offered()), "find": FIND, "from": ("typed", "table")}
-_CHOICES |= {"relation": ("replace", "add_remove"), "full": ("no", "yes"), "see": SECTIONS, "shape": SHAPES}
+_CHOICES |= {
+    "relation": ("replace", "add_remove"),
+    "full": ("no", "yes"),
+    "see": SECTIONS,
+    "shape": SHAPES,
+    "pic": LECTURES,
+}
 LADDERS = {
     "e": "0.01 0.02 0.05 0.1 0.2 0.3 0.5 0.7 1 1.5 2 3 5 7 10 15 20 35".split(),
     "d": ["0", *(text_of(Fraction(1, 10**power)) for power in range(12, 1, -1))],

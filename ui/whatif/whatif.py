@@ -79,7 +79,7 @@ def show(table: dp.Table) -> None:
         given = _compared(given, sides)
         _delta(sides)
         if "A" in sides:
-            _theorem_lines(sides["A"])
+            _theorem_lines(sides["A"], _wish(given, sides["A"]))
     given = _more(table, given)
     if sides:
         given = closer.show(given, sides, _unit(given))
@@ -404,18 +404,19 @@ def _slips(expected: Fraction) -> str:
     return "0" if not expected else two_figures(expected) if expected >= Fraction(1, 1000) else power_of_ten(expected)
 
 
-def _theorem_lines(solved: whatif.Solved) -> None:
+def _theorem_lines(solved: whatif.Solved, wish: Fraction) -> None:
     query = solved.query
     sizes = [(name, column.size) for name, column in query.facts.schema.columns.items()]
-    facts = f"{query.digest()} {query.facts.relation} {solved.people} {solved.promise} {solved.budget.delta} {sizes}"
-    if lines := _theorems(facts, language.get(), solved):
+    facts = f"{query.digest()} {query.facts.relation} {solved.people} {solved.promise} {solved.budget} {sizes}"
+    facts += f" {solved.questions} {wish}"
+    if lines := _theorems(facts, language.get(), solved, wish):
         st.html("".join(f'<p class="muted">{gloss.text(line)}</p>' for line in lines))
 
 
 @st.cache_data(max_entries=500, show_spinner=False)
-def _theorems(facts: str, spoken: str, _solved_facts: whatif.Solved) -> list[str]:
+def _theorems(facts: str, spoken: str, _solved_facts: whatif.Solved, _wish: Fraction) -> list[str]:
     """Cached for all visitors: the key holds public facts only, and the result is a function of them."""
-    return whatif.theorems(_solved_facts)
+    return whatif.theorems(_solved_facts, _wish)
 
 
 # --- exact numbers and other public facts -----------------------------------------------------------------------------

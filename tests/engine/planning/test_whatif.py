@@ -191,6 +191,23 @@ def test_the_theorem_of_small_databases_keeps_its_epsilon() -> None:
     assert class_people(query.asked_at(query.epsilon / 2), Fraction(1, 10))[1] in (2 * people - 1, 2 * people)
 
 
+def test_a_wished_error_of_a_small_database_names_the_lecture_s_people_and_says_when_ours_are_fewer() -> None:
+    """S1.7 with its unbounded m, beside this program's own promise for the same wish."""
+    side = whatif.solve(
+        whatif.read(TYPED | {"q": "small_database", "k": "1", "n": "1000000", "lists": "1", "values": "3"})
+    )
+    codes = set()
+    for wish in (Fraction(20), Fraction(10), Fraction(5), Fraction(1)):
+        told = whatif.theorems(side, wish)
+        rows, people = class_people(side.query, wish / 100)
+        assert f"m = {rows:,} rows" in told[1] and f"about {whatif._about(people):,} people" in told[1]
+        ours = whatif.at_error(side, wish).people
+        codes.add("none" if ours is None else "fewer" if ours < people else "more")
+        assert (ours is None) == ("with no number of people" in told[2])
+        assert ours is None or (f"{ours:,} people" in told[2] and ("with fewer" in told[2]) == (ours < people))
+    assert {"fewer", "none"} <= codes
+
+
 def test_a_session_says_how_many_people_the_population_takes() -> None:
     """Rounded answers are the bound for few questions; for one person fewer it does not hold."""
     query = whatif.solve(whatif.read(TYPED | {"q": "adaptive_session", "k": "1", "asks": "3"})).query

@@ -16,7 +16,7 @@ from helpers_page import open_page
 
 import dpengine as dp
 from bench import __main__ as everything
-from bench import marginals, measure, pages, people, workshop
+from bench import marginals, measure, pages, people, whatif, workshop
 from bench.tasks import CONTENDERS, TASKS
 from dpengine.messages import say
 
@@ -101,3 +101,11 @@ def test_what_of_ours_was_not_measured_is_named() -> None:
     assert everything.unmeasured(results) == ["Allowance at 100,000 rows", "the Start page"]
     results["times"]["ours"] = {"100000": {"tasks": {}}}
     assert "Allowance at 100,000 rows" in everything.unmeasured(results)
+
+
+@pytest.mark.usefixtures("home")
+def test_a_slider_that_changes_nothing_is_not_timed() -> None:
+    app = open_page("whatif", **{"from": "typed", "q": "count"})
+    assert 0 < whatif.moved(app, "e2", "0.2") < 10
+    with pytest.raises(SystemExit, match="what it showed before"):
+        whatif.moved(app, "e2", "0.2")

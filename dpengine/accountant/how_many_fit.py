@@ -42,6 +42,11 @@ def how_many(rule: Rule, loss: Loss) -> dict[str, int]:
     return {name: largest(partial(holds, name, rule, loss), 0, MOST) for name in ACCOUNTINGS}
 
 
+def fitting(rule: Rule, loss: Loss) -> int:
+    """The most releases of this loss that the budget's own rule admits, at most MOST."""
+    return filter.fits(rule, Totals.NOTHING, cost(loss, rule.alpha), MOST)
+
+
 def _times(entry: History, count: int) -> History:
     """The sums of `count` equal entries. Sums are rounded once per entry, so this is exact."""
     epsilon, squares = (None if amount is None else count * amount for amount in (entry.epsilon, entry.squares))

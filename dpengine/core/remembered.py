@@ -40,17 +40,24 @@ _ended: OrderedDict[Hashable, float] = OrderedDict()
 
 
 def largest(
-    allowed: Callable[[int], bool], low: int, high: int, name: Hashable = None, scale: Fraction = Fraction(1)
+    allowed: Callable[[int], bool],
+    low: int,
+    high: int,
+    name: Hashable = None,
+    scale: Fraction = Fraction(1),
+    near: int | None = None,
 ) -> int:
     """The largest allowed number from `low`, which is allowed, to `high`. If a number is allowed, so is every smaller
     one.
 
     Pages repeat a search whenever the meter has moved a little, and the result then moves little. So a search with a
     `name` starts where the last one of that name ended, and takes a few steps instead of twenty. A result that grows
-    with something is remembered relative to that `scale`."""
+    with something is remembered relative to that `scale`. A caller who can guess the result passes it as `near`."""
     known = _ended.get(name)
     if known is not None:
-        low, high = _around(allowed, low, high, round(known * float(scale)))
+        near = round(known * float(scale))
+    if near is not None:
+        low, high = _around(allowed, low, high, near)
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if allowed(middle) else (low, middle - 1)

@@ -20,10 +20,12 @@ question one sentence says why not.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import TypeVar
 
 import numpy as np
 
@@ -37,7 +39,7 @@ from dpengine.asking.answers import round_up_two
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, exp_decimal, read_typed, up
-from dpengine.core.remembered import largest
+from dpengine.core.remembered import largest, remembered
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Column, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit, read_relation
@@ -57,6 +59,7 @@ from dpengine.mechanisms.synthetic.of_class import OfClass
 from dpengine.messages import known, say
 from dpengine.messages.language import stored
 from dpengine.noise.coins import SystemCoins
+from dpengine.planning import lecture_curves
 from dpengine.population import people_needed, session_validity
 from dpengine.population.noise_for_k import MOST_ANSWERS, MOST_PEOPLE
 from dpengine.population.validity import Width, split
@@ -69,6 +72,7 @@ FIND = ("promise", "epsilon", "people", "questions")
 MOST_TYPED_PEOPLE = 10**12
 PLACEHOLDER = 10**6  # people, while their number is sought
 GRAIN = 10**6  # ε is found to a millionth
+Value = TypeVar("Value", int, Fraction)
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,7 @@ class Solved:
     questions: int
     any_size: bool = False  # the promise is the same for any number of people
 
-    @property
+    @cached_property
     def promise(self) -> Promise:
         return self.query.promise()
 
@@ -107,10 +111,13 @@ class Solved:
 
     def used(self, questions: int) -> Fraction:
         """The share of a fresh allowance that this many of these questions take."""
-        rule = self.budget.rule()
-        paid = cost(self.query.loss(), rule.alpha)
-        epsilon = None if paid.epsilon is None else questions * paid.epsilon
-        return filter.used(rule, Totals(epsilon, questions * paid.renyi, questions * paid.delta))
+        return _used(self.budget.rule(), self.query, questions)
+
+
+def _used(rule: Rule, query: AnyQuery, questions: int) -> Fraction:
+    paid = cost(query.loss(), rule.alpha)
+    epsilon = None if paid.epsilon is None else questions * paid.epsilon
+    return filter.used(rule, Totals(epsilon, questions * paid.renyi, questions * paid.delta))
 
 
 def read(given: Mapping[str, str], facts: Facts | None = None) -> Setting:
@@ -139,6 +146,7 @@ def read(given: Mapping[str, str], facts: Facts | None = None) -> Setting:
     return Setting(find, query, budget, questions, wish, of_all)
 
 
+@remembered(512)
 def solve(setting: Setting) -> Solved:
     """The fourth number; if there is none, one sentence with what would be needed."""
     query, budget, questions = setting.query, setting.budget, setting.questions
@@ -152,15 +160,15 @@ def solve(setting: Setting) -> Solved:
         return Solved("epsilon", query.asked_at(least), Budget(allowance, budget.delta), questions)
     rule = budget.rule()
     if setting.find == "questions":
-        best = most_each(rule, query, 1) or LEAST_EPSILON
-        least = least_epsilon(query, setting.wish, best, anew=True)
-        if least is None:
+        least = least_epsilon(query, setting.wish, anew=True)
+        fitting = 0 if least is None else how_many_fit.fitting(rule, query.asked_at(least).loss())
+        if least is None or not fitting:
+            best = most_each(rule, query, 1) or LEAST_EPSILON
             raise _out_of_reach(query.asked_at(best), budget.epsilon, setting.wish)
-        fitting = how_many_fit.how_many(rule, query.asked_at(least).loss())["filter"]
         return Solved("questions", query.asked_at(least), budget, fitting)
     epsilon = most_each(rule, query, questions)
     if epsilon is None:
-        most = how_many_fit.how_many(rule, query.asked_at(LEAST_EPSILON).loss())["filter"]
+        most = how_many_fit.fitting(rule, query.asked_at(LEAST_EPSILON).loss())
         raise AllowanceError("whatif.too_many", epsilon=budget.epsilon, most=most)
     query = query.asked_at(epsilon)
     if setting.find == "promise":
@@ -177,6 +185,100 @@ def solve(setting: Setting) -> Solved:
     return Solved("people", with_people(query, people), budget, questions, any_size)
 
 
+@dataclass(frozen=True)
+class AtError:
+    """What an accepted error takes, beside a setting's other numbers; None where nothing reaches it."""
+
+    questions: int
+    people: int | None  # to two figures, rounded up
+    any_size: bool  # the error is the same for any number of people
+    epsilon: Fraction | None  # the allowance, to three figures, rounded up
+
+
+@remembered(512)
+def at_error(solved: Solved, wish: Fraction) -> AtError:
+    """How many questions fit, how many people and which allowance it takes, each with the setting's other numbers. On
+    grids of two and three figures, for a page that is drawn again at every move of a slider."""
+    query, rule, each = solved.query, solved.budget.rule(), solved.questions
+    guess = query.epsilon * solved.promise.amount / wish if wish else None
+    least = least_epsilon(query.asked_at(LEAST_EPSILON), wish, anew=True, near=guess)
+    fit = 0 if least is None else how_many_fit.fitting(rule, query.asked_at(least).loss())
+    allowance = None
+    if least is not None:
+        near = solved.budget.epsilon * least / query.epsilon
+        allowance = _least_of(THREE_FIGURES, _holding(query.asked_at(least), solved.budget, each), near)
+
+    def enough(people: int) -> bool:
+        amount = amount_for(query, people)
+        return amount is not None and amount <= wish
+
+    any_size = not depends_on_people(query)
+    near_people = Fraction(solved.people) * solved.promise.amount / wish if wish else Fraction(1)
+    people = None if any_size else _least_of(TWO_FIGURES, enough, min(ceiling(near_people), MOST_TYPED_PEOPLE))
+    return AtError(fit, people, any_size and solved.promise.amount <= wish, allowance)
+
+
+def comparable(first: Solved, other: Solved) -> bool:
+    """Are the two promises of the same kind and unit, under the same relation?"""
+    units = [(solved.promise.kind, solved.promise.unit, solved.query.facts.relation) for solved in (first, other)]
+    return units[0] == units[1] and depends_on_people(first.query) == depends_on_people(other.query)
+
+
+@dataclass(frozen=True)
+class AtDelta:
+    """How many questions with this error an allowance holds at one δ."""
+
+    delta: Fraction
+    usual: int  # with the usual noise
+    noise: str  # the best of the kinds of noise that need a δ; "" if there is none
+    with_noise: int
+
+
+@remembered(256)
+def by_delta(solved: Solved, wish: Fraction, deltas: tuple[Fraction, ...]) -> tuple[AtDelta, ...]:
+    """What δ does: at each of these, how many questions with this error fit the same ε. Gaussian noise has no finite ε,
+    so an allowance without δ holds none of it."""
+    query = solved.query.asked_at(LEAST_EPSILON)
+    needing = [noise for noise in query.noises if History.of([query.with_noise(noise).loss()]).epsilon is None]
+    guess = solved.query.epsilon * solved.promise.amount / wish if wish else None
+    ways = {noise: least_epsilon(query.with_noise(noise), wish, anew=True, near=guess) for noise in ("", *needing)}
+    losses = {noise: query.with_noise(noise).asked_at(least).loss() for noise, least in ways.items() if least}
+    needing = [noise for noise in needing if noise in losses]
+    rows = []
+    for delta in deltas:
+        rule = Rule.make(solved.budget.epsilon, delta)
+        fit = {noise: how_many_fit.fitting(rule, loss) for noise, loss in losses.items()}
+        best = max(needing, key=lambda noise: fit[noise], default="")
+        rows.append(AtDelta(delta, fit.get("", 0), best, fit[best] if best else 0))
+    return tuple(rows)
+
+
+def _holding(query: AnyQuery, budget: Budget, questions: int) -> Callable[[Fraction], bool]:
+    loss = query.loss()
+    return lambda epsilon: how_many_fit.holds("filter", Rule.make(epsilon, budget.delta), loss, questions)
+
+
+def _least_of(values: Sequence[Value], true: Callable[[Value], bool], near: Value) -> Value | None:
+    """The least of rising values from which on it is true, sought around `near`; None if there is none."""
+    place, step = min(bisect_left(values, near), len(values) - 1), 1
+    low, high = place, place  # in growing steps: false below `low`, true at `high`
+    while low > 0 and true(values[low - 1]):
+        low, high, step = max(low - step, 0), low - 1, 4 * step
+    if high == place and not true(values[place]):
+        while high < len(values) - 1 and not true(values[high]):
+            low, high, step = high + 1, min(high + step, len(values) - 1), 4 * step
+        if not true(values[high]):
+            return None
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if true(values[middle]) else (middle + 1, high)
+    return values[low]
+
+
+TWO_FIGURES = tuple(sorted({figure * 10**power for power in range(11) for figure in range(10, 100)} | {*range(1, 10)}))
+THREE_FIGURES = tuple(Fraction(figure, 10**power) for power in (5, 4, 3, 2, 1) for figure in range(100, 1000))
+
+
 def most_each(rule: Rule, query: AnyQuery, questions: int, accounting: str = "filter") -> Fraction | None:
     """The largest ε (in millionths) that each of `questions` questions may take; None if even the least is too much."""
 
@@ -184,7 +286,22 @@ def most_each(rule: Rule, query: AnyQuery, questions: int, accounting: str = "fi
         return how_many_fit.holds(accounting, rule, query.asked_at(Fraction(grains, GRAIN)).loss(), questions)
 
     least = int(LEAST_EPSILON * GRAIN)
-    return Fraction(largest(fit, least, int(MOST_EPSILON * GRAIN)), GRAIN) if fit(least) else None
+    if not fit(least):
+        return None
+    near = _guess(rule, query, questions) if accounting == "filter" else None
+    return Fraction(largest(fit, least, int(MOST_EPSILON * GRAIN), near=near), GRAIN)
+
+
+def _guess(rule: Rule, query: AnyQuery, questions: int) -> int:
+    """About where `most_each` ends, in millionths: the share used grows like ε, or like its square."""
+    epsilon = min(max(rule.epsilon / questions, LEAST_EPSILON), MOST_EPSILON)
+    for _ in range(4):
+        used = _used(rule, query.asked_at(epsilon), questions)
+        if not used:
+            break
+        better = float(epsilon) / math.sqrt(used) if rule.c is not None else float(epsilon / used)
+        epsilon = min(max(Fraction(round(better * GRAIN), GRAIN), LEAST_EPSILON), MOST_EPSILON)
+    return int(epsilon * GRAIN)
 
 
 def least_allowance(query: AnyQuery, delta: Fraction, questions: int) -> Fraction | None:
@@ -227,6 +344,7 @@ def next_true(true: Callable[[int], bool], high: int) -> int | None:
     return 1 + largest(lambda n: n == 0 or not true(n), 0, high - 1)
 
 
+@remembered(512)
 def depends_on_people(query: AnyQuery) -> bool:
     return amount_for(query, 1) != amount_for(query, MOST_TYPED_PEOPLE)
 
@@ -250,7 +368,7 @@ def _no_help(query: AnyQuery, setting: Setting) -> AllowanceError:
     if least is None:
         return AllowanceError("whatif.people_no_help")
     allowance = least_allowance(query.asked_at(least), setting.budget.delta, setting.questions)
-    fit = how_many_fit.how_many(setting.budget.rule(), query.asked_at(least).loss())["filter"]
+    fit = how_many_fit.fitting(setting.budget.rule(), query.asked_at(least).loss())
     if allowance is None:
         return AllowanceError("whatif.people_no_help")
     code = "whatif.people_but_questions" if fit else "whatif.people_but_epsilon"
@@ -517,9 +635,9 @@ def two_medians(query: Median, shape: str, times: int) -> tuple[float, list[floa
 ALL = 100
 
 
-def theorems(solved: Solved) -> list[str]:
-    """What the theorems say about the number of people for the promised error, in one sentence each. Functions of
-    public numbers; none is used to charge or refuse anything.
+def theorems(solved: Solved, wish: Fraction | None = None) -> list[str]:
+    """What the theorems say about the number of people for the promised error, or for a wished one, in one sentence
+    each. Functions of public numbers; none is used to charge or refuse anything.
 
         training          lecture 10: an excess of RG/√T takes T = (RG/excess)² steps and n ≥ d·√(T·ln(1/δ))/ε people
         synthetic tables  lecture 3: m = 2·ln(2|C|)/α² rows are within α/2 of every question of C (Hoeffding), and
@@ -532,7 +650,7 @@ def theorems(solved: Solved) -> list[str]:
     if isinstance(query, OfGradients):
         return _training(query, solved.budget.delta)
     if isinstance(query, OfClass):
-        return _class(query)
+        return _class(solved, wish)
     if isinstance(query, AdaptiveSession):
         return _session(query)
     return []
@@ -554,18 +672,24 @@ def _training(query: OfGradients, delta: Fraction) -> list[str]:
 
 
 def class_people(query: OfClass, alpha: Fraction) -> tuple[int, int]:
-    """The theorem's m for an error of α, and its n."""
-    rows = math.ceil(2 * math.log(2 * query.many) / float(alpha) ** 2)
-    chosen = rows * math.log(query.domain) + math.log(1 / query.beta)
-    return rows, math.ceil(4 / float(alpha * query.epsilon) * chosen)
+    """The theorem's m for an error of α, and its n: its m has no limit."""
+    rows = lecture_curves.class_rows(query.many, float(alpha))
+    return rows, lecture_curves.class_people(
+        query.many, query.domain, float(query.epsilon), float(query.beta), float(alpha)
+    )
 
 
-def _class(query: OfClass) -> list[str]:
+def _class(solved: Solved, wish: Fraction | None) -> list[str]:
+    query = solved.query
+    assert isinstance(query, OfClass)
     sentences = [say("whatif.theorem.class_size", many=query.many)]
-    alpha = query.promise().amount / ALL
-    if 0 < alpha < 1:
-        rows, people = class_people(query, alpha)
+    amount = solved.promise.amount if wish is None else wish
+    if 0 < amount < ALL:
+        rows, people = class_people(query, amount / ALL)
         sentences.append(say("whatif.theorem.small_database", many=query.many, rows=rows, people=_about(people)))
+        ours = at_error(solved, amount).people
+        code = "none" if ours is None else "fewer" if ours < people else "more"
+        sentences.append(say(f"whatif.theorem.small_database_{code}", people=ours or 0))
     return sentences
 
 

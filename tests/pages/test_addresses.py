@@ -20,9 +20,9 @@ ADDRESSES: tuple[tuple[str, dict[str, str]], ...] = (
     ("ledger", {"table": "x" * 5000, "page": "1e9"}),
     ("whatif", {"q": "DROP TABLE", "find": "truth", "from": "nowhere", "see": "<script>", "relation": "x"}),
     ("whatif", {"q": "mean", "n": "9" * 99, "e": "½", "d": "NaN", "k": "1e400", "low": "<script>", "beta": "[]"}),
-    ("whatif", {"q": "median", "from": "table", "column": "nobody", "see": "median", "a": "[[1, 2"}),
-    ("whatif", {"find": "questions", "x": "<script>alert(1)</script>", "a": '{"q": 7, "n": null}'}),
-    ("whatif", {"prior": "1000", "a": "7", "table": "no-such-table", "see": "many"}),
+    ("whatif", {"q": "median", "from": "table", "column": "nobody", "see": "median", "q2": "[[1, 2"}),
+    ("whatif", {"find": "questions", "x": "<script>alert(1)</script>", "k2": '{"q": 7, "n": null}'}),
+    ("whatif", {"prior": "1000", "e2": "7", "d2": "-1", "n2": "1.5", "table": "no-such-table", "see": "many"}),
     ("glossary", {"word": "<script>", "tour": "<script>"}),
     ("data", {"answer": "no-such-answer"}),
     ("data", {"table": "\0<script>"}),
@@ -124,7 +124,7 @@ NESTED = (
     ("ask", ("where", "bins", "options", "by", "share")),
     ("plan", ("plan",)),
     ("trust", ("where",)),
-    ("whatif", ("a",)),
+    ("whatif", ("q2", "e2", "x")),
 )
 
 

@@ -1,4 +1,4 @@
-"""Four places, every old address, and what Start and Tables say without a browser."""
+"""Five places, every old address, and what Start and Tables say without a browser."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_an_address_opens_the_same_thing_cold(
 
 def test_every_page_stands_in_one_place_and_its_row_lists_it(shared: Workspace) -> None:
     assert all(nav.place_of(name) for name in nav.NAMES if name != nav.START)
-    for name in ("tables", "publish", "more", "whatif"):
+    for name in ("tables", "publish", "more", "trust"):
         place = nav.place_of(name)
         assert place is not None
         row = links(html_of(open_page(name)), say(f"place.{place}"))
@@ -91,10 +91,10 @@ def test_every_page_of_today_has_an_address() -> None:
     assert {*nav.NAMES} == files
 
 
-def test_there_are_four_places_and_in_a_workshop_the_wall_is_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert nav.places() == ["tables", "ask", "answers", "learn"]
+def test_there_are_five_places_and_in_a_workshop_the_wall_is_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert nav.places() == ["tables", "ask", "answers", "whatif", "learn"]
     monkeypatch.setenv(workshop_state.CODE, workshop_state.new_code())
-    assert nav.places() == ["wall", "tables", "ask", "answers", "learn"] and "data" not in nav.rooms("tables")
+    assert nav.places() == ["wall", "tables", "ask", "answers", "whatif", "learn"] and "data" not in nav.rooms("tables")
 
 
 # --- Start ------------------------------------------------------------------------------------------------------------

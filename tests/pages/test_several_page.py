@@ -24,7 +24,7 @@ from ui.ask.answer import strips_html
 from ui.ledger import report
 from ui.parts import exports
 from ui.shell import state
-from ui.whatif.whatif import USUAL
+from ui.whatif.settings import USUAL
 from ui.words.wording import headline, range_words
 
 BOTH = ["age", "monthly_income"]
@@ -145,7 +145,7 @@ def test_a_column_is_compared_with_itself_and_with_no_other() -> None:
 
 
 def test_what_if_answers_how_many_people_several_averages_need() -> None:
-    given = USUAL | {"q": "vector_mean", "find": "people", "x": "2"}
+    given = USUAL | {"q": "vector_mean", "find": "people", "x": "2", "k": "1"}
     few, many = (whatif.solve(whatif.read(given | {"columns": columns})).people for columns in ("2", "10"))
     assert 3 * few < many
     with pytest.raises(AllowanceError):
@@ -155,7 +155,7 @@ def test_what_if_answers_how_many_people_several_averages_need() -> None:
 @pytest.mark.every(9)
 @pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize("lang", ["en", "sl"])
-@pytest.mark.parametrize("source", [{}, {"from": "table", "column": "age"}], ids=["typed", "table"])
+@pytest.mark.parametrize("source", [{"from": "typed"}, {"column": "age"}], ids=["typed", "table"])
 def test_what_if_is_drawn_for_several_averages(source: dict[str, str], lang: str) -> None:
     from streamlit.testing.v1 import AppTest
 
@@ -166,5 +166,5 @@ def test_what_if_is_drawn_for_several_averages(source: dict[str, str], lang: str
     app.run()
     told = text(app)
     assert not app.exception and say("page.trouble") not in told
-    assert ("each of 5 averages within" if lang == "en" else "vsako od 5 povprečij znotraj") in told
+    assert ("Each answer" if lang == "en" else "Vsak odgovor") in told and "±" in told
     assert "(0 ±" not in told  # columns that are made up have no names

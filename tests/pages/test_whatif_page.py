@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
+from fractions import Fraction
 
 import helpers_page
 import pytest
@@ -13,168 +13,210 @@ from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
 from dpengine.planning import whatif
-from ui.whatif.whatif import USUAL
+from ui.whatif.presets import PRESETS
+from ui.whatif.settings import LECTURES, USUAL, other
 
 pytestmark = pytest.mark.usefixtures("shared")
 
-ROOT = Path(__file__).resolve().parents[2]
+TYPED = {"from": "typed", "q": "count", "n": "1000", "k": "1", "e2": "0.5", "d2": "0.000000001"}
 
 
 def opened(**address: str) -> AppTest:
     return open_page("whatif", **address)
 
 
-def plain(part: str) -> str:
-    return helpers_page.plain(part, "").strip()
+def words(page: AppTest) -> str:
+    return re.sub(r"\s+", " ", helpers_page.plain(html_of(page), " "))
 
 
-def statement(page: AppTest) -> str:
-    (found,) = re.findall(r'<p class="statement"[^>]*>(.*?)</p>', html_of(page))
-    return plain(found)
+def cells(page: AppTest, label: str) -> list[str]:
+    """A row of a comparison: what stands under A and under B."""
+    rows = re.findall(r"<tr><th scope='row'>(.*?)</th>(.*?)</tr>", html_of(page))
+    (found,) = [row for name, row in rows if label in helpers_page.plain(name, "")]
+    return [helpers_page.plain(cell, "") for cell in re.findall(r"<td>(.*?)</td>", found)]
 
 
 def hints(page: AppTest) -> list[str]:
-    return [plain(found) for found in re.findall(r'<p class="warn"[^>]*>(.*?)</p>', html_of(page))]
+    return [helpers_page.plain(part, "") for part in re.findall(r'<p class="warn"[^>]*>(.*?)</p>', html_of(page))]
 
 
-def field(page: AppTest, name: str) -> str:
-    """What stands in a field of the four."""
-    (found,) = [one for one in page.text_input if str(one.key).startswith(f"whatif-{name}-")]
-    return str(found.value)
+def move(page: AppTest, name: str, value: str) -> None:
+    (slider,) = [one for one in page.select_slider if str(one.key).startswith(f"whatif-{name}-")]
+    slider.set_value(value).run()
 
 
-def test_it_opens_with_a_true_statement() -> None:
+def solved(**given: str) -> whatif.Solved:
+    return whatif.solve(whatif.read(USUAL | TYPED | {"x": "0"} | given))
+
+
+def test_two_settings_of_one_question_and_every_row_is_that_of_the_engine() -> None:
+    page = opened(**TYPED | {"k": "20"})
+    first, second = solved(k="20"), solved(k="20", e="0.5", d="0.000000001")
+    assert cells(page, "Each answer, 95 times in 100") == [f"±{side.promise.amount} people" for side in (first, second)]
+    assert cells(page, "becomes at most") == ["23.2 % sure", "15.5 % sure"]
+    assert cells(page, "Chance that this fails") == ["1 in a million", "1 in a billion"]
+    takes = [whatif.at_error(side, first.promise.amount) for side in (first, second)]
+    assert cells(page, "Questions that fit") == [f"{found.questions:,}" for found in takes]
+    assert cells(page, "needed (ε)") == [f"{float(found.epsilon or 0):g}" for found in takes]
+    assert cells(page, "People needed") == ["any number", "no number"]
+    assert len([one for one in page.get("plotly_chart") if str(one.key).startswith("whatif-picture-")]) == 2
+    times = float(second.promise.amount / first.promise.amount)
+    assert f"A is {times:.2g} times as exact." in words(page) and not hints(page)
+
+
+def test_the_answer_a_newcomer_came_for_needs_no_typing(shared: dp.Workspace) -> None:
+    """ε 0.5 instead of 1, δ 1e-9 instead of 1e-6: the page opens with them, and the histogram is one choice away."""
     page = opened()
-    assert statement(page) == (
-        "With 1,000 people and an allowance of ε = 1 you can ask one such question, the answer within ±3 people, "
-        "95 times in 100."
-    )
-    told = html_of(page)
-    assert "can be at most 23.2 % sure" in told and "not about whether the person is in the table" in told
-    assert not hints(page)
-    secret = html_of(opened(relation="add_remove"))  # e²·0.1/(0.9 + e²·0.1) = 45.1 %: a value is two steps away
-    assert "% sure that a person is in the table can be at most 23.2 %" in secret and "at most 45.1 % sure" in secret
+    assert cells(page, "Chance that this fails") == ["1 in a million", "1 in a billion"]
+    assert all("% of people" in cell for cell in cells(page, "Each answer"))
+    (kind,) = [one for one in page.selectbox if str(one.key).startswith("whatif-q-")]
+    kind.set_value("histogram").run()
+    assert all(re.fullmatch(r"±[\d,]+ people", cell) for cell in cells(page, "Each answer"))
+    fits = cells(page, "Questions that fit")
+    assert int(fits[0]) >= 20 > int(fits[1]) and shared.ledger.head()[0] == 0
+
+
+def test_moving_a_slider_changes_that_setting_and_b_follows_the_people_of_a() -> None:
+    page = opened(**TYPED)
+    move(page, "n", "500")
+    assert "rows given away at worst, on average, of 500" in words(page)
+    given = page.session_state["whatif"]["given"]
+    assert other(given)["n"] == "500" and given["n2"] == ""
+    move(page, "n2", "2000")
+    move(page, "e2", "3")
+    given = page.session_state["whatif"]["given"]
+    assert (given["n"], given["n2"], given["e"], given["e2"]) == ("500", "2000", "1", "3")
+    assert cells(page, "becomes at most") == ["23.2 % sure", "69.1 % sure"]
+    assert page.query_params["n2"] == "2000" and page.query_params["e2"] == "3"
 
 
 def test_an_address_brings_back_the_whole_page() -> None:
-    told = {"q": "mean", "find": "people", "x": "25", "high": "500", "relation": "add_remove", "see": "ways", "k": "4"}
-    page = opened(**told, a=json.dumps({"e": "3", "n": "77"}))
-    found = whatif.solve(whatif.read(USUAL | told))
-    assert f"With {found.people:,} people and an allowance of ε = 1 you can ask 4 such questions" in statement(page)
-    assert field(page, "high") == "500" and field(page, "k") == "4"
-    assert "counted in four ways" in html_of(page) and "Two settings side by side" in html_of(page)
-    kept = dict(page.query_params)
-    assert {name: kept[name][0] if isinstance(kept[name], list) else kept[name] for name in told} == told
-    assert "77" in str(kept["a"])
+    told = {"from": "typed", "q": "mean", "q2": "count", "e": "0.37", "e2": "2", "d": "0.0001", "d2": "0", "n": "777"}
+    told |= {"n2": "5000", "k": "4", "k2": "9", "x": "50", "high": "500", "relation": "add_remove", "see": "ways"}
+    page = opened(**told)
+    assert {name: page.query_params[name] for name in told} == told
+    assert page.session_state["whatif"]["given"] == USUAL | told | {"column": ""}
+    assert "counted in four ways" in words(page)
+    assert cells(page, "ε of one question")[0] == f"{float(solved(**told).query.epsilon):.3g}"
+
+
+def test_a_second_question_of_another_kind_is_not_divided_by_the_first() -> None:
+    page = opened(**TYPED | {"q2": "median"})
+    assert "cannot be divided" in words(page) and cells(page, "Questions that fit")[1] == "—"
+
+
+def test_the_accepted_error_decides_the_rows_below_it() -> None:
+    page = opened(**TYPED | {"k": "20", "x": "20"})
+    sides = [solved(k="20"), solved(k="20", e="0.5", d="0.000000001")]
+    takes = [whatif.at_error(side, Fraction(20)) for side in sides]
+    assert cells(page, "Questions that fit") == [f"{found.questions:,}" for found in takes]
+    assert cells(page, "needed (ε)") == [f"{float(found.epsilon or 0):g}" for found in takes]
+
+
+def test_what_delta_does_is_said_for_both_and_without_one() -> None:
+    page = opened(**TYPED | {"k": "20", "d2": "0.00001"})
+    text = words(page)
+    assert "What δ does" in text and "with Gaussian noise, which needs a δ" in text
+    usual, gaussian = cells(page, "with the usual noise"), cells(page, "with Gaussian noise")
+    first = solved(k="20")
+    deltas = [Fraction(1, 10**5), Fraction(1, 10**6), Fraction(1, 10**9), Fraction(0)]
+    rows = whatif.by_delta(first, first.promise.amount, tuple(deltas))
+    assert usual == [str(row.usual) for row in rows]
+    assert gaussian == [*(str(row.with_noise) for row in rows[:-1]), "none"]
+    assert cells(page, "rows given away")[:2] == ["0.010", "0.0010"]
+
+
+def test_what_a_careful_adviser_would_add() -> None:
+    (large,) = hints(opened(**TYPED | {"d": "0.001"}))
+    assert "not below one in 1,000 people" in large
+    assert not hints(opened(**TYPED | {"d": "0.0009"}))
+    assert "mostly noise" in hints(opened(**TYPED | {"n": "50", "k": "10"}))[0]
 
 
 @pytest.mark.parametrize(
     ("address", "sentence"),
     [
-        ({"d": "1"}, "δ must be at least 0 and below 1; a usual choice is 0.000001."),
         ({"beta": "1.5"}, "The chance of being wrong must lie between 0 and 1; the usual one is 0.05."),
-        ({"e": "lots"}, "Allowance (ε) must be a plain number, such as 12 or 0.5."),
-        ({"n": "-3"}, "People must be a whole number from 1 to 1,000,000,000,000."),
         ({"q": "mean", "low": "9", "high": "1"}, "The lowest value must be below the highest; swap them or widen"),
-        ({"q": "mean", "find": "questions", "x": "0.01"}, "you would need about"),
-        ({"q": "count", "find": "people", "x": "1"}, "More people do not help here"),
+        ({"q": "vector_mean", "columns": "21"}, "must be a whole number from 1 to 20"),
     ],
 )
 def test_bad_input_gets_one_sentence(address: dict[str, str], sentence: str) -> None:
-    page = opened(**address)
+    page = opened(**TYPED | address)
+    told = hints(page)
+    assert len({*told}) == 1 and sentence in told[0] and "\n" not in told[0]
+    assert not page.get("plotly_chart") and page.select_slider
+
+
+def test_a_number_by_hand_is_taken_or_refused_in_one_sentence() -> None:
+    page = opened(**TYPED)
+
+    def by_hand(name: str, text: str) -> None:
+        (field,) = [one for one in page.text_input if str(one.key).startswith(f"whatif-by-hand-{name}-")]
+        field.set_value(text).run()
+
+    by_hand("n", "2,239")
+    assert page.session_state["whatif"]["given"]["n"] == "2239" and not hints(page)
+    for name, text, sentence in (
+        ("n", "-3", "A: People must be a whole number from 1 to 1,000,000,000,000."),
+        ("d2", "1", "must be at least 0 and below 1"),
+        ("e", "lots", "must be a plain number, such as 12 or 0.5."),
+    ):
+        by_hand(name, text)
+        assert sentence in hints(page)[0]
+    assert page.session_state["whatif"]["given"]["n"] == "2239"
+
+
+def test_too_many_questions_are_refused_beside_the_other_setting() -> None:
+    page = opened(**TYPED | {"k2": "1000000", "d2": "0"})
     (told,) = hints(page)
-    assert sentence in told and "\n" not in told
-    assert 'class="statement"' not in html_of(page) and not page.get("plotly_chart")
-    assert len(page.text_input) >= 5  # everything typed is still there
+    assert "ask fewer" in told and cells(page, "Each answer") == ["±3 people"]
 
 
-def test_where_no_number_of_people_helps_it_says_what_would() -> None:
-    page = opened(find="people", x="10", k="10", e="1")
-    (told,) = hints(page)
-    needed, fit = re.search(r"allowance of ε = ([\d.]+), or no more than (\d+) such questions", told).groups()  # type: ignore[union-attr]
-    wish = USUAL | {"find": "promise", "k": "10", "e": needed}
-    assert whatif.solve(whatif.read(wish)).promise.amount <= 10
-    assert whatif.solve(whatif.read(wish | {"k": fit, "e": "1"})).promise.amount <= 10
-    assert "can be at most 23.2 % sure" in html_of(page)  # what ε means is told all the same
-    any_size = opened(find="people", x="40", k="10", n="1,000")
-    assert "any number" in html_of(any_size) and any_size.session_state["whatif"]["given"]["n"] == "1,000"
+@pytest.mark.parametrize("preset", PRESETS, ids=[preset.key for preset in PRESETS])
+def test_a_published_allowance_becomes_b_and_names_its_source(preset: object) -> None:
+    page = opened(**TYPED)
+    assert preset.source in words(page)  # type: ignore[attr-defined]
+    page.button(key=f"whatif-preset-{preset.key}").click().run()  # type: ignore[attr-defined]
+    given = page.session_state["whatif"]["given"]
+    assert (given["e2"], given["d2"]) == (preset.epsilon, preset.delta)  # type: ignore[attr-defined]
+    assert given["e"] == "1" and not page.exception
 
 
-def test_what_a_careful_adviser_would_add() -> None:
-    assert [told[:10] for told in hints(opened(d="0"))] == ["δ is 0: ev"]
-    (large,) = hints(opened(d="0.01"))
-    assert "more than one in 1,000 people" in large
-    assert "mostly noise" in hints(opened(n="50", k="10"))[0]
-
-
-def test_typing_changes_what_is_found_and_a_setting_can_be_kept(shared: dp.Workspace) -> None:
-    page = opened(k="10")
-    (people,) = [one for one in page.text_input if str(one.key).startswith("whatif-n-")]
-    people.set_value("200").run()
-    assert "With 200 people" in statement(page)
-    page.button(key="whatif-care-loose").click().run()
-    assert "ε = 3" in statement(page) and "±10 people" in statement(page)
-    page.button(key="whatif-pin").click().run()
-    page.button(key="whatif-care-usual").click().run()
-    assert "A is 3 times as exact." in html_of(page)
-    assert not page.exception and shared.ledger.head()[0] == 0
+def test_an_allowance_is_carried_into_a_new_table(shared: dp.Workspace) -> None:
+    links = [one.proto for one in opened(**TYPED).get("page_link") if "data" in one.proto.page]
+    assert len(links) == 2 and "epsilon=0.5&delta=0.000000001" in links[1].query_string
+    page = open_page("data", epsilon="0.5", delta="0.000000001")
+    assert (page.session_state["draft"].epsilon, page.session_state["draft"].delta) == ("0.5", "0.000000001")
+    assert "epsilon" not in page.query_params
+    for strange in ({"epsilon": "-1", "delta": "0"}, {"epsilon": "<script>"}, {"delta": "0.1"}):
+        assert open_page("data", **strange).session_state["draft"].epsilon == ""
 
 
 @pytest.mark.every(9)
-@pytest.mark.parametrize(
-    ("address", "sentences"),
-    [
-        (
-            {"q": "train_logistic", "x": "20", "features": "4"},
-            ["of the model: at most 20 % worse than the best model", "The lecture’s theorem on noisy descent"],
-        ),
-        (
-            {"q": "small_database", "x": "20"},
-            ["each of 120 answers within", "It answers 120 questions at once", "ln(|D|^m/β)"],
-        ),
-        (
-            {"q": "adaptive_session", "x": "2", "asks": "3"},
-            ["each of 3 answers within", "To be as near to the population"],
-        ),
-        ({"q": "noisy_argmax", "x": "1 %", "options": "8"}, ["people fewer than the largest"]),
-        ({"q": "cdf", "x": "5"}, ["percentage points at every point, all 6,001 at once"]),
-        ({"q": "density", "x": "5"}, ["within ±5.0 % of the height"]),
-    ],
-)
-def test_it_says_how_many_people_a_model_a_table_a_session_or_a_curve_takes(
-    address: dict[str, str], sentences: list[str]
-) -> None:
-    page = opened(find="people", **address)
-    people = whatif.solve(whatif.read(USUAL | address | {"find": "people"})).people
-    assert statement(page).startswith(f"With {people:,} people and an allowance of ε = 1 you can ask one such question")
-    told = helpers_page.plain(html_of(page), "")
-    assert all(sentence in told for sentence in sentences) and len(page.get("plotly_chart")) == 2
+@pytest.mark.parametrize("key", whatif.offered())
+@pytest.mark.parametrize("source", ["typed", "table"])
+def test_every_question_is_drawn_under_both(key: str, source: str) -> None:
+    page = opened(**{"table": "town", "from": source, "q": key, "e": "3", "n": "100000", "k": "2"})
+    drawn = [one for one in page.get("plotly_chart") if str(one.key).startswith("whatif-picture-")]
+    assert len(drawn) == 2 or any("whole number" in hint or "people" in hint for hint in hints(page)), hints(page)
     assert not page.exception
 
 
-def test_a_wish_that_no_number_of_people_keeps_is_refused_with_what_can_be_had() -> None:
-    (told,) = hints(opened(find="people", q="train_hinge", x="5"))
-    assert "This program reaches that with no number of people" in told and re.search(r"stays at [\d.]+ %", told)
-    everyone = helpers_page.plain(html_of(opened()), "")
+def test_every_other_question_says_why_it_is_not_here() -> None:
+    everyone = words(opened())
     assert dp.catalogue["publish_table"].card.title in everyone and "Each row gets its own noise" in everyone
 
 
-def test_the_people_of_a_table_may_be_asked_about_a_model_described_by_its_size() -> None:
-    page = opened(**{"table": "town", "from": "table", "q": "train_linear", "features": "3"})
-    assert statement(page).startswith("With 40,000 people") and "Use in Ask" not in html_of(page)
-    assert not page.exception and field(page, "high") == "6,000"
-
-
 def test_an_open_table_lends_its_public_facts_and_numbers_are_those_of_ask(shared: dp.Workspace) -> None:
-    page = opened(**{"table": "town", "from": "table", "q": "mean", "column": "monthly_income", "n": "40000", "k": "5"})
+    page = opened(**{"table": "town", "q": "mean", "column": "monthly_income", "k": "5"})
     table = shared.table("town", visitor="local")
-    told = USUAL | {"q": "mean", "column": "monthly_income", "n": "40000", "k": "5"}
+    told = USUAL | {"q": "mean", "column": "monthly_income", "n": "40000", "k": "5", "x": "0"}
     found = whatif.solve(whatif.read(told, table.facts))
     asked = table.query("mean", column="monthly_income", epsilon=found.query.epsilon)
     assert table.preview(asked).promise == found.promise and table.preview(asked).more_like_this == 5
-    assert "monthly_income" in statement(page)
-    lent = opened(**{"table": "town", "from": "table"})  # what an address does not say, the table does
-    assert "With 40,000 people" in statement(lent) and "n" not in lent.query_params
+    assert cells(page, "Each answer")[0] == found.promise.size_for(found.query)
+    assert "n" not in page.query_params and "of 40,000" in words(page)
 
 
 def test_choosing_one_of_many_is_drawn_against_asking_for_all() -> None:
@@ -182,3 +224,21 @@ def test_choosing_one_of_many_is_drawn_against_asking_for_all() -> None:
     text = html_of(page)
     assert "Choosing is cheaper than asking for all" in text and "With 1,000 groups the one chosen in private" in text
     assert any(element.key == "whatif-choose" for element in page.get("plotly_chart"))
+
+
+@pytest.mark.parametrize("name", LECTURES)
+def test_a_statement_of_the_lectures_is_drawn_with_the_engine_s_curves(name: str) -> None:
+    page = opened(**TYPED | {"see": "lectures", "pic": name, "n": "20000"})
+    (drawn,) = [one for one in page.get("plotly_chart") if one.key == f"whatif-pic-{name}"]
+    lines = [trace for trace in json.loads(drawn.proto.spec)["data"] if trace.get("mode") == "lines"]
+    longest = {"class": 1e12, "split": 4e8, "values": 1e9, "columns": 200, "weights": 10}[name]
+    assert (
+        len(lines) >= 2
+        and max(max(trace["x"]) for trace in lines) == longest
+        and (name == "class" or page.query_params["pic"] == name)
+    )
+
+
+def test_without_a_delta_the_shuffled_histogram_is_not_drawn() -> None:
+    page = opened(**TYPED | {"see": "lectures", "pic": "values", "d": "0"})
+    assert any("nothing to draw" in hint for hint in hints(page))

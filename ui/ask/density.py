@@ -130,7 +130,7 @@ def _map(grids: list[list[float]], heights: Floats, columns: tuple[str, ...], al
     figure.add_trace(go.Heatmap(x=grids[0], y=grids[1], z=heights.T.tolist(), zmax=top, **look))
     for place, update in ((0, figure.update_xaxes), (1, figure.update_yaxes)):
         form = charts._figures((grids[place][0], grids[place][-1]))
-        update(title={"text": charts._text(columns[place])}, tickformat=form, showline=True, ticks="outside", nticks=7)
+        update(title={"text": charts.text(columns[place])}, tickformat=form, showline=True, ticks="outside", nticks=7)
     charts.show(figure, alt, key)
 
 

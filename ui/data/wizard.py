@@ -19,10 +19,11 @@ import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.messages import say
 from dpengine.messages.language import carried
+from dpengine.messages.numbers import local
 from ui.data import draft as drafts
 from ui.data.draft import STEPS, Draft
-from ui.parts import job
-from ui.shell import frame, scroll, uploads
+from ui.parts import fields, job
+from ui.shell import frame, nav, scroll, uploads
 from ui.shell.incoming import here
 from ui.shell.state import NOBODY, choose_table, may, visitor, workspace
 from ui.words import gloss
@@ -143,6 +144,7 @@ def show(screens: Mapping[str, Callable[[Draft], None]], take_source: Callable[.
         st.html(f'<p class="lead">{escape(say("data.not_you"))}</p>')
         return
     draft = current()
+    _take_terms(draft)
     if draft.task is not None:
         _settle(draft, take_source)
     on_the_way = draft.step not in ("file", "done")
@@ -160,6 +162,19 @@ def show(screens: Mapping[str, Callable[[Draft], None]], take_source: Callable[.
     if on_the_way:
         with top:  # on top, and drawn last: a click on this screen counts at once
             _so_far(draft)
+
+
+def _take_terms(draft: Draft) -> None:
+    """An allowance from a link, such as What-if's: into the draft, once. What no budget could have is dropped."""
+    given = {name: st.query_params.get(name, "") for name in ("epsilon", "delta")}
+    nav.forget(*given)
+    try:
+        dp.Budget(given["epsilon"], given["delta"])
+    except AllowanceError:
+        return
+    draft.epsilon, draft.delta = given["epsilon"], given["delta"]
+    for name, text in given.items():  # if their fields are on the screen now
+        st.session_state[fields.number_key(f"declare-{name}")] = local(text)
 
 
 # --- what every screen has

@@ -105,9 +105,9 @@ def show_odds(epsilon: Fraction, delta: Fraction, relation: str, prior: int) -> 
     lead = say(f"odds.lead.{relation}", prior=prior, most=most, epsilon=up(epsilon, 1000))
     about = say(f"odds.about.{relation}", twice=twice)  # one row for another is two steps of add/remove
     slip = say("odds.delta", delta=power_of_ten(delta)) if delta else say("odds.no_delta")
-    dots = _dots(prior, say("odds.before", share=prior)) + _dots(ceiling(most), say("odds.after", share=most))
+    pictures = dots(prior, say("odds.before", share=prior)) + dots(ceiling(most), say("odds.after", share=most))
     st.html(
-        f'{_STYLE}<p class="odds-lead">{gloss.text(lead)}</p><div class="odds">{dots}</div>'
+        f'{ODDS_STYLE}<p class="odds-lead">{gloss.text(lead)}</p><div class="odds">{pictures}</div>'
         f'<p class="muted">{escape(about)}</p><p class="muted">{gloss.text(slip)}</p>'
     )
 
@@ -128,14 +128,15 @@ def odds_of_answer(epsilon: Fraction, delta: Fraction, relation: str) -> str:
     return say(f"odds.alone.{relation}", **facts) + " " + slip
 
 
-def _dots(on: int, caption: str) -> str:
+def dots(on: int, caption: str) -> str:
+    """A hundred dots, `on` of them filled."""
     words = escape(caption)
     spans = "".join(f'<i class="{"on" if place < on else ""}"></i>' for place in range(100))
     picture = f'<div class="dots" role="img" aria-label="{words}">{spans}</div>'
     return f"<figure>{picture}<figcaption>{words}</figcaption></figure>"
 
 
-_STYLE = """<style>
+ODDS_STYLE = """<style>
 .odds { display: flex; flex-wrap: wrap; gap: 1rem 3rem; margin: 0.6rem 0 0.8rem 0; }
 .odds figure { margin: 0; }
 .odds .dots { display: grid; grid-template-columns: repeat(10, 15px); gap: 4px; }

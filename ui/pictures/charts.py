@@ -34,7 +34,7 @@ def show(figure: Sketch, alt: str, key: str, words: str = "") -> None:
         st.html(f'<p class="muted">{escape(words)}</p>')
 
 
-def _text(words: str) -> str:
+def text(words: str) -> str:
     """Escape for Plotly, which reads some HTML but not named quotes."""
     return escape(words, quote=False)
 
@@ -63,7 +63,7 @@ def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float,
     figure = Sketch(210, yaxis={"visible": False, "range": [0.2, max(tall, 8) + 0.8], "fixedrange": True})
     figure.add_trace(go.Scatter(x=xs, y=ys, mode="markers", marker=marker, hoverinfo="x"))
     span = span or (low - width * 0.6, high + width * 0.6)
-    words = {"text": _text(title)}
+    words = {"text": text(title)}
     figure.update_xaxes(range=span, showline=True, ticks="outside", title=words, tickformat=_figures(span))
     show(figure, alt, key)
 
@@ -94,8 +94,8 @@ def point(
     if wide and ends:
         look = {"y": 0.74, "yanchor": "bottom", "showarrow": False, "font": {"color": colours.ink}}
         labels = zip((low, high), ends, strict=True)
-        figure.update_layout(annotations=[look | {"x": at, "text": _text(words)} for at, words in labels])
-    words = {"text": _text(title)}
+        figure.update_layout(annotations=[look | {"x": at, "text": text(words)} for at, words in labels])
+    words = {"text": text(title)}
     figure.update_xaxes(range=span, showline=True, ticks="outside", title=words, tickformat=_figures(span))
     show(figure, alt, key)
 
@@ -133,7 +133,7 @@ def bars(
     figure.add_trace(go.Bar(y=labels, x=numbers, orientation="h", marker=marker, **hover, **whiskers))
     figure.update_layout(annotations=[_silent(0, at, "left") for at, value in enumerate(numbers) if value is None])
     figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")  # labels may look like numbers
-    axis = {"zeroline": True, "zerolinecolor": colours.line, "title": {"text": _text(title)}, "tickformat": ","}
+    axis = {"zeroline": True, "zerolinecolor": colours.line, "title": {"text": text(title)}, "tickformat": ","}
     figure.update_xaxes(showline=True, ticks="outside", **axis)
     words = (many.words(len(values), of, True), say("many.grey") if any(grey) else "")
     show(figure, alt, key, " ".join(filter(None, words)))
@@ -165,7 +165,7 @@ def ranges(
     hover = {"customdata": _hover(values, intervals), "hovertemplate": "%{customdata}<extra></extra>"}
     figure.add_trace(go.Scatter(x=[*values.values()], y=labels, mode="markers", marker=marker, **hover))
     figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")
-    figure.update_xaxes(showline=True, ticks="outside", title={"text": _text(title)}, tickformat=form, range=span)
+    figure.update_xaxes(showline=True, ticks="outside", title={"text": text(title)}, tickformat=form, range=span)
     show(figure, alt, key, many.words(len(values), of, False))
 
 
@@ -197,13 +197,13 @@ def _hover(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> li
 
 def _silent(at: float, place: int, anchor: str) -> dict[str, Any]:
     """A line for an uninformative value, within the axis of the others."""
-    words = {"text": _text(say("answer.nothing")), "font": {"color": palette().muted}, "showarrow": False}
+    words = {"text": text(say("answer.nothing")), "font": {"color": palette().muted}, "showarrow": False}
     return words | {"x": at, "xref": "x domain", "xanchor": anchor, "y": place}
 
 
 def _labels(values: Iterable[str]) -> list[str]:
     """Cut long labels for Plotly, which reads some HTML; zero-width spaces keep equal results apart."""
-    short = [_text(label if len(label) <= 28 else label[:27] + "…") for label in values]
+    short = [text(label if len(label) <= 28 else label[:27] + "…") for label in values]
     alike: Counter[str] = Counter()
     for place, label in enumerate(short):
         short[place] += chr(0x200B) * alike[label]
@@ -269,16 +269,16 @@ def curves(
         drawn = [(x, y) for x, y in line.points if even or (x > 0 and y > 0)]
         xs, ys = [x for x, _ in drawn], [y for _, y in drawn]
         stroke = {"color": colour, "width": 2.5, "dash": line.dash}
-        figure.add_trace(go.Scatter(x=xs, y=ys, mode="lines", line=stroke, name=_text(line.name), hovertemplate=hover))
+        figure.add_trace(go.Scatter(x=xs, y=ys, mode="lines", line=stroke, name=text(line.name), hovertemplate=hover))
         if line.mark and line.mark[1] > 0:
             dot = {"size": 13, "color": colour, "line": {"width": 2, "color": palette().card}}
             look = {"mode": "markers", "marker": dot, "hovertemplate": _HOVER, "showlegend": False}
-            figure.add_trace(go.Scatter(x=[line.mark[0]], y=[line.mark[1]], name=_text(line.name), **look))
+            figure.add_trace(go.Scatter(x=[line.mark[0]], y=[line.mark[1]], name=text(line.name), **look))
     grid = {"type": "log", "showgrid": True, "gridcolor": palette().line, "showline": False}
     for update, title, at in ((figure.update_xaxes, x_title, 0), (figure.update_yaxes, y_title, 1)):
         values = [point[at] for line in lines for point in line.points if point[at] > 0]
         ticks = _decades(values)
-        update(title={"text": _text(title)}, tickvals=ticks, ticktext=[_tick(tick) for tick in ticks], **grid)
+        update(title={"text": text(title)}, tickvals=ticks, ticktext=[_tick(tick) for tick in ticks], **grid)
     if even:
         xs = [x for line in lines for x, _ in line.points]
         few = max(xs) <= 10 and all(x == int(x) for x in xs)  # whole steps, with nothing between them
@@ -362,10 +362,10 @@ def band(
     else:
         span = (float(xs[0]), float(xs[-1])) if len(xs) else (0.0, 1.0)
         figure.update_xaxes(tickformat=_figures(span), nticks=8)
-    figure.update_xaxes(showline=True, ticks="outside", title={"text": _text(titles[0])})
+    figure.update_xaxes(showline=True, ticks="outside", title={"text": text(titles[0])})
     grid = {"showgrid": True, "gridcolor": colours.line, "zeroline": True, "zerolinecolor": colours.line}
     ends = None if limits is None else list(limits)
-    figure.update_yaxes(title={"text": _text(titles[1])}, tickformat=",", nticks=6, range=ends, **grid)
+    figure.update_yaxes(title={"text": text(titles[1])}, tickformat=",", nticks=6, range=ends, **grid)
     show(figure, alt, key)
 
 

@@ -1,4 +1,4 @@
-"""Navigation: four places, the pages in each, and links between them.
+"""Navigation: five places, the pages in each, and links between them.
 
 A place opens its first page, and each of its pages lists the others. In a workshop the wall is the first place, and
 nobody adds tables.
@@ -24,7 +24,8 @@ PLACES: dict[str, tuple[str, ...]] = {
     "tables": ("tables", "data"),
     "ask": ("ask", "board", "plan", "session", "more"),
     "answers": ("answers", "ledger"),
-    "learn": ("lessons", "whatif", "trust", "audit", "glossary", "thesis"),
+    "whatif": ("whatif",),
+    "learn": ("lessons", "trust", "audit", "glossary", "thesis"),
 }
 # Unlisted pages, each under a listed one.
 WITHIN = {

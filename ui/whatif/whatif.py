@@ -1,153 +1,124 @@
-"""The What-if page: a statement, its four numbers, two curves, two settings, and what ε means."""
+"""The What-if page: two settings side by side, the same made-up people under both, and what the difference means.
+
+Everything is computed from public facts. Nothing is spent, and no row is read.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from contextlib import suppress
-from decimal import ROUND_CEILING, Decimal
-from functools import cache
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache, lru_cache, partial
 from html import escape
 from typing import Any
 
 import streamlit as st
 
 import dpengine as dp
-from dpengine.accountant import how_many_fit
 from dpengine.core.amounts import BETA
-from dpengine.core.exact import decimal_of, text_of
-from dpengine.core.printed import chance, percent, power_of_ten, three_figures
-from dpengine.core.strict_json import read_strict
-from dpengine.mechanisms.choices.median import Median
+from dpengine.core.exact import as_typed, decimal_of, text_of
+from dpengine.core.printed import chance, power_of_ten, three_figures, two_figures
 from dpengine.mechanisms.promises import Promise
-from dpengine.messages import known, language, plain, say
+from dpengine.messages import known, plain, say
+from dpengine.messages.language import language
 from dpengine.messages.numbers import local, to_figures
-from dpengine.planning import alternatives, whatif
+from dpengine.planning import whatif
 from dpengine.planning import whatif as asked
-from dpengine.planning.whatif import FIND, made_up, offered, read_number_field, theorems
+from dpengine.planning.whatif_pictures import picture
 from ui.ask import form, preview
-from ui.data.draft import CARE
-from ui.parts import exports, fields, job
-from ui.pictures import charts
-from ui.shell import nav
-from ui.shell.language import address
+from ui.parts import fields, job
+from ui.shell import frame, nav
 from ui.shell.state import choose_table, open_table, table_names
+from ui.whatif import closer, pictures
+from ui.whatif import settings as kept
+from ui.whatif.presets import PRESETS
+from ui.whatif.settings import LADDERS, SLIDERS, STATE, USUAL, widget
 from ui.words import gloss
 
-# --- the entries on the What-if page. The address keeps them, so that a link restores them
-
-STATE = "whatif"
-FIELDS = {"epsilon": "e", "people": "n", "questions": "k", "promise": "x"}  # the four numbers, in order
-LONGEST = 60
-SECTIONS = ("odds", "ways", "many", "choose", "median")
-SHAPES = ("even", "bell", "skewed")
-USUAL = {"q": "count", "find": "promise", "n": "1,000", "e": "1", "d": "0.000001", "x": "30", "k": "1", "from": "typed"}
-USUAL |= {"column": "", "relation": "replace", "low": "1", "high": "6,000", "step": "1", "values": "10", "share": "90"}
-USUAL |= {"columns": "3", "lists": "2", "options": "5", "features": "3", "asks": "20", "full": "no", "beta": "0.05"}
-USUAL |= {"see": "odds", "prior": "10", "shape": "bell"}
-_CHOICES = {"q": offered(), "find": FIND, "from": ("typed", "table"), "relation": ("replace", "add_remove")}
-_CHOICES |= {"full": ("no", "yes"), "see": SECTIONS, "shape": SHAPES}
-_COMPARED = tuple(name for name in USUAL if name not in ("find", "x", "see", "prior", "shape"))
+SIDES = {"A": "", "B": "2"}  # and how the names of its fields end
+DELTAS = (Fraction(1, 10**6), Fraction(1, 10**9), Fraction(0))
+NAMES = {"e": "epsilon", "d": "delta", "n": "people", "k": "questions"}
+_ROUND = {Fraction(1, 10**power): name for power, name in ((6, "million"), (9, "billion"), (12, "trillion"))}
 
 
-def state(table: dp.Table) -> dict[str, str]:
-    """The settings: from the URL on arrival, else as last left, else the defaults."""
-    arriving = {name: st.query_params[name] for name in (*USUAL, "a") if name in st.query_params}
-    kept = st.session_state.get(STATE)
-    if kept is None or (arriving and arriving != kept["url"]):
-        turn = kept["turn"] + 1 if kept else 0
-        kept = {"url": arriving, "given": _clean(arriving, table), "a": _pinned(arriving.get("a"), table), "turn": turn}
-        kept["table"] = table.name
-        st.session_state[STATE] = kept
-    elif kept["given"]["from"] == "table" and kept["table"] != table.name:  # another table was opened meanwhile
-        change(**from_table(table))
-    return dict(st.session_state[STATE]["given"])
+def show(table: dp.Table) -> None:
+    frame.hide_meter()  # nothing is spent here
+    with st.container(key="whatif-head", horizontal=True, vertical_alignment="bottom"):
+        title, lead = escape(say("whatif.title")), gloss.text(say("whatif.lead"))
+        st.html(f'{_STYLE}<h1>{title}</h1><p class="lead">{lead}</p>')
+        _presets()
+        with st.popover(say("whatif.link"), key="whatif-link-open"):
+            st.html(f"<p>{escape(say('whatif.link_keeps'))}</p>")
+            st.code(str(st.context.url or ""), language=None, wrap_lines=True)
+    before = kept.state(table)
+    given = _question(table, before)
+    if given["from"] != before["from"] or st.session_state["table"] != table.name:
+        kept.change(**given)
+        st.rerun()
+    settings = {"A": given, "B": _second(table, given)}
+    sides, refused = {}, {}
+    for name, setting in settings.items():
+        try:
+            sides[name] = _solved(table, setting)
+        except dp.AllowanceError as error:
+            refused[name] = str(error)
+    drawn = {name: picture(solved.query) for name, solved in sides.items()}
+    same = len(drawn) == 2 and whatif.comparable(sides["A"], sides["B"]) and drawn["A"].kind == drawn["B"].kind
+    for column, name in zip(st.columns(2), SIDES, strict=True):
+        with column, st.container(key=f"card-side-{name}"):
+            _sliders(table, name, given)
+            if name in refused:
+                job.hint(refused[name])
+                continue
+            both = [*drawn.values()] if same else [drawn[name]]
+            pictures.show(name, drawn[name], pictures.span(both), _axis(sides[name], drawn[name].kind))
+            st.html(f'<p class="muted made-up">{escape(pictures.said(drawn[name]))}</p>')
+            _cautions(sides[name])
+            terms = {"epsilon": settings[name]["e"], "delta": settings[name]["d"]}
+            st.page_link(nav.page("data"), label=say("whatif.adopt"), query_params=terms, help=say("whatif.adopt_help"))
+    if sides:
+        given = _compared(given, sides)
+        _delta(sides)
+        if "A" in sides:
+            _theorem_lines(sides["A"], _wish(given, sides["A"]))
+    given = _more(table, given)
+    if sides:
+        given = closer.show(given, sides, _unit(given))
+        with st.container(key="whatif-actions", horizontal=True, vertical_alignment="center"):
+            _act(table, given, sides)
+    _others()
+    kept.remember(table, given)
 
 
-def _usual(table: dp.Table, source: str) -> dict[str, str]:
-    """What an address omits: for an open table, its own terms."""
-    return USUAL | from_table(table) if source == "table" else USUAL
+def _solved(table: dp.Table, given: dict[str, str]) -> whatif.Solved:
+    facts = table.facts if given["from"] == "table" else None
+    return whatif.solve(whatif.read(given | {"find": "promise", "x": "0"}, facts))
 
 
-def _clean(arriving: dict[str, str], table: dp.Table) -> dict[str, str]:
-    """Replace impossible values by defaults and cut long ones; nothing in a URL is trusted."""
-    given = {}
-    for name, usual in _usual(table, arriving.get("from", "")).items():
-        text = str(arriving.get(name, usual))[:LONGEST]
-        given[name] = text if text in _CHOICES.get(name, (text,)) else usual
-    return given
+@cache
+def _unit_of(key: str) -> str:
+    query = whatif.read(USUAL | {"q": key}).query
+    return query.promise().typed_in(query)
 
 
-def _pinned(text: str | None, table: dp.Table) -> dict[str, str] | None:
-    """Setting A, as JSON in the address."""
-    try:
-        value = read_strict(text or "null")
-    except ValueError:
-        return None
-    if not isinstance(value, dict):
-        return None
-    return _clean({name: str(value[name]) for name in _COMPARED if name in value}, table)
+def _unit(given: dict[str, str]) -> str:
+    """The title of an axis of errors."""
+    code = _unit_of(given["q"])
+    return say(f"whatif.wish.{'plain' if code == 'column' and not given['column'] else code}", column=given["column"])
 
 
-def pinned() -> dict[str, str] | None:
-    setting: dict[str, str] | None = st.session_state[STATE]["a"]
-    return setting
+# --- the question -----------------------------------------------------------------------------------------------------
 
 
-def pin(given: dict[str, str] | None) -> None:
-    st.session_state[STATE]["a"] = given
-
-
-def widget(name: str) -> str:
-    """The key of a widget; new after each link, because a browser keeps old widget values."""
-    return f"whatif-{name}-{st.session_state[STATE]['turn']}"
-
-
-def change(**values: str) -> None:
-    """Set fields from outside their widgets, which are built anew."""
-    kept = st.session_state[STATE]
-    kept["given"] = kept["given"] | values
-    kept["turn"] += 1
-
-
-def remember(table: dp.Table, given: dict[str, str]) -> None:
-    """Write the settings to the URL, without defaults."""
-    kept = st.session_state[STATE]
-    result = FIELDS[given["find"]]  # a result, not typed
-    query = {name: text for name, text in _unusual(table, given).items() if name != result}
-    if kept["a"]:
-        first = {name: text for name, text in _unusual(table, kept["a"]).items() if name in _COMPARED}
-        query["a"] = json.dumps(first, ensure_ascii=False, separators=(",", ":"))
-    kept["given"], kept["url"], kept["table"] = given, query, table.name
-    wanted = {"table": table.name} | query
-    address(wanted)
-
-
-def _unusual(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
-    usual = _usual(table, given["from"])
-    return {name: text for name, text in given.items() if text != usual[name]}
-
-
-def from_table(table: dp.Table) -> dict[str, str]:
-    """The public terms of the open table."""
-    rule = table.budget.rule
-    return {"n": f"{table.facts.about:,}", "e": text_of(rule.epsilon), "d": text_of(rule.delta)}
-
-
-# --- the question and the four numbers of the What-if page: three are typed, the fourth is a result
-
-
-def question(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
-    """“The [median] among [people I describe here]”, or of a column of the open table."""
+def _question(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
+    """“The [median] of [age] among [the people of town]”, or of a number that is described here."""
     own = given["from"] == "table"
-    keys = [key for key in asked.offered() if not own or asked.sized(key) or form.choices(table, key)]
+    keys = _offered(table, own)
     now = given["q"] if given["q"] in keys else keys[0]
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("form.the"), width="content")
         key = fields.pick("form.kind", keys, now, noun, widget("q"))
         column = ""
-        if own and not asked.sized(key) and asked.typed(key) - {"share"}:
-            columns = form.choices(table, key)
+        if columns := _columns(table, key, own):
             st.markdown(say("whatif.like" if "columns" in asked.typed(key) else "form.of"), width="content")
             first = given["column"] if given["column"] in columns else columns[0]
             column = fields.pick("form.column", columns, first, str, widget(f"column-{key}"))
@@ -155,11 +126,31 @@ def question(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
         here = table.name if own else ""
         picked = fields.pick("whatif.source", ["", *table_names()], here, _source, widget("from"))
     chosen = given | {"q": key, "column": column, "from": "table" if picked else "typed"}
+    if key != given["q"]:
+        chosen["x"] = ""  # the unit of the error is another
     if picked in ("", here):
         return chosen
     if picked != table.name:
         choose_table(picked)
-    return chosen | from_table(open_table(picked))  # its public terms replace the typed ones
+    return chosen | kept.from_table(open_table(picked))  # its public terms replace the typed ones
+
+
+def _offered(table: dp.Table, own: bool) -> list[str]:
+    return [key for key in asked.offered() if not own or asked.sized(key) or form.choices(table, key)]
+
+
+def _columns(table: dp.Table, key: str, own: bool) -> list[str]:
+    """The columns of the open table that the question may be about."""
+    return form.choices(table, key) if own and not asked.sized(key) and asked.typed(key) - {"share"} else []
+
+
+def _second(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
+    """Setting B; another question takes the same column if it can."""
+    second, own = kept.other(given), given["from"] == "table"
+    if second["q"] not in _offered(table, own):
+        second["q"] = given["q"]
+    columns = _columns(table, second["q"], own)
+    return second | {"column": given["column"] if given["column"] in columns else next(iter(columns), "")}
 
 
 def _source(table: str) -> str:
@@ -181,358 +172,331 @@ def noun(key: str) -> str:
     return say(own) if known(own) else dp.catalogue[key].card.noun
 
 
-def described(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
-    """Other public facts that the question needs."""
+def _presets() -> None:
+    """Published allowances, each with its source. One becomes setting B."""
+    with st.popover(say("whatif.presets"), key="whatif-presets"):
+        st.html(f'<p class="muted">{escape(say("whatif.presets_lead"))}</p>')
+        for preset in PRESETS:
+            values = {"e2": preset.epsilon, "d2": preset.delta}
+            values |= {"n2": preset.people} if preset.people else {}
+            terms = say("meter.terms", epsilon=Fraction(preset.epsilon), delta=power_of_ten(Fraction(preset.delta)))
+            label = f"{say(f'whatif.preset.{preset.key}')} ({preset.year}): {terms}"
+            st.button(label, key=f"whatif-preset-{preset.key}", type="tertiary", on_click=kept.put, kwargs=values)
+            note = say(f"whatif.preset.{preset.key}.protects")
+            st.html(f'<p class="muted source">{escape(note)} {escape(preset.source)}.</p>')
+
+
+# --- the sliders ------------------------------------------------------------------------------------------------------
+
+
+def _sliders(table: dp.Table, side: str, given: dict[str, str]) -> None:
+    end = SIDES[side]
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.html(f'<span class="side {side}">{side}</span>', width="content")
+        if end:
+            keys = ["", *_offered(table, given["from"] == "table")]
+            now = given["q2"] if given["q2"] in keys else ""
+            st.session_state[widget("q2")] = now
+            look: Any = {"label_visibility": "collapsed", "width": 240}
+            change: Any = {"on_change": _moved, "args": ("q2",)}
+            st.selectbox(say("whatif.same"), keys, format_func=_noun_or_same, key=widget("q2"), **look, **change)
+    for short in SLIDERS:
+        name = short + end
+        text = given[name] or given[short]
+        stands = kept.number(short, text)
+        steps = {Fraction(step): step for step in LADDERS[short]} | ({} if stands is None else {stands: text})
+        key = widget(name)
+        st.session_state[key] = text
+        options = [step for _, step in sorted(steps.items())]
+        words = partial(_stands_at, language.get(), short)
+        label = say(f"whatif.slider.{NAMES[short]}")
+        st.select_slider(label, options, key=key, format_func=words, on_change=_moved, args=(name,))
+
+
+def _moved(name: str) -> None:
+    if (now := st.session_state.get(widget(name))) is not None:
+        kept.put(**{name: str(now)})
+
+
+def _noun_or_same(key: str) -> str:
+    return noun(key) if key else say("whatif.same")
+
+
+@lru_cache(maxsize=4096)
+def _stands_at(spoken: str, short: str, text: str) -> str:
+    value = kept.number(short, text)
+    if value is None:
+        return text
+    if short == "d":
+        return _tenth_power(value)
+    return local(f"{int(value):,}") if short in ("n", "k") else three_figures(value)
+
+
+def _tenth_power(delta: Fraction) -> str:
+    """1 in 10⁶; 0; any other δ as 7 · 10⁻⁹."""
+    if delta and delta.numerator == 1 and text_of(Fraction(delta.denominator)).strip("0") == "1":
+        return say("whatif.one_in", many=power_of_ten(delta).replace("⁻", ""))
+    return power_of_ten(delta)
+
+
+def one_in(delta: Fraction) -> str:
+    """δ in words: one in a million."""
+    if not delta:
+        return say("whatif.delta_never")
+    if (name := _ROUND.get(delta)) is not None:
+        return say(f"whatif.delta_in.{name}")
+    return say("whatif.one_in", many=plain(int(1 / delta)))
+
+
+def _axis(solved: whatif.Solved, kind: str) -> str:
+    column = solved.query.answer_column
+    if kind in ("bars", "chance"):
+        return ""
+    if solved.promise.unit in ("people", "percent") and kind == "range":
+        return say(f"whatif.axis.{solved.promise.unit}")
+    return "" if column in ("", asked.UNNAMED) else column
+
+
+def _cautions(solved: whatif.Solved) -> None:
+    """What a careful adviser would add."""
+    notes = [say("whatif.noise")] if not solved.useful else []
+    delta, people = solved.budget.delta, solved.people
+    if delta * people >= 1:
+        notes.append(say("whatif.delta_large", delta=power_of_ten(delta), people=people))
+    if notes:
+        st.html("".join(f'<p class="warn">{gloss.text(note)}</p>' for note in notes))
+
+
+# --- the comparison ---------------------------------------------------------------------------------------------------
+
+
+def _compared(given: dict[str, str], sides: closer.Sides) -> dict[str, str]:
+    """A and B, line by line; below, what an accepted error takes."""
+    prior = int(given["prior"]) if given["prior"] in fields.PRIORS else 10
+    first = next(iter(sides.values()))
+    own: dict[str, Any] = {
+        say("whatif.row.exact", chance=chance(first.query.beta)): lambda side: _size(side),
+        say("whatif.row.each"): lambda side: three_figures(side.query.epsilon),
+        say("whatif.row.odds", prior=prior): lambda side: say(
+            "whatif.sure", most=fields.odds_after(prior, side.budget.epsilon)
+        ),
+        say("whatif.row.delta"): lambda side: one_in(side.budget.delta),
+    }
+    if any(side.query.card.key != first.query.card.key for side in sides.values()):
+        own = {say("whatif.row.question"): lambda side: noun(side.query.card.key)} | own
+    with st.container(key="card-compare"):
+        if len(sides) == 2:
+            st.html(f'<p class="finding" role="status">{escape(_difference(sides["A"], sides["B"]))}</p>')
+        st.html(_rows(own, sides))
+        given = given | {"x": _accepted(given, first)}
+        wish = _wish(given, first)
+        takes = {name: whatif.at_error(side, wish) for name, side in sides.items() if whatif.comparable(first, side)}
+        answers: dict[str, Any] = {
+            say("whatif.row.fit"): lambda found: plain(found.questions) if found else "—",
+            say("whatif.row.people"): _people,
+            say("whatif.row.epsilon"): lambda found: three_figures(found.epsilon) if found and found.epsilon else "—",
+        }
+        st.html(_rows(answers, {name: takes.get(name) for name in sides}))
+    return given
+
+
+def _rows(rows: dict[str, Any], sides: dict[str, Any]) -> str:
+    head = "".join(f"<th scope='col'><span class='side {name}'>{name}</span></th>" for name in sides)
+    body = ""
+    for label, shown in rows.items():
+        cells = "".join(f"<td>{escape(shown(side))}</td>" for side in sides.values())
+        body += f"<tr><th scope='row'>{gloss.text(label)}</th>{cells}</tr>"
+    return f"<table class='plain sides'><tr><td></td>{head}</tr>{body}</table>"
+
+
+def _size(side: whatif.Solved, promise: Promise | None = None) -> str:
+    """The size of an error, with the words it needs."""
+    size = (promise or side.promise).unnamed(asked.UNNAMED).size_for(side.query)
+    code = f"whatif.size.{side.promise.kind}"
+    return say(code, size=size) if known(code) else size
+
+
+def _people(found: whatif.AtError | None) -> str:
+    if found is None:
+        return "—"
+    if found.any_size:
+        return say("whatif.any")
+    return plain(found.people) if found.people is not None else say("whatif.no_number")
+
+
+def _accepted(given: dict[str, str], first: whatif.Solved) -> str:
+    """The accepted error: that of the first setting, or another one on a ladder around it."""
+    promise, query = first.promise.unnamed(asked.UNNAMED), first.query
+    exact = promise.figure_for(query)
+    steps = {figure: text_of(figure) for figure in _around(exact, promise.whole)} | {exact: ""}
+    if (now := _read(given["x"])) is not None:
+        steps |= {now: given["x"]}
+    key = widget("x")
+    st.session_state[key] = given["x"] if given["x"] in steps.values() else ""
+
+    def words(text: str) -> str:
+        if not text:
+            return say("whatif.as_first", error=_size(first))
+        return _size(first, first.promise.at(first.promise.amount_of(Fraction(text), query)))
+
+    options = [step for _, step in sorted(steps.items())]
+    change: Any = {"on_change": _moved, "args": ("x",)}
+    return str(st.select_slider(say("whatif.accept"), options, key=key, format_func=words, **change))
+
+
+def _around(exact: Fraction, whole: bool) -> list[Fraction]:
+    """Round figures from a twentieth of an error to twenty times it."""
+    low = decimal_of(exact or Fraction(1)).adjusted() - 2
+    ladder = [Fraction(Decimal(digit).scaleb(power)) for power in range(low, low + 5) for digit in (1, 2, 5)]
+    near = [figure for figure in ladder if exact / 20 <= figure <= exact * 20]
+    return [figure for figure in near if not whole or figure.denominator == 1]
+
+
+def _read(text: str) -> Fraction | None:
+    try:
+        value = asked.read_number_field(text, "") if text else None
+    except dp.AllowanceError:
+        return None
+    return value if value is None or value > 0 else None
+
+
+def _wish(given: dict[str, str], first: whatif.Solved) -> Fraction:
+    now = _read(given["x"])
+    return first.promise.amount if now is None else first.promise.amount_of(now, first.query)
+
+
+def _difference(first: whatif.Solved, other: whatif.Solved) -> str:
+    """How the two errors compare, if they have the same kind and relation."""
+    if not whatif.comparable(first, other) or not first.promise.amount or not other.promise.amount:
+        return say("whatif.compare_kinds")
+    ratio = float(other.promise.amount / first.promise.amount)
+    if abs(ratio - 1) < 0.005:
+        return say("whatif.compare_same")
+    return say("whatif.compare_ratio", times=to_figures(max(ratio, 1 / ratio), 2), which="A" if ratio > 1 else "B")
+
+
+def _delta(sides: closer.Sides) -> None:
+    """What δ does: the same ε and the same error at each δ."""
+    first = next(iter(sides.values()))
+    deltas = {*DELTAS, *(side.budget.delta for side in sides.values())}
+    found = whatif.by_delta(first, first.promise.amount, tuple(sorted(deltas, reverse=True)))
+    head = "".join(f"<th scope='col'>{escape(_tenth_power(at.delta))}</th>" for at in found)
+    rows = {say("whatif.delta_row.usual"): [plain(at.usual) for at in found]}
+    if found[0].noise:
+        label = say("whatif.delta_row.noise", noise=say(f"whatif.noise_name.{found[0].noise}"))
+        rows[label] = [plain(at.with_noise) if at.delta else say("whatif.delta_row.none") for at in found]
+    people = first.people
+    rows[say("whatif.delta_row.slips", people=people)] = [_slips(at.delta * people) for at in found]
+    body = ""
+    for label, cells in rows.items():
+        inner = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+        body += f"<tr><th scope='row'>{escape(label)}</th>{inner}</tr>"
+    lead = say("whatif.delta_lead", epsilon=first.budget.epsilon, error=_size(first))
+    with st.container(key="card-delta"):
+        st.html(
+            f"<h2>{escape(say('whatif.delta_title'))}</h2><p class='muted'>{gloss.text(lead)}</p>"
+            f"<div class='scroll' tabindex='0'><table class='plain sides'><tr><th scope='row'>δ</th>{head}</tr>{body}"
+            "</table></div>"
+        )
+
+
+def _slips(expected: Fraction) -> str:
+    return "0" if not expected else two_figures(expected) if expected >= Fraction(1, 1000) else power_of_ten(expected)
+
+
+def _theorem_lines(solved: whatif.Solved, wish: Fraction) -> None:
+    query = solved.query
+    sizes = [(name, column.size) for name, column in query.facts.schema.columns.items()]
+    facts = f"{query.digest()} {query.facts.relation} {solved.people} {solved.promise} {solved.budget} {sizes}"
+    facts += f" {solved.questions} {wish}"
+    if lines := _theorems(facts, language.get(), solved, wish):
+        st.html("".join(f'<p class="muted">{gloss.text(line)}</p>' for line in lines))
+
+
+@st.cache_data(max_entries=500, show_spinner=False)
+def _theorems(facts: str, spoken: str, _solved_facts: whatif.Solved, _wish: Fraction) -> list[str]:
+    """Cached for all visitors: the key holds public facts only, and the result is a function of them."""
+    return whatif.theorems(_solved_facts, _wish)
+
+
+# --- exact numbers and other public facts -----------------------------------------------------------------------------
+
+
+def _more(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
+    """Every number by hand, the sizes that the question needs, how sure, and who is protected."""
+    with st.expander(say("whatif.more")):
+        if refused := st.session_state[STATE].pop("refused", ""):
+            job.hint(refused)
+        for side, end in SIDES.items():
+            with st.container(horizontal=True, vertical_alignment="bottom"):
+                for short in SLIDERS:
+                    label = f"{side}: {say(f'whatif.field.{NAMES[short]}')}"
+                    _by_hand(label, short + end, given[short + end] or given[short])
+        with st.container(key="whatif-facts", horizontal=True):
+            for name in _sizes(table, given):
+                counted = dp.catalogue[given["q"]].card.answer == "count"
+                code = "bars" if name == "values" and counted else name
+                code = "each" if name == "values" and asked.sized(given["q"]) else code
+                _by_hand(say(f"whatif.field.{code}"), name, given[name])
+            _by_hand(say("whatif.field.beta"), "beta", given["beta"], help=say("whatif.beta_help"))
+        if given["from"] == "typed":
+            words = {name: say(f"whatif.relation.{name}") for name in ("replace", "add_remove")}
+            now = list(words).index(given["relation"])
+            relation = st.radio(say("whatif.relation"), list(words), now, words.__getitem__, widget("relation"))
+            full = given["full"] == "yes"
+            if "range" in asked.typed(given["q"]) and not asked.sized(given["q"]):
+                full = st.toggle(say("whatif.full"), full, key=widget("full"), help=say("whatif.full_help"))
+            now_given = given | {"relation": str(relation), "full": "yes" if full else "no"}
+            if now_given != given:
+                kept.put(**now_given)
+                st.rerun()
+        else:
+            st.html(f'<p class="muted">{gloss.text(say("whatif.full_allowance", table=table.name))}</p>')
+    return given
+
+
+def _sizes(table: dp.Table, given: dict[str, str]) -> list[str]:
+    """The other public facts that the question needs."""
     needed, sized = asked.typed(given["q"]), asked.sized(given["q"])
     own = given["from"] == "table" and not sized
     names: list[str] = [name for name in ("asks", "options", "features", "lists") if name in needed]
     names += ["low", "high", "step"] if "range" in needed and not own else []
     if "values" in needed and (not own or isinstance(table.schema[given["column"]], dp.Number)):
         names.append("values")
-    names += [name for name in ("share", "columns") if name in needed]
-    if not names:
-        return given
-    with st.container(key="whatif-facts", horizontal=True):
-        for name in names:
-            counted = dp.catalogue[given["q"]].card.answer == "count"
-            code = "bars" if name == "values" and counted else name
-            code = "each" if name == "values" and sized else code
-            given = given | {name: field(say(f"whatif.field.{code}"), name, given, width=150)}
-    return given
+    return names + [name for name in ("share", "columns") if name in needed]
 
 
-def field(label: str, name: str, given: dict[str, str], key: str = "", **options: Any) -> str:
-    """A number field. The text in the address stays, 1,000, while it means the same number. For an error in people, a
-    “%” stays too: a share of all people."""
-    key = widget(key or name)
-    text = fields.number_field(label, given[name], key, unit="%", live=True, max_chars=40, **options)
-    shown = str(st.session_state.get(fields.number_key(key), ""))
-    if name == "x" and shown.strip().endswith("%") and _usual_promise(given["q"])[0].whole and text:
-        text = f"{text.rstrip(' %')} %"
+def _by_hand(label: str, name: str, text: str, **options: Any) -> None:
+    """A number field. Its number goes into the setting at once, or a sentence says why not."""
+    key = fields.number_key(widget(f"by-hand-{name}"))
+    st.session_state[key] = local(text)
+    options |= {"max_chars": 40, "width": 150, "on_change": _typed, "args": (name, key, label)}
+    st.text_input(label, key=key, **options)
+
+
+def _typed(name: str, key: str, label: str) -> None:
+    text = as_typed(str(st.session_state.get(key) or ""), "%")
+    short = name.rstrip("2")
+    if short not in SLIDERS or kept.number(short, text) is not None:
+        kept.put(**{name: text})
+        return
     try:
-        before, now = ((asked.read_number_field(typed, ""), "%" in typed) for typed in (given[name], text))
-        return given[name] if before == now else text
-    except dp.AllowanceError:
-        return text
-
-
-def four(table: dp.Table, given: dict[str, str]) -> tuple[dict[str, str], Any]:
-    """Three fields and the place of the fourth."""
-    given = given | {"find": fields.choose("whatif.find", list(FIELDS), given["find"], widget("find"))}
-    slot = None
-    for column, (name, short) in zip(st.columns(4), FIELDS.items(), strict=True):
-        with column:
-            if name == given["find"]:
-                slot = st.empty()
-                continue
-            label = wish_label(table, given) if name == "promise" else say(f"whatif.field.{name}")
-            unique = f"x-{given['q']}-{given['from']}-{given['column']}" if name == "promise" else short
-            help = _help(name, _usual_promise(given["q"])[0].whole)
-            given = given | {short: field(label, short, given, key=unique, help=help)}
-            if name == "epsilon":
-                _presets()
-    return given, slot
-
-
-def _help(name: str, people: bool) -> str | None:
-    """`people`: is the error a number of people?"""
-    if name == "promise" and people:
-        return say("whatif.wish.of_all")
-    return say("gloss.epsilon.means") if name == "epsilon" else None
-
-
-def _presets() -> None:
-    with st.container(key="whatif-presets", horizontal=True, gap="small"):
-        for care, epsilon in CARE.items():
-            label, key = say(f"whatif.care.{care}"), f"whatif-care-{care}"
-            st.button(label, key=key, type="tertiary", on_click=change, kwargs={"e": epsilon})
-
-
-def result(slot: Any, label: str, value: str, note: str = "") -> None:
-    small = f"<span>{escape(note)}</span>" if note else ""
-    slot.html(f'<div class="solved"><em>{escape(label)}</em><b>{escape(value)}</b>{small}</div>')
-
-
-def more(given: dict[str, str]) -> dict[str, str]:
-    """δ, β and the protected unit."""
-    with st.expander(say("whatif.more")):
-        left, right = st.columns(2)
-        with left:
-            given = given | {"d": field(say("whatif.field.delta"), "d", given, help=say("whatif.delta_help"))}
-        with right:
-            given = given | {"beta": field(say("whatif.field.beta"), "beta", given, help=say("whatif.beta_help"))}
-        if given["from"] == "typed":
-            words = {name: say(f"whatif.relation.{name}") for name in ("replace", "add_remove")}
-            now = list(words).index(given["relation"])
-            relation = st.radio(say("whatif.relation"), list(words), now, words.__getitem__, widget("relation"))
-            given = given | {"relation": str(relation)}
-            if "range" in asked.typed(given["q"]) and not asked.sized(given["q"]):
-                label, note = say("whatif.full"), say("whatif.full_help")
-                full = st.toggle(label, given["full"] == "yes", key=widget("full"), help=note)
-                given = given | {"full": "yes" if full else "no"}
-    return given
-
-
-# --- words ------------------------------------------------------------------------------------------------------------
-
-
-@cache
-def _usual_promise(key: str) -> tuple[Promise, str]:
-    """The question's kind of promise, and the unit of its error."""
-    query = whatif.read(USUAL | {"q": key}).query
-    return query.promise(), query.promise().typed_in(query)
-
-
-def wish_label(table: dp.Table, given: dict[str, str]) -> str:
-    code = _usual_promise(given["q"])[1]
-    if code == "column" and not given["column"]:
-        code = "plain"
-    return say(f"whatif.wish.{code}", column=given["column"])
-
-
-def wish_text(query: dp.Query) -> str:
-    """The size of a promise for an address: three digits, rounded up, so that it can be kept."""
-    promise = query.promise()
-    exact = decimal_of(promise.figure_for(query))
-    if promise.whole or not exact:
-        return f"{exact:,f}"
-    three = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_CEILING)
-    return f"{three:,f}".rstrip("0").rstrip(".") if "." in f"{three:f}" else f"{three:,f}"
-
-
-def address_text(solved: whatif.Solved, name: str) -> str:
-    """One of the four numbers for an address."""
-    if name == "epsilon":
-        exact = solved.budget.epsilon
-        return text_of(exact) if exact.denominator <= 1000 else f"{_up(decimal_of(exact), 3):f}"
-    if name == "promise":
-        return wish_text(solved.query)
-    return f"{solved.people if name == 'people' else solved.questions:,}"
-
-
-def sentence_text(solved: whatif.Solved, name: str) -> str:
-    """One of the four numbers for a sentence."""
-    return local(address_text(solved, name))
-
-
-def _up(value: Decimal, figures: int) -> Decimal:
-    return value.quantize(Decimal(1).scaleb(min(value.adjusted() + 1 - figures, 0)), rounding=ROUND_CEILING)
-
-
-def big(solved: whatif.Solved) -> tuple[str, str]:
-    """The result as shown in its place, and a word below it."""
-    name = solved.find
-    if name == "people" and solved.any_size:
-        return say("whatif.any"), say("whatif.any_note", people=solved.people)
-    if name != "promise":
-        many = name == "questions" and solved.questions >= 10**6
-        return (say("whatif.lots") if many else sentence_text(solved, name)), ""
-    beside = f"whatif.beside.{solved.promise.kind}"
-    return solved.promise.unnamed(asked.UNNAMED).size_for(solved.query), say(beside) if known(beside) else ""
-
-
-# --- further down, one at a time: what ε means, accountings, many questions, choosing one of several, two medians
-
-SIMULATED = 30
-_DRAWN = {"basic": ("spent", "dash"), "lecture": ("take", "dot"), "filter": ("left", "solid")}
-
-
-Points = list[tuple[float, float]]
-
-
-def show_more(given: dict[str, str], solved: whatif.Solved) -> tuple[dict[str, str], dict[str, Points]]:
-    """The choice, and the curves drawn."""
-    hidden = {"label_visibility": "collapsed"}
-    given = given | {"see": fields.choose("whatif.see", SECTIONS, given["see"], widget("see"), **hidden)}
-    with st.container(key="card-closer"):
-        st.html(
-            f"<h2>{escape(say('whatif.title.' + given['see']))}</h2>"
-            f'<p class="lead">{gloss.text(say("whatif.lead." + given["see"]))}</p>'
-        )
-        if given["see"] == "odds":
-            return given | {"prior": _odds(given, solved.budget, solved.query.facts.relation)}, {}
-        if given["see"] == "median":
-            shape, answers = _medians(given, solved)
-            return given | {"shape": shape}, answers
-        if given["see"] == "many":
-            return given, _many(solved)
-        if given["see"] == "choose":
-            return given, _choosing(solved)
-        _ways(solved)
-    return given, {}
-
-
-def meaning(given: dict[str, str], relation: str) -> dict[str, str]:
-    """When no fourth number was found: what the typed ε means, if it can be read."""
-    try:
-        epsilon = read_number_field(given["e"], say("whatif.field.epsilon"))
-        typed = dp.Budget(epsilon, read_number_field(given["d"], "δ"))
-    except dp.AllowanceError:
-        return given
-    if given["find"] == "epsilon":
-        return given
-    with st.container(key="card-closer"):
-        st.html(f"<h2>{escape(say('whatif.title.odds'))}</h2><p class='lead'>{gloss.text(say('whatif.lead.odds'))}</p>")
-        return given | {"prior": _odds(given, typed, relation)}
-
-
-def _odds(given: dict[str, str], budget: dp.Budget, relation: str) -> str:
-    now = given["prior"] if given["prior"] in fields.PRIORS else "10"
-    prior = fields.choose("odds.prior", fields.PRIORS, now, widget("prior"), format_func="{} %".format)
-    fields.show_odds(budget.epsilon, budget.delta, relation, int(prior))
-    return prior
-
-
-def _ways(solved: whatif.Solved) -> None:
-    """The same allowance under four accountings."""
-    counts = how_many_fit.how_many(solved.budget.rule(), solved.query.loss())
-    rows = "".join(
-        f"<tr><td><b>{escape(say(f'whatif.way.{name}'))}</b><br><span class='muted'>"
-        f"{gloss.text(say(f'whatif.way_means.{name}'))}</span></td><td class='number'>{plain(count)}</td></tr>"
-        for name, count in counts.items()
-    )
-    head = f"<tr><th>{escape(say('whatif.way'))}</th><th class='number'>{escape(say('whatif.way_fit'))}</th></tr>"
-    each = text_of(solved.query.epsilon)
-    st.html(
-        f"<p>{escape(say('whatif.ways_each', each=each))}</p>"
-        f"<div class='scroll' tabindex='0'><table class='plain'>{head}{rows}</table></div>"
-        f'<p class="muted">{escape(say("whatif.ways_command"))}</p>'
-    )
-    terms = f"--epsilon {text_of(solved.budget.epsilon)} --delta {text_of(solved.budget.delta)} --each {each}"
-    st.code(f"python -m dpengine fits {terms}", language=None)
-
-
-def _many(solved: whatif.Solved) -> dict[str, Points]:
-    """The error of each of k answers, by accounting."""
-    rule, lines = solved.budget.rule(), []
-    for name, (colour, dash) in _DRAWN.items():
-        points = [(float(k), float(error)) for k, error in whatif.along_questions(rule, solved.query, name)]
-        mark = (solved.questions, float(solved.promise.figure_for(solved.query))) if name == "filter" else None
-        if points:
-            lines.append(charts.Line(say(f"whatif.way.{name}"), points, mark, colour, dash))
-    axes = say("whatif.axis.questions"), say("whatif.axis.error")
-    charts.curves(lines, *axes, say("whatif.alt.many"), "whatif-many", 380)
-    return {line.name: line.points for line in lines}
-
-
-def _choosing(solved: whatif.Solved) -> dict[str, Points]:
-    """How far the choice may be behind the best: chosen privately, and picked from all T answers."""
-    drawn = alternatives.choice_gaps(solved.budget.rule(), solved.query.facts)
-    styles = {alternatives.CHOSEN: ("left", "solid"), "basic": ("spent", "dash"), "lecture": ("take", "dot")}
-    lines = []
-    for name, points in drawn.items():
-        colour, dash = styles.get(name, ("muted", "solid"))
-        label = say("whatif.choose.one") if name == alternatives.CHOSEN else say(f"whatif.choose.all.{name}")
-        if points:
-            lines.append(charts.Line(label, [(float(t), float(gap)) for t, gap in points], None, colour, dash))
-    axes = say("whatif.choose.axis"), say("whatif.beside.near_best")
-    charts.curves(lines, *axes, say("whatif.choose.alt"), "whatif-choose", 380)
-    options, best = drawn[alternatives.CHOSEN][-1]
-    rest = dict(drawn["filter"]).get(options)
-    if rest is not None:
-        facts = {"options": options, "one": best, "all": rest, "chance": chance(BETA)}
-        st.html(f'<p role="status">{escape(say("whatif.choose.told", **facts))}</p>')
-    return {line.name: line.points for line in lines}
-
-
-@st.cache_data(max_entries=200, show_spinner=False)
-def _simulated(facts: str, _query: Median, shape: str) -> tuple[float, list[float], list[float]]:
-    """Cached for all visitors, so that the picture stays the same; the key holds public facts only."""
-    return whatif.two_medians(_query, shape, SIMULATED)
-
-
-def _medians(given: dict[str, str], solved: whatif.Solved) -> tuple[str, dict[str, Points]]:
-    shape = fields.choose("whatif.shape", SHAPES, given["shape"], widget("shape"))
-    try:
-        query = _median(given, solved)
+        asked.read_number_field(text, label)
+        code, most = f"whatif.hand.{short}", {"e": "100", "n": "1,000,000,000,000", "k": "1,000,000"}.get(short, "")
+        st.session_state[STATE]["refused"] = say(code, name=label, most=local(most))
     except dp.AllowanceError as error:
-        st.html(f'<p class="warn">{escape(str(error))}</p>')
-        return shape, {}
-    column = query.facts.schema.number(query.column)
-    people = min(query.facts.about, whatif.MOST_IMAGINED)
-    key = f"{query.digest()} {column.as_json()} {query.facts.relation} {people}"
-    truth, noisy, chosen = _simulated(key, query, shape)
-    ends = (float(column.lower), float(column.upper))
-    pad = (ends[1] - ends[0]) * 0.03
-    facts = {"people": people, "epsilon": to_figures(float(query.epsilon), 3), "times": SIMULATED, "truth": truth}
-    st.html(f'<p class="muted">{gloss.text(say("whatif.median_note", **facts))}</p>')
-    drawn: dict[str, Points] = {}
-    for name, values in (("laplace", noisy), ("exponential", chosen)):
-        near = sum(abs(value - truth) <= (ends[1] - ends[0]) / 20 for value in values)
-        st.html(
-            f"<p><b>{escape(say(f'whatif.median.{name}'))}</b> "
-            f"{escape(say('whatif.median_near', near=near, times=SIMULATED))}</p>"
-        )
-        words = say("whatif.median_axis"), say(f"whatif.median_alt.{name}")
-        charts.dots(values, *words, f"whatif-median-{name}", span=(ends[0] - pad, ends[1] + pad))
-        key = say("whatif.median_csv", way=say(f"whatif.median.{name}"))
-        drawn[key] = [(float(place), value) for place, value in enumerate(values, start=1)]
-    return shape, drawn
+        st.session_state[STATE]["refused"] = str(error)
 
 
-def _median(given: dict[str, str], solved: whatif.Solved) -> Median:
-    """A median at the same ε, of the question's own number column or of the typed range."""
-    column = str(getattr(solved.query, "column", ""))
-    facts, epsilon = solved.query.facts, solved.query.epsilon
-    if not isinstance(facts.schema.columns.get(column), dp.Number) or given["from"] == "typed":
-        facts, column = made_up(given | {"q": "median"}, solved.people), "range"
-    return Median.build(facts, {"column": column, "epsilon": epsilon})
-
-
-def show(table: dp.Table) -> None:
-    st.html(f'{_STYLE}<h1>{escape(say("whatif.title"))}</h1><p class="lead">{gloss.text(say("whatif.lead"))}</p>')
-    kept = state(table)
-    given = question(table, kept)
-    if given["from"] != kept["from"] or st.session_state["table"] != table.name:
-        change(**given)
-        st.rerun()
-    own = given["from"] == "table"
-    if any(given[name] != kept[name] for name in ("q", "column")):  # its unit is another: start from these numbers
-        with suppress(dp.AllowanceError):
-            given = given | {"x": wish_text(_solved(table, given | {"find": "promise"}).query)}
-    card, below = st.container(key="card-whatif"), st.container()
-    with card:
-        given = described(table, given)
-        given, slot = four(table, given)
-        statement_place = st.container()
-        given = more(given)
-        try:
-            solved = _solved(table, given)
-        except dp.AllowanceError as error:
-            result(slot, say(f"whatif.result.{given['find']}"), "—")
-            with statement_place:
-                job.hint(str(error))
-            with below:
-                given = meaning(given, table.facts.relation if own else given["relation"])
-            remember(table, given)
-            return
-        name = given["find"]
-        if not solved.any_size:  # otherwise keep the typed one: any number would do
-            given = given | {FIELDS[name]: address_text(solved, name)}
-        result(slot, say(f"whatif.result.{name}"), *big(solved))
-        with statement_place:
-            statement(solved)
-            if own:
-                note = say("whatif.full_allowance", table=table.name)
-                st.html(f'<p class="muted">{gloss.text(note)}</p>')
-        actions = st.container(key="whatif-actions", horizontal=True, vertical_alignment="center")
-    first = _first(table)
-    with st.container(key="card-curves"):
-        drawn = draw(solved, first, wish_label(table, given))
-    if first is not None:
-        compare(solved, first)
-    given, further = show_more(given, solved)
+def _act(table: dp.Table, given: dict[str, str], sides: closer.Sides) -> None:
+    first = sides.get("A")
+    on_ask = first is not None and "ask" in first.query.card.asked_on and not asked.sized(given["q"])
+    if first is not None and given["from"] == "table" and on_ask and first.query.beta == BETA:
+        st.page_link(nav.page("ask"), label=say("whatif.use"), query_params=preview.preview_link(table, first.query))
     st.page_link(nav.page("lessons"), label=say("overfitting.link"), query_params={"lesson": "overfitting"})
     st.page_link(nav.page("trust"), label=say("trust.link"))
-    nav.check_link(q=given["q"], relation=solved.query.facts.relation)
-    _others()
-    with actions:
-        act(table, given, solved, drawn | further)
-    remember(table, given)
-
-
-def _solved(table: dp.Table, given: dict[str, str]) -> whatif.Solved:
-    return whatif.solve(whatif.read(given, table.facts if given["from"] == "table" else None))
+    relation = next(iter(sides.values())).query.facts.relation
+    nav.check_link(q=given["q"], relation=relation)
 
 
 def _others() -> None:
@@ -546,154 +510,25 @@ def _others() -> None:
         st.html("".join(rows))
 
 
-def _first(table: dp.Table) -> whatif.Solved | None:
-    """Setting A, if one is kept and still valid."""
-    given = pinned()
-    try:
-        return None if given is None else _solved(table, given | {"find": "promise"})
-    except dp.AllowanceError:
-        return None
-
-
-# --- the statement ----------------------------------------------------------------------------------------------------
-
-
-def statement(solved: whatif.Solved) -> None:
-    promise = solved.promise.unnamed(asked.UNNAMED)
-    each = "its" if solved.questions == 1 else "each"
-    several = say("whatif.one") if solved.questions == 1 else say("whatif.several", questions=solved.questions)
-    numbers = {"people": plain(solved.people), "epsilon": sentence_text(solved, "epsilon")}
-    bold = {name: f"<b>{text}</b>" for name, text in (numbers | {"several": escape(several)}).items()}
-    words = say(f"whatif.{each}.{promise.code}", promise=f"<b>{escape(promise.words(solved.query))}</b>")
-    main = say("whatif.statement_any" if solved.any_size else "whatif.statement", promise=words, **bold)
-    together = "whatif.takes" if solved.questions == 1 else "whatif.each_takes"
-    shares = {"share": percent(solved.used(1)), "all": percent(solved.used(solved.questions))}
-    aside = [say(together, each=three_figures(solved.query.epsilon), **shares)]
-    aside.append(say(f"whatif.protects.{solved.query.facts.relation}"))
-    floor = promise.floor_words(solved.people)
-    if floor and not solved.any_size:
-        aside.append(floor)
-    warnings = "".join(f'<p class="warn">{gloss.text(line)}</p>' for line in cautions(solved))
-    query = solved.query
-    sizes = [(name, column.size) for name, column in query.facts.schema.columns.items()]
-    facts = f"{query.digest()} {query.facts.relation} {solved.people} {solved.promise} {solved.budget.delta} {sizes}"
-    theorems = _theorems(facts, language.get(), solved)
-    below = "".join(f'<p class="muted">{gloss.text(line)}</p>' for line in (" ".join(aside), *theorems))
-    st.html(f'<p class="statement" role="status">{gloss.html(main)}</p>{below}{warnings}')
-
-
-@st.cache_data(max_entries=500, show_spinner=False)
-def _theorems(facts: str, spoken: str, _solved_facts: whatif.Solved) -> list[str]:
-    """Cached for all visitors: the key holds public facts only, and the result is a function of them."""
-    return theorems(_solved_facts)
-
-
-def cautions(solved: whatif.Solved) -> list[str]:
-    """What a careful adviser would add."""
-    notes = []
-    if not solved.useful:
-        notes.append(say("whatif.noise"))
-    delta, people = solved.budget.delta, solved.people
-    if delta == 0:
-        notes.append(say("whatif.delta_zero"))
-    elif delta * people > 1 and not solved.any_size:
-        notes.append(say("whatif.delta_large", delta=power_of_ten(delta), people=people))
-    return notes
-
-
-def act(table: dp.Table, given: dict[str, str], solved: whatif.Solved, drawn: dict[str, Points]) -> None:
-    on_ask = "ask" in solved.query.card.asked_on and not asked.sized(given["q"])
-    if given["from"] == "table" and on_ask and solved.query.beta == BETA:
-        st.page_link(nav.page("ask"), label=say("whatif.use"), query_params=preview.preview_link(table, solved.query))
-    if pinned() is None:
-        st.button(say("whatif.pin"), key="whatif-pin", on_click=pin, args=(given,))
-    else:
-        st.button(say("whatif.unpin"), key="whatif-unpin", on_click=pin, args=(None,))
-    header = [say("whatif.csv.curve"), say("whatif.csv.at"), say("whatif.csv.error")]
-    rows = [[name, *point] for name, points in drawn.items() for point in points]
-    exports.offer(say("whatif.csv"), exports.as_csv(header, rows), "what-if.csv", "whatif-csv")
-
-
-# --- curves and comparison --------------------------------------------------------------------------------------------
-
-
-def draw(solved: whatif.Solved, first: whatif.Solved | None, unit: str) -> dict[str, Points]:
-    """Error against ε and against people, by formula. A promise of another kind has another axis."""
-    settings = [("B" if first else "", solved, "left", "solid")]
-    if first is not None and _same_unit(first, solved):
-        settings.insert(0, ("A", first, "take", "dash"))
-    drawn: dict[str, Points] = {}
-    axes = {"epsilon": whatif.along_epsilon, "people": whatif.along_people}
-    for column, (axis, along) in zip(st.columns(2), axes.items(), strict=True):
-        lines = []
-        for name, setting, colour, dash in settings:
-            points = [(float(x), float(y)) for x, y in along(setting.query)]
-            here = float(setting.people), float(whatif.at_people(setting.query))
-            if axis == "epsilon":
-                here = float(setting.query.epsilon), float(setting.promise.figure_for(setting.query))
-            lines.append(charts.Line(name, points, here, colour, dash))
-            drawn[say(f"whatif.curve.{axis}") + (f" ({name})" if name else "")] = points
-        beside = axis == "people" and not whatif.depends_on_people(solved.query)
-        with column:
-            st.html(f'<p class="muted curve">{escape(say(f"whatif.curve.{axis}"))}</p>')
-            title = say("whatif.axis.beside") if beside else unit
-            charts.curves(lines, say(f"whatif.axis.{axis}"), title, say(f"whatif.alt.{axis}"), f"whatif-{axis}")
-            if beside:
-                st.html(f'<p class="muted">{escape(say("whatif.flat"))}</p>')
-    return drawn
-
-
-def _same_unit(first: whatif.Solved, other: whatif.Solved) -> bool:
-    units = [(solved.promise.kind, solved.promise.unit) for solved in (first, other)]
-    return units[0] == units[1] and whatif.depends_on_people(first.query) == whatif.depends_on_people(other.query)
-
-
-def compare(solved: whatif.Solved, first: whatif.Solved) -> None:
-    """A and B, line by line."""
-    rows: dict[str, Callable[[whatif.Solved], str]] = {
-        "whatif.row.question": lambda side: noun(side.query.card.key),
-        "whatif.field.people": lambda side: plain(side.people),
-        "whatif.field.epsilon": lambda side: sentence_text(side, "epsilon"),
-        "whatif.field.questions": lambda side: plain(side.questions),
-        "whatif.row.each": lambda side: three_figures(side.query.epsilon),
-        "whatif.row.promise": lambda side: side.promise.unnamed(asked.UNNAMED).short(side.query),
-    }
-    body = ""
-    for code, shown in rows.items():
-        html = "".join(f"<td>{escape(shown(side))}</td>" for side in (first, solved))
-        body += f"<tr><th scope='row'>{escape(say(code))}</th>{html}</tr>"
-    head = "<tr><td></td><th scope='col'>A</th><th scope='col'>B</th></tr>"
-    with st.container(key="card-compare"):
-        st.html(
-            f"<h2>{escape(say('whatif.compare'))}</h2><p>{escape(_difference(solved, first))}</p>"
-            f"<div class='scroll' tabindex='0'><table class='plain'>{head}{body}</table></div>"
-        )
-
-
-def _difference(solved: whatif.Solved, first: whatif.Solved) -> str:
-    """How the two errors compare, if they have the same kind and relation."""
-    promise, other = first.promise, solved.promise
-    if first.query.facts.relation != solved.query.facts.relation:
-        return say("whatif.compare_relations")
-    if not _same_unit(first, solved) or not promise.amount or not other.amount:
-        return say("whatif.compare_kinds")
-    ratio = float(other.amount / promise.amount)
-    if abs(ratio - 1) < 0.005:
-        return say("whatif.compare_same")
-    return say("whatif.compare_ratio", times=to_figures(max(ratio, 1 / ratio), 3), which="A" if ratio > 1 else "B")
-
-
 _STYLE = """<style>
-.statement { font-family: var(--serif); font-size: 1.6rem; line-height: 1.4; max-width: 52rem; color: var(--ink);
-  margin: 0.5rem 0 0.4rem 0 !important; }
-.statement b { font-weight: 600; color: var(--left); }
-.solved { display: flex; flex-direction: column; }
-.solved em { font-style: normal; font-size: 0.875rem; color: var(--ink); margin-bottom: 0.25rem; }
-.solved b { font-family: var(--serif); font-weight: 600; font-size: 1.5rem; line-height: 2.5rem; color: var(--left);
-  background: var(--left-soft); border-radius: 8px; padding: 0 0.75rem; overflow-wrap: anywhere; }
-.solved span { color: var(--muted); font-size: 0.9rem; margin-top: 0.25rem; }
+.side { display: inline-block; min-width: 2.2rem; text-align: center; border-radius: 999px; color: var(--on-accent);
+  font-weight: 600; padding: 0.05rem 0.6rem; }
+.side.A { background: var(--left); }
+.side.B { background: var(--take); }
+[class*="st-key-card-side-"] { gap: 0.35rem; padding: 0.9rem 1.2rem; }
+[class*="st-key-card-side-"] [data-testid="stSlider"] { display: grid; align-items: center;
+  grid-template-columns: 8.5rem 1fr; }
+[class*="st-key-card-side-"] [data-testid="stSlider"] label { margin-top: 0.35rem; }
+table.sides { width: 100%; }
+table.sides td { text-align: right; font-weight: 600; font-variant-numeric: tabular-nums; white-space: nowrap; }
+table.sides th[scope="col"] { text-align: right; }
+table.sides th[scope="row"] { font-weight: 400; text-align: left; }
+[data-testid="stHtml"] p.finding { font-family: var(--serif); font-size: 1.35rem; margin: 0 0 0.3rem 0; }
+[data-testid="stHtml"] p.made-up { font-size: 0.95rem; margin: 0; }
+p.source { font-size: 0.9rem; margin-top: -0.6rem !important; }
 .curve { font-weight: 600; }
-.st-key-whatif-presets button { padding: 0 0.35rem 0 0; min-height: 1.6rem; }
-.st-key-whatif-presets button p { font-size: 0.9rem; color: var(--left); text-decoration: underline; }
-@media (max-width: 640px) { .statement { font-size: 1.3rem; } }
+@media (max-width: 640px) {
+  table.sides td { white-space: normal; }
+  [class*="st-key-card-side-"] [data-testid="stSlider"] { grid-template-columns: 6.2rem 1fr; }
+}
 </style>"""

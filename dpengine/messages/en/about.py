@@ -11,7 +11,7 @@ SENTENCES: dict[str, str] = {
     "about.ask": "Put a question together from the green words. Before you pay you see how exact the answer will be and how much of the allowance it takes. Nothing is spent until you press the button; an answer you paid for is free to see again.",
     "about.session": "When you do not yet know what you will ask: pay for many questions at once, then ask them one by one, each after seeing the last answer. All of them stay as exact as promised.",
     "about.plan": "When you know your questions beforehand: put them on a list, see whether they fit the allowance together, loosen some if they do not, and run them in one go.",
-    "about.whatif": "A calculator. Allowance, people, questions, error: type three of them, and it finds the fourth. It reads no table and spends nothing.",
+    "about.whatif": "Two settings of ε, δ, people and questions side by side: the same made-up people under each, how exact an answer is, how many fit, what δ does. It reads no rows and spends nothing.",
     "about.ledger": "The account book. Every question is listed here with what it took and what came out; its price was recorded before it was answered. You can check that no row was changed, and take everything away as a file.",
     "about.lessons": "Small experiments on made-up people: why exact answers give people away, what noise helps, and why asking twice is not free. Nothing here is private, so break whatever you like.",
     "about.audit": "A test bench. The same question is put thousands of times to two made-up tables that differ in one person, to see how well the answers tell them apart; then the same for versions that are broken on purpose.",

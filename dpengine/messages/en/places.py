@@ -1,4 +1,4 @@
-"""The four places, what each holds, and Start."""
+"""The five places, what each holds, and Start."""
 
 SENTENCES: dict[str, str] = {
     "place.name": "Allowance",
@@ -7,6 +7,7 @@ SENTENCES: dict[str, str] = {
     "place.tables": "Tables",
     "place.ask": "Ask",
     "place.answers": "Answers",
+    "place.whatif": "What-if",
     "place.learn": "Learn",
     "page.tables": "Tables",
     "page.more": "More than an answer",
@@ -19,7 +20,6 @@ SENTENCES: dict[str, str] = {
     "room.answers": "All answers",
     "room.ledger": "Ledger",
     "room.lessons": "Lessons",
-    "room.whatif": "What-if",
     "room.trust": "Whom do you trust?",
     "room.audit": "Check it yourself",
     "room.glossary": "Glossary",

@@ -30,7 +30,6 @@ SENTENCES: dict[str, str] = {
     "promise.short.within_each": "within ±{share} of its column’s range",
     "spend.wish.within_each": "I accept ± … % of each column’s range",
     "whatif.wish.within_each": "Error ± (% of each range)",
-    "whatif.beside.within_each": "of each column’s range, all at once",
     "cut.complete": "only rows with a value in every one of {columns} count",
     "cut.norm": "rows farther than {percent} % of the way from the middle of {columns} to a corner are pulled in to that distance, which may move an average by up to {most} % of half its range",
     "ways.title": "Why all at once",
@@ -51,8 +50,6 @@ SENTENCES: dict[str, str] = {
     "ways.alt": "Four curves of the error against the number of columns. {told}",
     "strips.alt": "{column}: {figure}, between {low} and {high}, in a range from {lower} to {upper}",
     "strips.head.column": "Column",
-    "whatif.each.within_each": "{promise}",
-    "whatif.its.within_each": "{promise}",
     "whatif.like": "all like",
     "whatif.field.columns": "Columns at once",
 }

@@ -11,7 +11,7 @@ SENTENCES: dict[str, str] = {
     "about.ask": "Sestavite vprašanje iz zelenih besed. Preden plačate, vidite, kako natančen bo odgovor in koliko proračuna porabi. Nič se ne porabi, dokler ne pritisnete gumba; plačani odgovor si lahko vedno znova brezplačno ogledate.",
     "about.session": "Kadar še ne veste, kaj boste vprašali: plačajte veliko vprašanj naenkrat in jih nato postavljajte po vrsti, vsako po ogledu zadnjega odgovora. Vsi ostanejo tako natančni, kot je obljubljeno.",
     "about.plan": "Kadar vprašanja poznate vnaprej: dajte jih na seznam, poglejte, ali gredo skupaj v proračun, po potrebi katero zrahljajte in izvedite vsa naenkrat.",
-    "about.whatif": "Računalo. Proračun, osebe, vprašanja, napaka: vpišite tri in četrto se izračuna. Nobene tabele ne bere in nič ne porabi.",
+    "about.whatif": "Dve nastavitvi ε, δ, oseb in vprašanj druga ob drugi: iste izmišljene osebe pri obeh, kako natančen je odgovor, za koliko vprašanj zadošča, kaj naredi δ. Nobene vrstice ne bere in nič ne porabi.",
     "about.ledger": "Računovodska knjiga. Vsako vprašanje je tu s tem, kar je porabilo in kar je prišlo ven, zapisano, preden je dobilo odgovor. Preverite lahko, da ni bila spremenjena nobena vrstica, in vse odnesete kot datoteko.",
     "about.lessons": "Majhni poskusi na izmišljenih osebah: zakaj točni odgovori izdajo ljudi, kaj pomaga šum in zakaj ponovno vprašanje ni zastonj. Nič tukaj ni zasebno, zato pokvarite, kar hočete.",
     "about.audit": "Preskuševališče. Isto vprašanje se tisočkrat postavi dvema izmišljenima tabelama, ki se razlikujeta v eni osebi, da se vidi, kako dobro ju odgovori ločijo; nato še namenoma pokvarjenim različicam.",

@@ -1,4 +1,4 @@
-"""Štiri mesta, kaj je na katerem, in začetek."""
+"""Pet mest, kaj je na katerem, in začetek."""
 
 SENTENCES: dict[str, str] = {
     "place.name": "Allowance",
@@ -7,6 +7,7 @@ SENTENCES: dict[str, str] = {
     "place.tables": "Tabele",
     "place.ask": "Vprašanje",
     "place.answers": "Odgovori",
+    "place.whatif": "Kaj če",
     "place.learn": "Učilnica",
     "page.tables": "Tabele",
     "page.more": "Več kot odgovor",
@@ -19,7 +20,6 @@ SENTENCES: dict[str, str] = {
     "room.answers": "Vsi odgovori",
     "room.ledger": "Knjiga",
     "room.lessons": "Lekcije",
-    "room.whatif": "Kaj če",
     "room.trust": "Komu zaupate?",
     "room.audit": "Preverite sami",
     "room.glossary": "Slovar",

@@ -30,7 +30,6 @@ SENTENCES: dict[str, str] = {
     "promise.short.within_each": "znotraj ±{share} razpona svojega stolpca",
     "spend.wish.within_each": "Sprejmem ± … % razpona vsakega stolpca",
     "whatif.wish.within_each": "Napaka ± (% vsakega razpona)",
-    "whatif.beside.within_each": "razpona vsakega stolpca, vsa hkrati",
     "cut.complete": "štejejo le vrstice, ki imajo vrednost v vsakem od stolpcev {columns}",
     "cut.norm": "vrstice, ki so od sredine stolpcev {columns} oddaljene več kot {percent} % poti do kota, so potegnjene na to oddaljenost, kar lahko premakne povprečje za do {most} % polovice njegovega razpona",
     "ways.title": "Zakaj vse hkrati",
@@ -51,8 +50,6 @@ SENTENCES: dict[str, str] = {
     "ways.alt": "Štiri krivulje napake glede na število stolpcev. {told}",
     "strips.alt": "{column}: {figure}, med {low} in {high}, v razponu od {lower} do {upper}",
     "strips.head.column": "Stolpec",
-    "whatif.each.within_each": "{promise}",
-    "whatif.its.within_each": "{promise}",
     "whatif.like": "vsi kot",
     "whatif.field.columns": "Stolpci hkrati",
 }

@@ -22,6 +22,7 @@ from dpengine.messages.language import speaking
 from dpengine.noise.laws import Laplace, chance
 from dpengine.planning import whatif
 from dpengine.planning.whatif import class_people, population_people, training_people
+from dpengine.planning.whatif_pictures import LEAD, picture, rank_at, value_at
 from dpengine.population.session_validity import outward, rounded
 
 GRAIN = Fraction(1, whatif.GRAIN)
@@ -188,6 +189,23 @@ def test_the_theorem_of_small_databases_keeps_its_epsilon() -> None:
     assert rows == ceil(2 * log(2 * query.many) * 100) and query.many == 120 and query.domain == 100
     assert people == ceil(40 / float(query.epsilon) * (rows * log(100) + log(20)))
     assert class_people(query.asked_at(query.epsilon / 2), Fraction(1, 10))[1] in (2 * people - 1, 2 * people)
+
+
+def test_a_wished_error_of_a_small_database_names_the_lecture_s_people_and_says_when_ours_are_fewer() -> None:
+    """S1.7 with its unbounded m, beside this program's own promise for the same wish."""
+    side = whatif.solve(
+        whatif.read(TYPED | {"q": "small_database", "k": "1", "n": "1000000", "lists": "1", "values": "3"})
+    )
+    codes = set()
+    for wish in (Fraction(20), Fraction(10), Fraction(5), Fraction(1)):
+        told = whatif.theorems(side, wish)
+        rows, people = class_people(side.query, wish / 100)
+        assert f"m = {rows:,} rows" in told[1] and f"about {whatif._about(people):,} people" in told[1]
+        ours = whatif.at_error(side, wish).people
+        codes.add("none" if ours is None else "fewer" if ours < people else "more")
+        assert (ours is None) == ("with no number of people" in told[2])
+        assert ours is None or (f"{ours:,} people" in told[2] and ("with fewer" in told[2]) == (ours < people))
+    assert {"fewer", "none"} <= codes
 
 
 def test_a_session_says_how_many_people_the_population_takes() -> None:
@@ -378,3 +396,77 @@ def test_what_the_theorems_assume_and_leave_out_is_said(language: str) -> None:
         lecture, limit = say("whatif.way_means.lecture"), say("whatif.people_limit", limit="±3 %")
         assert wanted[0] in lecture and wanted[1] in lecture and wanted[2] in limit and wanted[3] in limit
         assert wanted[0] in say("whatif.way_means.zcdp")
+
+
+# --- two settings side by side
+
+
+@pytest.mark.every(9)
+@pytest.mark.parametrize(("key", "relation"), CASES)
+@pytest.mark.parametrize("times", [Fraction(1), Fraction(3), Fraction(1, 3)])
+def test_an_accepted_error_takes_what_the_exact_search_finds(key: str, relation: str, times: Fraction) -> None:
+    """Two and three figures, rounded up; the number of questions exactly."""
+    side = whatif.solve(whatif.read(given(key, relation, "promise")))
+    wish = times * side.promise.amount
+    found = whatif.at_error(side, wish)
+
+    def exact(find: str) -> whatif.Solved | None:
+        try:
+            return whatif.solve(whatif.Setting(find, side.query, side.budget, side.questions, wish))
+        except AllowanceError:
+            return None
+
+    questions, people, epsilon = exact("questions"), exact("people"), exact("epsilon")
+    assert found.questions == (questions.questions if questions else 0)
+    assert (found.epsilon is None) == (epsilon is None) and (found.people is not None or found.any_size) == bool(people)
+    if epsilon and found.epsilon:
+        most = max(epsilon.budget.epsilon * Fraction(102, 100), whatif.THREE_FIGURES[0])
+        assert epsilon.budget.epsilon <= found.epsilon <= most
+    if people and found.people is not None:
+        amount = whatif.amount_for(side.query, found.people)
+        assert amount is not None and amount <= wish and found.people <= people.people * Fraction(111, 100) + 1
+
+
+def test_at_delta_zero_the_costs_add_up_and_no_gaussian_noise_fits() -> None:
+    side = whatif.solve(whatif.read(TYPED | {"q": "count", "k": "50"}))
+    some, none = whatif.by_delta(side, side.promise.amount, (Fraction(1, 10**6), Fraction(0)))
+    least = side.query.epsilon
+    assert none.usual >= side.budget.epsilon // least and none.usual < some.usual
+    assert none.noise == "gaussian" and none.with_noise == 0 < some.with_noise
+    for at, noise, many in ((some, "", some.usual), (some, "gaussian", some.with_noise), (none, "", none.usual)):
+        rule, query = Budget("1", at.delta).rule(), side.query.with_noise(noise)
+        epsilon = whatif.least_epsilon(query, side.promise.amount, anew=True)
+        assert epsilon is not None and fit(rule, query.asked_at(epsilon), many)
+        assert not fit(rule, query.asked_at(epsilon), many + 1)
+
+
+@pytest.mark.every(9)
+@pytest.mark.parametrize(("key", "relation"), CASES)
+def test_a_picture_holds_the_promise_and_nothing_random(key: str, relation: str) -> None:
+    side = whatif.solve(whatif.read(given(key, relation, "promise")))
+    drawn = picture(side.query)
+    assert drawn == picture(side.query)
+    ends = list(zip(drawn.low, drawn.truth, drawn.high, strict=True))
+    assert ends and all(low <= truth <= high for low, truth, high in ends)
+    smaller = picture(side.query.asked_at(side.query.epsilon * 4))
+    assert all(
+        b - a <= d - c + 1e-9 for a, b, c, d in zip(smaller.low, smaller.high, drawn.low, drawn.high, strict=True)
+    )
+
+
+def test_the_picture_of_a_median_has_the_values_at_the_promised_ranks() -> None:
+    query = whatif.solve(whatif.read(TYPED | {"q": "median", "n": "100000"})).query
+    share = float(query.promise().share)
+    (low,), (high,) = picture(query).low, picture(query).high
+    assert rank_at(low / 600) == pytest.approx(0.5 - share) and rank_at(high / 600) == pytest.approx(0.5 + share)
+    assert value_at(rank_at(0.3)) == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("key", ["noisy_argmax", "top_item"])
+def test_the_picture_of_a_choice_has_the_chances_of_its_law(key: str) -> None:
+    query = whatif.solve(whatif.read(TYPED | {"q": key, "n": "3000", "values": "5"})).query
+    many, lead = 5, 3000 // LEAD
+    law = query.law(tuple(1000 - lead * place for place in range(many)))
+    assert law is not None
+    exact = sorted((float(chance) for chance in law.chances.values()), reverse=True)
+    assert [part / 100 for part in picture(query).truth] == pytest.approx(exact)

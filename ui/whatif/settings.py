@@ -1,0 +1,129 @@
+"""The entries on the What-if page: two settings of one question. The address keeps them, so that a link restores
+them. Setting B follows the people and the number of questions of A until somebody moves them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.accountant import how_many_fit
+from dpengine.accountant.budget import MOST_EPSILON
+from dpengine.core.exact import text_of
+from dpengine.planning.whatif import FIND, MOST_TYPED_PEOPLE, offered, read_number_field
+from ui.shell.language import address
+
+STATE = "whatif"
+LONGEST = 60
+SECTIONS = ("odds", "curves", "ways", "many", "choose", "median", "lectures")
+LECTURES = ("class", "split", "values", "columns", "weights")
+SHAPES = ("even", "bell", "skewed")
+SLIDERS = ("e", "d", "n", "k")  # ε, δ, people, questions
+USUAL = {"q": "median", "find": "promise", "n": "10,000", "e": "1", "d": "0.000001", "x": "", "k": "20"}
+USUAL |= {"q2": "", "e2": "", "d2": "", "n2": "", "k2": "", "from": "table"}
+USUAL |= {"column": "", "relation": "replace", "low": "1", "high": "6,000", "step": "1", "values": "10", "share": "90"}
+USUAL |= {"columns": "3", "lists": "2", "options": "5", "features": "3", "asks": "20", "full": "no", "beta": "0.05"}
+USUAL |= {"see": "odds", "prior": "10", "shape": "bell", "pic": "class"}
+_CHOICES = {"q": offered(), "q2": ("", *offered()), "find": FIND, "from": ("typed", "table")}
+_CHOICES |= {
+    "relation": ("replace", "add_remove"),
+    "full": ("no", "yes"),
+    "see": SECTIONS,
+    "shape": SHAPES,
+    "pic": LECTURES,
+}
+LADDERS = {
+    "e": "0.01 0.02 0.05 0.1 0.2 0.3 0.5 0.7 1 1.5 2 3 5 7 10 15 20 35".split(),
+    "d": ["0", *(text_of(Fraction(1, 10**power)) for power in range(12, 1, -1))],
+    "n": [str(digit * 10**power) for power in range(1, 9) for digit in (1, 2, 5)] + ["1000000000"],
+    "k": [str(digit * 10**power) for power in range(4) for digit in (1, 2, 5)] + ["10000"],
+}
+_MOST = {"e": MOST_EPSILON, "d": Fraction(1), "n": Fraction(MOST_TYPED_PEOPLE), "k": Fraction(how_many_fit.MOST)}
+
+
+def state(table: dp.Table) -> dict[str, str]:
+    """The settings: from the URL on arrival, else as last left, else the defaults."""
+    arriving = {name: st.query_params[name] for name in USUAL if name in st.query_params}
+    kept = st.session_state.get(STATE)
+    if kept is None or (arriving and arriving != kept["url"]):
+        turn = kept["turn"] + 1 if kept else 0
+        kept = {"url": arriving, "given": _clean(arriving, table), "turn": turn, "table": table.name}
+        st.session_state[STATE] = kept
+    elif kept["given"]["from"] == "table" and kept["table"] != table.name:  # another table was opened meanwhile
+        change(**from_table(table))
+    return dict(st.session_state[STATE]["given"])
+
+
+def _usual(table: dp.Table, source: str) -> dict[str, str]:
+    """What an address omits: for an open table, its own terms."""
+    return USUAL | (from_table(table) if source == "table" else beside(USUAL))
+
+
+def from_table(table: dp.Table) -> dict[str, str]:
+    """The public terms of the open table, and half of its ε as the other setting."""
+    rule = table.budget.rule
+    return beside({"n": f"{table.facts.about:,}", "e": text_of(rule.epsilon), "d": text_of(rule.delta)})
+
+
+def beside(first: dict[str, str]) -> dict[str, str]:
+    """Setting B until somebody moves it: half of the ε, and a thousandth of the δ."""
+    epsilon, delta = (read_number_field(first[name], "") for name in ("e", "d"))
+    return first | {"e2": text_of(epsilon / 2), "d2": text_of(delta / 1000), "n2": "", "k2": ""}
+
+
+def _clean(arriving: dict[str, str], table: dp.Table) -> dict[str, str]:
+    """Replace impossible values by defaults and cut long ones; nothing in a URL is trusted."""
+    given = {}
+    for name, usual in _usual(table, arriving.get("from", USUAL["from"])).items():
+        text = str(arriving.get(name, usual))[:LONGEST]
+        possible = text in _CHOICES.get(name, (text,))
+        if name.rstrip("2") in SLIDERS and text != usual:
+            possible = (text == "" and name.endswith("2")) or number(name, text) is not None
+        given[name] = text if possible else usual
+    return given
+
+
+@lru_cache(maxsize=1024)
+def number(name: str, text: str) -> Fraction | None:
+    """What a slider stands at; None if it cannot stand there."""
+    kind = name.rstrip("2")
+    try:
+        value = read_number_field(text, "")
+    except dp.AllowanceError:
+        return None
+    whole = kind not in ("n", "k") or (value.denominator == 1 and value >= 1)
+    positive = value > 0 if kind == "e" else value >= 0
+    fits = value < _MOST[kind] if kind == "d" else value <= _MOST[kind]
+    return value if whole and positive and fits else None
+
+
+def other(given: dict[str, str]) -> dict[str, str]:
+    """Setting B, with the names of A."""
+    return given | {name: given[f"{name}2"] or given[name] for name in ("q", *SLIDERS)}
+
+
+def widget(name: str) -> str:
+    """The key of a widget; new after each link, because a browser keeps old widget values."""
+    return f"whatif-{name}-{st.session_state[STATE]['turn']}"
+
+
+def put(**values: str) -> None:
+    """Set fields; the widgets that hold others stay as they are."""
+    kept = st.session_state[STATE]
+    kept["given"] = kept["given"] | values
+
+
+def change(**values: str) -> None:
+    """Set fields from outside their widgets, which are built anew."""
+    put(**values)
+    st.session_state[STATE]["turn"] += 1
+
+
+def remember(table: dp.Table, given: dict[str, str]) -> None:
+    """Write the settings to the URL, without defaults."""
+    kept, usual = st.session_state[STATE], _usual(table, given["from"])
+    query = {name: text for name, text in given.items() if text != usual[name]}
+    kept["given"], kept["url"], kept["table"] = given, query, table.name
+    address({"table": table.name} | query)

@@ -72,47 +72,68 @@ def _is_journey(item: pytest.Item) -> bool:
 
 
 # A file whose tests run over all questions, through the catalogue or the cases of the battery.
-_OVER_QUESTIONS = re.compile(r"^(?!.*\bimport\b).*\bcatalogue\b(?!\[)|from battery import|\bCASES\b", re.MULTILINE)
+_OVER_QUESTIONS = re.compile(
+    r"^(?!.*\bimport\b).*\bcatalogue\b(?!\[)|from battery import|\b(?:CASES|EXAMPLES|every_kind)\b", re.MULTILINE
+)
+# The body of a test, which names no test; and its parameters, if they stand on lines of their own.
+_BODY = re.compile(r"^(def test_\w+|\) -> None:).*\n(?:(?:[ \t].*)?\n)*", re.MULTILINE)
+_TEST = re.compile(r"^ *(?:async )?def (test_\w+)", re.MULTILINE)
+
+
+@cache
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
 
 
 @cache
 def _questions() -> frozenset[str]:
     files = (ROOT / "dpengine" / "mechanisms").rglob("*.py")
-    return frozenset(key for file in files for key in re.findall(r"\bkey=\"(\w+)\"", file.read_text(encoding="utf-8")))
+    return frozenset(key for file in files for key in re.findall(r"\bkey=\"(\w+)\"", _text(file)))
 
 
 @cache
-def _questions_in(keyword: str) -> frozenset[str]:
-    """The questions that `-k` names, if it leaves out everything that names none of them."""
-    words = frozenset(re.findall(r"[^\s()]+", keyword)) - {"and", "or", "not"}
-    named, others = words & _questions(), sorted(words - _questions())
+def _only_in_names(word: str) -> bool:
+    """Is it a part of some test's name, and of nothing that a test's parameters could be made of?"""
+    files = [file for room in ("tests", "dpengine", "ui", "demos", "pages") for file in (ROOT / room).rglob("*.py")]
+    found = [file for file in files if word in _text(file)]
+    named = any(word in name for file in found for name in _TEST.findall(_text(file)))
+    return len(word) > 7 and named and all(file.name.startswith("test_") for file in found)
+
+
+@cache
+def _wanted(keyword: str) -> frozenset[str]:
+    """The questions and names that `-k` asks for, if it leaves out everything that has none of them."""
+    words = frozenset(re.findall(r"[^\s()]+", keyword.lower())) - {"and", "or", "not"}
+    named = frozenset(word for word in words if word in _questions() or _only_in_names(word))
+    others = sorted(words - named)
     if not named or len(others) > 8:
         return frozenset()
     truths = product((False, True), repeat=len(others))
     without = (dict.fromkeys(named, False) | dict(zip(others, truth, strict=True)) for truth in truths)
     try:
-        chosen = Expression.compile(keyword)
+        chosen = Expression.compile(keyword.lower())
         return frozenset() if any(chosen.evaluate(held.__getitem__) for held in without) else named
     except (SyntaxError, KeyError):  # pytest says what is wrong with it
         return frozenset()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """A file that neither names a wanted question nor runs over all of them is not even imported."""
-    wanted = _questions_in(config.option.keyword) if collection_path.suffix == ".py" else frozenset()
-    if not wanted or collection_path.parent == TESTS:
+    """A file that neither names what is wanted nor runs over all questions is not even imported."""
+    wanted = _wanted(config.option.keyword) if collection_path.suffix == ".py" else frozenset()
+    if not wanted:
         return None
-    text = f"{collection_path.name} {collection_path.read_text(encoding='utf-8')}"
-    return None if any(word in text for word in wanted) or _OVER_QUESTIONS.search(text) else True
+    place, text = os.path.relpath(collection_path, ROOT), _BODY.sub(r"\1\n", _text(collection_path))
+    over_all = wanted & _questions() and _OVER_QUESTIONS.search(text)
+    return None if over_all or any(word in f"{place}\n{text}".lower() for word in wanted) else True
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
     """Nor are cases of other questions built."""
     yield
-    wanted = _questions_in(metafunc.config.option.keyword)
-    if wanted and not any(word in metafunc.definition.nodeid for word in wanted):
-        metafunc._calls = [call for call in metafunc._calls if any(word in call.id for word in wanted)]
+    wanted = _wanted(metafunc.config.option.keyword)
+    if wanted and not any(word in metafunc.definition.nodeid.lower() for word in wanted):
+        metafunc._calls = [call for call in metafunc._calls if any(word in call.id.lower() for word in wanted)]
 
 
 def _on_ci() -> bool:
@@ -126,7 +147,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.option.workers > 1:
         config.pluginmanager.register(Workers(config.option.workers, _browser.close))
-    if _questions_in(config.option.keyword):  # Hypothesis would parse all our files for constants to try
+    if _wanted(config.option.keyword):  # Hypothesis would parse all our files for constants to try
         providers._get_local_constants = lambda: providers._local_constants
 
 

@@ -7,7 +7,7 @@ comes from the ledger: public facts and released figures.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
 
@@ -15,6 +15,7 @@ from dpengine.asking.answers import query_of
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.printed import percent
+from dpengine.core.remembered import remembered
 from dpengine.core.types import Figures, JsonObject
 from dpengine.declared.cell_kinds import bars
 from dpengine.declared.conditions import FIT_OP
@@ -24,6 +25,7 @@ from dpengine.declared.id_names import surely_numbers_people
 from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Entry, Ledger
+from dpengine.ledger.rows import Outcome
 from dpengine.mechanisms.counts.fit_checks import GATE, GOOD, QUIET, UNSURE, CellShare, ColumnFound, FitChecks
 from dpengine.mechanisms.cuts import figure
 from dpengine.mechanisms.query import AnyQuery
@@ -348,13 +350,25 @@ def fits_of(ledger: Ledger, budget: str, table: str, made: bool) -> Fits:
     if made:
         return WELL_MADE
     entries = ledger.charges(budget, table, key=FitChecks.card.key, limit=MOST_CHECKS)
-    checks = (_check(entry) for entry in entries if entry.outcome and entry.outcome.kind == "answer")
+    answers = ((entry, entry.outcome) for entry in entries if entry.outcome and entry.outcome.kind == "answer")
+    checks = (_check(_Paid(outcome.hash, entry, outcome)) for entry, outcome in answers)
     return Fits(tuple(check for check in checks if check is not None))
 
 
-def _check(entry: Entry) -> Check | None:
-    assert entry.outcome is not None
-    query, raw = query_of(entry.charge), entry.outcome.body.get("raw")
+@dataclass(frozen=True)
+class _Paid:
+    """A charge and its answer, known by the hash of the answer's row: it holds that of every row before it."""
+
+    hash: str
+    entry: Entry = field(compare=False)
+    outcome: Outcome = field(compare=False)
+
+
+@remembered(256)
+def _check(paid: _Paid) -> Check | None:
+    """A page asks for the same checks some twenty times, and what was released never changes."""
+    entry = paid.entry
+    query, raw = query_of(entry.charge), paid.outcome.body.get("raw")
     if not isinstance(query, FitChecks) or raw is None:
         return None
     drawn, charge, unit = tuple(raw), entry.charge, query.facts.unit.as_json()

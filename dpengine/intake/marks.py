@@ -44,7 +44,7 @@ _INNER = "".join(letter for letter in SPACES if letter not in _HIDDEN + " ")
 ALIKE = _INNER + _DASHES + _QUOTES + _HIDDEN, " " * len(_INNER) + "-" * len(_DASHES)
 _PLAIN = r"[!#-&(-~]+( [!#-&(-~]+)*"  # cells that need no trimming, composing or replacing
 _NUMBER = r"[+\-−]?[0-9.,''’ \x{a0}\x{2009}\x{202f}]*[0-9][.,]?(e[+\-]?[0-9]+)?"
-_SIGNS = (".", ",", "''", "’", " ", "\u00a0", "\u2009", "\u202f", "+", "-", "−")  # as SQL writes them
+_SIGNS = ".,''’ \u00a0\u2009\u202f+-−"  # as SQL writes them
 TIMES = (  # the notations of one moment: 2024-01-05T10:30Z, 2024-01-05 10:30:00.000, 2024-01-05 10:30:00+00:00
     (r"([0-9])t([0-9])", r"\1 \2"),
     (r"(:[0-9]{2}([.][0-9]+)?) ?(z|utc|[+\-][0-9]{2}:?([0-9]{2})?)$", r"\1"),
@@ -141,13 +141,21 @@ def _row_sums(raw: Path, width: int, secret: bytes, ends: Sequence[int]) -> list
     table = f"read_parquet(?, file_row_number = true) AS t({', '.join(columns)}, place)"
     which, within = _part(ends, 0, len(ends) - 1), f"place >= {ends[0]} AND place < {ends[-1]}"
     rows = f"SELECT *, {which} AS part FROM {table} WHERE {within}"
-    cells = f"[{', '.join(columns)}]"
+    listed = f"[{', '.join(columns)}]"
     side_by_side = width <= NARROW and pq.read_metadata(raw).num_rows >= MANY
-    for step in (_tidy, _kinds, _rounded, _sized):
+    if not side_by_side:  # slower for many rows, but a thousand columns take no more memory than one
+        rows = f"SELECT part, {listed} AS cells FROM ({rows})"
+    for step in (
+        _tidy,
+        _kinds,
+        _rounded,
+        _sized,
+    ):  # each in a query of its own: nested, DuckDB would plan twice as long
         if side_by_side:
             rows = f"SELECT part, {', '.join(f'{step(c)} AS {c}' for c in columns)} FROM ({rows})"
-        else:  # slower for many rows, but a thousand columns take no more memory than one
-            cells = f"list_transform({cells}, lambda cell: {step('cell')})"
+        else:
+            rows = f"SELECT part, list_transform(cells, lambda cell: {step('cell')}) AS cells FROM ({rows})"
+    cells = listed if side_by_side else "cells"
     row_texts = f"SELECT part, array_to_string(list_sort({cells}), '') AS row_text FROM ({rows})"
     hashes = f"SELECT part, sha256(concat(?, row_text)) AS hash FROM ({row_texts}) WHERE row_text <> ''"
     query = f"SELECT part, count(*), {', '.join(_LANES)} FROM ({hashes}) GROUP BY part"
@@ -171,10 +179,9 @@ def _tidy(cell: str) -> str:
 
 
 def _kinds(cell: str) -> str:
-    """SQL for a cell's canonical text: # or - and the digits of a number; for anything else, = and the text."""
-    digits = f"split_part({cell}, 'e', 1)"
-    for sign in _SIGNS:
-        digits = f"replace({digits}, '{sign}', '')"
+    """SQL for a cell's canonical text: # (or - if negative) and the digits of a number without leading zeros; for
+    anything else, = and the text."""
+    digits = f"translate(split_part({cell}, 'e', 1), '{_SIGNS}', '')"
     time = cell
     for written, same in TIMES:
         time = f"regexp_replace({time}, '{written}', '{same}')"

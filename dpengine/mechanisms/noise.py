@@ -38,11 +38,11 @@ from dpengine.noise.tails import (
     flip_behind,
     flip_gap,
     gaussian_mean_reach,
-    gaussian_pair_reaches,
     gaussian_sum_reach,
     least_count_error,
     mean_reach,
-    pair_reaches,
+    mixed_gaussian_reaches,
+    mixed_laplace_reaches,
     sum_reach,
     total_reach,
     weighted_reaches,
@@ -105,10 +105,11 @@ class Added(NoiseKind, ABC):
     def reach(self, beta: Fraction, draws: int = 1) -> int | Fraction:
         """How far the mean noise of `draws` draws can be from 0, except with probability β."""
 
+    @staticmethod
     @abstractmethod
-    def beside(self, other: Added, own: Floats, its: Floats, draws: int, beta: Fraction) -> Floats:
-        """For each pair of factors, how far own·Z + its·Z′ can be from 0: means of `draws` draws, Z′ of `other`, which
-        is the same kind of noise."""
+    def line_reaches(noises: Sequence[Added], factors: Floats, draws: int, beta: Fraction) -> Floats:
+        """For each row of factors, how far Σ factor·Z can be from 0, where Z is the mean of `draws` draws of each of
+        two or three of these noises."""
 
     @abstractmethod
     def sum_reach(self, many: int, beta: Fraction, exact: int) -> int:
@@ -152,9 +153,10 @@ class LaplaceNoise(Added):
     def reach(self, beta: Fraction, draws: int = 1) -> int | Fraction:
         return mean_reach(self.size, draws, beta)
 
-    def beside(self, other: Added, own: Floats, its: Floats, draws: int, beta: Fraction) -> Floats:
-        first, second = (size * float_above(noise.size) for size, noise in ((own, self), (its, other)))
-        return pair_reaches(first, second, own + its, draws, beta)
+    @staticmethod
+    def line_reaches(noises: Sequence[Added], factors: Floats, draws: int, beta: Fraction) -> Floats:
+        scales = np.abs(factors) * np.array([float_above(noise.size) for noise in noises])
+        return mixed_laplace_reaches(scales, np.abs(factors).sum(axis=1), draws, beta)
 
     def sum_reach(self, many: int, beta: Fraction, exact: int) -> int:
         return (sum_reach if many <= exact else total_reach)(self.size, many, beta)
@@ -205,9 +207,11 @@ class GaussianNoise(Added):
     def reach(self, beta: Fraction, draws: int = 1) -> int | Fraction:
         return gaussian_mean_reach(self.size, draws, beta)
 
-    def beside(self, other: Added, own: Floats, its: Floats, draws: int, beta: Fraction) -> Floats:
-        squares = own**2 * float_above(self.size) + its**2 * float_above(other.size)
-        return gaussian_pair_reaches(squares, own + its, min(self.size, other.size), draws, beta)
+    @staticmethod
+    def line_reaches(noises: Sequence[Added], factors: Floats, draws: int, beta: Fraction) -> Floats:
+        squares = (factors**2 * np.array([float_above(noise.size) for noise in noises])).sum(axis=1)
+        narrowest = min(noise.size for noise in noises)
+        return mixed_gaussian_reaches(squares, np.abs(factors).sum(axis=1), narrowest, draws, beta)
 
     def sum_reach(self, many: int, beta: Fraction, exact: int) -> int:
         return int(gaussian_mean_reach(self.size, many, beta) * many)  # an integer by definition

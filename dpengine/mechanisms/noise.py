@@ -105,11 +105,20 @@ class Added(NoiseKind, ABC):
     def reach(self, beta: Fraction, draws: int = 1) -> int | Fraction:
         """How far the mean noise of `draws` draws can be from 0, except with probability β."""
 
+    @classmethod
+    def line_reaches(cls, noises: Sequence[Added], factors: Floats, draws: int, beta: Fraction) -> Floats:
+        """For each row of factors, how far Σ factor·Z can be from 0, where Z is the mean of `draws` draws of each of
+        two or three of these noises: by the law of the sum, or by a part of β for each, which is less where the noise
+        is narrower than its unit."""
+        sizes = np.abs(factors)
+        each = np.array([float_above(Fraction(noise.reach(beta / len(noises), draws))) for noise in noises])
+        apart: Floats = sizes @ each * (1 + 1e-12)
+        return np.minimum(apart, cls._summed(noises, sizes, draws, beta))
+
     @staticmethod
     @abstractmethod
-    def line_reaches(noises: Sequence[Added], factors: Floats, draws: int, beta: Fraction) -> Floats:
-        """For each row of factors, how far Σ factor·Z can be from 0, where Z is the mean of `draws` draws of each of
-        two or three of these noises."""
+    def _summed(noises: Sequence[Added], sizes: Floats, draws: int, beta: Fraction) -> Floats:
+        """The same by the law of the sum."""
 
     @abstractmethod
     def sum_reach(self, many: int, beta: Fraction, exact: int) -> int:
@@ -154,9 +163,9 @@ class LaplaceNoise(Added):
         return mean_reach(self.size, draws, beta)
 
     @staticmethod
-    def line_reaches(noises: Sequence[Added], factors: Floats, draws: int, beta: Fraction) -> Floats:
-        scales = np.abs(factors) * np.array([float_above(noise.size) for noise in noises])
-        return mixed_laplace_reaches(scales, np.abs(factors).sum(axis=1), draws, beta)
+    def _summed(noises: Sequence[Added], sizes: Floats, draws: int, beta: Fraction) -> Floats:
+        scales = sizes * np.array([float_above(noise.size) for noise in noises])
+        return mixed_laplace_reaches(scales, sizes.sum(axis=1), draws, beta)
 
     def sum_reach(self, many: int, beta: Fraction, exact: int) -> int:
         return (sum_reach if many <= exact else total_reach)(self.size, many, beta)
@@ -208,10 +217,9 @@ class GaussianNoise(Added):
         return gaussian_mean_reach(self.size, draws, beta)
 
     @staticmethod
-    def line_reaches(noises: Sequence[Added], factors: Floats, draws: int, beta: Fraction) -> Floats:
-        squares = (factors**2 * np.array([float_above(noise.size) for noise in noises])).sum(axis=1)
-        narrowest = min(noise.size for noise in noises)
-        return mixed_gaussian_reaches(squares, np.abs(factors).sum(axis=1), narrowest, draws, beta)
+    def _summed(noises: Sequence[Added], sizes: Floats, draws: int, beta: Fraction) -> Floats:
+        squares = (sizes**2 * np.array([float_above(noise.size) for noise in noises])).sum(axis=1)
+        return mixed_gaussian_reaches(squares, sizes.sum(axis=1), min(noise.size for noise in noises), draws, beta)
 
     def sum_reach(self, many: int, beta: Fraction, exact: int) -> int:
         return int(gaussian_mean_reach(self.size, many, beta) * many)  # an integer by definition

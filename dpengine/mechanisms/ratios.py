@@ -185,12 +185,12 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         reaches = self._tests(draws, self.beta / self.groups)
         low, high = (Fraction(end) * edge for end in tested_range(float(s), float(n * edge), reaches))
         ends = self.figure(low - self.rounded), self.figure(high + self.rounded)
-        return self.figure(ratio(s, n, -edge, edge)), (min(ends), max(ends))
+        return self.figure(ratio(s, n, low, high)), (min(ends), max(ends))
 
     def _tests(self, draws: int, beta: Fraction) -> Floats:
         """How far S − uWN can be from 0 in each cell of u, from −1 to 1."""
         (first, last), width = self.added, 1 if self.shared else self.width
-        return _test_reaches(first, last, width, self.shared, draws, beta)
+        return test_reaches(first, last, width, self.shared, draws, beta)
 
     def seeming(self, people: Fraction) -> Fraction:
         """As few as this many people seem to be, because of the noise of N, except with a tenth of β."""
@@ -287,7 +287,7 @@ class MeanOfWeights(OfMeans[Spread | tuple[Spread, ...]]):
 
 
 @lru_cache(maxsize=256)
-def _test_reaches(first: Added, last: Added, width: int, shared: bool, draws: int, beta: Fraction) -> Floats:
+def test_reaches(first: Added, last: Added, width: int, shared: bool, draws: int, beta: Fraction) -> Floats:
     """Of S − uWN with N and S drawn, or of ((1 − u)B − (1 + u)A)/2 with A and B. The bound grows with |u| (by Proschan
     1965 for the latter), so a cell takes that of its farther end."""
     u = np.arange(1, _CELLS + 1) / _CELLS

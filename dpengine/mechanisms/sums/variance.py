@@ -181,7 +181,7 @@ class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
         def deviation(square: float) -> float:
             return float(self.declared.step * h) / 2 * sqrt(min(max(square, 0.0), 1.0))
 
-        return deviation(float(middle / h**2)), (deviation(low), deviation(high))
+        return deviation(min(max(float(middle / h**2), low), high)), (deviation(low), deviation(high))
 
     def answer(self, numbers: Figures, reaches: Figures) -> Estimate:
         raise NotImplementedError  # `estimate` needs the law of the noise

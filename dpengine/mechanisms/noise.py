@@ -38,11 +38,11 @@ from dpengine.noise.tails import (
     flip_behind,
     flip_gap,
     gaussian_mean_reach,
-    gaussian_pair_reaches,
     gaussian_sum_reach,
     least_count_error,
     mean_reach,
-    pair_reaches,
+    mixed_gaussian_reaches,
+    mixed_laplace_reaches,
     sum_reach,
     total_reach,
     weighted_reaches,
@@ -105,10 +105,20 @@ class Added(NoiseKind, ABC):
     def reach(self, beta: Fraction, draws: int = 1) -> int | Fraction:
         """How far the mean noise of `draws` draws can be from 0, except with probability β."""
 
+    @classmethod
+    def line_reaches(cls, noises: Sequence[Added], factors: Floats, draws: int, beta: Fraction) -> Floats:
+        """For each row of factors, how far Σ factor·Z can be from 0, where Z is the mean of `draws` draws of each of
+        two or three of these noises: by the law of the sum, or by a part of β for each, which is less where the noise
+        is narrower than its unit."""
+        sizes = np.abs(factors)
+        each = np.array([float_above(Fraction(noise.reach(beta / len(noises), draws))) for noise in noises])
+        apart: Floats = sizes @ each * (1 + 1e-12)
+        return np.minimum(apart, cls._summed(noises, sizes, draws, beta))
+
+    @staticmethod
     @abstractmethod
-    def beside(self, other: Added, own: Floats, its: Floats, draws: int, beta: Fraction) -> Floats:
-        """For each pair of factors, how far own·Z + its·Z′ can be from 0: means of `draws` draws, Z′ of `other`, which
-        is the same kind of noise."""
+    def _summed(noises: Sequence[Added], sizes: Floats, draws: int, beta: Fraction) -> Floats:
+        """The same by the law of the sum."""
 
     @abstractmethod
     def sum_reach(self, many: int, beta: Fraction, exact: int) -> int:
@@ -152,9 +162,10 @@ class LaplaceNoise(Added):
     def reach(self, beta: Fraction, draws: int = 1) -> int | Fraction:
         return mean_reach(self.size, draws, beta)
 
-    def beside(self, other: Added, own: Floats, its: Floats, draws: int, beta: Fraction) -> Floats:
-        first, second = (size * float_above(noise.size) for size, noise in ((own, self), (its, other)))
-        return pair_reaches(first, second, own + its, draws, beta)
+    @staticmethod
+    def _summed(noises: Sequence[Added], sizes: Floats, draws: int, beta: Fraction) -> Floats:
+        scales = sizes * np.array([float_above(noise.size) for noise in noises])
+        return mixed_laplace_reaches(scales, sizes.sum(axis=1), draws, beta)
 
     def sum_reach(self, many: int, beta: Fraction, exact: int) -> int:
         return (sum_reach if many <= exact else total_reach)(self.size, many, beta)
@@ -205,9 +216,10 @@ class GaussianNoise(Added):
     def reach(self, beta: Fraction, draws: int = 1) -> int | Fraction:
         return gaussian_mean_reach(self.size, draws, beta)
 
-    def beside(self, other: Added, own: Floats, its: Floats, draws: int, beta: Fraction) -> Floats:
-        squares = own**2 * float_above(self.size) + its**2 * float_above(other.size)
-        return gaussian_pair_reaches(squares, own + its, min(self.size, other.size), draws, beta)
+    @staticmethod
+    def _summed(noises: Sequence[Added], sizes: Floats, draws: int, beta: Fraction) -> Floats:
+        squares = (sizes**2 * np.array([float_above(noise.size) for noise in noises])).sum(axis=1)
+        return mixed_gaussian_reaches(squares, sizes.sum(axis=1), min(noise.size for noise in noises), draws, beta)
 
     def sum_reach(self, many: int, beta: Fraction, exact: int) -> int:
         return int(gaussian_mean_reach(self.size, many, beta) * many)  # an integer by definition

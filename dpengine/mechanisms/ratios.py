@@ -63,8 +63,20 @@ class OfRatio(Noised[Statistic]):
         return True
 
     @property
+    def shareable(self) -> bool:
+        """Does sharing a row's weight out among the numbers lessen the noise?"""
+        return self.known is None and (self.by is not None or self.facts.relation == "add_remove")
+
+    @property
+    def shared(self) -> bool:
+        return self.noise == SharedNoise.name and self.shareable
+
+    def with_noise(self, noise: str) -> Self:
+        return super().with_noise("" if noise == SharedNoise.name and not self.shareable else noise)
+
+    @property
     def loss_parts(self) -> int:
-        numbers = len(self.weights)
+        numbers = 1 if self.shared else len(self.weights)
         return numbers if self.facts.relation == "add_remove" else 1 if self.by is None else 2 * numbers
 
     @property
@@ -141,18 +153,6 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         """The answer if the mean of y is this. It only rises, or only falls."""
 
     @property
-    def shareable(self) -> bool:
-        """Does sharing out lessen the noise?"""
-        return self.known is None and (self.by is not None or self.facts.relation == "add_remove")
-
-    @property
-    def shared(self) -> bool:
-        return self.noise == SharedNoise.name and self.shareable
-
-    def with_noise(self, noise: str) -> Self:
-        return super().with_noise("" if noise == SharedNoise.name and not self.shareable else noise)
-
-    @property
     def weights(self) -> tuple[int, ...]:
         """Of N and S; of S alone if N is known; of A and B."""
         return (1,) if self.known is not None else (1, 1) if self.shared else (self.width, 1)
@@ -163,10 +163,6 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
             return (1,)
         free = self.noise_kind.norm == "l2sq" and self.facts.relation == "replace" and self.by is None
         return (3 if free else 1), 1
-
-    @property
-    def loss_parts(self) -> int:
-        return super().loss_parts // (2 if self.shared else 1)
 
     def sensitivity(self) -> Sensitivity:
         replaced = self.facts.relation == "replace"
@@ -189,18 +185,21 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         reaches = self._tests(draws, self.beta / self.groups)
         low, high = (Fraction(end) * edge for end in tested_range(float(s), float(n * edge), reaches))
         ends = self.figure(low - self.rounded), self.figure(high + self.rounded)
-        return self.figure(ratio(s, n, -edge, edge)), (min(ends), max(ends))
+        return self.figure(ratio(s, n, low, high)), (min(ends), max(ends))
 
     def _tests(self, draws: int, beta: Fraction) -> Floats:
         """How far S − uWN can be from 0 in each cell of u, from −1 to 1."""
         (first, last), width = self.added, 1 if self.shared else self.width
-        return _test_reaches(first, last, width, self.shared, draws, beta)
+        return test_reaches(first, last, width, self.shared, draws, beta)
 
     def seeming(self, people: Fraction) -> Fraction:
         """As few as this many people seem to be, because of the noise of N, except with a tenth of β."""
         beta, (first, last) = self.beta / self.groups / 10, self.added
-        one = np.ones(1)
-        whole = first.beside(last, one, one, 1, beta)[0] / (2 * self.width) if self.shared else first.reach(beta)
+        whole = (
+            self.noise_kind.line_reaches((first, last), np.ones((1, 2)), 1, beta)[0] / (2 * self.width)
+            if self.shared
+            else first.reach(beta)
+        )
         return max(people - Fraction(float(whole)), Fraction(1))
 
     def off_middle(self, people: Fraction) -> Fraction:
@@ -288,14 +287,12 @@ class MeanOfWeights(OfMeans[Spread | tuple[Spread, ...]]):
 
 
 @lru_cache(maxsize=256)
-def _test_reaches(first: Added, last: Added, width: int, shared: bool, draws: int, beta: Fraction) -> Floats:
+def test_reaches(first: Added, last: Added, width: int, shared: bool, draws: int, beta: Fraction) -> Floats:
     """Of S − uWN with N and S drawn, or of ((1 − u)B − (1 + u)A)/2 with A and B. The bound grows with |u| (by Proschan
     1965 for the latter), so a cell takes that of its farther end."""
     u = np.arange(1, _CELLS + 1) / _CELLS
-    if shared:
-        half = first.beside(last, (1 + u) / 2, (1 - u) / 2, draws, beta)
-    else:
-        half = first.beside(last, u * width, np.ones(_CELLS), draws, beta)
+    factors = np.column_stack(((1 + u) / 2, (1 - u) / 2) if shared else (u * width, np.ones(_CELLS)))
+    half = first.line_reaches((first, last), factors, draws, beta)
     return np.concatenate((half[::-1], half))
 
 

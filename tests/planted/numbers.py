@@ -1,4 +1,4 @@
-"""Wrong twins of Gaussian noise on means, sums and spreads, and of a spread without its count."""
+"""Wrong twins of Gaussian noise on means, sums and spreads, of a spread without its count, and of shared sums."""
 
 from __future__ import annotations
 
@@ -54,7 +54,23 @@ class SharedByEveryone(Mean):
         return replace(super().sensitivity(), bound=2 * self.width)
 
 
+class SquaresLeftOut(Variance):
+    """As if a row shared out h² among three sums, and not 4h²."""
+
+    def sensitivity(self) -> Any:
+        return replace(super().sensitivity(), bound=self.half**2)
+
+
 PLANTED = [
+    Planted(
+        "a shared spread at a quarter of its change",
+        "A row adds 4h² to three sums; the noise is for h².",
+        check_sensitivity,
+        "moves it by",
+        made(Variance, SHARED, "add_remove"),
+        made(SquaresLeftOut, SHARED, "add_remove"),
+        also=((check_law_against_loss, "exceeds"),),
+    ),
     Planted(
         "two shared sums at the price of one side",
         "A replaced row changes each of two shared sums by the whole width; the noise is for one that comes or goes.",

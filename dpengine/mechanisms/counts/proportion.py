@@ -7,9 +7,9 @@ Statistic   hits H and misses M of each group. One row is in one cell: L1 change
             is public and nobody is filtered out, M = n − H needs no draw, and H changes by 1.
 Draw        every cell + Laplace(Δ/ε), or Gaussian noise: a person's change has two sides under replace-one where misses
             are drawn too, else one, each of length at most m. The loss has as many parts, as for counts (`of_counts`).
-Answer      H/(H+M), or H/n. Its range is every ratio the noisy ranges allow.
-Accuracy    with every cell off by at most t, a share moves most where one of its cells rises and the other falls: by
-            t/n.
+Answer      H/(H+M), or H/n. Its range is every share p that a test at 9β/10 does not reject: (1−p)H − pM has no error
+            but its noise. The rest of β is for the number of rows.
+Accuracy    the noise of (1−p)H − pM reaches farthest where p is 0 or 1.
 Cost        one scan.
 """
 
@@ -21,8 +21,10 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import ClassVar
 
+import numpy as np
+
 from dpengine.core.errors import AllowanceError
-from dpengine.core.types import Ends, Figures, JsonObject
+from dpengine.core.types import Ends, Figures, Floats, JsonObject
 from dpengine.declared.condition_words import conditions
 from dpengine.declared.conditions import Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts
@@ -30,10 +32,10 @@ from dpengine.declared.schema import ItemSet
 from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.query import Bounds, Fields, Sensitivity
-from dpengine.mechanisms.ratios import Estimate, Number, OfRatio
+from dpengine.mechanisms.ratios import Estimate, Number, OfRatio, test_reaches
 from dpengine.mechanisms.trial import IN_A, SOME, WEST, Example, Trial
 from dpengine.messages import say
-from dpengine.noise.ratio_intervals import ratio, ratio_range, share_and_range
+from dpengine.noise.ratio_intervals import ratio, ratio_range, tested_range
 from dpengine.statistics.counts import HitCounts
 
 NOBODY, ALL = Fraction(0), Fraction(100)
@@ -133,7 +135,7 @@ class Proportion(OfRatio[tuple[int, ...]]):
         """Hits and misses together are all rows that meet the condition."""
         if self.by is not None or self.known is not None:
             return None
-        off, total = sum(self.reaches()), sum(raw)
+        (off,), total = self.noise_kind.line_reaches(self.added, np.ones((1, 2)), 1, self.beta / 10), sum(raw)
         return max(ceil(total - off), 0), None if self.conditional else max(floor(total + off), 0)
 
     def coarse(self) -> Fraction:
@@ -143,10 +145,23 @@ class Proportion(OfRatio[tuple[int, ...]]):
         return 100 * sum(self.of.holds(row) for row in rows) / len(rows)
 
     def supposed(self, people: Fraction) -> Number:
-        return min(100 * self.reaches()[0] / people, ALL)
+        reach = self.reaches()[0] if self.known is not None else Fraction(float(self._tests(1)[0]))
+        return min(100 * reach / people, ALL)
+
+    def _tests(self, draws: int) -> Floats:
+        return test_reaches(*self.added, 1, True, draws, self.beta / self.groups * 9 / 10)
+
+    def estimate(self, numbers: Figures, draws: int = 1) -> Estimate:
+        if self.known is not None:
+            return super().estimate(numbers, draws)
+        hits, misses = numbers
+        low, high = tested_range(float(hits - misses) / 2, float(hits + misses) / 2, self._tests(draws))
+        ends = 50 + 50 * low, 50 + 50 * high
+        rows = max(hits, 0) + max(misses, 0)
+        share = float(Fraction(100 * max(hits, 0), rows)) if rows > 0 else sum(ends) / 2
+        return min(max(share, ends[0]), ends[1]), ends
 
     def answer(self, numbers: Figures, reaches: Figures) -> Estimate:
-        if self.known is None:
-            return share_and_range(numbers[0], numbers[1], reaches[0])
+        """With a known number of people."""
         (people, hits), (_, reach) = numbers, reaches
         return ratio(100 * hits, people, NOBODY, ALL), ratio_range(100 * hits, 100 * reach, people, 0, NOBODY, ALL)

@@ -21,7 +21,14 @@ By group    under add/remove as for everyone. Under replace-one a row may leave 
             six parts of ε/6; squared 6h⁴. A row that stays in its group changes (hS, Q) by ((1+t)h², 2(1−t²)h²), t in
             ±1, or less: with r(ax) ≤ a²r(x) for a ≥ 1 and r(ax) ≤ ar(x) for a ≤ 1 that loses at most (1+t)² + 4(1−t²)²
             < 5.1 of the six parts; squared at most 5.1h⁴.
-Answer      the root of Q̂ − Ŝ², from noisy ratios; its range is every value the noisy ranges allow.
+Shared      C₀ = Σ(h − y)², C₁ = Σ2(h² − y²), C₂ = Σ(h + y)² instead, which add up to 4h²N; S = (C₂ − C₀)/4h and Σy² =
+            (C₀ + C₂ − C₁)/4. A row adds 4h² in all, shared out among them, and nothing without a value: 4h² in L1
+            where it is added or removed, twice that where it is replaced. Each gets the whole ε: under add/remove one
+            part, by group under replace-one two parts of ε/2 (as for the mean, `ratios.OfMeans`).
+Answer      the root of the spread V = Σy²/N − (S/N)².
+Range       the true μ and V have Σy² − 2μS + (μ² − V)N = 0 and S − μN = 0. Every V that a test at 4β/5 does not reject
+            for some μ that a test at β/5 does not reject: each test fails with its chance, so the truth is in the
+            range except with β. Both left sides are known sums of noises, bounded in cells of μ and V.
 Cost        one scan.
 """
 
@@ -30,23 +37,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import isqrt, sqrt
 from statistics import pstdev
 from typing import ClassVar
 
+import numpy as np
+
 from dpengine.core.errors import AllowanceError
-from dpengine.core.types import Ends, Figures
+from dpengine.core.types import Ends, Figures, Floats
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
+from dpengine.mechanisms.noise import ADDED, Added, SharedNoise
 from dpengine.mechanisms.query import Sensitivity
-from dpengine.mechanisms.ratios import Estimate, Number, OfRatio
+from dpengine.mechanisms.ratios import Drawn, Estimate, Number, OfRatio
 from dpengine.mechanisms.sums.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
 from dpengine.mechanisms.trial import Example, Trial
-from dpengine.noise.ratio_intervals import ratio, ratio_range
+from dpengine.noise.ratio_intervals import ratio, tested_range
 from dpengine.statistics.counts import Moments
 
 OF_SUM, OF_SQUARES = 6, 5  # w = 6/5
+_CELLS, _SPREADS = 64, 48  # tested means on each side of the middle, and tested spreads
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +80,13 @@ class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
             "with empty cells, Gaussian": {"column": "x", "noise": "gaussian"},
             "of everybody, Gaussian": {"column": "z", "noise": "gaussian"},
             "by group, Gaussian": {"column": "z", "by": "c", "noise": "gaussian"},
+            "with empty cells, shared": {"column": "x", "noise": "shared"},
+            "by group, shared": {"column": "x", "by": "c", "noise": "shared"},
         },
         example=Example({"column": "visits"}, instead="near"),
     )
+
+    accepts: ClassVar[tuple[type[Added], ...]] = (*ADDED, SharedNoise)
 
     def __post_init__(self) -> None:
         if 2 * self.half**2 * MOST_ROWS > MOST_SUM:
@@ -80,15 +96,29 @@ class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
         return Moments(self.column, self.half + 1, 2, self.by, self.groups, self.where)
 
     def noised(self, value: tuple[int, ...]) -> tuple[int, ...]:
-        """(N, S, Q) for each group, or (S, Q) if N is known."""
+        """(N, S, Q) for each group, (S, Q) if N is known, or (C₀, C₁, C₂)."""
         groups = zip(value[0::3], value[1::3], value[2::3], strict=True)
-        parts = [(n, s, 2 * squares - n * self.half**2) for n, s, squares in groups]
+        parts = [self._in_group(n, s, squares) for n, s, squares in groups]
         return tuple(number for part in parts for number in (part if self.known is None else part[1:]))
+
+    def _in_group(self, n: Drawn, s: Drawn, squares: Drawn) -> tuple[Drawn, Drawn, Drawn]:
+        h = self.half
+        if self.shared:
+            return squares - 2 * h * s + h * h * n, 2 * (h * h * n - squares), squares + 2 * h * s + h * h * n
+        return n, s, 2 * squares - n * h**2
+
+    def _moments(self, numbers: Figures) -> tuple[Fraction, Fraction, Fraction]:
+        """N, S and Σy² from the numbers; a known N comes first."""
+        first, second, third = (Fraction(number) for number in numbers)
+        h = self.half
+        if self.shared:
+            return (first + second + third) / (4 * h * h), (third - first) / (4 * h), (first + third - second) / 4
+        return first, second, (third + h * h * first) / 2
 
     @property
     def weights(self) -> tuple[int, ...]:
         h = self.half
-        return (h * h, h, 1) if self.known is None else (OF_SUM * h, OF_SQUARES)
+        return (1, 1, 1) if self.shared else (h * h, h, 1) if self.known is None else (OF_SUM * h, OF_SQUARES)
 
     @property
     def copies(self) -> tuple[int, ...]:
@@ -99,6 +129,8 @@ class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
 
     def sensitivity(self) -> Sensitivity:
         h, replaced = self.half, self.facts.relation == "replace"
+        if self.shared:
+            return self.of_rows((8 if replaced else 4) * h * h, 0)
         moved = 0 if self.known is not None else sum(self.copies) * (2 if replaced and self.by is not None else 1)
         first, second = moved * h**2, moved * h**4  # of a row that comes or goes
         if replaced:
@@ -111,10 +143,16 @@ class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
         """The whole range, as its ends lie unevenly: for values spread over half the declared one, around its middle
         or, if the number of people is public, around a quarter of the way from there to an end."""
         h = self.half
-        middle = people, Fraction(0), -people * h * h / 2
-        beside = people, people * h / 4, -people * 3 * h * h / 8
-        low, high = self.estimate(middle if self.known is None else beside)[1]
-        return high - low
+        if self.known is not None:
+            return self._length(self.estimate((people, people * h / 4, -people * 3 * h * h / 8)))
+        of_number = np.full((1, 3), 1 / (4 * h * h)) if self.shared else np.array([[1.0, 0, 0]])
+        fewer = self.noise_kind.line_reaches(self.added, of_number, 1, self.beta / self.groups / 10)[0]
+        people = max(people - Fraction(float(fewer)), Fraction(1))
+        return self._length(self.estimate(self._in_group(people, Fraction(0), people * h * h / 4)))
+
+    @staticmethod
+    def _length(estimate: Estimate) -> Number:
+        return estimate[1][1] - estimate[1][0]
 
     def limits(self, part: str = "") -> Ends | None:
         """From 0, if all have the same value, to half the range, if half of the rows are at each end."""
@@ -126,20 +164,72 @@ class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
     def truth(self, rows: Sequence[Row]) -> float:
         return pstdev(self.values(rows))
 
+    def estimate(self, numbers: Figures, draws: int = 1) -> Estimate:
+        """The standard deviation in the column's unit, and its range."""
+        n, s, squares = self._moments(numbers)
+        h = Fraction(self.half)
+        mean = ratio(s, n, -h, h)
+        middle = ratio(squares, n, Fraction(0), h * h) - mean**2
+        low, high = self._spreads(float(s / h), float(squares / h**2), float(n), draws)
+
+        def deviation(square: float) -> float:
+            return float(self.declared.step * h) / 2 * sqrt(min(max(square, 0.0), 1.0))
+
+        return deviation(min(max(float(middle / h**2), low), high)), (deviation(low), deviation(high))
+
     def answer(self, numbers: Figures, reaches: Figures) -> Estimate:
-        """The standard deviation in the column's unit, and every value the noisy ranges allow."""
-        (n, s, q), (reach_n, reach_s, reach_q), h = numbers, reaches, Fraction(self.half)
-        mean_low, mean_high = ratio_range(s, reach_s, n, reach_n, -h, h)
-        q_low, q_high = ratio_range(q, reach_q, n, reach_n, -h * h, h * h)
-        nearest = Fraction(0) if mean_low <= 0 <= mean_high else min(mean_low**2, mean_high**2)
-        farthest = max(mean_low**2, mean_high**2)
-        low, high = (q_low + h * h) / 2 - farthest, (q_high + h * h) / 2 - nearest
-        middle = (ratio(q, n, -h * h, h * h) + h * h) / 2 - ratio(s, n, -h, h) ** 2
+        raise NotImplementedError  # `estimate` needs the law of the noise
 
-        def deviation(square: Fraction) -> float:
-            return float(self.declared.step) / 2 * sqrt(min(max(square, Fraction(0)), h * h))
+    def _spreads(self, s: float, squares: float, n: float, draws: int) -> tuple[float, float]:
+        """The least and the largest V/h² that the tests do not reject, from S/h, Σy²/h² and N."""
+        beta = self.beta / self.groups
+        kind = "shared" if self.shared else "known" if self.known is not None else ""
+        of_mean, of_spread = _test_reaches(self.added, self.half, kind, draws, beta)
+        if n <= 0:
+            return 0.0, 1.0
+        least, most = tested_range(s, n, of_mean)
+        edges = np.linspace(-1, 1, len(of_spread) + 1)
+        start, end = np.maximum(edges[:-1], least), np.minimum(edges[1:], most)
+        place = np.clip(s / n, start, end)  # where Σy² − 2μS + μ²N is least in a cell
+        lowest = squares - 2 * place * s + place**2 * n
+        highest = np.maximum(squares - 2 * start * s + start**2 * n, squares - 2 * end * s + end**2 * n)
+        cells = np.linspace(0, 1, _SPREADS + 1)
+        low = np.maximum((lowest[:, None] - of_spread) / n, cells[:-1])
+        high = np.minimum((highest[:, None] + of_spread) / n, cells[1:])
+        kept = (low <= high) & (start <= end)[:, None]
+        if not kept.any():
+            return 0.0, 1.0
+        return max(float(low[kept].min()) - 1e-12, 0.0), min(float(high[kept].max()) + 1e-12, 1.0)
 
-        return deviation(middle), (deviation(low), deviation(high))
+
+@lru_cache(maxsize=64)
+def _test_reaches(noises: tuple[Added, ...], h: int, kind: str, draws: int, beta: Fraction) -> tuple[Floats, Floats]:
+    """How far (S − uhN)/h can be from 0 in each cell of u, from −1 to 1, and (Σy² − 2uhS + (u² − v)h²N)/h² in each cell
+    of u and of v, from 0 to 1. A cell takes the largest size of each factor in it, which is at a corner: each only
+    rises or only falls with u and with v."""
+    u, v = np.arange(_CELLS + 1) / _CELLS, np.arange(_SPREADS + 1) / _SPREADS
+    if kind == "shared":
+        line = np.stack((-1 - u, -u, 1 - u)) / (4 * h * h)
+        field = np.stack(
+            [
+                np.add.outer((1 + u) ** 2, -v),
+                np.add.outer(u**2 - 1, -v),
+                np.add.outer((1 - u) ** 2, -v),
+            ]
+        ) / (4 * h * h)
+    else:
+        whole = np.zeros((len(u), len(v)))
+        line = np.stack((-u, np.full(len(u), 1 / h), np.zeros(len(u))))
+        of_sum, of_squares = whole + (-2 * u / h)[:, None], whole + 1 / (2 * h * h)
+        field = np.stack([np.add.outer(u**2 + 0.5, -v), of_sum, of_squares])
+        if kind == "known":
+            line, field = line[1:], field[1:]
+    largest = np.maximum.reduce([np.abs(field[:, a : a + _CELLS, b : b + _SPREADS]) for a in (0, 1) for b in (0, 1)])
+    sides = np.maximum(np.abs(line[:, :-1]), np.abs(line[:, 1:]))
+    reaches = noises[0].line_reaches
+    of_mean = reaches(noises, sides.T, draws, beta / 5)
+    of_spread = reaches(noises, largest.reshape(len(field), -1).T, draws, beta * 4 / 5).reshape(_CELLS, _SPREADS)
+    return np.concatenate((of_mean[::-1], of_mean)), np.concatenate((of_spread[::-1], of_spread))
 
 
 def _longest(h: int, of_sum: int, of_squares: int) -> int:

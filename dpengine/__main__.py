@@ -46,6 +46,9 @@ def main(arguments: list[str]) -> int:
     except AllowanceError as complaint:
         print(complaint, file=sys.stderr)
         return 2
+    except PermissionError as error:
+        print(say("command.forbidden", place=str(error.filename)), file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

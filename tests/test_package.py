@@ -17,6 +17,7 @@ from packaging.requirements import Requirement
 
 import allowance
 from allowance import cli
+from dpengine import __main__ as commands
 from dpengine.core import places
 from tools import dist, release
 
@@ -142,6 +143,21 @@ def test_the_command_knows_its_verbs(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     taken = run(installed, tmp_path, "-m", "allowance", "--home", "file")
     assert taken.returncode == 2 and len(taken.stderr.splitlines()) == 1
+
+
+def test_a_place_of_another_user_is_refused_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tests may run as root, who may use every place."""
+
+    def refuse(path: Path, **_: object) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "exists", refuse)
+    for words in (["backup", "copy"], ["verify"], ["move", "all.zip"], ["arrive", "all.zip"], ["people"]):
+        assert commands.main([*words, "--home", str(tmp_path)]) == 2, words
+        [said] = capsys.readouterr().err.splitlines()
+        assert str(tmp_path) in said and "user" in said
 
 
 def test_where_the_folder_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ SENTENCES: dict[str, str] = {
     "backup.loading": "A table is being brought in or declared anew; make the copy when that is done.",
     "backup.failed": "The copy could not be finished: the disk there may be full or read-only. What was written of it was removed; the workspace is as it was.",
     "backup.no_folder": "There is no folder “{place}” in which you may write. Make it first, or name another.",
+    "command.forbidden": "This user may not use “{place}”. Run the command as the user who runs Allowance, or name another place.",
     "backup.nothing": "There is no workspace in “{place}”; name its folder with --home.",
     "backup.done": "Copied {tables} tables and a ledger of {rows} rows, head {head}, to {place}. Files in files/ were not copied.",
     "move.usage": "Say which file to write: python -m dpengine move FILE [--home WORKSPACE]. The app must be stopped; afterwards this folder opens no more.",

@@ -33,6 +33,7 @@ SENTENCES: dict[str, str] = {
     "backup.loading": "Neka tabela se pravkar prinaša ali na novo opisuje; kopijo naredite, ko bo to končano.",
     "backup.failed": "Kopije ni bilo mogoče dokončati: disk tam je morda poln ali samo za branje. Kar je bilo zapisano, je odstranjeno; delovni prostor je tak, kot je bil.",
     "backup.no_folder": "Mape »{place}«, v katero bi smeli pisati, ni. Najprej jo ustvarite ali navedite drugo.",
+    "command.forbidden": "Ta uporabnik ne sme uporabljati »{place}«. Ukaz zaženite kot uporabnik, ki poganja Allowance, ali navedite drugo mesto.",
     "backup.nothing": "V »{place}« ni delovnega prostora; njegovo mapo navedite z --home.",
     "backup.done": "Kopirano v {place}: tabel {tables}, knjiga z vrsticami {rows}, glava {head}. Datoteke v files/ niso bile kopirane.",
     "move.usage": "Povejte, v katero datoteko: python -m dpengine move DATOTEKA [--home MAPA]. Program mora biti ustavljen; ta mapa se potem ne odpre več.",

@@ -47,12 +47,12 @@ from dpengine.storage.registry import Record
 from dpengine.storage.tokens import Token
 from dpengine.table import Table
 
-# A table as one person asks it: priced against both limits, the table's and their own.
-
 NOTHING = Fraction(0)
 
 
 class PersonTable(Table):
+    """A table as one person asks it: priced against both limits, the table's and their own."""
+
     @property
     def _delta_at_hand(self) -> Fraction:
         """The person's part of the δ reserve, rounded down to two figures if their share does not divide it."""
@@ -223,6 +223,8 @@ def _times(rule: Rule, payer: Payer, price: Cost) -> int:
         return max(runs)
     return min(max(runs), people_rules.delta_room(rule, payer.grant, payer.held) // price.delta)
 
+
+# The face itself
 
 _log = logging.getLogger("allowance")
 

@@ -4,12 +4,9 @@
 person moves it by at most s (replace-one, and add/remove too). Integer noise is added to the sum; the answer is the
 sum over ns, clamped to [0, 1], which is post-processing and never moves it away from the truth.
 
-**Lecture** (its corollary 5). γ = ε/√(8k·ln(1/δ)) and Laplace noise of scale s/γ make k adaptive answers (ε, δ)-DP,
-*only* where ε ≤ 2·ln(1/δ); claim 6: all are within α = ln(k/β)/(γn) of the table's own values, but for β.
-
-**Tight.** The least noise that the budget rule admits k times (`accountant/filter.py`): Laplace of scale s/ε₀ with the
-largest ε₀ that either clause of the rule allows; discrete Gaussian of variance s²/(2ρ) with the largest ρ its Rényi
-clause allows. Both may be asked adaptively, and among other questions: the rule is a filter.
+**Tight.** The least noise that the budget rule admits k times (`accountant/filter.py`): discrete Gaussian of variance
+s²/(2ρ) with the largest ρ its Rényi clause allows. It may be asked adaptively, and among other questions: the rule is a
+filter. A session (`mechanisms/session`) also offers Laplace noise and the lecture's.
 
 **α** here is for the noise that is drawn, discrete and scaled: Pr[some |Z_j| > reach] ≤ k·Pr[|Z| > reach] ≤ β.
 """
@@ -21,15 +18,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpengine.accountant import compositions as strong
-from dpengine.accountant import filter
-from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
 from dpengine.core.amounts import BETA
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import PICO, ceiling, down, ln_above, up
-from dpengine.core.remembered import largest
+from dpengine.core.exact import down, up
 from dpengine.noise import tails
 
 if TYPE_CHECKING:
@@ -51,7 +44,6 @@ class Calibration:
     steps: int  # a row's value is a multiple of 1/steps
     amount: Fraction  # of the noise on the sum, in steps: the scale of the Laplace law, the variance of the Gaussian
     beta: Fraction = BETA
-    lecture_alpha: Fraction | None = None  # of the lecture's formula under the same (ε, δ); None where it does not hold
 
     def __post_init__(self) -> None:
         check(self.people, self.answers, self.beta, self.steps)
@@ -83,43 +75,11 @@ class Calibration:
         """With probability ≥ 1−β all answers are within this of the table's own averages."""
         return self.alpha_at(self.beta)
 
-    @property
-    def ratio(self) -> Fraction | None:
-        """α divided by the lecture's: below 1 is tighter."""
-        if self.lecture_alpha is None:
-            return None
-        return Fraction(self.reach(self.beta), self.people * self.steps) / self.lecture_alpha
-
     def draw(self, coins: Coins, sums: Sequence[int]) -> list[Fraction]:
         """Noisy answers to queries with these sums over the rows, in steps. The caller has already charged them."""
         noisy = coins.laplace(sums, self.amount) if self.kind == LAPLACE else coins.gaussian(sums, self.amount)
         most = self.people * self.steps
         return [Fraction(min(max(value, 0), most), most) for value in noisy]
-
-
-def lecture(
-    people: int, answers: int, epsilon: Fraction, delta: Fraction, beta: Fraction = BETA, steps: int = 1
-) -> Calibration:
-    """The lecture's noise; refused where its corollary does not hold."""
-    check(people, answers, beta, steps)
-    gamma = strong.advanced_each(epsilon, delta, answers)
-    return Calibration(LAPLACE, people, answers, steps, steps / gamma, beta, _formula(people, answers, gamma, beta))
-
-
-def laplace(
-    people: int, answers: int, rule: Rule, beta: Fraction = BETA, steps: int = 1, totals: Totals = Totals.NOTHING
-) -> Calibration:
-    """The least Laplace noise with which the rule admits this many answers after `totals`."""
-    check(people, answers, beta, steps)
-
-    def admitted(pico: int) -> bool:
-        return filter.fits(rule, totals, cost(Pure(Fraction(pico, PICO)), rule.alpha), answers) >= answers
-
-    most = largest(lambda pico: pico == 0 or admitted(pico), 0, ceiling(rule.epsilon * PICO))
-    if most == 0:
-        raise AllowanceError("validity.no_room", answers=answers)
-    amount = steps / Fraction(most, PICO)
-    return Calibration(LAPLACE, people, answers, steps, amount, beta, _lecture_alpha(people, answers, rule, beta))
 
 
 def gaussian(
@@ -133,7 +93,7 @@ def gaussian(
     if room <= 0 or totals.delta > rule.delta_reserve:
         raise AllowanceError("validity.no_room", answers=answers)
     amount = up(steps**2 * rule.alpha / (2 * room), 10**6)
-    return Calibration(GAUSSIAN, people, answers, steps, amount, beta, _lecture_alpha(people, answers, rule, beta))
+    return Calibration(GAUSSIAN, people, answers, steps, amount, beta)
 
 
 def rule_of(epsilon: Fraction, delta: Fraction) -> Rule:
@@ -148,15 +108,3 @@ def check(people: int, answers: int, beta: Fraction, steps: int = 1) -> None:
             raise AllowanceError(f"validity.{name}", most=most)
     if not 0 < beta < 1:
         raise AllowanceError("validity.beta")
-
-
-def _lecture_alpha(people: int, answers: int, rule: Rule, beta: Fraction) -> Fraction | None:
-    try:
-        return _formula(people, answers, strong.advanced_each(rule.epsilon, rule.delta, answers), beta)
-    except AllowanceError:  # its corollary does not hold there
-        return None
-
-
-def _formula(people: int, answers: int, gamma: Fraction, beta: Fraction) -> Fraction:
-    """α = ln(k/β)/(γn), rounded up."""
-    return up(ln_above(answers / beta) / (gamma * people))

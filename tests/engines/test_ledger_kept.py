@@ -27,6 +27,7 @@ from dpengine.core.types import JsonObject
 from dpengine.ledger.chain import hash_of
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import COLUMNS, charge_body, charge_totals
+from dpengine.ledger.sqlite_file import VERSION
 from tests.helpers_ledger import USUAL, ask, raises, until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -319,8 +320,8 @@ def test_a_database_belongs_to_one_folder(database: str, ledger: Ledger, tmp_pat
 
 def test_a_ledger_of_another_version_is_left_alone(database: str, ledger: Ledger) -> None:
     for change, code in (
-        ("UPDATE edition SET version = 3", "newer"),
-        ("UPDATE edition SET version = 1", "older"),
+        (f"UPDATE edition SET version = {VERSION + 1}", "newer"),
+        (f"UPDATE edition SET version = {VERSION - 1}", "older"),
         ("DROP TABLE edition", "older"),
     ):
         with closing(stranger(database, ledger)) as other:

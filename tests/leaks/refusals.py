@@ -24,6 +24,7 @@ from dpengine.core.amounts import read_delta, read_epsilon
 from dpengine.core.exact import read_typed
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.unit import Unit
+from dpengine.ledger.sqlite_file import VERSION
 from dpengine.mechanisms import catalogue
 from dpengine.released.curves import sample
 from dpengine.statistics.features import model_from_json
@@ -395,8 +396,8 @@ CAUSES: dict[str, Cause] = {
     # The ledger and receipts.
     "ledger.locked": acts.locked,
     "ledger.damaged": acts.damaged,
-    "workspace.newer": acts.of_version(3),
-    "workspace.older": acts.of_version(1),
+    "workspace.newer": acts.of_version(VERSION + 1),
+    "workspace.older": acts.of_version(VERSION - 1),
     "ledger.unwritable": acts.read_only,
     "ledger.full": lambda b: acts.full(b),
     "backup.exists": lambda b: backup.backup(b.stage.workspace.folder, b.folder),

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -74,13 +74,6 @@ class State:
     @property
     def left(self) -> int:
         return self.questions - self.asked
-
-    def as_json(self) -> dict[str, int]:
-        return asdict(self)
-
-    @staticmethod
-    def from_json(data: dict[str, int]) -> State:
-        return State(data["questions"], data["asked"])
 
 
 @dataclass(frozen=True)

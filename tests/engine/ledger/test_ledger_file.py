@@ -17,6 +17,7 @@ from dpengine.ledger import ledger as reader_module
 from dpengine.ledger import repeats, sqlite_file
 from dpengine.ledger.chain import hash_of
 from dpengine.ledger.ledger import Ledger
+from dpengine.ledger.sqlite_file import VERSION
 from tests.helpers_ledger import WIDE, ask, opened, raises
 
 # Size: what a decision reads does not grow
@@ -149,7 +150,7 @@ def test_each_thread_has_its_own_connection_and_none_is_left_open(tmp_path: Path
         assert ledger.standing("b").charges == 20  # and a later call opens a new one
 
 
-@pytest.mark.parametrize(("version", "code"), [(3, "workspace.newer"), (1, "workspace.older")])
+@pytest.mark.parametrize(("version", "code"), [(VERSION + 1, "workspace.newer"), (VERSION - 1, "workspace.older")])
 def test_a_ledger_of_another_version_is_left_alone(tmp_path: Path, version: int, code: str) -> None:
     path = tmp_path / "ledger.sqlite"
     with opened(tmp_path) as ledger, ledger._file.writing() as db:

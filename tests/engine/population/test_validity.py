@@ -9,6 +9,8 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from helpers_noise import laplace
+from helpers_noise import lecture as lecture_noise
 
 from dpengine.core.amounts import BETA
 from dpengine.core.errors import AllowanceError
@@ -195,7 +197,7 @@ def test_planned_noise_is_as_good_as_a_grid_of_noises(name: str) -> None:
 
 def test_laplace_noise_has_widths_too() -> None:
     rule = noise_for_k.rule_of(F(1, 10), F(1, 10**6))
-    noise = noise_for_k.laplace(10**5, 20, rule)
+    noise = laplace(10**5, 20, rule)
     assert [one.theorem for one in validity.widths(noise)] == ["information", "jung", "lecture"]
     alone = jung(noise_of(10**5, 1, F(50), LAPLACE))  # one pure answer: basic composition, no δ
     assert alone.terms["delta"] == 0 and alone.width < F(3, 100)
@@ -274,8 +276,8 @@ def calibrations() -> dict[str, Calibration]:
     planned = people_needed.planned(PEOPLE, ANSWERS).noise
     assert planned is not None
     return {
-        "lecture": noise_for_k.lecture(PEOPLE, ANSWERS, F(1), F(1, 10**4)),
-        "laplace": noise_for_k.laplace(PEOPLE, ANSWERS, rule),
+        "lecture": lecture_noise(PEOPLE, ANSWERS, F(1), F(1, 10**4)),
+        "laplace": laplace(PEOPLE, ANSWERS, rule),
         "gaussian": noise_for_k.gaussian(PEOPLE, ANSWERS, rule),
         "planned": planned,
     }

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
+from dpengine.ledger.sqlite_file import VERSION
 from dpengine.storage.registry import Registry
 from dpengine.workspace import Workspace
 
@@ -156,7 +157,7 @@ def test_two_revisions_at_once_end_with_one_of_them(workspace: Workspace) -> Non
     other.close()
 
 
-@pytest.mark.parametrize(("version", "code"), [(3, "workspace.newer"), (1, "workspace.older")])
+@pytest.mark.parametrize(("version", "code"), [(VERSION + 1, "workspace.newer"), (VERSION - 1, "workspace.older")])
 def test_a_workspace_of_another_version_is_left_alone(tmp_path: Path, version: int, code: str) -> None:
     workspace = Workspace(tmp_path / "var")
     add(workspace)

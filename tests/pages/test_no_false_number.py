@@ -16,6 +16,7 @@ from dpengine.messages import say
 from dpengine.messages.language import speaking
 from ui.data import presets
 from ui.words.markup import unmarked
+from ui.words.wording import axis
 
 
 def notes_of(shown: str) -> str:
@@ -237,3 +238,22 @@ def test_a_plan_lists_the_check_that_it_bought(home: dp.Workspace) -> None:
     assert [entry.charge.claim["key"] for entry in table.checks_of("run")] == ["fit_checks"]
     shown = plain(html_of(open_page("plan", table=table.name, run="run")))
     assert "does not fit the declaration, in each of weight" in shown
+
+
+@pytest.mark.parametrize("lang", ["en", "sl"])
+def test_an_answer_that_counts_rows_says_rows_in_headline_and_axis(home: dp.Workspace, lang: str) -> None:
+    """Also in lists; before a check said that ids repeat, the same answer said people."""
+    table = repeated(home)
+    answer = table.ask(table.query("count", by="town", epsilon="1"), checked=True, anyway=True)
+    with speaking(lang):
+        people, rows = say("chart.people"), say("chart.rows")
+        worded = home.table("pupils").recall(answer.query)[0].query
+        assert axis(answer.query) == people and axis(worded) == rows
+        assert rows.lower() in worded.sentence().lower() and people.lower() not in worded.sentence().lower()
+    pages = [open_page("ask", lang=lang, table="pupils", answer=answer.request_id)]
+    pages.append(open_page("answers", lang=lang, table="pupils"))
+    for page in pages:
+        shown = plain(html_of(page))
+        counted = {"en": r"\d (people|persons)\b", "sl": r"\d oseb"}[lang]
+        assert not re.search(counted, shown), re.search(f".{{60}}{counted}", shown)
+        assert re.search({"en": r"\d rows\b", "sl": r"\d vrstic"}[lang], shown)

@@ -48,6 +48,11 @@ def fits_of_answer(answer: dp.Answer) -> Fits:
     return fits_of_answers(str(answer.receipt["table"]))
 
 
+def repeated(name: str) -> bool:
+    """Do ids of this table repeat though one row each was declared?"""
+    return bool(fits_of_answers(name).repeated)
+
+
 def fits_of_answers(name: str) -> Fits:
     """What checks say about the columns of a table that may be gone."""
     if name in SAMPLES:

@@ -83,7 +83,7 @@ class Promise(ABC):
 
     def each(self, asked: Asked, of: int) -> str:
         """How far each of `of` figures may be off."""
-        return say("answer.ranges", of=of, chance=chance(asked.beta))
+        return say("answer.ranges_one" if of == 1 else "answer.ranges", of=of, chance=chance(asked.beta))
 
     def size(self) -> str:
         """The amount by itself, in its own unit."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import JsonObject
@@ -22,7 +22,8 @@ class Facts:
     relation: Relation
     about: int
     header: tuple[str, ...] = ()  # the file's column names, declared or not
-    repeated: bool = False  # a paid check says that "one row each" is wrong: words say rows, and nothing else changes
+    # A paid check says that "one row each" is wrong: words say rows, and nothing else changes.
+    repeated: bool = field(default=False, compare=False)
 
     @property
     def people(self) -> int | None:

@@ -252,7 +252,7 @@ def test_an_answer_that_counts_rows_says_rows_in_headline_and_axis(home: dp.Work
     with speaking(lang):
         people, rows = say("chart.people"), say("chart.rows")
         worded = home.table("pupils").recall(answer.query)[0].query
-        assert axis(answer.query) == people and axis(worded) == rows
+        assert axis(before) == people and axis(worded) == axis(answer.query) == rows
         assert rows.lower() in worded.sentence().lower() and people.lower() not in worded.sentence().lower()
     pages = [open_page("ask", lang=lang, table="pupils", answer=answer.request_id)]
     pages.append(open_page("answers", lang=lang, table="pupils"))

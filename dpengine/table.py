@@ -37,6 +37,7 @@ from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.core.types import Json
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.facts import Facts
+from dpengine.declared.id_names import id_like
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Standing
@@ -95,6 +96,8 @@ class Table:
             about=record.about,
             header=tuple(record.header),
         )
+        if not self.practice and self.facts.unit == Unit.rows() and id_like(self.facts):
+            self.facts = replace(self.facts, repeated=bool(self.fits().repeated))
         self._asker = Asker(workspace, record, budget, actor, self.facts)
 
     @property

@@ -79,6 +79,11 @@ class ColumnFit:
         return self.found is not None and not (self.doubted or self.in_part or self.found.quiet)
 
     @property
+    def may_hide(self) -> bool:
+        """Is it checked so roughly that as many cells as refuse a question may not fit?"""
+        return self.rough and self.hidden >= GATE
+
+    @property
     def one_side(self) -> str:
         """“above” or “below” if cells certainly lie beyond this end of the range and hardly any beyond the other."""
         parts = {} if self.found is None else self.found.parts

@@ -205,7 +205,7 @@ def _asked(charge: str, facts: Facts, entry: Entry) -> AnyQuery:
     """The question of a charge. The last few are cached: a page rebuilds an answer of many columns at every click, and
     that takes longer than drawing it."""
     cached = _kept.get(charge)
-    if cached is None or cached[0] != facts:
+    if cached is None or (cached[0], cached[0].repeated) != (facts, facts.repeated):
         cached = facts, _built(facts, entry.charge.claim)
         with _lock:
             while len(_kept) >= _MOST_KEPT:

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from dpengine.core.types import JsonObject
 from dpengine.declared.cell_kinds import ABOVE, EMPTY, FITS, UNREADABLE
-from dpengine.declared.conditions import Row
+from dpengine.declared.conditions import Row, kind_name
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING
 from dpengine.declared.unit import Unit
@@ -41,7 +41,8 @@ def one_person(rows: tuple[Row, ...]) -> tuple[Row, ...]:
 POSSIBLE_ROWS: tuple[Row, ...] = tuple(
     one_person(({"x": x, "c": c, "z": 2 if x == MISSING else x, "d": (x + c) % 2, "t": (x + c) % 3, "s": held},))[0]
     | {"p": 1 if x == MISSING else x}
-    | {"b": x, "fault": max(c, int(x == 3)), "kind x": KINDS_OF_X[x], "kind c": (FITS, UNREADABLE)[c], "kind z": x + 1}
+    | {kind_name(name): (FITS, UNREADABLE)[c] for name in SCHEMA.columns}
+    | {"b": x, "fault": max(c, int(x == 3)), "kind x": KINDS_OF_X[x], "kind z": x + 1}
     | {"raw number": RAW_NUMBERS[x], "raw text": RAW_TEXTS[(x + c) % 5]}
     for (x, c), held in zip(product((MISSING, 0, 1, 3), (0, 1)), SETS, strict=True)
 )

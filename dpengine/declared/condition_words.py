@@ -11,10 +11,10 @@ from dpengine.declared.grouped import Grouped, Ref
 from dpengine.messages import plain, say
 
 
-def who(where: Predicate, by: Ref | None = None, rows: int = 0) -> str:
+def who(where: Predicate, by: Ref | None = None, rows: int | None = None) -> str:
     """“everyone”, or “people where district is Mill or Hill and age is at least 30, by district”. With `rows` it says
-    rows instead of people, for tables where a person may have several and at most so many of each count."""
-    kind = ".rows" if rows else ""
+    rows instead of people: at most this many of each person, or 0 for all."""
+    kind = "" if rows is None else ".rows" if rows else ".all_rows"
     facts = {} if where.everyone else {"conditions": conditions(where)}
     people = say(f"who.{'where' if facts else 'everyone'}{kind}", most=rows, **facts)
     return people if by is None else say("who.by_group" if isinstance(by, Grouped) else "who.by", who=people, by=by)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import JsonObject
@@ -22,10 +22,17 @@ class Facts:
     relation: Relation
     about: int
     header: tuple[str, ...] = ()  # the file's column names, declared or not
+    # A paid check says that "one row each" is wrong: words say rows, and nothing else changes.
+    repeated: bool = field(default=False, compare=False)
 
     @property
     def people(self) -> int | None:
         return self.about if self.relation == "replace" else None
+
+    @property
+    def said_rows(self) -> int | None:
+        """None: words say people. Else they say rows: at most this many of each person, or 0 for all."""
+        return self.unit.counted if self.unit.counted or self.repeated else None
 
     def in_file(self, name: object) -> str:
         """A column of the file, declared or not. The names in a file are public."""

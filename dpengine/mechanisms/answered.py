@@ -81,15 +81,15 @@ class Answered(ABC):
 
     @property
     def counts_rows(self) -> bool:
-        """Does the question count rows rather than people? Yes if a person may have several rows, unless the question
-        decides otherwise. Sets count the people who hold an item."""
+        """Does the question count rows rather than people? Yes if a person may or does have several rows, unless the
+        question decides otherwise. Sets count the people who hold an item."""
         return self.rows_in_form(self.facts, {"column": self.answer_column, "people": getattr(self, "people", False)})
 
     @classmethod
     def rows_in_form(cls, facts: Facts, given: JsonObject) -> bool:
         """`counts_rows` for a form that is not complete yet."""
         sets = isinstance(facts.schema.columns.get(str(given.get("column"))), ItemSet)
-        return facts.unit.id_column is not None and not sets and not given.get("people")
+        return facts.said_rows is not None and not sets and not given.get("people")
 
     @property
     def counted(self) -> str:

@@ -85,7 +85,7 @@ class Promise(ABC):
 
     def each(self, asked: Asked, of: int) -> str:
         """How far each of `of` figures may be off."""
-        return say("answer.ranges", of=of, chance=chance(asked.beta))
+        return say("answer.ranges_one" if of == 1 else "answer.ranges", of=of, chance=chance(asked.beta))
 
     def size(self) -> str:
         """The amount by itself, in its own unit."""
@@ -310,7 +310,8 @@ class Within(Promise):
     def each(self, asked: Asked, of: int) -> str:
         if self.nominal or self.spread:
             return super().each(asked, of)
-        return say("answer.within_all", alpha=self.alpha_words(asked), of=of, chance=chance(self.beta))
+        code = "answer.within_one" if of == 1 else "answer.within_all"
+        return say(code, alpha=self.alpha_words(asked), of=of, chance=chance(self.beta))
 
     def guess(self, asked: Asked | None = None) -> str:
         supposed = super().guess(asked)
@@ -402,7 +403,8 @@ class WithinEach(OfShare):
         if self.empty:
             return say("promise.within_each_nothing") + self.guess(asked)
         each = self._each(asked) if asked is not None else ""
-        return say("promise.within_each", share=percent_up(self.share), each=each, **words) + self.guess(asked)
+        code = "promise.within_each_one" if len(self.columns) == 1 else "promise.within_each"
+        return say(code, share=percent_up(self.share), each=each, **words) + self.guess(asked)
 
     def _each(self, asked: Asked) -> str:
         """“ (age ±1.2, salary ±310 €)”: the first columns; empty for made-up ones."""

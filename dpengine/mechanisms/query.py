@@ -168,7 +168,7 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     def whom(self) -> str:
         """Who counts, as words inside `sentence`."""
-        return who(self.where, self.by, self.facts.unit.counted if self.counts_rows else 0)
+        return who(self.where, self.by, self.facts.said_rows if self.counts_rows else None)
 
     @abstractmethod
     def need(self) -> AnyNeed | RawNeed: ...

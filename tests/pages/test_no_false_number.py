@@ -16,6 +16,7 @@ from dpengine.messages import say
 from dpengine.messages.language import speaking
 from ui.data import presets
 from ui.words.markup import unmarked
+from ui.words.wording import axis
 
 
 def notes_of(shown: str) -> str:
@@ -237,3 +238,26 @@ def test_a_plan_lists_the_check_that_it_bought(home: dp.Workspace) -> None:
     assert [entry.charge.claim["key"] for entry in table.checks_of("run")] == ["fit_checks"]
     shown = plain(html_of(open_page("plan", table=table.name, run="run")))
     assert "does not fit the declaration, in each of weight" in shown
+
+
+@pytest.mark.parametrize("lang", ["en", "sl"])
+def test_an_answer_that_counts_rows_says_rows_in_headline_and_axis(home: dp.Workspace, lang: str) -> None:
+    """Also in lists; before a check said that ids repeat, the same answer said people."""
+    table = repeated(home)
+    before = table.query("count", by="town", epsilon="1")
+    answer = home.table("pupils").ask(
+        before, checked=True, anyway=True
+    )  # a question built before the check is the same
+    assert "at most 1" not in plain(html_of(open_page("ask", table="pupils", q="count", epsilon="0.1")))
+    with speaking(lang):
+        people, rows = say("chart.people"), say("chart.rows")
+        worded = home.table("pupils").recall(answer.query)[0].query
+        assert axis(before) == people and axis(worded) == axis(answer.query) == rows
+        assert rows.lower() in worded.sentence().lower() and people.lower() not in worded.sentence().lower()
+    pages = [open_page("ask", lang=lang, table="pupils", answer=answer.request_id)]
+    pages.append(open_page("answers", lang=lang, table="pupils"))
+    for page in pages:
+        shown = plain(html_of(page))
+        counted = {"en": r"\d (people|persons)\b", "sl": r"\d oseb"}[lang]
+        assert not re.search(counted, shown), re.search(f".{{60}}{counted}", shown)
+        assert re.search({"en": r"\d rows\b", "sl": r"\d vrstic"}[lang], shown)

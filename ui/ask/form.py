@@ -40,7 +40,7 @@ def kept_where_note(
     if not _came_along("where", where, asked):
         return
     try:
-        people = who(read_predicate(where, table.schema), rows=table.facts.unit.counted if rows else 0)
+        people = who(read_predicate(where, table.schema), rows=table.facts.said_rows if rows else None)
     except dp.AllowanceError:  # not complete yet, which the form says
         return
     _say("ask-still", say("form.still", who=people), say("form.still_drop.rows" if rows else "form.still_drop"), drop)

@@ -77,7 +77,8 @@ def _together(reading: Reading, beta: Fraction) -> None:
         lines.append(f'<p class="muted">{escape(say(f"looks.{reading.kind}", count=reading.count))}</p>')
     words = range_words(combined)
     if isinstance(combined.interval, dict):
-        words = say("answer.ranges", of=len(combined.interval), chance=chance(reading.beta))
+        code = "answer.ranges_one" if len(combined.interval) == 1 else "answer.ranges"
+        words = say(code, of=len(combined.interval), chance=chance(reading.beta))
     lead = f'<p class="lead">{escape(words)}</p>{answer_notes.fit_notes(combined)}'
     lines.append(answer_notes.finding(combined, lead, kind="together"))
     if reading.agree:

@@ -252,7 +252,11 @@ def describe(
             return found.useful if times == 1 else found.clear
         return None if steps else enough(table, query, price, times)
 
-    rows = f'<p class="muted">{escape(answer_notes.several_rows(query))}</p>' if steps and query.counts_rows else ""
+    rows = (
+        f'<p class="muted">{escape(answer_notes.several_rows(query))}</p>'
+        if steps and query.counts_rows and query.facts.unit.counted
+        else ""
+    )
     lines = [f"{rows}<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"]
     lines.append(answer_notes.cut_note(query))
     if not steps:  # there the button says it

@@ -48,6 +48,11 @@ def fits_of_answer(answer: dp.Answer) -> Fits:
     return fits_of_answers(str(answer.receipt["table"]))
 
 
+def repeated(name: str) -> bool:
+    """Do ids of this table repeat though one row each was declared?"""
+    return bool(fits_of_answers(name).repeated)
+
+
 def fits_of_answers(name: str) -> Fits:
     """What checks say about the columns of a table that may be gone."""
     if name in SAMPLES:
@@ -132,8 +137,9 @@ def finding(answer: dp.Answer, lead: str = "", linked: bool = False, kind: str =
 def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[str] = ()) -> str:
     """Notes in the size of the headline, and links to what helps.
 
-    The notes say that rows count and not people, what a check doubts, and that nobody has checked. What a check looked
-    for and did not find follows in the usual size. An answer that says nothing gets only the first two.
+    The notes say that rows count and not people, what a check doubts, that nobody has checked, and what a check could
+    have missed, if that is a tenth of the cells or more; if it is less, this follows in the usual size. An answer that
+    says nothing gets only the first two.
     A column in `below` has its figures further down.
     """
     whole = fits_of_answer(answer)
@@ -149,6 +155,8 @@ def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[st
     if telling := not _says_nothing(answer):
         notes += filter(None, [unchecked_words(fits)])
         rough = rough_words(fits)
+        if any(fit.may_hide for fit in fits):
+            notes, rough = [*notes, rough], ""
     lines = [f'<p class="headline-note">{escape(" ".join(notes))}</p>'] if notes else []
     lines += [f"<p>{escape(rough)}</p>"] if rough else []
     if linked:

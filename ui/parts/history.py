@@ -24,7 +24,7 @@ from ui.words.figures import printed_range
 from ui.words.wording import as_one, in_short
 
 _KEPT = 10_000
-_in_short: dict[tuple[str, str, str], str] = {}  # by the rows of a charge and its answer, and the language
+_in_short: dict[tuple[str, str, str, bool], str] = {}  # by the rows of a charge and its answer, and the language
 
 
 def show(table: dp.Table, limit: int = 10) -> None:
@@ -173,7 +173,7 @@ def outcome(entry: dp.Entry) -> str:
     if questions is not None:
         asked, ended, _ = workspace().ledger.progress(entry.charge.request)
         return say("session.in_short_ended" if ended else "session.in_short", asked=asked, questions=questions)
-    key = entry.charge.hash, entry.outcome.hash, current()
+    key = entry.charge.hash, entry.outcome.hash, current(), answer_notes.repeated(entry.charge.table)
     if key not in _in_short:
         answer = workspace().answer_of(entry)
         if answer is None:

@@ -92,7 +92,7 @@ class Count(OfCounts):
         return {"people": True} if self.people else {}
 
     def sentence(self) -> str:
-        rows = 0 if self.people else self.facts.unit.counted
+        rows = None if self.people else self.facts.said_rows
         return say("sentence.count", who=who(self.where, self.by, rows))
 
     @property

@@ -107,8 +107,8 @@ class Crosstab(Histogram):
         return {"columns": given_columns(self.columns)}
 
     def sentence(self) -> str:
-        rows = self.facts.unit.counted
-        code = "sentence.crosstab_rows" if rows else "sentence.crosstab"
+        rows = self.facts.said_rows
+        code = "sentence.crosstab" if rows is None else "sentence.crosstab_rows"
         return say(code, columns=say("who.and").join(map(str, self.columns)), who=who(self.where, rows=rows))
 
     def shown(self) -> dict[str, str]:

@@ -106,8 +106,8 @@ class Histogram(OfCounts):
 
     def sentence(self) -> str:
         sets = isinstance(self.values, ItemSet)
-        rows = 0 if sets else self.facts.unit.counted  # for sets, people who hold an item are counted
-        code = "sentence.histogram_rows" if rows else "sentence.histogram"
+        rows = None if sets else self.facts.said_rows  # for sets, people who hold an item are counted
+        code = "sentence.histogram" if rows is None else "sentence.histogram_rows"
         return say(code, column=self.column, who=who(self.where, rows=rows))
 
     def labels(self) -> list[str]:

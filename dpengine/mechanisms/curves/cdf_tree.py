@@ -90,7 +90,7 @@ class CdfTree(OfCounts):
         return {"column": self.column}
 
     def sentence(self) -> str:
-        return say("sentence.cdf_tree", column=self.column, who=who(self.where, rows=self.facts.unit.counted))
+        return say("sentence.cdf_tree", column=self.column, who=who(self.where, rows=self.facts.said_rows))
 
     @property
     def leaves(self) -> int:

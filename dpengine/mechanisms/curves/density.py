@@ -119,7 +119,7 @@ class Density(Query[Spread, tuple[int, ...]]):
         }
 
     def sentence(self) -> str:
-        rows = self.facts.unit.counted
+        rows = self.facts.said_rows
         words = {"columns": say("who.and").join(self.columns), "who": who(self.where, rows=rows)}
         return say("sentence.density_two" if len(self.columns) > 1 else "sentence.density", **words)
 

@@ -111,7 +111,7 @@ class OfModel(Averaged[tuple[int, ...]]):
         return {"model": self.model.as_json(), "parts": self.parts}
 
     def sentence(self) -> str:
-        layout, rows = self.model.layout, self.facts.unit.counted
+        layout, rows = self.model.layout, self.facts.said_rows
         words = {"target": layout.target, "columns": list(layout.names), "who": who(self.where, rows=rows)}
         kind = self.model.kind if self.model.kind != SHAPES else LOGISTIC if layout.listed else LINEAR
         return say(f"sentence.check_model.{kind}", **words)

@@ -87,7 +87,7 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
         return data | ({"queries": [query.as_json() for query in self.queries]} if self.queries else {})
 
     def sentence(self) -> str:
-        rows = self.facts.unit.counted
+        rows = self.facts.said_rows
         return say(f"sentence.{self.card.key}", columns=list(self.columns), who=who(self.where, rows=rows))
 
     # The domain and the class

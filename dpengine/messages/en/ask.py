@@ -41,6 +41,8 @@ SENTENCES: dict[str, str] = {
     "who.everyone": "everyone",
     "who.where": "people where {conditions}",
     "who.everyone.rows": "rows (at most {most} of each person)",
+    "who.everyone.all_rows": "rows",
+    "who.where.all_rows": "rows where {conditions}",
     "who.where.rows": "rows (at most {most} of each person) where {conditions}",
     "who.by": "{who}, by {by}",
     "who.and": " and ",

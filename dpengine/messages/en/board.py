@@ -25,7 +25,7 @@ SENTENCES: dict[str, str] = {
     "board_page.against": "Columns of interest",
     "board_page.details": "Details",
     "board_page.worth.people": "{share}: every bar of {columns} {columns|column|columns} within ±{reach} of {people} people, all at once, {chance} times in 100; in a table of fewer than about {few} people this would be mostly noise.",
-    "board_page.worth.rows": "{share}: every bar of {columns} {columns|column|columns} within ±{reach} {reach|row|rows}, all at once, {chance} times in 100, with about {people} people of up to {each} rows each; in a table of fewer than about {few} people this would be mostly noise.",
+    "board_page.worth.rows": "{share}: every bar of {columns} {columns|column|columns} within ±{reach} {reach|row|rows}, all at once, {chance} times in 100, with about {people} people of up to {each} {each|row|rows} each; in a table of fewer than about {few} people this would be mostly noise.",
     "board_page.button": "Take the first look — takes {share}",
     "board_page.too_much": "This costs more than the {left} that is left. Choose a more private setting.",
     "board_page.gains": "More exact for the same price",

@@ -56,7 +56,7 @@ SENTENCES: dict[str, str] = {
     "protect.less": "Protection can only grow: choose the column that says whose row it is.",
     "protect.same": "The table is already declared like this; there is nothing to change.",
     "protect.other_id": "Rows already belong to people by the column “{column}”; choose that column, with more rows a person.",
-    "protect.fewer": "Choose at least {least} rows a person: protection can only grow.",
+    "protect.fewer": "Choose at least {least} {least|row|rows} a person: protection can only grow.",
     "protect.absent": "“{table}” has no column “{column}”. It shares this allowance, so choose a column that it has too.",
     "protect.people_needed": "Say about how many people the table holds: being in it is secret, so nobody counts them.",
     "protect.exceeded": "The answers so far need ε = {needs} for a whole person, and the allowance is {cap}. Raise it to {needs} first, or seal the table so that nobody asks more.",

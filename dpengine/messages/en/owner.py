@@ -5,7 +5,7 @@ SENTENCES: dict[str, str] = {
     "act.forget": "The owner had “{table}” forgotten: its rows were deleted, its answers stay.",
     "act.raise": "The owner raised the allowance from ε = {before} to ε = {after}.",
     "act.new_people": "The owner said that the people of a newer state of “{table}” are others: it has an allowance of its own.",
-    "act.protect": "The owner declared that rows belong to people (column “{column}”, at most {rows} rows each). All earlier answers count for a whole person since.",
+    "act.protect": "The owner declared that rows belong to people (column “{column}”, at most {rows} {rows|row|rows} each). All earlier answers count for a whole person since.",
     "act.list": "A list of {many} declared values, which the questions after it name instead of repeating it.",
     "act.practice": "A practice table cannot be sealed, forgotten or given a larger allowance; bring a table of your own.",
     "table.sealed": "The owner sealed “{table}”, so nothing more can be asked of it. Nothing was spent; earlier answers are free to see in the Ledger.",

@@ -91,6 +91,8 @@ SENTENCES: dict[str, str] = {
     "answer.bars": "{bars} {bars|answer|answers}",
     "answer.no_values": "No value stands out",
     "answer.within_all": "Each is within ±{alpha} of the truth as counted, all {of} at once, {chance} times in 100.",
+    "answer.within_one": "It is within ±{alpha} of the truth as counted, {chance} times in 100.",
+    "answer.ranges_one": "The range holds the truth as counted, {chance} times in 100.",
     "answer.ranges": "Every one of the {of} ranges holds the truth as counted, all at once, {chance} times in 100.",
     "answer.rank": "Sorted by size, its place is at most {share} of {unit} away from the wanted one, {chance} times in 100.",
     "answer.places": "In a row of {per} {unit} from the lowest value to the highest it stands from place {low} to place {high}, {chance} times in 100.",

@@ -41,6 +41,8 @@ SENTENCES: dict[str, str] = {
     "who.everyone": "vse osebe",
     "who.where": "osebe, za katere velja: {conditions}",
     "who.everyone.rows": "vrstice (največ {most} na osebo)",
+    "who.everyone.all_rows": "vrstice",
+    "who.where.all_rows": "vrstice, za katere velja: {conditions}",
     "who.where.rows": "vrstice (največ {most} na osebo), za katere velja: {conditions}",
     "who.by": "{who}, po stolpcu {by}",
     "who.and": " in ",

@@ -56,7 +56,7 @@ SENTENCES: dict[str, str] = {
     "protect.less": "Zaščita se lahko samo poveča: izberite stolpec, ki pove, čigava je vrstica.",
     "protect.same": "Tabela je že tako opisana; ni česa spremeniti.",
     "protect.other_id": "Vrstice že pripadajo osebam po stolpcu »{column}«; izberite ta stolpec in več vrstic na osebo.",
-    "protect.fewer": "Izberite najmanj {least} vrstic na osebo: zaščita se lahko samo poveča.",
+    "protect.fewer": "Izberite najmanj {least} {least|vrstico|vrstici|vrstice|vrstic} na osebo: zaščita se lahko samo poveča.",
     "protect.absent": "»{table}« nima stolpca »{column}«. Ima isti proračun zasebnosti, zato izberite stolpec, ki ga ima tudi ta tabela.",
     "protect.people_needed": "Povejte, približno koliko oseb je v tabeli: članstvo je skrivnost, zato jih nihče ne prešteje.",
     "protect.exceeded": "Dosedanji odgovori za celo osebo potrebujejo ε = {needs}, proračun pa je {cap}. Najprej povečajte proračun na {needs} ali tabelo zapečatite, da nihče več ne sprašuje.",

@@ -137,7 +137,7 @@ SENTENCES: dict[str, str] = {
     "data.fit.more": "Več: kateri stolpci in kako natančno",
     "fit.headline.mostly_not": "Večinoma se ne ujema: {names} ({wrong} od {columns})",
     "fit.headline.some_not": "Veliko celic se ne ujema: {names}",
-    "fit.headline.unsure": "V {fit} od {columns} stolpcev se večina celic ujema; za druge je to preverjanje pregrobo",
+    "fit.headline.unsure": "V {fit} od {columns} {columns|stolpca|stolpcev|stolpcev|stolpcev} se večina celic ujema; za druge je to preverjanje pregrobo",
     "fit.headline.too_rough": "To preverjanje je pregrobo, da bi povedalo, ali se celice ujemajo",
     "data.fit.good_rough": "To je bilo mogoče ugotoviti le približno: večina celic se, kot kaže, ujema v: {columns}",
     "fit.headline.fits": "Večina celic se ujema; {columns|preverjen je bil|preverjena sta bila|preverjeni so bili|preverjenih je bilo} {columns} {columns|stolpec|stolpca|stolpci|stolpcev}",

@@ -5,7 +5,7 @@ SENTENCES: dict[str, str] = {
     "act.forget": "Lastnik je pozabil »{table}«: vrstice so izbrisane, odgovori ostanejo.",
     "act.raise": "Lastnik je proračun povečal z ε = {before} na ε = {after}.",
     "act.new_people": "Lastnik je povedal, da so v novejšem stanju tabele »{table}« drugi ljudje: ima svoj proračun.",
-    "act.protect": "Lastnik je povedal, da vrstice pripadajo osebam (stolpec »{column}«, največ {rows} vrstic na osebo). Vsi prejšnji odgovori odtlej štejejo za celo osebo.",
+    "act.protect": "Lastnik je povedal, da vrstice pripadajo osebam (stolpec »{column}«, največ {rows} {rows|vrstica|vrstici|vrstice|vrstic} na osebo). Vsi prejšnji odgovori odtlej štejejo za celo osebo.",
     "act.list": "Seznam deklariranih vrednosti ({many}), ki ga poznejša vprašanja navajajo, namesto da bi ga ponavljala.",
     "act.practice": "Vadbene tabele ni mogoče zapečatiti, pozabiti ali ji povečati proračuna; prinesite svojo tabelo.",
     "table.sealed": "Lastnik je zapečatil »{table}«, zato je ni mogoče vprašati nič več. Nič ni bilo porabljeno; prejšnji odgovori so brezplačno na ogled v Knjigi.",

@@ -91,6 +91,8 @@ SENTENCES: dict[str, str] = {
     "answer.bars": "{bars} {bars|odgovor|odgovora|odgovori|odgovorov}",
     "answer.no_values": "Nobena vrednost ne izstopa",
     "answer.within_all": "Vsako število se od pravega, kot se šteje, razlikuje za največ {alpha}; za vsa ({of}) hkrati to drži v {chance} od 100 primerov.",
+    "answer.within_one": "Število se od pravega, kot se šteje, razlikuje za največ {alpha}; to drži v {chance} od 100 primerov.",
+    "answer.ranges_one": "Razpon vsebuje resnico, kot se šteje, v {chance} od 100 primerov.",
     "answer.ranges": "Vsak od razponov ({of}) vsebuje resnico, kot se šteje, vsi hkrati, v {chance} od 100 primerov.",
     "answer.rank": "V razvrstitvi po velikosti je njegovo mesto največ {share} {unit} stran od želenega, v {chance} od 100 primerov.",
     "answer.places": "V vrsti {per} {unit} od najnižje vrednosti do najvišje stoji na mestu od {low}. do {high}., v {chance} od 100 primerov.",

@@ -25,6 +25,7 @@ SENTENCES: dict[str, str] = {
     "form.numbers_help": "Do {most} navedenih stolpcev števil. Štejejo le vrstice, ki imajo vrednost v vseh.",
     "form.numbers_more": "Kako daleč od sredine",
     "noise.l2_laplace.chosen": "Šum, odmerjen po dolžini cele vrstice (Laplaceov): {now} namesto {usual}.",
+    "promise.within_each_one": "povprečje znotraj ±{share} razpona svojega stolpca{each}, v {chance} od 100 primerov",
     "promise.within_each": "vsako od {of} povprečij znotraj ±{share} razpona svojega stolpca{each}, vsa hkrati, v {chance} od 100 primerov",
     "promise.within_each_nothing": "nič: šum je tako širok kot sami razponi",
     "promise.short.within_each": "znotraj ±{share} razpona svojega stolpca",

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine.asking.column_fit import MADE, UNCHECKED, slip
-from dpengine.mechanisms.counts.fit_checks import GATE, GOOD, MOSTLY_NOT
+from dpengine.accountant.filter import Rule, Totals
+from dpengine.asking.checking import CHEAP
+from dpengine.asking.column_fit import MADE, UNCHECKED, ColumnFit, slip
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.counts.fit_checks import GATE, GOOD, MOSTLY_NOT, UNSURE, FitChecks
 from dpengine.messages import say
+from dpengine.noise.coins import SystemCoins
+from dpengine.planning.opening import at_share
 from dpengine.workspace import Workspace
 
 LIST = dp.Category(["ženska", "moški"])
@@ -97,3 +104,22 @@ def test_the_slip_is_guessed_from_the_declaration_alone() -> None:
 def test_a_share_says_that_rows_without_a_value_are_in_its_whole(table: dp.Table) -> None:
     query = table.query("proportion", of=[["age", ">", 20]], epsilon="1")
     assert query.counted_empty() == ["age"]
+
+
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+@pytest.mark.parametrize("people", [300, 1_000, 2_000])
+def test_a_code_in_a_sixth_of_the_cells_is_refused_or_stands_beside_the_headline(people: int, relation: Any) -> None:
+    """At the price of a usual check: refused, named with its share, or the check says that it may have missed a tenth.
+    Silence in headline size would need a bar below by more than five standard deviations of its noise: 1e-7 a draw."""
+    column = dp.Number(0, 120)
+    facts = Facts("t", dp.Schema({"age": column}), dp.Unit.rows(), relation, people, ("age",))
+    asked = FitChecks.build(facts, {"epsilon": "1", "noise": "gaussian"})
+    query = at_share(asked, CHEAP, Rule.make(Fraction(1), Fraction("1e-6")), Totals.NOTHING)
+    assert isinstance(query, FitChecks)
+    cells = {"fits": people - people // 6, "99": people // 6}
+    counts = tuple(cells.get(bar.name if bar.number is None else str(bar.number), 0) for bar in query.bars_of("age"))
+    for _ in range(60):
+        found = query.found(query.draw(counts, SystemCoins()))["age"]
+        fit = ColumnFit("age", column, found.state, found)
+        assert fit.doubted or fit.in_part or fit.may_hide or fit.state == UNSURE
+        assert fit.doubted or fit.note()

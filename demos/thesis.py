@@ -215,7 +215,7 @@ def _states(coins: Coins) -> tuple[Printed, Printed, Printed]:
 
 
 def two_values(coins: Coins) -> Printed:
-    """Women and men: one value or the other, so the mechanism is a Bernoulli variable. The other value comes with chance
+    """Women and men: one value or the other, so the mechanism is a Bernoulli variable. The other one comes with chance
     p = (1−δ)/(1+e^ε), which is both the mechanism's error and the least possible one (Theorem 5.5 with m = 1)."""
     with PEOPLE.open(encoding="utf-8", newline="") as file:
         codes = np.array([int(row["gender"] == "F") for row in csv.DictReader(file)], dtype=np.int64)

@@ -71,9 +71,9 @@ def name_of(epsilon: Fraction, delta: Fraction) -> str:
 
 
 def tables(coins: Coins | None = None) -> tuple[Printed, ...]:
-    """Tables 2 to 7."""
+    """Tables 2 to 7, and the case of two values that section 7.2 describes without a table (number 0)."""
     drawn = coins or SystemCoins()
-    return (*_numbers(drawn), *_states(drawn))
+    return (*_numbers(drawn), *_states(drawn), two_values(drawn))
 
 
 # --- salaries: Tables 2 to 4
@@ -214,6 +214,28 @@ def _states(coins: Coins) -> tuple[Printed, Printed, Printed]:
     )
 
 
+def two_values(coins: Coins) -> Printed:
+    """Women and men: one value or the other, so the mechanism is a Bernoulli variable. The other one comes with chance
+    p = (1−δ)/(1+e^ε), which is both the mechanism's error and the least possible one (Theorem 5.5 with m = 1)."""
+    with PEOPLE.open(encoding="utf-8", newline="") as file:
+        codes = np.array([int(row["gender"] == "F") for row in csv.DictReader(file)], dtype=np.int64)
+    rows = []
+    for epsilon, delta in LISTED:
+        row = Swap(2, epsilon, delta)
+        shown = row.perturb(codes, coins)
+        wrong, women = float((shown != codes).mean()), float(codes.sum())
+        mean = women * float(row.truth) + (len(codes) - women) * float(row.error)
+        reach = math.sqrt(len(codes) * math.log(2 / BETA) / 2)  # Hoeffding
+        cells = (
+            Cell("", float(row.least_chance)),
+            Cell("", float(row.floor)),
+            Cell("", wrong, *_share(len(codes), float(row.error))),
+            Cell("", float(shown.sum()), mean - reach, mean + reach),
+        )
+        rows.append((name_of(epsilon, delta), cells))
+    return Printed(0, ("chance", "floor", "wrong", "women"), tuple(rows))
+
+
 def _share(n: int, p: float) -> tuple[float, float]:
     """The range of the share of wrong answers among n, by Chernoff's bound."""
     wanted = math.log(2 / BETA) / n
@@ -258,7 +280,7 @@ def covers(cell: Cell, value: float | str) -> bool:
 
 def main() -> None:
     for table in tables():
-        print(f"\nTable {table.number}")
+        print(f"\nTable {table.number}" if table.number else "\nTwo values (section 7.2)")
         for name, cells in table.rows:
             lines = []
             for column, cell in zip(table.columns, cells, strict=True):

@@ -273,3 +273,31 @@ def test_an_address_of_the_form_brings_it_back(tables: dict[str, dp.Table]) -> N
     kept = {name: value[0] if isinstance(value, list) else value for name, value in dict(app.query_params).items()}
     assert (json.loads(kept["columns"]), json.loads(kept["never"])) == (json.loads(COLUMNS), json.loads(never))
     assert (kept["epsilon"], kept["keep"]) == ("0.25", "=size")
+
+
+def test_the_lecture_s_way_draws_a_small_database_that_is_asked_like_any_other(tables: dict[str, dp.Table]) -> None:
+    """S1.7: from the page, paid, drawn exactly, and free to ask afterwards."""
+    app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
+    for name, value in {"table": "rows", "way": "small_database", "columns": '["colour"]', "epsilon": "3"}.items():
+        app.query_params[name] = value
+    app.switch_page("../pages/synthetic.py").run()
+    query = tables["rows"].query("small_database", columns=["colour"], epsilon="3")
+    told = "\n".join(element.proto.body for element in app.get("html"))
+    assert f"It has {query.rows} made-up rows" in told and query.promise().words(query) in unescape(told)  # type: ignore[attr-defined]
+    asked = [button for button in app.button if str(button.key).startswith("synthetic-go")]
+    assert len(asked) == 1 and not asked[0].disabled and not app.exception
+    before = len(tables["rows"].history())
+    answer = tables["rows"].ask(query)
+    assert sum(answer.value.values()) == query.rows and len(tables["rows"].history()) == before + 1  # type: ignore[attr-defined]
+    app.query_params["made"] = answer.request_id
+    app.run()
+    assert "colour" in "\n".join(element.proto.body for element in app.get("html")) and not app.exception
+
+
+def test_only_short_lists_are_offered_the_lecture_s_way(tables: dict[str, dp.Table]) -> None:
+    for table, way in (("rows", True), ("numbers", False)):
+        app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
+        app.query_params["table"] = table
+        app.switch_page("../pages/synthetic.py").run()
+        assert not app.exception
+        assert any(str(one.key).startswith("synthetic-way-") for one in app.get("button_group")) == way

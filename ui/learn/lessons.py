@@ -38,6 +38,8 @@ NAMES: dict[int, str] = {
     10: "edges",
     11: "trust",
     12: "descent",
+    14: "election",
+    15: "rows",
 }
 STATE = "lessons"
 HANDS = 8  # different draws of one picture among the people in a room

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from html import escape
+from math import log, sqrt
 
 import streamlit as st
 
@@ -43,7 +44,8 @@ def again() -> None:
 def _curve_figure(figure: Figure) -> None:
     key = f"chart-figure-{figure.number}"
     facts = {"number": figure.number, "epsilon": to_figures(figure.epsilon, 6)}
-    st.html(f"<p><b>{escape(say('thesis.figure', **facts))}</b></p>")
+    constant = say("thesis.figure_constant", constant=_short(2 * sqrt(log(2 / DELTA)) / figure.epsilon))
+    st.html(f"<p><b>{escape(say('thesis.figure', **facts))}</b> <span class='muted'>{escape(constant)}</span></p>")
     band = [y - figure.reach for y in figure.drawn], [y + figure.reach for y in figure.drawn]
     alt = say("thesis.figure_alt", reach=_short(figure.reach), most=_short(max(figure.drawn)), **facts)
     titles = ("x", say("thesis.figure_height"))

@@ -21,10 +21,13 @@ from dpengine.core.types import Arrow
 from dpengine.declared import condition_words
 from dpengine.declared.conditions import read_predicate
 from dpengine.declared.public_rules import rules_on
+from dpengine.mechanisms import asked_on
 from dpengine.mechanisms.answer_state import fills
 from dpengine.mechanisms.marginals.wanted import MOST_COLUMNS
+from dpengine.mechanisms.synthetic.of_class import MOST_COLUMNS as MOST_LISTS
 from dpengine.mechanisms.synthetic.plans import CHOSEN, MIXED
 from dpengine.mechanisms.synthetic.rules import evened
+from dpengine.mechanisms.synthetic.small_database import can_be_listed
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable, can_be_part
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import to_figures
@@ -472,7 +475,7 @@ _STYLE = """<style>.scroll.tall { max-height: 24rem; overflow-y: auto; margin-bo
 
 
 PLACE = "synthetic"
-NAMES = ("columns", "keep", "never", "epsilon")
+NAMES = ("way", "columns", "keep", "never", "epsilon")
 KEY = SyntheticTable.card.key
 MOST_DRAWN = 6  # rules in the form; more come by a link
 _DRAWN = ("in", "not in", "between", ">=", "<=")  # conditions that the form can show
@@ -510,6 +513,13 @@ def _form(table: dp.Table) -> None:
     given, arrived = job.address_given(table, PLACE, NAMES, lambda arriving: _filled(table, arriving))
     if arrived:
         fields.forget_pickers()
+    ways = [way for way in asked_on(PLACE) if not _draws(way) or _lists(table)]
+    way = str(given.get("way")) if given.get("way") in ways else ways[0]
+    if len(ways) > 1:
+        way = fields.choose("synthetic_page.way", ways, way, job.addressed_widget(PLACE, "way"))
+    if _draws(way):
+        _drawn_form(table, way, given, arrived)
+        return
     left, right = st.columns([5, 6], gap="medium")
     query: SyntheticTable | None = None
     with left, st.container(key="card-synthetic-what"):
@@ -536,6 +546,60 @@ def _form(table: dp.Table) -> None:
             job.hint(refusal)
         else:
             _buy(table, query)
+        job.show_refusal()
+
+
+def _draws(way: str) -> bool:
+    """Are its rows drawn as they are, and not fitted to counts?"""
+    return dp.catalogue[way].makes_rows == "drawn"
+
+
+def _lists(table: dp.Table) -> list[str]:
+    """The lists short enough that all small databases over one of them can be listed."""
+    return [name for name in table.schema.of_kind(dp.Category) if can_be_listed([table.schema.category(name).size])]
+
+
+def _drawn_form(table: dp.Table, key: str, given: dict[str, Any], arrived: bool) -> None:
+    """Rows drawn as they are, all at once: the lecture's way, for a few short lists."""
+    offered = _lists(table)
+    wanted = [name for name in given["columns"] if name in offered] if given.get("way") == key else []
+    left, right = st.columns([5, 6], gap="medium")
+    with left, st.container(key="card-synthetic-what"):
+        note, label = say("synthetic_page.lecture"), say("synthetic_page.columns")
+        st.html(f'<p class="muted">{escape(note)}</p>')
+        limits: Any = {"max_selections": MOST_LISTS, "placeholder": say("publish_page.columns_none")}
+        widget = job.addressed_widget(PLACE, f"columns-{key}")
+        columns = st.multiselect(label, offered, wanted or offered[:1], key=widget, **limits)
+    now: dict[str, Any] = {"way": key, "columns": columns, "epsilon": given.get("epsilon")}
+
+    def made(step: str) -> dp.Query:
+        return table.query(key, columns=columns, epsilon=step)
+
+    with right, st.container(key="card-synthetic"):
+        try:
+            plain_query = made("1")
+        except dp.AllowanceError as error:
+            job.remember_address(table, PLACE, now, arrived)
+            job.hint(str(error))
+            return
+        spend.start_from(table, given.get("epsilon") or spend.opens_at(table.opening(plain_query)), PLACE)
+        now["epsilon"] = spend.choose(table, made, PLACE)
+        query = made(now["epsilon"])
+        job.remember_address(table, PLACE, now, arrived)
+        price = table.preview(query, checked=True)
+        frame.show_price(table, price, "_synthetic")
+        words = [query.promise().words(query), say("synthetic_page.lecture_rows", rows=getattr(query, "rows", 0))]
+        st.html("".join(f"<p>{escape(line)}</p>" for line in words))
+        if query.promise().amount > query.coarse():
+            job.hint(say("synthetic_page.lecture_noise"))
+        board_state.counted_as(query)
+        spend.exactly(table, query, PLACE)
+        label = say("synthetic_page.button", share=prices.takes(table, price.share))
+        if fit_warnings.instead_at("made", table, query):
+            return
+        job.ask_button(label, table, query, "synthetic-go", disabled=not price.admissible, place="made")
+        if not price.admissible and not job.short(table, price):
+            job.too_much(table, "synthetic_page.too_much")
         job.show_refusal()
 
 
@@ -636,7 +700,9 @@ def _filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
         columns = offered[:_USUAL]
     never = job.read_address(arriving.get("never"))
     keep = arriving.get("keep", "")
+    way = arriving.get("way", "")
     return {
+        "way": way if way in asked_on(PLACE) else "",
         "columns": columns[:MOST_COLUMNS],
         "keep": keep if keep in columns else "",
         "never": never if isinstance(never, list) else [],

@@ -493,6 +493,9 @@ def _act(table: dp.Table, given: dict[str, str], sides: closer.Sides) -> None:
     on_ask = first is not None and "ask" in first.query.card.asked_on and not asked.sized(given["q"])
     if first is not None and given["from"] == "table" and on_ask and first.query.beta == BETA:
         st.page_link(nav.page("ask"), label=say("whatif.use"), query_params=preview.preview_link(table, first.query))
+    if first is not None and "synthetic" in first.query.card.asked_on:
+        terms = {"table": table.name, "way": first.query.card.key}
+        st.page_link(nav.page("synthetic"), label=say("whatif.use_synthetic"), query_params=terms)
     st.page_link(nav.page("lessons"), label=say("overfitting.link"), query_params={"lesson": "overfitting"})
     st.page_link(nav.page("trust"), label=say("trust.link"))
     relation = next(iter(sides.values())).query.facts.relation

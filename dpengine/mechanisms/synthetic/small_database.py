@@ -23,10 +23,12 @@ Cost        C(m+D−1, m) multisets times D + |C|; bounded below, and refused be
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from math import comb
+from itertools import combinations
+from math import comb, prod
 from typing import ClassVar
 
 import numpy as np
@@ -107,7 +109,7 @@ _CHUNK = 1 << 21  # numbers held at once
 class SmallDatabase(OfClass):
     card: ClassVar[Card] = Card(
         key="small_database",
-        asked_on=("whatif",),
+        asked_on=("synthetic", "whatif"),
         order=600,
         answer="table",
         states=(NOISE,),
@@ -220,6 +222,13 @@ def fits(domain: int, many: int, size: int) -> bool:
         return False
     listed = multisets_in_all(domain, size)
     return listed <= MOST_MULTISETS and listed * (domain + many) <= MOST_WORK
+
+
+def can_be_listed(sizes: Sequence[int]) -> bool:
+    """Can a database of one row be drawn for these lists? Public: their lengths decide."""
+    domain = prod(sizes)
+    many = sum(sizes) + sum(first * other for first, other in combinations(sizes, 2))
+    return domain >= 2 and fits(domain, many, 1)
 
 
 def reach(domain: int, many: int, widest: Fraction, people: int, rate: Fraction, beta: Fraction, size: int) -> Fraction:

@@ -56,4 +56,5 @@ SENTENCES: dict[str, str] = {
     "thesis.level.printed": "as its example prints it",
     "thesis.level.least": "the least that will do",
     "thesis.level.kept": "δ that the thesis’s level keeps",
+    "thesis.figure_constant": "Drawn with the constant of the corollary, 2·√ln(2/δ)/ε = {constant}; the example prints half of it.",
 }

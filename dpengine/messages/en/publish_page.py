@@ -145,4 +145,8 @@ SENTENCES: dict[str, str] = {
     "thesis.table_lead.5": "Example 4.10.",
     "thesis.table_lead.6": "As published, without correction.",
     "thesis.table_lead.7": "Theorem 5.5 beside the share of rows that were changed.",
+    "thesis.table.0": "Section 7.2 · two values",
+    "thesis.table_lead.0": "Women and men, which section 7.2 mentions without a table: with two values the mechanism is a Bernoulli variable. Its constant is p = (1−δ)/(1+e^ε), and Theorem 5.5 with m = 1 says that nobody can do better.",
+    "thesis.column.chance": "chance p of the other value",
+    "thesis.column.women": "women, as published",
 }

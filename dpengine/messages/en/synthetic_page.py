@@ -116,4 +116,10 @@ SENTENCES: dict[str, str] = {
     "synthetic_page.nothing": "Anything from 0 to 100 %: at this spend the promise says nothing. A larger spend, or fewer columns, would.",
     "synthetic_page.first": "The first {shown} of {many}; all are in the figures and the file.",
     "synthetic_page.another": "Make another one",
+    "synthetic_page.way": "Way",
+    "synthetic_page.way.synthetic_table": "many columns, fitted to counts",
+    "synthetic_page.way.small_database": "the lecture’s way: a small database",
+    "synthetic_page.lecture": "A few made-up rows that answer every single value and every pair of values at once, drawn by the exponential mechanism over all tables of that size. For a few short lists; it takes many people.",
+    "synthetic_page.lecture_rows": "It has {rows} made-up {rows|row|rows}; each stands for an equal part of the people.",
+    "synthetic_page.lecture_noise": "This would be mostly noise: take fewer or shorter lists, or the other way.",
 }

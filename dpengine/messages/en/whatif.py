@@ -277,4 +277,5 @@ SENTENCES: dict[str, str] = {
     "whatif.theorem.small_database_fewer": "This program does it with fewer, about {people} people: it counts with the exact law of its rows.",
     "whatif.theorem.small_database_more": "This program needs about {people} people, because the number of its rows is limited.",
     "whatif.theorem.small_database_none": "This program reaches it with no number of people, because the number of its rows is limited.",
+    "whatif.use_synthetic": "Ask it on Synthetic",
 }

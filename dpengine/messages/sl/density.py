@@ -56,4 +56,5 @@ SENTENCES: dict[str, str] = {
     "thesis.level.printed": "kot natisne njegov primer",
     "thesis.level.least": "najmanj, kar zadošča",
     "thesis.level.kept": "δ, ki ga ohrani raven diplomskega dela",
+    "thesis.figure_constant": "Narisano s konstanto posledice, 2·√ln(2/δ)/ε = {constant}; primer natisne polovico tega.",
 }

@@ -145,4 +145,8 @@ SENTENCES: dict[str, str] = {
     "thesis.table_lead.5": "Primer 4.10.",
     "thesis.table_lead.6": "Kot so objavljene, brez popravka.",
     "thesis.table_lead.7": "Izrek 5.5 ob deležu spremenjenih vrstic.",
+    "thesis.table.0": "Razdelek 7.2 · dve vrednosti",
+    "thesis.table_lead.0": "Ženske in moški, ki jih razdelek 7.2 omeni brez tabele: pri dveh vrednostih je mehanizem Bernoullijeva spremenljivka. Njegova konstanta je p = (1−δ)/(1+e^ε), in izrek 5.5 z m = 1 pove, da nihče ne zmore bolje.",
+    "thesis.column.chance": "verjetnost p druge vrednosti",
+    "thesis.column.women": "ženske, kot so objavljene",
 }

@@ -116,4 +116,10 @@ SENTENCES: dict[str, str] = {
     "synthetic_page.nothing": "Kar koli od 0 do 100 %: pri tej porabi obljuba ne pove nič. Večja poraba ali manj stolpcev bi povedalo.",
     "synthetic_page.first": "Prvih {shown} od {many}; vsi so med številkami in v datoteki.",
     "synthetic_page.another": "Naredi še eno",
+    "synthetic_page.way": "Način",
+    "synthetic_page.way.synthetic_table": "veliko stolpcev, prilagojenih štetjem",
+    "synthetic_page.way.small_database": "kot na predavanju: majhna tabela",
+    "synthetic_page.lecture": "Nekaj izmišljenih vrstic, ki hkrati odgovorijo za vsako vrednost in vsak par vrednosti, izžrebanih z eksponentnim mehanizmom nad vsemi tabelami te velikosti. Za nekaj kratkih seznamov; potrebuje veliko oseb.",
+    "synthetic_page.lecture_rows": "Ima {rows} {rows|izmišljeno vrstico|izmišljeni vrstici|izmišljene vrstice|izmišljenih vrstic}; vsaka stoji za enak del oseb.",
+    "synthetic_page.lecture_noise": "To bi bil večinoma šum: vzemite manj ali krajše sezname ali drugi način.",
 }

@@ -277,4 +277,5 @@ SENTENCES: dict[str, str] = {
     "whatif.theorem.small_database_fewer": "Ta program zmore z manj, približno toliko oseb: {people}; računa z natančnim zakonom svojih vrstic.",
     "whatif.theorem.small_database_more": "Ta program potrebuje približno toliko oseb: {people}; število njegovih vrstic je omejeno.",
     "whatif.theorem.small_database_none": "Ta program tega ne doseže z nobenim številom oseb, ker je število njegovih vrstic omejeno.",
+    "whatif.use_synthetic": "Postavi na strani Umetna tabela",
 }

@@ -87,8 +87,7 @@ def test_a_count_does_not_wait_for_trainings(desk: Desk) -> None:
 
 def test_what_may_take_minutes_says_so_itself() -> None:
     long = {key for key, question in catalogue.items() if question.takes_long}
-    lectures = {"small_database"}  # asked from Python
-    assert long == {*asked_on("train"), *asked_on("publish"), *asked_on("synthetic"), *lectures} - {"check_model"}
+    assert long == {*asked_on("train"), *asked_on("publish"), *asked_on("synthetic")} - {"check_model"}
 
 
 def test_a_question_says_how_many_are_answered_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

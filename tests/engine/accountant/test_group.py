@@ -74,6 +74,7 @@ def check_a_person_is_within_the_claim(query: AnyQuery, size: int, group: Group,
     return near
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("case", CASES, ids=case_name)
 def test_every_question_of_the_catalogue_keeps_what_is_said_of_a_person(case: Any) -> None:
     key, parameters = case

@@ -1,8 +1,8 @@
 """`--workers 3`: the tests are collected once, then as many copies of this process run them, file by file.
 
-What the tests of a file share is made once, so a file stays with one worker, and so do all journeys: one server, one
-browser; and all tests that ask Spark. A worker asks for its next file before the last test of the one it has, so that pytest knows which fixtures
-end with that test.
+What the tests of a file share is made once, so a file stays with one worker, and so do all journeys (one server, one
+browser) and all tests that ask Spark. A worker asks for its next file before the last test of the one it has, so that
+pytest knows which fixtures end with that test.
 """
 
 from __future__ import annotations

@@ -233,10 +233,10 @@ _OWN_DATABASE = (
     "tests/engine/statistics/",
     "tests/leaks/",
     "tests/faults/",
-    *(
-        f"tests/pages/test_owner.py::test_{start}"
-        for start in ("a_forg", "forg", "a_process_that", "the_engine_spills")
-    ),
+    "tests/pages/test_owner.py::test_a_forg",
+    "tests/pages/test_owner.py::test_forg",
+    "tests/pages/test_owner.py::test_a_process_that",
+    "tests/pages/test_owner.py::test_the_engine_spills",
 )
 _running = ""
 

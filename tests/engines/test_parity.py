@@ -92,9 +92,9 @@ def in_one_job(
     [pytest.param(SCHEMA, different_needs, id="small"), pytest.param(WIDE, wide_needs, id="wide")],
 )
 def test_spark_says_what_a_need_means(spark: SparkEngine, schema: Schema, needs: Any, tmp_path: Path) -> None:
-    """By the very statement that a question asks, on 4 tables in files of their own, one empty, one of one person; of
+    """By the very statement that a question asks, on 3 tables in files of their own, one empty, one of one person; of
     the small world one need of each kind."""
-    tables = [(made, in_parquet(made, tmp_path / f"t{at}.parquet")) for at, made in enumerate(some_tables(schema, 4))]
+    tables = [(made, in_parquet(made, tmp_path / f"t{at}.parquet")) for at, made in enumerate(some_tables(schema, 3))]
     for need in needs():
         for (made, _), found in zip(tables, in_one_job(spark, need, tables, schema), strict=True):
             assert same(found, made.of(need)), need

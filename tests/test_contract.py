@@ -107,7 +107,6 @@ def test_parameters_round_trip(case: tuple[str, dict[str, Any]], relation: str) 
     assert query.sentence() and isinstance(query.shown(), dict)
 
 
-@pytest.mark.every(3)  # the law of every case shows it too
 @every_public_case_and_relation
 def test_sensitivity_by_brute_force(case: tuple[str, dict[str, Any]], relation: str) -> None:
     check_sensitivity(build(*case, relation))

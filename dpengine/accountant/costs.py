@@ -47,9 +47,7 @@ def cost(loss: Loss, alpha: Fraction | None) -> Cost:
 
 
 @lru_cache(maxsize=8192)
-def _sums(
-    parts: tuple[tuple[Simple, int], ...], alpha: Fraction | None
-) -> tuple[Fraction | None, Fraction, Fraction]:
+def _sums(parts: tuple[tuple[Simple, int], ...], alpha: Fraction | None) -> tuple[Fraction | None, Fraction, Fraction]:
     """Of parts that are checked already: one that is not may equal one that is. A page prices the same loss several
     times: for the meter, for what fits and for other noise."""
     epsilon: Fraction | None = Fraction(0)

@@ -54,8 +54,8 @@ test: $(TEST_STAMP) browser ## lint and every test, in a browser too (TEST_ARGS=
 	tests=$$?; wait $$lint; linted=$$?; cat build/lint.log; exit $$((tests || linted))
 
 test-engines: $(ENGINES_STAMP) engines ## the same questions on Postgres and Spark, which it installs and starts (TEST_ARGS=)
-	@$(ENGINES_VENV)/bin/python -W error -m pytest -p no:playwright --timeout=600 --durations=10 -q -m "not long" \
-		tests/engines $(TEST_ARGS)
+	@$(ENGINES_VENV)/bin/python -W error -m pytest -p no:playwright --workers 2 --timeout=600 --durations=10 -q \
+		-m "not long" tests/engines $(TEST_ARGS)
 
 test-clusters: $(ENGINES_STAMP) engines ## a lake on a Spark master with two workers, and through Spark Connect, all started here
 	@$(ENGINES_VENV)/bin/python -W error -m pytest -p no:playwright --timeout=600 -q tests/engines/test_spark_elsewhere.py
@@ -66,6 +66,8 @@ audit: $(TEST_STAMP) browser ## the long tests, then the report of what is claim
 	@rm -rf build/audit
 	@$(PY) -W error -m pytest -p no:playwright --workers 4 --timeout=600 --durations=10 -q -m long $(TEST_ARGS)
 	@$(PY) -W error -m pytest -p no:playwright --workers 2 --timeout=600 -q -m "not long" tests/faults
+	@test ! -x $(ENGINES_VENV)/bin/python || $(ENGINES_VENV)/bin/python -W error -m pytest -p no:playwright --workers 2 \
+		--timeout=1800 -q -m long tests/engines
 	@$(PY) -m dpengine audit --write $(AUDIT_ARGS)
 
 shots: $(TEST_STAMP) browser ## pictures of every page in every look and language, build/shots/index.html (SHOTS_ARGS="sl phone ask": some)

@@ -231,10 +231,12 @@ def _cheaper_page_runs() -> None:
 # Where it is looked at what a database of its own does: its settings, its files, what it forgets.
 _OWN_DATABASE = (
     "tests/engine/statistics/",
-    "tests/engine/storage/",
     "tests/leaks/",
     "tests/faults/",
-    "tests/pages/test_owner.py",
+    "tests/pages/test_owner.py::test_a_forg",
+    "tests/pages/test_owner.py::test_forg",
+    "tests/pages/test_owner.py::test_a_process_that",
+    "tests/pages/test_owner.py::test_the_engine_spills",
 )
 _running = ""
 

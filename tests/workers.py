@@ -1,8 +1,8 @@
 """`--workers 3`: the tests are collected once, then as many copies of this process run them, file by file.
 
-What the tests of a file share is made once, so a file stays with one worker, and so do all journeys: one server, one
-browser. A worker asks for its next file before the last test of the one it has, so that pytest knows which fixtures
-end with that test.
+What the tests of a file share is made once, so a file stays with one worker, and so do all journeys (one server, one
+browser) and all tests that ask Spark. A worker asks for its next file before the last test of the one it has, so that
+pytest knows which fixtures end with that test.
 """
 
 from __future__ import annotations
@@ -37,7 +37,13 @@ _FIRST = (
 )
 
 
+def _asks_spark(item: pytest.Item) -> bool:
+    return "spark" in getattr(item, "fixturenames", ())
+
+
 def turn(item: pytest.Item) -> int:
+    if _asks_spark(item):
+        return 0
     return next((turn for turn, start in enumerate(_FIRST) if item.nodeid.startswith(start)), len(_FIRST))
 
 
@@ -46,7 +52,8 @@ def _in_one_piece(items: list[pytest.Item]) -> list[list[int]]:
     pieces: dict[str, list[int]] = {}
     for place, item in enumerate(items):
         file = item.nodeid.split("::")[0]
-        piece = item.nodeid if file in _APART else "tests/browser/" if file.startswith("tests/browser/") else file
+        together = "Spark" if _asks_spark(item) else "tests/browser/" if file.startswith("tests/browser/") else file
+        piece = item.nodeid if file in _APART else together
         pieces.setdefault(piece, []).append(place)
     return list(pieces.values())
 

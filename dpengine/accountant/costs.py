@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import assert_never
 
 from dpengine.accountant import renyi
@@ -41,14 +42,22 @@ class Cost:
 
 def cost(loss: Loss, alpha: Fraction | None) -> Cost:
     """The price of `loss` under a budget frozen at order `alpha` (None: a budget with no δ, only ε counts)."""
+    epsilon, order_sum, delta = _sums(counted_parts(loss), alpha)
+    return Cost(None if epsilon is None else up(epsilon), up(order_sum), delta)
+
+
+@lru_cache(maxsize=8192)
+def _sums(parts: tuple[tuple[Simple, int], ...], alpha: Fraction | None) -> tuple[Fraction | None, Fraction, Fraction]:
+    """Of parts that are checked already: one that is not may equal one that is. A page prices the same loss several
+    times: for the meter, for what fits and for other noise."""
     epsilon: Fraction | None = Fraction(0)
     order_sum = delta = Fraction(0)
-    for part, times in counted_parts(loss):
+    for part, times in parts:
         part_epsilon = epsilon_of_part(part)
         epsilon = None if epsilon is None or part_epsilon is None else epsilon + times * part_epsilon
         order_sum += Fraction(0) if alpha is None else times * _renyi(part, alpha)
         delta += times * delta_of_part(part)
-    return Cost(None if epsilon is None else up(epsilon), up(order_sum), delta)
+    return epsilon, order_sum, delta
 
 
 def checked_parts(loss: Loss) -> tuple[Simple, ...]:

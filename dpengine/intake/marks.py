@@ -145,12 +145,7 @@ def _row_sums(raw: Path, width: int, secret: bytes, ends: Sequence[int]) -> list
     side_by_side = width <= NARROW and pq.read_metadata(raw).num_rows >= MANY
     if not side_by_side:  # slower for many rows, but a thousand columns take no more memory than one
         rows = f"SELECT part, {listed} AS cells FROM ({rows})"
-    for step in (
-        _tidy,
-        _kinds,
-        _rounded,
-        _sized,
-    ):  # each in a query of its own: nested, DuckDB would plan twice as long
+    for step in (_tidy, _kinds, _rounded, _sized):  # each in its own query: DuckDB plans nested ones twice as long
         if side_by_side:
             rows = f"SELECT part, {', '.join(f'{step(c)} AS {c}' for c in columns)} FROM ({rows})"
         else:

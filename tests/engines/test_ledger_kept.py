@@ -31,12 +31,14 @@ from dpengine.ledger.sqlite_file import VERSION
 from tests.helpers_ledger import USUAL, ask, raises, until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-ORDINARY = [
+OF_THE_LEDGER = [
     "tests/engine/ledger/test_ledger.py",
     "tests/engine/ledger/test_repeats.py",
     "tests/engine/ledger/test_long_lists.py",
     "tests/engine/ledger/test_kept_reads.py",
     "tests/engine/people/test_grants.py",
+]
+OF_WHO_USES_IT = [
     "tests/engine/asking/test_jobs.py",
     "tests/engine/asking/test_jobs_processes.py",
     "tests/engine/asking/test_plan.py",
@@ -72,11 +74,18 @@ def stranger(database: str, ledger: Ledger) -> psycopg.Connection[tuple[Any, ...
     return connection
 
 
-def test_the_ordinary_tests_of_the_ledger_hold_on_postgres(database: str) -> None:
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param(OF_THE_LEDGER, id="of the ledger"),
+        pytest.param(OF_WHO_USES_IT, id="of who uses it", marks=pytest.mark.long),
+    ],
+)
+def test_the_ordinary_tests_of_the_ledger_hold_on_postgres(database: str, files: list[str]) -> None:
     told = [sys.executable, "-W", "error", "-m", "pytest", "-p", "no:playwright", "-p", "engines.ledger_in_postgres"]
     paths = os.pathsep.join([str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])
     environment = os.environ | {URL: database, "PYTHONPATH": paths}
-    told += ["-q", "-x", "-m", "not long", *ORDINARY]
+    told += ["-q", "-x", "-m", "not long", *files]
     done = subprocess.run(told, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-5000:]
 

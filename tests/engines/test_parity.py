@@ -38,6 +38,8 @@ both_worlds = pytest.mark.parametrize(
     ("schema", "needs"),
     [pytest.param(SCHEMA, needs_of_questions, id="small"), pytest.param(WIDE, wide_needs, id="wide")],
 )
+FEW, MANY = 20, 200  # tables
+few_or_many = pytest.mark.parametrize("many", [FEW, pytest.param(MANY, marks=pytest.mark.long)])
 
 
 def test_every_kind_of_need_is_here() -> None:
@@ -45,13 +47,14 @@ def test_every_kind_of_need_is_here() -> None:
     assert kinds_of_needs() - kinds == {Beside, CodedRows, NoData, Needs}
 
 
+@few_or_many
 @both_worlds
-def test_postgres_says_what_a_need_means(postgres: PostgresServer, schema: Schema, needs: Any) -> None:
-    """On 200 tables, through one connection that reads only."""
+def test_postgres_says_what_a_need_means(postgres: PostgresServer, schema: Schema, needs: Any, many: int) -> None:
+    """Through one connection that reads only."""
     url = postgres.database()
     with psycopg.connect(url) as connection:
         tables = [
-            (made, in_postgres(made, connection, url, f"t{at}")) for at, made in enumerate(some_tables(schema, 200))
+            (made, in_postgres(made, connection, url, f"t{at}")) for at, made in enumerate(some_tables(schema, many))
         ]
     with psycopg.connect(url, cursor_factory=psycopg.RawCursor) as connection:
         connection.read_only = True
@@ -89,9 +92,9 @@ def in_one_job(
     [pytest.param(SCHEMA, different_needs, id="small"), pytest.param(WIDE, wide_needs, id="wide")],
 )
 def test_spark_says_what_a_need_means(spark: SparkEngine, schema: Schema, needs: Any, tmp_path: Path) -> None:
-    """By the very statement that a question asks, on 5 tables in files of their own, one empty, one of one person; of
+    """By the very statement that a question asks, on 3 tables in files of their own, one empty, one of one person; of
     the small world one need of each kind."""
-    tables = [(made, in_parquet(made, tmp_path / f"t{at}.parquet")) for at, made in enumerate(some_tables(schema, 5))]
+    tables = [(made, in_parquet(made, tmp_path / f"t{at}.parquet")) for at, made in enumerate(some_tables(schema, 3))]
     for need in needs():
         for (made, _), found in zip(tables, in_one_job(spark, need, tables, schema), strict=True):
             assert same(found, made.of(need)), need
@@ -117,12 +120,13 @@ def of_each_table(
             yield [need.shape({name: cells[which == at] for name, cells in found.items()}) for at in range(many)]
 
 
+@pytest.mark.long
 @pytest.mark.timeout(1800)
 @both_worlds
-def test_spark_says_what_a_need_means_on_200_tables(
+def test_spark_says_what_a_need_means_on_many_tables(
     spark: SparkEngine, schema: Schema, needs: Any, tmp_path: Path
 ) -> None:
-    tables = some_tables(schema, 200)
+    tables = some_tables(schema, MANY)
     where = together(tables, tmp_path)
     for need in needs():
         meant = [made.of(need) for made in tables]

@@ -161,7 +161,6 @@ def test_a_sample_is_not_changed() -> None:
     assert "There is no table called" in Declared("nowhere").text
 
 
-@pytest.mark.long
 def test_the_fit_is_offered_until_it_is_bought_for_this_declaration(table: dp.Table) -> None:
     page = Declared(table.name)
     assert say("data.fit.all_title") in page.text and table.meter().charges == 0

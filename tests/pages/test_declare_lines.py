@@ -198,7 +198,6 @@ def test_a_likely_id_and_a_usual_number_of_rows_are_one_click_each_and_rows_are_
     assert page.draft.who == "age" and page.app.session_state["declare-who-likely"] is None
 
 
-@pytest.mark.long
 def test_prices_before_a_table_is_added_are_told_for_a_small_and_a_large_table() -> None:
     """Nobody counts before: no figure on the way may be taken for that of this file."""
     page = Page().upload("age,sex\n33,m\n44,f\n").to("cards")
@@ -335,7 +334,6 @@ def test_nothing_of_the_cells_is_on_the_page() -> None:
     assert shown[0] == shown[1]
 
 
-@pytest.mark.long
 def test_a_spreadsheet_is_brought_and_its_sheet_chosen() -> None:
     book = openpyxl.Workbook()
     book.active.append(["nothing"])  # type: ignore[union-attr]

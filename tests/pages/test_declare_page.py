@@ -222,7 +222,6 @@ def test_who_names_two_limits_need_not_say_how_numbers_are_rounded(page: Page) -
     assert page.draft.cards["a"].step == "5"
 
 
-@pytest.mark.long
 def test_cells_that_are_no_numbers_and_unknown_values_load(page: Page) -> None:
     rows = ["33,bus", "NaN,car", "inf,", "-inf,tram", f"{CANARY},bus", ",car", "1e400,bus", "40,BUS "]
     page.upload("\n".join(["age,way", *rows]))
@@ -306,7 +305,6 @@ def test_a_name_must_be_free(page: Page, name: str, sentence: str) -> None:
     assert sentence in page.refusals[0] and page.draft.step == "care"
 
 
-@pytest.mark.long
 def test_the_same_rows_join_the_budget_they_have(page: Page, shared: dp.Workspace) -> None:
     rows = "age\n" + "\n".join(map(str, range(20, 70))) + "\n"
     first = page.upload(rows).finish("first time")
@@ -354,7 +352,6 @@ def test_a_fault_of_ours_is_one_sentence(page: Page, monkeypatch: pytest.MonkeyP
     assert "RuntimeError" in caplog.text and CANARY not in caplog.text
 
 
-@pytest.mark.long
 def test_a_parquet_file_can_be_brought(page: Page) -> None:
     out = io.BytesIO()
     pd.DataFrame({"age": [31, 42, 53], "smoker": [True, False, None]}).to_parquet(out)
@@ -393,7 +390,6 @@ def test_a_column_nobody_knows_is_left_out_and_offered_to_be_found(page: Page) -
     assert offered.value == ["pay"]
 
 
-@pytest.mark.long
 def test_rows_that_were_sealed_are_told_so_when_they_are_brought_again(page: Page, shared: dp.Workspace) -> None:
     rows = "age\n" + "\n".join(map(str, range(30, 90))) + "\n"
     page.upload(rows).finish("to be sealed")

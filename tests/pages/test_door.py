@@ -105,7 +105,6 @@ def test_refusals_are_one_sentence_and_its_code_in_the_programs_language(door: A
     assert door.ask("nothing", token).code == "door.path"
 
 
-@pytest.mark.long
 def test_a_sample_is_for_everybody(door: AtDoor) -> None:
     token = door.token("nobody")
     assert "town" in [one["name"] for one in door.ask("tables", token).body["tables"]]

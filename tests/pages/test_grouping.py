@@ -38,7 +38,6 @@ def asked(app: AppTest) -> dict[str, Any]:
     return {name: json.loads(value) if value.startswith(("{", "[")) else value for name, value in told.items()}
 
 
-@pytest.mark.long
 def test_groups_of_days_and_numbers_are_offered_by(visits: dp.Table) -> None:
     app = open_page("ask", table="calls", q="mean", column="age", epsilon="0.1")
     by = app.selectbox(key="ask-by-mean-0" if "ask-by-mean-0" in app.session_state else "ask-by-mean")

@@ -306,7 +306,6 @@ def test_below_a_check_that_doubts_a_part_stands_what_helps_before_the_questions
     assert told.count("Do the cells fit what you declared?") == 1
 
 
-@pytest.mark.long
 def test_cells_beyond_the_range_are_told_before_a_question_is_paid_for_and_on_every_line(home: dp.Workspace) -> None:
     """800 of 11,000 cells are 999; the noise hides that with a chance below 1e-9."""
     table = home.add_table(

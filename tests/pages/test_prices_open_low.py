@@ -293,7 +293,6 @@ def test_advice_to_narrow_a_range_stops_once_a_check_found_cells_outside(home: d
     assert "range" not in kinds(wider)
 
 
-@pytest.mark.long
 def test_a_lever_leads_to_what_it_tells(census: dp.Table) -> None:
     """The form that it opens has the error and the price that stood on it."""
     app = open_page("ask", table=census.name, q="top_item", column="country", how_many="5")

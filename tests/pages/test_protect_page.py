@@ -109,7 +109,6 @@ def test_what_does_not_fit_says_what_it_would_take_and_has_no_button(shared: Wor
     assert any("ε = 3.5" in refusal for refusal in page.refusals)
 
 
-@pytest.mark.long
 def test_who_was_refused_for_repeated_ids_finds_the_form_open_at_the_column(shared: Workspace) -> None:
     table = _brought(shared, "sent here", 65)
     page = Own(table.name, protect="Pupil no.")

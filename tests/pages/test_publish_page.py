@@ -148,7 +148,6 @@ def test_nobody_can_do_better_is_said_of_the_whole_row_at_the_whole_spend(tables
     assert "5 different cells, no two nearer than κ = 25, leave 14 (Theorem 5.5)" in five
 
 
-@pytest.mark.long
 def test_the_preview_says_what_a_row_and_all_rows_will_tell(tables: dict[str, dp.Table]) -> None:
     text = said(opened(table="rows", columns='["pay", "=word"]', epsilon="4"))
     assert "As one of 404 possible rows" in text

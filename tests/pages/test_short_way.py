@@ -182,7 +182,6 @@ def test_where_a_twentieth_is_mostly_noise_the_page_says_what_is_enough_and_what
     assert say("lever.lead") in told(app)
 
 
-@pytest.mark.long
 def test_where_nothing_that_is_left_is_enough_the_page_says_so(clinic: dp.Table) -> None:
     given = {"column": "fee", "by": "sex"}
     clinic.ask(at_share(clinic, clinic.query("count", epsilon="0.1", where=[["sex", "in", ["f"]]]), Fraction(9, 10)))

@@ -81,7 +81,6 @@ def charges(tables: dict[str, dp.Table]) -> int:
     return sum(len(table.history()) for table in tables.values())
 
 
-@pytest.mark.long
 def test_before_it_is_bought_the_page_says_what_it_is_worth(tables: dict[str, dp.Table]) -> None:
     before = charges(tables)
     app = opened(table="rows", columns=COLUMNS, epsilon="1")

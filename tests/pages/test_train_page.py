@@ -111,7 +111,6 @@ def test_bad_input_gets_one_sentence_and_spends_nothing(
     assert all(one.disabled for one in buttons(app)) and not any(table.history() for table in tables.values())
 
 
-@pytest.mark.long
 def test_the_preview_tells_the_worth_of_three_kinds_of_noise(tables: dict[str, dp.Table]) -> None:
     app = opened(**GIVEN | {"share": "80"})
     text = said(app)

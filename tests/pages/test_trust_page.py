@@ -148,7 +148,6 @@ def test_the_lecture_s_coin_is_refused_with_its_p_and_its_true_delta(space: dp.W
     assert "the lecture's coin comes up with chance 0." in said(page) and "keeps only δ = " in said(page)
 
 
-@pytest.mark.long
 def test_the_ends_of_every_slider(space: dp.Workspace) -> None:
     page = opened(table="club")
     for place in (0, -1):

@@ -13,6 +13,7 @@ from dpengine.audit import games, report
 from dpengine.audit.games import PEOPLE_RULE, PEOPLE_SIZES, PlayedTogether, apart, game_of_people, in_memory
 
 
+@pytest.mark.long  # the audit plays it too
 def test_three_people_who_talk_stay_below_delta() -> None:
     with in_memory() as folder:
         found = game_of_people(Path(folder))

@@ -40,11 +40,11 @@ def test_all_that_is_told_is_a_function_of_the_cell(ask: dict[str, Any], calibra
     """Whatever the noisy total: at most T different answers, ranges included, and all JSON that is stored of them."""
     for cells in (2, 7, 10):
         query = session(40, 3, calibration=calibration, rounded=cells).asking(ask)
-        told = {repr(query.finish((total,)).as_json()) for total in range(-2_000, 2_000)}
+        told = {repr(query.finish((total,)).as_json()) for total in range(-200, 240)}
         assert len(told) == cells
         low, high = query.limits() or (0, 0)
         middles = {low + (high - low) * Fraction(2 * cell + 1, 2 * cells) for cell in range(cells)}
-        assert {query.finish((total,)).value for total in range(-2_000, 2_000)} == {float(one) for one in middles}
+        assert {query.finish((total,)).value for total in range(-200, 240)} == {float(one) for one in middles}
     plain = session(40, 3, calibration=calibration).asking(ask)
     assert "rounded" not in plain.own_json()  # what was asked before means what it did
     assert len({repr(plain.finish((total,)).as_json()) for total in range(0, 40)}) > 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -90,6 +91,15 @@ def test_gaussian_and_lecture_say_where_they_do_not_hold(home: Workspace) -> Non
     opened = table.open_session(query(table, 4, "1", calibration="gaussian"), "g")
     assert opened.entry.charge.loss == Gaussian(Fraction(1, 8)) and table.meter().pure_closed
     assert opened.ask(X, "a").state == "done"
+
+
+def test_the_lecture_s_noise_promises_what_its_claim_says(home: Workspace) -> None:
+    """All k answers within ln(k/β)/(γn), in percent, γ = ε/√(8k·ln(1/δ)); a person moves a sum by one."""
+    table = add(home)
+    asked = query(table, 20, "1", calibration="lecture", delta="1e-6")
+    gamma = 1 / math.sqrt(8 * 20 * math.log(1e6))
+    claimed = 100 * math.log(20 / float(asked.beta)) / (gamma * asked.facts.about)
+    assert float(asked.promise().amount) == pytest.approx(claimed, rel=0.02)
 
 
 # What it costs

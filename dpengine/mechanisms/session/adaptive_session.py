@@ -342,12 +342,15 @@ class AdaptiveSession(Query[Any, Any]):
             return self._choice.finish(raw)
         reach = self._reach(self.sensitivity().bound)
         away = Fraction(reach, self._sum.grain * self.people)
-        share = self._sum.start + Fraction(raw[0], self._sum.grain * self.people)
+        share = self._share(raw[0])
         if self.rounded is not None:
             cell = min(max(math.floor(share * self.rounded), 0), self.rounded - 1)
             share, away = Fraction(2 * cell + 1, 2 * self.rounded), away + self.half_cell
         low, value, high = (self._in_unit(end) for end in (share - away, share, share + away))
         return Released(value, (low, high))
+
+    def _share(self, total: int) -> Fraction:
+        return self._sum.start + Fraction(total, self._sum.grain * self.people)
 
     def _in_unit(self, share: Fraction) -> float:
         """A share, clamped to [0, 1], in the question's own unit."""

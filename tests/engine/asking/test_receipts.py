@@ -93,7 +93,7 @@ FIELDS = sorted(
     loss.kind loss.epsilon charge.seq charge.hash answer.seq answer.hash answer.value answer.interval
     claim.key claim.version claim.parameters.epsilon claim.parameters.where claim.digest claim.sentence claim.theorem
     claim.relation claim.unit.kind claim.about claim.bounds.x.kind claim.bounds.x.lower claim.bounds.x.upper
-    claim.bounds.x.step claim.bounds.x.shape claim.promise.kind claim.promise.alpha claim.promise.of
+    claim.bounds.x.step claim.promise.kind claim.promise.alpha claim.promise.of
     claim.promise.beta claim.promise.floor claim.promise.unit claim.promise.nominal""".split()
 )
 

@@ -100,24 +100,32 @@ class ColumnFit:
 
     def moves(self, query: AnyQuery) -> str:
         """“higher” or “lower”: on which side of the answer the truth lies, because cells beyond the range count as its
-        end. Empty if that is not known."""
-        if not query.rises or query.answer_column != self.column or not (self.doubted or self.in_part):
+        end. Empty if that is not known, as with cells that hold a code besides."""
+        if self.codes or not query.rises or query.answer_column != self.column or not (self.doubted or self.in_part):
             return ""
         if any(self.column in condition.columns() for condition in query.conditions()):
             return ""
         return {"above": "higher", "below": "lower", "": ""}[self.one_side]
+
+    @property
+    def named_code(self) -> Fraction | None:
+        """The code that `reason` names; None if it names misfits."""
+        if self.found is None:
+            return None
+        if self.found.doubted_codes and self.found.misfit.low < self.found.codes[self.found.doubted_codes[0]].low:
+            return self.found.doubted_codes[0]
+        if self.found.misfit.low <= 0 and self.codes:
+            return max(self.codes, key=lambda code: self.codes[code].value)
+        return None
 
     def reason(self, query: AnyQuery | None = None) -> str:
         """What speaks against it, as sentences: a code, or the commonest kind of misfit, what such cells count as, and
         where the truth then lies."""
         if self.found is None:
             return ""
-        if self.found.doubted_codes and self.found.misfit.low < self.found.codes[self.found.doubted_codes[0]].low:
-            code = self.found.doubted_codes[0]
-            return say("fit.reason.code", column=self.column, share=self.found.codes[code].span(), code=text_of(code))
-        if self.found.misfit.low <= 0 and self.codes:
-            code, share = max(self.codes.items(), key=lambda item: item[1].value)
-            return say("fit.reason.code", column=self.column, share=share.span(), code=text_of(code))
+        if (code := self.named_code) is not None:
+            share = self.found.codes[code].span()
+            return say("fit.reason.code", column=self.column, share=share, code=text_of(code))
         parts = self.found.parts
         kind = max(parts, key=lambda name: parts[name].value)
         kind = kind if parts[kind].low > 0 else "some"  # else noise would name it

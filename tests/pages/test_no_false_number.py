@@ -237,7 +237,7 @@ def test_a_plan_lists_the_check_that_it_bought(home: dp.Workspace) -> None:
     home.jobs.wait("run", 60)
     assert [entry.charge.claim["key"] for entry in table.checks_of("run")] == ["fit_checks"]
     shown = plain(html_of(open_page("plan", table=table.name, run="run")))
-    assert "does not fit the declaration, in each of weight" in shown
+    assert "with a value of weight that does not fit the declaration" in shown
 
 
 @pytest.mark.parametrize("lang", ["en", "sl"])

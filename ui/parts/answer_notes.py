@@ -170,7 +170,7 @@ def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[st
 def _without(answer: dp.Answer, fit: ColumnFit) -> str:
     """Of an average with cells that hold a code: on which side of it the average without them lies."""
     query, ends = answer.query, answer.interval
-    if not query.rises or query.answer_kind != "place" or not isinstance(ends, tuple) or not fit.codes:
+    if not query.rises or query.answer_kind != "place" or not isinstance(ends, tuple) or fit.named_code is None:
         return ""
     if fit.column != query.answer_column or fit.column in {
         name for one in query.conditions() for name in one.columns()

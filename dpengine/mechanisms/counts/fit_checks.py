@@ -38,7 +38,7 @@ Cost        one scan of k small columns, written when the table was coded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, sqrt
@@ -91,6 +91,10 @@ class CellShare:
     value: Fraction
     low: Fraction
     high: Fraction
+
+    def from_zero(self) -> CellShare:
+        """The same with nothing sure."""
+        return CellShare(self.value, Fraction(0), self.high)
 
     def span(self) -> str:
         """The range in whole percent, rounded outwards: “10–25 %”."""
@@ -207,7 +211,8 @@ class FitChecks(OfCounts):
             return say("sentence.fit_checks_ids", columns=say("who.and").join(self.ids))
         if len(self.columns) > _NAMED:
             return say("sentence.fit_checks_many", columns=len(self.columns))
-        return say("sentence.fit_checks", columns=say("who.and").join(self.columns))
+        code = "sentence.fit_checks_one" if len(self.columns) == 1 else "sentence.fit_checks"
+        return say(code, columns=say("who.and").join(self.columns))
 
     @property
     def counts_rows(self) -> bool:
@@ -432,15 +437,18 @@ class FitChecks(OfCounts):
         whole = self._share(name, None, sum(counted[bar] for bar in parts), len(parts), rows, raw)
         together = _together([_ends(share) for share in parts.values()], _ends(whole))
         misfit = CellShare(*(_part(end, 1) for end in together))
+        lower = {bar: self._reaches(name, bar)[0] for bar in counts}
         by_number = {bar.number: count for bar, count in counted.items()}
         standing = {
             bar.number: share
+            if share.low >= GATE or _clearly(bar, counted[bar], lower, by_number)
+            else share.from_zero()
             for bar, share in counts.items()
             if bar.name == "code" and bar.number is not None and _stands_out(bar, counted[bar], by_number)
         }
         zeros = next((share for bar, share in counts.items() if bar.name == "zero"), None)
         empty = next((count for bar, count in counted.items() if bar.kind == EMPTY), 0)
-        seen = {bar: self._reaches(name, bar)[0] + self._sum_of(1, 1, _SEEN) for bar in counts}
+        seen = {bar: lower[bar] + self._sum_of(1, 1, _SEEN) for bar in counts}
         about = rows[2]
         return ColumnFound(
             name,
@@ -572,6 +580,18 @@ def _gate(sees: Fraction) -> Fraction:
     noise refuses a column that fits in less than one check in a hundred, however rough: a tenth, or half, is at least
     about 0.8 standard deviations of its noise beyond the lower end, and lower ends together fail with chance 3β/4."""
     return GATE if sees <= VAGUE else VAGUE if sees <= 1 else _NEVER
+
+
+def _clearly(
+    bar: Bar, count: int | Fraction, lower: Mapping[Bar, Fraction], by_number: dict[Fraction | None, int | Fraction]
+) -> bool:
+    """Is a code surely more common than the mean of the numbers beside it? Fewer cells than refuse a question may be
+    real: some people are 9. Noise is symmetric, so the difference of a count and of a mean of k others goes about
+    √(1 + 1/k) times as far as the count alone."""
+    if not bar.beside:
+        return True
+    many, beside = len(bar.beside), sum(by_number[number] for number in bar.beside)
+    return float(count - Fraction(beside, many)) > float(lower[bar]) * sqrt(1 + 1 / many)
 
 
 def _stands_out(bar: Bar, count: int | Fraction, by_number: dict[Fraction | None, int | Fraction]) -> bool:

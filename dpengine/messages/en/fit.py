@@ -63,6 +63,7 @@ SENTENCES: dict[str, str] = {
     "card.fit_checks.theorem": "Discrete Laplace mechanism on a vector of counts (Dwork, McSherry, Nissim, Smith 2006, Proposition 1)",
     "card.fit_checks.caveat.empty": "Empty cells are not counted: they fit every declaration.",
     "sentence.fit_checks": "The number of rows with a value that does not fit the declaration, in each of {columns}",
+    "sentence.fit_checks_one": "The number of rows with a value of {columns} that does not fit the declaration",
     "sentence.fit_checks_rows": "The share of people with more than {most} {most|row|rows}",
     "sentence.fit_checks_ids": "The number of different values of {columns}",
     "fit.headline.no_repeats": "Hardly any {columns} comes twice",

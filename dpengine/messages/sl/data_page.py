@@ -330,7 +330,7 @@ SENTENCES: dict[str, str] = {
     "data.done.alike_one": "{column}: {within} – {share}",
     "data.done.or_ask": "Ali vprašajte o enem stolpcu:",
     "data.done.declared": "Kaj je navedeno",
-    "data.done.enough": "V proračunu je približno toliko povprečij ali grafov teh oseb ({people}): {many}.",
+    "data.done.enough": "Proračun zadošča za približno {many} {many|povprečje ali graf|povprečji ali grafa|povprečja ali grafe|povprečij ali grafov} teh oseb ({people}).",
     "data.shared.title": "Iste osebe so tu še v drugi tabeli",
     "data.shared.lead": "Kar se o osebi izve iz dveh tabel, se sešteva, zato naj obe porabljata en proračun: na primer pacienti in njihovi obiski. Vsako vprašanje o eni ali drugi se zaračuna vanj. Vsaka tabela zase pove, koliko vrstic osebe šteje. Iz datotek tega nihče ne more videti in oznake oseb se nikoli ne primerjajo: povedati morate sami.",
     "data.shared.label": "Deli proračun s tabelo",

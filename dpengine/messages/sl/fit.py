@@ -63,6 +63,7 @@ SENTENCES: dict[str, str] = {
     "card.fit_checks.theorem": "Diskretni Laplaceov mehanizem na vektorju števil (Dwork, McSherry, Nissim, Smith 2006, trditev 1)",
     "card.fit_checks.caveat.empty": "Prazne celice ne štejejo: ujemajo se z vsakim opisom.",
     "sentence.fit_checks": "Število vrstic z vrednostjo, ki se ne ujema z opisom, za vsakega od stolpcev {columns}",
+    "sentence.fit_checks_one": "Število vrstic z vrednostjo stolpca {columns}, ki se ne ujema z opisom",
     "sentence.fit_checks_rows": "Delež oseb z več vrsticami kot {most}",
     "sentence.fit_checks_ids": "Število različnih vrednosti stolpca {columns}",
     "fit.headline.no_repeats": "Skoraj nobena vrednost stolpca {columns} se ne ponovi",

@@ -240,6 +240,17 @@ def test_a_common_value_is_no_code() -> None:
     assert not any(query.found(query.draw(counts, coins))["mark"].doubted for _ in range(400))
 
 
+def test_real_values_like_a_code_are_hardly_ever_named_as_one() -> None:
+    """Kilometres from 0 to 30, each as common: nines are no code. Named in less than 1 of 100 checks."""
+    facts = Facts("t", dp.Schema({"km": dp.Number(0, 30)}), dp.Unit.rows(), "replace", 1_800, ("km",))
+    query: Any = FitChecks.build(facts, {"epsilon": "0.0438", "noise": "gaussian"})  # the usual check of as many people
+    counts = [0 if bar.number is None else 58 for bar in query.bars_of("km")]
+    counts[0] = 1_800 - sum(counts)
+    found = [query.found(query.draw(tuple(counts), SystemCoins()))["km"] for _ in range(300)]
+    named = sum(code.low > 0 for one in found for code in one.codes.values())
+    assert named <= allowed_failures(300, 0.01)
+
+
 def test_the_number_of_different_ids_is_told_with_the_check(workspace: Workspace) -> None:
     frame = pd.DataFrame({"Pupil no.": [f"p{place % 320}" for place in range(2_239)], "mark": ["3"] * 2_239})
     table = declared(workspace, frame, {"mark": dp.Number(1, 5)})

@@ -199,7 +199,10 @@ def test_a_wished_error_of_a_small_database_names_the_lecture_s_people_and_says_
     codes = set()
     for wish in (Fraction(20), Fraction(10), Fraction(5), Fraction(1)):
         told = whatif.theorems(side, wish)
-        rows, people = class_people(side.query, wish / 100)
+        alpha, epsilon = float(wish) / 100, float(side.query.epsilon)
+        rows = ceil(2 * log(2 * side.query.many) / alpha**2)
+        people = ceil(4 / (alpha * epsilon) * (rows * log(side.query.domain) + log(20)))
+        assert class_people(side.query, wish / 100) == (rows, people)
         assert f"m = {rows:,} rows" in told[1] and f"about {whatif._about(people):,} people" in told[1]
         ours = whatif.at_error(side, wish).people
         codes.add("none" if ours is None else "fewer" if ours < people else "more")

@@ -21,7 +21,7 @@ from ui.shell import incoming, log_privacy  # noqa: E402
 from ui.shell.web import FrontDoor  # noqa: E402
 from ui.shell.widget_words import Words  # noqa: E402
 
-# Otherwise Streamlit adds the folder of ui/main.py during each run. Whatever another thread imports while it is
+# Otherwise Streamlit adds the folder of ui/main.py for the time of each run. What another thread imports while it is
 # taken out again may not be found: the search goes by position in this list.
 sys.path.append(str(Path(__file__).resolve().parent / "ui"))
 log_privacy.keep(places.home() / "tmp")

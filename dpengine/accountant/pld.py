@@ -7,6 +7,9 @@ list of releases is dominated by the product of their pairs; its privacy loss is
 That sum's distribution is computed by Google's dp-accounting on a grid of losses, rounded to the pessimistic side; what
 its FFT cuts off is added to δ. It is a float computation without a proof of its last digits, so it decides nothing.
 
+The parts of a `Together` must be independent draws (`Query.parts_apart`). Four parts of 1/4 bound the Rényi curve of
+one part of 1/2, but not its pair: at e^0 theirs is 0.186 and Laplace noise of 1/2 has 0.221.
+
 It is no filter: when each ε may be picked after seeing earlier answers it does not hold
 (`tests/engine/accountant/test_filter_adaptive.py` has the counter-example). Hence *only if nothing changes*.
 

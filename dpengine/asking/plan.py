@@ -215,8 +215,10 @@ class Planner:
 
     def fixed_price(self, wishes: Sequence[Wish]) -> Fraction | None:
         """ε of exactly this list at the budget's δ by numerical accounting, with noise of finite ε: valid only if
-        nothing in the list changes."""
+        nothing in the list changes. None where it cannot be computed."""
         queries = [option[0] for _, option in self._by(_least_epsilon, wishes) if option is not None]
+        if not all(query.parts_apart for query in queries):
+            return None
         return pld.epsilon_of([query.loss() for query in queries], self._rule.delta)
 
     def _options(self, wish: Wish) -> list[_Option]:

@@ -28,6 +28,7 @@ from typing import ClassVar, Self, TypeVar
 import numpy as np
 
 from dpengine.accountant.loss import Exponential, Gaussian, Loss, Pure, Together
+from dpengine.core.exact import float_above
 from dpengine.core.types import Floats, Integers
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, Laplace, Normal, flipped, weighted
@@ -37,9 +38,11 @@ from dpengine.noise.tails import (
     flip_behind,
     flip_gap,
     gaussian_mean_reach,
+    gaussian_pair_reaches,
     gaussian_sum_reach,
     least_count_error,
     mean_reach,
+    pair_reaches,
     sum_reach,
     total_reach,
     weighted_reaches,
@@ -103,6 +106,11 @@ class Added(NoiseKind, ABC):
         """How far the mean noise of `draws` draws can be from 0, except with probability β."""
 
     @abstractmethod
+    def beside(self, other: Added, own: Floats, its: Floats, draws: int, beta: Fraction) -> Floats:
+        """For each pair of factors, how far own·Z + its·Z′ can be from 0: means of `draws` draws, Z′ of `other`, which
+        is the same kind of noise."""
+
+    @abstractmethod
     def sum_reach(self, many: int, beta: Fraction, exact: int) -> int:
         """How far a sum of `many` noises can be from 0; by the exact law up to `exact` of them, if it has one."""
 
@@ -144,11 +152,21 @@ class LaplaceNoise(Added):
     def reach(self, beta: Fraction, draws: int = 1) -> int | Fraction:
         return mean_reach(self.size, draws, beta)
 
+    def beside(self, other: Added, own: Floats, its: Floats, draws: int, beta: Fraction) -> Floats:
+        first, second = (size * float_above(noise.size) for size, noise in ((own, self), (its, other)))
+        return pair_reaches(first, second, own + its, draws, beta)
+
     def sum_reach(self, many: int, beta: Fraction, exact: int) -> int:
         return (sum_reach if many <= exact else total_reach)(self.size, many, beta)
 
     def mixed_reaches(self, sizes: Floats, times: Floats, draws: int, beta: Fraction) -> tuple[float, ...]:
         return tuple(weighted_reaches(self.size, sizes / draws, times * draws, beta).tolist())
+
+
+class SharedNoise(LaplaceNoise):
+    """Laplace noise on numbers that share a row's weight out among them, so that each gets the whole ε."""
+
+    name = "shared"
 
 
 class GaussianNoise(Added):
@@ -186,6 +204,10 @@ class GaussianNoise(Added):
 
     def reach(self, beta: Fraction, draws: int = 1) -> int | Fraction:
         return gaussian_mean_reach(self.size, draws, beta)
+
+    def beside(self, other: Added, own: Floats, its: Floats, draws: int, beta: Fraction) -> Floats:
+        squares = own**2 * float_above(self.size) + its**2 * float_above(other.size)
+        return gaussian_pair_reaches(squares, own + its, min(self.size, other.size), draws, beta)
 
     def sum_reach(self, many: int, beta: Fraction, exact: int) -> int:
         return int(gaussian_mean_reach(self.size, many, beta) * many)  # an integer by definition

@@ -316,6 +316,12 @@ class Query(Answered, Generic[Statistic, Raw]):
         """The loss of all groups together, from the loss of one group at `for_each` of ε."""
         return Together((part, part)) if self.by is not None and self.facts.relation == "replace" else part
 
+    @property
+    def parts_apart(self) -> bool:
+        """Does each part of the loss belong to an independent draw? Otherwise the parts bound only the Rényi curve of a
+        person's change, and no privacy loss distribution follows from them."""
+        return True
+
     def released(self, answers: list[Ends]) -> Released:
         """The answer for everyone, or one for each group by label."""
         return Released(*answers[0]) if self.by is None else self.by_label(answers)

@@ -20,20 +20,25 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, Self, TypeVar
+
+import numpy as np
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.types import Figure, Figures
+from dpengine.core.types import Figure, Figures, Floats
+from dpengine.mechanisms.noise import ADDED, Added, SharedNoise
 from dpengine.mechanisms.noised import Noised
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Released, Sensitivity, Statistic
 from dpengine.mechanisms.sums.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
-from dpengine.noise.ratio_intervals import ratio, ratio_range
+from dpengine.noise.ratio_intervals import ratio, ratio_range, tested_range
 from dpengine.statistics.distributions import Distribution, GroupDistributions
 from dpengine.statistics.need import Spread
 
 Number = Fraction | float
+Drawn = TypeVar("Drawn", int, Fraction)
 Estimate = tuple[Number, tuple[Number, Number]]  # a figure and its range
+_CELLS = 256  # of the tested means, on each side of 0
 _NEAR, _BETWEEN = 500, 1_000  # points of the grid at each end, and in between, for the mean of an even spread
 
 
@@ -61,6 +66,11 @@ class OfRatio(Noised[Statistic]):
     def loss_parts(self) -> int:
         numbers = len(self.weights)
         return numbers if self.facts.relation == "add_remove" else 1 if self.by is None else 2 * numbers
+
+    @property
+    def parts_apart(self) -> bool:
+        """By group under replace-one, a change inside one group may cost one draw as much as two parts."""
+        return self.by is None or self.facts.relation == "add_remove"
 
     def _known_first(self, numbers: Figures, known: Figure | None) -> Figures:
         return numbers if self.known is None or known is None else (known, *numbers)
@@ -101,9 +111,20 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
     Gaussian    k copies of W·N: (k(W·ΔN)² + ΔS²). One row added or removed: with k = 1 at most 2W². One replaced: 4W²
                 where it keeps a value, (k + 1)W² where it loses or gains one, so k = 3 costs nothing; by group with k =
                 1 at most 4W², since two groups change by 2W² each. m rows: m² times.
+    Shared      A = Σ(W − y) and B = Σ(W + y) instead, so that N = (A + B)/2W and S = (B − A)/2 (Kulesza,
+                Suresh and Wang 2023). A row adds 2W in all, shared out between A and B, and nothing without a
+                value: 2W in L1 where it is added or removed, twice that where it is replaced. So under add/remove, and
+                by group, both have the noise that S alone has, and the error of S/N falls to half of its square. Under
+                replace-one for everyone it would double; N and S stay.
     Loss        by group under replace-one four parts of ε/4, which also covers a change of ε/2 inside one group: the
-                pure Rényi curve grows at most quadratically, r(2x) ≤ 4r(x).
+                pure Rényi curve grows at most quadratically, r(2x) ≤ 4r(x). Shared: one part of ε under add/remove. By
+                group under replace-one the loss of a number is at most ε/2 and ε in all: two parts of ε/2, since r(ax)
+                ≤ a·r(x) for a ≤ 1.
+    Range       every mean μ that a test at β does not reject (`tested_range`): S − μN has no error but its noise, and
+                the law of that is known.
     """
+
+    accepts: ClassVar[tuple[type[Added], ...]] = (*ADDED, SharedNoise)
 
     @property
     def rounded(self) -> Fraction:
@@ -120,9 +141,21 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         """The answer if the mean of y is this. It only rises, or only falls."""
 
     @property
+    def shareable(self) -> bool:
+        """Does sharing out lessen the noise?"""
+        return self.known is None and (self.by is not None or self.facts.relation == "add_remove")
+
+    @property
+    def shared(self) -> bool:
+        return self.noise == SharedNoise.name and self.shareable
+
+    def with_noise(self, noise: str) -> Self:
+        return super().with_noise("" if noise == SharedNoise.name and not self.shareable else noise)
+
+    @property
     def weights(self) -> tuple[int, ...]:
-        """Of N and S; of S alone if N is known."""
-        return (self.width, 1) if self.known is None else (1,)
+        """Of N and S; of S alone if N is known; of A and B."""
+        return (1,) if self.known is not None else (1, 1) if self.shared else (self.width, 1)
 
     @property
     def copies(self) -> tuple[int, ...]:
@@ -131,13 +164,52 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         free = self.noise_kind.norm == "l2sq" and self.facts.relation == "replace" and self.by is None
         return (3 if free else 1), 1
 
+    @property
+    def loss_parts(self) -> int:
+        return super().loss_parts // (2 if self.shared else 1)
+
     def sensitivity(self) -> Sensitivity:
         replaced = self.facts.relation == "replace"
         return self.of_rows(
             (4 if replaced and self.by is not None else 2) * self.width, (4 if replaced else 2) * self.width**2
         )
 
+    def in_group(self, number: Drawn, total: Drawn) -> tuple[Drawn, ...]:
+        """What gets noise in a group, from N and S."""
+        if self.known is not None:
+            return (total,)
+        return (self.width * number - total, self.width * number + total) if self.shared else (number, total)
+
+    def estimate(self, numbers: Figures, draws: int = 1) -> Estimate:
+        if self.known is not None:
+            return super().estimate(numbers, draws)
+        first, last = numbers
+        n, s = (Fraction(first + last, 2 * self.width), Fraction(last - first, 2)) if self.shared else numbers
+        edge = Fraction(self.width)
+        reaches = self._tests(draws, self.beta / self.groups)
+        low, high = (Fraction(end) * edge for end in tested_range(float(s), float(n * edge), reaches))
+        ends = self.figure(low - self.rounded), self.figure(high + self.rounded)
+        return self.figure(ratio(s, n, -edge, edge)), (min(ends), max(ends))
+
+    def _tests(self, draws: int, beta: Fraction) -> Floats:
+        """How far S − uWN can be from 0 in each cell of u, from −1 to 1."""
+        (first, last), width = self.added, 1 if self.shared else self.width
+        return _test_reaches(first, last, width, self.shared, draws, beta)
+
+    def seeming(self, people: Fraction) -> Fraction:
+        """As few as this many people seem to be, because of the noise of N, except with a tenth of β."""
+        beta, (first, last) = self.beta / self.groups / 10, self.added
+        one = np.ones(1)
+        whole = first.beside(last, one, one, 1, beta)[0] / (2 * self.width) if self.shared else first.reach(beta)
+        return max(people - Fraction(float(whole)), Fraction(1))
+
+    def off_middle(self, people: Fraction) -> Fraction:
+        """How far a mean of y at 0 may be off in a group of this many people."""
+        reach = self._tests(1, self.beta / self.groups * 9 / 10)[_CELLS]
+        return Fraction(float(reach)) / self.seeming(people)
+
     def answer(self, numbers: Figures, reaches: Figures) -> Estimate:
+        """With a known N."""
         (n, s), (reach_n, reach_s), edge = numbers, reaches, Fraction(self.width)
         low, high = ratio_range(s, reach_s, n, reach_n, -edge, edge)
         ends = self.figure(low - self.rounded), self.figure(high + self.rounded)
@@ -194,7 +266,9 @@ class MeanOfWeights(OfMeans[Spread | tuple[Spread, ...]]):
         return min(max(self.value_at(weight), float(low)), float(high))
 
     def supposed(self, people: Fraction) -> Number:
-        value, (low, high) = self.estimate((people, people * _even_mean(self.at(Fraction(1)))))
+        people = people if self.known is not None else self.seeming(people)
+        total = people * _even_mean(self.at(Fraction(1)))
+        value, (low, high) = self.estimate((people, total) if self.known is not None else self.in_group(people, total))
         return max(high - value, value - low)
 
     def need(self) -> Distribution | GroupDistributions:
@@ -207,9 +281,22 @@ class MeanOfWeights(OfMeans[Spread | tuple[Spread, ...]]):
         numbers: list[int] = []
         for spread in value if isinstance(value, tuple) else (value,):
             rows = list(zip(spread.codes.tolist(), spread.counts.tolist(), strict=True))
-            total = sum(self.centred(code) * count for code, count in rows)
-            numbers += [sum(count for _, count in rows), total] if self.known is None else [total]
+            numbers += self.in_group(
+                sum(count for _, count in rows), sum(self.centred(code) * count for code, count in rows)
+            )
         return tuple(numbers)
+
+
+@lru_cache(maxsize=256)
+def _test_reaches(first: Added, last: Added, width: int, shared: bool, draws: int, beta: Fraction) -> Floats:
+    """Of S − uWN with N and S drawn, or of ((1 − u)B − (1 + u)A)/2 with A and B. The bound grows with |u| (by Proschan
+    1965 for the latter), so a cell takes that of its farther end."""
+    u = np.arange(1, _CELLS + 1) / _CELLS
+    if shared:
+        half = first.beside(last, (1 + u) / 2, (1 - u) / 2, draws, beta)
+    else:
+        half = first.beside(last, u * width, np.ones(_CELLS), draws, beta)
+    return np.concatenate((half[::-1], half))
 
 
 @lru_cache(maxsize=256)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
+
+from dpengine.core.types import Floats
+
 Exact = int | Fraction
 
 
@@ -20,6 +24,25 @@ def ratio_range(
     first = max(Fraction(under, most if under >= 0 else least), low)
     last = min(Fraction(over, least if over >= 0 else most), high)
     return (first, last) if first <= last else (low, high)
+
+
+def tested_range(top: float, bottom: float, reaches: Floats) -> tuple[float, float]:
+    """All u in [−1, 1] that a test does not reject: |top − u·bottom| ≤ c(u), and what lies between them; all of [−1, 1]
+    if none is left. The test at the true u fails with the chance for which c is made, so the truth lies in the range
+    except with that chance, whatever the bottom is (Fieller 1954).
+
+    `reaches` bounds c from above on cells of equal length from −1 to 1."""
+    edges = np.linspace(-1, 1, len(reaches) + 1)
+    if bottom == 0:
+        kept = np.abs(top) <= reaches
+        low, high = edges[:-1], edges[1:]
+    else:
+        ends = (top - reaches) / bottom, (top + reaches) / bottom
+        low, high = np.maximum(np.minimum(*ends), edges[:-1]), np.minimum(np.maximum(*ends), edges[1:])
+        kept = low <= high
+    if not kept.any():
+        return -1.0, 1.0
+    return max(float(low[kept].min()) - 1e-12, -1.0), min(float(high[kept].max()) + 1e-12, 1.0)
 
 
 def ratio(top: Exact, bottom: Exact, low: Fraction, high: Fraction) -> Fraction:

@@ -274,6 +274,59 @@ def weighted_reaches(scale: Fraction, sizes: Floats, times: Floats, beta: Fracti
     return reaches
 
 
+def pair_reaches(first: Floats, second: Floats, units: Floats, draws: int, beta: Fraction) -> Floats:
+    """For each row a t with Pr[|a·Z + b·Z′| > t] ≤ β, where Z and Z′ are means of `draws` independent draws of discrete
+    Laplace noise, `first` and `second` the scales of a·Z and b·Z′, and `units` is |a| + |b|. The lesser of two bounds:
+
+    One draw    Z can be drawn together with X ~ Laplace so that |Z − X| ≤ 1, by their quantiles: with r = e^(−1/scale),
+                Pr[|Z| ≥ k] = 2r^k/(1+r) lies between Pr[|X| ≥ k] = r^k and Pr[|X| ≥ k−1]. So t is `units` more than
+                the quantile of |w₁X₁ + w₂X₂|, whose tail is (w₁²·e^(−t/w₁) − w₂²·e^(−t/w₂))/(w₁² − w₂²), and
+                (1 + t/2w)·e^(−t/w) for equal scales; it grows with w₂.
+    Chernoff    by the cumulant −ln(1 − w²s²) of continuous noise: that of discrete noise is no larger, because
+                sinh(u)/u rises.
+    """
+    wide, narrow = np.maximum(first, second), np.minimum(first, second)
+    wanted, grown = math.log(2 / float(beta)), (np.sqrt(5) - 1) / 2
+
+    def chernoff(s: Floats) -> Floats:
+        cumulant = -draws * (np.log1p(-((wide * s / draws) ** 2)) + np.log1p(-((narrow * s / draws) ** 2)))
+        return (cumulant * (1 + 1e-12) + wanted) / s
+
+    high = np.full(len(wide), (1 - 1e-9) * draws) / wide
+    low = high * 1e-3
+    for _ in range(40):
+        lower, upper = high - grown * (high - low), low + grown * (high - low)
+        left = chernoff(lower) <= chernoff(upper)
+        low, high = np.where(left, low, lower), np.where(left, upper, high)
+    reaches: Floats = chernoff((low + high) / 2)
+    if draws == 1:
+        reaches = np.minimum(reaches, wide * _pair_quantile(narrow / wide, float(beta)) + units)
+    return reaches * (1 + 1e-9)
+
+
+def _pair_quantile(narrow: Floats, beta: float) -> Floats:
+    """The t at which |X₁ + v·X₂| is exceeded with chance β, for Laplace variables of scale 1 and v in [0, 1]."""
+    v = np.where(narrow > 0.999, 1.0, np.maximum(narrow, 1e-3))  # a larger v only widens it
+    equal, other = v == 1.0, np.where(v == 1.0, 0.5, v)
+    low, high = np.zeros(len(v)), np.full(len(v), 2 * math.log(2 / beta) + 2)
+    for _ in range(60):
+        t = (low + high) / 2
+        apart = (np.exp(-t) - other**2 * np.exp(-t / other)) / (1 - other**2)
+        above = np.where(equal, (1 + t / 2) * np.exp(-t), apart) > beta * (1 - 1e-9)
+        low, high = np.where(above, t, low), np.where(above, high, t)
+    return high
+
+
+def gaussian_pair_reaches(squares: Floats, units: Floats, narrowest: Fraction, draws: int, beta: Fraction) -> Floats:
+    """The same for discrete Gaussian noise: `squares` is a²v + b²v′, `narrowest` the lesser of v and v′. The bounds are
+    those of `gaussian_sum_reach`."""
+    lengths = np.sqrt(squares / draws)
+    plain: Floats = math.sqrt(2 * math.log(2 / float(beta))) * lengths
+    if narrowest >= 1:
+        plain = np.minimum(plain, gaussian_quantile(beta) * lengths + units)
+    return plain * (1 + 1e-9)
+
+
 def bernstein_reach(variance: Fraction, largest: Fraction, beta: Fraction) -> Fraction:
     """A t with Pr[|S − E[S]| > t] ≤ β for a sum of independent variables, each within `largest` of its mean, with
     variances that add up to at most `variance`: t = M·L/3 + √((M·L/3)² + 2·V·L), L = ln(2/β) (Bernstein 1924)."""

@@ -14,6 +14,7 @@ from tests.planted.registry import Planted
 from tests.planted.wrong_questions import made
 
 MEAN: dict[str, Any] = {"column": "x", "noise": "gaussian"}
+SHARED: dict[str, Any] = {"column": "x", "noise": "shared"}
 SUMS: dict[str, Any] = {"column": "z", "by": "c", "noise": "gaussian"}
 SPREAD: dict[str, Any] = {"column": "z"}
 
@@ -42,7 +43,27 @@ class WeightForgotten(Variance):
         return replace(super().sensitivity(), bound=5 * _longest(self.half, 1, 1))
 
 
+class SharedByEveryone(Mean):
+    """Two sums at the price of one row that comes or goes, where a row is replaced."""
+
+    @property
+    def shareable(self) -> bool:
+        return self.known is None
+
+    def sensitivity(self) -> Any:
+        return replace(super().sensitivity(), bound=2 * self.width)
+
+
 PLANTED = [
+    Planted(
+        "two shared sums at the price of one side",
+        "A replaced row changes each of two shared sums by the whole width; the noise is for one that comes or goes.",
+        check_sensitivity,
+        "moves it by",
+        made(Mean, SHARED, "add_remove"),
+        made(SharedByEveryone, SHARED),
+        also=((check_law_against_loss, "exceeds"),),
+    ),
     Planted(
         "a Gaussian mean whose count costs nothing",
         "The count of a mean has a third of the noise that its price is for.",

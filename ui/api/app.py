@@ -124,15 +124,12 @@ class ApiApp:
                 raise state.error or AllowanceError("door.failed")
             # A client that sends the same request once more lets its job run again, to find the answer that stands. So
             # it may be over here and running again when it is read.
-            job = await run(lambda: shows(visit.job(name)), lang) if state.over else None
-            if job is not None and job["state"] not in ("queued", "running"):
-                return 200, job, []
-            if loop.time() >= deadline:
-                break
+            late = loop.time() >= deadline
+            if state.over or late:
+                job = await run(lambda: shows(visit.job(name)), lang)
+                if job["state"] not in ("queued", "running"):
+                    return 200, job, []
+                if late:
+                    return 202, job, [(b"location", quote(f"/{BASE}/job/{name}").encode("ascii"))]
             await asyncio.sleep(min(pause, max(deadline - loop.time(), 0)))
             pause = min(pause * 1.5, _POLL[1])
-        if job is None:
-            job = await run(lambda: shows(visit.job(name)), lang)
-        if job["state"] in ("queued", "running"):
-            return 202, job, [(b"location", quote(f"/{BASE}/job/{name}").encode("ascii"))]
-        return 200, job, []

@@ -109,6 +109,10 @@ class Proportion(OfRatio[tuple[int, ...]]):
         """The sides of one person's change."""
         return 2 if self.known is None and self.facts.relation == "replace" else 1
 
+    @property
+    def parts_apart(self) -> bool:
+        return True
+
     def sensitivity(self) -> Sensitivity:
         return self.of_rows(self.loss_parts, self.loss_parts)
 

@@ -6,11 +6,11 @@ Statistic   y = 2·code − h measures a value from the middle of the grid, h = 
             that have a value. One row added or removed: |ΔS| ≤ h, |ΔN| = 1. One replaced: |ΔS| ≤ 2h with ΔN = 0, or
             it loses or gains its value: |ΔS| ≤ h, |ΔN| = 1. In all cases |ΔS| + h·|ΔN| ≤ 2h (twice that by group
             under replace-one: one group left, one entered). At most m rows a person: m times.
-Draw        S + Laplace(Δ/ε) and N + Laplace(Δ/(hε)), Δ the bound above; or Gaussian noise (`ratios.OfMeans`, with W =
-            h, has both, and the loss). Where N is known it is not drawn.
-Answer      middle + step·S/(2N). Its range is every ratio the two noisy ranges allow, each at β/2 (β/2k by group).
+Draw        S + Laplace(Δ/ε) and N + Laplace(Δ/(hε)), Δ the bound above; or Gaussian noise; or two sums that share out
+            each row (`ratios.OfMeans`, with W = h, has all three, and the loss). Where N is known it is not drawn.
+Answer      middle + step·S/(2N). Its range is every mean that a test at β does not reject (β/k by group).
 Accuracy    before the draw: for a table of the declared size, with values spread evenly if N is drawn. At an end of the
-            range the error is up to twice that.
+            range the error is up to √2 times that.
 Cost        one scan.
 """
 
@@ -58,6 +58,8 @@ class Mean(OfMeans[tuple[int, ...]]):
             "with empty cells, Gaussian": {"column": "x", "noise": "gaussian"},
             "of everybody, Gaussian": {"column": "z", "noise": "gaussian"},
             "by group, Gaussian": {"column": "x", "by": "c", "noise": "gaussian"},
+            "with empty cells, shared": {"column": "x", "noise": "shared"},
+            "by group, shared": {"column": "x", "by": "c", "noise": "shared"},
         },
         example=Example({"column": "visits"}),
         broken_variants=("half", "bare"),
@@ -69,8 +71,8 @@ class Mean(OfMeans[tuple[int, ...]]):
         return Moments(self.column, self.declared.size, 1, self.by, self.groups, self.where)
 
     def noised(self, value: tuple[int, ...]) -> tuple[int, ...]:
-        """(N, S) for each group; S alone if N is known."""
-        return value if self.known is None else value[1:]
+        pairs = zip(value[::2], value[1::2], strict=True)
+        return tuple(number for rows, total in pairs for number in self.in_group(rows, total))
 
     @property
     def width(self) -> int:
@@ -82,9 +84,8 @@ class Mean(OfMeans[tuple[int, ...]]):
 
     def supposed(self, people: Fraction) -> Fraction:
         """Around the middle of the range, where N matters least."""
-        *reach_n, reach_s = self.reaches()
-        people = max(people - sum(reach_n), Fraction(1))
-        return min(reach_s * self.declared.step / 2 / people, self.declared.diameter)
+        off = self.reaches()[0] / max(people, Fraction(1)) if self.known is not None else self.off_middle(people)
+        return min(off * self.declared.step / 2, self.declared.diameter)
 
     def figure(self, mean: Fraction) -> Fraction:
         return (self.declared.lower + self.declared.upper + self.declared.step * mean) / 2

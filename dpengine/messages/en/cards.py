@@ -58,6 +58,8 @@ SENTENCES: dict[str, str] = {
     "card.noisy_argmax.theorem": "Exponential mechanism (McSherry, Talwar 2007, Theorems 6 and 7)",
     "card.noisy_argmax.caveat.averages": "Averages are compared as places in their declared ranges, from the lowest value to the highest; where two ranges are the same, that is the average itself. Only people with a value in every named column count.",
     "card.noisy_argmax.caveat.ties": "Only the name is released, not its count, and nothing about the others.",
+    "noise.shared.theorem": "Discrete Laplace mechanism on two sums that add up to a constant for each row (Dwork et al. 2006, Proposition 1; Kulesza, Suresh, Wang 2023)",
+    "noise.shared.chosen": "Chosen for you: two sums that share out each row's weight, instead of a sum and a count. It takes no more of the allowance, leaves room for as many questions like this, and is more exact: {now} instead of {usual}.",
     "noise.permute_and_flip.theorem": "Permute-and-flip (McKenna, Sheldon 2020, Theorem 2)",
     "noise.permute_and_flip.chosen": "Chosen for you: a way of picking (permute-and-flip) that takes no more of the allowance, leaves room for as many questions like this, and comes nearer to the best: {now} instead of {usual}.",
     "noise.joint.theorem": "Exponential mechanism over several cuts at once (JointExp: Gillenwater, Joseph, Kulesza 2021), the rows of one value shared out",

@@ -58,6 +58,8 @@ SENTENCES: dict[str, str] = {
     "card.noisy_argmax.theorem": "Eksponentni mehanizem (McSherry, Talwar 2007, izreka 6 in 7)",
     "card.noisy_argmax.caveat.averages": "Povprečja se primerjajo kot mesta v navedenih razponih, od najnižje do najvišje vrednosti; kjer sta razpona enaka, je to kar povprečje. Štejejo samo osebe, ki imajo vrednost v vseh naštetih stolpcih.",
     "card.noisy_argmax.caveat.ties": "Odgovor je samo ime, brez števila, o drugih pa ne pove ničesar.",
+    "noise.shared.theorem": "Diskretni Laplaceov mehanizem na dveh vsotah, ki se za vsako vrstico seštejeta v stalno vrednost (Dwork in sod. 2006, trditev 1; Kulesza, Suresh, Wang 2023)",
+    "noise.shared.chosen": "Izbrano za vas: dve vsoti, ki si delita težo vsake vrstice, namesto vsote in števila. Ne porabi več proračuna, pusti prostor za prav toliko takih vprašanj in je natančnejše: {now} namesto {usual}.",
     "noise.permute_and_flip.theorem": "Premešaj in vrzi kovanec (permute-and-flip; McKenna, Sheldon 2020, izrek 2)",
     "noise.permute_and_flip.chosen": "Izbrano za vas: način izbiranja (permute-and-flip), ki ne porabi več proračuna, pusti prostor za prav toliko takih vprašanj in pride bližje najboljšemu: {now} namesto {usual}.",
     "noise.joint.theorem": "Eksponentni mehanizem za več meja hkrati (JointExp: Gillenwater, Joseph, Kulesza 2021), vrstice z isto vrednostjo so razdeljene",

@@ -10,7 +10,7 @@ import pytest
 
 import dpengine as dp
 from dpengine.asking.column_fit import MADE, UNCHECKED, slip
-from dpengine.mechanisms.counts.fit_checks import GOOD, MOSTLY_NOT
+from dpengine.mechanisms.counts.fit_checks import GATE, GOOD, MOSTLY_NOT
 from dpengine.messages import say
 from dpengine.workspace import Workspace
 
@@ -64,7 +64,7 @@ def test_after_a_check_an_answer_says_what_does_not_fit(table: dp.Table) -> None
 def test_a_check_that_sees_little_says_so(table: dp.Table) -> None:
     table.ask(table.query("fit_checks", columns=["age"], epsilon="0.1"))
     fit = table.fit_of("age")
-    assert fit.found is not None and fit.found.sees > fit.found.misfit.value
+    assert fit.found is not None and fit.found.sees > GATE
     assert fit.rough or fit.doubted or fit.in_part or fit.state == "unsure"
     assert fit.note()
 

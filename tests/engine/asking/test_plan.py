@@ -33,15 +33,16 @@ SCHEMA = dp.Schema({"salary": dp.Number(0, 1000), "state": dp.Category(["TX", "C
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Iterator[dp.Table]:
-    workspace = Workspace(tmp_path / "var")
+def table(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[dp.Table]:
+    workspace, relation = Workspace(tmp_path / "var"), getattr(request, "param", "replace")
     rows = pd.DataFrame({"salary": [i % 1001 for i in range(900)], "state": ["TX", "CA", "NY"] * 300})
     yield workspace.add_table(
         "people",
         rows,
         schema=SCHEMA,
         unit=dp.Unit.rows(),
-        relation="replace",
+        relation=relation,
+        about_rows=None if relation == "replace" else 900,
         budget=dp.Budget(epsilon="1", delta="1e-6"),
     )
     workspace.close()
@@ -316,6 +317,16 @@ def test_a_pair_is_never_below_the_truth() -> None:
         exact = (math.exp(1 / 3) - math.exp(x)) / (1 + math.exp(1 / 3))
         found = pld.epsilon_of([Pure(epsilon)], Fraction(exact))
         assert found is not None and x - 1e-9 <= found <= x + 2e-4
+
+
+@pytest.mark.parametrize(("table", "priced"), [("replace", False), ("add_remove", True)], indirect=["table"])
+def test_a_list_whose_parts_are_no_draws_of_their_own_is_not_priced(table: dp.Table, priced: bool) -> None:
+    """Under replace-one a person may change a mean of one group by as much as two of the four parts. Their pair is
+    below Laplace noise of 1/2, whose δ at ε = 0 is 1 − e^(−1/4)."""
+    four = pld.epsilon_of([Together((Pure(Fraction(1, 4)),) * 4)], Fraction(1, 5))
+    assert four == 0 and 1 - math.exp(-1 / 4) > 1 / 5
+    wishes = [Wish.of(table.query("mean", column="salary", by="state", epsilon="0.1"))] * 3
+    assert (table.planner().fixed_price(wishes) is not None) == priced
 
 
 def test_the_numerical_library_is_loaded_only_when_a_plan_is_priced() -> None:

@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 from battery import allowed_failures, build, check_law_against_loss, check_sensitivity, facts
 
+from dpengine.accountant.loss import Pure, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.mechanisms.card import ABOVE_ZERO, Parameter
+from dpengine.mechanisms.noise import LaplaceNoise
 from dpengine.mechanisms.query import Query
 from dpengine.mechanisms.ratios import MeanOfWeights
 from dpengine.mechanisms.sums.mean import Mean
@@ -113,7 +115,7 @@ def test_weights_that_turn_back_cost_no_privacy() -> None:
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("noise", ["", "gaussian"])
+@pytest.mark.parametrize("noise", ["", "gaussian", "shared"])
 def test_its_ranges_hold_the_truth_in_every_group(relation: str, noise: str) -> None:
     """β = 0.2, 100 draws; false alarm ≤ 1e-6 by the binomial tail."""
     rng, coins, missed = np.random.default_rng(), SystemCoins(), 0
@@ -153,3 +155,62 @@ def test_a_preview_is_for_values_spread_over_the_range_and_says_so(kind: type[Qu
         {"column": "speed", "epsilon": "1"},
     )
     assert not known.promise().spread and "spread over" not in known.promise().words(known)
+
+
+# Ranges by a test
+
+
+def _exact(scale: float, most: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The values of discrete Laplace noise, and their chances."""
+    places = np.arange(-most, most + 1)
+    r = np.exp(-1 / scale)
+    return places, (1 - r) / (1 + r) * r ** np.abs(places)
+
+
+@pytest.mark.parametrize(("scale", "v"), [(4, 0.0), (4, 0.3), (6, 1.0), (12, 0.75), (0.4, 0.5)])
+def test_two_noises_reach_as_far_as_their_exact_law_allows(scale: float, v: float) -> None:
+    """And not much farther: no bound is worth having that a quarter less noise would still keep."""
+    beta = Fraction(1, 20)
+    places, chances = _exact(scale, int(60 * scale) + 20)
+    sums, joint = np.abs(places[:, None] + v * places[None, :]), np.outer(chances, chances)
+    own, its = np.ones(1), np.full(1, v)
+    reach = LaplaceNoise(Fraction(scale)).beside(LaplaceNoise(Fraction(scale)), own, its, 1, beta)[0]
+    assert joint[sums > reach].sum() <= beta
+    assert joint[sums > reach * (0.75 if scale > 1 else 0.2)].sum() > beta
+    several = LaplaceNoise(Fraction(scale)).beside(LaplaceNoise(Fraction(scale)), own, its, 4, beta)[0]
+    drawn = sum(np.random.default_rng().choice(places, (2, 10**5), p=chances) for _ in range(4)) / 4
+    assert (np.abs(drawn[0] + v * drawn[1]) > several).mean() <= 0.05 + 0.004  # six standard deviations
+
+
+def _of_ten(relation: str, noise: str, epsilon: str) -> Mean:
+    known = Facts("t", Schema({"x": Number(0, 10)}), Unit.rows(), relation, 60)  # type: ignore[arg-type]
+    return Mean.build(known, {"column": "x", "epsilon": epsilon, "noise": noise})
+
+
+@pytest.mark.parametrize("noise", ["", "shared"])
+@pytest.mark.parametrize("place", [0, 1, 5])
+def test_the_range_of_a_mean_holds_it_by_the_exact_law(noise: str, place: int) -> None:
+    """The truth is in the range of every pair of draws that its test accepts; all pairs are counted with their chances.
+    A test by two thirds of the noise fails: power."""
+    query, u = _of_ten("add_remove", noise, "1"), place / 5 - 1
+    laws = [_exact(float(added.size), int(25 * added.size)) for added in query.added]
+    first, last = np.meshgrid(laws[0][0], laws[1][0], indexing="ij")
+    off = ((1 - u) * last - (1 + u) * first) / 2 if noise else last - u * 10 * first
+    chances, tests = np.outer(laws[0][1], laws[1][1]), query._tests(1, query.beta)
+    reach = tests[int((1 + u) / 2 * (len(tests) - 1))]
+    assert chances[np.abs(off) > reach].sum() <= query.beta < chances[np.abs(off) > reach * 2 / 3].sum()
+    truth, rng = query.in_group(60, 60 * (2 * place - 10)), np.random.default_rng()
+    for a, b in zip(*(rng.choice(values, 300, p=p / p.sum()) for values, p in laws), strict=True):
+        low, high = query.estimate((truth[0] + int(a), truth[1] + int(b)))[1]
+        accepted = abs(((1 - u) * b - (1 + u) * a) / 2 if noise else b - u * 10 * a) <= reach
+        assert low <= place <= high or not accepted
+
+
+def test_sharing_out_halves_the_square_of_the_error_and_is_taken_where_it_does() -> None:
+    halves, shared = (_of_ten("add_remove", noise, "0.5") for noise in ("", "shared"))
+    of_n, of_s = halves.added
+    a, b = shared.added
+    assert a.size == b.size == of_s.size == 10 * of_n.size
+    assert shared.promise().amount < halves.promise().amount * Fraction(3, 4)
+    assert shared.loss() == Pure(Fraction(1, 2)) and halves.loss() == Together((Pure(Fraction(1, 4)),) * 2)
+    assert _of_ten("replace", "", "0.5").with_noise("shared").noise == ""

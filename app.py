@@ -5,23 +5,21 @@ opens the workspace; the first page waits for that thread (ui/first_screen.py).
 """
 
 import gc
+import sys
+from pathlib import Path
+
+from starlette.middleware import Middleware
+from streamlit.starlette import App
+
+from dpengine.core import places
+from ui import first_screen
+from ui.auth import setup
+from ui.shell import incoming, log_privacy
+from ui.shell.web import FrontDoor
+from ui.shell.widget_words import Words
 
 gc.disable()  # until everything is imported: nothing is garbage before
-
-import sys  # noqa: E402
-from pathlib import Path  # noqa: E402
-
-from starlette.middleware import Middleware  # noqa: E402
-from streamlit.starlette import App  # noqa: E402
-
-from dpengine.core import places  # noqa: E402
-from ui import first_screen  # noqa: E402
-from ui.auth import setup  # noqa: E402
-from ui.shell import incoming, log_privacy  # noqa: E402
-from ui.shell.web import FrontDoor  # noqa: E402
-from ui.shell.widget_words import Words  # noqa: E402
-
-# Otherwise Streamlit adds the folder of ui/main.py during each run. Whatever another thread imports while it is
+# Otherwise Streamlit adds the folder of ui/main.py for the time of each run. What another thread imports while it is
 # taken out again may not be found: the search goes by position in this list.
 sys.path.append(str(Path(__file__).resolve().parent / "ui"))
 log_privacy.keep(places.home() / "tmp")

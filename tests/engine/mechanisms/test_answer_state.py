@@ -55,7 +55,8 @@ def test_a_small_spend_on_a_small_table_says_nothing(case: tuple[str, dict[str, 
     key, given = case
     if not key.startswith("shuffle"):
         query = build(key, given | {"beta": "1e-7"}, relation, "0.01", about=20)
-        assert state_of(query, 20) in catalogue[key].card.states
+        no_figures = key == "fit_checks" and not query.labels()  # a check of ids alone only names those that repeat
+        assert state_of(query, 20) in (("",) if no_figures else catalogue[key].card.states)
         return
     people, epsilon = (6, "0.3") if key == "shuffle_count" else (20, "0.5")
     small: Any = build(key, given | {"delta": "0.2", "beta": "1e-7"}, relation, epsilon, about=people)

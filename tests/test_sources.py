@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
+from broken_sources import BROKEN, ROOT
+from broken_sources import rows as named
 
 from ui.shell import nav
 
-ROOT = Path(__file__).resolve().parent.parent
 STATEMENTS = {"S1": 8, "S2": 9, "S3": 12, "S4": 5, "S5": 5}
 
 
 def rows() -> list[list[str]]:
-    """The cells of both tables, without their heads; a bar inside a cell is escaped."""
-    text = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if re.match(r"\| S\d", line)]
-    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+    return list(named().values())
 
 
 def test_all_thirty_nine_statements_are_there_in_order() -> None:
@@ -33,5 +29,8 @@ def test_every_page_file_and_test_exists() -> None:
         assert f"\ndef {name}(" in (ROOT / path).read_text(encoding="utf-8"), (row, test)
 
 
-def test_a_row_without_its_test_would_be_seen() -> None:
-    assert "\ndef test_nothing(" not in (ROOT / "tests" / "test_contract.py").read_text(encoding="utf-8")
+def test_every_row_has_an_error_to_plant_and_its_place_is_still_there() -> None:
+    """`python -m tests.broken_sources` plants them, and expects the row's test to fail."""
+    assert {*BROKEN} == {*named()}
+    for row, (file, old, new) in BROKEN.items():
+        assert old in (ROOT / file).read_text(encoding="utf-8") and old != new, row

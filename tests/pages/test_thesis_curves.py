@@ -6,10 +6,12 @@ import math
 
 import numpy as np
 import pytest
+from helpers_page import html_of, open_page, plain
 
 from demos.thesis_curves import DELTA, EPSILONS, delta_of, figures, levels, people, question
 from dpengine.messages import say
 from dpengine.messages.language import speaking
+from dpengine.messages.numbers import to_figures
 from dpengine.noise.coins import SystemCoins
 
 DRAWS = 200
@@ -68,3 +70,12 @@ def test_the_page_says_which_level_is_drawn_and_which_the_thesis_drew(language: 
     with speaking(language):
         assert words[0] in say("thesis.figures_lead", width="0.6", delta="0.1")
         assert all(word in say("thesis.levels_proved") for word in words)
+
+
+@pytest.mark.usefixtures("shared")
+def test_each_figure_says_its_constant() -> None:
+    """2·√ln(2/δ)/ε at δ = 0.1, the corollary's; the example prints half of it."""
+    told = plain(html_of(open_page("thesis")), "")
+    for epsilon in EPSILONS:
+        constant = 2 * math.sqrt(math.log(20)) / epsilon
+        assert f"2·√ln(2/δ)/ε = {to_figures(constant, 2)}" in told

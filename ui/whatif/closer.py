@@ -25,6 +25,7 @@ from ui.whatif.settings import LECTURES, SECTIONS, SHAPES, widget
 from ui.words import gloss
 
 SIMULATED = 30
+MOST_ASKED = 10**5  # questions on a picture
 _DRAWN = {"basic": ("spent", "dash"), "lecture": ("take", "dot"), "filter": ("left", "solid")}
 
 
@@ -109,7 +110,7 @@ def _many(solved: whatif.Solved) -> dict[str, Points]:
     """The error of each of k answers, by accounting."""
     rule, lines = solved.budget.rule(), []
     for name, (colour, dash) in _DRAWN.items():
-        points = [(float(k), float(error)) for k, error in whatif.along_questions(rule, solved.query, name)]
+        points = [(float(k), float(error)) for k, error in whatif.along_questions(rule, solved.query, name, MOST_ASKED)]
         mark = (solved.questions, float(solved.promise.figure_for(solved.query))) if name == "filter" else None
         if points:
             lines.append(charts.Line(say(f"whatif.way.{name}"), points, mark, colour, dash))

@@ -35,7 +35,7 @@ class ImpliedPeople:
 
     @property
     def about(self) -> int:
-        """A round number to plan with instead."""
+        """A number to declare instead: the middle of the range, or its lower end, rounded up to two figures."""
         return round_up_two(Fraction(self.low if self.high is None else (self.low + self.high) // 2))
 
     def words(self) -> str:

@@ -93,7 +93,7 @@ class Added(NoiseKind, ABC):
 
     @abstractmethod
     def thinner(self, weight: int | Fraction, copies: int = 1) -> Self:
-        """The noise of a number that enters the measured vector `weight` times as large, and `copies` times."""
+        """The smaller noise of a number that is in the measured vector `copies` times, each `weight` times as large."""
 
     @abstractmethod
     def draw(self, values: Sequence[int], coins: Coins) -> list[int]: ...

@@ -137,7 +137,7 @@ class Promise(ABC):
         return None
 
     def narrows(self, half: Fraction) -> bool:
-        """Would its range be narrower than a received one of this half-width? A promise that is no range may."""
+        """Would its range be narrower than a received one of this half-width? True if the promise is no range."""
         return True
 
     def amount_of(self, typed: Fraction, asked: Asked | None = None) -> Fraction:

@@ -288,7 +288,8 @@ def _envelope(gaps: Integers, sizes: Integers, levels: int, tables: tuple[Floats
     The float weight is a product of at most 7 correctly rounded numbers (there are at most 6 tables) with 6 roundings,
     so it is within 14 * 2^-53 < _MARGIN/4 of the truth, relatively; scaling by 2^shift is exact and the last product
     adds 2^-53. Gaps in the tail get the weight of its nearest gap: more than theirs, and less than the one step that
-    every block with candidates gets, so nothing there is kept unseen. The same holds where a float underflows.
+    every block with candidates gets, so nothing there is kept without the exact comparison. The same holds where a
+    float underflows.
     """
     weights = _powers(gaps, levels, tables)
     weights *= sizes

@@ -76,7 +76,7 @@ class PersonTable(Table):
         payer = next(fitting, _roomiest(payers))  # as the ledger chooses
         table_left = max(1 - filter.used(rule, self._standing().totals), NOTHING)
         if payer is None:
-            covered, left = self._payer() is None, self._left()  # another grant does not allow it, or there is none
+            covered, left = self._payer() is None, self._left()  # covered: they have no grant; else theirs excludes it
             seen = replace(seen, own_share=seen.share, own_left=left, tighter="own", covered=covered)
             return replace(seen, admissible=False, more_like_this=0)
         left = people_rules.room(payer.grant, payer.held)
@@ -463,7 +463,7 @@ class Face:
 
     def hand_over(self, table: str, person: str) -> None:
         """Make a person owner of a table, with a grant of its whole allowance if they have none."""
-        record = self._own_record("hand_over", table)
+        record = self._private_record("hand_over", table)
         self._at.house.ledger.hand_over(record.budget, table, person, self.person)
 
     def forget_person(self, person: str) -> None:
@@ -511,7 +511,7 @@ class Face:
         """Let a person or a group use a share of the allowance, for some questions (patterns of their keys; a leading !
         forbids), until a day. A share of 0 takes back what was not used; the limits on questions and days stay on
         record, so that an older request, approved later, does not lift them."""
-        record = self._own_record("grant", table)
+        record = self._private_record("grant", table)
         given = read_number(share, "share")
         if not given:
             with self._at.house.ledger.people() as book:
@@ -521,7 +521,7 @@ class Face:
 
     def grants(self, table: str) -> list[HeldGrant]:
         """Who may use which part of a table's allowance, and what they used."""
-        record = self._own_record("grants", table)
+        record = self._private_record("grants", table)
         with self._at.house.ledger.people() as book:
             shown = self._at.relations(table) & {rights.OWNER, rights.AUDITOR}
             mine = [self.person, *book.groups_of(self.person)]
@@ -546,12 +546,12 @@ class Face:
 
     def set_limit(self, table: str, share: Json | None) -> None:
         """A question that takes more than this share of the allowance waits for a decision; None: no question waits."""
-        record = self._own_record("set_limit", table)
+        record = self._private_record("set_limit", table)
         most = None if share is None else read_number(share, "share")
         self._at.house.ledger.set_limit(record.budget, table, most, self.person)
 
     def limit(self, table: str) -> Fraction | None:
-        record = self._own_record("limit", table)
+        record = self._private_record("limit", table)
         with self._at.house.ledger.people() as book:
             return book.limit(record.budget, table)
 
@@ -559,7 +559,7 @@ class Face:
         """By agreement these people keep their answers to themselves: each has a budget of their own, on the same
         terms. Only before the first question. An administrator writes it down: an owner would learn from a refusal that
         somebody else has the same content."""
-        record = self._own_record("keep_apart", table)
+        record = self._private_record("keep_apart", table)
         self._at.house.ledger.keep_apart(record.budget, table, people, self.person)
 
     def agreements(self) -> dict[str, tuple[str, ...]]:
@@ -574,7 +574,7 @@ class Face:
         self, table: str, reason: str, share: Json | None = None, query: AnyQuery | None = None, wish_id: str = ""
     ) -> ShareRequest:
         """Ask for a total share of the allowance, or for one question above the limit, with a reason."""
-        record = self._own_record("wish", table)
+        record = self._private_record("wish", table)
         wanted = None if share is None else read_number(share, "share")
         claim = takes = None
         if query is not None:
@@ -651,7 +651,7 @@ class Face:
         self._at.refuse(rights.WORKSPACE[verb], table)
         limiter.here.verb(self.person, verb)
 
-    def _own_record(self, verb: str, table: str) -> Record:
+    def _private_record(self, verb: str, table: str) -> Record:
         self._check(verb, table)
         record = self._at.house.record(table)
         if record.practice:

@@ -173,7 +173,7 @@ class ShapesFit:
         return NormalDist().cdf(apart / (within * math.sqrt(2)))
 
     def _sides(self, share: float) -> tuple[float, float]:
-        """The distance of the mean predictions of both sides, and the standard deviation within one."""
+        """How far apart the mean predictions of yes rows and no rows are, and the standard deviation within each."""
         mixed = max(share * (1 - share), _LEAST)
         apart = max(self.explained / (self.moments.total * mixed), 0.0)
         return apart, math.sqrt(max(self.predicted - mixed * apart**2, self.predicted * 1e-3, _LEAST))

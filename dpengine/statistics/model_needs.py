@@ -1,6 +1,7 @@
-"""Statistics of models: a training step, the check of a trained model, and second moments. Exact integers, but for σ.
+"""Statistics of models: a training step, the check of a trained model, and second moments. All are exact integers;
+only σ is a float.
 
-**A training step.** The gradient of a row is r·x. Each kind of training has its residual r (`LOSSES`), for a row with
+**A training step.** The gradient of a row is r·x. Each kind of training has its residual r (`RESIDUALS`), for a row with
 the exact integer margin w·x: as a reference in Python and as an expression for engines. Both are functions of this row
 alone, in units of 2^-bits; `GradientSum` clamps r to its public bound and cuts what follows toward zero.
 
@@ -63,7 +64,7 @@ class WithWeights(Aggregate[tuple[int, ...]]):
 
 
 @dataclass(frozen=True)
-class RowLoss:
+class Residual:
     residual: Callable[[int, int, int], int]  # of a margin, a target and the bits of the lattice
     expression: Callable[[Expression, int], Expression]  # the same, of rows with the columns margin and target
 
@@ -97,11 +98,11 @@ def _hinge_expression(rows: Expression, bits: int) -> Expression:
     return (rows.margin * side < MARGIN_UNITS).ifelse(-side * 2**bits, 0).cast("int64")
 
 
-LOSSES: Mapping[str, RowLoss] = MappingProxyType(
+RESIDUALS: Mapping[str, Residual] = MappingProxyType(
     {
-        LINEAR: RowLoss(_linear, _linear_expression),
-        LOGISTIC: RowLoss(_logistic, _logistic_expression),
-        HINGE: RowLoss(_hinge, _hinge_expression),
+        LINEAR: Residual(_linear, _linear_expression),
+        LOGISTIC: Residual(_logistic, _logistic_expression),
+        HINGE: Residual(_hinge, _hinge_expression),
     }
 )
 
@@ -109,7 +110,7 @@ LOSSES: Mapping[str, RowLoss] = MappingProxyType(
 @dataclass(frozen=True)
 class GradientSum(WithWeights):
     """The sum over rows of r·x in units of 2^-bits, x the row of `layout` and r its residual at the given weights,
-    clamped to ±clip in those units (`LOSSES`).
+    clamped to ±clip in those units (`RESIDUALS`).
 
     Every row by itself: the margin is an exact integer; r and each coordinate of r·x are cut toward zero, so the
     Euclidean norm of what a row adds is at most clip·‖x‖ ≤ clip, and no coordinate exceeds clip·K/2^ROW_BITS. A row
@@ -121,7 +122,7 @@ class GradientSum(WithWeights):
     where: Predicate = EVERYONE
 
     def residual(self, margin: int, target: int) -> int:
-        residual = LOSSES[self.layout.kind].residual(margin, target, self.bits)
+        residual = RESIDUALS[self.layout.kind].residual(margin, target, self.bits)
         return max(min(residual, self.clip), -self.clip)
 
     def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
@@ -147,7 +148,7 @@ class GradientSum(WithWeights):
         parts = [rows.w * layout.most] + [rows[f"w{place}"] * rows[f"x{place}"] for place in numbers]
         parts += [features.weight_of(rows, place, rows[view.names[name]]) * layout.most for place, name in listed]
         rows = rows.mutate(margin=joined(add, parts))
-        residual = LOSSES[layout.kind].expression(rows, self.bits)
+        residual = RESIDUALS[layout.kind].expression(rows, self.bits)
         rows = rows.mutate(residual=features.within(residual, self.clip))
         pulls = {f"x{place}": rows.residual * rows[f"x{place}"] for place in numbers}
         rows = rows.mutate(whole=features.cut_off(rows.residual * layout.most, ROW_BITS), **pulls)
@@ -205,7 +206,7 @@ class ModelNeed(WithWeights):
 
 @dataclass(frozen=True)
 class HitsByMargin(ModelNeed):
-    """Per bin of the margin, the number of rows on the yes side and on the no side."""
+    """Per bin of the margin: how many rows are truly a yes, and how many a no."""
 
     where: Predicate = EVERYONE
 
@@ -217,10 +218,10 @@ class HitsByMargin(ModelNeed):
 
     def expression(self, view: View) -> Expression:
         rows = self.binned(view)
-        return rows.group_by(rows.bin, miss=1 - rows.target).aggregate(rows=rows.count())
+        return rows.group_by(rows.bin, no=1 - rows.target).aggregate(rows=rows.count())
 
     def shape(self, columns: Aggregated) -> tuple[int, ...]:
-        return placed(2 * columns["bin"] + columns["miss"], columns["rows"], 2 * self.bins)
+        return placed(2 * columns["bin"] + columns["no"], columns["rows"], 2 * self.bins)
 
 
 @dataclass(frozen=True)
@@ -294,12 +295,12 @@ class SecondMoments(Streamed[tuple[int, ...]]):
         """A bound on the squared ℓ2 norm of one person's change; `both`: some rows leave and others come. ‖A − B‖² =
         ‖A‖² + ‖B‖² − 2⟨A, B⟩, with m rows on each side m² such products. For two rows x and y, with z_i = x_i·y_i, the
         product of their moments is Σ_{i≤j} z_i·z_j = ((Σz_i)² + Σz_i²)/2 ≥ 0, except for the cut to whole units
-        (`lost`). So the change is at most 2m² plus that cut."""
+        (`slack`). So the change is at most 2m² plus that cut."""
         unit, columns = 1 << self.bits, len(self.layout.columns)
         if not both:
             return (rows * unit) ** 2
-        lost = isqrt((columns + 1) * (columns + 2) // 2) + 1
-        return 2 * rows**2 * unit * (unit + 2 * lost)
+        slack = isqrt((columns + 1) * (columns + 2) // 2) + 1
+        return 2 * rows**2 * unit * (unit + 2 * slack)
 
     def product(self, first: int, second: int) -> int:
         return self._cut_off(first * second)
@@ -351,7 +352,7 @@ class SecondMoments(Streamed[tuple[int, ...]]):
         for at, (i, first) in enumerate(coordinates):
             for j, second in coordinates[at:]:
                 both = first * second
-                cut = self._cut_off(both) if isinstance(both, int) else features.cut_off(both, self._lost)
+                cut = self._cut_off(both) if isinstance(both, int) else features.cut_off(both, self._cut_bits)
                 added.append(integer(0) + (i * layout.width + j) * 2**PAIR_BITS + cut + 2 ** (PAIR_BITS - 1))
         packed = rows.select(both=ibis.array(added).unnest())
         parts = packed.select(pair=packed.both >> integer(PAIR_BITS), product=packed.both & integer(2**PAIR_BITS - 1))
@@ -362,12 +363,12 @@ class SecondMoments(Streamed[tuple[int, ...]]):
         return tuple(sums.get(i * self.layout.width + j, 0) for i, j in self.pairs)
 
     @property
-    def _lost(self) -> int:
+    def _cut_bits(self) -> int:
         """The number of bits cut off a product."""
         return 2 * ROW_BITS - self.bits
 
     def _cut_off(self, product: int) -> int:
-        return toward_zero(product, self._lost)
+        return toward_zero(product, self._cut_bits)
 
     def _held(self, codes: Mapping[str, Integers]) -> Bits:
         """Rows with every feature and the target."""
@@ -411,7 +412,7 @@ class SecondMoments(Streamed[tuple[int, ...]]):
                     sums[start, first] += self._cut(here * there).sum()
 
     def _cut(self, products: Integers) -> Integers:
-        return np.asarray(np.sign(products) * (np.abs(products) >> self._lost), dtype=np.int64)
+        return np.asarray(np.sign(products) * (np.abs(products) >> self._cut_bits), dtype=np.int64)
 
 
 def _values(codes: Integers, size: int, most: int) -> Integers:

@@ -420,8 +420,8 @@ def budget(draft: Draft) -> None:
 
 
 def at_once(draft: Draft) -> str:
-    """One sentence with the usual terms, if the table can be added from the screen of columns. Empty if something must
-    be decided first: the name is taken, or there are few answers."""
+    """Fill in a name and an allowance, and say them in a sentence. Empty if the person must decide first: the name is
+    taken, the budget is shared or not valid, or it gives few good answers."""
     suggest(draft)
     name = draft.name = draft.name or drafts.table_name(draft.file, table_names())
     try:

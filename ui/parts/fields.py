@@ -113,7 +113,8 @@ def show_odds(epsilon: Fraction, delta: Fraction, relation: str, prior: int) -> 
 
 
 def odds_after(prior: int, epsilon: Fraction) -> Fraction:
-    """The largest suspicion after all answers, in percent: three digits, rounded up; near 100 two of the distance."""
+    """The largest suspicion after all answers, in percent, rounded up to three digits; above 90 to more, so that two
+    digits of its distance from 100 show."""
     exact = suspicion(Fraction(prior, 100), epsilon) * 100
     last = decimal_of(exact).adjusted() - 2
     if 100 - 10 < exact < 100:

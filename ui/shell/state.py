@@ -42,7 +42,7 @@ def workspace() -> dp.Workspace:
 
 
 def face() -> Face:
-    """The workspace as the signed-in person may use it; refuses when nobody signs in."""
+    """The workspace as the signed-in person may use it. Refuses if nobody is signed in, as on a laptop."""
     who = person.person()
     if who is None:
         raise dp.AllowanceError("porter.nobody")

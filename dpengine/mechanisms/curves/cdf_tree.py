@@ -141,7 +141,7 @@ class CdfTree(OfCounts):
         return self.moves[0] * self.levels * self.facts.unit.at_most**2 / (2 * self.rho)
 
     def measured(self, value: int | tuple[int, ...]) -> tuple[int, ...]:
-        """Every node, the cells first; or a root of all sums."""
+        """The count in every node, cells first; for “gaussian_root” R·x, R a root of the matrix of sums."""
         cells = list(value if isinstance(value, tuple) else (value,))
         return tuple(count_tree.rooted(cells) if self.rooted else count_tree.nodes_of(cells))
 

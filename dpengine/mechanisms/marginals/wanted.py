@@ -143,7 +143,8 @@ class Held:
 
 
 def held_of(facts: Facts, names: Sequence[str], weights: dict[str, Fraction]) -> tuple[Held, ...]:
-    """The number of people first, if it is secret; empty without columns of sets."""
+    """The counts to measure: everyone first, if their number is secret; then the holders of each item, per column of
+    sets. Empty without such columns."""
     sides = 2 if facts.relation == "replace" else 1
     held = [] if facts.people is not None or not names else [Held("", 1, 1)]
     for name in names:

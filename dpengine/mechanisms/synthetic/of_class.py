@@ -64,7 +64,7 @@ class Block:
 
 @dataclass(frozen=True, kw_only=True)
 class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
-    """A synthetic table that answers all queries of a class at once."""
+    """Base of questions that ask for a synthetic table, close to the data on all queries of a class at once."""
 
     takes_long: ClassVar[bool] = True
     makes_rows: ClassVar[str] = "drawn"

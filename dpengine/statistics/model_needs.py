@@ -1,9 +1,9 @@
 """Statistics of models: a training step, the check of a trained model, and second moments. All are exact integers;
 only σ is a float.
 
-**A training step.** The gradient of a row is r·x. Each kind of training has its residual r (`RESIDUALS`), for a row with
-the exact integer margin w·x: as a reference in Python and as an expression for engines. Both are functions of this row
-alone, in units of 2^-bits; `GradientSum` clamps r to its public bound and cuts what follows toward zero.
+**A training step.** The gradient of a row is r·x. Each kind of training has its residual r (`RESIDUALS`), for a row
+with the exact integer margin w·x: as a reference in Python and as an expression for engines. Both are functions of this
+row alone, in units of 2^-bits; `GradientSum` clamps r to its public bound and cuts what follows toward zero.
 
     linear    half the squared error:    r = w·x − y, y on [−1, 1]
     logistic  ln(1 + e^(∓w·x)):          r = σ(w·x) − y, y of 0 and 1. σ is the one float, floored to the lattice

@@ -261,3 +261,15 @@ def test_an_answer_that_counts_rows_says_rows_in_headline_and_axis(home: dp.Work
         counted = {"en": r"\d (people|persons)\b", "sl": r"\d oseb"}[lang]
         assert not re.search(counted, shown), re.search(f".{{60}}{counted}", shown)
         assert re.search({"en": r"\d rows\b", "sl": r"\d vrstic"}[lang], shown)
+
+
+def test_a_first_look_says_on_the_card_of_a_list_what_is_not_in_it(home: dp.Workspace) -> None:
+    """A fifth is missing in the list and counts as its first value: its card names no share of that value."""
+    frame = pd.DataFrame({"species": (["dog"] * 4 + ["cat"] * 4 + ["rabbit"] * 2) * 300, "days": range(3_000)})
+    listed = dp.Category(["dog", "cat"], unknown="dog", missing="dog")
+    schema = dp.Schema({"species": listed, "days": dp.Number(0, 3_000)})
+    table = home.add_table("shelter", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("99", "1e-6"))
+    table.ask(table.query("fit_checks", epsilon="2"))
+    look = table.ask(table.query("overview", columns=["species", "days"], epsilon="2"))
+    shown = plain(html_of(open_page("board", table="shelter", look=look.request_id)))
+    assert "most: dog" not in shown and shown.count("are not in your list") >= 2

@@ -14,6 +14,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.asking.column_fit import ColumnFit
 from dpengine.declared.grouped import Grouped
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.answer_state import leaders
@@ -130,12 +131,20 @@ class Card:
         return [bar for bar in self.bars if not (bar.extra and bar.faint)]
 
 
+def _says_why(look: Look, column: str, fit: ColumnFit) -> bool:
+    """Does a card say what a check found instead of its figures? A list has no bar of cells that do not fit: they count
+    as one of its values, or not at all."""
+    listed = column in look.query.items or not ordered(look, column)
+    return fit.doubted or fit.in_part if listed else bool(fit.codes)
+
+
 def cards(found: dp.Answer, look: Look, picked: Picked) -> tuple[Card, ...]:
-    """All cards, the most telling first. A card with a code for “unknown” says so instead of showing an average."""
+    """All cards, the most telling first. If a check found a code for “unknown”, or cells that are not in a list, the
+    card says so instead of showing an average or a share that includes them."""
     drawn, known = _cards(found.receipt["charge"]["hash"], current(), picked, look), answer_notes.fits_of_answer(found)
     fits = {card.column: known.of(card.column, look.query.facts.schema[card.column]) for card in drawn}
-    coded = {column for column, fit in fits.items() if fit.codes and ordered(look, column)}
-    return tuple(replace(card, aside=fits[card.column].reason()) if card.column in coded else card for card in drawn)
+    wrong = {name for name, fit in fits.items() if _says_why(look, name, fit)}
+    return tuple(replace(card, aside=fits[card.column].reason()) if card.column in wrong else card for card in drawn)
 
 
 @st.cache_resource(max_entries=200, show_spinner=False)

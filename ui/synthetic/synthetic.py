@@ -549,14 +549,19 @@ def _form(table: dp.Table) -> None:
         job.show_refusal()
 
 
+def _is_drawn(way: str) -> bool:
+    return way in asked_on(PLACE) and _draws(way)
+
+
 def _draws(way: str) -> bool:
     """Are its rows drawn as they are, and not fitted to counts?"""
     return dp.catalogue[way].makes_rows == "drawn"
 
 
 def _lists(table: dp.Table) -> list[str]:
-    """The lists short enough that all small databases over one of them can be listed."""
-    return [name for name in table.schema.of_kind(dp.Category) if can_be_listed([table.schema.category(name).size])]
+    """The lists short enough that all small databases over one of them can be listed, the shortest first."""
+    sizes = {name: table.schema.category(name).size for name in table.schema.of_kind(dp.Category)}
+    return sorted((name for name, size in sizes.items() if can_be_listed([size])), key=sizes.__getitem__)
 
 
 def _drawn_form(table: dp.Table, key: str, given: dict[str, Any], arrived: bool) -> None:
@@ -697,7 +702,7 @@ def _filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
     if isinstance(wanted, list):
         columns = list(dict.fromkeys(name for name in wanted if isinstance(name, str) and name in offered))
     else:
-        columns = offered[:_USUAL]
+        columns = _lists(table)[:1] if _is_drawn(arriving.get("way", "")) else offered[:_USUAL]
     never = job.read_address(arriving.get("never"))
     keep = arriving.get("keep", "")
     way = arriving.get("way", "")

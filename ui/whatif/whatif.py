@@ -191,13 +191,14 @@ def _presets() -> None:
 
 def _sliders(table: dp.Table, side: str, given: dict[str, str]) -> None:
     end = SIDES[side]
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+    look: Any = {"vertical_alignment": "center", "horizontal_alignment": "distribute"}
+    with st.container(key=f"side-head-{side}", horizontal=True, **look):
         st.html(f'<span class="side {side}">{side}</span>', width="content")
         if end:
             keys = ["", *_offered(table, given["from"] == "table")]
             now = given["q2"] if given["q2"] in keys else ""
             st.session_state[widget("q2")] = now
-            look: Any = {"label_visibility": "collapsed", "width": 240}
+            look = {"label_visibility": "collapsed", "width": 240}
             change: Any = {"on_change": _moved, "args": ("q2",)}
             st.selectbox(say("whatif.same"), keys, format_func=_noun_or_same, key=widget("q2"), **look, **change)
     for short in SLIDERS:
@@ -518,6 +519,7 @@ _STYLE = """<style>
   font-weight: 600; padding: 0.05rem 0.6rem; }
 .side.A { background: var(--left); }
 .side.B { background: var(--take); }
+[class*="st-key-side-head-"] { min-height: 2.5rem; }
 [class*="st-key-card-side-"] { gap: 0.35rem; padding: 0.9rem 1.2rem; }
 [class*="st-key-card-side-"] [data-testid="stSlider"] { display: grid; align-items: center;
   grid-template-columns: 8.5rem 1fr; }

@@ -207,7 +207,9 @@ def test_prices_before_a_table_is_added_are_told_for_a_small_and_a_large_table()
     page.click("declare-0-open")
     assert "For 1,000 people: " in page.text and "For 10,000 people: " in page.text
     said = Page().upload("age\n33\n44\n").to("care").set("declare-about", 30_000).click("declare-back-care")
-    assert re.search(r"average ±0\.\d", said.text) and "10,000 people" not in said.text and "with fewer" not in said.text
+    assert (
+        re.search(r"average ±0\.\d", said.text) and "10,000 people" not in said.text and "with fewer" not in said.text
+    )
 
 
 def test_rows_are_called_rows_and_one_button_is_coloured() -> None:

@@ -194,7 +194,7 @@ def test_the_theorem_of_small_databases_keeps_its_epsilon() -> None:
 def test_a_wished_error_of_a_small_database_names_the_lecture_s_people_and_says_when_ours_are_fewer() -> None:
     """S1.7 with its unbounded m, beside this program's own promise for the same wish."""
     side = whatif.solve(
-        whatif.read(TYPED | {"q": "small_database", "k": "1", "n": "1000000", "lists": "1", "values": "3"})
+        whatif.read(TYPED | {"q": "small_database", "k": "1", "n": "1000000", "lists": "1", "values": "3", "e": "0.5"})
     )
     codes = set()
     for wish in (Fraction(20), Fraction(10), Fraction(5), Fraction(1)):

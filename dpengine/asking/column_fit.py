@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
+from threading import Lock
 
 from dpengine.asking.answers import query_of
 from dpengine.core.errors import AllowanceError
@@ -367,7 +368,26 @@ def fits_of(ledger: Ledger, budget: str, table: str, made: bool) -> Fits:
     return Fits(tuple(check for check in checks if check is not None))
 
 
+_MOST_KEPT = 300
+_kept: dict[tuple[str, str], Check | None] = {}  # released figures, by the rows of a charge and its answer
+_lock = Lock()
+
+
 def _check(entry: Entry) -> Check | None:
+    """Read once: a page needs it at every click."""
+    assert entry.outcome is not None
+    key = entry.charge.hash, entry.outcome.hash
+    if (known := _kept.get(key)) is not None:
+        return known
+    check = _read(entry)
+    with _lock:
+        while len(_kept) >= _MOST_KEPT:
+            del _kept[next(iter(_kept))]
+        _kept[key] = check
+    return check
+
+
+def _read(entry: Entry) -> Check | None:
     assert entry.outcome is not None
     query, raw = query_of(entry.charge), entry.outcome.body.get("raw")
     if not isinstance(query, FitChecks) or raw is None:

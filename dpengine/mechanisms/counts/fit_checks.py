@@ -32,7 +32,7 @@ Shares      A share t = C/R of the R rows. Where R is public, or bounded by a pu
             it starts below 0), and the t above it those after the one zero of C̃ − t·R̃ + r(t) (none, if it ends above
             0). At the gate, t = 1/10, the others add only (N − c)/100 variances of one bar. Dividing by an upper bound
             on R instead would add √N/10 standard deviations for each one by which that bound is safe.
-            An upper end on the share among these cells and those that fit or are empty is one on t too, with few noises:
+            An upper end on the share among these cells and those that fit or are empty bounds t too, with few noises:
             each of the two tests gets half of the chance, and the lower of the two ends counts.
 Verdict     `ColumnFound.state`, a public rule on what was released: see there.
 Cost        one scan of k small columns, written when the table was coded.

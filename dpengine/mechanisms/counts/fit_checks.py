@@ -32,6 +32,8 @@ Shares      A share t = C/R of the R rows. Where R is public, or bounded by a pu
             it starts below 0), and the t above it those after the one zero of C̃ − t·R̃ + r(t) (none, if it ends above
             0). At the gate, t = 1/10, the others add only (N − c)/100 variances of one bar. Dividing by an upper bound
             on R instead would add √N/10 standard deviations for each one by which that bound is safe.
+            An upper end on the share among these cells and those that fit or are empty bounds t too, with few noises:
+            each of the two tests gets half of the chance, and the lower of the two ends counts.
 Verdict     `ColumnFound.state`, a public rule on what was released: see there.
 Cost        one scan of k small columns, written when the table was coded.
 """
@@ -432,9 +434,9 @@ class FitChecks(OfCounts):
     def _shares(
         self, name: str, counted: dict[Bar, int | Fraction], rows: tuple[int, int, int], raw: Figures
     ) -> ColumnFound:
-        counts = {bar: self._share(name, bar, counted[bar], 1, rows, raw) for bar in self._ranged(name)}
+        counts = {bar: self._share(name, bar, counted, rows, raw) for bar in self._ranged(name)}
         parts = {bar: share for bar, share in counts.items() if bar.misfit}
-        whole = self._share(name, None, sum(counted[bar] for bar in parts), len(parts), rows, raw)
+        whole = self._share(name, None, counted, rows, raw)
         together = _together([_ends(share) for share in parts.values()], _ends(whole))
         misfit = CellShare(*(_part(end, 1) for end in together))
         lower = {bar: self._reaches(name, bar)[0] for bar in counts}
@@ -470,28 +472,35 @@ class FitChecks(OfCounts):
         return max(plain + max(count for bar, count in counted.items() if bar.kind not in (FITS, EMPTY)), 1)
 
     def _share(
-        self, name: str, bar: Bar | None, count: int | Fraction, counts: int, rows: tuple[int, int, int], raw: Figures
+        self, name: str, bar: Bar | None, counted: dict[Bar, int | Fraction], rows: tuple[int, int, int], raw: Figures
     ) -> CellShare:
-        """A bar, or a sum of bars, as a share of all rows: see Shares above."""
+        """A bar, or the sum of misfits, as a share of all rows: see Shares above."""
         least, most, about = rows
+        own = [count for one, count in counted.items() if (one.misfit if bar is None else one == bar)]
+        count, counts = sum(own), len(own)
         value = _part(count, about)
         if self.facts.people is not None or not self.noise:
             lower, upper = self._reaches(name, bar, counts)
             return CellShare(value, _part(count - lower, most), _part(count + upper, least))
         bars_in_all, columns = self.numbers - self._wide_numbers, len(self.columns)
         all_rows = sum(raw[:bars_in_all]) / columns
+        plain = [count for one, count in counted.items() if one.kind in (FITS, EMPTY)]
 
-        def off(share: float, chance: Fraction) -> float:
-            """How far C̃ − t·R̃ may be off to one side."""
-            own, other = 1 - share / columns, share / columns
-            length = sqrt(counts * own**2 + (bars_in_all - counts) * other**2)
-            return gaussian_sum_reach(self.variance, length, counts * own + (bars_in_all - counts) * other, 2 * chance)
+        def off(own: float, others: int, other: float, chance: Fraction) -> float:
+            """How far a sum may be off to one side: `counts` bars with one factor, others with another."""
+            length = sqrt(counts * own**2 + others * other**2)
+            return gaussian_sum_reach(self.variance, length, counts * own + others * other, 2 * chance)
 
-        below, above = self._lower_chance(name, bar), self._upper_chance(name)
-        low = _last(lambda share: count - share * all_rows > off(share, below))
+        def of_all(share: float, chance: Fraction) -> float:
+            return off(1 - share / columns, bars_in_all - counts, share / columns, chance)
+
+        below, above = self._lower_chance(name, bar), self._upper_chance(name) / 2
+        low = _last(lambda share: count - share * all_rows > of_all(share, below))
         high = min(
-            _last(lambda share: count - share * all_rows >= -off(share, above)) + Fraction(1, _GRID), Fraction(1)
+            _last(lambda share: count - share * all_rows >= -of_all(share, above)),
+            _last(lambda t: count * (1 - t) - t * sum(plain) >= -off(1 - t, len(plain), t, above)),
         )
+        high = min(high + Fraction(1, _GRID), Fraction(1))
         return CellShare(min(max(value, low), high), low, high)
 
     def _wide_reach(self, chance: Fraction) -> int:

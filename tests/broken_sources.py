@@ -79,9 +79,9 @@ BROKEN: dict[str, tuple[str, str, str]] = {  # by row: the file, a piece of it, 
         ":",
     ),
     "S2.5": (
-        "dpengine/population/noise_for_k.py",
-        "return up(ln_above(answers / beta) / (gamma * people))",
-        "return up(ln_above(1 / beta) / (gamma * people))",
+        "dpengine/mechanisms/session/adaptive_session.py",
+        "return _gamma(self.epsilon, self.delta, self.questions)",
+        "return 2 * _gamma(self.epsilon, self.delta, self.questions)",
     ),
     "S2.6": (
         "dpengine/planning/whatif.py",

@@ -43,7 +43,7 @@ def test_in_and_out(open_page: Callable[..., Any], tmp_path: Path, server_log: P
         stolen = f"allowance={cookies['allowance']['value']}"
         assert refused(here, "/_stcore/host-config", cookie=stolen) == 200
         other = page.context.new_page()
-        other.goto(f"{here.address}/whatif?lang=en")
+        other.goto(f"{here.address}/whatif?lang=en&see=curves")
         settled(other)
         with other.expect_download() as given:  # what a page offers somebody is theirs
             other.get_by_test_id("stDownloadButton").first.get_by_role("button").click()

@@ -91,7 +91,8 @@ def test_where_careful_holds_few_answers_usual_is_chosen_and_one_sentence_says_w
     page = at_care(800)
     few = care._held(page.draft, "careful")
     assert few < care.ENOUGH and page.draft.care == "usual"
-    assert f"would protect more, but be enough for only about {few} averages or charts" in page.text
+    held = "1 average or chart" if few == 1 else f"{few} averages or charts"
+    assert f"would protect more, but be enough for only about {held}" in page.text
     assert "from 10 to at most 15.5 in 100" in page.text
     page.set("declare-care", "careful")
     assert "be enough for only" not in page.text  # whoever chose needs no reason

@@ -77,7 +77,7 @@ lint: $(TEST_STAMP) ## ruff and mypy
 	@$(PY) -m ruff check --quiet . && $(PY) -m ruff format --check --quiet . && echo "ruff: nothing to say"
 	@$(PY) -m mypy --no-error-summary dpengine demos ui pages allowance && echo "mypy: nothing to say"
 
-new-question: $(TEST_STAMP) ## a new question that already works, with its words and its tests (KEY=geometric_mean)
+new-question: $(TEST_STAMP) ## a new question that already works, with its words; the tests find it (KEY=geometric_mean)
 	@$(PY) tools/new_question.py "$(KEY)"
 
 samples: ## write the sample tables in data/ again, byte for byte

@@ -13,7 +13,8 @@ import numpy as np
 from dpengine.core.exact import ceiling, down, exp_decimal, float_above, ln_above, ln_below
 from dpengine.core.types import Floats
 
-_APART = 1.01  # factor between scales whose partial fractions are computed in floats
+# The factor between scales whose partial fractions are computed in floats, for up to three of them and for more.
+_APART, _FARTHER_APART, _MOST_POLES = 1.01, 1.03, 6
 _DIGITS = Context(prec=60)
 _GUARD = Decimal(1) + Decimal(10) ** -20  # far above the rounding of a few hundred 60-digit operations
 
@@ -280,10 +281,11 @@ def mixed_laplace_reaches(scales: Floats, units: Floats, draws: int, beta: Fract
     Laplace noise, `scales` holds the scales of the a·Z, two or three in a row, and `units` is Σ|a|. The lesser of two
     bounds:
 
-    One draw    Z can be drawn together with X ~ Laplace so that |Z − X| ≤ 1, by their quantiles: with r = e^(−1/scale),
-                Pr[|Z| ≥ k] = 2r^k/(1+r) lies between Pr[|X| ≥ k] = r^k and Pr[|X| ≥ k−1]. So t is `units` more than
-                the quantile of |Σ wX|. Its tail is Σ_i (Π_(j≠i) w_i²/(w_i² − w_j²))·e^(−t/w_i), by partial fractions of
-                Π 1/(1 − w²s²), and grows with every w; scales that are nearly equal are moved apart, upwards.
+    Exact law   for up to six variables in all. Z of one draw can be drawn together with X ~ Laplace so that |Z − X| ≤
+                1, by their quantiles: with r = e^(−1/scale), Pr[|Z| ≥ k] = 2r^k/(1+r) lies between Pr[|X| ≥ k] = r^k
+                and Pr[|X| ≥ k−1]. So t is `units` more than the quantile of |Σ wX| over all draws. Its tail is
+                Σ_i (Π_(j≠i) w_i²/(w_i² − w_j²))·e^(−t/w_i), by partial fractions of Π 1/(1 − w²s²), and grows with
+                every w; scales that are nearly equal are moved apart, upwards.
     Chernoff    by the cumulant −ln(1 − w²s²) of continuous noise: that of discrete noise is no larger, because
                 sinh(u)/u rises.
     """
@@ -302,16 +304,18 @@ def mixed_laplace_reaches(scales: Floats, units: Floats, draws: int, beta: Fract
         left = chernoff(lower) <= chernoff(upper)
         low, high = np.where(left, low, lower), np.where(left, upper, high)
     reaches: Floats = chernoff((low + high) / 2)
-    if draws == 1:
-        reaches = np.minimum(reaches, wide * _mixed_quantile(ordered / wide[:, None], float(beta)) + units)
+    if draws * ordered.shape[1] <= _MOST_POLES:
+        every = np.repeat(ordered / wide[:, None] / draws, draws, axis=1)
+        reaches = np.minimum(reaches, wide * _mixed_quantile(every, float(beta)) + units)
     return reaches * (1 + 1e-9)
 
 
 def _mixed_quantile(weights: Floats, beta: float) -> Floats:
     """The t at which |Σ wX| is exceeded with chance β, for Laplace variables X of scale 1 and falling weights."""
     w = np.maximum(weights, 1e-3)
+    apart, error = (_APART, 1e-12) if w.shape[1] <= 3 else (_FARTHER_APART, 1e-9)
     for place in range(w.shape[1] - 2, -1, -1):
-        w[:, place] = np.maximum(w[:, place], w[:, place + 1] * _APART)
+        w[:, place] = np.maximum(w[:, place], w[:, place + 1] * apart)
     squares = w**2
     ratios = squares[:, :, None] - squares[:, None, :]
     ratios[:, *np.diag_indices(w.shape[1])] = squares
@@ -319,7 +323,7 @@ def _mixed_quantile(weights: Floats, beta: float) -> Floats:
     low, high = np.zeros(len(w)), np.full(len(w), w.sum(axis=1).max() * (math.log(2 * w.shape[1] / beta) + 1))
     for _ in range(60):
         t = (low + high) / 2
-        above = (factors * np.exp(-t[:, None] / w)).sum(axis=1) > beta * (1 - 1e-4) - 1e-12
+        above = (factors * np.exp(-t[:, None] / w)).sum(axis=1) > beta * (1 - 1e-4) - error
         low, high = np.where(above, t, low), np.where(above, high, t)
     return high
 

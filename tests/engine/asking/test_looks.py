@@ -18,6 +18,7 @@ import dpengine as dp
 from dpengine.asking.answers import Answer, claim_of
 from dpengine.asking.paid_answers import MOST_AVERAGED, foreseen, mean_of, read_together, share_of
 from dpengine.core.amounts import BETA
+from dpengine.mechanisms.card import Card
 from dpengine.mechanisms.query import Averaged
 from dpengine.messages import say
 from dpengine.noise.laws import Laplace, Normal, chance
@@ -150,14 +151,18 @@ def test_one_answer_is_only_itself() -> None:
 # From the ledger
 
 
+NUMBERS = {"salary": dp.Number(0, 100), "fee": dp.Number(1, 101)}  # a question may take only one of them
+
+
 @pytest.fixture
 def table(tmp_path: Path) -> Iterator[dp.Table]:
     workspace = Workspace(tmp_path / "var")
     rows = pd.DataFrame({"salary": [i % 101 for i in range(1000)], "state": ["TX", "CA", "NY", "TX"] * 250})
+    rows["fee"] = rows["salary"] + 1
     yield workspace.add_table(
         "people",
         rows,
-        schema=SCHEMA,
+        schema=dp.Schema(SCHEMA.columns | NUMBERS),
         unit=dp.Unit.rows(),
         relation="replace",
         budget=dp.Budget(epsilon="50", delta="1e-6"),
@@ -178,6 +183,14 @@ MODEL = {
     "bits": 24,
     "weights": [0, 2**24],
 }
+
+
+def taken(card: Card) -> str:
+    """The first column that its form would offer."""
+    (field,) = (one for one in card.parameters if one.kind == "column.number")
+    return next(name for name, column in NUMBERS.items() if field.takes is None or field.takes.holds(column))
+
+
 AVERAGED: dict[str, dict[str, Any]] = {
     "cdf_tree": of(column="salary"),
     "check_model": of(parts=2, model=MODEL),
@@ -190,7 +203,7 @@ AVERAGED: dict[str, dict[str, Any]] = {
     "vector_mean": of(columns=["salary"]),
 }
 AVERAGED |= {
-    key: of(column="salary")
+    key: of(column=taken(query.card))
     for key, query in dp.catalogue.items()
     if issubclass(query, Averaged) and key not in AVERAGED
     if [one.kind for one in query.card.parameters if one.required] == ["column.number", "epsilon"]

@@ -15,6 +15,7 @@ from dpengine.accountant.filter import Rule
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Exponential, Pure
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.schema import Number
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import Query
 from dpengine.messages import known, say
@@ -56,8 +57,14 @@ CASES = [(key, relation) for key in sorted(whatif.offered()) for relation in ("a
 
 
 def given(key: str, relation: str, find: str) -> dict[str, str]:
-    asked = TYPED | LARGER.get(key, {}) | {"q": key, "relation": relation}
+    asked = TYPED | LARGER.get(key, {}) | {"q": key, "relation": relation, "low": lower_end(key)}
     return asked | {"find": find, "x": WISHES.get(key) or twice_the_best(asked)}
+
+
+def lower_end(key: str) -> str:
+    """0, or 1 for a question that takes no range from 0."""
+    from_zero, rules = Number(0, 600), [one.takes for one in catalogue[key].card.parameters if one.takes]
+    return "0" if all(rule.holds(from_zero) for rule in rules) else "1"
 
 
 def twice_the_best(asked: dict[str, str]) -> str:

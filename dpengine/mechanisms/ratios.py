@@ -50,8 +50,8 @@ class OfRatio(Noised[Statistic]):
         """The number of rows, where it is public and may be divided by."""
 
     @abstractmethod
-    def answer(self, numbers: Figures, reaches: Figures) -> Estimate:
-        """One group's answer from its numbers and how far each may be off; a known N comes first."""
+    def estimate(self, numbers: Figures, draws: int = 1) -> Estimate:
+        """One group's answer from its numbers, which are means of `draws` draws or supposed; a known N comes first."""
 
     @abstractmethod
     def supposed(self, people: Fraction) -> Number:
@@ -86,10 +86,6 @@ class OfRatio(Noised[Statistic]):
 
     def _known_first(self, numbers: Figures, known: Figure | None) -> Figures:
         return numbers if self.known is None or known is None else (known, *numbers)
-
-    def estimate(self, numbers: Figures, draws: int = 1) -> Estimate:
-        """`answer` from the mean of `draws` draws, or from supposed numbers."""
-        return self.answer(numbers, self._known_first(self.reaches(draws), 0))
 
     def least(self) -> Fraction:
         """No method promises a smaller error; 0 if no bound is known."""
@@ -178,7 +174,7 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
 
     def estimate(self, numbers: Figures, draws: int = 1) -> Estimate:
         if self.known is not None:
-            return super().estimate(numbers, draws)
+            return self._of_known(numbers[0], numbers[1], self.reaches(draws)[0])
         first, last = numbers
         n, s = (Fraction(first + last, 2 * self.width), Fraction(last - first, 2)) if self.shared else numbers
         edge = Fraction(self.width)
@@ -207,10 +203,9 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         reach = self._tests(1, self.beta / self.groups * 9 / 10)[_CELLS]
         return Fraction(float(reach)) / self.seeming(people)
 
-    def answer(self, numbers: Figures, reaches: Figures) -> Estimate:
-        """With a known N."""
-        (n, s), (reach_n, reach_s), edge = numbers, reaches, Fraction(self.width)
-        low, high = ratio_range(s, reach_s, n, reach_n, -edge, edge)
+    def _of_known(self, n: Figure, s: Figure, reach: Figure) -> Estimate:
+        edge = Fraction(self.width)
+        low, high = ratio_range(s, reach, n, 0, -edge, edge)
         ends = self.figure(low - self.rounded), self.figure(high + self.rounded)
         return self.figure(ratio(s, n, -edge, edge)), (min(ends), max(ends))
 

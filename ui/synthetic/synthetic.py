@@ -597,15 +597,8 @@ def _drawn_form(table: dp.Table, key: str, given: dict[str, Any], arrived: bool)
         st.html("".join(f"<p>{escape(line)}</p>" for line in words))
         if query.promise().amount > query.coarse():
             job.hint(say("synthetic_page.lecture_noise"))
-        board_state.counted_as(query)
-        spend.exactly(table, query, PLACE)
-        label = say("synthetic_page.button", share=prices.takes(table, price.share))
-        if fit_warnings.instead_at("made", table, query):
-            return
-        job.ask_button(label, table, query, "synthetic-go", disabled=not price.admissible, place="made")
-        if not price.admissible and not job.short(table, price):
-            job.too_much(table, "synthetic_page.too_much")
-        job.show_refusal()
+        if _offer(table, query, price):
+            job.show_refusal()
 
 
 def _built(table: dp.Table, now: dict[str, Any]) -> SyntheticTable:
@@ -685,14 +678,20 @@ def _buy(table: dp.Table, query: SyntheticTable) -> None:
     dear = price.share - price.check_share > PART * table.meter().unused
     if dear and (least := spend.least_html(table, table.opening(query, _worth))):
         st.html(least)
+    _offer(table, query, price)
+
+
+def _offer(table: dp.Table, query: dp.Query, price: dp.Preview) -> bool:
+    """The button with its price; False if a doubted column stands in its place."""
     board_state.counted_as(query)
     spend.exactly(table, query, PLACE)
     label = say("synthetic_page.button", share=prices.takes(table, price.share))
     if fit_warnings.instead_at("made", table, query):
-        return
+        return False
     job.ask_button(label, table, query, "synthetic-go", disabled=not price.admissible, place="made")
     if not price.admissible and not job.short(table, price):
         job.too_much(table, "synthetic_page.too_much")
+    return True
 
 
 def _filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:

@@ -153,15 +153,12 @@ class Proportion(OfRatio[tuple[int, ...]]):
 
     def estimate(self, numbers: Figures, draws: int = 1) -> Estimate:
         if self.known is not None:
-            return super().estimate(numbers, draws)
+            people, hits = numbers
+            ends = ratio_range(100 * hits, 100 * self.reaches(draws)[0], people, 0, NOBODY, ALL)
+            return ratio(100 * hits, people, NOBODY, ALL), ends
         hits, misses = numbers
         low, high = tested_range(float(hits - misses) / 2, float(hits + misses) / 2, self._tests(draws))
-        ends = 50 + 50 * low, 50 + 50 * high
+        least, most = 50 + 50 * low, 50 + 50 * high
         rows = max(hits, 0) + max(misses, 0)
-        share = float(Fraction(100 * max(hits, 0), rows)) if rows > 0 else sum(ends) / 2
-        return min(max(share, ends[0]), ends[1]), ends
-
-    def answer(self, numbers: Figures, reaches: Figures) -> Estimate:
-        """With a known number of people."""
-        (people, hits), (_, reach) = numbers, reaches
-        return ratio(100 * hits, people, NOBODY, ALL), ratio_range(100 * hits, 100 * reach, people, 0, NOBODY, ALL)
+        share = float(Fraction(100 * max(hits, 0), rows)) if rows > 0 else (least + most) / 2
+        return min(max(share, least), most), (least, most)

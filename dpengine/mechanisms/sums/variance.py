@@ -177,9 +177,6 @@ class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
 
         return deviation(min(max(float(middle / h**2), low), high)), (deviation(low), deviation(high))
 
-    def answer(self, numbers: Figures, reaches: Figures) -> Estimate:
-        raise NotImplementedError  # `estimate` needs the law of the noise
-
     def _spreads(self, s: float, squares: float, n: float, draws: int) -> tuple[float, float]:
         """The least and the largest V/h² that the tests do not reject, from S/h, Σy²/h² and N."""
         beta = self.beta / self.groups

@@ -56,7 +56,7 @@ def test_what_was_not_bought_is_priced_and_figures_are_taken_away(page: Any, ser
     page.get_by_role("button", name="Take the first look — takes").click()
     page.get_by_text("Everything on this page is free from now on").wait_for()
     settled(page)
-    page.get_by_text("Print or take away").click()
+    page.get_by_text("Print or download").click()
     download(page, page.get_by_role("button", name="CSV")).save_as(tmp_path / "look.csv")
     text = (tmp_path / "look.csv").read_text(encoding="utf-8-sig")
     assert text.startswith("column,label,second column") and "has_car" in text

@@ -44,7 +44,7 @@ def test_what_is_saved_is_told_as_done_and_nothing_is_about_to_be_asked(page: An
     settled(page)
     assert page.get_by_label("Start from a usual range").last.input_value() == "hours a week, 0 to 100"
     page.get_by_role("button", name="Save").click()
-    saved = page.get_by_text("Saved. The allowance is the same as before")
+    saved = page.get_by_text("Saved. The allowance and earlier answers have not changed")
     saved.wait_for()
     settled(page)
     shot(page, "data-saved")

@@ -53,7 +53,7 @@ def test_an_owner_and_an_analyst(ids: dict[str, str], monkeypatch: pytest.Monkey
     assert "Give somebody a share" in said and "10 % of the allowance" in said and "Sign out" in said
     said = opened(monkeypatch, ids["cene"], "data")
     assert "Your allowance on this table" in said and "Ask for more" in said
-    assert not any(word in said for word in ("Give somebody", "Change what is declared", "For the owner"))
+    assert not any(word in said for word in ("Give somebody", "Change the declaration", "For the owner"))
     said = opened(monkeypatch, ids["cene"], "ask")
     assert "Yours" in said and "The table’s" in said and "10 % of the table’s allowance" in said
 
@@ -62,7 +62,7 @@ def test_an_auditor_reads_and_asks_nothing(ids: dict[str, str], monkeypatch: pyt
     said = opened(monkeypatch, ids["vid"], "accounts")
     assert "Cene may use 10 % of the allowance" in said and "Check every row" in said
     said = opened(monkeypatch, ids["vid"], "data")
-    assert "What is declared of" in said and "Something is wrong" not in said and "Ask a question" not in said
+    assert "How “" in said and "Something is wrong" not in said and "Ask a question" not in said
     assert "You may not do this here" in opened(monkeypatch, ids["vid"], "ask")
 
 

@@ -112,7 +112,7 @@ def test_asked_alone_takes_its_delta_from_the_reserve(space: dp.Workspace) -> No
 
 
 REFUSED: list[tuple[dict[str, str], str]] = [
-    ({"table": "secret"}, "cannot be asked of a table where being in it is secret"),
+    ({"table": "secret"}, "cannot be asked of a table whose membership is secret"),
     ({"table": "several"}, "is for tables with one row per person"),
     ({"table": "club", "d": "1"}, "must be at least 0 and below 1"),
     ({"table": "club", "e": "0.005", "d": "1e-999999999"}, "A curator"),

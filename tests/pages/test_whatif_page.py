@@ -68,7 +68,7 @@ def test_the_answer_a_newcomer_came_for_needs_no_typing(shared: dp.Workspace) ->
     """ε 0.5 instead of 1, δ 1e-9 instead of 1e-6: the page opens with them, and the histogram is one choice away."""
     page = opened()
     assert cells(page, "Chance that this fails") == ["1 in a million", "1 in a billion"]
-    assert all("% of people" in cell for cell in cells(page, "Each answer"))
+    assert all("people in 100" in cell for cell in cells(page, "Each answer"))
     (kind,) = [one for one in page.selectbox if str(one.key).startswith("whatif-q-")]
     kind.set_value("histogram").run()
     assert all(re.fullmatch(r"±[\d,]+ people", cell) for cell in cells(page, "Each answer"))
@@ -136,7 +136,7 @@ def test_what_a_careful_adviser_would_add() -> None:
 @pytest.mark.parametrize(
     ("address", "sentence"),
     [
-        ({"beta": "1.5"}, "The chance of being wrong must lie between 0 and 1; the usual one is 0.05."),
+        ({"beta": "1.5"}, "The chance of error must lie between 0 and 1; 0.05 is usual."),
         ({"q": "mean", "low": "9", "high": "1"}, "The lowest value must be below the highest; swap them or widen"),
         ({"q": "vector_mean", "columns": "21"}, "must be a whole number from 1 to 20"),
     ],

@@ -90,7 +90,7 @@ SENTENCES: dict[str, str] = {
     "whatif.delta_large": "δ = {delta} is not below one in {people} people. A method that gave away one person’s whole row could keep such a promise; choose a δ well below one in {people}.",
     "whatif.more": "Exact numbers, range, how sure, who is protected",
     "whatif.beta_help": "0.05 means that the error is kept 95 times in 100. Ask always uses 0.05.",
-    "whatif.relation": "Is it a secret that someone is in this table at all?",
+    "whatif.relation": "Is being in this table secret?",
     "whatif.relation.replace": "No: the number of people is public, what their rows say is not",
     "whatif.relation.add_remove": "Yes: being in the table is secret",
     "whatif.full": "Nobody lacks a value",

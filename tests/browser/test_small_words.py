@@ -100,7 +100,7 @@ def test_an_empty_plan_says_how_to_fill_it(phone: Any, server: Any) -> None:
         go(phone, f"/plan?table={table}")
         text = read_text(phone)
         assert f"Nothing is planned for “{table}” yet." in text and "“Add to the plan”" in text
-        assert phone.get_by_role("link", name="Put a question together on Ask").is_visible()
+        assert phone.get_by_role("link", name="Build a question on Ask").is_visible()
         below = phone.locator("[class*=st-key-suggest-add]").count()
         assert ("one of the questions below" in text) == bool(below)
     shot(phone, "plan-empty-phone")

@@ -90,7 +90,7 @@ def test_figures_that_say_nothing_do_not_push_the_ranges_out_of_a_phone() -> Non
 
 
 @pytest.mark.every(3)
-@pytest.mark.parametrize(("lang", "told"), [("en", "about 600 people, by your word"), ("sl", "po vaših besedah")])
+@pytest.mark.parametrize(("lang", "told"), [("en", "about 600 people, by your estimate"), ("sl", "po vaši oceni")])
 def test_a_number_of_people_that_nobody_counted_is_nobodys_fact(visits: dp.Table, lang: str, told: str) -> None:
     visits.ask(visits.query("count", epsilon="1", where=WOMEN))
     with speaking(lang):

@@ -151,7 +151,7 @@ def test_a_stranger(page: Any, server: Any) -> None:
     bringing.upload(FILES / "stranger.csv", "Are these the columns?", "names")
     page.locator(".names li").nth(6).wait_for()  # six, and how many more
     assert page.locator(".names li").count() == 7
-    assert "If cells of this file hold line breaks, say so" in bringing.refused()
+    assert "If cells hold line breaks, say so" in bringing.refused()
     bringing.look("line-breaks").press("Yes, cells hold line breaks", "Can one person", "unit")
     bringing.pick("one row each").pick("Yes, that too")
     bringing.fill("About how many people", "600").press("Go on", "What can be in the columns?", "cards")

@@ -56,7 +56,7 @@ def test_the_ledger_tells_where_the_allowance_went(page: Any, server: Any) -> No
     assert page.locator("[data-testid='stCode']").inner_text().strip() == head
 
     page.get_by_role("button", name="Check every row").click()
-    page.get_by_text("The ledger is whole").wait_for()
+    page.get_by_text("The ledger is intact").wait_for()
     settled(page)  # a file that is written when clicked belongs to the run that drew its button
     assert f"The ledger is intact: {row} rows checked, the last is {head[:8]}…" in read_text(page)
 

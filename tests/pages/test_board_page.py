@@ -233,7 +233,7 @@ def test_values_of_a_list_are_put_together_with_the_gain_shown(table: dp.Table) 
     column.select("=town").run()
     [pick] = [one for one in app.multiselect if one.label == "Values to merge"]
     pick.select("t0").select("t1").select("t2").run()
-    [link] = [one.proto for one in app.get("page_link") if one.proto.label.startswith("Put t0")]
+    [link] = [one.proto for one in app.get("page_link") if one.proto.label.startswith("Merge t0")]
     assert "instead of ±" in link.label and "merged=" in link.query_string
     merged = json.dumps({"=town": [["first", [f"t{place}" for place in range(15)]]]})
     then = open_page("board", **start, merged=merged)
@@ -258,7 +258,7 @@ def test_nothing_is_shown_of_a_group_where_no_pair_was_bought(table: dp.Table) -
     bare = table.ask(table.query("overview", epsilon="0.2"), "no pairs")
     app = open_page("board", table="people", look=bare.request_id, by="sex", group="f")
     text = said(app)
-    assert "You picked “f” of sex. This first look tells each column by itself" in text and "Estimated" not in text
+    assert "You picked “f” of sex. This first look holds each column alone" in text and "Estimated" not in text
     assert "Unknown" not in text  # said once, not on every card
     links = [(one.proto.page, one.proto.label) for one in app.get("page_link") if "takes" in one.proto.label]
     asks, pairs = links[:-1], links[-1]

@@ -116,12 +116,12 @@ def test_what_is_no_table_is_refused_at_once_and_another_file_mends_it(page: Pag
     ("text", "sentence"),
     [
         (f"a,a\n1,{CANARY}\n", "names “a” twice"),
-        (f"a,,b\n1,2,{CANARY}\n", "without a name"),
+        (f"a,,b\n1,2,{CANARY}\n", "leaves a column unnamed"),
         (",,\n1,2,3\n", "must name the columns"),
-        ("a,b\n", "holds no rows"),
+        ("a,b\n", "has no rows"),
         (f"a,b\n1,2\n{CANARY},4,5\n", "more or fewer cells"),
         (f'a,b\n"{CANARY},2\n', "open or misplaced quote"),
-        (f"12,{CANARY}\n3,4\n", "looks like data, not names"),
+        (f"12,{CANARY}\n3,4\n", "looks like data"),
         ("a,é\n".encode() + b"\xe8rka,2\n", "cannot be read as utf-8"),
     ],
 )
@@ -284,7 +284,7 @@ def test_epsilon_and_delta_can_be_typed(page: Page) -> None:
     page.upload("age\n33\n44\n").to("care").set("declare-care", "usual")
     for care, epsilon, most in (("Careful", "0.5", "15.5"), ("Usual", "1", "23.2"), ("Loose", "3", "69.1")):
         assert f"{care} is ε = {epsilon}. A suspicion about a person can grow from 10 to at most {most}" in page.text
-    assert "can be at most 23.2 % sure" in page.text
+    assert "is at most 23.2 % sure" in page.text
     for key, value, sentence in (
         ("epsilon", "lots", "ε must be a plain number"),
         ("epsilon", "0", "must be above 0"),

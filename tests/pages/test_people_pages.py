@@ -126,7 +126,7 @@ def test_nobody_signed_in_gets_nothing(ids: dict[str, str], monkeypatch: pytest.
         said = " ".join(str(block.proto.body) for block in app.get("html"))
     finally:
         person._serving.clear()
-    assert "Nobody is signed in here" in said and TABLE not in said and "town" not in said
+    assert "Nobody is signed in any more" in said and TABLE not in said and "town" not in said
 
 
 def at(monkeypatch: pytest.MonkeyPatch, who: str, page: str) -> AppTest:
@@ -195,7 +195,9 @@ def test_an_administrator_sets_groups_and_reads_matches(
     assert root.groups() == {"g-the ward": (ids["cene"],)} and "<b>the ward</b>" in told(app)
     app.text_input("group-name").input("the ward")
     app.button("group-make").click().run()
-    assert root.groups() == {"g-the ward": (ids["cene"],)} and "already" in told(app)  # nobody is put out by a slip
+    assert root.groups() == {"g-the ward": (ids["cene"],)} and "of that name exists" in told(
+        app
+    )  # nobody is put out by a slip
     (change,) = [one for one in app.multiselect if str(one.key).startswith("group-people-")]
     change.set_value([ids["cene"], ids["dana"]])
     app.button(f"set-{change.key}").click().run()

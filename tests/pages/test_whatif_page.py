@@ -241,4 +241,4 @@ def test_a_statement_of_the_lectures_is_drawn_with_the_engine_s_curves(name: str
 
 def test_without_a_delta_the_shuffled_histogram_is_not_drawn() -> None:
     page = opened(**TYPED | {"see": "lectures", "pic": "values", "d": "0"})
-    assert any("nothing to draw" in hint for hint in hints(page))
+    assert any("Nothing to draw" in hint for hint in hints(page))

@@ -214,7 +214,7 @@ def test_a_wished_error_of_a_small_database_names_the_lecture_s_people_and_says_
         ours = whatif.at_error(side, wish).people
         codes.add("none" if ours is None else "fewer" if ours < people else "more")
         assert (ours is None) == ("No number of people" in told[2])
-        assert ours is None or (f"{ours:,} people" in told[2] and ("with fewer" in told[2]) == (ours < people))
+        assert ours is None or (f"{ours:,} people" in told[2] and ("needs fewer" in told[2]) == (ours < people))
     assert {"fewer", "none"} <= codes
 
 
@@ -397,10 +397,10 @@ def test_what_the_theorems_assume_and_leave_out_is_said(language: str) -> None:
         "en": (
             "depends on earlier answers",
             "number k and each ε",
-            "This program",
+            "in this program",
             "theorems",
         ),
-        "sl": ("odvisno od prejšnjih odgovorov", "število vprašanj k in vsak ε", "Ta program", "V izrekih"),
+        "sl": ("odvisno od prejšnjih odgovorov", "število vprašanj k in vsak ε", "V tem programu", "V izrekih"),
     }[language]
     with speaking(language):
         lecture, limit = say("whatif.way_means.lecture"), say("whatif.people_limit", limit="±3 %")

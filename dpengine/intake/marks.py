@@ -30,6 +30,7 @@ import pyarrow.parquet as pq
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.spelling import SPACES
+from dpengine.intake.file_kinds import PACKED, unpack
 from dpengine.intake.inspect import files_of
 from dpengine.statistics.engines.duck import connect
 
@@ -72,9 +73,14 @@ def own_copy(
     try:
         marks = []
         for done, file in enumerate(files):
-            marks.append(_copied(file, inside / file.name, secret))
+            copy = inside / file.name
+            marks.append(_copied(file, copy, secret))
+            if file.suffix.lower().lstrip(".") in PACKED:
+                unpack(copy, inside, f"{done:06} {copy.stem}")
+                copy.unlink()
             report((done + 1) / len(files))
-        yield (inside if source.is_dir() else inside / files[0].name), marks
+        (first, *_) = (entry for entry in inside.iterdir())
+        yield (inside if source.is_dir() else first), marks
     finally:
         shutil.rmtree(inside, ignore_errors=True)
 

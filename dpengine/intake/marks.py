@@ -36,7 +36,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Arrow, Integers
 from dpengine.declared.spelling import SPACES
 from dpengine.intake.inspect import files_of
-from dpengine.statistics.engines.duck import SETTINGS
+from dpengine.statistics.engines.duck import SETTINGS, THREADS
 
 PLACES = 12  # digits of a number: tools read the last of a float's seventeen differently
 MISSING_WORDS = ("", "na", "n/a", "nan", "null", "none", "<na>", "#n/a", "#n/a n/a", "#na", "-nan", "nat")
@@ -60,7 +60,7 @@ TIMES = (  # the notations of one moment: 2024-01-05T10:30Z, 2024-01-05 10:30:00
 )
 LANES = 4  # a hash as four numbers
 _BLOCK = 1 << 20
-WAITING = 2  # batches of rows that wait to be hashed
+WAITING = 3  # batches of rows that wait to be hashed
 JOINED = 100  # texts of a row that are joined at once
 _DIGIT, _LETTER, _OTHER, _ODD = 1, 2, 4, 8  # kinds of characters: _LETTER without e, _ODD what needs a closer look
 _KINDS = np.full(256, _ODD, dtype=np.uint8)
@@ -68,8 +68,6 @@ _KINDS[[ord(sign) for sign in string.punctuation if sign not in "\"':"]] = _OTHE
 _KINDS[[ord(letter) for letter in string.ascii_letters]] = _LETTER
 _KINDS[[ord(letter) for letter in "eE"]] = _OTHER
 _KINDS[[ord(digit) for digit in string.digits]] = _DIGIT
-_HEX = np.zeros(256, dtype=np.uint8)
-_HEX[[ord(digit) for digit in "0123456789abcdef"]] = np.arange(16)
 
 
 @contextmanager
@@ -128,13 +126,13 @@ def address_mark(place: Sequence[str], secret: bytes) -> str:
 
 class RowMarks:
     """Adds up the hashes of rows while they are loaded, some at a time and in any order: one sum for each part of a
-    table that came in several files, and the mark of all. A second thread hashes while the first one reads."""
+    table that came in several files, and the mark of all. Other threads hash while this one reads."""
 
     def __init__(self, parts: int, secret: bytes) -> None:
         self._key = row_key(secret)
         self._secret = secret
         self._sums = [[0] * (1 + LANES) for _ in range(parts)]
-        self._worker = ThreadPoolExecutor(1)
+        self._worker = ThreadPoolExecutor(THREADS)
         self._waiting: deque[tuple[int, Future[list[int]]]] = deque()
         self._database = duckdb.connect(config=SETTINGS | {"threads": 1})
 
@@ -167,16 +165,17 @@ class RowMarks:
         """The number of rows that are not empty, and the sums of the four parts of their hashes."""
         import pyarrow.compute as pc  # slow to import
 
-        texts = row_texts(cells, self._database)
+        database = self._database.cursor()
+        texts = row_texts(cells, database)
         texts = texts.filter(pc.not_equal(texts, ""))
         try:
-            self._database.register("rows", pa.table({"row_text": texts}))
-            query = "SELECT sha256(concat(?, row_text)) AS hash FROM rows"
-            hashes: Arrow = self._database.sql(query, params=[self._key]).to_arrow_table()
+            database.register("rows", pa.table({"row_text": texts}))
+            query = "SELECT unhex(sha256(concat(?, row_text))) AS hash FROM rows"
+            hashes: Arrow = database.sql(query, params=[self._key]).to_arrow_table()
         except duckdb.Error:
             raise AllowanceError("load.unreadable") from None
         finally:
-            self._database.unregister("rows")
+            database.close()
         sums = [len(texts)] + [0] * LANES
         for chunk in hashes.column(0).chunks:
             numbers = _numbers(chunk)
@@ -187,10 +186,9 @@ class RowMarks:
 
 
 def _numbers(hashes: Arrow) -> NDArray[np.uint64]:
-    """The four numbers of 64 bits that each hash of 64 hexadecimal digits writes."""
-    digits = np.frombuffer(hashes.buffers()[2], dtype=np.uint8)[64 * hashes.offset :][: 64 * len(hashes)]
-    halves = _HEX[digits].reshape(-1, 2)
-    return (halves[:, 0] << 4 | halves[:, 1]).view(">u8").astype(np.uint64).reshape(-1, LANES)
+    """The four numbers of 64 bits in each hash."""
+    data = np.frombuffer(hashes.buffers()[2], dtype=">u8")[LANES * hashes.offset :][: LANES * len(hashes)]
+    return data.astype(np.uint64).reshape(-1, LANES)
 
 
 def row_texts(cells: Sequence[Arrow], database: duckdb.DuckDBPyConnection) -> Arrow:

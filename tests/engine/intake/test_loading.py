@@ -228,9 +228,9 @@ def test_a_row_has_the_text_that_plain_sql_gives_it(rows: list[tuple[str | None,
 
 
 def test_a_hash_is_read_as_four_numbers() -> None:
-    texts = [hashlib.sha256(bytes([at])).hexdigest() for at in range(5)]
-    wanted = [[int(text[at : at + 16], 16) for at in (0, 16, 32, 48)] for text in texts]
-    assert marks._numbers(pa.array(texts)[1:]).tolist() == wanted[1:]
+    hashes = [hashlib.sha256(bytes([at])) for at in range(5)]
+    wanted = [[int(each.hexdigest()[at : at + 16], 16) for at in (0, 16, 32, 48)] for each in hashes]
+    assert marks._numbers(pa.array([each.digest() for each in hashes])[1:]).tolist() == wanted[1:]
 
 
 # --- typed sources

@@ -13,7 +13,7 @@ from dpengine.messages import say
 from ui.ask import fit_warnings, form, preview, previous_answer, spend, suggestions
 from ui.data import change, people
 from ui.parts import history, job, owner, tables
-from ui.plan import plan
+from ui.several import plan
 from ui.shell import frame
 from ui.shell.state import current_table
 from ui.words import prices

@@ -93,7 +93,7 @@ class Card:
     """What a person can read about a question before asking it."""
 
     key: str
-    asked_on: tuple[str, ...]  # its pages: ask, whatif, data, session, publish, synthetic, train, trust
+    asked_on: tuple[str, ...]  # its pages: ask, whatif, data, several, publish, synthetic, train, trust
     order: int  # sorts questions on a page, in the audit's report and in the catalogue
     parameters: tuple[Parameter, ...]
     answer: AnswerKind

@@ -33,7 +33,8 @@ PAGES = sorted({path.stem for path in (ROOT / "pages").glob("*.py")})
 LESSONS = [f"lessons {name}" for name in NAMES.values()]
 AGAIN = [*(pytest.param(view, marks=pytest.mark.long) for view in [*PAGES, *LESSONS[:-1]]), LESSONS[-1]]
 TRAINED = "train trained"  # the page with a model on it
-VIEWS = [*PAGES, TRAINED, *(pytest.param(view, marks=pytest.mark.long) for view in LESSONS)]
+OTHER = {"answers ledger": ("answers", {"view": "ledger"}), "several after": ("several", {"view": "after"})}
+VIEWS = [*PAGES, *OTHER, TRAINED, *(pytest.param(view, marks=pytest.mark.long) for view in LESSONS)]
 
 
 def english(lang: str) -> dict[str, str]:
@@ -202,6 +203,8 @@ def _address(view: str, answer: str) -> tuple[str, dict[str, str]]:
     """“lessons 3” is the third lesson; Ask shows an answer."""
     if view == TRAINED:
         return "train", {"table": "clinic", "trained": "trained"}
+    if view in OTHER:
+        return OTHER[view]
     page, _, lesson = view.partition(" ")
     return page, {"lesson": lesson} if lesson else {"answer": answer} if page == "ask" else {}
 

@@ -156,7 +156,7 @@ def came_from() -> dict[str, str]:
 def come_back(table: str) -> None:
     """Go there; nothing without one."""
     then = came_from()
-    page = "ask" if then.get("q") in form.ORDER else "session" if "session" in then else ""
+    page = "ask" if then.get("q") in form.ORDER else "several" if "session" in then else ""
     if page:
         st.switch_page(nav.page(page), query_params=then | {"table": table} | in_address())
 

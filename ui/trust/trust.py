@@ -33,7 +33,7 @@ from ui.parts import conditions, fields, job, owner
 from ui.parts.history import address_of
 from ui.pictures import charts, many
 from ui.pictures.picture import bars, pile
-from ui.plan import plan
+from ui.several import plan
 from ui.shell import frame, nav
 from ui.shell.language import address
 from ui.words import prices

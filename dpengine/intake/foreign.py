@@ -41,7 +41,7 @@ class CodedColumn:
 
 
 @dataclass(frozen=True)
-class Described:
+class DescribedFile:
     names: tuple[str, ...]
     sheets: tuple[str, ...] = ()
     book: dict[str, CodedColumn] = field(default_factory=dict)  # by the column's name in `names`
@@ -55,7 +55,7 @@ def is_statistics(path: Path) -> bool:
     return path.suffix.lower() in STATISTICS
 
 
-def describe(path: Path, dialect: Dialect) -> Described:
+def describe(path: Path, dialect: Dialect) -> DescribedFile:
     """The names, the sheets and the code book. No row is read, or none is returned. Remembered while the file is the
     same: a page asks at every click."""
     return _described(str(path), *_state(path), _key(dialect))
@@ -80,7 +80,7 @@ def _key(dialect: Dialect) -> tuple[tuple[str, Json], ...]:
 
 
 @lru_cache(maxsize=64)
-def _described(path: str, changed: int, size: int, dialect: tuple[tuple[str, Json], ...]) -> Described:
+def _described(path: str, changed: int, size: int, dialect: tuple[tuple[str, Json], ...]) -> DescribedFile:
     told = file_process.run("describe", {"path": path, "dialect": Dialect(**dict(dialect)).as_json()})
     book = {
         name: CodedColumn(
@@ -88,7 +88,7 @@ def _described(path: str, changed: int, size: int, dialect: tuple[tuple[str, Jso
         )
         for name, column in told["book"].items()
     }
-    return Described(tuple(told["names"]), tuple(told["sheets"]), book)
+    return DescribedFile(tuple(told["names"]), tuple(told["sheets"]), book)
 
 
 @lru_cache(maxsize=64)

@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -79,7 +78,7 @@ def read_rows(path: Path, dialect: Dialect) -> tuple[list[str], Iterator[tuple[l
     return names, batches()
 
 
-def _read(path: Path, **more: Any) -> tuple[dict[str, Any], Any]:
+def _read(path: Path, **more: Arrow) -> tuple[dict[str, Arrow], Arrow]:
     """The cells as arrays, and what the file says about them. Every failure of the library becomes one refusal."""
     import pyreadstat
 
@@ -93,7 +92,7 @@ def _read(path: Path, **more: Any) -> tuple[dict[str, Any], Any]:
         raise AllowanceError("load.empty")
     if _LOCKED in head:
         raise AllowanceError("load.statistics_locked")
-    readers: dict[str, Any] = {
+    readers: dict[str, Arrow] = {
         ".dta": pyreadstat.read_dta,
         ".sas7bdat": pyreadstat.read_sas7bdat,
         ".xpt": pyreadstat.read_xport,
@@ -112,7 +111,7 @@ def _read(path: Path, **more: Any) -> tuple[dict[str, Any], Any]:
     return dict(cells), meta
 
 
-def _names(meta: Any, dialect: Dialect) -> list[str]:
+def _names(meta: Arrow, dialect: Dialect) -> list[str]:
     """The variables' names or, if that was declared, their labels. A label that is no usable name, or that two
     variables have, keeps the variable's name beside it."""
     variables = [str(name) for name in meta.column_names]
@@ -129,12 +128,12 @@ def _names(meta: Any, dialect: Dialect) -> list[str]:
     ])  # fmt: skip
 
 
-def _label(meta: Any, variable: str) -> str:
+def _label(meta: Arrow, variable: str) -> str:
     label = trimmed(" ".join(str(meta.column_names_to_labels.get(variable) or "").split()))
     return label if len(label) <= LONGEST_NAME - len(variable) - 3 and visible(label) else ""
 
 
-def _kind(meta: Any, variable: str, path: Path) -> str:
+def _kind(meta: Arrow, variable: str, path: Path) -> str:
     """ "text", "number", or how its numbers count time."""
     if str(meta.readstat_variable_types.get(variable)) == "string":
         return "text"
@@ -147,14 +146,14 @@ def _kind(meta: Any, variable: str, path: Path) -> str:
     return next((f"{program} {kind}" for kind, known in kinds.items() if known.match(form)), "number")
 
 
-def _missing(meta: Any, variable: str) -> tuple[list[Any], list[tuple[float, float]]]:
+def _missing(meta: Arrow, variable: str) -> tuple[list[Arrow], list[tuple[float, float]]]:
     """The single values, and the ranges, that the file calls missing."""
     ranges = (getattr(meta, "missing_ranges", None) or {}).get(variable, [])
     single = [part["lo"] for part in ranges if part["lo"] == part["hi"]]
     return single, [(float(part["lo"]), float(part["hi"])) for part in ranges if part["lo"] != part["hi"]]
 
 
-def _coded(meta: Any, variable: str, path: Path) -> JsonObject:
+def _coded(meta: Arrow, variable: str, path: Path) -> JsonObject:
     """The code book's entry; labels and codes are the file's own words."""
     kind = _kind(meta, variable, path)
     single, ranges = _missing(meta, variable)
@@ -180,7 +179,7 @@ def _number(code: str) -> float:
         return float("nan")
 
 
-def _code(value: Any) -> str:
+def _code(value: Arrow) -> str:
     """A code as its cells are written: 1.0 is 1."""
     if isinstance(value, float | np.floating):
         return repr(float(value)).removesuffix(".0")
@@ -190,7 +189,7 @@ def _code(value: Any) -> str:
 # --- cells
 
 
-def _reader(meta: Any, variable: str, path: Path, dialect: Dialect) -> Callable[[Any], Arrow]:
+def _reader(meta: Arrow, variable: str, path: Path, dialect: Dialect) -> Callable[[Arrow], Arrow]:
     kind, (_, ranges) = _kind(meta, variable, path), _missing(meta, variable)
     if kind == "text":
         return _texts
@@ -199,15 +198,15 @@ def _reader(meta: Any, variable: str, path: Path, dialect: Dialect) -> Callable[
     return lambda cells: _times(cells, kind)
 
 
-def _texts(cells: Any) -> Arrow:
+def _texts(cells: Arrow) -> Arrow:
     return pa.array([None if value is None or value != value else _plain(value) for value in cells], pa.string())
 
 
-def _plain(value: Any) -> str:
+def _plain(value: Arrow) -> str:
     return str(value).encode("utf-8", "replace").decode("utf-8")
 
 
-def _floats(cells: Any) -> Any:
+def _floats(cells: Arrow) -> Arrow:
     """A missing number is NaN; a letter for a kind of missing (Stata's .a, SAS's .A) is missing too."""
     try:
         return np.asarray(cells, dtype=np.float64)
@@ -215,7 +214,7 @@ def _floats(cells: Any) -> Any:
         return np.array([value if isinstance(value, int | float) else np.nan for value in cells], dtype=np.float64)
 
 
-def _numbers(cells: Any, ranges: list[tuple[float, float]], dialect: Dialect) -> Arrow:
+def _numbers(cells: Arrow, ranges: list[tuple[float, float]], dialect: Dialect) -> Arrow:
     values = _floats(cells)
     texts = [None if value != value else _code(value) for value in values.tolist()]
     for low, high in ranges:
@@ -226,7 +225,7 @@ def _numbers(cells: Any, ranges: list[tuple[float, float]], dialect: Dialect) ->
     return pa.array(texts, pa.string())
 
 
-def _times(cells: Any, kind: str) -> Arrow:
+def _times(cells: Arrow, kind: str) -> Arrow:
     program, unit = kind.split()
     values = _floats(cells)
     if program == "stata" and unit not in ("TD", "TC"):

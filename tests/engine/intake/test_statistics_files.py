@@ -191,7 +191,6 @@ def test_a_reader_that_crashes_ends_its_own_process_alone(tmp_path: Path, monkey
 
 def test_memory_is_bounded_where_the_system_can(tmp_path: Path) -> None:
     """A sheet's own statement of a cell far away, which the reader would fill the memory up to."""
-    pytest.importorskip("resource")
     hungry = file_process._START.replace("main()", "import resource; main()").replace(
         "import main;", "import _limit, main; _limit(); held = bytearray(6 << 30);"
     )

@@ -2,9 +2,12 @@
 
 SENTENCES: dict[str, str] = {
     "page.answers": "Answers",
-    "about.answers": "Every answer about a table, newest first. Looking is free. Pick figures to compare them, copy an answer as text, or download all.",
+    "about.answers": "Every answer about a table, newest first. Looking is free. Pick figures to compare them, or download all. The ledger is the same list as an account: what each question took, recorded before it was answered. You can check that no row was changed.",
     "answers.title": "Answers about “{table}”",
     "answers.lead": "Everything you paid for: free to see, compare and download.",
+    "answers.view": "Shown as",
+    "answers.view.list": "Answers",
+    "answers.view.ledger": "Ledger",
     "answers.rows": "Answers {first} to {last} of {charges}, newest first",
     "answers.glance": "The last {many} at a glance",
     "answers.glance_took": "took {share}",

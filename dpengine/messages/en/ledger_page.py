@@ -1,7 +1,6 @@
 """What the Ledger page says."""
 
 SENTENCES: dict[str, str] = {
-    "ledger.title": "Where the allowance went",
     "ledger.lead": (
         "Every question was charged before it was answered. Nothing is refunded; seeing an answer again is free."
     ),

@@ -1,11 +1,13 @@
 """Načrti: več vprašanj s skupno ceno, postavljenih skupaj."""
 
 SENTENCES: dict[str, str] = {
-    "page.plan": "Načrt",
     "meter.after_plan": "<b>Proračun zasebnosti:</b> ostane <b>{left}</b> → <b>{after}</b> po načrtu",
     "meter.short_plan": "<b>Proračun zasebnosti:</b> ostane <b>{left}</b> – premalo za načrt",
-    "plan.title": "Načrtujte vprašanja",
     "plan.lead": "Zberite vprašanja, povejte, kako dober mora biti vsak odgovor, in videli boste, koliko porabijo skupaj. Dokler načrta ne izvedete, se ne porabi nič.",
+    "several.title": "Več vprašanj",
+    "several.view": "Kdaj izberete vprašanja?",
+    "several.view.now": "Zdaj",
+    "several.view.after": "Drugo za drugim",
     "plan.none": "Za tabelo »{table}« še ni načrtovano nič. Vprašanje sestavite na strani Vprašanje in tam pritisnite »{add}«; s tem se nič ne porabi.",
     "plan.none_below": "Ali dodajte eno od vprašanj spodaj.",
     "plan.ask": "Sestavite vprašanje na strani Vprašanje",

@@ -72,7 +72,7 @@ def test_garbage_in_the_address_gives_a_kind_page(page: Any, server: Any) -> Non
         go(page, path)
         kind(page)
         if "answer=" in path:
-            assert "not in the ledger" in page.get_by_role("alert").first.inner_text()
+            assert "not in this workspace" in page.get_by_role("alert").first.inner_text()
     assert not table_of(page, server).history()
 
 

@@ -170,7 +170,7 @@ def test_a_first_look_answers_before_a_question_is_used(people: dp.Table, monkey
     assert "first look" not in text
     people.ask(people.query("overview", epsilon="0.5"), "look")
     page, text = opened("several", session="s")
-    assert "No need to ask: your first look answers this already, for nothing. In this table between" in text
+    assert "No need to ask: your first look already answers this for free. In this table between" in text
     links = [link.proto for link in page.get("page_link")]
     assert any(link.label == "Open the first look" and "look=look" in link.query_string for link in links)
     assert "answers are rounded" not in text, "a look voids what rounding promised"

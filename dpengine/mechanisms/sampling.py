@@ -67,7 +67,7 @@ _PLACES = 1_600  # of a grid with 200 places to a standard deviation
 _N_SHARE = Fraction(1, 10)  # of β, for the number of people
 
 
-class Window:
+class NoiseWindow:
     """The law of integer noise on −reach … reach; less than 10^-13 lies outside."""
 
     def __init__(self, chances: Floats) -> None:
@@ -80,14 +80,14 @@ class Window:
         above: Floats = self._above[np.clip(value.astype(np.int64) + self.reach, 0, len(self.chances))]
         return above
 
-    def plus(self, other: Window, trim: bool = True) -> Window:
+    def plus(self, other: NoiseWindow, trim: bool = True) -> NoiseWindow:
         size = len(self.chances) + len(other.chances) - 1
         points = 1 << (size - 1).bit_length()
         both = np.fft.irfft(np.fft.rfft(self.chances, points) * np.fft.rfft(other.chances, points), points)[:size]
         both = np.maximum(both, 0.0)
-        return Window(_trimmed(both) if trim else both)
+        return NoiseWindow(_trimmed(both) if trim else both)
 
-    def times(self, many: int) -> Window:
+    def times(self, many: int) -> NoiseWindow:
         """The law of a sum of so many."""
         if many == 1:
             return self
@@ -108,7 +108,7 @@ def _trimmed(chances: Floats) -> Floats:
 
 
 @lru_cache(maxsize=64)
-def window(noise: Added) -> Window | None:
+def window(noise: Added) -> NoiseWindow | None:
     """The law of this noise; None if it reaches too far."""
     size = float_above(noise.size)
     wide = 8.5 * size**0.5 + 3 if isinstance(noise, GaussianNoise) else 33 * size + 2
@@ -116,7 +116,7 @@ def window(noise: Added) -> Window | None:
         return None
     z = np.arange(-int(wide), int(wide) + 1, dtype=np.float64)
     weights = np.exp(-(z**2) / (2 * size)) if isinstance(noise, GaussianNoise) else np.exp(-np.abs(z) / size)
-    return Window(weights / weights.sum())
+    return NoiseWindow(weights / weights.sum())
 
 
 def binomial(n: int, p: float) -> tuple[int, Floats]:
@@ -261,7 +261,7 @@ class _Among(_Side):
     """One side of `share_among`."""
 
     def __init__(
-        self, hits: int, total: int, one: Window, other: Window, people: range, far: int, beta: Fraction
+        self, hits: int, total: int, one: NoiseWindow, other: NoiseWindow, people: range, far: int, beta: Fraction
     ) -> None:
         self.hits, self.total, self.one, self.other, self.people, self.far = hits, total, one, other, people, far
         self.wanted = float(beta * (1 - _N_SHARE)) / 2 - 1e-9 - SPARE
@@ -290,7 +290,7 @@ class _Among(_Side):
         table stands for all beyond it, where nothing is."""
         spread = v * (1 - v) * len(self.people) / 4 + (1 - v) ** 2 * self.one.variance + v**2 * self.other.variance
         grain = max((spread + v * (1 - v) * self.people[len(self.people) // 2]) ** 0.5 / 400, 1 / 64)
-        both = Window(_added(_on_grid(self.one, 1 - v, grain), _on_grid(self.other, v, grain)))
+        both = NoiseWindow(_added(_on_grid(self.one, 1 - v, grain), _on_grid(self.other, v, grain)))
         above = np.concatenate((np.cumsum(both.chances[::-1])[::-1], [0.0, 0.0]))
         return grain, above[: 2 * both.reach + 2]
 
@@ -321,7 +321,7 @@ class _Mean(_Side):
         self,
         total: float,
         people: float,
-        laws: list[tuple[Window, Factor]],
+        laws: list[tuple[NoiseWindow, Factor]],
         beta: Fraction,
         moved: float,
         off: float,
@@ -373,7 +373,7 @@ class _Mean(_Side):
         return tail
 
 
-def _on_grid(law: Window, factor: float, grain: float) -> Floats:
+def _on_grid(law: NoiseWindow, factor: float, grain: float) -> Floats:
     """The law of factor·Z, rounded up to a grid, with 0 in the middle. Laws of noise are symmetric."""
     places = np.ceil(factor * np.arange(-law.reach, law.reach + 1) / grain - 1e-9).astype(np.int64)
     held = np.bincount(places - places[0], law.chances).astype(np.float64)
@@ -382,7 +382,7 @@ def _on_grid(law: Window, factor: float, grain: float) -> Floats:
 
 
 def _added(one: Floats, other: Floats) -> Floats:
-    return Window(one).plus(Window(other), trim=False).chances
+    return NoiseWindow(one).plus(NoiseWindow(other), trim=False).chances
 
 
 # Percentiles

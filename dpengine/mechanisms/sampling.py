@@ -48,7 +48,6 @@ from fractions import Fraction
 from functools import lru_cache, reduce
 
 import numpy as np
-from scipy.special import bdtr, bdtrc, xlogy
 
 from dpengine.core.exact import float_above
 from dpengine.core.types import Floats, Json
@@ -357,7 +356,10 @@ class _Mean(_Side):
             mean, share = min(v + self.moved, 1.0), np.clip(v + y / n, 0.0, 1.0)
             if mean >= 1:
                 return np.ones_like(y)
-            distance: Floats = xlogy(share, share / mean) + xlogy(1 - share, (1 - share) / (1 - mean))
+            rest, tiny = 1 - share, np.finfo(np.float64).tiny  # 0·ln 0 is 0
+            distance = share * np.log(np.maximum(share, tiny) / mean) + rest * np.log(
+                np.maximum(rest, tiny) / (1 - mean)
+            )
             return np.where(share > mean, np.exp(-n * distance), 1.0)
         first, chances = binomial(n, v)
         above = np.cumsum(chances[::-1])[::-1]  # P(Bin ≥ k)
@@ -390,14 +392,9 @@ def _added(one: Floats, other: Floats) -> Floats:
 
 def ranks_around(n: int, share: Fraction, beta: Fraction) -> tuple[int, int]:
     """k₋ and k₊; 0 or n+1 where even the ends say nothing."""
-    q, b = float(share), float(beta) / 2 - SPARE
-    low, high = 0, n  # the largest k with P(Bin ≤ k−1) ≤ b
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if bdtr(middle - 1, n, q) * (1 + 1e-9) <= b else (low, middle - 1)
-    least = low
-    low, high = 1, n + 1  # the least k with P(Bin ≥ k) ≤ b
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if bdtrc(middle - 1, n, q) * (1 + 1e-9) <= b else (middle + 1, high)
-    return least, low
+    first, chances = binomial(n, float(share))
+    wanted = float(beta) / 2 - SPARE
+    below, above = np.cumsum(chances), np.cumsum(chances[::-1])[::-1]  # P(Bin ≤ k) and P(Bin ≥ k), k from `first` on
+    least = first + int(np.searchsorted(below, wanted, side="right"))  # so many k with P(Bin ≤ k−1) small enough
+    most = first + int(np.count_nonzero(above > wanted))
+    return least, most

@@ -4,7 +4,7 @@ A file holds one JSON object a line: the name of a schema in tests/reading/schem
 that a person would accept (none: the table cannot answer it). Counted per file: **right** at the first reading;
 **open**, where the box names words that it did not understand, offers several readings or finds none; **wrong** without
 saying so. A text that the table cannot answer is right if the box says so. `--wrong` prints what was not right.
-The questions in tests/reading were written before the reader, but by its author; a third of each file was held back while
+The questions in tests/reading were written before the reader, but by its author; a third was held back while
 it was improved. People who know neither may phrase theirs otherwise: these shares are no estimate for them.
 `--fuzz N` reads N random texts instead and prints the slowest.
 """

@@ -15,7 +15,7 @@ from dpengine.core.exact import text_of
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.query import AnyQuery
-from dpengine.reading.reader import NotUnderstood, Meaning
+from dpengine.reading.reader import Meaning, NotUnderstood
 from dpengine.released.look import Figure, Look
 
 

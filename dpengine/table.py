@@ -530,7 +530,7 @@ class Table:
         a different one. Not `exactly`: the latest one at any ε."""
         return paid_answers.answers_to(self._asker, query) if exactly else paid_answers.latest_to(self._asker, query)
 
-    def looks(self, query: AnyQuery) -> paid_answers.Meaning:
+    def looks(self, query: AnyQuery) -> paid_answers.Reading:
         """The paid answers to this question at any ε, and what they say together: free. They are read in the order they
         were given, so that a later answer never changes a stated range."""
         return paid_answers.repeated_answers(self._asker, query)

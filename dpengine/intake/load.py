@@ -29,9 +29,9 @@ from dpengine.declared.dialect import LONGEST_RECORD, Dialect, check_names
 from dpengine.declared.source import Source
 from dpengine.intake import postgres
 from dpengine.intake.csv_records import Batches, read_csv, without_blanks
+from dpengine.intake.foreign import is_foreign, read_foreign
 from dpengine.intake.inspect import Unpacked, files_of, is_text
 from dpengine.intake.marks import RowMarks, address_mark, own_copy
-from dpengine.intake.sheet_records import read_sheet
 
 if TYPE_CHECKING:
     import pandas
@@ -146,8 +146,8 @@ def _write_table(
 
 def _file(path: Path, dialect: Dialect, bad_records: str) -> tuple[list[str], Batches]:
     kind = path.suffix.lower()
-    if kind == ".xlsx":
-        return read_sheet(path, dialect)
+    if is_foreign(path):
+        return read_foreign(path, dialect)
     return _parquet(path, dialect) if kind == ".parquet" else read_csv(path, dialect, bad_records)
 
 

@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Arrow, Integers
 from dpengine.declared.spelling import SPACES
+from dpengine.intake.file_kinds import PACKED, unpack
 from dpengine.intake.inspect import files_of
 from dpengine.statistics.engines.duck import SETTINGS, THREADS
 
@@ -83,9 +84,14 @@ def own_copy(
     try:
         marks = []
         for done, file in enumerate(files):
-            marks.append(_copied(file, inside / file.name, secret))
+            copy = inside / file.name
+            marks.append(_copied(file, copy, secret))
+            if file.suffix.lower().lstrip(".") in PACKED:
+                unpack(copy, inside, f"{done:06} {copy.stem}")
+                copy.unlink()
             report((done + 1) / len(files))
-        yield (inside if source.is_dir() else inside / files[0].name), marks
+        (first, *_) = (entry for entry in inside.iterdir())
+        yield (inside if source.is_dir() else first), marks
     finally:
         shutil.rmtree(inside, ignore_errors=True)
 

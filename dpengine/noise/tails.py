@@ -19,16 +19,18 @@ _DIGITS = Context(prec=60)
 _GUARD = Decimal(1) + Decimal(10) ** -20  # far above the rounding of a few hundred 60-digit operations
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=8192)
 def laplace_reach(scale: Fraction, beta: Fraction) -> int:
     """The least t with Pr[|Z| > t] ≤ β for discrete Laplace noise Pr[Z=z] ∝ exp(−|z|/scale).
 
     Pr[|Z| ≥ k] = 2·e^(−k/scale)/(1+e^(−1/scale)) for k ≥ 1.
     """
-    ratio = Fraction(exp_decimal(-1 / scale))
-    if 2 * ratio / (1 + ratio) <= beta:
-        return 0
-    return max(ceiling(scale * ln_above(2 / (beta * (1 + ratio)))) - 1, 0)
+    ratio = exp_decimal(-1 / scale)
+    with localcontext(_DIGITS):
+        outside = 2 * beta.denominator / (beta.numerator * (1 + ratio))  # 2/(β(1+r))
+        if outside * ratio <= 1:
+            return 0
+    return max(ceiling(scale * ln_above(outside)) - 1, 0)
 
 
 def sum_tail(scale: Fraction, draws: int, away: int) -> Decimal:
@@ -92,7 +94,7 @@ def choice_gap(rate: Fraction, candidates: int, beta: Fraction) -> int:
     return max(ceiling(ln_above(Fraction(candidates) / beta) / rate) - 1, 0)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=8192)
 def gaussian_reach(variance: Fraction, beta: Fraction) -> int:
     """A t with Pr[|Z| > t] ≤ β for discrete Gaussian noise Pr[Z=z] ∝ exp(−z²/(2·variance)).
 

@@ -49,7 +49,7 @@ def measure() -> dict[str, Any]:
     app.query_params["table"] = "wide"
     app.run()
     speed.settle(again=True)
-    _open(app, "glossary", {})
+    _open(app, "thesis", {})
     found = {}
     for name, addresses in reactions():
         times = []

@@ -102,7 +102,7 @@ def measured(folder: Path, times: int) -> list[tuple[str, int, int, float]]:
     sqlite_file.Handle.__init__ = watched  # type: ignore[method-assign]
     found = []
     asked = {"q": "count", "where": WHERE, "epsilon": "0.001"}
-    pages = (("ask", asked), ("ask", {"answer": f"{times - 1} 0"}), ("ledger", {}), ("trust", {}))
+    pages = (("ask", asked), ("ask", {"answer": f"{times - 1} 0"}), ("answers", {"view": "ledger"}), ("answers", {}))
     for warm in (True, False):
         for name, given in pages:
             app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=600)

@@ -277,7 +277,7 @@ class Workspace(DeclaredTables):
             return need.joined(coded, (self.read(part, record, schema)[0] for part in need.raw))
         if isinstance(need, RawNeed):
             return self.read_raw(need, record)
-        return self.engine.read(need, self.coded(record), schema)
+        return self.engine.read(need, self.coded(record), schema, self.kept(record))
 
     # What an owner does
 

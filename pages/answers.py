@@ -1,4 +1,4 @@
-"""Answers: everything that was answered about a table, to look at, compare and take away."""
+"""Answers: everything that was answered about a table, to look at, compare and take away; and the ledger of it."""
 
 from __future__ import annotations
 

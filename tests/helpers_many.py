@@ -30,7 +30,7 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("ask", {"q": "mean", "column": "pay", "by": "C"}),
     ("ask", {"answer": "bars"}),
     ("ask", {"answer": "means"}),
-    ("ledger", {}),
+    ("answers", {"view": "ledger"}),
     ("answers", {}),
     ("tables", {}),
     ("data", {}),
@@ -52,9 +52,9 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("data", {"change": "1"}),
     ("data", {"table": ""}),
     ("start", {}),
-    ("session", {}),
-    ("plan", {}),
-    ("plan", {"plan": PLAN}),
+    ("several", {"view": "after"}),
+    ("several", {}),
+    ("several", {"plan": PLAN}),
     ("whatif", {"from": "table", "q": "histogram", "column": "C"}),
     ("whatif", {"from": "table", "q": "mean", "column": "pay", "by": "C"}),
     ("audit", {}),
@@ -64,11 +64,8 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("synthetic", {"columns": '["two", "pay"]', "epsilon": "1"}),
     ("train", {"target": "pay", "features": '["C"]', "share": "50"}),
     ("train", {"target": "C", "features": '["pay"]', "share": "50"}),
-    ("trust", {"kind": "bars", "column": "C", "step": "4"}),
-    ("trust", {}),
     ("lessons", {}),
     ("thesis", {}),
-    ("glossary", {}),
 )
 
 

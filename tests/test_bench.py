@@ -71,13 +71,13 @@ def test_a_class_that_got_no_answers_fails(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.usefixtures("home")
 def test_a_page_that_could_not_be_drawn_is_not_timed() -> None:
-    app = open_page("glossary")
-    assert measure.drawn(app, "glossary")
-    pages._open(app, "glossary")
+    app = open_page("thesis")
+    assert measure.drawn(app, "thesis")
+    pages._open(app, "thesis")
     failed = SimpleNamespace(proto=SimpleNamespace(body=f'<p class="meter">{say("page.failed")}</p>'))
     broken: Any = SimpleNamespace(exception=None, get=lambda kind: [failed])
     with pytest.raises(SystemExit, match="could not be drawn"):
-        measure.drawn(broken, "glossary")
+        measure.drawn(broken, "thesis")
 
 
 def test_a_first_look_can_be_built_for_both_relations() -> None:

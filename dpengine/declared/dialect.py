@@ -32,6 +32,7 @@ SEPARATORS = (",", ";", "\t", "|")  # what `suggest` tries; others can be declar
 MOST_COLUMNS = 1_000
 LONGEST_RECORD = 1_000_000
 LONGEST_SIGN = 4  # bytes of UTF-8
+MOST_TITLES, MOST_NAME_ROWS = 30, 3  # the row of a spreadsheet that names the columns, and how many rows the names take
 CHUNK = 1 << 20
 csv.field_size_limit(max(csv.field_size_limit(), LONGEST_RECORD + 1))  # `Lines` holds the real bound
 
@@ -60,12 +61,20 @@ class Dialect:
     encoding: str = "utf-8"
     line_breaks: bool = False
     sheet: str = ""  # of a spreadsheet; "": the first
+    names_row: int = 1  # of a spreadsheet: the row with the column names, below any titles …
+    names_rows: int = 1  # … and the number of rows they take
+    labels: bool = False  # of a statistics file: are columns called by their labels?
 
     def __post_init__(self) -> None:
         if type(self.line_breaks) is not bool:
             raise AllowanceError("dialect.line_breaks")
-        if not all(isinstance(value, str) for part, value in asdict(self).items() if part != "line_breaks"):
+        if not all(isinstance(value, str) for part, value in asdict(self).items() if part not in _NO_TEXT):
             raise AllowanceError("dialect.unreadable")
+        if type(self.labels) is not bool:
+            raise AllowanceError("dialect.unreadable")
+        for part, most in (("names_row", MOST_TITLES), ("names_rows", MOST_NAME_ROWS)):
+            if type(getattr(self, part)) is not int or not 1 <= getattr(self, part) <= most:
+                raise AllowanceError("dialect.names_row", most=MOST_TITLES, rows=MOST_NAME_ROWS)
         if self.quote not in ('"', "'", ""):
             raise AllowanceError("dialect.quote")
         mark = self.separator
@@ -81,7 +90,8 @@ class Dialect:
             raise AllowanceError("dialect.encoding", encodings=ENCODINGS)
 
     def as_json(self) -> JsonObject:
-        return {part: value for part, value in asdict(self).items() if part != "sheet" or value}
+        """Parts that only some files have are written only where they say something."""
+        return {part: value for part, value in asdict(self).items() if part not in _RARE or value != _RARE[part]}
 
     @staticmethod
     def from_json(data: Json) -> Dialect:
@@ -90,6 +100,9 @@ class Dialect:
         except TypeError:
             raise AllowanceError("dialect.unreadable") from None
 
+
+_NO_TEXT = ("line_breaks", "names_row", "names_rows", "labels")
+_RARE: JsonObject = {"sheet": "", "names_row": 1, "names_rows": 1, "labels": False}
 
 PRESETS: dict[str, Dialect] = {
     "comma": Dialect(),

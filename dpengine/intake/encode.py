@@ -59,7 +59,7 @@ def _encode(file: Arrow, schema: Schema, dialect: Dialect, coded: Path, sources:
     with written(coded) as part, parquet(part, target) as store:
         for group in range(file.num_row_groups):
             table = file.read_row_group(group, columns=[*dict.fromkeys(sources), *kept])
-            cells = [table.column(table.schema.get_field_index(name)) for name in sources]
+            cells = [_distinct(table.column(table.schema.get_field_index(name))) for name in sources]
             codes = [coder(column) for column, coder in zip(cells, coders, strict=True)]
             cell_kinds = [_kinds(column, kind) for column, kind in zip(cells, kinds, strict=True)]
             fault = (reduce(np.minimum, cell_kinds) < FITS).astype(np.int8)
@@ -68,9 +68,13 @@ def _encode(file: Arrow, schema: Schema, dialect: Dialect, coded: Path, sources:
             store(pa.record_batch(codes, schema=target))
 
 
-def _kinds(cells: Arrow, kind: Callable[[str], int]) -> Arrow:
+def _distinct(cells: Arrow) -> Arrow:
+    """Each distinct text once, and which of them a cell holds."""
+    return cells if pa.types.is_dictionary(cells.type) else cells.combine_chunks().dictionary_encode()
+
+
+def _kinds(distinct: Arrow, kind: Callable[[str], int]) -> Arrow:
     """The kind of every cell; an absent cell is empty."""
-    distinct = cells.combine_chunks().dictionary_encode()
     kinds = [kind(text) for text in distinct.dictionary.to_pylist()]
     return np.array([*kinds, kind("")], dtype=np.int8)[_places(distinct)]
 
@@ -78,11 +82,11 @@ def _kinds(cells: Arrow, kind: Callable[[str], int]) -> Arrow:
 def coder_of(column: Column, dialect: Dialect) -> Callable[[Arrow], Arrow]:
     """The function that turns a column of texts into codes. Each distinct text is coded once."""
     if isinstance(column, ItemSet):
-        return lambda cells: _sets(cells.combine_chunks().dictionary_encode(), column)
+        return lambda cells: _sets(_distinct(cells), column)
     coder, missing = _coder(column, dialect)
 
     def codes(cells: Arrow) -> Arrow:
-        distinct = cells.combine_chunks().dictionary_encode()
+        distinct = _distinct(cells)
         code_of = np.append(coder(distinct.dictionary.to_pylist()), missing)
         return pa.array(code_of[_places(distinct)], _kind(column))
 

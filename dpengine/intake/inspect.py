@@ -15,10 +15,11 @@ import pyarrow.parquet as pq
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Arrow
 from dpengine.declared.dialect import Dialect, check_names, read_header, refuse_unreadable
+from dpengine.intake import foreign
 from dpengine.intake.csv_records import read_csv
-from dpengine.intake.sheet_records import read_sheet, sheet_names
+from dpengine.intake.file_kinds import unpacked
 
-SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx")
+SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", *foreign.FOREIGN, ".gz", ".zip")
 MOST_UNPACKED = 10**9  # bytes that a small Parquet file may unpack to …
 MOST_TIMES = 200  # … and a larger one, per byte of its own
 CELL = 8  # bytes that an empty cell counts for
@@ -29,7 +30,11 @@ def is_parquet(path: Path) -> bool:
 
 
 def is_sheet(path: Path) -> bool:
-    return files_of(path)[0].suffix.lower() == ".xlsx"
+    return files_of(path)[0].suffix.lower() in foreign.SHEETS
+
+
+def is_statistics(path: Path) -> bool:
+    return foreign.is_statistics(files_of(path)[0])
 
 
 def is_text(kind: Arrow) -> bool:
@@ -71,35 +76,41 @@ def files_of(path: Path) -> list[Path]:
 
 def names_of(path: Path, dialect: Dialect) -> list[str]:
     """The column names; no row is read."""
-    first = files_of(path)[0]
-    if is_sheet(first):
-        return sheet_names(first, dialect)
-    return _parquet(first)[0] if is_parquet(first) else read_header(first, dialect)
+    with unpacked(files_of(path)[0]) as first:
+        if foreign.is_foreign(first):
+            return list(foreign.describe(first, dialect).names)
+        return _parquet(first)[0] if is_parquet(first) else read_header(first, dialect)
 
 
 def survey(
     path: Path, dialect: Dialect, bad_records: str = "refuse", progress: Callable[[float], None] | None = None
 ) -> None:
     """Refuses what `load` would refuse, and reports nothing else: the number of rows is still private."""
-    rows = sum([_rows(file, dialect, bad_records, progress) for file in files_of(path)])
-    if not rows:
+    if not sum(_some(file, dialect, bad_records, progress) for file in files_of(path)):  # each is read to its end
         raise AllowanceError("load.no_rows")
 
 
-def _rows(path: Path, dialect: Dialect, bad_records: str, progress: Callable[[float], None] | None) -> int:
+def _some(path: Path, dialect: Dialect, bad_records: str, progress: Callable[[float], None] | None) -> bool:
+    """Does a file hold any row?"""
+    with unpacked(path) as plain:
+        return _some_plain(plain, dialect, bad_records, progress)
+
+
+def _some_plain(path: Path, dialect: Dialect, bad_records: str, progress: Callable[[float], None] | None) -> bool:
     if is_parquet(path):
-        return _parquet(path)[1]
+        return bool(_parquet(path)[1])
+    if foreign.is_foreign(path):
+        return foreign.has_rows(path, dialect, progress)
     rows = 0
     try:
-        read = read_sheet(path, dialect) if is_sheet(path) else read_csv(path, dialect, bad_records)
-        for columns, share in read[1]:
+        for columns, share in read_csv(path, dialect, bad_records)[1]:
             rows += len(columns[0])
             if progress is not None:
                 progress(share)
     except AllowanceError as refusal:
         refusal.__context__ = None  # an error below it may quote a cell
         raise
-    return rows
+    return bool(rows)
 
 
 def _parquet(path: Path) -> tuple[list[str], int]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,9 +29,9 @@ from dpengine.declared.dialect import LONGEST_RECORD, Dialect, check_names
 from dpengine.declared.source import Source
 from dpengine.intake import postgres
 from dpengine.intake.csv_records import Batches, read_csv, without_blanks
+from dpengine.intake.foreign import is_foreign, read_foreign
 from dpengine.intake.inspect import Unpacked, files_of, is_text
-from dpengine.intake.marks import address_mark, content_marks, own_copy
-from dpengine.intake.sheet_records import read_sheet
+from dpengine.intake.marks import RowMarks, address_mark, own_copy
 
 if TYPE_CHECKING:
     import pandas
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 GROUP = 122_880  # rows of a Parquet row group, the size DuckDB prefers …
 BATCH = GROUP // 2  # rows of a typed source at once
 HEAVY = 32 << 20  # … or fewer, once they have this many bytes
-COPYING, READING = 0.1, 0.6  # shares of the work for copying and reading; the rest is for marking
+COPYING, READING = 0.1, 0.85  # shares of the work for copying, and for reading and marking
 
 
 @dataclass(frozen=True)
@@ -133,19 +133,21 @@ def _write_table(
 ) -> Loaded:
     """One table of all parts, in their order, and its marks. `no_rows`: the refusal of an empty table."""
     names = check_names(parts[0][0])
-    with written(raw) as part:
-        rows = _store(part, names, [batches for _, batches in parts], lambda share: report(COPYING + READING * share))
+    sources = [batches for _, batches in parts]
+    with written(raw) as part, RowMarks(len(parts), secret) as added:
+        marking = added.add if marked else lambda place, cells: None
+        rows = _store(part, names, sources, marking, lambda share: report(COPYING + READING * share))
         if not sum(rows):
             raise AllowanceError(no_rows)
-        fingerprint, *marks = (marked and content_marks(part, len(names), rows, secret)) or [""]
+        fingerprint, *marks = (added.marks() if marked else []) or [""]
     report(1.0)
     return Loaded(sum(rows), tuple(names), fingerprint, tuple(marks))
 
 
 def _file(path: Path, dialect: Dialect, bad_records: str) -> tuple[list[str], Batches]:
     kind = path.suffix.lower()
-    if kind == ".xlsx":
-        return read_sheet(path, dialect)
+    if is_foreign(path):
+        return read_foreign(path, dialect)
     return _parquet(path, dialect) if kind == ".parquet" else read_csv(path, dialect, bad_records)
 
 
@@ -190,8 +192,14 @@ def parquet(part: Path, schema: Arrow) -> Iterator[Callable[[Arrow], None]]:
         flush()
 
 
-def _store(part: Path, names: list[str], sources: list[Batches], report: Callable[[float], None]) -> list[int]:
-    """Write all sources; returns the number of rows from each."""
+def _store(
+    part: Path,
+    names: list[str],
+    sources: list[Batches],
+    mark: Callable[[int, Sequence[Arrow]], None],
+    report: Callable[[float], None],
+) -> list[int]:
+    """Write all sources, and mark their rows; returns the number of rows from each."""
     import pyarrow.compute as pc  # slow to import
 
     schema = pa.schema([(name, pa.string()) for name in names])
@@ -200,6 +208,7 @@ def _store(part: Path, names: list[str], sources: list[Batches], report: Callabl
         for place, batches in enumerate(sources):
             for columns, share in batches:
                 cells = [pc.if_else(pc.equal(texts, ""), None, texts) for texts in columns]
+                mark(place, cells)
                 store(pa.record_batch(cells, schema=schema))
                 rows[place] += len(columns[0])
                 report((place + share) / len(sources))

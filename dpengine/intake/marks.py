@@ -19,19 +19,25 @@ import hashlib
 import hmac
 import json
 import shutil
+import string
 import tempfile
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import accumulate
 from pathlib import Path
 
 import duckdb
-import pyarrow.parquet as pq
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.types import Arrow, Integers
 from dpengine.declared.spelling import SPACES
+from dpengine.intake.file_kinds import PACKED, unpack
 from dpengine.intake.inspect import files_of
-from dpengine.statistics.engines.duck import connect
+from dpengine.statistics.engines.duck import SETTINGS, THREADS
 
 PLACES = 12  # digits of a number: tools read the last of a float's seventeen differently
 MISSING_WORDS = ("", "na", "n/a", "nan", "null", "none", "<na>", "#n/a", "#n/a n/a", "#na", "-nan", "nat")
@@ -53,10 +59,16 @@ TIMES = (  # the notations of one moment: 2024-01-05T10:30Z, 2024-01-05 10:30:00
     (r"(:[0-9]{2}):00$", r"\1"),
     (r" 00:00$", ""),
 )
-_LANES = [f"sum(('0x' || substr(hash, {at}, 16))::UBIGINT)" for at in (1, 17, 33, 49)]
+LANES = 4  # a hash as four numbers
 _BLOCK = 1 << 20
-TOGETHER = 500  # files of a folder that are marked in one pass
-NARROW, MANY = 60, 500_000  # at most this many columns are hashed in parallel, if there are at least this many rows
+WAITING = 3  # batches of rows that wait to be hashed
+JOINED = 100  # texts of a row that are joined at once
+_DIGIT, _LETTER, _OTHER, _ODD = 1, 2, 4, 8  # kinds of characters: _LETTER without e, _ODD what needs a closer look
+_KINDS = np.full(256, _ODD, dtype=np.uint8)
+_KINDS[[ord(sign) for sign in string.punctuation if sign not in "\"':"]] = _OTHER
+_KINDS[[ord(letter) for letter in string.ascii_letters]] = _LETTER
+_KINDS[[ord(letter) for letter in "eE"]] = _OTHER
+_KINDS[[ord(digit) for digit in string.digits]] = _DIGIT
 
 
 @contextmanager
@@ -72,9 +84,14 @@ def own_copy(
     try:
         marks = []
         for done, file in enumerate(files):
-            marks.append(_copied(file, inside / file.name, secret))
+            copy = inside / file.name
+            marks.append(_copied(file, copy, secret))
+            if file.suffix.lower().lstrip(".") in PACKED:
+                unpack(copy, inside, f"{done:06} {copy.stem}")
+                copy.unlink()
             report((done + 1) / len(files))
-        yield (inside if source.is_dir() else inside / files[0].name), marks
+        (first, *_) = (entry for entry in inside.iterdir())
+        yield (inside if source.is_dir() else first), marks
     finally:
         shutil.rmtree(inside, ignore_errors=True)
 
@@ -113,17 +130,161 @@ def address_mark(place: Sequence[str], secret: bytes) -> str:
     return hmac.new(secret, b"allowance: address" + json.dumps(list(place)).encode("ascii"), hashlib.sha256).hexdigest()
 
 
-def content_marks(raw: Path, width: int, parts: Sequence[int], secret: bytes) -> list[str]:
-    """The mark of all rows of a raw table. If it came in several files, with `parts` rows each, also the mark of each
-    file. The table is read once for every TOGETHER files."""
-    several = len(parts) > 1
-    ends = [0, *accumulate(parts)] if several else [0, pq.read_metadata(raw).num_rows]
-    sums: list[list[int]] = []
-    for first in range(0, len(ends) - 1, TOGETHER):
-        sums += _row_sums(raw, width, secret, ends[first : first + TOGETHER + 1])
-    total = [sum(lane) for lane in zip(*sums, strict=True)]
-    marks = [mark_of(counts, secret) for counts in (total, *(sums if several else ())) if counts[0]]
-    return list(dict.fromkeys(marks))
+class RowMarks:
+    """Adds up the hashes of rows while they are loaded, some at a time and in any order: one sum for each part of a
+    table that came in several files, and the mark of all. Other threads hash while this one reads."""
+
+    def __init__(self, parts: int, secret: bytes) -> None:
+        self._key = row_key(secret)
+        self._secret = secret
+        self._sums = [[0] * (1 + LANES) for _ in range(parts)]
+        self._worker = ThreadPoolExecutor(THREADS)
+        self._waiting: deque[tuple[int, Future[list[int]]]] = deque()
+        self._database = duckdb.connect(config=SETTINGS | {"threads": 1})
+
+    def __enter__(self) -> RowMarks:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._worker.shutdown(wait=True, cancel_futures=True)
+        self._database.close()
+
+    def add(self, part: int, cells: Sequence[Arrow]) -> None:
+        """Texts, column by column; NULL is an empty cell."""
+        while len(self._waiting) >= WAITING:
+            self._take()
+        self._waiting.append((part, self._worker.submit(self._hashed, list(cells))))
+
+    def _take(self) -> None:
+        part, sums = self._waiting.popleft()
+        self._sums[part] = [before + more for before, more in zip(self._sums[part], sums.result(), strict=True)]
+
+    def marks(self) -> list[str]:
+        """The mark of all rows; if there are several parts, also the mark of each."""
+        while self._waiting:
+            self._take()
+        total = [sum(lane) for lane in zip(*self._sums, strict=True)]
+        several = self._sums if len(self._sums) > 1 else []
+        return list(dict.fromkeys(mark_of(sums, self._secret) for sums in (total, *several) if sums[0]))
+
+    def _hashed(self, cells: Sequence[Arrow]) -> list[int]:
+        """The number of rows that are not empty, and the sums of the four parts of their hashes."""
+        import pyarrow.compute as pc  # slow to import
+
+        database = self._database.cursor()
+        texts = row_texts(cells, database)
+        texts = texts.filter(pc.not_equal(texts, ""))
+        try:
+            database.register("rows", pa.table({"row_text": texts}))
+            query = "SELECT unhex(sha256(concat(?, row_text))) AS hash FROM rows"
+            hashes: Arrow = database.sql(query, params=[self._key]).to_arrow_table()
+        except duckdb.Error:
+            raise AllowanceError("load.unreadable") from None
+        finally:
+            database.close()
+        sums = [len(texts)] + [0] * LANES
+        for chunk in hashes.column(0).chunks:
+            numbers = _numbers(chunk)
+            for lane in range(LANES):
+                high, low = numbers[:, lane] >> np.uint64(32), numbers[:, lane] & np.uint64(2**32 - 1)
+                sums[1 + lane] += (int(high.sum()) << 32) + int(low.sum())
+        return sums
+
+
+def _numbers(hashes: Arrow) -> NDArray[np.uint64]:
+    """The four numbers of 64 bits in each hash."""
+    data = np.frombuffer(hashes.buffers()[2], dtype=">u8")[LANES * hashes.offset :][: LANES * len(hashes)]
+    return data.astype(np.uint64).reshape(-1, LANES)
+
+
+def row_texts(cells: Sequence[Arrow], database: duckdb.DuckDBPyConnection) -> Arrow:
+    """Each row's canonical cells, sorted and one after the other. Every distinct text is put into its canonical form
+    once, however many rows hold it; a row then sorts the places of its texts among all sorted ones."""
+    import pyarrow.compute as pc  # slow to import
+
+    coded = [column.dictionary_encode() for column in cells]
+    canon = [canonical(column.dictionary, database) for column in coded]
+    distinct = pa.concat_arrays(canon).dictionary_encode()
+    order = pc.sort_indices(distinct.dictionary.cast(pa.binary())).to_numpy()
+    rank = np.zeros(len(order) + 1, dtype=np.int32)  # the last one is of cells that do not count: no text
+    rank[order] = np.arange(1, len(order) + 1, dtype=np.int32)
+    texts = pa.concat_arrays([pa.array([""]), distinct.dictionary.take(pa.array(order))])
+    places = distinct.indices.fill_null(len(order)).to_numpy(zero_copy_only=False)
+    matrix = np.zeros((len(cells[0]), len(cells)), dtype=np.int32)
+    first = 0
+    for at, column in enumerate(coded):
+        own = np.append(rank[places[first : first + len(column.dictionary)]], np.int32(0))
+        matrix[:, at] = own[column.indices.fill_null(len(column.dictionary)).to_numpy(zero_copy_only=False)]
+        first += len(column.dictionary)
+    matrix.sort(axis=1)
+    held = [texts.take(pa.array(matrix[:, at])) for at in range(len(cells))]
+    while len(held) > JOINED:  # a thousand columns
+        held = [pc.binary_join_element_wise(*held[at : at + JOINED], "") for at in range(0, len(held), JOINED)]
+    return pc.binary_join_element_wise(*held, "")
+
+
+def canonical(texts: Arrow, database: duckdb.DuckDBPyConnection) -> Arrow:
+    """The canonical form of each text with its length before it; NULL if the cell does not count. The SQL below defines
+    it. Two kinds of cells that are surely simple are read faster, with the same result: a whole number of at most
+    PLACES digits, and an ASCII word with a letter other than e, without space, quote or colon."""
+    import pyarrow.compute as pc  # slow to import
+
+    bits = _signs(texts)
+    digits = (bits == _DIGIT) & (pc.binary_length(texts).to_numpy(zero_copy_only=False) <= PLACES)
+    words = ((bits & _LETTER) != 0) & ((bits & _ODD) == 0)
+    forms: list[Arrow] = []
+    places: list[Integers] = []
+    for prefix, chosen in (("#", digits), ("=", words)):
+        at = np.flatnonzero(chosen)
+        if not len(at):
+            continue
+        some = texts.take(pa.array(at))
+        some = pc.utf8_trim(some, "0") if prefix == "#" else pc.ascii_lower(some)
+        if prefix == "=":
+            known = pc.is_in(some, value_set=pa.array([*MISSING_WORDS, *TRUE_WORDS, *FALSE_WORDS]))
+            if pc.any(known).as_py():
+                special = known.to_numpy(zero_copy_only=False)
+                words[at[special]] = False
+                some, at = some.filter(pc.invert(known)), at[~special]
+        sizes = pc.cast(pc.add(pc.binary_length(some), 1), pa.string())
+        forms.append(pc.binary_join_element_wise(sizes, f":{prefix}", some, ""))
+        places.append(at)
+    rest = np.flatnonzero(~(digits | words))
+    if len(rest):
+        forms.append(_canonical(texts.take(pa.array(rest)), database))
+        places.append(rest)
+    if len(forms) == 1:
+        return forms[0]
+    back = np.empty(len(texts), dtype=np.int64)
+    back[np.concatenate(places) if places else []] = np.arange(len(texts))
+    return pa.concat_arrays(forms).take(pa.array(back)) if forms else texts
+
+
+def _signs(texts: Arrow) -> NDArray[np.uint8]:
+    """Which kinds of characters each text has, as bits."""
+    data, ends = texts.buffers()[2], np.frombuffer(texts.buffers()[1], dtype=np.int32)
+    ends = ends[texts.offset :][: len(texts) + 1]
+    bits = np.full(len(texts), _ODD, dtype=np.uint8)
+    if data is None or not len(texts) or ends[-1] == ends[0]:
+        return bits
+    kinds = _KINDS[np.frombuffer(data, dtype=np.uint8)[: ends[-1]]]
+    some = ends[1:] > ends[:-1]
+    bits[some] = np.bitwise_or.reduceat(kinds, ends[:-1][some])
+    return bits
+
+
+def _canonical(texts: Arrow, database: duckdb.DuckDBPyConnection) -> Arrow:
+    rows = "SELECT place, cell FROM texts"
+    for step in (_tidy, _kinds, _rounded, _sized):  # each in its own query: DuckDB plans nested ones twice as long
+        rows = f"SELECT place, {step('cell')} AS cell FROM ({rows})"
+    try:
+        database.register("texts", pa.table({"place": np.arange(len(texts)), "cell": texts}))
+        found: Arrow = database.sql(f"SELECT cell FROM ({rows}) ORDER BY place").to_arrow_table()
+    except duckdb.Error:
+        raise AllowanceError("load.unreadable") from None
+    finally:
+        database.unregister("texts")
+    return found.column(0).combine_chunks().cast(pa.string())
 
 
 def mark_of(sums: list[int], secret: bytes) -> str:
@@ -132,38 +293,6 @@ def mark_of(sums: list[int], secret: bytes) -> str:
 
 def row_key(secret: bytes) -> str:
     return hmac.new(secret, b"allowance: rows in any order", hashlib.sha256).hexdigest()
-
-
-def _row_sums(raw: Path, width: int, secret: bytes, ends: Sequence[int]) -> list[list[int]]:
-    """For the rows between consecutive `ends`: the number of non-empty rows, and the sums of their hashes."""
-    key = row_key(secret)
-    columns = [f"c{place}" for place in range(width)]
-    table = f"read_parquet(?, file_row_number = true) AS t({', '.join(columns)}, place)"
-    which, within = _part(ends, 0, len(ends) - 1), f"place >= {ends[0]} AND place < {ends[-1]}"
-    rows = f"SELECT *, {which} AS part FROM {table} WHERE {within}"
-    listed = f"[{', '.join(columns)}]"
-    side_by_side = width <= NARROW and pq.read_metadata(raw).num_rows >= MANY
-    if not side_by_side:  # slower for many rows, but a thousand columns take no more memory than one
-        rows = f"SELECT part, {listed} AS cells FROM ({rows})"
-    for step in (_tidy, _kinds, _rounded, _sized):  # each in its own query: DuckDB plans nested ones twice as long
-        if side_by_side:
-            rows = f"SELECT part, {', '.join(f'{step(c)} AS {c}' for c in columns)} FROM ({rows})"
-        else:
-            rows = f"SELECT part, list_transform(cells, lambda cell: {step('cell')}) AS cells FROM ({rows})"
-    cells = listed if side_by_side else "cells"
-    row_texts = f"SELECT part, array_to_string(list_sort({cells}), '') AS row_text FROM ({rows})"
-    hashes = f"SELECT part, sha256(concat(?, row_text)) AS hash FROM ({row_texts}) WHERE row_text <> ''"
-    query = f"SELECT part, count(*), {', '.join(_LANES)} FROM ({hashes}) GROUP BY part"
-    sums_of = {part: sums for part, *sums in _summed(raw, query, [key, str(raw)])}
-    return [sums_of.get(part, [0] * (1 + len(_LANES))) for part in range(len(ends) - 1)]
-
-
-def _part(ends: Sequence[int], first: int, last: int) -> str:
-    """SQL for the part of a row number, by bisection."""
-    if last - first == 1:
-        return str(first)
-    middle = (first + last) // 2
-    return f"CASE WHEN place < {ends[middle]} THEN {_part(ends, first, middle)} ELSE {_part(ends, middle, last)} END"
 
 
 def _tidy(cell: str) -> str:
@@ -203,12 +332,3 @@ def _rounded(cell: str) -> str:
 
 def _sized(cell: str) -> str:
     return f"strlen({cell}) || ':' || {cell}"
-
-
-def _summed(raw: Path, query: str, values: list[str]) -> list[list[int]]:
-    try:
-        with connect(raw.parent) as connection:
-            rows = connection.execute(query, values).fetchall()
-    except duckdb.Error:
-        raise AllowanceError("load.unreadable") from None
-    return [[int(value or 0) for value in row] for row in rows]

@@ -22,8 +22,8 @@ from dpengine.declared.schema import MISSING, Category, Number
 from dpengine.declared.spelling import normal
 from dpengine.intake.csv_records import Batches, read_csv
 from dpengine.intake.encode import coder_of
-from dpengine.intake.inspect import is_parquet, is_sheet
-from dpengine.intake.sheet_records import read_sheet
+from dpengine.intake.foreign import is_foreign, read_foreign
+from dpengine.intake.inspect import is_parquet
 from dpengine.released import model_scripts
 from dpengine.released.shapes import Shapes
 from dpengine.statistics.features import LOGISTIC, Model
@@ -84,9 +84,9 @@ def _parts(model: Shapes | Model) -> tuple[JsonObject, dict[str, Number | Date |
 def _opened(path: Path, columns: Mapping[str, object], dialect: Dialect) -> tuple[list[str], Batches, Dialect]:
     if is_parquet(path):
         raise AllowanceError("scoring.kind")
-    if is_sheet(path):
+    if is_foreign(path):
         own = Dialect()
-        names, batches = read_sheet(path, own)
+        names, batches = read_foreign(path, own)
         return _with_all(names, columns), batches, own
     for own in (replace(dialect, sheet=""), suggest(path)):
         try:

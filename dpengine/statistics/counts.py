@@ -5,11 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
 
+from dpengine.core.types import Integers
 from dpengine.declared.cell_kinds import FITS
 from dpengine.declared.conditions import EVERYONE, Predicate, Row, kind_name
 from dpengine.declared.grouped import Ref, code_of
@@ -37,11 +38,15 @@ class RowCount(Aggregate[int]):
     def as_stored(self) -> bool:
         return only_compared(self.where)
 
+    @property
+    def weighed(self) -> bool:
+        return not self.people
+
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
         return {"person": "int64"} if self.people else {}
 
     def expression(self, view: View) -> Expression:
-        return view.rows.aggregate(rows=view.rows.person.nunique() if self.people else view.rows.count())
+        return view.rows.aggregate(rows=view.rows.person.nunique() if self.people else view.count())
 
     def shape(self, columns: Aggregated) -> int:
         return int(columns["rows"][0])
@@ -58,8 +63,15 @@ class ConditionCounts(Aggregate[Counts]):
         met = [row for row in rows if self.where.holds(row)]
         return tuple(sum(option.holds(row) for row in met) for option in self.options)
 
+    @property
+    def weighed(self) -> bool:
+        return True
+
+    def apart(self) -> list[ConditionCounts]:
+        return [replace(self, options=(option,)) for option in self.options]
+
     def expression(self, view: View) -> Expression:
-        met = {f"n{place}": total(view.meets(option)) for place, option in enumerate(self.options)}
+        met = {f"n{place}": view.total(view.meets(option)) for place, option in enumerate(self.options)}
         return view.rows.aggregate(**met)
 
     def shape(self, columns: Aggregated) -> Counts:
@@ -109,6 +121,10 @@ class BinCounts(Aggregate[Counts]):
     def as_stored(self) -> bool:
         return only_compared(self.where)
 
+    @property
+    def weighed(self) -> bool:
+        return True
+
     def expression(self, view: View) -> Expression:
         return Distribution(self.column, self.size).expression(view)
 
@@ -147,13 +163,17 @@ class CellCounts(Aggregate[Counts]):
     def as_stored(self) -> bool:
         return only_compared(self.where, *self.columns)
 
+    @property
+    def weighed(self) -> bool:
+        return not self.people
+
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
         return {"person": "int64"} if self.people else {}
 
     def expression(self, view: View) -> Expression:
         view = view.present(*self.columns)
         keys = {f"k{place}": view[column] for place, column in enumerate(self.columns)}
-        counted = view.rows.person.nunique() if self.people else view.rows.count()
+        counted = view.rows.person.nunique() if self.people else view.count()
         return view.rows.group_by(**keys).aggregate(rows=counted)
 
     def shape(self, columns: Aggregated) -> Counts:
@@ -227,9 +247,13 @@ class MisfitCount(Aggregate[int]):
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
         return {self._flag(names): "int64"}
 
+    @property
+    def weighed(self) -> bool:
+        return True
+
     def expression(self, view: View) -> Expression:
         flag = view.rows[self._flag(view.names)]
-        return view.rows.aggregate(rows=total(flag if self.column is None else (flag < FITS).ifelse(1, 0)))
+        return view.rows.aggregate(rows=view.total(flag if self.column is None else (flag < FITS).ifelse(1, 0)))
 
     def shape(self, columns: Aggregated) -> int:
         return int(columns["rows"][0])
@@ -251,10 +275,17 @@ class KindCounts(Aggregate[Counts]):
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
         return {flag_name(names[column]): "int64" for column, _ in self.columns}
 
+    @property
+    def weighed(self) -> bool:
+        return True
+
+    def apart(self) -> list[KindCounts]:
+        return [replace(self, columns=(column,)) for column in self.columns]
+
     def expression(self, view: View) -> Expression:
         flags = [(view.rows[flag_name(view.names[column])], kinds) for column, kinds in self.columns]
         parts = [(flag == kind).ifelse(1, 0) for flag, kinds in flags for kind in kinds]
-        return view.rows.aggregate(**{f"n{at}": total(part) for at, part in enumerate(parts)})
+        return view.rows.aggregate(**{f"n{at}": view.total(part) for at, part in enumerate(parts)})
 
     def shape(self, columns: Aggregated) -> Counts:
         return tuple(int(columns[f"n{at}"][0]) for at in range(sum(len(kinds) for _, kinds in self.columns)))
@@ -277,10 +308,14 @@ class HitCounts(Aggregate[Counts]):
                 counts[2 * group + (0 if self.hit.holds(row) else 1)] += 1
         return tuple(counts)
 
+    @property
+    def weighed(self) -> bool:
+        return True
+
     def expression(self, view: View) -> Expression:
         view = view.grouped(self.by)
         miss = view.meets(self.hit).ifelse(0, 1)
-        return view.rows.group_by(group=view.group(self.by), miss=miss).aggregate(rows=view.rows.count())
+        return view.rows.group_by(group=view.group(self.by), miss=miss).aggregate(rows=view.count())
 
     def shape(self, columns: Aggregated) -> Counts:
         return placed(2 * columns["group"] + columns["miss"], columns["rows"], 2 * self.groups)
@@ -317,12 +352,18 @@ class Moments(Aggregate[Counts]):
         """On a short grid we count rows code by code, which takes DuckDB half the time of squaring each."""
         return self.degree == 2 and self.by is None and self.size <= SHORT_GRID
 
+    @property
+    def weighed(self) -> bool:
+        return True
+
     def expression(self, view: View) -> Expression:
         """Plain sums of codes, which an engine adds fastest; `shape` measures them from the middle."""
         if self._by_code and view.counts_fast:
             return Distribution(self.column, self.size).expression(view)
         view = view.present(self.column).grouped(self.by)
         code = view[self.column]
+        if view.weighed:  # a code times its number of rows could be too long for an engine
+            return view.rows.group_by(group=view.group(self.by), code=code).aggregate(rows=view.count())
         powers = range(1, self.degree + 1)
         sums = {f"s{n}": total(code if n == 1 else code * code, (self.size - 1) ** n) for n in powers}
         rows = view.rows if self.by is None else view.rows.group_by(group=view.group(self.by))
@@ -331,9 +372,7 @@ class Moments(Aggregate[Counts]):
     def shape(self, columns: Aggregated) -> Counts:
         """Σy = 2Σc − hN and Σy² = 4Σc² − 4hΣc + h²N, in integers of any length."""
         if "code" in columns:
-            codes, rows = columns["code"].tolist(), columns["rows"].tolist()
-            powers = [[sum(n * c**power for c, n in zip(codes, rows, strict=True))] for power in range(3)]
-            columns = {f"s{power}": np.array(moments, dtype=object) for power, moments in enumerate(powers)}
+            columns = _by_group(columns, self.degree)
         width, h = self.degree + 1, self.size - 1
         sums = [0] * (self.groups * width)
         groups = columns.get("group", np.zeros(1, dtype=np.int64)).tolist()
@@ -342,3 +381,18 @@ class Moments(Aggregate[Counts]):
             moments = [n, 2 * c - h * n, *(4 * square - 4 * h * c + h * h * n for square in squares)]
             sums[group * width : (group + 1) * width] = moments
         return tuple(sums)
+
+
+def _by_group(columns: Aggregated, degree: int) -> Aggregated:
+    """Per group, the sums of the powers of codes, from the number of rows of each code; integers of any length."""
+    codes, rows = columns["code"], columns["rows"]
+    groups, place = np.unique(columns.get("group", np.zeros(len(codes), dtype=np.int64)), return_inverse=True)
+    if not len(groups):
+        groups, place = np.zeros(1, dtype=np.int64), place
+    most = int(codes.max(initial=0)) ** degree * int(rows.sum())
+    kind = np.int64 if most < 2**62 else object
+    sums: dict[str, Integers] = {"group": groups}
+    for power in range(degree + 1):
+        sums[f"s{power}"] = np.zeros(len(groups), dtype=kind)
+        np.add.at(sums[f"s{power}"], place, rows.astype(kind) * codes.astype(kind) ** power)
+    return sums

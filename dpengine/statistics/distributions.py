@@ -56,9 +56,13 @@ class Distribution(Aggregate[Spread]):
     def as_stored(self) -> bool:
         return only_compared(self.where)
 
+    @property
+    def weighed(self) -> bool:
+        return True
+
     def expression(self, view: View) -> Expression:
         view = view.present(self.column)
-        return view.rows.group_by(code=view[self.column]).aggregate(rows=view.rows.count())
+        return view.rows.group_by(code=view[self.column]).aggregate(rows=view.count())
 
     def shape(self, columns: Aggregated) -> Spread:
         return sorted_spread(columns["code"], columns["rows"])
@@ -82,10 +86,14 @@ class GroupDistributions(Aggregate[tuple[Spread, ...]]):
     def as_stored(self) -> bool:
         return only_compared(self.where, self.by)
 
+    @property
+    def weighed(self) -> bool:
+        return True
+
     def expression(self, view: View) -> Expression:
         view = view.present(self.column).grouped(self.by)
         keys = {"group": view.group(self.by), "code": view[self.column]}
-        return view.rows.group_by(**keys).aggregate(rows=view.rows.count())
+        return view.rows.group_by(**keys).aggregate(rows=view.count())
 
     def shape(self, columns: Aggregated) -> tuple[Spread, ...]:
         order = np.lexsort((columns["code"], columns["group"]))
@@ -112,10 +120,14 @@ class PairDistribution(Aggregate[Spread]):
     def as_stored(self) -> bool:
         return only_compared(self.where)
 
+    @property
+    def weighed(self) -> bool:
+        return True
+
     def expression(self, view: View) -> Expression:
         view = view.present(*self.columns)
         keys = {"first": view[self.columns[0]], "second": view[self.columns[1]]}
-        return view.rows.group_by(**keys).aggregate(rows=view.rows.count())
+        return view.rows.group_by(**keys).aggregate(rows=view.count())
 
     def shape(self, columns: Aggregated) -> Spread:
         return sorted_spread(columns["first"] * self.sizes[1] + columns["second"], columns["rows"])

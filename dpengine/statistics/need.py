@@ -75,6 +75,16 @@ class Aggregate(Need[Statistic]):
         whatever it adds, but a product or a difference of narrow codes could overflow."""
         return False
 
+    @property
+    def weighed(self) -> bool:
+        """Does its expression count and add with `View.count` and `View.total`? Then kept counts give it as well."""
+        return False
+
+    def apart(self) -> Sequence[Self]:
+        """Needs whose tuples, one after the other, are this one's: each may have kept counts where all together have
+        none."""
+        return [self]
+
     def compiled_as(self) -> Self:
         """The need without the contents of `tables`, so that all steps of a training share one compiled statement."""
         return self

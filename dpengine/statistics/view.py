@@ -21,6 +21,7 @@ from dpengine.declared.schema import MISSING, Code
 
 Expression = Any  # of Ibis, which has no type hints
 _decimals: ContextVar[tuple[bool, int | None]] = ContextVar("decimals", default=(False, None))
+WEIGHT = "rows_here"  # of a kept table: how many rows of the coded table a row of it stands for
 MOST_RUNS = 30  # Ibis takes half a millisecond for each literal: longer lists become a table
 
 
@@ -31,6 +32,7 @@ class View:
     lists: dict[str, pa.Table]  # long lists of codes in conditions, gathered while compiling
     counts_fast: bool = True  # does the engine count rows by code faster than it multiplies?
     filled: frozenset[str] = frozenset()  # columns with a value in every row, by declaration
+    weighed: bool = False  # over kept counts, where a row stands for WEIGHT rows
 
     def __getitem__(self, column: Ref) -> Expression:
         """The code of a row's value, or of its group, for rows that are `present`."""
@@ -57,6 +59,14 @@ class View:
 
     def meets(self, where: Predicate) -> Expression:
         return joined(and_, [self._holds(clause) for clause in where.clauses])
+
+    def count(self) -> Expression:
+        """The number of rows."""
+        return total(self.rows[WEIGHT]) if self.weighed else self.rows.count()
+
+    def total(self, values: Expression) -> Expression:
+        """An exact sum over the rows."""
+        return total(values.cast("int64") * self.rows[WEIGHT]) if self.weighed else total(values)
 
     def group(self, by: Ref | None) -> Expression:
         """The code of a row's group; 0 if everyone is one group."""

@@ -39,6 +39,7 @@ from dpengine.ledger.rows import rows_of_a_person
 from dpengine.statistics.engines import Coded
 from dpengine.statistics.engines.choose import Engines
 from dpengine.statistics.engines.duck import read_columns
+from dpengine.statistics.kept import LEAST_ROWS
 from dpengine.statistics.raw_needs import Crowded, Different, RawNeed, RawStatistic
 from dpengine.storage import arrivals, matches, redeclare, sources
 from dpengine.storage.arrivals import Arriving
@@ -128,6 +129,17 @@ class DeclaredTables:
         most = record.about * Unit.from_json(record.unit).at_most if record.relation == "replace" else None
         return sources.coded_there(folder, record.version, most) or folder / f"coded-{record.version}.parquet"
 
+    def kept(self, record: Record) -> Path | None:
+        """Where a large table's counts are kept; None for a small one, by its declared number of people."""
+        most = record.about * Unit.from_json(record.unit).at_most
+        return self.folder / "tables" / record.folder / f"coded-{record.version}" if most >= LEAST_ROWS else None
+
+    def _keep(self, record: Record, schema: Schema) -> None:
+        """Count the columns of a large table, if its rows lie here: elsewhere a column is counted when first asked."""
+        coded, kept = self.coded(record), self.kept(record)
+        if kept is not None and isinstance(coded, Path):
+            self.engine.keep(coded, schema, kept)
+
     def refuse_damaged(self, record: Record) -> None:
         """Called before a charge: is the coded file complete? That reveals nothing about its rows."""
         coded = self.coded(record)
@@ -208,7 +220,9 @@ class DeclaredTables:
             given = schema, unit, dialect, self._secret
             return sources.code_anew(folder, source, new, given, self.engine.spill, other_people)
         loaded = Loaded(new.about, redeclare.names_of(folder))
-        return code_rows(folder, loaded, schema, unit, dialect, self._secret, new.version)
+        people = code_rows(folder, loaded, schema, unit, dialect, self._secret, new.version)
+        self._keep(new, schema)
+        return people
 
     def refuse_unit(self, record: Record, unit: Unit) -> None:
         """Refuses a unit for a table, and for all tables on its budget, that is no more protection, or if a file has no
@@ -322,6 +336,7 @@ class DeclaredTables:
             if people is None:
                 people = code_rows(folder, loaded, new.schema, new.unit, new.dialect, self._secret)
             about = max(people, 1) if new.relation == "replace" else int(new.about or 1)
+            self._keep(new.record(folder.name, "", about, loaded, _now()), new.schema)
             with (
                 matches.discreet(self._registry, new.name, new.actor, lambda: others),
                 self._registry.transaction() as rows,

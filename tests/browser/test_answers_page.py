@@ -62,9 +62,9 @@ def journey(page: Any, server: Any, lang: str) -> None:
 @pytest.mark.long
 def test_two_bars_are_compared_copied_and_taken_away(page: Any, server: Any) -> None:
     journey(page, server, "en")
-    page.locator(".st-key-rooms a").last.click()
-    page.get_by_role("heading", name=say("ledger.title")).wait_for()
-    assert "/ledger" in page.url
+    page.get_by_role("radio", name=say("answers.view.ledger")).click()
+    page.get_by_text(say("ledger.check_lead")[:30]).wait_for()
+    assert "view=ledger" in page.url
 
 
 @pytest.mark.long

@@ -27,14 +27,14 @@ from ui.shell import nav
 
 GARBAGE = (  # tests/pages/test_addresses.py has more of it, without a browser
     "/ask?answer=no-such-answer",
-    "/ledger?table=%00%3Cscript%3E&page=minus",
+    "/answers?view=ledger&table=%00%3Cscript%3E&page=minus",
     "/ask?table=no-such-table&q=DROP+TABLE&where=%5B%5B1%2C2&epsilon=lots",
 )
 
 
 @pytest.mark.long
 def test_a_cold_deep_link_shows_the_meter(page: Any) -> None:
-    go(page, "/ledger?table=residents")
+    go(page, "/answers?view=ledger&table=residents")
     kind(page)
     assert "Privacy allowance 100 % left" in meter(page) and "residents" in meter(page)
 
@@ -62,7 +62,7 @@ def test_an_empty_budget_refuses_kindly_also_at_night(open_page: Callable[..., A
     (refusal,) = page.locator(".refused").all_inner_texts()
     assert "used up" in refusal and "\n" not in refusal and len(refusal) < 200
     assert table_of(page, server, "residents").meter() == spent
-    go(page, "/ledger?table=residents")
+    go(page, "/answers?view=ledger&table=residents")
     shot(page, "dark-ledger")
 
 
@@ -95,7 +95,7 @@ def test_on_a_phone_nothing_scrolls_sideways(phone: Any) -> None:
     shot(phone, "phone-tables")
     go(phone, ask_link("town", "histogram", column="district", where=[["has_car", "in", ["yes"]]], epsilon="0.1"))
     fits("ask")
-    go(phone, "/ledger")
+    go(phone, "/answers?view=ledger")
     fits("ledger")
 
 

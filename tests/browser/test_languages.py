@@ -22,14 +22,14 @@ def test_a_language_is_chosen_once(phone: Any) -> None:
     assert "lang=sl" in phone.url
     main = phone.locator('[data-testid="stMain"]')
     assert main.evaluate("one => one.scrollWidth <= one.clientWidth")
-    go(phone, "/ledger")  # an address that says nothing: the cookie does
+    go(phone, "/answers?view=ledger")  # an address that says nothing: the cookie does
     assert "Proračun zasebnosti" in phone.locator(".meter").inner_text()
 
 
 @pytest.mark.long
 def test_a_browser_says_its_language(open_page: Callable[..., Any]) -> None:
     slovene = open_page(locale="sl-SI")  # a browser that says so itself
-    go(slovene, "/ledger")
+    go(slovene, "/answers?view=ledger")
     assert "Proračun zasebnosti" in slovene.locator(".meter").inner_text() and "lang=" not in slovene.url
 
 

@@ -135,10 +135,18 @@ def test_no_canary_reaches_a_browser_or_the_disk(browser: Any, own_server: Calla
         watch.look("added")
         first_asked(page, "age")
         watch.look("answered")
-        for address in ("/ledger", "/session", "/plan", "/whatif?from=table", "/data", "/data?change=1", "/"):
+        for address in (
+            "/answers?view=ledger",
+            "/several?view=after",
+            "/several",
+            "/whatif?from=table",
+            "/data",
+            "/data?change=1",
+            "/",
+        ):
             go(page, address + ("&" if "?" in address else "?") + urlencode({"table": "people"}))
             watch.look(address)
-        go(page, "/ledger?table=people")
+        go(page, "/answers?view=ledger&table=people")
         for label in ("Report to read (HTML)", "Answers (CSV)", "Ledger (CSV)"):
             if page.get_by_role("button", name=label).count():
                 scan.look("downloads", taken(page, label), label)
@@ -185,9 +193,9 @@ def test_hostile_names_stay_text_in_a_browser(browser: Any, own_server: Callable
                 ("/ask", {"q": "mean", "column": hostile.SIGNS, "by": lists[1]}),
                 ("/data", {}),
                 ("/data", {"change": "1"}),
-                ("/ledger", {}),
-                ("/session", {}),
-                ("/plan", {}),
+                ("/answers?view=ledger", {}),
+                ("/several?view=after", {}),
+                ("/several", {}),
                 ("/whatif", {"from": "table"}),
             ]
         ):

@@ -25,7 +25,7 @@ def taken(page: Any, label: str) -> str:
 
 @pytest.mark.long
 def test_the_ledger_tells_where_the_allowance_went(page: Any, server: Any) -> None:
-    go(page, "/ledger?table=town")
+    go(page, "/answers?view=ledger&table=town")
     kind(page)
     assert "Nothing has been asked of “town” yet" in read_text(page)
     assert "ask?table=town" in page.get_by_role("link", name="Ask a first question").get_attribute("href")
@@ -36,7 +36,7 @@ def test_the_ledger_tells_where_the_allowance_went(page: Any, server: Any) -> No
     ):
         table.ask(table.query(key, **given))
 
-    go(page, "/ledger?table=town")
+    go(page, "/answers?view=ledger&table=town")
     kind(page)
     shot(page, "ledger")
     for fold in page.get_by_text("For specialists", exact=True).all():
@@ -93,7 +93,7 @@ def test_a_receipt_is_verified_and_a_forged_one_is_not(page: Any, server: Any) -
     page.get_by_text("What is this? Receipt and downloads").click()
     receipt = json.loads(taken(page, "Receipt (JSON)"))
     forged = receipt | {"answer": receipt["answer"] | {"value": receipt["answer"]["value"] + 10}}
-    go(page, "/ledger?table=town")
+    go(page, "/answers?view=ledger&table=town")
     upload = page.locator(".st-key-receipt-file input[type=file]")
 
     def bring(name: str, content: str) -> str:
@@ -126,7 +126,7 @@ def test_a_receipt_is_verified_and_a_forged_one_is_not(page: Any, server: Any) -
 def test_an_owner_raises_seals_and_forgets(page: Any, server: Any) -> None:
     table = own_table(server, PEOPLE)
     answer = table.ask(table.query("median", column="age", epsilon="0.5"), request_id="kept")
-    go(page, f"/ledger?table={PEOPLE}")
+    go(page, f"/answers?view=ledger&table={PEOPLE}")
     page.get_by_role("link", name="For the owner: raise the allowance").click()
     page.get_by_text(f"For the owner of “{PEOPLE}”").click()
 
@@ -167,7 +167,7 @@ def test_an_owner_raises_seals_and_forgets(page: Any, server: Any) -> None:
     page.get_by_text("its rows are deleted.").wait_for()
     settled(page)
     shot(page, "owner-forgotten")
-    go(page, f"/ledger?table={PEOPLE}")
+    go(page, f"/answers?view=ledger&table={PEOPLE}")
     assert page.get_by_role("combobox").first.input_value() == f"{PEOPLE} (forgotten)"
     assert table.closed == "forget" and [act.kind for act in table.acts()] == ["forget", "seal", "raise"]
     page.get_by_role("link", name=answer.receipt["charge"]["hash"][:8]).click()

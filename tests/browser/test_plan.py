@@ -108,7 +108,7 @@ def test_asking_again_is_averaged(page: Any, phone: Any, server: Any) -> None:
 
     plan(phone, INCOME, "1 question")
     told = json.dumps([["mean", {"column": "monthly_income", "epsilon": "0.1"}, "20", 1]])
-    go(phone, f"/plan?{urlencode({'table': 'town', 'plan': told})}")
+    go(phone, f"/several?{urlencode({'table': 'town', 'plan': told})}")
     phone.locator("[class*=st-key-card-plan-row]").wait_for()
     no_sideways_scrolling(phone)
     shot(phone, "plan-phone")

@@ -27,7 +27,7 @@ def choose(page: Any, value: str) -> None:
 
 @pytest.mark.long
 def test_a_session_of_five_is_asked_reloaded_and_ended(page: Any, phone: Any, server: Any) -> None:
-    go(page, "/session?table=town&k=5&share=30")
+    go(page, "/several?table=town&k=5&share=30")
     page.get_by_role("heading", name="Ask many questions, one after the other").wait_for()
     kind(page)
     shot(page, "session-start")
@@ -79,7 +79,7 @@ def test_a_session_of_five_is_asked_reloaded_and_ended(page: Any, phone: Any, se
     phone.get_by_role("heading", name="Session ended after 3 of 5 questions").wait_for()
     no_sideways_scrolling(phone)
     shot(phone, "session-ended-phone")
-    go(phone, "/session?table=town&k=200&how=lecture")
+    go(phone, "/several?table=town&k=200&how=lecture")
     no_sideways_scrolling(phone)
     kind(phone)
     shot(phone, "session-start-phone")

@@ -97,7 +97,7 @@ def test_the_reserve_has_a_name(page: Any, server: Any) -> None:
 def test_an_empty_plan_says_how_to_fill_it(phone: Any, server: Any) -> None:
     own_table(server, "days alone", {"age": dp.Date("2000-01-01", "2000-12-31", "dmy")})
     for table in ("town", "days alone"):
-        go(phone, f"/plan?table={table}")
+        go(phone, f"/several?table={table}")
         text = read_text(phone)
         assert f"Nothing is planned for “{table}” yet." in text and "“Add to the plan”" in text
         assert phone.get_by_role("link", name="Put a question together on Ask").is_visible()

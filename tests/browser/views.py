@@ -9,7 +9,6 @@ from browser.steps import go
 
 from ui.learn import lessons
 from ui.shell import nav
-from ui.words import gloss
 
 LOOKS: dict[str, dict[str, Any]] = {
     "light": {},
@@ -23,8 +22,8 @@ MANY = ask_link("town", "median", column="monthly_income", where=[["has_car", "i
 def pages() -> dict[str, str]:
     """As they are for a new visitor."""
     named = {name: f"/{name}" for name in nav.NAMES[1:]}
-    word = f"/glossary?word={gloss.WORDS[0]}"
-    return {"start": "/"} | named | {"glossary-word": word, "data-table": "/data?table=town"}
+    views = {"data-table": "/data?table=town", "ledger": "/answers?view=ledger", "session": "/several?view=after"}
+    return {"start": "/"} | named | views
 
 
 def each_lesson() -> dict[str, str]:
@@ -37,10 +36,10 @@ def after_asking() -> dict[str, str]:
     """What looks different once something was asked (`use` asks it)."""
     used = {
         "ask-before": MANY,
-        "ledger-used": "/ledger",
+        "ledger-used": "/answers?view=ledger",
         "answers-used": "/answers",
-        "plan-used": "/plan?table=town",
-        "session-used": "/session",
+        "several-used": "/several?table=town",
+        "session-used": "/several?view=after",
     }
     return used | {"tables-used": "/tables"}
 

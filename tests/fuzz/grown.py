@@ -292,20 +292,18 @@ PAGES = [
     "ask",
     "ask",
     "data",
-    "ledger",
+    "answers",
     "answers",
     "tables",
     "more",
-    "plan",
+    "several",
     "whatif",
-    "session",
+    "several",
     "publish",
     "synthetic",
     "train",
-    "trust",
     "lessons",
     "audit",
-    "glossary",
     "thesis",
     "start",
     "wall",
@@ -338,6 +336,7 @@ FIELDS = [
     "lang",
     "change",
     "page",
+    "view",
     "plan",
     "keep",
     "run",
@@ -388,11 +387,11 @@ def links(draw: st.DrawFn) -> tuple[str, dict[str, str]]:
     """A page, and what may stand in its address: the fields of a question, or any."""
     page = draw(st.sampled_from(PAGES))
     address: dict[str, str] = {}
-    if page in ("ask", "whatif", "plan", "train", "publish", "synthetic") and draw(st.integers(0, 2)):
+    if page in ("ask", "whatif", "several", "train", "publish", "synthetic") and draw(st.integers(0, 2)):
         key, given = draw(questions())
         address["q"] = key
         address |= {name: one if isinstance(one, str) else json.dumps(one, default=str) for name, one in given.items()}
-        if page == "plan":
+        if page == "several":
             address = {"plan": json.dumps([[key, given, draw(texts), draw(st.integers(-1, 3))]], default=str)}
     for name in draw(st.lists(st.sampled_from(FIELDS), max_size=4)):
         address[name] = draw(told)

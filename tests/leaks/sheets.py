@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import openpyxl
+import pytest
 from leaks.refusal_bench import Bench
 
 from dpengine.declared.dialect import Dialect
+from dpengine.intake import file_process
 from dpengine.intake.inspect import names_of
 
 
@@ -49,6 +52,27 @@ def formula(path: Path, cell: str) -> Path:
     return plain(path, cell, "=1+1")
 
 
+def packed(path: Path, *names: str) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, f"far,note\n1,{path.stem}\n")
+    return path
+
+
+def locked(path: Path, cell: str) -> Path:
+    """No program here packs with a password: the sign is set by hand."""
+    data = packed(path, f"{cell}.csv").read_bytes()
+    at = data.index(b"PK\x01\x02") + 8
+    return raw(path, data[:6] + b"\x01" + data[7:at] + b"\x01" + data[at + 1 :])
+
+
+def crashing(b: Bench) -> None:
+    """A reader that dies while it holds the rows."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(file_process, "_START", "import os; os.abort()")
+        b.add(plain(b.folder / "crashing.xlsx", b.cell))
+
+
 CAUSES: dict[str, Callable[[Bench], Any]] = {
     "load.sheet_none": lambda b: b.add(hidden(b.folder / "hidden.xlsx", b.cell)),
     "load.sheet_absent": lambda b: names_of(plain(b.folder / "one.xlsx", b.cell), Dialect(sheet="gone")),
@@ -56,4 +80,13 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "load.sheet_unreadable": lambda b: b.add(raw(b.folder / "odd.xlsx", b.cell.encode())),
     "load.sheet_large": lambda b: b.add(wordy(b.folder / "wordy.xlsx", b.cell)),
     "load.sheet_formulas": lambda b: b.add(formula(b.folder / "formula.xlsx", b.cell)),
+    "load.names_row_empty": lambda b: names_of(plain(b.folder / "below.xlsx", b.cell), Dialect(names_row=9)),
+    "load.heavy": crashing,
+    "load.statistics_locked": lambda b: b.add(raw(b.folder / "a.sav", bytes(8) + b"ENCRYPTEDSAV" + b.cell.encode())),
+    "load.statistics_unreadable": lambda b: b.add(raw(b.folder / "b.sav", b"$FL2" + b.cell.encode() * 99)),
+    "load.packed_many": lambda b: b.add(packed(b.folder / f"{b.cell}.zip", "a.csv", "b.csv")),
+    "load.packed_locked": lambda b: b.add(locked(b.folder / "locked.zip", b.cell)),
+    "load.packed_twice": lambda b: b.add(raw(b.folder / "twice.csv.gz", gzip.compress(gzip.compress(b.cell.encode())))),
+    "load.packed_unreadable": lambda b: b.add(raw(b.folder / "half.csv.gz", gzip.compress(b.cell.encode() * 99)[:-9])),
+    "dialect.names_row": lambda b: Dialect(names_row=0),
 }

@@ -56,7 +56,7 @@ def faults(app: Any) -> list[str]:
 def test_names_stay_text_where_a_question_is_asked(table: dp.Table) -> None:
     answer = table.ask(table.query("histogram", column=table.schema.of_kind(dp.Category)[1], epsilon="1"))
     assert not faults(walk.opened("ask", preview_link(table, answer.query)))
-    app = walk.opened("ledger", {"table": table.name})
+    app = walk.opened("answers", {"view": "ledger", "table": table.name})
     assert not faults(app)
     assert hostile.MARK in str(list(exits.protos(app)))
 
@@ -75,13 +75,13 @@ def test_names_stay_text_on_every_page(table: dp.Table) -> None:
         ("data", name),
         ("data", name | {"change": "1"}),
         ("data", {}),
-        ("ledger", name),
+        ("answers", name | {"view": "ledger"}),
         ("answers", name),
-        ("session", name),
+        ("several", name | {"view": "after"}),
         ("start", {}),
-        ("session", name | {"session": "s"}),
-        ("session", name | {"session": "s", "step": "a"}),
-        ("plan", name | {"plan": plan}),
+        ("several", name | {"session": "s"}),
+        ("several", name | {"session": "s", "step": "a"}),
+        ("several", name | {"plan": plan}),
         ("whatif", name | {"from": "table", "q": "mean", "column": SIGNS}),
     ]
     for answer in answers:

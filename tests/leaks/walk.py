@@ -23,7 +23,7 @@ PLAN = json.dumps([["count", {"where": [["home", "in", ["a"]]], "epsilon": "0.1"
 PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("ask", {"q": "count", "by": "home"}),
     ("data", {}),
-    ("ledger", {}),
+    ("answers", {"view": "ledger"}),
     ("answers", {}),
     ("tables", {}),
     ("more", {}),
@@ -36,9 +36,9 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("ask", {"answer": "{answer}"}),
     ("data", {"change": "1"}),
     ("data", {"table": ""}),
-    ("session", {}),
-    ("session", {"session": "{session}"}),
-    ("plan", {"plan": PLAN}),
+    ("several", {"view": "after"}),
+    ("several", {"session": "{session}"}),
+    ("several", {"plan": PLAN}),
     ("whatif", {"from": "table", "q": "mean", "column": "far"}),
     ("whatif", {"see": "median"}),
     ("lessons", {}),
@@ -56,8 +56,6 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("train", {"shapes": "{look}"}),
     ("board", {"look": "{look}", "as": "people", "of": "far"}),
     ("thesis", {}),
-    ("trust", {"e": "1"}),
-    ("trust", {"kind": "bars", "column": "home", "step": "4"}),
 )
 SHORT = 3  # of them in `make test`
 

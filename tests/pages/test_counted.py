@@ -201,7 +201,7 @@ def test_a_session_says_it_of_every_answer(tables: dict[bool, dp.Table], shared:
         one = session.ask(ask, f"counted-{place}")
         words = "; ".join(cut["words"] for cut in one.receipt["step"]["claim"]["cuts"])
         assert ROWS in words and "amount above 300 counts as 300" in words
-    page = plain(html_of(open_page("session", table="bills", session=session.request)))
+    page = plain(html_of(open_page("several", table="bills", session=session.request)))
     assert page.count(ROWS) >= 2 and RANGE in page
     told = [dict(zip(ANSWER_COLUMNS, row, strict=True)) for row in table.answer_rows()]
     assert [RANGE in one["counted"] for one in told if "verage of amount" in one["question"]] == [True]
@@ -216,8 +216,8 @@ PAGES: list[tuple[str, str, dict[str, str]]] = [
     ("publish", RANGE, {"table": "payers", "columns": '["amount"]', "epsilon": "1"}),
     ("synthetic", LISTED, {"table": "bills", "columns": '["town", "ill"]', "epsilon": "1"}),
     ("train", RANGE, {"table": "bills", "target": "amount", "features": '["town"]'}),
-    ("session", ROWS, {"table": "bills"}),
-    ("plan", RANGE, {"table": "bills", "plan": '[["sum", {"column": "amount", "epsilon": "1"}, "1000", 0]]'}),
+    ("several", ROWS, {"table": "bills", "view": "after"}),
+    ("several", RANGE, {"table": "bills", "plan": '[["sum", {"column": "amount", "epsilon": "1"}, "1000", 0]]'}),
 ]
 RESULTS = {
     "publish_number": ("publish", "published"),

@@ -100,7 +100,7 @@ def test_start_over_removes_the_upload(page: Page, shared: dp.Workspace) -> None
     [
         (b"", "The file is empty"),
         (b"PK\x03\x04\x14\x00[Content_Types].xml", "a zip archive or a damaged spreadsheet, not plain text"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old spreadsheet, or one with a password, not plain text"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "This spreadsheet cannot be read"),
         (b"%PDF-1.7 zebra7421", "a PDF, not plain text"),
     ],
 )

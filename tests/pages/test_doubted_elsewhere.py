@@ -44,7 +44,7 @@ def test_a_plan_says_what_is_doubted_before_it_is_run_and_counts_it_afterwards(h
     table = school(home, "planned school")
     table.ask(table.query("fit_checks", columns=["age", "mark", "wait"], epsilon="1"))
     spent = table.meter().used
-    app = open_page("plan", table=table.name, plan=rows("age", "mark", "wait"))
+    app = open_page("several", table=table.name, plan=rows("age", "mark", "wait"))
     shown = plain(html_of(app))
     assert shown.count("So it will not be asked.") == 2 and say("fit.others.link") in shown
     (go,) = [one for one in app.button if str(one.key).startswith("plan-run-")]
@@ -64,7 +64,7 @@ def test_a_plan_says_what_is_doubted_before_it_is_run_and_counts_it_afterwards(h
 def test_a_plan_of_doubted_questions_alone_is_not_run(home: dp.Workspace) -> None:
     table = school(home, "doubted school")
     table.ask(table.query("fit_checks", columns=["age", "mark", "wait"], epsilon="1"))
-    app = open_page("plan", table=table.name, plan=rows("mark"))
+    app = open_page("several", table=table.name, plan=rows("mark"))
     assert "So it will not be asked." in plain(html_of(app))
     assert not [one for one in app.button if str(one.key).startswith("plan-run-")]
 
@@ -73,7 +73,7 @@ def test_a_session_shows_the_ways_out_in_place_of_its_button(home: dp.Workspace)
     table = school(home, "asked in a row")
     table.ask(table.query("fit_checks", columns=["age", "mark", "wait"], epsilon="1"))
     session = table.open_session(table.session_for(3, Fraction(1, 20)))
-    app = open_page("session", table=table.name, session=session.request)
+    app = open_page("several", table=table.name, session=session.request)
     (kind,) = [one for one in app.selectbox if str(one.key).startswith("session-kind")]
     kind.select("average").run()
     shown = plain(html_of(app))

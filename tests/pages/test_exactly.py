@@ -89,7 +89,7 @@ def test_a_wished_promise_in_a_plan_is_read_in_its_language() -> None:
     planned = '[["sum",{"column":"monthly_income","epsilon":"0.1"},"300000",false]]'
     for lang, typed in (("en", "250,000"), ("sl", "250.000")):
         with speaking(lang):
-            app = open_page("plan", table="town", plan=planned, lang=lang)
+            app = open_page("several", table="town", plan=planned, lang=lang)
             (wish,) = [one for one in app.text_input if "plan-wish" in str(one.key)]
             wish.set_value(typed).run()
             assert '"250000"' in str(app.query_params["plan"])

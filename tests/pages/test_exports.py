@@ -85,7 +85,7 @@ def test_every_csv_of_the_ledger_page_has_the_mark(table: dp.Table) -> None:
     from ui.ledger import ledger_view
 
     table.ask(table.query("count", where=[["spol", "in", ["ž"]]], epsilon="1"))
-    assert "ljudje" in html_of(open_page("ledger", table="ljudje"))
+    assert "ljudje" in html_of(open_page("answers", view="ledger", table="ljudje"))
     taken = []
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(ledger_view, "_buttons", taken.extend)

@@ -16,7 +16,6 @@ from dpengine import messages
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 from dpengine.workspace import Workspace
-from ui.learn import lessons
 from ui.shell import nav, tour, web
 from ui.words import gloss
 
@@ -75,7 +74,6 @@ def test_hebrew_is_not_explained_in_english() -> None:
 def test_the_glossary_is_complete() -> None:
     written = {code.split(".")[1] for code in messages.own("en") if re.fullmatch(r"gloss\.\w+\.means", code)}
     assert written == set(gloss.WORDS)
-    assert all(number in lessons.NAMES for number in gloss.LESSON.values())
     assert {word for words in tour.WORDS.values() for word in words} <= written
     assert all(messages.known(f"about.{page}") for page in nav.NAMES)
 

@@ -26,6 +26,7 @@ from dpengine.messages.language import LANGUAGES, carried, current, speaking, st
 from dpengine.storage.samples import SAMPLES
 from ui.learn.lessons import NAMES
 from ui.shell import language
+from ui.whatif.presets import PRESETS
 from ui.words.figures import rounded_range
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +34,8 @@ PAGES = sorted({path.stem for path in (ROOT / "pages").glob("*.py")})
 LESSONS = [f"lessons {name}" for name in NAMES.values()]
 AGAIN = [*(pytest.param(view, marks=pytest.mark.long) for view in [*PAGES, *LESSONS[:-1]]), LESSONS[-1]]
 TRAINED = "train trained"  # the page with a model on it
-VIEWS = [*PAGES, TRAINED, *(pytest.param(view, marks=pytest.mark.long) for view in LESSONS)]
+OTHER = {"answers ledger": ("answers", {"view": "ledger"}), "several after": ("several", {"view": "after"})}
+VIEWS = [*PAGES, *OTHER, TRAINED, *(pytest.param(view, marks=pytest.mark.long) for view in LESSONS)]
 
 
 def english(lang: str) -> dict[str, str]:
@@ -202,6 +204,8 @@ def _address(view: str, answer: str) -> tuple[str, dict[str, str]]:
     """“lessons 3” is the third lesson; Ask shows an answer."""
     if view == TRAINED:
         return "train", {"table": "clinic", "trained": "trained"}
+    if view in OTHER:
+        return OTHER[view]
     page, _, lesson = view.partition(" ")
     return page, {"lesson": lesson} if lesson else {"answer": answer} if page == "ask" else {}
 
@@ -243,6 +247,7 @@ def test_no_page_has_words_of_its_own(view: str, asked: str, shared: dp.Workspac
     named = {*SAMPLES, *columns, *(label for column in columns.values() for label in getattr(column, "labels", ()))}
     named |= {"python", "demos", "thesis"}  # a command is typed the same in every language
     named |= {*trust.NAMES, "South"}  # made-up people, and where they live
+    named |= {preset.source for preset in PRESETS}  # cited as they were published
     allowed = {word for name in named for word in re.findall(r"[^\W\d]+", name.replace("_", " "))} | {"UTC"}
     app = opened(*_address(view, asked), lang="sl")
     seen = [told for told in texts(app) if told.strip()]

@@ -56,10 +56,10 @@ def question(table: dp.Table, at_least: int = 3, epsilon: str = "0.5") -> dp.Que
 def opened(table: str, **parameters: str) -> AppTest:
     page = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
     page.run()
-    page.query_params["table"] = table
+    page.query_params["table"], page.query_params["view"] = table, "ledger"
     for name, value in parameters.items():
         page.query_params[name] = value
-    page.switch_page("../pages/ledger.py").run()
+    page.switch_page("../pages/answers.py").run()
     assert not page.exception
     return page
 

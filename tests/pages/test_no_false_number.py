@@ -191,8 +191,8 @@ def repeated(home: dp.Workspace) -> dp.Table:
 
 def test_refusals_about_people_have_their_ways_out_on_every_page(home: dp.Workspace) -> None:
     repeated(home)
-    for page in ("board", "synthetic", "session", "train"):
-        shown = open_page(page, table="pupils", target="town", features='["mark"]')
+    for page in ("board", "synthetic", "several", "train"):
+        shown = open_page(page, table="pupils", target="town", features='["mark"]', view="after")
         labels = [link.proto.label for link in shown.get("page_link")]
         assert unmarked(say("fit.way.people")) in labels, page
         assert any(button.label == unmarked(say("fit.way.rows")) for button in shown.button), page
@@ -220,7 +220,7 @@ def test_a_paid_session_with_questions_left_is_offered(home: dp.Workspace) -> No
     schema = dp.Schema({"town": dp.Category(["Mill", "Hill"])})
     table = home.add_table("open", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("9", "1e-6"))
     opened = table.open_session(table.session_for(5, table.meter().unused / 4))
-    labels = [link.proto.label for link in open_page("session", table="open").get("page_link")]
+    labels = [link.proto.label for link in open_page("several", table="open", view="after").get("page_link")]
     assert say("session.go_on", asked=0, questions=5) in labels and opened.request
 
 
@@ -236,7 +236,7 @@ def test_a_plan_lists_the_check_that_it_bought(home: dp.Workspace) -> None:
     table.submit_plan([query], "run", checked=True)
     home.jobs.wait("run", 60)
     assert [entry.charge.claim["key"] for entry in table.checks_of("run")] == ["fit_checks"]
-    shown = plain(html_of(open_page("plan", table=table.name, run="run")))
+    shown = plain(html_of(open_page("several", table=table.name, run="run")))
     assert "with a value of weight that does not fit the declaration" in shown
 
 

@@ -44,7 +44,7 @@ def test_a_first_look_takes_what_its_link_and_its_button_say_and_its_board_says_
 
 def test_the_meter_of_a_plan_moves_by_what_its_button_says(home: dp.Workspace) -> None:
     table = table_in(home, "planned")
-    page = open_page("plan", table=table.name, plan='[["mean",{"column":"age","epsilon":"0.1"},"3",false]]')
+    page = open_page("several", table=table.name, plan='[["mean",{"column":"age","epsilon":"0.1"},"3",false]]')
     (button,) = [one for one in page.button if str(one.key).startswith("plan-run-")]
     takes = re.search(r"([\d.]+ %)", button.label)
     assert takes is not None
@@ -59,7 +59,7 @@ def test_the_meter_of_a_plan_moves_by_what_its_button_says(home: dp.Workspace) -
 
 def test_a_session_says_what_it_takes_with_the_check(home: dp.Workspace) -> None:
     table = table_in(home, "in session")
-    page = open_page("session", table=table.name)
+    page = open_page("several", table=table.name, view="after")
     (slider,) = [one for one in page.select_slider if one.key == "session-share"]
     assert table.check_part(table.session_for(20, table.meter().unused / 2)) > 0
     shown = plain(html_of(page))

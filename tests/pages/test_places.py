@@ -25,18 +25,17 @@ ADDRESSES: tuple[tuple[str, dict[str, str], str], ...] = (
     ("data", {}, "data.file.title"),
     ("data", {"table": "town"}, "table.practice"),
     ("ask", {"table": "residents", "q": "median", "column": "salary"}, "preview.title"),
-    ("plan", {"table": "residents"}, "plan.title"),
-    ("session", {"table": "residents", "k": "30"}, "session.title"),
+    ("several", {"table": "residents"}, "plan.lead"),
+    ("several", {"table": "residents", "k": "30"}, "session.lead"),
     ("publish", {"table": "residents"}, "publish_page.title"),
     ("synthetic", {"table": "residents"}, "synthetic_page.title"),
     ("train", {"table": "residents"}, "train_page.title"),
-    ("ledger", {"table": "residents"}, "ledger.title"),
+    ("answers", {"table": "residents", "view": "ledger"}, "ledger.lead"),
     ("whatif", {"q": "mean", "n": "500"}, "whatif.title"),
-    ("trust", {"table": "residents"}, "trust.title"),
+    ("lessons", {"lesson": "trust", "look": "who"}, "trust.who"),
     ("audit", {"q": "count"}, "check.title"),
     ("lessons", {}, "lessons.title"),
     ("lessons", {"lesson": "film"}, "lesson.7.title"),
-    ("glossary", {"word": "median"}, "gloss.title"),
     ("thesis", {}, "thesis.title"),
 )
 
@@ -76,7 +75,7 @@ def test_an_address_opens_the_same_thing_cold(
 
 def test_every_page_stands_in_one_place_and_its_row_lists_it(shared: Workspace) -> None:
     assert all(nav.place_of(name) for name in nav.NAMES if name != nav.START)
-    for name in ("tables", "publish", "more", "trust"):
+    for name in ("tables", "publish", "more", "audit"):
         place = nav.place_of(name)
         assert place is not None
         row = links(html_of(open_page(name)), say(f"place.{place}"))
@@ -183,4 +182,4 @@ def test_a_sample_does_not_come_in_for_its_card(tmp_path: Path, monkeypatch: pyt
 def test_the_owner_acts_on_the_tables_own_page(home: Workspace) -> None:
     add(home, "mine")
     assert "owner-seal" in {button.key for button in open_page("data", table="mine").button}
-    assert "owner-seal" not in {button.key for button in open_page("ledger", table="mine").button}
+    assert "owner-seal" not in {button.key for button in open_page("answers", view="ledger", table="mine").button}

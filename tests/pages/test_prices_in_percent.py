@@ -41,7 +41,7 @@ def test_no_epsilon_beside_a_price(home: dp.Workspace, lang: str) -> None:
         for page, address in (
             ("ask", ASKED),
             ("ask", {"table": "town"}),
-            ("plan", {"table": "town", "plan": PLANNED}),
+            ("several", {"table": "town", "plan": PLANNED}),
             ("board", {"table": "town"}),
         ):
             told = words(page, **address, lang=lang)

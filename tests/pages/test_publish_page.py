@@ -213,7 +213,7 @@ def test_a_click_publishes_on_the_worker_and_the_address_finds_it(tables: dict[s
 def test_ask_ledger_report_and_exports_tell_of_it(tables: dict[str, dp.Table], answer: dp.Answer) -> None:
     table = tables["rows"]
     assert "300 rows published" in said(opened("ask", table="rows", answer=answer.request_id))
-    assert "300 rows published" in said(opened("ledger", table="rows"))
+    assert "300 rows published" in said(opened("answers", view="ledger", table="rows"))
     page = report.html(table, (1, "0" * 64), "2026-01-02T03:04:05+00:00")
     assert "300 rows published" in page and answer.value["sha256"] in page
     row = next(one for one in table.answer_rows() if one[4] == "columns")
@@ -228,7 +228,7 @@ def test_ask_ledger_report_and_exports_tell_of_it(tables: dict[str, dp.Table], a
 
 def test_a_plan_may_hold_a_published_table(tables: dict[str, dp.Table]) -> None:
     plan = json.dumps([["publish_table", {"columns": ["pay"], "epsilon": "1"}, "0.4", 0]])
-    app = opened("plan", table="rows", plan=plan)
+    app = opened("several", table="rows", plan=plan)
     assert "off by at most" in said(app) and "The published table of pay" in said(app)
 
 

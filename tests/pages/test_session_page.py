@@ -46,14 +46,14 @@ def opened(page_name: str, **parameters: str) -> tuple[AppTest, str]:
 def test_every_page_tells_of_a_session(people: dp.Table) -> None:
     session = people.open_session(people.query("adaptive_session", questions=3, epsilon="1.5"), "s")
     session.ask({"share": [["town", "in", ["<i>A</i>"]]]}, "a")
-    _, text = opened("session", session="s")
+    _, text = opened("several", session="s")
     assert "Question 2 of 3" in text and "1 of 3 questions used" in text and "In this table between" in text
     session.ask({"largest": [[["x", ">", 2]], [["town", "in", ["B"]]]]}, "b")
     session.end()
-    page, text = opened("session", session="s", step="b")
+    page, text = opened("several", session="s", step="b")
     assert "Session ended after 2 of 3 questions" in text and "1 unused" in text and "stays charged" in text
     assert not [button for button in page.button if button.label.startswith("Ask")]
-    _, text = opened("ledger")
+    _, text = opened("answers", view="ledger")
     assert "ended after 2 of 3" in text
     opened("ask", answer="s")
     told = report.html(people, people._workspace.ledger.head(), "now")
@@ -62,20 +62,20 @@ def test_every_page_tells_of_a_session(people: dp.Table) -> None:
 
 @pytest.mark.long
 def test_the_start_prices_every_noise_by_the_same_meter(home: Workspace, people: dp.Table) -> None:
-    page, text = opened("session", k="4", share="50", how="gaussian")
+    page, text = opened("several", k="4", share="50", how="gaussian")
     assert "fee" not in text and "closes" not in text
     assert "after the session is reserved" in text
     assert page.number_input(key="session-k").value == 4 and not people.history()
     for words in ("only the early questions tell", "people would be enough for 4 questions", "would be narrower here"):
         assert words in text
-    _, text = opened("session", k="40", share="50", how="gaussian")
+    _, text = opened("several", k="40", share="50", how="gaussian")
     assert "too few for 40 questions" in text
     people.ask(people.query("mean", column="x", epsilon="0.01"))  # then what is seen is more than the session
-    _, text = opened("session", k="4", share="50", how="gaussian")
+    _, text = opened("several", k="4", share="50", how="gaussian")
     assert "answers are rounded to" not in text and "would be narrower here" not in text
     assert say("session.outward.too_much") in text
     home.seal(AWKWARD)
-    page, text = opened("session")
+    page, text = opened("several", view="after")
     assert not [button for button in page.button if button.label.startswith("Reserve")]
 
 
@@ -85,26 +85,26 @@ def test_the_page_says_what_is_claimed_of_the_population_and_what_counts(home: W
     frame = pd.DataFrame({"x": [1, 2, 3, 4] * 1000})
     schema = dp.Schema({"x": dp.Number(0, 10, step=1)})
     table = home.add_table(AWKWARD, frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("3", "1e-6"))
-    _, text = opened("session", k="3", share="10")
+    _, text = opened("several", k="3", share="10")
     assert "answers are rounded to" in text and "as long as nothing else is released" in text
     assert say("session.outward.counted_in") not in text
     table.ask(table.query("mean", column="x", epsilon="0.05"))
-    _, text = opened("session", k="3", share="10")
+    _, text = opened("several", k="3", share="10")
     assert "answers are rounded to" in text and say("session.outward.counted_in") in text
     session = table.open_session(table.session_for(3, table.meter().unused / 10), "s")
     assert session.ask({"share": [["x", ">", 2]]}, "a").population is not None
-    _, text = opened("session", session="s")
+    _, text = opened("several", session="s")
     assert "In the population between" in text and say("session.outward.spoiled") not in text
     table.ask(table.query("histogram", column="x", epsilon="1"))
     assert session.ask({"share": [["x", ">", 2]]}, "b").population is None
-    _, text = opened("session", session="s")
+    _, text = opened("several", session="s")
     assert text.count("In the population between") == 1 and say("session.outward.spoiled") in text
 
 
 def test_a_sealed_table_keeps_its_sessions_answers_and_takes_no_more(home: Workspace, people: dp.Table) -> None:
     people.open_session(people.query("adaptive_session", questions=3, epsilon="1.5"), "s").ask({"average": "x"}, "a")
     home.seal(AWKWARD)
-    page, text = opened("session", session="s")
+    page, text = opened("several", session="s")
     assert "1. The average of x" in text
     assert not [button for button in page.button if button.label.startswith(("Ask", "End"))]
 
@@ -120,10 +120,10 @@ def test_where_membership_is_secret_the_page_says_what_was_divided_by(home: Work
         about_rows=50_000,
         budget=dp.Budget("3", "1e-6"),
     )
-    _, text = opened("session", k="100", how="lecture", share="50")
+    _, text = opened("several", k="100", how="lecture", share="50")
     assert "declared size, about 50,000" in text and say("session.outward.unfit") in text
     table.open_session(table.query("adaptive_session", questions=2, epsilon="1"), "s").ask({"average": "x"}, "a")
-    _, text = opened("session", session="s")
+    _, text = opened("several", session="s")
     assert "counted for the declared size of about 50,000 people" in text
 
 
@@ -148,7 +148,7 @@ def test_a_step_that_ends_while_the_page_is_drawn_is_waited_for(
     session.submit({"average": "x"}, "a")
     assert until(lambda: look(session)[2])  # it is counted, and not yet drawn
     monkeypatch.setattr(Session, "look", then_over)
-    _, text = opened("session", session="s", step="a")
+    _, text = opened("several", session="s", step="a")
     assert say("history.on_its_way") not in text
     assert "Question 2 of 3" in text and "In this table between" in text
 
@@ -164,25 +164,25 @@ def until(true: Callable[[], Any]) -> Any:
 def test_a_first_look_answers_before_a_question_is_used(people: dp.Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """With its range where it was measured, and as an estimate where columns were not bought together."""
     asked: list[list[object]] = [["town", "in", ["B"]]]
-    monkeypatch.setattr("ui.session.session.conditions.conditions", lambda *_: asked)
+    monkeypatch.setattr("ui.several.session.conditions.conditions", lambda *_: asked)
     session = people.open_session(people.query("adaptive_session", questions=3, epsilon="0.2"), "s")
-    _, text = opened("session", session="s")
+    _, text = opened("several", session="s")
     assert "first look" not in text
     people.ask(people.query("overview", epsilon="0.5"), "look")
-    page, text = opened("session", session="s")
+    page, text = opened("several", session="s")
     assert "No need to ask: your first look answers this already, for nothing. In this table between" in text
     links = [link.proto for link in page.get("page_link")]
     assert any(link.label == "Open the first look" and "look=look" in link.query_string for link in links)
     assert "answers are rounded" not in text, "a look voids what rounding promised"
     asked.append(["x", ">", 2])
-    _, text = opened("session", session="s")
+    _, text = opened("several", session="s")
     assert "Your first look suggests about" in text and "estimated, no promise" in text
     assert session.look()[0].asked == 0
 
 
 @pytest.mark.long
 def test_the_narrowest_noise_is_what_a_session_starts_with(people: dp.Table) -> None:
-    page, _ = opened("session", k="100", share="50")
+    page, _ = opened("several", k="100", share="50")
     picked = page.radio(key="session-how")
     assert picked.value == "best" and "Gaussian noise is the narrower" in str(picked.proto)
     reserve = next(button for button in page.button if button.label.startswith("Reserve"))

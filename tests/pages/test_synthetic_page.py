@@ -247,7 +247,7 @@ def test_ask_ledger_report_and_exports_tell_of_it(tables: dict[str, dp.Table], a
     table, told = tables["rows"], f"{answer.query.rows} made-up rows"
     app = opened("ask", table="rows", answer=answer.request_id)
     assert told in said(app)
-    assert told in said(opened("ledger", table="rows"))
+    assert told in said(opened("answers", view="ledger", table="rows"))
     assert told in report.html(table, (1, "0" * 64), "2026-01-02T03:04:05+00:00")
     assert ",red,'=1," in exports.answer_csv(answer)
     entry = next(one for one in table.history() if one.charge.request == answer.request_id)

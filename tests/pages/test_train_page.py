@@ -219,10 +219,10 @@ def test_a_click_trains_on_the_worker_and_the_address_finds_it(tables: dict[str,
 def test_ask_ledger_plan_report_and_exports_tell_of_it(tables: dict[str, dp.Table], answer: dp.Answer) -> None:
     table, told = tables["rows"], "A model of pay from 3 columns"
     assert told in said(opened("ask", table="rows", answer=answer.request_id))
-    assert told in said(opened("ledger", table="rows"))
+    assert told in said(opened("answers", view="ledger", table="rows"))
     assert told in report.html(table, (1, "0" * 64), "2026-01-02T03:04:05+00:00")
     plan = json.dumps([["train_linear", {"target": "pay", "features": ["car"], "epsilon": "1"}, "0.4", 0]])
-    assert "A model that predicts pay from car" in said(opened("plan", table="rows", plan=plan))
+    assert "A model that predicts pay from car" in said(opened("several", table="rows", plan=plan))
     assert "town = e" in exports.answer_csv(answer)
     [found] = dp.open_workspace(table._workspace.folder).check_receipts(json.dumps(answer.receipt).encode(), "r.json")
     assert found.ok
@@ -291,8 +291,8 @@ def test_a_model_is_checked_at_a_price_of_its_own(tables: dict[str, dp.Table], a
     assert "the score for car being yes" in text and "(score " in text and "loss has a corner" in text
     assert "Right for about" in text and "sorted by the score" in text and "dashed" not in text
     alone = re.compile(r"[Rr]ight for about [\d.]+ % (?!\([\d.]+ to [\d.]+ %\); always guessing “[^”]+” is right for)")
-    for page in ("answers", "ledger"):
-        told = said(opened(page, table="rows"))
+    for view in ("list", "ledger"):
+        told = said(opened("answers", table="rows", view=view))
         assert "always guessing “" in told and not alone.search(told), "how often it is right stands alone"
     told = said(opened("answers", table="rows"))
     assert "Measured on this table: Right for about" in told

@@ -108,9 +108,9 @@ def test_a_workshop_never_opens_a_workspace_that_is_there(tmp_path: Path) -> Non
     assert refusal.value.code == "workshop.folder"
 
 
-@pytest.mark.parametrize("page", ["data", "ledger"])
+@pytest.mark.parametrize("page", ["data", "answers"])
 def test_no_page_of_a_workshop_takes_a_file(here: Any, page: str) -> None:
-    app = opened(page)
+    app = opened(page, view="ledger")
     assert not app.get("file_uploader") and "Not private: workshop." in html(app)
     if page == "data":
         assert "nobody can bring another" in html(app) and not app.text_input

@@ -1,5 +1,5 @@
-"""All answers of a table, newest first: a list, and cards, a page at a time. It reads only the ledger, and costs
-nothing."""
+"""All answers of a table, newest first: a list and cards, a page at a time; or the ledger, the same list as an account.
+Everything is read from the ledger, and costs nothing."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from dpengine.messages import say
 from dpengine.released.files import as_sheet, notebook_text, registry_file_name, registry_text
 from ui.answers import picked
 from ui.ask import answer
-from ui.ledger import report
+from ui.ledger import ledger_view, report
 from ui.ledger.ledger_view import now
-from ui.parts import answer_notes, exports, history, tables
+from ui.parts import answer_notes, exports, fields, history, tables
 from ui.pictures import camera
 from ui.shell import frame, nav, scroll
 from ui.shell.state import workspace
@@ -148,8 +148,15 @@ COLUMNS = 2
 MOST_TABLES = 10  # tables offered if this one has no answers
 
 
+LIST, LEDGER = "list", "ledger"
+
+
 def show(table: dp.Table) -> None:
-    _title(table)
+    view = LEDGER if st.query_params.get(nav.VIEW) == LEDGER else LIST
+    _title(table, view)
+    if view == LEDGER:
+        ledger_view.show(table)
+        return
     asked = table.meter().charges
     if not asked:
         st.html(f"<p>{escape(say('ledger.empty', table=table.name))}</p>")
@@ -185,15 +192,19 @@ def _elsewhere(table: dp.Table) -> None:
         st.html(f'<p><a href="{link}" target="_self">{escape(label)}</a></p>')
 
 
-def _title(table: dp.Table) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
-        lead = gloss.text(say("answers.lead"))
-        title = escape(say("answers.title", table=table.name))
-        st.html(f'{_STYLE}<h1>{title}</h1><p class="lead">{lead}</p>', width=620)
-        with st.container(horizontal=True, vertical_alignment="bottom", width="content"):
-            frame.pick_table(table, "answers", width=240)
-            if table.meter().charges:
-                show_downloads(table)
+def _title(table: dp.Table, view: str) -> None:
+    title, lead = say("answers.title", table=table.name), say("answers.lead" if view == LIST else "ledger.lead")
+    st.html(f'{_STYLE}<h1>{escape(title)}</h1><p class="lead">{gloss.text(lead)}</p>')
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        frame.pick_table(table, "answers", width=240)
+        both, turned = (LIST, LEDGER), (table.name, view)
+        fields.choose("answers.view", both, view, f"answers-view-{view}", on_change=_turn, args=turned)
+        if view == LIST and table.meter().charges:
+            show_downloads(table)
+
+
+def _turn(table: str, view: str) -> None:
+    nav.view(table, LEDGER if view == LIST else "")
 
 
 _STYLE = """<style>

@@ -342,7 +342,7 @@ def show(answer: dp.Answer, key: str = "answer", ways: Callable[[], None] | None
         of = say("answer.of", sentence=answer.sentence, table=table)
         st.html(f'<p class="question">{escape(of)}</p>{answer_notes.cut_note(answer.query)}')
         where = {"table": table, "session": answer.request_id}
-        st.page_link(nav.page("session"), label=say("session.open"), query_params=where)
+        st.page_link(nav.page("several"), label=say("session.open"), query_params=where)
         return
     meaning = protects("answer.meaning", answer.query)
     notes = answer_notes.fit_notes(answer, linked=True)

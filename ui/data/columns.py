@@ -706,7 +706,8 @@ def describe(draft: Draft) -> None:
         people.suggest(draft)  # the lines show errors at this allowance
     guessed = any(card.candidates or card.guess for card in map(draft.card, draft.offered))
     sizes = "" if draft.about else say("data.cards.sizes", people=draft.sizes[-1])
-    heading("data.cards", part="lead" if guessed else "lead_none", sizes=sizes)
+    lead = "lead_book" if draft.book else "lead" if guessed else "lead_none"
+    heading("data.cards", part=lead, sizes=sizes)
     _written(draft)
     shown = cards(draft)
     waits, single, closed = draft.waiting, alike(draft, shown), draft.opened is None

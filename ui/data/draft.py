@@ -22,8 +22,10 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, read_typed, text_of
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.id_names import numbering_people
-from dpengine.declared.schema import Category, Column, ItemSet, Number, round_step
+from dpengine.declared.schema import MOST_CODES, Category, Column, ItemSet, Number, round_step
 from dpengine.declared.spelling import MISSING, normal, spellings
+from dpengine.intake.foreign import CodedColumn
+from dpengine.intake.inspect import SUFFIXES
 from dpengine.intake.postgres import SET_SEPARATOR, SourceColumn
 from dpengine.mechanisms.choices.drafted import Drafted
 from dpengine.messages import say
@@ -31,7 +33,7 @@ from dpengine.messages.language import stored
 from dpengine.messages.numbers import local
 from dpengine.statistics.raw_cells import number_reader
 from ui.data import presets
-from ui.data.presets import LISTS, RANGES, YES_NO, Candidate
+from ui.data.presets import LISTS, RANGES, WRITTEN, YES_NO, Candidate
 
 # --- numbers that mean “unknown”, such as 999
 
@@ -175,6 +177,37 @@ class Card:
             with_year_first = tuple(reading for reading in self.candidates if reading.order in (None, "ymd"))
             self.candidates = with_year_first or self.candidates
 
+    def coded(self, entry: CodedColumn, dialect: Dialect) -> None:
+        """Take what a statistics file says about its own column: labels become a list, missing values its codes. It is
+        a guess that waits for a yes; it comes from the file's words, not from its rows."""
+        named = [(code, label) for code, label in entry.values if code not in entry.missing]
+        if len({normal(label) for _, label in named}) > 1 and not (entry.scale and len(named) < MOST_MARKS):
+            lines: dict[str, tuple[str, list[str]]] = {}
+            for code, label in named:
+                label = re.sub(r"\s=\s", " – ", label)
+                lines.setdefault(normal(label), (label, []))[1].append(code)
+            if entry.missing:
+                lines.setdefault(normal(NO_ANSWER), (NO_ANSWER, []))[1].extend(entry.missing)
+            self.kind, self.spellings, self.brought, self.source = "list", MISSING, (), ""
+            written = []
+            for label, codes in lines.values():
+                others = ", ".join(code for code in codes if normal(code) != normal(label))
+                written.append(f"{label} = {others}" if others else label)
+            self.listed = "\n".join(written)
+            self.candidates = (Candidate("list", None, tuple(label for label, _ in lines.values())[:3]),)
+            self.guess = self.content()
+            return
+        if entry.kind == "date":
+            days = [reading for reading in self.candidates if reading.order == "ymd"]
+            like = days[0] if days else Candidate("date", "ten_years", (WRITTEN["ymd"],), "ymd")
+            self.kind, self.candidates = "date", (like,)
+            self._filled(like)
+            self.guess = self.content()
+        elif entry.kind == "number" and self.kind in (OUT, "number"):
+            numbers = [code for code in entry.missing if _a_number(code)][:MOST_CODES]
+            self.kind, self.codes = "number", written_codes(map(Fraction, numbers), dialect)
+            self.guess = self.content()
+
     def content(self) -> tuple[object, ...]:
         """Every field that describes the column."""
         return tuple(getattr(self, part.name) for part in fields(self) if part.name not in _BESIDE)
@@ -273,6 +306,18 @@ class Card:
         if self.kind in ("list", "items"):
             return not self.listed.strip() and not self.brought
         return self.kind is None
+
+
+MOST_MARKS = 4  # labels on a measured number mark single values, such as 0 = none
+NO_ANSWER = "no answer"
+
+
+def _a_number(code: str) -> bool:
+    try:
+        Fraction(code)
+    except ValueError:
+        return False
+    return True
 
 
 _MEASURES = {usual.measure for usual in presets.RANGES.values()}
@@ -431,6 +476,7 @@ class Draft:
     types: dict[str, SourceColumn] = field(default_factory=dict)  # … what the database declares of its columns …
     earlier: list[str] = field(default_factory=list)  # … and the tables here that came from the same place
     new_people: bool = False  # the owner declares that its people are not in those
+    book: dict[str, CodedColumn] = field(default_factory=dict)  # what a statistics file says about its columns
     uploads: int = 0
     dialect: Dialect = field(default_factory=Dialect)
     spelled: bool = False  # the person chose the encoding, or their language decides it
@@ -486,6 +532,8 @@ class Draft:
             self.cards[name] = Card.for_name(name, self.names)
             if name in self.types:
                 self.cards[name].typed(self.types[name].category, self.types[name].labels)
+            if name in self.book:
+                self.cards[name].coded(self.book[name], self.dialect)
         return self.cards[name]
 
     @property
@@ -606,7 +654,8 @@ def allowance(draft: Draft) -> dp.Budget:
 
 def table_name(file: str, taken: list[str]) -> str:
     """A free table name from the file's name."""
-    stem = re.sub(r"\.(csv|tsv|txt|parquet|xlsx)$", "", file, flags=re.IGNORECASE)
+    kinds = "|".join(suffix.lstrip(".") for suffix in SUFFIXES)
+    stem = re.sub(rf"(\.({kinds}))+$", "", file, flags=re.IGNORECASE)
     tidy = " ".join("".join(sign if sign.isprintable() else " " for sign in stem).split())[:60].strip() or "table"
     name, number = tidy, 2
     while name in taken:

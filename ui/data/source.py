@@ -17,11 +17,12 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
-from dpengine.declared.dialect import EITHER, ENCODINGS, Dialect, suggest
+from dpengine.declared.dialect import EITHER, ENCODINGS, MOST_NAME_ROWS, MOST_TITLES, Dialect, suggest
 from dpengine.declared.source import spark_of, without_password
-from dpengine.intake.inspect import files_of, is_parquet, is_sheet, names_of, survey
+from dpengine.intake import foreign
+from dpengine.intake.file_kinds import PACKED
+from dpengine.intake.inspect import files_of, is_parquet, is_sheet, is_statistics, names_of, survey
 from dpengine.intake.postgres import Described
-from dpengine.intake.sheet_records import sheets
 from dpengine.messages import plain, say
 from dpengine.messages.language import current
 from ui.data.draft import MOST_SHOWN, NUMBERS, Draft, numbers_like, numbers_of
@@ -190,7 +191,14 @@ def _on_server(draft: Draft) -> None:
         names = [path.name for path in paths]
         picked = st.selectbox(say("data.file.large_pick"), names, index=None, key=f"declare-large-{draft.uploads}")
         if picked is not None:
-            _open(draft, paths[names.index(picked)], picked)
+            path = paths[names.index(picked)]
+            if path.suffix.lower().lstrip(".") in PACKED:  # unpacked once, beside uploads
+                try:
+                    path = uploads.opened(path, workspace().folder / "tmp")
+                except AllowanceError as complaint:
+                    draft.complaint, draft.uploads = complaint, draft.uploads + 1
+                    st.rerun()
+            _open(draft, path, picked)
 
 
 def _take(draft: Draft, given: Any) -> None:
@@ -208,6 +216,10 @@ def _take(draft: Draft, given: Any) -> None:
 def _open(draft: Draft, path: Path, name: str) -> None:
     try:
         dialect = Dialect(thousands=",") if is_typed(path) else _guess(files_of(path)[0])
+        if is_sheet(path):
+            foreign.sheet_list(files_of(path)[0])
+        book = foreign.describe(files_of(path)[0], dialect).book if is_statistics(path) else {}
+        dialect = replace(dialect, labels=any(column.label for column in book.values()))
     except AllowanceError as complaint:
         here.forget(path)
         draft.complaint, draft.uploads = complaint, draft.uploads + 1
@@ -218,6 +230,9 @@ def _open(draft: Draft, path: Path, name: str) -> None:
     shown = "".join(sign for sign in name if sign.isprintable()).strip()
     draft.path, draft.file = path, shown[-MOST_SHOWN:] or say("data.file.unnamed")
     draft.dialect, draft.bad_records, draft.name = dialect, "refuse", ""
+    if draft.book or book:
+        draft.cards = {}
+    draft.book = {}
     draft.spelled = dialect.encoding == _REGIONAL.get(current())
     draft.go("names")
     if _plain(draft):
@@ -230,13 +245,23 @@ def _plain(draft: Draft) -> bool:
     assert draft.path is not None
     try:
         names = names_of(draft.path, draft.dialect)
-        one_sheet = not is_sheet(draft.path) or len(sheets(files_of(draft.path)[0])) == 1
+        one_sheet = not is_sheet(draft.path) or len(foreign.sheet_list(files_of(draft.path)[0])) == 1
     except AllowanceError:
         return False
     if len(names) < SURELY or not (one_sheet if is_typed(draft.path) else _spelled_surely(draft, names)):
         return False
+    _take_names(draft, names)
+    return not draft.dialect.labels  # whether labels are the names is agreed on that screen
+
+
+def _take_names(draft: Draft, names: list[str]) -> None:
+    """The names, and what a statistics file says about its columns."""
+    assert draft.path is not None
+    if is_statistics(draft.path):
+        book = foreign.describe(files_of(draft.path)[0], draft.dialect).book
+        if book != draft.book:
+            draft.cards, draft.book = {}, book
     draft.names = names
-    return True
 
 
 def _spelled_surely(draft: Draft, names: list[str]) -> bool:
@@ -279,7 +304,7 @@ def file_names(draft: Draft) -> None:
     heading("data.names", file=draft.file)
     fault: AllowanceError | None = None
     try:
-        draft.names = names_of(draft.path, draft.dialect)
+        _take_names(draft, names_of(draft.path, draft.dialect))
     except AllowanceError as complaint:
         fault, draft.names = complaint, []
     with st.container(key="card-names"):
@@ -287,8 +312,11 @@ def file_names(draft: Draft) -> None:
             _listed(draft)
         if is_sheet(draft.path):
             _sheet(draft)
+            _titles(draft, fault)
+        if any(column.label for column in draft.book.values()):
+            _labels(draft)
         unsaid = not is_typed(draft.path) and _spellings(draft) and not draft.spelled
-        if not is_parquet(draft.path):
+        if not is_parquet(draft.path) and not is_statistics(draft.path):
             with st.expander(say("data.names.wrong"), expanded=fault is not None or draft.complaint is not None):
                 if draft.names:
                     _numbers(draft)
@@ -313,14 +341,42 @@ def file_names(draft: Draft) -> None:
 
 def is_typed(path: Path) -> bool:
     """Not written as lines of text."""
-    return is_parquet(path) or is_sheet(path)
+    return is_parquet(path) or is_sheet(path) or is_statistics(path)
+
+
+_TITLED = ("load.no_names", "load.name_blank", "load.name_twice", "load.names_row_empty", "load.empty")
+
+
+def _titles(draft: Draft, fault: AllowanceError | None) -> None:
+    """Which row of the sheet holds the names? Rows above it hold titles; names may take several rows."""
+    below = draft.dialect.names_row > 1 or draft.dialect.names_rows > 1
+    doubted = fault is not None and fault.code in _TITLED
+    with st.expander(say("data.names.titles"), expanded=below or doubted):
+        paragraph(say("data.names.titles_how"))
+        left, right = st.columns(2)
+        parts = {"names_row": (left, MOST_TITLES), "names_rows": (right, MOST_NAME_ROWS)}
+        for part, (where, most) in parts.items():
+            key = kept(f"declare-{part}", getattr(draft.dialect, part))
+            more: dict[str, Any] = {"on_change": _picked, "args": (draft, part)}
+            where.number_input(say(f"data.names.{part}"), 1, most, step=1, key=key, **more)
+
+
+def _labels(draft: Draft) -> None:
+    """Are columns called by their labels? Both are the file's own words."""
+    key = kept("declare-labels", draft.dialect.labels)
+    st.toggle(say("data.names.labels"), key=key, on_change=_picked, args=(draft, "labels"))
+    coded = sum(1 for column in draft.book.values() if column.values or column.missing)
+    if coded:
+        paragraph(say("data.names.coded", many=coded))
+    if any(column.ranges for column in draft.book.values()):
+        paragraph(say("data.names.ranges"))
 
 
 def _sheet(draft: Draft) -> None:
     """Pick one of several sheets. Their names are as public as column names."""
     assert draft.path is not None
     try:
-        names = sheets(files_of(draft.path)[0])
+        names = foreign.sheet_list(files_of(draft.path)[0])
     except AllowanceError:
         return  # shown with the names
     paragraph(say("data.names.formulas"))
@@ -344,6 +400,8 @@ def _listed(draft: Draft) -> None:
         separator = say(f"data.separator.{_SEPARATORS[draft.dialect.separator]}")
         encoding, example = say(f"data.encoding.{draft.dialect.encoding}"), numbers_like(_shown_number(draft))
         summary += " " + say("data.names.how", separator=separator, encoding=encoding, example=example)
+    else:
+        summary = summary.rstrip(",") + "."
     st.html(f'<p class="muted">{escape(summary)}</p><ul class="names">{items}</ul>')
 
 

@@ -1,4 +1,4 @@
-"""The Ledger page: what is left after each charge, every question in words, the chain, downloads.
+"""The ledger on Answers: what is left after each charge, every question in words, the chain, downloads.
 
 Everything comes from the ledger: public facts, running sums and released answers.
 """
@@ -26,7 +26,7 @@ from ui.ledger import report
 from ui.parts import exports, history, owner
 from ui.parts.history import outcome
 from ui.pictures import charts
-from ui.shell import frame, nav, workshop_state
+from ui.shell import nav, workshop_state
 from ui.shell.frame import show_error, show_success
 from ui.shell.incoming import here
 from ui.shell.state import may, workspace
@@ -105,7 +105,7 @@ _SHOWN = 10**4  # values are rounded up to a ten-thousandth
 
 
 def show(table: dp.Table) -> None:
-    _title(table)
+    st.html(_STYLE)
     asked = False
     try:
         asked = account(table)
@@ -144,13 +144,6 @@ def account(table: dp.Table) -> bool:
     with st.container(key="card-stop"):
         stopping(table, meter)
     return True
-
-
-def _title(table: dp.Table) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
-        lead = gloss.text(say("ledger.lead"))
-        st.html(f'{_STYLE}<h1>{escape(say("ledger.title"))}</h1><p class="lead">{lead}</p>', width=620)
-        frame.pick_table(table, "ledger", width=240)
 
 
 def burn_down(table: dp.Table, meter: dp.Meter) -> None:

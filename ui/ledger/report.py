@@ -33,7 +33,7 @@ from ui.parts import answer_notes
 from ui.parts.history import when
 from ui.pictures import many, svg
 from ui.pictures.svg import _SIDE, WIDTH, Axis, _picture, _short
-from ui.session import session
+from ui.several import session
 from ui.shell import style
 from ui.shell.state import workspace
 from ui.words import prices

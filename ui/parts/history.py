@@ -110,7 +110,7 @@ def when(at: str) -> str:
 
 def answer_link(charge: Charge) -> str:
     if questions_of(charge.claim) is not None:
-        return address_of(charge.table, charge.request, "session", "session")
+        return address_of(charge.table, charge.request, "several", "session")
     question = dp.catalogue.get(str(charge.claim.get("key")))  # None: of another version
     kind = None if question is None else question.card.answer
     query = query_of(charge) if kind == "board" else None

@@ -47,7 +47,7 @@ def show(table: dp.Table) -> None:
 def closed(table: dp.Table) -> None:
     """On a page that asks: this table is closed."""
     st.html(f'<p class="lead">{escape(closed_words(table.closed or "seal"))}</p>')
-    st.page_link(nav.page("ledger"), label=say("owner.earlier"), query_params={"table": table.name})
+    st.page_link(nav.page("answers"), label=say("owner.earlier"), query_params=nav.to_ledger(table.name))
 
 
 def closed_words(kind: str) -> str:

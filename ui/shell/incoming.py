@@ -31,6 +31,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dpengine.core import files
 from dpengine.core.errors import AllowanceError
 from dpengine.core.space import nearly_full
+from dpengine.intake.file_kinds import kind_of
 from ui.shell import gate, uploads
 
 _BOUNDARY = re.compile(rb"[A-Za-z0-9'()+_,./:=? -]{1,70}")
@@ -161,17 +162,24 @@ class Incoming:
     def take(self, given: Any, folder: Path, most: int) -> Path:
         """Move the file to a draft's folder. Refuses an empty file and one that did not fit."""
         if self.folder is None:
-            return uploads.keep(given, given.size, folder, most)
+            return uploads.opened(uploads.keep(given, given.size, folder, most), folder)
         file = self._found(given)
         if not file.size:
             self.forget(file.path)
             raise AllowanceError("load.empty")
         with file.path.open("rb") as opened:
-            kind = uploads.kind_of(opened)
+            kind = kind_of(opened)
         with self._lock:
             # When people sign in, this is their own folder: they can open no other files.
             file.path, file.taken = file.path.rename(folder / file.path.with_suffix(f".{kind}").name), True
-        return file.path
+        try:
+            plain = uploads.opened(file.path, folder)
+        except AllowanceError:
+            self.forget(file.path)
+            raise
+        with self._lock:
+            file.path = plain
+        return plain
 
     def content(self, given: Any, most: int) -> bytes:
         """A small file's content, cut at `most` + 1 bytes."""

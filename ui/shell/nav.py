@@ -16,16 +16,17 @@ import streamlit as st
 
 from dpengine.messages import say
 from ui.shell import workshop_state
+from ui.shell.language import address as write
 from ui.shell.language import in_address
 from ui.shell.state import ROOT, may
 
 PLACES: dict[str, tuple[str, ...]] = {
     "wall": ("wall",),
     "tables": ("tables", "data"),
-    "ask": ("ask", "board", "plan", "session", "more"),
-    "answers": ("answers", "ledger"),
+    "ask": ("ask", "board", "several", "more"),
+    "answers": ("answers",),
     "whatif": ("whatif",),
-    "learn": ("lessons", "trust", "audit", "glossary", "thesis"),
+    "learn": ("lessons", "audit", "thesis"),
 }
 # Unlisted pages, each under a listed one.
 WITHIN = {
@@ -33,12 +34,13 @@ WITHIN = {
     "synthetic": "more",
     "train": "more",
     "people": "tables",
-    "accounts": "ledger",
+    "accounts": "answers",
     "programs": "tables",
 }
 START = "start"
+VIEW = "view"  # in the address: which view of a page
 NAMES = (START, *(name for pages in PLACES.values() for name in pages), *WITHIN)
-_OF_A_TABLE = {*PLACES["ask"], *PLACES["answers"], "whatif", "trust"}  # links to these name the open table
+_OF_A_TABLE = {*PLACES["ask"], *PLACES["answers"], "whatif"}  # links to these name the open table
 
 
 @cache
@@ -77,6 +79,16 @@ def address(name: str, table: str | None = None, **beside: str) -> str:
     """A link to a page in the chosen language, escaped for an HTML attribute."""
     query = ({"table": table} if table is not None else {}) | beside | in_address()
     return escape(("./" if name == START else name) + (f"?{urlencode(query)}" if query else ""), quote=True)
+
+
+def view(table: str, name: str) -> None:
+    """Turn this page to another of its views; its first one needs no name. Nothing else of the address stays."""
+    write({"table": table} | ({VIEW: name} if name else {}))
+
+
+def to_ledger(table: str) -> dict[str, str]:
+    """The query of the address at which Answers shows the ledger."""
+    return {"table": table, VIEW: "ledger"}
 
 
 def forget(*names: str) -> None:

@@ -88,12 +88,10 @@ WORDS = {  # by page: terms that a newcomer meets there
     "ask": ("allowance", "epsilon", "range", "rehearsal"),
     "board": ("allowance", "range", "noise"),
     "synthetic": ("allowance", "epsilon", "range"),
-    "session": ("session", "noise", "composition"),
     "train": ("noise", "range", "declared"),
-    "plan": ("allowance", "epsilon", "range"),
+    "several": ("allowance", "session", "composition"),
     "whatif": ("epsilon", "delta", "neighbours"),
-    "answers": ("range", "allowance", "receipt"),
-    "ledger": ("charge", "receipt", "seal", "epsilon"),
+    "answers": ("range", "ledger", "charge", "receipt"),
     "lessons": ("privacy", "epsilon", "noise"),
     "audit": ("neighbours", "noise", "epsilon"),
     "wall": ("noise", "epsilon"),
@@ -107,7 +105,13 @@ def show_about(page: str) -> None:
         words = "".join(gloss.entry(name) for name in WORDS.get(page, ()))
         listed = f"<h2>{gloss.escaped('about.words')}</h2><dl>{words}</dl>" if words else ""
         st.html(f'<div class="about"><p>{gloss.escaped(f"about.{page}")}</p>{listed}</div>')
-        with st.container(horizontal=True):
-            if page != "glossary":
-                st.page_link(nav.page("glossary"), label=say("about.all"))
-            again(page)
+        _all_words()
+        again(page)
+
+
+@st.fragment
+def _all_words() -> None:
+    """Drawn when somebody opens it: no page needs all of them."""
+    with st.expander(say("about.all"), key="all-words", on_change="rerun") as words:
+        if words.open:
+            st.html(f'<div class="about"><dl>{"".join(map(gloss.entry, gloss.in_order()))}</dl></div>')

@@ -13,9 +13,10 @@ from typing import BinaryIO
 
 from dpengine.core import files
 from dpengine.core.errors import AllowanceError
+from dpengine.intake.file_kinds import KINDS, PACKED, kind_of, unpack
 
 ONE_DAY = 24 * 60 * 60
-_OURS = re.compile(r"upload-[0-9a-f]{16}\.(csv|parquet|xlsx)")
+_OURS = re.compile(rf"upload-[0-9a-f]{{16}}\.({'|'.join(KINDS)})")
 
 
 def keep(stream: BinaryIO, size: int, folder: Path, most: int) -> Path:
@@ -35,15 +36,14 @@ def keep(stream: BinaryIO, size: int, folder: Path, most: int) -> Path:
     return path
 
 
-def kind_of(stream: BinaryIO) -> str:
-    """The kind of file, by its first bytes. A spreadsheet is an archive with a workbook in it."""
-    from dpengine.intake.sheet_records import looks_like_sheet
-
-    stream.seek(0)
-    head = stream.read(4)
-    sheet = head == b"PK\x03\x04" and looks_like_sheet(stream)
-    stream.seek(0)
-    return "parquet" if head == b"PAR1" else "xlsx" if sheet else "csv"
+def opened(path: Path, folder: Path) -> Path:
+    """The file itself; for a packed one, what is in it, as an upload of its own. A packed upload is deleted."""
+    if path.suffix.lower().lstrip(".") not in PACKED:
+        return path
+    try:
+        return unpack(path, folder, f"upload-{secrets.token_hex(8)}")
+    finally:
+        drop(path)
 
 
 def waiting(folder: Path) -> list[Path]:

@@ -6,6 +6,7 @@ The definition is the element's description, so that a screen reader says it too
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import cache
 from html import escape
 
@@ -16,16 +17,6 @@ WORDS = (
     "allowance epsilon delta privacy noise range declared median percentile neighbours unit ledger charge receipt seal "
     "composition filter renyi zcdp laplace gaussian exponential sensitivity practice rehearsal session"
 ).split()
-_SHOWN_IN = {  # words by the lesson that shows them
-    1: "noise ledger",
-    2: "allowance",
-    4: "epsilon delta privacy",
-    5: "median sensitivity",
-    6: "exponential",
-    8: "neighbours composition",
-    10: "declared",
-}
-LESSON = {word: number for number, words in _SHOWN_IN.items() for word in words.split()}
 
 
 def text(plain: str) -> str:
@@ -69,6 +60,11 @@ def _pattern(lang: str) -> tuple[re.Pattern[str], dict[str, str]]:
 
 def _way(way: str) -> str:
     return re.escape(escape(way)).replace(re.escape("*"), r"[^\W\d_]*")
+
+
+def in_order() -> list[str]:
+    """All words in dictionary order: č after c, not after z."""
+    return sorted(WORDS, key=lambda name: unicodedata.normalize("NFKD", say(f"gloss.{name}")).casefold())
 
 
 def escaped(code: str) -> str:

@@ -92,7 +92,7 @@ class AdaptiveSession(Query[Any, Any]):
     keeps_empty: ClassVar[bool] = True  # as the middle of the range
     card: ClassVar[Card] = Card(
         key="adaptive_session",
-        asked_on=("session", "whatif"),
+        asked_on=("several", "whatif"),
         order=300,
         answer="session",
         states=(FEW, APART),

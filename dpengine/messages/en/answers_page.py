@@ -2,9 +2,12 @@
 
 SENTENCES: dict[str, str] = {
     "page.answers": "Answers",
-    "about.answers": "Everything that was ever answered about a table, newest first. Looking is free. Pick two figures or more to see how far apart they are, copy an answer as a sentence, or take all of them with you.",
+    "about.answers": "Everything that was ever answered about a table, newest first. Looking is free. Pick two figures or more to see how far apart they are, or take all of them with you. The ledger is the same list as an account: what each question took, recorded before it was answered. You can check that no row was changed.",
     "answers.title": "Answers about “{table}”",
     "answers.lead": "Everything that was paid for, free to look at, to compare and to take away.",
+    "answers.view": "Shown as",
+    "answers.view.list": "Answers",
+    "answers.view.ledger": "Ledger",
     "answers.rows": "Answers {first} to {last} of {charges}, newest first",
     "answers.glance": "The last {many} at a glance",
     "answers.glance_took": "took {share}",

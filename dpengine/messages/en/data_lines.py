@@ -1,7 +1,7 @@
 """What the lines of the Data page say: a column each, code books, usual ranges and lists."""
 
 SENTENCES: dict[str, str] = {
-    "data.file.label": "A spreadsheet (.xlsx), a CSV file, or a Parquet file",
+    "data.file.label": "A spreadsheet, a CSV file, or a file of SPSS, Stata or SAS",
     "data.file.lead": "A line for each person, visit or payment. Nobody, you included, will see its rows here.",
     "data.cards.title": "What can be in the columns?",
     "data.cards.lead": "Guessed from the names alone. Agree if your cells look like this. {sizes}",
@@ -103,4 +103,12 @@ SENTENCES: dict[str, str] = {
     "data.care.own": "chosen",
     "data.short.many": "{many} values",
     "data.short.many_else": "{told}; anything else counts as “{other}”",
+    "data.names.titles": "The names stand below titles",
+    "data.names.titles_how": "Rows above the names are not read. If names take two rows, as under a merged heading, both count.",
+    "data.names.names_row": "Row with the names",
+    "data.names.names_rows": "Rows that the names take",
+    "data.names.labels": "Call columns by their labels",
+    "data.names.coded": "{many} {many|column has|columns have} labels or codes in the file. They are filled in as guesses.",
+    "data.names.ranges": "Ranges of numbers that the file calls missing are read as empty cells.",
+    "data.cards.lead_book": "Guessed from the file’s own labels and from names, never from cells. Agree if your cells look like this. {sizes}",
 }

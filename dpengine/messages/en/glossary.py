@@ -2,12 +2,6 @@
 several ways with | between them, * for any ending. Where a word has no `.seen`, only its page explains it."""
 
 SENTENCES: dict[str, str] = {
-    "page.glossary": "Glossary",
-    "gloss.title": "Words, in plain words",
-    "gloss.lead": "Dotted words on the other pages explain themselves: point at one, tap it, or reach it with the Tab key.",
-    "gloss.find": "Find a word",
-    "gloss.any": "all words",
-    "gloss.lesson": "See it in lesson {number}: {title}",
     "gloss.allowance": "privacy allowance",
     "gloss.allowance.seen": "privacy allowance|allowance|allowances",
     "gloss.allowance.means": "How much all answers together may ever reveal about one person in a table. Every question takes a part of it; nothing is given back, and when it is used up no more is answered.",

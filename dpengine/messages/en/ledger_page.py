@@ -1,7 +1,6 @@
 """What the Ledger page says."""
 
 SENTENCES: dict[str, str] = {
-    "ledger.title": "Where the allowance went",
     "ledger.lead": (
         "Every question was charged before it was answered. Nothing is refunded, and repeats of an answer are free."
     ),

@@ -72,4 +72,13 @@ SENTENCES: dict[str, str] = {
     "load.sheet_unreadable": "This spreadsheet cannot be read; open it in its own program, save it as .xlsx or as “CSV UTF-8”, and bring that.",
     "load.sheet_large": "This spreadsheet holds too much text to be read as one; save the sheet as “CSV UTF-8”, and bring that.",
     "load.sheet_formulas": "A cell of this sheet holds a formula without a result; open it in its own program, save it, and bring it again.",
+    "dialect.names_row": "The names of a spreadsheet’s columns stand in one of its first {most} rows and take at most {rows} of them; say in which row they begin.",
+    "load.heavy": "Reading this file takes more memory or time than one file may; save the table as “CSV UTF-8”, and bring that.",
+    "load.names_row_empty": "Row {row} of this sheet holds no names; say which row names the columns.",
+    "load.packed_locked": "This archive has a password; unpack it, and bring the file that is in it.",
+    "load.packed_many": "This archive holds {many} files, and a table comes from one; unpack it, and bring the one with the table.",
+    "load.packed_twice": "This archive holds another archive; unpack it, and bring the file with the table.",
+    "load.packed_unreadable": "This archive is damaged; unpack it on your computer, and bring the file that is in it.",
+    "load.statistics_locked": "This SPSS file has a password; save a copy without one, and bring that.",
+    "load.statistics_unreadable": "This statistics file cannot be read; open it in its own program, save it again or as “CSV UTF-8”, and bring that.",
 }

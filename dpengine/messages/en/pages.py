@@ -4,7 +4,6 @@ SENTENCES: dict[str, str] = {
     "page.start": "Start",
     "page.data": "Data",
     "page.ask": "Ask",
-    "page.ledger": "Ledger",
     "meter.left": "<b>Privacy allowance</b> <b>{left}</b> left",
     "meter.after": "<b>Privacy allowance</b> <b>{left}</b> left → <b>{after}</b> after this question",
     "meter.short": "<b>Privacy allowance</b> <b>{left}</b> left — not enough for this question",

@@ -1,11 +1,13 @@
 """Plans: several questions priced and asked together."""
 
 SENTENCES: dict[str, str] = {
-    "page.plan": "Plan",
     "meter.after_plan": "<b>Privacy allowance</b> <b>{left}</b> left → <b>{after}</b> after the plan",
     "meter.short_plan": "<b>Privacy allowance</b> <b>{left}</b> left — not enough for the plan",
-    "plan.title": "Plan your questions",
     "plan.lead": "Put together what you want to ask, say how good each answer must be, and see at once what all of it takes. Nothing is spent before you run the plan.",
+    "several.title": "Several questions",
+    "several.view": "When do you choose the questions?",
+    "several.view.now": "Decide now",
+    "several.view.after": "One after another",
     "plan.none": "Nothing is planned for “{table}” yet. To add a question, put it together on the Ask page and press “{add}” there; nothing is spent by that.",
     "plan.none_below": "Or press it on one of the questions below.",
     "plan.ask": "Put a question together on Ask",

@@ -2,9 +2,12 @@
 
 SENTENCES: dict[str, str] = {
     "page.answers": "Odgovori",
-    "about.answers": "Vse, kar je bilo kdaj odgovorjeno o tabeli, najnovejše najprej. Ogled je brezplačen. Izberite dve številki ali več in vidite, kako daleč narazen sta, prepišite odgovor kot poved ali vzemite vse s seboj.",
+    "about.answers": "Vse, kar je bilo kdaj odgovorjeno o tabeli, najnovejše najprej. Ogled je brezplačen. Izberite dve številki ali več in poglejte, kako daleč narazen sta, ali pa vzemite vse s seboj. Knjiga je isti seznam kot obračun: koliko je porabilo vsako vprašanje, zapisano pred odgovorom. Preverite lahko, da ni bila spremenjena nobena vrstica.",
     "answers.title": "Odgovori o tabeli »{table}«",
     "answers.lead": "Vse, kar je bilo plačano. Ogled, primerjava in prenos so brezplačni.",
+    "answers.view": "Prikaz",
+    "answers.view.list": "Odgovori",
+    "answers.view.ledger": "Knjiga",
     "answers.rows": "Odgovori od {first} do {last} od skupno {charges}, najnovejši najprej",
     "answers.glance": "{many|Zadnji|Zadnja|Zadnji|Zadnjih} {many} na kratko",
     "answers.glance_took": "poraba {share}",

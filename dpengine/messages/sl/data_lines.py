@@ -1,7 +1,7 @@
 """Kaj pravijo vrstice strani Podatki: po ena za stolpec, šifranti, običajni razponi in seznami."""
 
 SENTENCES: dict[str, str] = {
-    "data.file.label": "Preglednica (.xlsx), datoteka CSV ali Parquet",
+    "data.file.label": "Preglednica, datoteka CSV ali datoteka programa SPSS, Stata ali SAS",
     "data.file.lead": "Vrstica za vsako osebo, obisk ali plačilo. Vrstic tu ne vidi nihče, tudi vi ne.",
     "data.cards.title": "Kaj je lahko v stolpcih?",
     "data.cards.lead": "Sklepano po imenih stolpcev. Potrdite, če so vaše celice takšne. {sizes}",
@@ -103,4 +103,12 @@ SENTENCES: dict[str, str] = {
     "data.care.own": "izbrana",
     "data.short.many": "{many} {many|vrednost|vrednosti|vrednosti|vrednosti}",
     "data.short.many_else": "{told}; vse drugo šteje kot »{other}«",
+    "data.names.titles": "Imena so pod naslovi",
+    "data.names.titles_how": "Vrstice nad imeni se ne berejo. Če imena zavzamejo dve vrstici, na primer pod združenim naslovom, štejeta obe.",
+    "data.names.names_row": "Vrstica z imeni",
+    "data.names.names_rows": "Število vrstic z imeni",
+    "data.names.labels": "Stolpce poimenuj z oznakami",
+    "data.names.coded": "Datoteka pozna oznake ali šifre za {many} {many|stolpec|stolpca|stolpce|stolpcev}. Vpisane so kot predlog.",
+    "data.names.ranges": "Razponi števil, ki jih datoteka označuje kot manjkajoče, se berejo kot prazne celice.",
+    "data.cards.lead_book": "Sklepano po oznakah v datoteki in po imenih stolpcev, nikoli po celicah. Potrdite, če so vaše celice takšne. {sizes}",
 }

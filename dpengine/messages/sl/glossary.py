@@ -1,12 +1,6 @@
 """Slovar. Oblika je kot v angleškem seznamu."""
 
 SENTENCES: dict[str, str] = {
-    "page.glossary": "Slovar",
-    "gloss.title": "Besede, preprosto povedane",
-    "gloss.lead": "Pikčasto podčrtane besede na drugih straneh se razložijo same: pokažite nanje, se jih dotaknite ali pridite do njih s tipko Tab.",
-    "gloss.find": "Poiščite besedo",
-    "gloss.any": "vse besede",
-    "gloss.lesson": "Poglejte v {number}. lekciji: {title}",
     "gloss.allowance": "proračun zasebnosti",
     "gloss.allowance.seen": "proračun* zasebnosti|proračun*",
     "gloss.allowance.means": "Koliko smejo vsi odgovori skupaj kdajkoli povedati o eni osebi v tabeli. Vsako vprašanje porabi del; nič se ne vrača in ko je proračun porabljen, odgovorov ni več.",

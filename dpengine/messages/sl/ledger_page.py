@@ -1,7 +1,6 @@
 """Stran Knjiga."""
 
 SENTENCES: dict[str, str] = {
-    "ledger.title": "Kam je šel proračun",
     "ledger.lead": "Vsako vprašanje je bilo zaračunano, preden je dobilo odgovor. Nič se ne vrača, ponoven ogled odgovora pa je brezplačen.",
     "ledger.shared": "En proračun za tabele {tables}: spodaj so vprašanja vsem.",
     "answers.elsewhere": "Odgovori o tabeli »{table}«",

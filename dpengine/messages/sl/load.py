@@ -56,4 +56,13 @@ SENTENCES: dict[str, str] = {
     "load.sheet_unreadable": "Te preglednice ni mogoče prebrati; odprite jo v njenem programu, shranite kot .xlsx ali kot »CSV UTF-8« in naložite to.",
     "load.sheet_large": "V tej preglednici je preveč besedila; shranite list kot »CSV UTF-8« in naložite to.",
     "load.sheet_formulas": "Celica tega lista vsebuje formulo brez rezultata; odprite preglednico v njenem programu, shranite in jo naložite znova.",
+    "dialect.names_row": "Imena stolpcev preglednice so v eni od prvih {most} {most|vrstice|vrstic|vrstic|vrstic} in zavzamejo največ {rows} {rows|vrstico|vrstici|vrstice|vrstic}; povejte, v kateri se začnejo.",
+    "load.heavy": "Branje te datoteke zahteva več pomnilnika ali časa, kot ga datoteka sme; shranite tabelo kot »CSV UTF-8« in naložite to.",
+    "load.names_row_empty": "V vrstici {row} tega lista ni imen; povejte, katera vrstica poimenuje stolpce.",
+    "load.packed_locked": "Ta arhiv je zaklenjen z geslom; razpakirajte ga in naložite datoteko, ki je v njem.",
+    "load.packed_many": "V tem arhivu {many|je|sta|so|je} {many} {many|datoteka|datoteki|datoteke|datotek}, tabela pa nastane iz ene; razpakirajte ga in naložite datoteko s tabelo.",
+    "load.packed_twice": "V tem arhivu je še en arhiv; razpakirajte ga in naložite datoteko s tabelo.",
+    "load.packed_unreadable": "Ta arhiv je poškodovan; razpakirajte ga na svojem računalniku in naložite datoteko, ki je v njem.",
+    "load.statistics_locked": "Ta datoteka SPSS je zaklenjena z geslom; shranite kopijo brez gesla in naložite to.",
+    "load.statistics_unreadable": "Te statistične datoteke ni mogoče prebrati; odprite jo v njenem programu, shranite znova ali kot »CSV UTF-8« in naložite to.",
 }

@@ -4,7 +4,6 @@ SENTENCES: dict[str, str] = {
     "page.start": "Začetek",
     "page.data": "Podatki",
     "page.ask": "Vprašanje",
-    "page.ledger": "Knjiga",
     "meter.left": "<b>Proračun zasebnosti:</b> ostane <b>{left}</b>",
     "meter.after": "<b>Proračun zasebnosti:</b> ostane <b>{left}</b> → <b>{after}</b> po tem vprašanju",
     "meter.short": "<b>Proračun zasebnosti:</b> ostane <b>{left}</b> – premalo za to vprašanje",

@@ -1,11 +1,13 @@
 """Načrti: več vprašanj s skupno ceno, postavljenih skupaj."""
 
 SENTENCES: dict[str, str] = {
-    "page.plan": "Načrt",
     "meter.after_plan": "<b>Proračun zasebnosti</b> ostalo <b>{left}</b> → <b>{after}</b> po načrtu",
     "meter.short_plan": "<b>Proračun zasebnosti</b> ostalo <b>{left}</b> – premalo za načrt",
-    "plan.title": "Načrtujte vprašanja",
     "plan.lead": "Zberite, kar želite vprašati, povejte, kako dober mora biti vsak odgovor, in takoj vidite, koliko porabi vse skupaj. Dokler načrta ne izvedete, se ne porabi nič.",
+    "several.title": "Več vprašanj",
+    "several.view": "Kdaj izberete vprašanja?",
+    "several.view.now": "Zdaj",
+    "several.view.after": "Drugo za drugim",
     "plan.none": "Za tabelo »{table}« še ni načrtovano nič. Vprašanje dodate tako, da ga sestavite na strani Vprašanje in tam pritisnete »{add}«; s tem se nič ne porabi.",
     "plan.none_below": "Ali pa ga pritisnite pri enem od vprašanj spodaj.",
     "plan.ask": "Sestavite vprašanje na strani Vprašanje",

@@ -6,15 +6,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import Schema
 from dpengine.statistics.engines import Coded, Engine, PostgresRows, SparkRows
 from dpengine.statistics.engines.duck import DuckEngine
-from dpengine.statistics.need import AnyNeed, Need
+from dpengine.statistics.engines.statements import statement
+from dpengine.statistics.kept import keep, keepable, place_of
+from dpengine.statistics.need import Aggregate, AnyNeed, Need, Needs
 from dpengine.statistics.raw_needs import RawNeed
+from dpengine.statistics.view import WEIGHT
 
 Statistic = TypeVar("Statistic")
 Where = TypeVar("Where")
@@ -51,8 +55,35 @@ class Engines:
         """Called before a charge: can the rows be reached?"""
         self._at(coded).refuse_away()
 
-    def read(self, need: Need[Statistic], coded: Coded, schema: Schema) -> Statistic:
+    def read(self, need: Need[Statistic], coded: Coded, schema: Schema, kept: Path | None = None) -> Statistic:
+        """`kept`: where the counts of a large table are kept (statistics/kept.py)."""
+        if kept is not None and isinstance(need, Needs):
+            return cast(Statistic, tuple(self.read(part, coded, schema, kept) for part in need.parts))
+        if kept is not None and isinstance(need, Aggregate) and need.weighed:
+            files = self._kept(need, coded, schema, kept)
+            if files:
+                read = [self._duck.read_kept(part, file, schema) for part, file in files]
+                return cast(Statistic, read[0] if len(read) == 1 else tuple(chain.from_iterable(read)))
         return self._at(coded).read(need, schema)
+
+    def keep(self, coded: Coded, schema: Schema, kept: Path) -> None:
+        """Count every declared column of a large table, before its first question."""
+        for at in range(len(schema.columns)):
+            if keepable({f"c{at}"}, schema):
+                keep(kept, (at,), schema, lambda counts: self._at(coded).read(counts, schema))
+
+    def _kept(
+        self, need: Aggregate[Any], coded: Coded, schema: Schema, kept: Path
+    ) -> list[tuple[Aggregate[Any], Path]]:
+        """Each part of a need with the file that has its counts; nothing if one scan of the rows is better."""
+        parts, files = need.apart(), list[tuple[Aggregate[Any], Path]]()
+        for part in parts:
+            places = keepable(statement(part, schema, "duckdb", weighed=True).reads - {WEIGHT}, schema)
+            if places is None or (len(parts) > 1 and not place_of(kept, places).is_file()):
+                return []
+            file = keep(kept, places, schema, lambda counts: self._at(coded).read(counts, schema))
+            files.append((part, file))
+        return files
 
     def let_go(self) -> None:
         for engine in (self._duck, self._postgres, self._spark):

@@ -88,6 +88,13 @@ class DuckEngine:
         except duckdb.Error:
             raise AllowanceError("engine.unreadable") from None
 
+    def read_kept(self, need: Aggregate[Statistic], file: Path, schema: Schema) -> Statistic:
+        """The same statistic from kept counts."""
+        try:
+            return self._read(need, file, schema, weighed=True)
+        except duckdb.Error:
+            raise AllowanceError("engine.unreadable") from None
+
     def let_go(self) -> None:
         """Close the database, with all it holds in memory or on disk, once the questions being computed are done."""
         with self._lock:
@@ -106,8 +113,8 @@ class DuckEngine:
                 cursor = self._local.cursor = self._database.cursor()
         return cursor
 
-    def _read(self, need: Aggregate[Statistic], coded: Path, schema: Schema) -> Statistic:
-        cursor, compiled = self._cursor(coded.parent), statement(need, schema, "duckdb")
+    def _read(self, need: Aggregate[Statistic], coded: Path, schema: Schema, weighed: bool = False) -> Statistic:
+        cursor, compiled = self._cursor(coded.parent), statement(need, schema, "duckdb", weighed=weighed)
         lists = compiled.lists | need.tables()
         try:
             for name, values in lists.items():

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import stat
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from helpers_load import BREAKS, CANARY, COMMA, SECRET, put, read, rows_of, written
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import PRESETS, Dialect
@@ -168,12 +172,65 @@ def test_the_fingerprint_is_of_the_rows_as_a_set(tmp_path: Path) -> None:
     assert len({first, *others}) == 1 + len(others)
 
 
-def test_few_rows_and_many_are_marked_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cells = ["-5", "1.234,50", "1e-05", "0.30000000000000004", "007", "-0.0", "NA", " Č\u00a0", "2024-01-05 00:00:00"]
-    path = put(tmp_path, "a;b\n" + "".join(f"{cell};{cell[::-1]}\n" for cell in cells))
-    few = load(path, Dialect(separator=";"), tmp_path / "raw.parquet", SECRET).fingerprint
-    monkeypatch.setattr(marks, "MANY", 0)
-    assert load(path, Dialect(separator=";"), tmp_path / "raw.parquet", SECRET).fingerprint == few
+CELLS = [
+    *(
+        "-5",
+        "1.234,50",
+        "1e-05",
+        "0.30000000000000004",
+        "007",
+        "-0.0",
+        "NA",
+        " Č\u00a0",
+        "2024-01-05 00:00:00",
+        "0",
+        "1e5",
+    ),
+    *(
+        "yes",
+        "N",
+        "nan",
+        "#n/a",
+        "e",
+        "3e",
+        "x:1",
+        "A-b_9",
+        "1234567890123",
+        "120000000000",
+        "0012",
+        "a b",
+        "“q”",
+        "É",
+        "#1",
+    ),
+]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(
+        st.tuples(*[st.one_of(st.none(), st.sampled_from(CELLS), st.text(min_size=1, max_size=9))] * 3), min_size=1
+    )
+)
+def test_a_row_has_the_text_that_plain_sql_gives_it(rows: list[tuple[str | None, ...]]) -> None:
+    """However few or many rows hold a text, and whichever way is fast: one definition, the steps in SQL."""
+    with duckdb.connect() as connection:
+        columns = [pa.array(cells, pa.string()) for cells in zip(*rows, strict=True)]
+        connection.register(
+            "given", pa.table({"place": range(len(rows))} | {f"c{at}": c for at, c in enumerate(columns)})
+        )
+        steps = "SELECT place, [c0, c1, c2] AS cells FROM given"
+        for step in (marks._tidy, marks._kinds, marks._rounded, marks._sized):
+            steps = f"SELECT place, list_transform(cells, lambda cell: {step('cell')}) AS cells FROM ({steps})"
+        plain = f"SELECT coalesce(array_to_string(list_sort(cells), ''), '') FROM ({steps}) ORDER BY place"
+        wanted = [text for (text,) in connection.execute(plain).fetchall()]
+        assert marks.row_texts(columns, connection).to_pylist() == wanted
+
+
+def test_a_hash_is_read_as_four_numbers() -> None:
+    hashes = [hashlib.sha256(bytes([at])) for at in range(5)]
+    wanted = [[int(each.hexdigest()[at : at + 16], 16) for at in (0, 16, 32, 48)] for each in hashes]
+    assert marks._numbers(pa.array([each.digest() for each in hashes])[1:]).tolist() == wanted[1:]
 
 
 # --- typed sources

@@ -18,7 +18,7 @@ import pytest
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect
-from dpengine.intake import sheet_records
+from dpengine.intake.foreign import read_foreign, sheet_list
 from dpengine.intake.inspect import names_of, survey
 from dpengine.intake.load import load
 from dpengine.messages import known
@@ -87,7 +87,7 @@ def test_the_same_rows_share_one_allowance(workspace: Workspace, tmp_path: Path)
 
 def test_one_sheet_is_named_or_the_first_that_can_be_seen(workspace: Workspace, tmp_path: Path) -> None:
     path = book(tmp_path / "two.xlsx", [["note"], ["nothing"]], visits=ROWS)
-    assert sheet_records.sheets(path) == ["people", "visits"] and names_of(path, PLAIN) == ["note"]
+    assert sheet_list(path) == ["people", "visits"] and names_of(path, PLAIN) == ["note"]
     chosen = Dialect(sheet="visits")
     assert names_of(path, chosen) == ROWS[0] and Dialect.from_json(chosen.as_json()) == chosen
     assert "sheet" not in PLAIN.as_json()
@@ -102,10 +102,10 @@ def test_one_sheet_is_named_or_the_first_that_can_be_seen(workspace: Workspace, 
 
 def test_commas_for_points_where_the_file_is_said_to_have_them(tmp_path: Path) -> None:
     path = book(tmp_path / "a.xlsx", [["pay"], [1.5], ["2,5"]])
-    ((columns, _),) = sheet_records.read_sheet(path, Dialect(decimal=","))[1]
+    ((columns, _),) = read_foreign(path, Dialect(decimal=","))[1]
     assert columns[0].to_pylist() == ["1,5", "2,5"]
     times = book(tmp_path / "b.xlsx", [["at", "and"], [time(7, 5), "x"]])
-    ((columns, _),) = sheet_records.read_sheet(times, PLAIN)[1]
+    ((columns, _),) = read_foreign(times, PLAIN)[1]
     assert columns[0].to_pylist() == ["07:05:00"]
 
 
@@ -143,7 +143,7 @@ def test_a_formula_counts_with_its_saved_result(tmp_path: Path) -> None:
         for part in old.namelist():
             data = old.read(part)
             new.writestr(part, data.replace(b"<v>41</v>", b"<f>A2+40</f><v>41</v>").replace(*EMPTY))
-    ((columns, _),) = sheet_records.read_sheet(changed, PLAIN)[1]
+    ((columns, _),) = read_foreign(changed, PLAIN)[1]
     assert columns[1].to_pylist() == ["41", "3", ""]
 
 
@@ -214,5 +214,5 @@ def test_a_sheet_that_is_written_runs_nothing() -> None:
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     path = tmp_path / "out.xlsx"
     path.write_bytes(as_sheet(["way", "people"], [["=bus", 120], ["car", 7]]))
-    ((columns, _),) = sheet_records.read_sheet(path, PLAIN)[1]
+    ((columns, _),) = read_foreign(path, PLAIN)[1]
     assert [cells.to_pylist() for cells in columns] == [["=bus", "car"], ["120", "7"]]

@@ -160,8 +160,8 @@ def test_pages_read_no_declaration_but_their_own(tmp_path: Path, monkeypatch: py
         counted: list[str] = []
         with monkeypatch.context() as patched:
             patched.setattr(registry, "_record", lambda row, seen=counted: (seen.append(row["name"]), read(row))[1])
-            for page in ("ask", "ledger"):
-                walk.opened(page, {"table": "T1"})
+            for page in ("ask", "answers"):
+                walk.opened(page, {"table": "T1", "view": "ledger"})
         assert set(counted) == {"T1"}
         found.append(len(counted))
     assert found[0] == found[1]

@@ -330,8 +330,9 @@ def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps:
             st.button(say("session.end"), key="session-end", on_click=session.end)
     if over:
         with st.container(horizontal=True):
-            st.page_link(nav.page("ledger"), label=say("session.to_ledger"), query_params={"table": table.name})
-            st.page_link(nav.page("session"), label=say("session.another"), query_params={"table": table.name})
+            st.page_link(nav.page("answers"), label=say("session.to_ledger"), query_params=nav.to_ledger(table.name))
+            where = {"table": table.name, nav.VIEW: "after"}
+            st.page_link(nav.page("several"), label=say("session.another"), query_params=where)
 
 
 def _lines(session: Session) -> str:
@@ -354,16 +355,19 @@ _STYLE = """<style>
 BEARS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
 _STATE = "session-form"
 _USUAL = {"k": "20", "share": "", "how": BEST}  # the preselected share depends on the allowance
+FIELDS = tuple(_USUAL)  # in the address
 _HOW = (BEST, *CALIBRATIONS)
 _SEARCHED = 50  # charges, for a session with questions left
 
 
-def show(table: dp.Table) -> None:
+def arrived(table: dp.Table) -> bool:
+    """Does the address name a session? Then that is the page."""
     request = st.query_params.get("session")
-    if request and _running(table, request):
-        return
-    st.html(f"<h1>{escape(say('session.title'))}</h1><p class='lead'>{gloss.text(say('session.lead'))}</p>")
-    frame.pick_table(table, "session")
+    return bool(request and _running(table, request))
+
+
+def show(table: dp.Table) -> None:
+    """Before a session."""
     if table.closed:
         owner.closed(table)
         return
@@ -396,7 +400,7 @@ def _open_one(table: dp.Table) -> None:
         asked, ended, _ = workspace().ledger.progress(request)
         if not ended and asked < questions:
             label = say("session.go_on", asked=asked, questions=questions)
-            st.page_link(nav.page("session"), label=label, query_params={"table": table.name, "session": request})
+            st.page_link(nav.page("several"), label=label, query_params={"table": table.name, "session": request})
             return
 
 
@@ -435,7 +439,7 @@ def _given(table: dp.Table) -> dict[str, str]:
 def _remember(table: dp.Table, given: dict[str, str]) -> None:
     wanted = st.session_state[_STATE] = {"table": table.name} | given
     if "session" not in st.query_params:
-        address(wanted)
+        address(wanted | {nav.VIEW: "after"})
 
 
 def _size(table: dp.Table, given: dict[str, str]) -> tuple[int, str]:

@@ -109,14 +109,15 @@ def _results(table: dp.Table, found: PlanRun) -> None:
     st.button(say("plan.another"), key="plan-another", on_click=suggestions.forget_plan, args=(table,))
 
 
-def show(table: dp.Table) -> None:
+def arrived(table: dp.Table) -> bool:
+    """Does the address name a run, or a question that a check refused? Then that is the page."""
     if (asked := st.query_params.get("asked")) and not fit_warnings.read_on_ask(table, asked):
-        return
+        return True
     run = st.query_params.get("run")
-    if run and show_run(table, run):
-        return
-    st.html(f"<h1>{escape(say('plan.title'))}</h1><p class='lead'>{gloss.text(say('plan.lead'))}</p>")
-    frame.pick_table(table, "plan")
+    return bool(run and show_run(table, run))
+
+
+def show(table: dp.Table) -> None:
     if table.closed:
         owner.closed(table)
         return
@@ -128,7 +129,7 @@ def show(table: dp.Table) -> None:
     else:
         _empty(table)
     job.show_refusal()
-    if not run:
+    if "run" not in st.query_params:
         suggestions.remember_plan(table, plan)
     link = say("plan.more" if plan.rows else "plan.ask")
     st.page_link(nav.page("ask"), label=link, query_params={"table": table.name})
@@ -146,7 +147,7 @@ def in_plan(table: dp.Table) -> None:
     rows = len(suggestions.current_plan(table).rows)
     if rows:
         label = say("plan.added", count=rows) + " " + say("plan.open")
-        st.page_link(nav.page("plan"), label=label, query_params={"table": table.name})
+        st.page_link(nav.page("several"), label=label, query_params={"table": table.name})
 
 
 def _empty(table: dp.Table) -> None:

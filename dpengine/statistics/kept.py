@@ -1,0 +1,133 @@
+"""Counts that are kept beside the coded rows, so that a question about everyone reads no rows.
+
+A kept table has the number of rows for each code and kind of cell of one declared column, or of two. It follows from
+the rows and the declaration, lies in the table's folder with the same protection, carries the version of the coding in
+its name, and is deleted with the rows. The columns of a large table are counted when it is brought in, pairs when they
+are first asked for. That releases nothing: a statistic may be computed at any time, and only a draw from it is paid.
+
+A need that adds rows up (`Aggregate.weighed`) is the same expression over the kept table, where a row stands for as
+many rows as its count says. Whether a kept table is used depends on public facts alone: the need, the declaration, the
+declared number of rows, and what was asked before. Prices and plans never read one, and no page shows one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.conditions import EVERYONE, Predicate, Row, kind_name
+from dpengine.declared.schema import Column, ItemSet, Schema
+from dpengine.statistics.need import Aggregate, Aggregated
+from dpengine.statistics.view import WEIGHT, Expression, View, flag_name
+
+MOST_CELLS = 2**20  # of the declared codes of a kept column, or of a pair's combinations
+LEAST_ROWS = 50_000  # below this declared number of rows a scan is as fast
+_STORED = re.compile(r"[cf](\d+)")
+
+
+@dataclass(frozen=True)
+class CodeCounts(Aggregate[Aggregated]):
+    """Rows for each combination of code and kind of some columns: c0, f0, …, and their number. Only those that occur:
+    a person changes at most two of them."""
+
+    columns: tuple[str, ...]
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> Aggregated:
+        keys = [name for column in self.columns for name in (column, kind_name(column))]
+        counts = Counter(tuple(int(row[name]) for name in keys) for row in rows)
+        held = np.array([(*key, count) for key, count in sorted(counts.items())], dtype=np.int64)
+        stored = [f"{letter}{at}" for at in range(len(self.columns)) for letter in "cf"]
+        return dict(zip([*stored, WEIGHT], held.reshape(-1, len(keys) + 1).T, strict=True))
+
+    @property
+    def as_stored(self) -> bool:
+        return True
+
+    def flags(self, names: Mapping[str, str]) -> dict[str, str]:
+        return {flag_name(names[column]): "int64" for column in self.columns}
+
+    def expression(self, view: View) -> Expression:
+        stored = [view.names[column] for column in self.columns]
+        keys = [name for column in stored for name in (column, flag_name(column))]
+        return view.rows.group_by(keys).aggregate(**{WEIGHT: view.rows.count()})
+
+    def shape(self, columns: Aggregated) -> Aggregated:
+        return columns
+
+
+def keepable(stored: Set[str], schema: Schema) -> tuple[int, ...] | None:
+    """The places of the one or two columns whose kept counts hold all of these stored columns; None if there are none.
+    A count of all rows reads the first column that can be kept."""
+    matches = [_STORED.fullmatch(name) for name in stored]
+    columns = list(schema.columns.values())
+    if not all(matches):
+        return None  # people, faults and items have no kept counts
+    places = tuple(sorted({int(match[1]) for match in matches if match}))
+    if not places:
+        places = next(((at,) for at in range(len(columns)) if _small(columns, (at,))), ())
+    return places if 1 <= len(places) <= 2 and _small(columns, places) else None
+
+
+def _small(columns: Sequence[Column], places: tuple[int, ...]) -> bool:
+    return not any(isinstance(columns[at], ItemSet) for at in places) and (
+        prod(columns[at].size for at in places) <= MOST_CELLS
+    )
+
+
+def place_of(kept: Path, places: tuple[int, ...]) -> Path:
+    """The file of a kept table. `kept` is the name of the coded rows without an ending: coded-3 gives
+    coded-3.kept-0-7.parquet, which is dropped with the other files of that coding."""
+    return kept.with_name(f"{kept.name}.kept-{'-'.join(map(str, places))}.parquet")
+
+
+def keep(kept: Path, places: tuple[int, ...], schema: Schema, read: Callable[[CodeCounts], Aggregated]) -> Path:
+    """The file of the counts of these columns; if it is not there yet, they are counted now."""
+    file = place_of(kept, places)
+    if file.is_file():
+        return file
+    names = list(schema.columns)
+    counted = read(CodeCounts(tuple(names[at] for at in places)))
+    order = [name for at in places for name in (f"c{at}", f"f{at}")]
+    table = pa.table({name: pa.array(np.asarray(counted[name], dtype=np.int64)) for name in [*order, WEIGHT]})
+    try:
+        fresh = Path(tempfile.mkdtemp(prefix=".", dir=kept.parent))  # 0700; two questions at once write apart
+        try:
+            pq.write_table(table, fresh / file.name)
+            os.chmod(fresh / file.name, 0o600)
+            os.replace(fresh / file.name, file)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+    except (OSError, pa.ArrowException):
+        raise AllowanceError("engine.unreadable") from None
+    return file
+
+
+def kept_files(kept: Path) -> list[Path]:
+    return sorted(kept.parent.glob(f"{kept.name}.kept-*.parquet"))
+
+
+def differing(kept: Path, schema: Schema, read: Callable[[CodeCounts], Aggregated]) -> list[str]:
+    """The kept tables that a scan of the rows does not confirm, by their names: a test of oneself."""
+    names, wrong = list(schema.columns), []
+    for file in kept_files(kept):
+        places = tuple(int(at) for at in file.stem.rpartition("kept-")[2].split("-"))
+        order = [name for at in places for name in (f"c{at}", f"f{at}")] + [WEIGHT]
+        counted = read(CodeCounts(tuple(names[at] for at in places)))
+        scanned = sorted(zip(*(np.asarray(counted[name]).tolist() for name in order), strict=True))
+        stored = pq.read_table(file)
+        if sorted(zip(*(stored.column(name).to_pylist() for name in order), strict=True)) != scanned:
+            wrong.append(file.name)
+    return wrong

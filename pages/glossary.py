@@ -1,7 +1,0 @@
-"""Glossary: every special word in a sentence or two."""
-
-from __future__ import annotations
-
-from ui.learn import glossary
-
-glossary.show()

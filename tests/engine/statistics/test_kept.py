@@ -1,0 +1,153 @@
+"""Kept counts: the same statistics as from the rows, used where public facts allow it, and gone with the rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import dpengine as dp
+from dpengine.declared.cell_kinds import ABOVE, EMPTY, FITS
+from dpengine.declared.conditions import kind_name, read_predicate
+from dpengine.declared.schema import Category, Number, Schema
+from dpengine.statistics import kept
+from dpengine.statistics.counts import (
+    BinCounts,
+    CellCounts,
+    ConditionCounts,
+    HitCounts,
+    KindCounts,
+    MisfitCount,
+    Moments,
+    RowCount,
+)
+from dpengine.statistics.distributions import Distribution, GroupDistributions, PairDistribution
+from dpengine.statistics.engines.choose import Engines
+from dpengine.statistics.need import Needs, Spread
+from dpengine.statistics.view import WEIGHT
+from dpengine.storage import declared_tables
+
+SCHEMA = Schema({"x": Number(0, 9), "c": Category(["a", "b"]), "y": Number(0, 4)})
+SIZES = {"x": 10, "c": 4, "y": 5}
+WHERES: list[Any] = [None, [["x", ">", 3]], [["c", "in", ["a"]]], [["any", [["x", "<", 2], ["c", "in", ["b"]]]]]]
+KINDS = st.sampled_from([FITS, EMPTY, ABOVE])
+ROW = st.fixed_dictionaries(
+    {"x": st.integers(-1, 9), "c": st.integers(0, 3), "y": st.integers(-1, 4)}
+    | {kind_name(name): KINDS for name in SIZES}
+)
+
+
+def needs(where: Any) -> list[Any]:
+    hit = read_predicate([["x", "<", 5]], SCHEMA)
+    low = read_predicate([["y", "<", 2]], SCHEMA)
+    return [
+        RowCount(where),
+        ConditionCounts((hit, low), where),
+        CellCounts(("c",), (4,), where),
+        CellCounts(("c", "x"), (4, 10), where),
+        BinCounts("x", (0, 3, 7), 10, where),
+        HitCounts(hit, None, 1, where),
+        HitCounts(hit, "c", 4, where),
+        MisfitCount("x", where),
+        KindCounts((("x", (FITS, EMPTY, ABOVE)), ("c", (FITS, EMPTY))), where),
+        *(Moments("x", 10, degree, by, groups, where) for degree in (1, 2) for by, groups in ((None, 1), ("c", 4))),
+        Distribution("x", 10, where),
+        GroupDistributions("x", 10, "c", 4, where),
+        PairDistribution(("x", "y"), (10, 5), where),
+    ]
+
+
+def coded(folder: Path, rows: list[dict[str, int]]) -> Path:
+    columns = {f"c{at}": pa.array([row[name] for row in rows], pa.int8()) for at, name in enumerate(SIZES)}
+    columns |= {f"f{at}": pa.array([row[kind_name(name)] for row in rows], pa.int8()) for at, name in enumerate(SIZES)}
+    path = folder / "coded-1.parquet"
+    pq.write_table(pa.table(columns | {"person": pa.array(range(len(rows)), pa.int64())}), path)
+    return path
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, Spread):
+        return value.codes.tolist(), value.counts.tolist()
+    return tuple(plain(part) for part in value) if isinstance(value, tuple) else value
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.lists(ROW, max_size=30), chosen=st.sampled_from(WHERES))
+def test_kept_counts_give_every_statistic(tmp_path: Path, rows: list[dict[str, int]], chosen: Any) -> None:
+    for file in tmp_path.iterdir():
+        file.unlink()
+    path, where, engines = coded(tmp_path, rows), read_predicate(chosen, SCHEMA), Engines()
+    stem = tmp_path / "coded-1"
+    engines.keep(path, SCHEMA, stem)
+    wanted = needs(where)
+    assert plain(engines.read(Needs(tuple(wanted)), path, SCHEMA, stem)) == tuple(plain(n.of(rows)) for n in wanted)
+    assert not kept.differing(stem, SCHEMA, lambda counts: engines.read(counts, path, SCHEMA))
+    path.unlink()  # what the kept counts hold needs no row
+    for need in (n for n in wanted if not where.clauses):
+        assert plain(engines.read(need, path, SCHEMA, stem)) == plain(need.of(rows))
+
+
+def test_a_person_changes_few_kept_counts() -> None:
+    rows = [{"x": 3, "c": 1, "y": 2} | dict.fromkeys(map(kind_name, SIZES), FITS)] * 5
+    other = [rows[0] | {"x": 4}, *rows[1:]]
+    counts = [kept.CodeCounts(("x", "c")).of(some) for some in (rows, other)]
+    assert [table[WEIGHT].tolist() for table in counts] == [[5], [4, 1]]
+
+
+def test_a_wrong_kept_table_is_found(tmp_path: Path) -> None:
+    rows = [{"x": at % 10, "c": 0, "y": 1} | dict.fromkeys(map(kind_name, SIZES), FITS) for at in range(40)]
+    path, engines, stem = coded(tmp_path, rows), Engines(), tmp_path / "coded-1"
+    engines.keep(path, SCHEMA, stem)
+    file = kept.place_of(stem, (0,))
+    table = pq.read_table(file)
+    wrong = table.set_column(2, WEIGHT, pa.array(np.array(table.column(WEIGHT)) + 1))
+    pq.write_table(wrong, file)
+    assert kept.differing(stem, SCHEMA, lambda counts: engines.read(counts, path, SCHEMA)) == [file.name]
+    assert engines.read(RowCount(), path, SCHEMA, stem) != len(rows)
+
+
+def test_only_public_facts_decide_what_is_kept() -> None:
+    wide = Schema({"n": Number(0, 2 * 10**6), "x": Number(0, 99), "s": dp.ItemSet(["p", "q"])})
+    assert kept.keepable({"c1", "f1"}, wide) == (1,) and kept.keepable(frozenset(), wide) == (1,)
+    for stored in ({"c0"}, {"c2"}, {"c0", "c1"}, {"person"}, {"fault"}):
+        assert kept.keepable(stored, wide) is None
+
+
+@pytest.fixture
+def every_table_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(declared_tables, "LEAST_ROWS", 0)
+
+
+@pytest.mark.usefixtures("every_table_is_large")
+def test_kept_counts_follow_the_declaration_and_go_with_the_rows(tmp_path: Path) -> None:
+    workspace = dp.open_workspace(tmp_path / "var")
+    file = tmp_path / "people.csv"
+    file.write_text("age,sex\n" + "".join(f"{20 + at % 60},{'fm'[at % 2]}\n" for at in range(200)))
+    table = workspace.add_table(
+        "people",
+        file,
+        schema=dp.Schema({"age": dp.Number(0, 120), "sex": dp.Category(["f", "m"])}),
+        unit=dp.Unit.rows(),
+        relation="replace",
+        budget=dp.Budget(epsilon="100", delta="1e-6"),
+    )
+    (folder,) = (tmp_path / "var" / "tables").iterdir()
+    names = {path.name for path in folder.glob("*kept-*")}
+    assert names == {"coded-1.kept-0.parquet", "coded-1.kept-1.parquet"}
+    assert all(path.stat().st_mode & 0o077 == 0 for path in folder.glob("*kept-*"))
+    table.ask(table.query("mean", column="age", by="sex", epsilon="50"))
+    assert (folder / "coded-1.kept-0-1.parquet").is_file()
+    table.revise(dp.Schema({"age": dp.Number(0, 60), "sex": dp.Category(["f", "m"])}))
+    table = workspace.table("people")
+    bars = table.ask(table.query("histogram", column="age", bins=2, epsilon="40"))
+    assert sum(bars.value.values()) == pytest.approx(200, abs=20)  # the older kept counts are of ages up to 120
+    assert (folder / "coded-2.kept-0.parquet").is_file()
+    workspace.forget("people")
+    assert not list((tmp_path / "var" / "tables").rglob("*"))
+    workspace.close()

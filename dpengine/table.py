@@ -66,6 +66,8 @@ from dpengine.planning.opening import (
 )
 from dpengine.planning.suggestions import Lever, levers, suggest, takes_at_most, worth_asking
 from dpengine.planning.training import trained
+from dpengine.reading import reader
+from dpengine.reading.reader import Meaning
 from dpengine.released.compare import Comparable, figures
 from dpengine.released.files import ReleasedSoFar
 from dpengine.released.look_answers import KnownAlready
@@ -78,7 +80,7 @@ MOST_ASKED = 20  # the newest answers that are searched for the number of people
 
 
 class Table:
-    """Reading public facts and the ledger is free; `ask` and `submit` spend."""
+    """Meaning public facts and the ledger is free; `ask` and `submit` spend."""
 
     def __init__(self, workspace: Home, record: Record, budget: BudgetRecord, actor: str, joined: bool = False):
         self._workspace = workspace
@@ -95,6 +97,7 @@ class Table:
             relation=read_relation(record.relation),
             about=record.about,
             header=tuple(record.header),
+            sample=record.sample,
         )
         if not self.practice and self.facts.unit == Unit.rows() and id_like(self.facts):
             self.facts = replace(self.facts, repeated=bool(self.fits().repeated))
@@ -121,6 +124,22 @@ class Table:
     def query(self, key: str, /, **parameters: Json) -> AnyQuery:
         """A question from the catalogue; refuses in one sentence what it cannot use."""
         return asked(key, self.facts, parameters, self._delta_at_hand)
+
+    def readings(self, text: str) -> list[Meaning]:
+        """At most three questions that a typed text may mean, best first. Free; only public facts are searched."""
+        return reader.readings(text, self.facts)
+
+    def read(self, text: str, epsilon: Json = None) -> AnyQuery:
+        """The question that a text means, such as “median income of women by region”, at the price with which pages
+        open it, or at this ε. `NotUnderstood` has the readings of a text that is not clear. Free."""
+        found = reader.understood(text, self.facts)
+        query = self.query(found.key, **found.given, epsilon=reader.USUAL if epsilon is None else epsilon)
+        start = self.opening(query) if epsilon is None else None
+        return query if start is None else start.asked
+
+    def completions(self, text: str) -> list[str]:
+        """A typed text with its last word completed, from public facts. Free."""
+        return reader.completions(text, self.schema)
 
     @property
     def _delta_at_hand(self) -> Fraction:
@@ -333,7 +352,8 @@ class Table:
             for place, check in enumerate(checks):
                 bought = self.answer_of(self._asker.carry(check, f"{request}{CHECK}{place or ''}")())
                 asked = self._decided(query, anyway, bought)
-            return self._asker.carry(asked, request, seen)()
+            chosen = request + CHECK if checks and asked == query else ""  # else the check changed the question
+            return self._asker.carry(asked, request, seen, chosen)()
 
         return carry
 
@@ -431,7 +451,7 @@ class Table:
             left = [query for query in queries if self.doubts(query) is None]
             if not left and (doubt := self.doubts(queries[0])) is not None:
                 raise doubt
-            self._asker.carry_all(left, run, keep, seen)()
+            self._asker.carry_all(left, run, keep, seen, run + CHECK if checks else "")()
 
         work = checked_first if checked and not self.practice else carry
         self._workspace.jobs.submit(run, work, turn=self.actor, long=long)
@@ -530,6 +550,13 @@ class Table:
     def correct_people(self, people: int) -> Table:
         """Declare another number of people, where membership is secret. Free: no row is read, no answer changes."""
         record = self._workspace.correct_people(self.name, people, self.actor)
+        return type(self)(self._workspace, record, self._budget, self.actor)
+
+    def declare_sample(self, sample: bool = True) -> Table:
+        """Say that these people, one row each, are a random sample of a larger group; or that they are not. Later
+        answers then have a second range, for all of that group (`Answer.population`). Free: no row is read. A
+        question that was built before must be built again."""
+        record = self._workspace.declare_sample(self.name, sample, self.actor)
         return type(self)(self._workspace, record, self._budget, self.actor)
 
     def fit_of(self, column: str) -> ColumnFit:

@@ -7,9 +7,7 @@ SENTENCES: dict[str, str] = {
     "budget.rule_unknown": "This budget follows a rule this version does not know; update Allowance to use it.",
     "budget.needs_delta": "Gaussian noise needs an allowance with a reserve for rare cases (δ above 0), which this one lacks. Ask another way, such as for a rising curve or the number in each group.",
     "loss.range": "A privacy loss must be an exact number, 0 or more; nothing was spent.",
-    "lecture.epsilon_range": (
-        "The formula holds only for ε above 0 and at most 2·ln(1/δ); choose a smaller ε or δ."
-    ),
+    "lecture.epsilon_range": "The formula holds only for ε above 0 and at most 2·ln(1/δ); choose a smaller ε or δ.",
     "budget.unknown": "There is no such budget here; choose the table again, or declare it with a new budget.",
     "budget.exceeded": (
         "This question takes {price} % of the allowance; only {left} % is left. Nothing was spent: spend less, or go on with the answers you have."

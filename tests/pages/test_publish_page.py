@@ -145,7 +145,7 @@ def test_nobody_can_do_better_is_said_of_the_whole_row_at_the_whole_spend(tables
     assert "does better than 26 at worst" in number and "Rounding to steps of 100 can add up to 50" in number
     five = said(opened(table="rows", columns='["pay"]', epsilon="1", grid="4"))
     assert "two cells 100 apart force an error of at least 26 (Theorem 5.3 says 13)" in five
-    assert "5 different cells, no two nearer than κ = 25, leave 14 (Theorem 5.5)" in five
+    assert "5 different cells, no two nearer than κ = 25, force 14 (Theorem 5.5)" in five
 
 
 def test_the_preview_says_what_a_row_and_all_rows_will_tell(tables: dict[str, dp.Table]) -> None:
@@ -160,7 +160,7 @@ def test_the_preview_says_what_a_row_and_all_rows_will_tell(tables: dict[str, dp
         and "as one of 4 possible sets; item by item 0.755" in sets
     )
     assert "No method with this ε gets fewer than 0.53 wrong" in sets and "published wrong with chance 0.34976" in sets
-    assert "(Theorem 5.3 says" in text and "κ = 1, leave" in text
+    assert "(Theorem 5.3 says" in text and "κ = 1, force" in text
     assert "A row is off by about" in text and "at worst; this is" in text and "Rounding to" not in text
     assert "2 columns share the spend: ε = 2 for each" in text and "at this spend:" not in text
     assert "Made-up rows, before and after" in text and "→" in text

@@ -92,7 +92,7 @@ def test_before_it_is_bought_the_page_says_what_it_is_worth(tables: dict[str, dp
     assert len(buttons(app)) == 1 and not buttons(app)[0].disabled and charges(tables) == before
     assert "their number is secret" in said(opened(table="secret", columns=COLUMNS, epsilon="1"))
     text = said(opened(table="rows", columns='["many0", "many1", "many2", "pay"]', epsilon="0.1"))
-    assert "every two of them together" in text, "all six pairs would be chosen of six"
+    assert "every two together" in text, "all six pairs would be chosen of six"
     text = said(opened(table="rows", columns='["many0", "many1", "many2", "pay", "colour"]', epsilon="0.1"))
     assert "pairs and triples. This spend cannot measure all" in text
     assert "Choose fewer columns, or a larger spend." in text and "So do averages" not in text, "it is noise"

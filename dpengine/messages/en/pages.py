@@ -105,6 +105,8 @@ SENTENCES: dict[str, str] = {
     "answer.labels_only": "Only the names and their order are released. How many each has would be another question.",
     "promise.left_out": "none that is left out has more than {gap} {unit} over one that is named, {chance} times in 100",
     "promise.short.left_out": "none left out is ahead by more than {gap} {unit}",
+    "promise.ranks": "each has at most {gap} {unit} fewer than the true holder of its place, {chance} times in 100",
+    "promise.short.ranks": "at most {gap} {unit} fewer than the true holder of its place",
     "answer.names_only": "Only the names are released, in no order. How many each has would be another question.",
     "answer.figures": "The figures",
     "many.largest": "Drawn are the {shown} largest of {of}, in the declared order. All of them are under “The figures” and in the CSV.",

@@ -23,6 +23,7 @@ SENTENCES = {
     "answer.none_ahead": "None is ahead of it by more than {gap} {unit}, {chance} times in 100.",
     "answer.none_ahead_several": "Of those not named before it, none is ahead of any of them by more than {gap} {unit}, {chance} times in 100.",
     "answer.none_left_out": "None that is left out is ahead of any of them by more than {gap} {unit}, {chance} times in 100.",
+    "answer.near_ranks": "Each has at most {gap} {unit} fewer than the value that truly holds its place, {chance} times in 100.",
     "answer.noise": "{what}: mostly noise",
     "answer.apart": "{parts}: cannot be told apart",
     "answer.apart_many": "Each of {parts} is between {low} and {high}; which is the largest cannot be told",

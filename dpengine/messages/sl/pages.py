@@ -105,6 +105,8 @@ SENTENCES: dict[str, str] = {
     "answer.labels_only": "Izdajo se samo imena in njihov vrstni red. Koliko jih ima katero, bi bilo drugo vprašanje.",
     "promise.left_out": "nobena izpuščena vrednost nima pred navedeno več kot {gap} {unit} prednosti, v {chance} od 100 primerov",
     "promise.short.left_out": "nobena izpuščena nima več kot {gap} {unit} prednosti",
+    "promise.ranks": "vsaka ima največ {gap} {unit} manj kot vrednost, ki je v resnici na njenem mestu, v {chance} od 100 primerov",
+    "promise.short.ranks": "največ {gap} {unit} manj kot vrednost, ki je v resnici na tem mestu",
     "answer.names_only": "Izdajo se samo imena, brez vrstnega reda. Koliko jih ima katero, bi bilo drugo vprašanje.",
     "answer.figures": "Številke",
     "many.largest": "Narisanih je {shown} največjih od {of}, v navedenem vrstnem redu. Vsi so pod »Številke« in v datoteki CSV.",

@@ -148,23 +148,25 @@ def _read(table: dp.Table, text: str, keep: str) -> Plan:
 # “Five questions this table can answer”, priced, for somebody who has just arrived.
 
 
-def show_suggestions(table: dp.Table) -> None:
-    queries = table.suggestions()
+def show_suggestions(table: dp.Table, asked: dp.Query | None = None) -> None:
+    """A line each; for a plan with a button that adds it. `asked` stands in the form already."""
+    queries = [query for query in table.suggestions() if asked is None or query.sentence() != asked.sentence()]
     if not queries:
         return
     plan = current_plan(table)
     st.html(f"<h2>{escape(say('suggest.title'))}</h2>")
-    with st.container(key="suggest", horizontal=True):
+    with st.container(key="suggest", gap=None):
         for place, best in enumerate(queries):
             price = table.preview(best, checked=True)
-            with st.container(key=f"card-suggest-{place}", width=310):
+            with st.container(key=f"suggest-{place}", horizontal=True, vertical_alignment="center"):
                 label, where = unmarked(best.sentence()), preview.opening(table, best)
-                st.page_link(nav.page("ask"), label=label, query_params=where)
-                st.html(
-                    f'<span class="muted">{escape(price.promise.short(best))}</span><br>'
-                    f'<span class="take-words">{escape(prices.takes(table, price.share))}</span>'
-                )
+                st.page_link(nav.page("ask"), label=label, query_params=where, width="content")
+                st.html(f'<span class="muted">{escape(price.promise.short(best))}</span>', width="content")
+                takes = escape(prices.takes(table, price.share))
+                st.html(f'<span class="take-words">{takes}</span>', width="content")
+                if asked is not None:
+                    continue
                 if plan.holds(best):
-                    st.html(f'<p role="status"><b class="whole">✓</b> {escape(say("plan.holds"))}</p>')
+                    st.html(f'<p role="status"><b class="whole">✓</b> {escape(say("plan.holds"))}</p>', width="content")
                     continue
                 st.button(say("plan.add"), key=f"suggest-add-{place}", on_click=add_to_plan, args=(table, best))

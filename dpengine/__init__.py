@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dpengine.ledger.rows import Entry
     from dpengine.mechanisms import catalogue
     from dpengine.mechanisms.query import AnyQuery as Query
+    from dpengine.reading.reader import NotUnderstood
     from dpengine.table import Table
     from dpengine.workspace import Workspace, open_workspace
 
@@ -35,6 +36,7 @@ _MODULES = {
     "ledger.rows": ["Entry"],
     "mechanisms": ["catalogue"],
     "mechanisms.query": ["Query"],
+    "reading.reader": ["NotUnderstood"],
     "table": ["Table"],
     "workspace": ["Workspace", "open_workspace"],
 }
@@ -53,6 +55,7 @@ __all__ = [
     "ItemSet",
     "Job",
     "Meter",
+    "NotUnderstood",
     "Number",
     "Preview",
     "Query",

@@ -102,5 +102,4 @@ with st.container(key="card-spend"):
 tables.remind_missing(table)
 if asked is None and form.untouched(key, given):  # whoever picks something else knows what to ask
     suggestions.show_suggestions(table, usual)
-    tables.first_look_link(table)
 history.show(table)

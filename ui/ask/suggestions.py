@@ -15,6 +15,7 @@ from dpengine.core.exact import read_number
 from dpengine.core.strict_json import canonical, read_strict
 from dpengine.messages import say
 from ui.ask import preview
+from ui.parts import tables
 from ui.shell import nav
 from ui.shell.language import address
 from ui.words import prices
@@ -23,6 +24,7 @@ from ui.words.markup import unmarked
 _PLANS = "plans"
 _NUMBER = "plan-number"
 LONGEST_URL = 1500
+MOST_IDEAS = 3  # beside a question that stands in the form
 KEEPS = (0, 10, 20, 30, 40, 50)  # percent
 
 
@@ -150,12 +152,16 @@ def _read(table: dp.Table, text: str, keep: str) -> Plan:
 
 def show_suggestions(table: dp.Table, asked: dp.Query | None = None) -> None:
     """A line each; for a plan with a button that adds it. `asked` stands in the form already."""
-    queries = [query for query in table.suggestions() if asked is None or query.sentence() != asked.sentence()]
+    queries = list(table.suggestions())
+    if asked is not None:
+        queries = [query for query in queries if query.sentence() != asked.sentence()][:MOST_IDEAS]
     if not queries:
         return
     plan = current_plan(table)
     st.html(f"<h2>{escape(say('suggest.title'))}</h2>")
     with st.container(key="suggest", gap=None):
+        if asked is not None:
+            tables.first_look_link(table)
         for place, best in enumerate(queries):
             price = table.preview(best, checked=True)
             with st.container(key=f"suggest-{place}", horizontal=True, vertical_alignment="center"):

@@ -165,8 +165,8 @@ def _aside(table: dp.Table, meter: dp.Meter) -> str:
     details = [protects(table)]
     if meter.charges:
         details.append(say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta)))
-    more = gloss.text(_DOT.join(details))
-    return f"<span class='name'>{name}</span>{practice} <details><summary>{escape(say('meter.details'))}</summary>{more}</details>"
+    title, more = escape(say("meter.details")), gloss.text(_DOT.join(details))
+    return f'<span class="name">{name}</span>{practice} <details><summary>{title}</summary>{more}</details>'
 
 
 def protects(table: dp.Table) -> str:

@@ -49,7 +49,7 @@ WORKSPACE = MappingProxyType(
 
 # A table
 TABLE = MappingProxyType(
-    _all(_FACTS, "name practice facts schema budget closed actor joined sharing")
+    _all(_FACTS, "name practice facts schema budget closed actor joined sharing declaration")
     | _all(
         _ACCOUNT,
         "acts took left_before checks_before checks_of meter history burn_down more_like_last answers answer_of"

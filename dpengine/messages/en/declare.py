@@ -76,4 +76,7 @@ SENTENCES: dict[str, str] = {
     "date.order": "Say in which order the file writes a date, as one of: {orders}.",
     "table.practice": "A sample table stays as it is declared; bring a table of your own to declare it anew.",
     "table.revised": "This table was declared anew in the meantime; build the question again.",
+    "declaration.unreadable": "This is no declaration of Allowance; bring the file that a table’s page downloads.",
+    "declaration.newer": "This declaration was written by a newer version; update Allowance, or declare the table by hand.",
+    "declaration.other": "This declaration is about other columns ({columns}), and the file has none of them; choose another declaration or file.",
 }

@@ -76,4 +76,7 @@ SENTENCES: dict[str, str] = {
     "date.order": "Povejte, v katerem vrstnem redu datoteka zapisuje datum; možnosti: {orders}.",
     "table.practice": "Vzorčna tabela ostane opisana tako, kot je; če želite drugačen opis, prinesite svojo tabelo.",
     "table.revised": "Ta tabela je bila medtem na novo opisana; sestavite vprašanje znova.",
+    "declaration.unreadable": "To ni opis tabele programa Allowance; naložite datoteko, ki jo prenesete s strani tabele.",
+    "declaration.newer": "Ta opis je zapisala novejša različica; posodobite Allowance ali tabelo opišite ročno.",
+    "declaration.other": "Ta opis govori o drugih stolpcih ({columns}) in datoteka nima nobenega od njih; izberite drug opis ali datoteko.",
 }

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dpengine.ledger.rows import Entry
     from dpengine.mechanisms import catalogue
     from dpengine.mechanisms.query import AnyQuery as Query
+    from dpengine.reading.reader import NotUnderstood
     from dpengine.table import Table
     from dpengine.workspace import Workspace, open_workspace
 
@@ -37,6 +38,7 @@ _MODULES = {
     "ledger.rows": ["Entry"],
     "mechanisms": ["catalogue"],
     "mechanisms.query": ["Query"],
+    "reading.reader": ["NotUnderstood"],
     "table": ["Table"],
     "workspace": ["Workspace", "open_workspace"],
 }
@@ -56,6 +58,7 @@ __all__ = [
     "ItemSet",
     "Job",
     "Meter",
+    "NotUnderstood",
     "Number",
     "Preview",
     "Query",

@@ -44,6 +44,7 @@ class RefusedByServer(Exception):
         self.code, self.sentence, self.status = code, sentence, status
         self.wait = wait  # seconds, if the server gives them
         self.ways: list[Json] = []  # the ways out, if a check doubts a column
+        self.readings: list[Json] = []  # what a typed text may mean, if it is not clear
 
 
 class Reply(dict[str, Json]):
@@ -129,6 +130,11 @@ class ClientTable:
         """The price and accuracy of a question. Spends nothing."""
         return _exact(self.client.call("POST", "preview", self._question(key, parameters)))
 
+    def read(self, text: str) -> Reply:
+        """The question that a text means, such as “median age of smokers”: its `key`, `parameters` and `sentence`, for
+        `ask(read.key, **read.parameters)`. A text that is not clear is refused, with `readings`. Spends nothing."""
+        return self.client.call("POST", "read", {"table": self.name, "text": text})
+
     def recall(self, key: str, /, **parameters: Json) -> list[Reply]:
         """The paid answers to exactly this question, oldest first. Spends nothing."""
         answers = self.client.call("POST", "recall", self._question(key, parameters))["answers"]
@@ -204,7 +210,9 @@ def _refused(reply: urllib.error.HTTPError) -> RefusedByServer:
     wait = float(after) if after.isdecimal() else None
     try:
         body = json.load(reply)
-        return RefusedByServer(str(body["code"]), str(body["sentence"]), reply.code, wait)
+        refused = RefusedByServer(str(body["code"]), str(body["sentence"]), reply.code, wait)
+        refused.readings = list(body.get("readings", []))
+        return refused
     except (ValueError, LookupError, TypeError, OSError):
         sentence = f"The server answered {reply.code} without a sentence."
         return RefusedByServer("client.answer", sentence, reply.code, wait)

@@ -67,6 +67,8 @@ from dpengine.planning.opening import (
 )
 from dpengine.planning.suggestions import Lever, levers, suggest, takes_at_most, worth_asking
 from dpengine.planning.training import trained
+from dpengine.reading import reader
+from dpengine.reading.reader import Meaning
 from dpengine.released.compare import Comparable, figures
 from dpengine.released.files import ReleasedSoFar
 from dpengine.released.look_answers import KnownAlready
@@ -79,7 +81,7 @@ MOST_ASKED = 20  # the newest answers that are searched for the number of people
 
 
 class Table:
-    """Reading public facts and the ledger is free; `ask` and `submit` spend."""
+    """Meaning public facts and the ledger is free; `ask` and `submit` spend."""
 
     def __init__(self, workspace: Home, record: Record, budget: BudgetRecord, actor: str, joined: bool = False):
         self._workspace = workspace
@@ -127,6 +129,22 @@ class Table:
     def query(self, key: str, /, **parameters: Json) -> AnyQuery:
         """A question from the catalogue; refuses in one sentence what it cannot use."""
         return asked(key, self.facts, parameters, self._delta_at_hand)
+
+    def readings(self, text: str) -> list[Meaning]:
+        """At most three questions that a typed text may mean, best first. Free; only public facts are searched."""
+        return reader.readings(text, self.facts)
+
+    def read(self, text: str, epsilon: Json = None) -> AnyQuery:
+        """The question that a text means, such as “median income of women by region”, at the price with which pages
+        open it, or at this ε. `NotUnderstood` has the readings of a text that is not clear. Free."""
+        found = reader.understood(text, self.facts)
+        query = self.query(found.key, **found.given, epsilon=reader.USUAL if epsilon is None else epsilon)
+        start = self.opening(query) if epsilon is None else None
+        return query if start is None else start.asked
+
+    def completions(self, text: str) -> list[str]:
+        """A typed text with its last word completed, from public facts. Free."""
+        return reader.completions(text, self.schema)
 
     @property
     def _delta_at_hand(self) -> Fraction:

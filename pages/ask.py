@@ -10,7 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.printed import percent_left
 from dpengine.messages import say
-from ui.ask import fit_warnings, form, preview, previous_answer, spend, suggestions
+from ui.ask import fit_warnings, form, preview, previous_answer, spend, suggestions, trusted
 from ui.data import change, people
 from ui.parts import history, job, owner, tables
 from ui.several import plan
@@ -56,13 +56,13 @@ st.html(f'<p class="muted">{escape(dp.catalogue[key].card.plain)}</p>')
 job.only_covered(table, key, given)
 left, right = st.columns([5, 6], gap="medium")
 with left, st.container(key="card-spend"):
-    given["epsilon"] = spend.choose(table, lambda step: table.query(key, **given | {"epsilon": step}))
+    given["epsilon"] = spend.choose(table, partial(trusted.at_step, table, key, given))
     form.remember(table, key, given)
     refusal = st.session_state.pop("refusal", None)
     query = usual = price = None
     try:
         usual = table.query(key, **given)
-        query = table.cheapest(usual)
+        query = trusted.asked(table, usual) or table.cheapest(usual)
         price = table.preview(query, checked=True)
     except dp.AllowanceError as complaint:
         job.hint(str(complaint))
@@ -71,9 +71,9 @@ with left, st.container(key="card-spend"):
         looking = just_answered or (found is not None and not previous_answer.composing(found, [key, given]))
         if not looking:
             frame.show_price(table, price)
-        spend.describe(table, query, price, steps=True, answered=found if looking else None)
+        spend.describe(table, query, price, steps=not query.card.behind, answered=found if looking else None)
         preview.curve_alternative_note(table, usual)
-        spend.exactly(table, usual, beside=partial(preview.noise_note, query, usual))
+        spend.exactly(table, usual, beside=partial(preview.details, table, query, usual))
         running = job.running(table, query)  # before what is paid: what ends in between is found there
         paid = table.recall(query)
         if paid and not just_answered and request is not None:

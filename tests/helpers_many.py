@@ -64,8 +64,6 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("synthetic", {"columns": '["two", "pay"]', "epsilon": "1"}),
     ("train", {"target": "pay", "features": '["C"]', "share": "50"}),
     ("train", {"target": "C", "features": '["pay"]', "share": "50"}),
-    ("trust", {"kind": "bars", "column": "C", "step": "4"}),
-    ("trust", {}),
     ("lessons", {}),
     ("thesis", {}),
 )

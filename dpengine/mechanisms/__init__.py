@@ -39,5 +39,6 @@ catalogue: Mapping[str, type[AnyQuery]] = _Catalogue()
 
 
 def asked_on(page: str) -> tuple[str, ...]:
-    """The keys of a page's questions, in their order."""
-    return tuple(key for key, question in catalogue.items() if page in question.card.asked_on)
+    """The keys of the questions that a page lists, in their order."""
+    cards = (question.card for question in catalogue.values())
+    return tuple(card.key for card in cards if page in card.asked_on and not card.behind)

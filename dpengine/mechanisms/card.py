@@ -93,13 +93,16 @@ class Card:
     """What a person can read about a question before asking it."""
 
     key: str
-    asked_on: tuple[str, ...]  # its pages: ask, whatif, data, several, publish, synthetic, train, trust
+    asked_on: tuple[str, ...]  # its pages: ask, whatif, data, several, publish, synthetic, train
     order: int  # sorts questions on a page, in the audit's report and in the catalogue
     parameters: tuple[Parameter, ...]
     answer: AnswerKind
     states: tuple[str, ...]  # the reasons of `answer_state` why its answer may say nothing
     version: int = 1
     trust: str = "central"
+    behind: str = (
+        ""  # the question that it answers in another trust model: its pages offer it there, and do not list it
+    )
     relations: tuple[Relation, ...] = RELATIONS
     several: bool = True  # may a person have several rows?
     caveats: tuple[str, ...] = ()

@@ -22,7 +22,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
 from typing import ClassVar, Self, TypeVar
 
 import numpy as np
@@ -226,8 +225,7 @@ class GaussianNoise(Added):
 
     def mixed_reaches(self, sizes: Floats, times: Floats, draws: int, beta: Fraction) -> tuple[float, ...]:
         lengths, sums = (times * sizes**2).sum(axis=1), (times * sizes).sum(axis=1)
-        pairs = zip(lengths.tolist(), sums.tolist(), strict=True)
-        return tuple(gaussian_sum_reach(self.size, sqrt(square / draws), sum_of, beta) for square, sum_of in pairs)
+        return tuple(gaussian_sum_reach(self.size, np.sqrt(lengths / draws), sums, beta).tolist())
 
 
 ADDED: tuple[type[Added], ...] = (LaplaceNoise, GaussianNoise)

@@ -75,6 +75,7 @@ AREAS = (
     "people_page",
     "door",
     "source",
+    "reading",
 )
 LESSON_AREAS = ("lessons", "lessons_more", "lessons_trust", "lessons_descent", "lessons_linkage", "widgets")
 MEANT = MappingProxyType({"en": AREAS, "sl": AREAS, "he": tuple(area for area in AREAS if area in LESSON_AREAS)})

@@ -7,11 +7,14 @@ from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 from math import comb, isqrt
+from typing import TypeVar
 
 import numpy as np
 
 from dpengine.core.exact import ceiling, down, exp_decimal, float_above, ln_above, ln_below
 from dpengine.core.types import Floats
+
+Each = TypeVar("Each", float, Floats)
 
 # The factor between scales whose partial fractions are computed in floats, for up to three of them and for more.
 _APART, _FARTHER_APART, _MOST_POLES = 1.01, 1.03, 6
@@ -131,9 +134,10 @@ def gaussian_quantile(beta: Fraction) -> float:
     return high * (1 + 1e-9)
 
 
-def gaussian_mix_reach(variance: Fraction, length: float, sum_of: float, beta: Fraction) -> float:
+def gaussian_mix_reach(variance: Fraction, length: Each, sum_of: Each, beta: Fraction) -> Each:
     """A t with Pr[|Σ a_i·Z_i| > t] ≤ β for independent discrete Gaussian noise of variance parameter v ≥ 1, where
-    |a|₂ ≤ length and |a|₁ ≤ sum_of: t = z·√v·|a|₂ + |a|₁, with z of a continuous Gaussian.
+    |a|₂ ≤ length and |a|₁ ≤ sum_of: t = z·√v·|a|₂ + |a|₁, with z of a continuous Gaussian. For one sum, or for each of
+    several.
 
     Z can be drawn together with N ~ N(0, v) so that |Z − N| ≤ 1, by their quantiles: for that Pr[Z ≥ k] must lie
     between Pr[N ≥ k] and Pr[N ≥ k−1] for every k ≥ 1 (the rest is symmetry). The upper one is Canonne, Kamath, Steinke
@@ -146,10 +150,10 @@ def gaussian_mix_reach(variance: Fraction, length: float, sum_of: float, beta: F
     return (gaussian_quantile(beta) * math.sqrt(float_above(variance)) * length + sum_of) * (1 + 1e-9)
 
 
-def gaussian_sum_reach(variance: Fraction, length: float, sum_of: float, beta: Fraction) -> float:
+def gaussian_sum_reach(variance: Fraction, length: Each, sum_of: Each, beta: Fraction) -> Each:
     """`gaussian_mix_reach` for every variance: E[e^(sZ)] ≤ e^(s²v/2) gives |a|₂·√(2v·ln(2/β)); the lesser bound."""
     plain = math.sqrt(2 * float_above(variance) * math.log(2 / float(beta))) * length * (1 + 1e-9)
-    return min(plain, gaussian_mix_reach(variance, length, sum_of, beta)) if variance >= 1 else plain
+    return np.minimum(plain, gaussian_mix_reach(variance, length, sum_of, beta)) if variance >= 1 else plain
 
 
 @lru_cache(maxsize=1024)

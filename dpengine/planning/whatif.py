@@ -427,7 +427,8 @@ def why_not(key: str) -> str:
     """Why a question is not offered, in one sentence."""
     if key in offered():
         return ""
-    code = f"whatif.elsewhere.{catalogue[key].card.asked_on[-1]}"
+    card = catalogue[key].card
+    code = f"whatif.elsewhere.{'trust' if card.behind else card.asked_on[-1]}"
     return say(code if known(code) else "whatif.elsewhere.other")
 
 

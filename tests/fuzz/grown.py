@@ -302,7 +302,6 @@ PAGES = [
     "publish",
     "synthetic",
     "train",
-    "trust",
     "lessons",
     "audit",
     "thesis",

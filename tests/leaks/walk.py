@@ -56,8 +56,6 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("train", {"shapes": "{look}"}),
     ("board", {"look": "{look}", "as": "people", "of": "far"}),
     ("thesis", {}),
-    ("trust", {"e": "1"}),
-    ("trust", {"kind": "bars", "column": "home", "step": "4"}),
 )
 SHORT = 3  # of them in `make test`
 

@@ -123,7 +123,6 @@ NESTED = (
     ("train", ("features", "person")),
     ("ask", ("where", "bins", "options", "by", "share")),
     ("several", ("plan",)),
-    ("trust", ("where",)),
     ("whatif", ("q2", "e2", "x")),
 )
 

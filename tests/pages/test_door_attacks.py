@@ -20,7 +20,7 @@ from ui.api.verbs import VERBS, Verb, _is
 from ui.shell import gate
 
 WANTED = COUNT | {"request": "one"}
-POSTS = ("preview", "ask", "recall", "overview")
+POSTS = ("preview", "read", "ask", "recall", "overview")
 
 
 @pytest.fixture(scope="module")

@@ -26,6 +26,7 @@ from dpengine.messages.language import LANGUAGES, carried, current, speaking, st
 from dpengine.storage.samples import SAMPLES
 from ui.learn.lessons import NAMES
 from ui.shell import language
+from ui.whatif.presets import PRESETS
 from ui.words.figures import rounded_range
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -246,6 +247,7 @@ def test_no_page_has_words_of_its_own(view: str, asked: str, shared: dp.Workspac
     named = {*SAMPLES, *columns, *(label for column in columns.values() for label in getattr(column, "labels", ()))}
     named |= {"python", "demos", "thesis"}  # a command is typed the same in every language
     named |= {*trust.NAMES, "South"}  # made-up people, and where they live
+    named |= {preset.source for preset in PRESETS}  # cited as they were published
     allowed = {word for name in named for word in re.findall(r"[^\W\d]+", name.replace("_", " "))} | {"UTC"}
     app = opened(*_address(view, asked), lang="sl")
     seen = [told for told in texts(app) if told.strip()]

@@ -23,7 +23,6 @@ PAGES: dict[str, dict[str, str]] = {
     "whatif": {},
     "several": {"table": "town", "plan": PLANNED},
     "several after": {"view": "after"},
-    "trust": {},
     "audit": {},
     "lessons": {"lesson": "dice"},
     "data": {},

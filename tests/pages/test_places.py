@@ -32,7 +32,7 @@ ADDRESSES: tuple[tuple[str, dict[str, str], str], ...] = (
     ("train", {"table": "residents"}, "train_page.title"),
     ("answers", {"table": "residents", "view": "ledger"}, "ledger.lead"),
     ("whatif", {"q": "mean", "n": "500"}, "whatif.title"),
-    ("trust", {"table": "residents"}, "trust.title"),
+    ("lessons", {"lesson": "trust", "look": "who"}, "trust.who"),
     ("audit", {"q": "count"}, "check.title"),
     ("lessons", {}, "lessons.title"),
     ("lessons", {"lesson": "film"}, "lesson.7.title"),
@@ -75,7 +75,7 @@ def test_an_address_opens_the_same_thing_cold(
 
 def test_every_page_stands_in_one_place_and_its_row_lists_it(shared: Workspace) -> None:
     assert all(nav.place_of(name) for name in nav.NAMES if name != nav.START)
-    for name in ("tables", "publish", "more", "trust"):
+    for name in ("tables", "publish", "more", "audit"):
         place = nav.place_of(name)
         assert place is not None
         row = links(html_of(open_page(name)), say(f"place.{place}"))

@@ -114,15 +114,6 @@ def test_no_form_opens_above_a_twentieth_of_what_is_left(census: dp.Table, page:
     assert share > 0 and (share <= left * PART + Fraction(1, 1000) or (dear and spent)), (page, float(share))
 
 
-def test_each_trust_model_opens_at_a_twentieth_or_less(home: dp.Workspace) -> None:
-    """Of enough people the shuffle model can be had for that, too; to ask in all models is a button of its own."""
-    town = home.table("town", visitor="local")
-    app = open_page("trust", table="town")
-    asked = [one.label for one in app.button if str(one.key).startswith("trust-ask-")]
-    shares = [Fraction(told) / 100 for label in asked for told in re.findall(r"([\d.]+) %", label)]
-    assert len(shares) == 3 and all(0 < share <= PART * town.meter().unused for share in shares)
-
-
 @pytest.mark.every(3)
 @pytest.mark.parametrize("spent", SPENT)
 def test_no_question_on_ask_opens_above_a_twentieth_of_what_is_left(census: dp.Table, spent: Fraction) -> None:

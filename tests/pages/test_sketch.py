@@ -57,7 +57,7 @@ def test_a_page_of_cards_makes_each_picture_once(home: dp.Workspace, monkeypatch
 
 
 @pytest.mark.every(9)
-@pytest.mark.parametrize("name", ["whatif", "train", "trust", "audit", "overfitting", "lessons"])
+@pytest.mark.parametrize("name", ["whatif", "train", "audit", "overfitting", "lessons"])
 def test_plotly_accepts_what_pages_hand_over_unchecked(home: dp.Workspace, name: str) -> None:
     drawn = open_page(name, table="town").get("plotly_chart")
     for one in drawn:

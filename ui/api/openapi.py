@@ -110,12 +110,15 @@ def _answers() -> JsonObject:
     }
     named = _object({"name": TEXT, "closed": _or_none(TEXT)})
     return {
-        "Error": _object({"code": TEXT, "sentence": TEXT, "ways": _list(THING)}, ["code", "sentence"]),
+        "Error": _object(
+            {"code": TEXT, "sentence": TEXT, "ways": _list(THING), "readings": _list(THING)}, ["code", "sentence"]
+        ),
         "Answer": _object(answer),
         "Job": _object(job),
         "Looked": _object(job | {"look": look}),
         "Answers": _object({"answers": _list(_ref("Answer"))}),
         "Preview": _object({"sentence": TEXT} | _record(Preview)),
+        "Read": _object({"key": TEXT, "parameters": THING, "sentence": TEXT}),
         "Meter": _object(meter),
         "Meters": _object({"yours": _ref("Meter"), "table": _ref("Meter")}),
         "Table": _object(table),

@@ -15,6 +15,7 @@ from dpengine.core.exact import text_of
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.query import AnyQuery
+from dpengine.reading.reader import Meaning, NotUnderstood
 from dpengine.released.look import Figure, Look
 
 
@@ -52,6 +53,10 @@ def preview(query: AnyQuery, seen: Preview) -> JsonObject:
     }
     shown["check"] = None if seen.check is None else seen.check.describe()
     return {"sentence": query.sentence(), "promise": promise_as_json(seen.promise)} | shown
+
+
+def asked(query: AnyQuery) -> JsonObject:
+    return {"key": query.card.key, "parameters": plain(query.parameters()), "sentence": query.sentence()}
 
 
 def meter(record: Meter) -> JsonObject:
@@ -92,7 +97,14 @@ def _figure(figure: Figure) -> JsonObject:
 def error(refusal: AllowanceError) -> JsonObject:
     ways = refusal.ways if isinstance(refusal, ColumnDoubted) else ()
     shown: JsonObject = {"code": refusal.code, "sentence": str(refusal)}
-    return shown | ({"ways": [_way(way) for way in ways]} if ways else {})
+    shown |= {"ways": [_way(way) for way in ways]} if ways else {}
+    readings = refusal.readings if isinstance(refusal, NotUnderstood) else ()
+    return shown | ({"readings": [_reading(reading) for reading in readings]} if readings else {})
+
+
+def _reading(reading: Meaning) -> JsonObject:
+    shown: JsonObject = {"key": reading.key, "parameters": plain(reading.given)}
+    return shown | {"sentence": reading.sentence, "unread": list(reading.unread)}
 
 
 def _way(way: WayOut) -> JsonObject:

@@ -109,6 +109,7 @@ class Field:
 TABLE = Field("table", "string")
 KEY = Field("key", "string")
 PARAMETERS = Field("parameters", "object")
+TEXT = Field("text", "string")
 REQUEST = Field("request", "string")
 WAIT = Field("wait", "number", required=False)
 ANYWAY = Field("anyway", "boolean", required=False)  # ask about the cells that fit, although a check doubts the column
@@ -178,6 +179,12 @@ def _preview(visit: Visit, given: Given) -> Json:
     return serialize.preview(query, table.preview(query, checked=True))
 
 
+def _read(visit: Visit, given: Given) -> Json:
+    """What a typed text means. A text that is not clear is refused, with its readings."""
+    query = visit.table(given["table"]).read(given["text"])
+    return serialize.asked(query)
+
+
 def _recall(visit: Visit, given: Given) -> Json:
     table, query = _question(visit, given)
     return {"answers": [serialize.answer(answer) for answer in table.recall(query)]}
@@ -217,6 +224,7 @@ VERBS = (
     Verb("GET", "meter", _meter, "Meters", in_path="table"),
     Verb("GET", "job", _job, "Job", in_path="request"),
     Verb("POST", "preview", _preview, "Preview", (TABLE, KEY, PARAMETERS), kind="preview"),
+    Verb("POST", "read", _read, "Read", (TABLE, TEXT), kind="preview"),
     Verb("POST", "recall", _recall, "Answers", (TABLE, KEY, PARAMETERS), kind="preview"),
     Verb(
         "POST", "ask", _ask, "Job", (TABLE, KEY, PARAMETERS, REQUEST, WAIT, ANYWAY), kind="preview", shows=serialize.job

@@ -17,7 +17,7 @@ from dpengine.mechanisms.card import CURVES
 from dpengine.mechanisms.promises import Within
 from dpengine.messages import say
 from dpengine.planning.alternatives import curve_alternative
-from ui.ask import form
+from ui.ask import form, trusted
 from ui.parts import job
 from ui.shell import nav
 from ui.shell.language import in_address
@@ -138,7 +138,7 @@ def unpriced(table: dp.Table, query: dp.Query) -> dict[str, str]:
 
 def back(table: dp.Table, query: dp.Query) -> dict[str, str]:
     """For the address of a column's card: the question to return to, with its spend, or its session."""
-    if form.STATE in query.card.asked_on:
+    if query.card.key in form.ORDER:
         question = {name: value for name, value in preview_link(table, query).items() if name != "table"}
     elif session := st.query_params.get("session"):
         question = {"session": session}
@@ -164,8 +164,9 @@ def come_back(table: str) -> None:
 # Which noise an answer gets: the most accurate one for the share of the allowance that the question takes now.
 
 
-def noise_note(query: dp.Query, usual: dp.Query) -> None:
-    """One line, where the noise is not the usual one."""
+def details(table: dp.Table, query: dp.Query, usual: dp.Query) -> None:
+    """Who adds the noise; and one line, where it is not the usual one."""
+    trusted.choose(table, usual)
     if query.noise:
         now, before = query.promise().short(query), usual.promise().short(usual)
         note = say(f"noise.{query.noise}.chosen", now=now, usual=before)

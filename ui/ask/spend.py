@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -220,10 +221,13 @@ def steps_of(labels: dict[str, str], options: list[str], now: str) -> list[str]:
 
 def labels_of(table: dp.Table, make: Callable[[str], dp.Query], steps: list[str]) -> dict[str, str]:
     """The price of each step that the rest covers, as a share of the allowance."""
-    try:
-        prices = zip(steps, table.prices([make(step) for step in steps], checked=True), strict=True)
-    except dp.AllowanceError:  # there is no question yet
+    made: dict[str, dp.Query] = {}
+    for step in steps:
+        with suppress(dp.AllowanceError):  # a shuffler needs a larger ε than others
+            made[step] = make(step)
+    if not made:  # there is no question yet
         return {step: say("spend.step_alone", place=place, of=len(steps)) for place, step in enumerate(steps, 1)}
+    prices = zip(made, table.prices(list(made.values()), checked=True), strict=True)
     paid = {step: share for step, share in prices if share is not None}
     labels = (say("spend.step", share=share) for share in percents(list(paid.values()), 1 - table.meter().used))
     return dict(zip(paid, labels, strict=True))

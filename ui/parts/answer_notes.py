@@ -197,7 +197,7 @@ def _column_way(answer: dp.Answer, column: str) -> str:
 
 def _back(query: dp.Query) -> dict[str, str]:
     """The question to come back to after that, where Ask asks it."""
-    if "ask" not in query.card.asked_on:
+    if "ask" not in query.card.asked_on or query.card.behind:
         return {}
     given = {"q": query.card.key} | {name: value for name, value in query.parameters().items() if name != "noise"}
     question = {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()}

@@ -26,7 +26,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "ask": ("ask", "board", "several", "more"),
     "answers": ("answers",),
     "whatif": ("whatif",),
-    "learn": ("lessons", "trust", "audit", "thesis"),
+    "learn": ("lessons", "audit", "thesis"),
 }
 # Unlisted pages, each under a listed one.
 WITHIN = {

@@ -43,7 +43,8 @@ from dpengine.noise.tails import swap_reach
 class LocalCount(OfBits):
     card: ClassVar[Card] = Card(
         key="local_count",
-        asked_on=("trust",),
+        asked_on=("ask",),
+        behind="count",
         order=500,
         answer="count",
         states=(FEW,),

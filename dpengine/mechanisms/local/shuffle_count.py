@@ -50,7 +50,8 @@ CALIBRATIONS = ("tight", "lecture")
 class ShuffleCount(OfBits):
     card: ClassVar[Card] = Card(
         key="shuffle_count",
-        asked_on=("trust",),
+        asked_on=("ask",),
+        behind="count",
         order=510,
         answer="count",
         states=(FEW,),

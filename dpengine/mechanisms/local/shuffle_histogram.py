@@ -61,7 +61,8 @@ MOST_MESSAGES = 400_000_000
 class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
     card: ClassVar[Card] = Card(
         key="shuffle_histogram",
-        asked_on=("trust",),
+        asked_on=("ask",),
+        behind="histogram",
         order=520,
         answer="count",
         states=(FEW, APART),

@@ -17,7 +17,6 @@ SENTENCES: dict[str, str] = {
     "about.synthetic": "Make a table of made-up people that gives nearly the same answers to many questions as the real one, all of them at once. It is paid for once; you may give it away and use it as often as you like. How far its answers can be off is shown before you pay.",
     "about.train": "Fit a model that predicts one column from others: pay from age and district, or whether somebody has a car. You see beforehand how good it will be at least. Once it is trained, you may try it out, take it away and use it anywhere, free; how well it fits can be measured, at a price.",
     "about.thesis": "The tables of a thesis, computed again on a thousand made-up people: what was exact there is exact here, and what was drawn at random lies where it must.",
-    "about.trust": "The same question in three worlds: a curator who holds the table, a shuffler who only mixes messages, or nobody. You see how exact each answer would be at the same privacy, what the messages look like, and who could learn what.",
     "about.wall": "Everybody in the room asks the same question once. Each answer has its own noise and lands as a dot, so that together you see how far private answers scatter around the truth. The people are made up.",
     "tour.offer": "Show me around",
     "tour.again": "Guided start, three steps",

@@ -25,6 +25,7 @@ SENTENCES: dict[str, str] = {
     "door.verb.table": "What is declared about a table",
     "door.verb.meter": "How much of your share and of the table’s allowance is used",
     "door.verb.job": "Where a question of yours stands, with its answer once there is one",
+    "door.verb.read": "What a question in your own words means. Spends nothing.",
     "door.verb.preview": "What a question would take and how accurate it would be; spends nothing",
     "door.verb.recall": "The paid answers to exactly this question; spends nothing",
     "door.verb.ask": "Ask a question; the same request id is charged once and gives the same answer",

@@ -18,7 +18,6 @@ SENTENCES: dict[str, str] = {
     "room.several": "Several",
     "room.more": "More",
     "room.lessons": "Lessons",
-    "room.trust": "Whom do you trust?",
     "room.audit": "Check it yourself",
     "room.thesis": "From the thesis",
     # Start

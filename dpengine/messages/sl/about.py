@@ -17,7 +17,6 @@ SENTENCES: dict[str, str] = {
     "about.synthetic": "Naredite tabelo izmišljenih ljudi, ki na veliko vprašanj hkrati odgovori približno tako kot resnična. Plača se enkrat; smete jo dati naprej in jo vprašati, kolikorkrat želite. Kako daleč so lahko njeni odgovori od resnice, izveste pred plačilom.",
     "about.train": "Naučite model, ki napove en stolpec iz drugih: plačo iz starosti in okrožja ali to, ali ima kdo avto. Vnaprej vidite, kako dober bo najmanj. Ko je naučen, ga lahko brezplačno preizkusite, odnesete in uporabljate kjerkoli; kako dobro se prilega, lahko izmerite, kar ima svojo ceno.",
     "about.thesis": "Tabele diplomskega dela, znova izračunane na tisoč izmišljenih ljudeh: kar je bilo tam natančno, je natančno tudi tu, kar je bilo izžrebano, pa leži tam, kjer mora.",
-    "about.trust": "Isto vprašanje v treh svetovih: skrbnik, ki hrani tabelo, mešalec, ki samo meša sporočila, ali nihče. Vidite, kako natančen bi bil vsak odgovor pri enaki zasebnosti, kako so videti sporočila in kdo bi lahko izvedel kaj.",
     "about.wall": "Vsi v prostoru enkrat postavijo isto vprašanje. Vsak odgovor ima svoj šum in pristane kot pika, tako da skupaj vidite, kako daleč od resnice so zasebni odgovori raztreseni. Osebe so izmišljene.",
     "tour.offer": "Pokažite mi, kako gre",
     "tour.again": "Vodeni začetek v treh korakih",

@@ -25,6 +25,7 @@ SENTENCES: dict[str, str] = {
     "door.verb.table": "Kaj je navedeno o tabeli",
     "door.verb.meter": "Koliko vašega deleža in koliko proračuna tabele je porabljenega",
     "door.verb.job": "Kje je vaše vprašanje, z odgovorom, ko je na voljo",
+    "door.verb.read": "Kaj pomeni vprašanje, zapisano z lastnimi besedami. Ne porabi ničesar.",
     "door.verb.preview": "Koliko bi vprašanje porabilo in kako točno bi bilo; ne porabi ničesar",
     "door.verb.recall": "Plačani odgovori na prav to vprašanje; ne porabi ničesar",
     "door.verb.ask": "Postavi vprašanje; ista oznaka zahteve se zaračuna enkrat in da isti odgovor",

@@ -18,7 +18,6 @@ SENTENCES: dict[str, str] = {
     "room.several": "Več vprašanj",
     "room.more": "Več",
     "room.lessons": "Lekcije",
-    "room.trust": "Komu zaupate?",
     "room.audit": "Preverite sami",
     "room.thesis": "Iz diplomskega dela",
     # Start

@@ -1,0 +1,184 @@
+"""How well typed questions are read: `python -m bench.reading [--wrong] [--fuzz N] files…`.
+
+A file holds one JSON object a line: the name of a schema in tests/reading/schemas.json, a typed text, and the meanings
+that a person would accept (none: the table cannot answer it). Counted per file: **right** at the first reading;
+**open**, where the box names words that it did not understand, offers several readings or finds none; **wrong** without
+saying so. A text that the table cannot answer is right if the box says so. `--wrong` prints what was not right.
+The questions in tests/reading were written before the reader, but by its author; a third was held back while
+it was improved. People who know neither may phrase theirs otherwise: these shares are no estimate for them.
+`--fuzz N` reads N random texts instead and prints the slowest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+from dpengine.declared.conditions import Predicate, read_predicate
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Schema
+from dpengine.declared.unit import Unit
+from dpengine.messages.language import speaking
+from dpengine.reading.reader import Meaning, completions, readings
+
+HERE = Path(__file__).resolve().parent.parent / "tests" / "reading"
+SLOVENE = ("prebivalci", "ambulante", "studenti", "zaposleni", "narocila")
+SLOWEST = 0.02  # seconds
+
+
+def facts_of() -> dict[str, Facts]:
+    """The public facts of the five tables in each language."""
+    schemas = json.loads((HERE / "schemas.json").read_text(encoding="utf-8"))
+    return {
+        name: Facts(table=name, schema=Schema.from_json(schema), unit=Unit.rows(), relation="add_remove", about=5_000)
+        for name, schema in schemas.items()
+    }
+
+
+def language_of(schema: str) -> str:
+    return "sl" if schema in SLOVENE else "en"
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _clauses(rows: Any, schema: Schema) -> frozenset[Any]:
+    return frozenset(read_predicate(rows, schema).clauses if rows else Predicate().clauses)
+
+
+def _group(ref: Any) -> Any:
+    return ref if not isinstance(ref, dict) else tuple(sorted((name, str(part)) for name, part in ref.items()))
+
+
+def _same_group(given: Any, meant: Any) -> bool:
+    if isinstance(meant, dict) and meant.get("step") == "any":
+        return isinstance(given, dict) and given["column"] == meant["column"] and ("step" in given or "edges" in given)
+    return bool(_group(given) == _group(meant))
+
+
+def means(reading: Meaning, meant: dict[str, Any], schema: Schema) -> bool:
+    """Is a reading what a person meant? A count by a list is the same as the bars of the list."""
+    key, given = reading.key, dict(reading.given)
+    kinds = set(meant["kind"])
+    wanted = {name: part for name, part in meant.items() if name != "kind"}
+    if key == "histogram" and "by" not in given and ("count" in kinds or "histogram" not in kinds):
+        key, column = "count", given.pop("column")
+        given["by"] = column
+    if "histogram" in kinds and key == "count" and "column" in wanted and "by" in given:
+        key, column = "histogram", given.pop("by")
+        given["column"] = column
+    if "count" in kinds and "column" in wanted and key == "count":
+        wanted["by"] = wanted.pop("column")
+    if key not in kinds:
+        return False
+    if key == "proportion" and "of" not in wanted:
+        wanted["of"] = wanted.pop("where", [])
+    if key == "quantile":
+        shares = given["share"] if isinstance(given["share"], list) else [given["share"]]
+        if sorted(map(float, shares)) != sorted(map(float, wanted["share"])):
+            return False
+    if key == "crosstab":
+        if sorted(map(str, given["columns"])) != sorted(wanted["columns"]):
+            return False
+    elif not _same_group(given.get("column"), wanted.get("column")):
+        return False
+    return (
+        _same_group(given.get("by"), wanted.get("by"))
+        and _clauses(given.get("where"), schema) == _clauses(wanted.get("where"), schema)
+        and _clauses(given.get("of"), schema) == _clauses(wanted.get("of"), schema)
+    )
+
+
+def verdict(line: dict[str, Any], facts: Facts) -> tuple[str, list[Meaning]]:
+    """“right”, “open” or “wrong”, and the readings."""
+    with speaking(language_of(line["schema"])):
+        found = readings(line["text"], facts)
+    says_so = not found or bool(found[0].unread) or (found[0].guessed and len(found) > 1)
+    if not line["meant"]:
+        return ("right" if says_so else "wrong"), found
+    if found and any(means(found[0], meant, facts.schema) for meant in line["meant"]):
+        return "right", found
+    return ("open" if says_so else "wrong"), found
+
+
+def score(lines: list[dict[str, Any]]) -> dict[str, int]:
+    facts = facts_of()
+    counted = dict.fromkeys(("right", "open", "wrong"), 0)
+    for line in lines:
+        counted[verdict(line, facts[line["schema"]])[0]] += 1
+    return counted
+
+
+def fuzzed(count: int) -> tuple[float, str]:
+    """Read random texts, with completions; the slowest in seconds, and its text. Any failure is raised."""
+    facts, coins = facts_of(), random.Random()
+    pieces = [line["text"] for path in sorted(HERE.glob("*.jsonl")) for line in lines_of(path)]
+    words = [word for piece in pieces for word in piece.split()] + [
+        "",
+        "%",
+        "2024",
+        "-",
+        "1e9",
+        "٣",
+        "ß",
+        "\0",
+        "“",
+        "9.9.9999",
+    ]
+    slowest = (0.0, "")
+    for known in facts.values():  # a table's vocabulary is built once in each language
+        for lang in ("en", "sl"):
+            with speaking(lang):
+                readings("x", known)
+    for _ in range(count):
+        name = coins.choice(list(facts))
+        kind = coins.randrange(3)
+        if kind == 0:
+            text = " ".join(coins.choice(words) for _ in range(coins.randrange(1, 14)))
+        elif kind == 1:
+            signs = list(coins.choice(pieces))
+            for _ in range(coins.randrange(1, 6)):
+                signs[coins.randrange(len(signs))] = chr(
+                    coins.choice((coins.randrange(32, 127), coins.randrange(0x10FFFF)))
+                )
+            text = "".join(signs)
+        else:
+            text = "".join(chr(coins.randrange(1, 0x2FFF)) for _ in range(coins.randrange(400)))
+        with speaking(coins.choice(("en", "sl", "he"))):
+            began = time.perf_counter()
+            readings(text, facts[name])
+            completions(text, facts[name].schema)
+            slowest = max(slowest, (time.perf_counter() - began, text))
+    return slowest
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--wrong", action="store_true")
+    parser.add_argument("--fuzz", type=int, default=0)
+    parser.add_argument("files", nargs="*", type=Path)
+    given = parser.parse_args()
+    if given.fuzz:
+        seconds, text = fuzzed(given.fuzz)
+        print(f"{given.fuzz} texts read, the slowest in {1000 * seconds:.1f} ms: {text[:80]!r}")
+    facts = facts_of()
+    for path in given.files or ([] if given.fuzz else sorted(HERE.glob("*.jsonl"))):
+        counted, lines = dict.fromkeys(("right", "open", "wrong"), 0), lines_of(path)
+        for line in lines:
+            how, found = verdict(line, facts[line["schema"]])
+            counted[how] += 1
+            if given.wrong and how != "right":
+                print(f"{how:5} {line['schema']}: {line['text']}")
+                for reading in found[:1]:
+                    print(f"        {reading.key} {reading.given} unread {reading.unread} guessed {reading.guessed}")
+        shares = ", ".join(f"{how} {number} ({100 * number / len(lines):.1f} %)" for how, number in counted.items())
+        print(f"{path.name}: {len(lines)} questions: {shares}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1401 @@
+"""A typed question becomes questions of the catalogue: “median income of women by region”.
+
+Deterministic and local. The reader searches public facts alone: the words of the kinds of questions, the declared names
+of columns and values, numbers and dates. It reads no row and no ledger, stores nothing, and spends nothing.
+
+How a text is read: it is cut into words; a misspelt word becomes the nearest known one; the longest known phrases are
+marked with everything they may mean; then dates, comparisons, groups, conditions, the kind of question and its column
+are settled in this order, each from what the earlier steps left. Words that nothing used are returned as `unread`: a
+reading never hides what it did not understand.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from calendar import monthrange
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from fractions import Fraction
+
+from rapidfuzz import fuzz, process
+from rapidfuzz.distance import OSA, Prefix
+
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
+from dpengine.core.remembered import remembered
+from dpengine.core.types import Json, JsonObject
+from dpengine.declared.date_column import Date
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, ItemSet, Number, Schema, round_step
+from dpengine.declared.spelling import normal, spelling_lines
+from dpengine.mechanisms import asked_on, catalogue
+from dpengine.messages import called, say
+from dpengine.messages.language import current, speaking
+from dpengine.reading.words import ALIKE, GENERIC, LANGUAGES, Vocabulary, bare, stem
+
+LONGEST = 300  # characters of a typed question
+USUAL = "0.1"  # ε with which a reading is checked
+MOST_READINGS = 3
+MOST_COMPLETIONS = 6
+_MOST_WORDS = 60
+_MOST_VALUES = 3_000  # of one list whose values the box knows
+_LONGEST_PHRASE = 6
+_SPELLINGS = ("sex-1", "marital-1", "employment-1", "schooling-1")  # where a list has no table of its own
+_TOKEN = re.compile(
+    r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\. ?\d{1,2}\. ?\d{4}|\d{1,2}/\d{1,2}/\d{4}|\d+(?:st|nd|rd|th)\b|\d[\d.,]*\d|\d"
+    r"|[^\W\d_]+(?:['’][^\W\d_]+)?|<=|>=|[<>=≤≥%€$£+–&×-]"
+)
+_FEW = 12  # values of a number that are groups by themselves
+_EDGES = 10  # about as many groups of a number
+
+
+class NotUnderstood(AllowanceError):
+    """The text has no reading, several, or words that were not understood. `readings` are at most three, best first."""
+
+    def __init__(self, code: str, readings: Sequence[Meaning] = (), /, **facts: object) -> None:
+        super().__init__(code, **facts)
+        self.readings = tuple(readings)
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """A question that the text may mean, without its price."""
+
+    key: str
+    given: JsonObject  # as in `table.query`
+    sentence: str  # in the reader's language
+    unread: tuple[str, ...] = ()  # words that were not understood, as typed
+    guessed: bool = False  # the text leaves open what the reading chose
+
+
+@dataclass
+class _Token:
+    text: str
+    stem: str
+    number: Fraction | None = None
+    day: date | None = None
+    ordinal: bool = False
+
+
+@dataclass
+class _Mark:
+    """A run of words with everything it may mean, by role."""
+
+    first: int
+    last: int
+    roles: JsonObject
+    used: bool = False
+    took: str = ""  # the role that was taken
+
+    def take(self, role: str) -> None:
+        self.used, self.took = True, role
+
+
+@dataclass
+class _Lexicon:
+    phrases: dict[tuple[str, ...], JsonObject] = field(default_factory=dict)
+    stems: set[str] = field(default_factory=set)
+    own: set[str] = field(default_factory=set)  # stems of the table's own words
+    written: list[str] = field(default_factory=list)  # what a completion may offer, in order
+    lookups: dict[str, str] = field(default_factory=dict)
+    by_letter: dict[str, list[str]] = field(default_factory=dict)  # all stems, by their first letter
+
+    def add(self, phrase: Iterable[str], role: str, data: Json, own: bool = False) -> None:
+        words = tuple(phrase)
+        if not words or len(words) > _LONGEST_PHRASE:
+            return
+        roles = self.phrases.setdefault(words, {})
+        if role in ("col", "val"):
+            roles.setdefault(role, [])
+            roles[role] += [data] if data not in roles[role] else []
+        else:
+            roles.setdefault(role, data)
+        self.stems.update(words)
+        if own:
+            self.own.update(words)
+
+
+def _cut(text: str, lang: str) -> list[_Token]:
+    tokens = []
+    for match in _TOKEN.finditer(text):
+        word = match[0]
+        if not word[0].isdigit():
+            tokens.append(_Token(word, stem(word, lang)))
+            continue
+        day = _day(word)
+        following = text[match.end() : match.end() + 2]
+        ordinal = word[-1].isalpha() or (lang == "sl" and following[:1] == "." and following != ".")
+        number = None if day else _number(word.rstrip("sthndr"), lang)
+        tokens.append(_Token(word, word if number is None else text_of(number), number, day, ordinal))
+    return tokens
+
+
+def _day(word: str) -> date | None:
+    parts = [int(part) for part in re.findall(r"\d+", word)]
+    if len(parts) != 3 or (set(word) <= set("0123456789., ") and word.count(".") != 2):
+        return None
+    year, month, day = parts if parts[0] > 31 else parts[::-1]
+    try:
+        return date(year, month, day) if year >= 1000 else None
+    except ValueError:
+        return None
+
+
+def _number(word: str, lang: str) -> Fraction | None:
+    """In the notation of the language; the other one where this makes no sense."""
+    thousands, point = (",", ".") if lang == "en" else (".", ",")
+    for group, mark in ((thousands, point), (point, thousands)):
+        if re.fullmatch(rf"\d{{1,3}}(\{group}\d{{3}})+(\{mark}\d+)?|\d+(\{mark}\d+)?", word):
+            return Fraction(word.replace(group, "").replace(mark, "."))
+    return None
+
+
+def _phrase(text: str, lang: str) -> tuple[str, ...]:
+    return tuple(token.stem for token in _cut(text, lang))
+
+
+def _name_words(name: str) -> str:
+    """`monthlyIncome` and `monthly_income` as two words."""
+    return re.sub(r"(?<=[a-zšžč])(?=[A-ZŠŽČ])", " ", name).replace("_", " ").replace(".", " ")
+
+
+def _yes_no(column: object) -> tuple[str, str] | None:
+    """The labels for yes and no of a column that has only these."""
+    if not isinstance(column, Category) or len(column.values) != 2:
+        return None
+    yes, no = (set(map(normal, line)) for line in spelling_lines("yes_no-1"))
+    first, second = column.values
+    if normal(first) in yes and normal(second) in no:
+        return first, second
+    return (second, first) if normal(second) in yes and normal(first) in no else None
+
+
+_NONE = {"none", "no", "nothing", "brez", "nobena", "noben", "ni", "nima", "nobeno"}
+
+
+def _none_label(column: object) -> str | None:
+    """The value of a list that means “none”, if it has one."""
+    if not isinstance(column, Category) or _yes_no(column):
+        return None
+    return next((value for value in column.values if bare(value) in _NONE), None)
+
+
+@remembered(200)
+def _language_lexicon(lang: str) -> _Lexicon:
+    words, known = LANGUAGES[lang], _Lexicon()
+    for key, phrases in _kinds(words, lang).items():
+        for phrase in phrases:
+            known.add(_phrase(phrase, lang), "kind", key)
+    tables: list[tuple[str, dict[str, str]]] = [
+        ("share", words.shares),
+        ("before", words.before),
+        ("after", words.after),
+        ("daysign", words.days),
+        ("period", words.periods),
+        ("unit", words.units),
+        ("num", words.numbers),
+        ("ord", words.ordinals),
+    ]
+    for role, table in tables:
+        for value, line in table.items():
+            for phrase in line.split("|"):
+                known.add(_phrase(phrase, lang), role, value)
+    for role, line in words.small.items():
+        for phrase in line.split("|"):
+            known.add(_phrase(phrase, lang), role, True)
+    for place, month in enumerate(words.months.split("|")):
+        forms = [month, *((month + "ja", month + "ju", month + "jem") if lang == "sl" else (month[:3],))]
+        for form in forms if month != "may" else ["may"]:
+            known.add((stem(form, lang),), "month", place + 1)
+    known.add(
+        _phrase("po letih", "sl") if lang == "sl" else ("per", "year"), "by year", True
+    )  # “po letu 2020” is a date
+    for role, line in (("stop", words.stop), ("rows", words.rows)):
+        for word in line.split("|"):
+            known.add(_phrase(word, lang), role, True)
+    return known
+
+
+def _kinds(words: Vocabulary, lang: str) -> dict[str, list[str]]:
+    """The phrases of every question on Ask. One without a line in `words` is known by its card."""
+    found = {}
+    for key in asked_on("ask"):
+        if key in words.kinds:
+            found[key] = words.kinds[key].split("|")
+        elif key not in ("quantile", "noisy_argmax", "vector_mean", "proportion"):
+            with speaking(lang):
+                found[key] = [catalogue[key].card.noun, catalogue[key].card.title]
+    return found
+
+
+@remembered(200)
+def _lexicon(schema: Schema, lang: str) -> _Lexicon:
+    """All phrases that a question about this table may use."""
+    base, known = _language_lexicon(lang), _Lexicon()
+    known.phrases = {phrase: dict(roles) for phrase, roles in base.phrases.items()}
+    known.stems = set(base.stems)
+    classes = [[_phrase(word, lang) for word in line.split("|")] for line in ALIKE]
+    for name, column in schema.columns.items():
+        words = _phrase(_name_words(name), lang)
+        known.add(words, "col", (3, name), own=True)
+        spread = [word for word in words if len(word) > 1]
+        generic = {stem(word, lang) for word in GENERIC}
+        if len(spread) > 1:
+            head = spread.index("of") if "of" in spread else len(spread)
+            for place, word in enumerate(spread):
+                if word not in generic:
+                    known.add((word,), "col", (2 if place < head else 1.5, name), own=True)
+        if len(words) > 1 and words[0] in ("has", "is", "ima", "je"):  # has_car → car
+            known.add(words[1:], "col", (2.5, name), own=True)
+        for members in classes:
+            if any(len(member) == 1 and member[0] in words for member in members):
+                for member in members:
+                    known.add(member, "col", (1, name), own=True)
+        if isinstance(column, (Category, ItemSet)) and not _yes_no(column) and column.size <= _MOST_VALUES:
+            _add_values(known, name, column, lang)
+    for title, (name, _) in schema.lookups.items():
+        known.lookups[title] = name
+        known.add(_phrase(_name_words(title), lang), "col", (3, f"\0{title}"), own=True)
+    known.written = _offered(schema, lang)
+    for word in sorted(known.stems):
+        known.by_letter.setdefault(word[0], []).append(word)
+    return known
+
+
+def _add_values(known: _Lexicon, name: str, column: Category | ItemSet, lang: str) -> None:
+    table = column.spellings if isinstance(column, Category) else ""
+    tables = [spelling_lines(table)] if table else []
+    if not table and isinstance(column, Category):
+        for usual in map(spelling_lines, _SPELLINGS):
+            spelled = {normal(word) for line in usual for word in line}
+            tables += [usual] if {normal(value) for value in column.values} <= spelled else []
+    seen: dict[str, set[str]] = {}
+    for value in column.values:
+        for written in {value, called(value)}:
+            phrase = _phrase(_name_words(written), lang)
+            if sum(map(len, phrase)) > 1:
+                known.add(phrase, "val", (3, name, value), own=True)
+            if len(phrase) > 1:
+                for word in phrase:
+                    if len(word) > 2:
+                        seen.setdefault(word, set()).add(value)
+        for lines in tables:
+            for line in lines:
+                if normal(value) in map(normal, line):
+                    for other in line:
+                        if len(other) > 2:
+                            known.add(_phrase(other, lang), "val", (2, name, value), own=True)
+    for word, values in seen.items():
+        if len(values) == 1 and (word,) not in known.phrases and not word.isdigit():
+            known.add((word,), "val", (2, name, next(iter(values))), own=True)
+
+
+def _spelled(tokens: list[_Token], known: _Lexicon) -> None:
+    """A word that nothing knows becomes the nearest known one: an inflected form, or a misspelling."""
+    place = -1
+    while (place := place + 1) < len(tokens):
+        token = tokens[place]
+        word = token.stem
+        if token.number is not None or token.day or word in known.stems or len(word) < 4:
+            continue
+        if (denied := re.match("non|ne", word)) and word[denied.end() :] in known.own:  # nekadilec
+            token.stem = word[denied.end() :]
+            tokens.insert(place, _Token(token.text, denied[0]))
+            continue
+        if near := _begins_alike(word, known):
+            token.stem = near
+            continue
+        found = process.extractOne(word, known.by_letter.get(word[0], ()), scorer=fuzz.ratio, score_cutoff=72)
+        if found and len(found[0]) > 3:
+            most = 1 if len(word) <= 5 else 2 if len(word) <= 9 else 3
+            if OSA.distance(word, found[0]) <= most:
+                token.stem = found[0]
+
+
+def _begins_alike(word: str, known: _Lexicon) -> str | None:
+    """The table's own word that shares the longest beginning."""
+    best, length = None, 0
+    for other in known.by_letter.get(word[0], ()):
+        shared = Prefix.similarity(word, other)
+        if shared >= 5 and shared >= 0.62 * max(len(word), len(other)) and shared > length and other in known.own:
+            best, length = other, shared
+    return best
+
+
+def _marked(tokens: list[_Token], known: _Lexicon) -> list[_Mark]:
+    marks, place = [], 0
+    while place < len(tokens):
+        for length in range(min(_LONGEST_PHRASE, len(tokens) - place), 0, -1):
+            phrase = tuple(token.stem for token in tokens[place : place + length])
+            roles = known.phrases.get(phrase)
+            if roles:
+                break
+        else:
+            length, roles = 1, {}
+        token = tokens[place]
+        if length == 1 and token.number is not None:
+            roles = {**(roles or {}), "number": token.number, **({"ordinal": True} if token.ordinal else {})}
+        if length == 1 and token.day is not None:
+            roles = {**(roles or {}), "day": token.day}
+        marks.append(_Mark(place, place + length - 1, dict(roles or {})))
+        place += length
+    return marks
+
+
+@dataclass
+class _Bound:
+    """A comparison with a number."""
+
+    first: int  # places among the marks
+    last: int
+    op: str
+    values: list[Fraction]
+    unit: str = ""
+    aged: bool = False
+
+
+@dataclass
+class _Cond:
+    place: int
+    column: str
+    op: str
+    operand: Json
+    labels: list[str] = field(default_factory=list)
+    negated: bool = False
+
+
+class _Parse:
+    """One text over one table, in one language."""
+
+    def __init__(self, text: str, schema: Schema, lang: str) -> None:
+        self.schema, self.lang = schema, lang
+        self.known = _lexicon(schema, lang)
+        self.tokens = _cut(text, lang)[:_MOST_WORDS]
+        _spelled(self.tokens, self.known)
+        self.marks = _marked(self.tokens, self.known)
+        self.conds: list[_Cond] = []
+        self.by: list[Json] = []
+        self.kinds: list[str] = []
+        self.shares: list[str] = []
+        self.guessed = False
+        self.compare = False
+        self.other_columns: list[str] = []
+        self.dates = schema.of_kind(Date)
+        self.numbers = schema.of_kind(Number)
+
+    # Small helpers
+
+    def has(self, place: int, *roles: str) -> bool:
+        return 0 <= place < len(self.marks) and any(role in self.marks[place].roles for role in roles)
+
+    def free(self, place: int, role: str) -> bool:
+        return self.has(place, role) and not self.marks[place].used
+
+    def words(self, place: int) -> str:
+        mark = self.marks[place]
+        return " ".join(token.text for token in self.tokens[mark.first : mark.last + 1])
+
+    def column_at(self, place: int, kinds: tuple[type, ...] = ()) -> str | None:
+        """The column that a mark means; of several, the one that it names best."""
+        if not self.has(place, "col"):
+            return None
+        senses = sorted(self.marks[place].roles["col"], key=lambda sense: -sense[0])
+        best = [name for weight, name in senses if not kinds or isinstance(self.declared(name), kinds)]
+        return best[0] if best else None
+
+    def declared(self, name: str) -> object:
+        return self.schema.columns.get(self.known.lookups.get(name[1:], name) if name.startswith("\0") else name)
+
+    def weight_at(self, place: int) -> float:
+        return max((sense[0] for sense in self.marks[place].roles.get("col", ())), default=0)
+
+    def like(self, word: str, kinds: tuple[type, ...] = (Number,)) -> list[str]:
+        """The columns whose name has a word of the same class."""
+        own = {stem(word, self.lang)}
+        senses = [sense for word in own for sense in self.known.phrases.get((word,), {}).get("col", ())]
+        names = [name for _, name in sorted(senses, key=lambda sense: -sense[0])]
+        return [name for name in names if isinstance(self.declared(name), kinds)]
+
+    @property
+    def ages(self) -> list[str]:
+        return self.like("age" if self.lang == "en" else "starost")
+
+    # The steps
+
+    def run(self) -> None:
+        self._days()
+        self._percents()
+        self._bounds()
+        self._by()
+        self._values()
+        self._yes_columns()
+
+    def _days(self) -> None:
+        """Dates and spans of time become conditions on a date column, or on a number of years."""
+        spans: list[tuple[int, int, date, date]] = []
+        place = 0
+        while place < len(self.marks):
+            found = self._span(place)
+            if found is None:
+                place += 1
+                continue
+            spans.append((place, *found))
+            place = found[0] + 1
+        skip = -1
+        for number, (first, last, low, high) in enumerate(spans):
+            if first <= skip:
+                continue
+            before = first - 1
+            while self.has(before, "stop") and not self.has(before, "daysign", "between", "before", "by"):
+                before -= 1
+            sign = self.marks[before].roles.get("daysign") if before >= 0 else None
+            bare_year = first == last and "day" not in self.marks[first].roles
+            year_number = self._year_column() if bare_year else None
+            if bare_year and not (sign or self.has(before, "between")):
+                continue
+            if not self.dates and year_number is None:
+                continue
+            joined = number + 1 < len(spans) and spans[number + 1][0] - last <= 3
+            second = spans[number + 1] if joined and self._only(last + 1, spans[number + 1][0] - 1, "to") else None
+            if bare_year and self.has(before, "before") and sign is None:
+                continue
+            column = self._date_column(before, last) if self.dates else None
+            if column is None:
+                self._years(year_number, sign, low, first, before)
+                continue
+            operand: Json
+            if second is not None and (self.has(before, "between") or sign in (">=", None)):
+                op, operand = "between", [low.isoformat(), second[3].isoformat()]
+                skip, last = second[1], second[1]
+            elif sign in (">=", "<"):
+                op, operand = sign, low.isoformat()
+            elif sign in (">", "<="):
+                op, operand = sign, high.isoformat()
+            else:
+                op, operand = "between", [low.isoformat(), high.isoformat()]
+            self.conds.append(_Cond(first, column, op, operand))
+            for at in range(max(before, 0) if sign or self.has(before, "between") else first, last + 1):
+                self.marks[at].take("when")
+
+    def _span(self, place: int) -> tuple[int, date, date] | None:
+        """A day, month, quarter or year that starts at a mark: its last mark, first and last day."""
+        mark = self.marks[place]
+        if "day" in mark.roles:
+            return place, mark.roles["day"], mark.roles["day"]
+        month = mark.roles.get("month")
+        if month and (year := self._year(place + 1)):
+            return place + 1, date(year, month, 1), date(year, month, monthrange(year, month)[1])
+        if month and self.has(place + 1, "number") and (year := self._year(place + 2)):
+            return self._one_day(place + 2, year, month, self.marks[place + 1].roles["number"])
+        if "number" in mark.roles and self.has(place + 1, "month") and (year := self._year(place + 2)):
+            return self._one_day(place + 2, year, self.marks[place + 1].roles["month"], mark.roles["number"])
+        quarter = mark.roles.get("ord") or (text_of(mark.roles["number"]) if "ordinal" in mark.roles else None)
+        if quarter and self.has(place + 1, "period") and self.marks[place + 1].roles["period"] == "quarter":
+            at = place + 2
+            while self.has(at, "stop", "daysign") and not self._year(at):
+                at += 1
+            if (year := self._year(at)) and quarter in "1234":
+                last = 3 * int(quarter)
+                return at, date(year, last - 2, 1), date(year, last, monthrange(year, last)[1])
+        if year := self._year(place):
+            return place, date(year, 1, 1), date(year, 12, 31)
+        return None
+
+    def _one_day(self, last: int, year: int, month: int, day: Fraction) -> tuple[int, date, date] | None:
+        try:
+            found = date(year, month, int(day))
+        except ValueError:
+            return None
+        return last, found, found
+
+    def _year(self, place: int) -> int | None:
+        if not self.has(place, "number"):
+            return None
+        number = self.marks[place].roles["number"]
+        plain = re.fullmatch(r"\d{4}", self.tokens[self.marks[place].first].text)
+        return int(number) if plain and 1900 <= number <= 2100 else None
+
+    def _only(self, first: int, last: int, role: str) -> bool:
+        return any(self.has(at, role) for at in range(first, last + 1))
+
+    def _year_column(self) -> str | None:
+        columns = [(name, self.schema.columns[name]) for name in self.numbers]
+        return next((name for name, column in columns if isinstance(column, Number) and column.years), None)
+
+    def _years(self, column: str | None, sign: str | None, low: date, first: int, before: int) -> None:
+        if column is not None:
+            self.conds.append(_Cond(first, column, sign or "=", low.year))
+            for at in range(max(before, 0), first + 1):
+                self.marks[at].take("when")
+
+    def _date_column(self, before: int, last: int) -> str | None:
+        for at in sorted(range(len(self.marks)), key=lambda at: min(abs(at - before), abs(at - last))):
+            if (name := self.column_at(at, (Date,))) and self.column_at(at) == name:
+                self.marks[at].take("date")
+                return name
+        self.guessed = self.guessed or len(self.dates) > 1
+        return self.dates[0]
+
+    def _percents(self) -> None:
+        """Percentiles: “90th percentile”, “top 10 %”, “9 out of 10”."""
+        for at in range(len(self.marks)):
+            if self.free(at, "share"):
+                self._share(self.marks[at].roles["share"], at)
+            elif self.free(at, "percentile"):
+                self.marks[at].take("percentile")
+                back = at - 1
+                while back >= 0 and (self.has(back, "number") or self.has(back, "and", "to")):
+                    if self.has(back, "number"):
+                        self._share(text_of(self.marks[back].roles["number"] / 100), back)
+                    else:
+                        self.marks[back].take("and")
+                    back -= 1
+                self.kinds.append("quantile")
+            elif self.free(at, "number") and self.has(at + 1, "per cent"):
+                self._percent(at)
+            elif self._of_ten(at):
+                share = self.marks[at].roles.get("number") or Fraction(self.marks[at].roles["num"])
+                whole = next(self.marks[place] for place in range(at + 1, at + 4) if self._ten(place))
+                total = whole.roles.get("number") or Fraction(whole.roles["num"])
+                if 0 < share < total:
+                    self._share(text_of(share / total), at)
+                    for place in range(at, self.marks.index(whole) + 1):
+                        self.marks[place].take("share")
+                    self._take_near("below")
+        self.shares.reverse() if len(self.shares) > 1 and self.shares[0] > self.shares[-1] else None
+
+    def _ten(self, at: int) -> bool:
+        return self.has(at, "number", "num") and str(
+            self.marks[at].roles.get("num") or text_of(self.marks[at].roles["number"])
+        ) in ("10", "100")
+
+    def _of_ten(self, at: int) -> bool:
+        """“9 out of 10”, “devet od desetih”."""
+        if not self.has(at, "number", "num") or self.marks[at].used:
+            return False
+        joint = " ".join(token.text.lower() for token in self.tokens[self.marks[at].last + 1 :][:2])
+        steps = (2, 3) if joint == "out of" else (2,) if joint.startswith("od ") else ()
+        return any(self._ten(at + step) for step in steps)
+
+    def _percent(self, at: int) -> None:
+        number = self.marks[at].roles["number"] / 100
+        before = at - 1
+        while self.has(before, "stop") and not self.has(before, "top", "bottom"):
+            before -= 1
+        if not 0 < number < 1:
+            return
+        if self.has(before, "top"):
+            self._share(text_of(1 - number), at)
+            self.marks[before].take("top")
+        elif self.has(before, "bottom"):
+            self._share(text_of(number), at)
+            self.marks[before].take("bottom")
+        elif self._take_near("below"):
+            self._share(text_of(number), at)
+        else:
+            return
+        self.marks[at + 1].take("per cent")
+
+    def _take_near(self, role: str) -> bool:
+        for mark in self.marks:
+            if role in mark.roles and not mark.used:
+                mark.take(role)
+                return True
+        return False
+
+    def _share(self, share: str, at: int) -> None:
+        self.shares.append(share)
+        self.marks[at].take("share")
+        self.kinds.append("quantile")
+
+    def _amount(self, at: int) -> Fraction | None:
+        if not self.has(at, "number", "num") or self.marks[at].used:
+            return None
+        roles = self.marks[at].roles
+        return roles["number"] if "number" in roles else Fraction(roles["num"])
+
+    def _bounds(self) -> None:
+        at = 0
+        while at < len(self.marks):
+            bound = self._bound(at)
+            if bound is None:
+                at += 1
+                continue
+            self._settle(bound)
+            at = bound.last + 1
+        for place in range(len(self.marks)):  # “third year”, “rating 5”, “no overtime”
+            self._equal(place)
+
+    def _bound(self, at: int) -> _Bound | None:
+        first = self._amount(at)
+        if first is None or (
+            "num" in self.marks[at].roles
+            and "number" not in self.marks[at].roles
+            and not self.has(at - 1, "before", "between")
+            and not self.has(at + 1, "unit", "to")
+        ):
+            return None
+        end = at + 1
+        if self.has(end, "unit") and not self.has(end, "to"):
+            end += 1
+        second = self._amount(end + 1) if self.has(end, "to") else None
+        if second is not None and second > first and (not self.has(end, "and") or self.has(at - 1, "between")):
+            start = at - 1 if self.has(at - 1, "between") and not self.has(at - 1, "col") else at
+            aged = self.has(at - 1, "col") and self.column_at(at - 1) in self.ages
+            return self._with_unit(_Bound(start, end + 1, "between", [first, second], aged=aged))
+        aged = False
+        start, op = at, ""
+        if self.has(at - 1, "before") and not self.marks[at - 1].used:
+            start, op = at - 1, self.marks[at - 1].roles["before"]
+            typed = bare(self.words(at - 1))
+            aged = any(word in typed for word in ("older", "younger", "starejs", "mlajs"))
+        after = at + 1
+        while self.has(after, "unit") and not self.has(after, "after"):
+            after += 1
+        last = at
+        if not op and self.has(after, "after"):
+            op, last = self.marks[after].roles["after"], after
+            typed = bare(self.words(after))
+            aged = any(word in typed for word in ("older", "younger", "starejs", "mlajs"))
+        if not op:
+            return None
+        return self._with_unit(_Bound(start, last, op, [first], aged=aged))
+
+    def _with_unit(self, bound: _Bound) -> _Bound:
+        for at in range(bound.first, bound.last + 2):
+            if self.has(at, "unit") and not self.has(at, "number"):
+                bound.unit = self.marks[at].roles["unit"]
+                bound.last = max(bound.last, at) if not self._full(at) else bound.last
+        return bound
+
+    def _full(self, at: int) -> bool:
+        return self.weight_at(at) >= 2
+
+    def _settle(self, bound: _Bound) -> None:
+        column, near = self._bounded(bound)
+        if column is None:
+            return
+        values, declared = bound.values, self.schema.columns[column]
+        if bound.unit == "hours" and isinstance(declared, Number) and bare(declared.measure).startswith("min"):
+            values = [value * 60 for value in values]
+        operand: Json = [text_of(value) for value in values] if bound.op == "between" else text_of(values[0])
+        self.conds.append(_Cond(bound.first, column, bound.op, operand))
+        for at in range(bound.first, bound.last + 1):
+            self.marks[at].take("bound")
+        if near is not None:
+            self.marks[near].take("bound")
+
+    def _bounded(self, bound: _Bound) -> tuple[str | None, int | None]:
+        """The column that a comparison is about, and the mark that names it."""
+        after = bound.last + 1
+        while self.has(after, "stop", "unit") and not self.has(after, "col", "among", "have", "by", "not"):
+            after += 1
+        if (
+            self.has(after, "stop")
+            and self.lang == "en"
+            and self.words(after) in ("of", "to")
+            and self.has(after + 1, "col")
+        ):
+            after += 1
+        before = bound.first - 1
+        skipped = 0
+        while (self.has(before, "stop", "have") and not self.has(before, "col")) and skipped < 4:
+            before, skipped = before - 1, skipped + 1
+        close = [at for at in (before, after) if self.column_at(at, (Number,)) and not self.marks[at].used]
+        inside = [at for at in range(bound.first, bound.last + 1) if self.column_at(at, (Number,))]
+        close = [at for at in close if self._number_first(at)]
+        if self.ages and (bound.aged or (bound.unit == "years" and not close)):
+            at = next((at for at in [*inside, *close] if self.column_at(at, (Number,)) in self.ages), None)
+            return self.ages[0], at
+        if close:
+            best = max(close, key=lambda at: (self.weight_at(at), at == before))
+            if before in close and self.weight_at(before) >= 1:
+                best = before if not (after in close and self.weight_at(after) > self.weight_at(before)) else after
+            return self.column_at(best, (Number,)), best
+        if bound.unit and (by_unit := self._of_unit(bound.unit)):
+            self.guessed = self.guessed or len(by_unit) > 1
+            return by_unit[0], None
+        if self.ages and all(0 <= value <= 120 for value in bound.values) and not bound.unit:
+            return self.ages[0], None
+        wide = [name for name in self.numbers if self._within(name, bound.values)]
+        if len(wide) == 1:
+            return wide[0], None
+        money = [name for name in self._of_unit("money") if name in wide]
+        if money:
+            self.guessed = self.guessed or len(money) > 1
+            return money[0], None
+        if wide:
+            self.guessed, self.other_columns = True, wide[1:]
+            return wide[0], None
+        return None, None
+
+    def _number_first(self, at: int) -> bool:
+        """Does this mark mean a number before anything else?"""
+        name = self.column_at(at)
+        return name is not None and (isinstance(self.declared(name), Number) or self.weight_at(at) < 2)
+
+    def _within(self, name: str, values: list[Fraction]) -> bool:
+        column = self.schema.columns[name]
+        return isinstance(column, Number) and all(column.lower <= value <= column.upper for value in values)
+
+    def _of_unit(self, unit: str) -> list[str]:
+        named = {
+            "years": ("year", "years", "age", "leta", "let", "starost"),
+            "money": ("income", "cost", "amount", "price", "dohodek", "strošek", "znesek", "cena"),
+            "minutes": ("waiting", "minutes", "čakalna", "minute"),
+            "hours": ("hours", "waiting", "ure", "čakalna"),
+            "days": ("days", "dnevi", "dni"),
+            "points": ("points", "rating", "household", "točke", "ocena", "gospodinjstva"),
+        }[unit]
+        signs = {"money": ("€", "$", "eur", "usd", "£"), "minutes": ("min",), "hours": ("h", "hour", "ur", "min")}
+        found = [
+            name
+            for name in self.numbers
+            if isinstance(column := self.schema.columns[name], Number) and bare(column.measure) in signs.get(unit, ())
+        ]
+        stems = {stem(word, self.lang) for word in named}
+        found += [name for name in self.numbers if stems & set(_phrase(_name_words(name), self.lang))]
+        return list(dict.fromkeys(found))
+
+    def _equal(self, at: int) -> None:
+        mark = self.marks[at]
+        if mark.used:
+            return
+        exact = mark.roles.get("number", Fraction(mark.roles["ord"]) if "ord" in mark.roles else None)
+        if exact is not None:
+            for near in (at + 1, at - 1):
+                name = self.column_at(near, (Number,))
+                if name is None and self.has(near, "period", "unit"):
+                    name = self._small_year() if mark.roles.get("ord") or "number" in mark.roles else None
+                if name and not self.marks[near].used and self._within(name, [exact]):
+                    op = "="
+                    last = max(at, near)
+                    if self.has(last + 1, "after"):
+                        op = self.marks[last + 1].roles["after"]
+                        self.marks[last + 1].take("after")
+                    self.conds.append(_Cond(at, name, op, text_of(exact)))
+                    mark.take("bound")
+                    self.marks[near].take("bound")
+                    return
+        if "not" in mark.roles and (name := self.column_at(at + 1)) and isinstance(self.declared(name), Number):
+            column = self.schema.columns[name]
+            if isinstance(column, Number) and column.lower <= 0 <= column.upper and not self.marks[at + 1].used:
+                self.conds.append(_Cond(at, name, "=", "0"))
+                mark.take("bound")
+                self.marks[at + 1].take("bound")
+
+    def _small_year(self) -> str | None:
+        """A small number that is a year: of study."""
+        stems = {stem(word, self.lang) for word in ("year", "leto", "letnik")}
+        for name in self.numbers:
+            if stems & set(_phrase(_name_words(name), self.lang)) and self.schema.columns[name].size <= _FEW:
+                return name
+        return None
+
+    def _by(self) -> None:
+        at = 0
+        while at < len(self.marks):
+            if self.free(at, "by") and (found := self._group(at + 1)) is not None:
+                end, groups = found
+                self.by += groups
+                for place in range(at, end + 1):
+                    self.marks[place].take("by")
+                at = end
+            elif self.free(at, "by year") and (self.dates or self._small_year()):
+                small = self._small_year()
+                self.by.append(self._ref(small) if small else {"column": self._date_near(at), "by": "year"})
+                self.marks[at].take("by")
+            elif self.free(at, "compare"):
+                self.compare = True
+            at += 1
+        if not self.by:
+            self._implied_groups()
+
+    def _group(self, at: int) -> tuple[int, list[Json]] | None:
+        start = at
+        while self.has(at, "stop", "rows", "daysign") and not self.has(at, "col", "period", "band") and at < start + 3:
+            at += 1
+        step = None
+        if (amount := self._amount(at)) is not None and self.has(at + 1, "period", "unit", "band", "col"):
+            step, at = amount, at + 1
+        first = self._one_group(at, step)
+        if first is None:
+            return None
+        end, groups = first
+        while self.has(end + 1, "and") and (more := self._one_group(end + 2, None)) is not None:
+            end, groups = more[0], [*groups, *more[1]]
+        return end, groups
+
+    def _one_group(self, at: int, step: Fraction | None) -> tuple[int, list[Json]] | None:
+        while self.has(at, "stop") and not self.has(at, "col", "period", "band"):
+            at += 1
+        if not 0 <= at < len(self.marks):
+            return None
+        mark, name = self.marks[at], self.column_at(at)
+        period = mark.roles.get("period")
+        if period and (name is None or self.weight_at(at) < 2):
+            small = self._small_year() if period == "year" else None
+            if small is not None:
+                return at, [self._ref(small, step)]
+            if self.dates and not (self.has(at - 1, "by") and self.words(at - 1).lower() == "na" and period != "year"):
+                end, column = at, self._date_near(at)
+                for near in (at + 1, at + 2):
+                    if (named := self.column_at(near, (Date,))) and self.weight_at(near) >= 1:
+                        end, column = near, named
+                        period = "month_of_year" if period == "month" else period
+                        break
+                return end, [{"column": column, "by": period}]
+        if name is None or (name in self.dates and self.has(at, "rows")):
+            return None
+        declared = self.declared(name)
+        end = at
+        for near in (at + 1, at + 2, at + 3, at + 4):
+            amount = self._amount(near)
+            if amount is not None and self.has(near + 1, "unit", "period", "band"):
+                step = amount
+            if self.has(near, "band"):
+                end = near
+        if isinstance(declared, Number):
+            tail = self.tokens[self.marks[at].last + 1 :]
+            if any(token.stem.startswith("desetletn") for token in tail):
+                step, end = Fraction(10), len(self.marks) - 1
+            return end, [self._ref(name, step)]
+        if isinstance(declared, Date):
+            period = next(
+                (self.marks[near].roles["period"] for near in (at - 1, at + 1) if self.has(near, "period")), "month"
+            )
+            return end, [{"column": name, "by": period}]
+        if isinstance(declared, ItemSet):
+            return None
+        return end, [self._ref(name, step)]
+
+    def _date_near(self, at: int) -> str:
+        named = [name for place in range(len(self.marks)) if (name := self.column_at(place, (Date,)))]
+        if not named and len(self.dates) > 1:
+            self.guessed = True
+        return named[0] if named else self.dates[0]
+
+    def _ref(self, name: str, step: Fraction | None = None) -> Json:
+        if name.startswith("\0"):
+            return {"column": self.known.lookups[name[1:]], "by": name[1:]}
+        column = self.schema.columns[name]
+        if not isinstance(column, Number):
+            return name
+        if step is None or (step / column.step).denominator != 1 or step <= 0:
+            step = self._usual_step(name, column)
+        return {"column": name, "step": text_of(step)}
+
+    def _usual_step(self, name: str, column: Number) -> Fraction:
+        if column.size <= _FEW:
+            return column.step
+        width = column.upper - column.lower
+        if name in self.ages and width <= 150 and column.step == 1:
+            return Fraction(10)
+        steps = sorted(column.step * base * 10**power for power in range(8) for base in (1, 2, 5))
+        return steps[min(bisect_left(steps, width / _EDGES), len(steps) - 1)] or round_step(width)
+
+    def _implied_groups(self) -> None:
+        """“men vs women”, “does education affect income?”"""
+        named = [(at, name) for at in range(len(self.marks)) if self._names(at) and (name := self.column_at(at))]
+        numbers = [name for _, name in named if isinstance(self.declared(name), Number)]
+        if self.compare and numbers:
+            for at, name in named:
+                if isinstance(self.declared(name), Category):
+                    self.by.append(self._ref(name))
+                    self.marks[at].take("by")
+                    return
+        versus = [at for at in range(len(self.marks)) if self.free(at, "versus")]
+        if versus and numbers:
+            for _, name in named:
+                if isinstance(self.declared(name), Category) and name != numbers[0]:
+                    self.by.append(self._ref(name))
+                    for place, other in named:
+                        if other == name:
+                            self.marks[place].take("by")
+                            if self.has(place - 1, "not"):
+                                self.marks[place - 1].take("by")
+                    return
+        if numbers:  # “smokers and non-smokers”
+            for place, (first, name) in enumerate(named):
+                later = [other for other, same in named[place + 1 :] if same == name and _yes_no(self.declared(name))]
+                if later:
+                    self.by.append(name)
+                    self.marks[first].take("by")
+                    for again in later:
+                        self.marks[again].take("by")
+                        if self.has(again - 1, "not"):
+                            self.marks[again - 1].take("by")
+                    return
+
+    def _names(self, at: int) -> bool:
+        """Does a free mark name a column rather than a value?"""
+        values = [sense[0] for sense in self.marks[at].roles.get("val", ())]
+        return self.free(at, "col") and self.weight_at(at) > max(values, default=0)
+
+    def _negated(self, at: int) -> int | None:
+        """The mark that denies this one."""
+        for near in range(at - 1, max(at - 5, -1), -1):
+            if self.has(near, "not") and not (self.marks[near].used and self.marks[near].took != "not"):
+                return near
+            if self.has(near, "col", "val", "kind", "or") or not self.has(near, "stop", "among", "have", "rows", "to"):
+                return None
+        return None
+
+    def _values(self) -> None:
+        """Values of lists become conditions."""
+        for at in range(len(self.marks)):
+            mark = self.marks[at]
+            if mark.used or "val" not in mark.roles:
+                continue
+            best = max(weight for weight, _, _ in mark.roles["val"])
+            senses = [(name, value) for weight, name, value in mark.roles["val"] if weight == best]
+            if self.has(at, "col") and self.weight_at(at) > best:
+                continue
+            if ("not" in mark.roles or "none" in mark.roles) and not any(
+                self.column_at(near) == senses[0][0] for near in (at + 1, at + 2)
+            ):
+                continue
+            near_names = {self.column_at(near) for near in range(at - 2, at + 3)}
+            name, value = next(((n, v) for n, v in senses if n in near_names), senses[0])
+            if len(senses) > 1 and name not in near_names:
+                self.guessed = True
+            denial = self._negated(at)
+            if denial is not None:
+                self.marks[denial].take("not")
+            mark.take("val")
+            self._add_value(at, name, value, denial is not None)
+            for near in (at - 2, at - 1, at + 1, at + 2):  # “permanent contract”, “in the Eye clinic”
+                if self.column_at(near) == name and not self.marks[near].used:
+                    self.marks[near].take("val")
+        self._same_column()
+
+    def _add_value(self, at: int, name: str, value: str, negated: bool) -> None:
+        several = isinstance(self.schema.columns[name], ItemSet)
+        for cond in self.conds:
+            if (
+                cond.column == name
+                and cond.labels
+                and cond.negated == negated
+                and not (several and not self._joined(cond, at))
+            ):
+                cond.labels.append(value)
+                return
+        self.conds.append(_Cond(at, name, "", None, [value], negated))
+
+    def _joined(self, cond: _Cond, at: int) -> bool:
+        return any(self.has(place, "or") for place in range(cond.place, at))
+
+    def _same_column(self) -> None:
+        """All values of a list are groups, not a condition; so are values that are compared."""
+        for cond in [cond for cond in self.conds if len(cond.labels) > 1 and not cond.negated]:
+            column = self.schema.columns[cond.column]
+            if not isinstance(column, Category) or self.by:
+                continue
+            versus = any("versus" in mark.roles for mark in self.marks) or self._typed_compare()
+            if set(cond.labels) >= set(column.values):
+                self.conds.remove(cond)
+                self.by.append(cond.column)
+            elif versus:
+                self.by.append(cond.column)
+
+    def _typed_compare(self) -> bool:
+        return any("compare" in mark.roles and mark.first == 0 for mark in self.marks) and self.compare
+
+    def _yes_columns(self) -> None:
+        """“smokers”, “without a car”, “no scholarship”, “with a scholarship”."""
+        named = [at for at in range(len(self.marks)) if self.free(at, "col")]
+        plain_columns = [at for at in named if isinstance(self.declared(self.column_at(at) or ""), Category)]
+        joined = len(plain_columns) == 2 and self._only(plain_columns[0] + 1, plain_columns[1] - 1, "and")
+        if joined and len(named) == 2 and not self.conds and not self._typed_kinds() - {"crosstab"}:
+            return  # two columns beside each other: a cross table
+        if "crosstab" in self._typed_kinds() and len(plain_columns) > 1:
+            return
+        for at in named:
+            name = self.column_at(at) or ""
+            declared = self.declared(name)
+            denial = self._negated(at)
+            if (pair := _yes_no(declared)) and isinstance(declared, Category):
+                if denial is None and self._only_subject(at, named):
+                    continue
+                label = pair[0] if denial is None else pair[1]
+                if any(cond.column == name for cond in self.conds):
+                    self.marks[at].take("val")
+                    continue
+                self.conds.append(_Cond(at, name, "", None, [label]))
+            elif (none := _none_label(declared)) and isinstance(declared, Category):
+                if denial is not None:
+                    labels = [none]
+                elif self.has(at - 1, "with") or self.has(at - 2, "with"):
+                    labels = [value for value in declared.values if value != none]
+                else:
+                    continue
+                self.conds.append(_Cond(at, name, "", None, labels))
+            else:
+                continue
+            self.marks[at].take("val")
+            if denial is not None:
+                self.marks[denial].take("not")
+
+    def _only_subject(self, at: int, named: list[int]) -> bool:
+        """Is the question about this column itself, such as its distribution?"""
+        kinds = self._typed_kinds()
+        return bool(kinds & {"histogram", "top_item"}) and len(named) == 1
+
+    def _typed_kinds(self) -> set[str]:
+        return {mark.roles["kind"] for mark in self.marks if "kind" in mark.roles and not mark.used}
+
+    # The question
+
+    def reading(self) -> list[tuple[str, JsonObject]]:
+        """The possible questions, best first."""
+        kinds = [*self.kinds]
+        inside: list[str] = []
+        for mark in self.marks:
+            if "kind" in mark.roles and not mark.used:
+                kinds.append(mark.roles["kind"])
+            elif mark.roles.get("col") and not (mark.used and mark.took == "by"):
+                parts = [
+                    self.known.phrases.get((token.stem,), {}).get("kind")
+                    for token in self.tokens[mark.first : mark.last + 1]
+                ]
+                inside += [
+                    part for part in parts if part and mark.last > mark.first and part in ("mean", "median", "sum")
+                ]
+        targets = [
+            (at, name)
+            for at in range(len(self.marks))
+            if self.free(at, "col") and (name := self.column_at(at)) is not None
+        ]
+        targets = [(at, name) for at, name in targets if not (self.has(at, "rows") and name in self.dates)]
+        targets = [
+            (at, name) for at, name in targets if self.weight_at(at) > 1 or not self._shadowed(at, name, targets)
+        ]
+        numbers = [(at, name) for at, name in targets if isinstance(self.declared(name), Number)]
+        lists = [(at, name) for at, name in targets if isinstance(self.declared(name), (Category, ItemSet))]
+        days = [(at, name) for at, name in targets if isinstance(self.declared(name), Date)]
+        key = self._kind(kinds, numbers, lists, inside)
+        for mark in self.marks:
+            if "kind" in mark.roles and not mark.used:
+                mark.take("kind")
+        where = [self._row(cond) for cond in self.conds]
+        if key is None:
+            return self._without_kind(numbers, lists, days, where, inside)
+        return self._with_kind(key, numbers, lists, days, where)
+
+    def _shadowed(self, at: int, name: str, targets: list[tuple[int, str]]) -> bool:
+        """A loose synonym beside a word that names another column."""
+        kind = type(self.declared(name))
+        better = [other for place, other in targets if other != name and self.weight_at(place) > 1]
+        return self.has(at, "rows", "stop", "unit") or (
+            kind is Number and any(self._a_number(other) for other in better)
+        )
+
+    def _a_number(self, name: str) -> bool:
+        return isinstance(self.declared(name), Number)
+
+    def _kind(self, kinds: list[str], numbers: list[Json], lists: list[Json], inside: list[str]) -> str | None:
+        found = set(kinds)
+        for key in ("quantile", "iqr", "variance", "crosstab", "proportion", "cdf_tree", "density"):
+            if key in found:
+                return key
+        others = found - {"top_item", "histogram", "median", "mean", "sum", "count"}
+        if others:
+            return sorted(others, key=kinds.index)[0]
+        if "top_item" in found and not numbers and (lists or self.by):
+            return "top_item"
+        if "histogram" in found:
+            return "histogram"
+        for key in ("median", "mean"):
+            if key in found:
+                return key
+        if "sum" in found:
+            return "sum" if numbers or "count" not in found else "count"
+        if "count" in found:
+            return "count"
+        if "top_item" in found and self.by and numbers:
+            return None
+        return None
+
+    def _row(self, cond: _Cond) -> list[Json]:
+        if not cond.labels:
+            return [cond.column, cond.op, cond.operand]
+        labels = list(dict.fromkeys(cond.labels))
+        if isinstance(self.schema.columns[cond.column], ItemSet):
+            return [cond.column, "has none of" if cond.negated else "has", labels]
+        return [cond.column, "not in" if cond.negated else "in", labels]
+
+    def _asked(self, where: list[Json], **given: Json) -> JsonObject:
+        return {**given, **({"where": where} if where else {})}
+
+    def _grouped(self, where: list[Json]) -> JsonObject:
+        return {"by": self.by[0]} if self.by else {}
+
+    def _take(self, targets: list[tuple[int, str]], name: str) -> None:
+        for at, other in targets:
+            if other == name:
+                self.marks[at].take("target")
+
+    def _without_kind(
+        self, numbers: list[Json], lists: list[Json], days: list[Json], where: list[Json], inside: list[str]
+    ) -> list[tuple[str, JsonObject]]:
+        if numbers:
+            name = max(numbers, key=lambda found: self.weight_at(found[0]))[1]
+            self._take(numbers, name)
+            if inside:
+                return [(inside[0], self._asked(where, column=name, **self._grouped(where)))]
+            self.guessed = True
+            return [(key, self._asked(where, column=name, **self._grouped(where))) for key in ("median", "mean")]
+        if len(lists) + len(self.by) > 1 and len(lists) < 3:
+            names = [*(name for _, name in lists), *self.by]
+            for _, name in lists:
+                self._take(lists, name)
+            self.by = []
+            return [("crosstab", self._asked(where, columns=[self._plain_ref(name) for name in names]))]
+        if lists and not self.by:
+            self._take(lists, lists[0][1])
+            return [("histogram", self._asked(where, column=self._plain_ref(lists[0][1])))]
+        if days and not self.by:
+            self._take(days, days[0][1])
+            period = next((mark for mark in self.marks if "period" in mark.roles and not mark.used), None)
+            if period is not None:
+                period.take("period")
+            rule = period.roles["period"] if period is not None else "month"
+            return [("histogram", self._asked(where, column={"column": days[0][1], "by": rule}))]
+        if len(self.by) > 1:
+            return [("crosstab", self._asked(where, columns=self.by))]
+        if where or self.by:
+            return [("count", self._asked(where, **self._grouped(where)))]
+        return []
+
+    def _plain_ref(self, name: Json) -> Json:
+        return self._ref(name) if isinstance(name, str) else name
+
+    def _with_kind(
+        self, key: str, numbers: list[Json], lists: list[Json], days: list[Json], where: list[Json]
+    ) -> list[tuple[str, JsonObject]]:
+        parameters = {parameter.name: parameter for parameter in catalogue[key].card.parameters}
+        if key == "proportion":
+            return self._proportion(where, lists, numbers)
+        if key == "count":
+            if len(self.by) > 1:
+                return [("crosstab", self._asked(where, columns=self.by))]
+            if self.by and lists and not numbers and len(lists) == 1:
+                return self._without_kind([], lists, [], where, [])
+            if not self.by and lists and not numbers and not where and len(lists) == 1:
+                return self._without_kind([], lists, [], where, [])
+            return [(key, self._asked(where, **self._grouped(where)))]
+        if "columns" in parameters:
+            kind = (Number,) if parameters["columns"].kind != "columns" else (Category, Date)
+            found = [*numbers] if kind == (Number,) else [*lists, *days]
+            names: list[Json] = list(dict.fromkeys(name for _, name in found))
+            for name in names:
+                self._take(found, str(name))
+            names = [self._plain_ref(name) for name in names] + self.by
+            self.by = []
+            return [(key, self._asked(where, columns=names))] if names else []
+        takes = parameters["column"].kind if "column" in parameters else ""
+        fitting = {
+            "column.number": numbers,
+            "column.ordered": [*numbers, *days],
+            "column.listed": lists,
+            "column.category": lists,
+            "column.any": [*numbers, *lists, *days],
+        }.get(takes, [])
+        extra: JsonObject = (
+            {"share": self.shares if len(self.shares) > 1 else (self.shares or ["0.9"])[0]} if key == "quantile" else {}
+        )
+        if not fitting and takes in ("column.listed", "column.any", "column.category") and self.by:
+            grouped, self.by = self.by[0], self.by[1:]
+            return [(key, self._asked(where, column=grouped, **extra))]
+        if not fitting:
+            wide = [name for name in self.numbers if takes in ("column.number", "column.ordered", "column.any")]
+            self.guessed = True
+            return [(key, self._asked(where, column=name, **extra, **self._may_group(parameters))) for name in wide]
+        chosen = max(fitting, key=lambda found: self.weight_at(found[0]))
+        self._take(fitting, chosen[1])
+        if "by" not in parameters and key == "histogram" and self.by and isinstance(self.declared(chosen[1]), Category):
+            columns = [self._plain_ref(chosen[1]), *self.by]
+            self.by = []
+            return [("crosstab", self._asked(where, columns=columns))]
+        rest = [found for found in lists if found[1] != chosen[1] and not self.marks[found[0]].used]
+        if (
+            "by" in parameters
+            and not self.by
+            and len(rest) == 1
+            and (self.has(rest[0][0] - 1, "which") or rest[0][0] < chosen[0])
+        ):
+            self.by.append(self._plain_ref(rest[0][1]))
+            self._take(rest, rest[0][1])
+        column: Json = chosen[1]
+        if isinstance(self.declared(chosen[1]), Date) and takes == "column.any":
+            column = {"column": chosen[1], "by": "month"}
+        elif takes != "column.ordered" and str(column).startswith("\0"):
+            column = self._plain_ref(column)
+        return [(key, self._asked(where, column=column, **extra, **self._may_group(parameters)))]
+
+    def _may_group(self, parameters: JsonObject) -> JsonObject:
+        if "by" not in parameters or not self.by:
+            return {}
+        return {"by": self.by[0]}
+
+    def _proportion(self, where: list[Json], lists: list[Json], numbers: list[Json]) -> list[tuple[str, JsonObject]]:
+        """Which conditions say what is counted (`of`), and which of whom (`where`)."""
+        if not self.conds:
+            if lists and not self.by:
+                self._take(lists, lists[0][1])
+                self.guessed = True
+                return [("histogram", {"column": self._plain_ref(lists[0][1])})]
+            return []
+        ordered = sorted(self.conds, key=lambda cond: cond.place)
+        of, rest = self._split(ordered)
+        if not of:
+            of, rest = rest, []
+        given: JsonObject = {"of": [self._row(cond) for cond in of]}
+        return [("proportion", self._asked([self._row(cond) for cond in rest], **given, **self._grouped(where)))]
+
+    def _split(self, conds: list[_Cond]) -> tuple[list[_Cond], list[_Cond]]:
+        if len(conds) == 1:
+            return conds, []
+        strong = {stem(word, self.lang) for word in ("among", "amongst", "within", "med", "izmed", "pri")}
+        for cut in range(1, len(conds)):
+            gap = range(conds[cut - 1].place + 1, conds[cut].place + 1)
+            if any(token.stem in strong for at in gap for token in self._tokens_of(at)):
+                return conds[:cut], conds[cut:]
+        for cut in range(1, len(conds)):
+            gap = range(conds[cut - 1].place + 1, conds[cut].place + 1)
+            if any(self._says(at, "have") for at in gap):
+                return conds[cut:], conds[:cut]
+        for cut in range(1, len(conds)):
+            gap = range(conds[cut - 1].place + 1, conds[cut].place + 1)
+            if any(self.has(at, "among") for at in gap):
+                return conds[:cut], conds[cut:]
+        return conds[:1], conds[1:]
+
+    def _says(self, at: int, role: str) -> bool:
+        """Has the mark this role, or one of its words: “ima avto” is a column, and says “has”."""
+        return self.has(at, role) or any(
+            role in self.known.phrases.get((token.stem,), {}) for token in self._tokens_of(at)
+        )
+
+    def _tokens_of(self, at: int) -> list[_Token]:
+        return self.tokens[self.marks[at].first : self.marks[at].last + 1]
+
+    def unread(self) -> tuple[str, ...]:
+        """The words that no step used."""
+        left = []
+        for at, mark in enumerate(self.marks):
+            if mark.used:
+                continue
+            small = set(mark.roles) - {
+                "col",
+                "val",
+                "number",
+                "num",
+                "kind",
+                "month",
+                "day",
+                "ord",
+                "top",
+                "bottom",
+                "percentile",
+            }
+            if not small or ("number" in mark.roles) or ("val" in mark.roles and not small & {"stop", "not"}):
+                if any(sign.isalnum() for sign in self.words(at)):
+                    left.append(self.words(at))
+            elif small <= {"before", "after", "period", "unit", "not", "none", "per cent"} and "stop" not in small:
+                left.append(self.words(at))
+        return tuple(dict.fromkeys(left))
+
+
+def readings(text: str, facts: Facts) -> list[Meaning]:
+    """At most three questions that the text may mean, best first; none if it has no reading."""
+    return _either(text, facts)[0]
+
+
+def _either(text: str, facts: Facts) -> tuple[list[Meaning], AllowanceError | None]:
+    """In the reader's language; in the other one if that understands every word and this one does not."""
+    lang = current() if current() in LANGUAGES else "en"
+    found, refusal = _read(text, facts, lang)
+    if not found or found[0].unread:
+        other, _ = _read(text, facts, next(name for name in LANGUAGES if name != lang))
+        if other and not other[0].unread:
+            return other, None
+    return found, refusal
+
+
+def _read(text: str, facts: Facts, lang: str) -> tuple[list[Meaning], AllowanceError | None]:
+    """The readings, and why the first question that cannot be asked of this table cannot."""
+    parse = _Parse(text[:LONGEST], facts.schema, lang)
+    parse.run()
+    asked = parse.reading()
+    unread = parse.unread()
+    if parse.by[1:]:
+        unread += tuple(str(ref["column"] if isinstance(ref, dict) else ref) for ref in parse.by[1:])
+    found: list[Meaning] = []
+    refusal: AllowanceError | None = None
+    for key, given in asked:
+        try:
+            query = catalogue[key].build(facts, {"epsilon": USUAL, **given})
+        except AllowanceError as refused:
+            refusal = refusal or refused
+            continue
+        found.append(Meaning(key, given, query.sentence(), unread, parse.guessed))
+    return found[:MOST_READINGS], refusal
+
+
+def understood(text: str, facts: Facts) -> Meaning:
+    """The one question that a text means, or an error with its readings."""
+    found, refusal = _either(text, facts)
+    if not found:
+        raise refusal or NotUnderstood("read.nothing")
+    first = found[0]
+    offered = say("read.or").join(f"“{reading.sentence}”" for reading in found)
+    if first.unread:
+        unread = ", ".join(f"“{word}”" for word in first.unread)
+        raise NotUnderstood("read.unread", found, words=unread, readings=offered)
+    if first.guessed and len(found) > 1:
+        raise NotUnderstood("read.several", found, readings=offered)
+    return first
+
+
+# Completion
+
+
+def _offered(schema: Schema, lang: str) -> list[str]:
+    """What a completion may offer: kinds of questions, columns, values, in this order."""
+    words = LANGUAGES[lang]
+    kinds = [line.split("|")[0] for line in words.kinds.values()]
+    columns = [_name_words(name) for name in (*schema.columns, *schema.lookups)]
+    values = [
+        called(value)
+        for column in schema.columns.values()
+        if isinstance(column, (Category, ItemSet)) and not _yes_no(column)
+        for value in column.values[:_MOST_VALUES]
+    ]
+    small = [words.small["by"].split("|")[0], *(line.split("|")[0] for line in words.before.values())]
+    return list(dict.fromkeys([*kinds, *columns, *small, *values]))
+
+
+def vocabulary(schema: Schema) -> list[str]:
+    """Every phrase that `completions` may offer. Public facts alone."""
+    return list(_lexicon(schema, current() if current() in LANGUAGES else "en").written)
+
+
+def completions(text: str, schema: Schema) -> list[str]:
+    """The text with its last word completed, at most six ways. Public facts alone."""
+    text = text[:LONGEST]
+    return list(_completed(text, vocabulary(schema)))[:MOST_COMPLETIONS]
+
+
+def _completed(text: str, offered: list[str]) -> Iterator[str]:
+    starts = [match.start() for match in re.finditer(r"(?<!\S)\S", text)]
+    if not text.strip() or text[-1:].isspace():
+        return
+    for start in starts[-3:]:  # the longest run of typed words that begins a phrase
+        begun = bare(text[start:])
+        matching = [phrase for phrase in offered if bare(phrase).startswith(begun) and bare(phrase) != begun]
+        yield from (text[:start] + phrase for phrase in matching)
+        if matching:
+            return

@@ -1,0 +1,148 @@
+"""Questions in a person's own words: read right, said where not understood, from public facts alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import dpengine as dp
+from bench.reading import HERE, facts_of, fuzzed, language_of, lines_of, score, verdict
+from dpengine.declared.facts import Facts
+from dpengine.messages.language import speaking
+from dpengine.reading import reader, words
+
+LEAST_RIGHT, MOST_WRONG = 0.85, 0.02
+FILES = sorted(HERE.glob("*.jsonl"))
+SCHEMA = dp.Schema(
+    {
+        "income": dp.Number(0, 5_000, step=10, measure="€"),
+        "age": dp.Number(0, 100),
+        "sex": dp.Category(["female", "male"]),
+        "region": dp.Category(["North", "South"]),
+        "smoker": dp.yes_no(),
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def facts() -> dict[str, Facts]:
+    return facts_of()
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> dp.Table:
+    return _added(tmp_path_factory.mktemp("read"), "1000,30,female,North,yes\n" * 200)
+
+
+def _added(folder: Path, rows: str) -> dp.Table:
+    (folder / "people.csv").write_text("income,age,sex,region,smoker\n" + rows, encoding="utf-8")
+    given: dict[str, object] = {"schema": SCHEMA, "unit": dp.Unit.rows(), "relation": "replace"}
+    workspace = dp.open_workspace(folder / "home")
+    return workspace.add_table("people", folder / "people.csv", budget=dp.Budget("1", "1e-6"), **given)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_typed_questions_are_read_right_and_rarely_wrong_in_silence(path: Path) -> None:
+    lines = lines_of(path)
+    counted = score(lines)
+    assert counted["right"] >= LEAST_RIGHT * len(lines), counted
+    assert counted["wrong"] <= MOST_WRONG * len(lines), counted
+
+
+def test_both_languages_have_a_held_back_third() -> None:
+    sizes = {path.stem: len(lines_of(path)) for path in FILES}
+    assert sizes == {"en": 200, "en-held": 100, "sl": 200, "sl-held": 100}
+
+
+def test_a_wrong_reading_is_counted_as_wrong(facts: dict[str, Facts], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader that takes every median for a mean is found out."""
+    asked = [line for line in lines_of(HERE / "en.jsonl") if line["text"].startswith("median")]
+    assert asked and all(verdict(line, facts[line["schema"]])[0] == "right" for line in asked)
+    plain = reader._read
+
+    def broken(text: str, known: Facts, lang: str) -> tuple[list[reader.Meaning], dp.AllowanceError | None]:
+        found, refusal = plain(text, known, lang)
+        return [replace(one, key="mean" if one.key == "median" else one.key) for one in found], refusal
+
+    monkeypatch.setattr(reader, "_read", broken)
+    assert all(verdict(line, facts[line["schema"]])[0] == "wrong" for line in asked)
+
+
+def test_no_random_text_fails() -> None:
+    """How fast it is, `python -m bench.reading --fuzz 10000` says."""
+    fuzzed(2_000)
+
+
+def test_a_table_reads_a_question(table: dp.Table) -> None:
+    query = table.read("median income of women by region")
+    assert query.card.key == "median"
+    given = query.parameters()
+    assert (given["column"], given["by"], given["where"]) == ("income", "region", [["sex", "in", ["female"]]])
+    assert str(table.read("how many smokers over 50?", epsilon="0.2").parameters()["epsilon"]) == "0.2"
+    assert table.meter().used == 0
+
+
+def test_what_is_not_understood_is_said_with_the_readings(table: dp.Table) -> None:
+    with pytest.raises(dp.NotUnderstood) as unclear:
+        table.read("average income of gardeners")
+    assert "gardeners" in str(unclear.value) and unclear.value.readings[0].key == "mean"
+    with pytest.raises(dp.NotUnderstood) as several:
+        table.read("income by region")
+    assert [found.key for found in several.value.readings] == ["median", "mean"]
+    for text in ("", "?", "xyzzy plugh", "\0"):
+        with pytest.raises(dp.NotUnderstood) as nothing:
+            table.read(text)
+        assert nothing.value.code == "read.nothing" and not nothing.value.readings
+    with pytest.raises(dp.AllowanceError) as known:
+        table.read("how many people are there")  # their number is public here, and the refusal says so
+    assert known.value.code.startswith("count.")
+    with speaking("sl"), pytest.raises(dp.NotUnderstood) as unclear:
+        table.read("povprečje stolpca income za vrtnarje")
+    assert "vrtnarje" in str(unclear.value)
+
+
+def test_at_most_three_readings(facts: dict[str, Facts]) -> None:
+    for name, known in facts.items():
+        with speaking(language_of(name)):
+            for text in ("average", "povprečje", "median", "delež"):
+                assert len(reader.readings(text, known)) <= reader.MOST_READINGS
+
+
+def test_every_question_on_ask_is_known_by_its_own_words(facts: dict[str, Facts]) -> None:
+    """A new question needs no line: its card's noun and title are known."""
+    for lang in words.LANGUAGES:
+        known = reader._language_lexicon(lang)
+        kinds = {roles["kind"] for roles in known.phrases.values() if "kind" in roles}
+        rest = set(reader.asked_on("ask")) - kinds
+        assert rest <= {"quantile", "noisy_argmax", "vector_mean"}, rest
+
+
+def test_neighbouring_tables_complete_and_read_alike(tmp_path: Path) -> None:
+    """Byte for byte, at every keystroke: nothing but public facts is searched."""
+    rows = ["1000,30,female,North,yes\n"] * 50
+    tables = []
+    for name, last in (("one", "4990,99,male,South,no\n"), ("two", "0,0,Zeppelin,Atlantis,maybe\n")):
+        (tmp_path / name).mkdir()
+        tables.append(_added(tmp_path / name, "".join([*rows, last])))
+    typed = [
+        "median income of women by region",
+        "zeppelin in atlantis",
+        "share of smokers in the south over 99",
+        "maybe",
+    ]
+    for lang in ("en", "sl"):
+        with speaking(lang):
+            for text in typed:
+                for end in range(len(text) + 1):
+                    one, two = (table.completions(text[:end]) for table in tables)
+                    assert repr(one).encode() == repr(two).encode()
+                    assert repr(tables[0].readings(text[:end])) == repr(tables[1].readings(text[:end]))
+                    assert "Atlantis" not in repr(one) and len(one) <= reader.MOST_COMPLETIONS
+
+
+def test_a_word_is_completed_from_the_declaration(table: dp.Table) -> None:
+    assert table.completions("median inc") == ["median income"]
+    assert table.completions("average income by re") == ["average income by region"]
+    assert "how many" not in table.completions("") and table.completions("median ") == []

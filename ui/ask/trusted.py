@@ -1,0 +1,78 @@
+"""Who adds the noise? Under the details of a question that people could also answer themselves: a shuffler mixes their
+messages, or everybody changes their own answer. All of it runs on this computer, which the page says."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.core.exact import text_of
+from dpengine.messages import say
+from dpengine.planning import trust_models
+from ui.parts import fields
+
+USUAL = "central"
+_REFUSED = "trusted-refused"
+
+
+def asked(table: dp.Table, usual: dp.Query) -> dp.Query | None:
+    """The question as the chosen ones ask it; None where this program adds the noise, or what was chosen is refused."""
+    st.session_state.pop(_REFUSED, None)
+    try:
+        return _chosen(table, usual)
+    except dp.AllowanceError as refusal:
+        st.session_state[_REFUSED] = str(refusal)
+        return None
+
+
+def at_step(table: dp.Table, key: str, given: dict[str, Any], step: str) -> dp.Query:
+    """The same at a step of the slider; an error where the chosen way is refused there."""
+    usual = table.query(key, **given | {"epsilon": step})
+    return _chosen(table, usual) or usual
+
+
+def _chosen(table: dp.Table, usual: dp.Query) -> dp.Query | None:
+    key = _offered(table, usual).get(str(st.session_state.get(_widget(usual), USUAL)))
+    if key is None:
+        return None
+    given = usual.with_noise("").parameters()
+    names = {parameter.name for parameter in dp.catalogue[key].card.parameters}
+    if "delta" in names:
+        given["delta"] = text_of(trust_models.usual_delta(table.budget.rule))
+    if "solution" in names:
+        given["solution"] = str(st.session_state.get(f"{_widget(usual)}-solution", "first"))
+    return table.query(key, **given)
+
+
+def choose(table: dp.Table, usual: dp.Query) -> None:
+    """The choice, what it means, and why it was refused."""
+    offered = _offered(table, usual)
+    if not offered:
+        return
+    key = _widget(usual)
+    now = fields.choose("trusted.who", (USUAL, *offered), USUAL, key)
+    if now == USUAL:
+        return
+    st.html(f'<p class="muted">{escape(say(f"trusted.who.{now}.means"))}</p>')
+    if any(parameter.name == "solution" for parameter in dp.catalogue[offered[now]].card.parameters):
+        fields.choose("trust.solution", ("first", "second"), "first", f"{key}-solution")
+    if refusal := st.session_state.pop(_REFUSED, None):
+        st.html(f'<p class="warn" role="status">{escape(say("trusted.refused", why=refusal))}</p>')
+
+
+def _offered(table: dp.Table, usual: dp.Query) -> dict[str, str]:
+    """By whom it trusts: the question that stands behind this one, where table and parameters allow it."""
+    given, facts, found = {*usual.with_noise("").parameters()}, table.facts, {}
+    for key, question in dp.catalogue.items():
+        card = question.card
+        fits = facts.relation in card.relations and (card.several or facts.unit.id_column is None)
+        if card.behind == usual.card.key and fits and given <= {parameter.name for parameter in card.parameters}:
+            found[card.trust] = key
+    return found
+
+
+def _widget(usual: dp.Query) -> str:
+    return f"ask-trusted-{usual.card.key}"

@@ -98,6 +98,7 @@ class Table:
             relation=read_relation(record.relation),
             about=record.about,
             header=tuple(record.header),
+            sample=record.sample,
         )
         if not self.practice and self.facts.unit == Unit.rows() and id_like(self.facts):
             self.facts = replace(self.facts, repeated=bool(self.fits().repeated))
@@ -357,7 +358,8 @@ class Table:
             for place, check in enumerate(checks):
                 bought = self.answer_of(self._asker.carry(check, f"{request}{CHECK}{place or ''}")())
                 asked = self._decided(query, anyway, bought)
-            return self._asker.carry(asked, request, seen)()
+            chosen = request + CHECK if checks and asked == query else ""  # else the check changed the question
+            return self._asker.carry(asked, request, seen, chosen)()
 
         return carry
 
@@ -455,7 +457,7 @@ class Table:
             left = [query for query in queries if self.doubts(query) is None]
             if not left and (doubt := self.doubts(queries[0])) is not None:
                 raise doubt
-            self._asker.carry_all(left, run, keep, seen)()
+            self._asker.carry_all(left, run, keep, seen, run + CHECK if checks else "")()
 
         work = checked_first if checked and not self.practice else carry
         self._workspace.jobs.submit(run, work, turn=self.actor, long=long)
@@ -554,6 +556,13 @@ class Table:
     def correct_people(self, people: int) -> Table:
         """Declare another number of people, where membership is secret. Free: no row is read, no answer changes."""
         record = self._workspace.correct_people(self.name, people, self.actor)
+        return type(self)(self._workspace, record, self._budget, self.actor)
+
+    def declare_sample(self, sample: bool = True) -> Table:
+        """Say that these people, one row each, are a random sample of a larger group; or that they are not. Later
+        answers then have a second range, for all of that group (`Answer.population`). Free: no row is read. A
+        question that was built before must be built again."""
+        record = self._workspace.declare_sample(self.name, sample, self.actor)
         return type(self)(self._workspace, record, self._budget, self.actor)
 
     def fit_of(self, column: str) -> ColumnFit:

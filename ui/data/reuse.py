@@ -87,8 +87,8 @@ def _take(draft: Draft, declared: dp.Declaration) -> None:
     draft.each = unit.at_most if unit.id_column is not None else None
     draft.relation = fitted.relation
     if draft.path is not None:  # how numbers are written; what else a file says about itself counts
-        signs = {"decimal": fitted.dialect.decimal, "thousands": fitted.dialect.thousands}
-        draft.dialect = replace(draft.dialect, **signs)
+        own = fitted.dialect
+        draft.dialect = replace(draft.dialect, decimal=own.decimal, thousands=own.thousands)
     earlier = {normal(name) for name in declared.header}
     for name in draft.names:
         if name in fitted.schema.columns:

@@ -566,7 +566,7 @@ class Table:
         return type(self)(self._workspace, record, self._budget, self.actor)
 
     def fit_of(self, column: str) -> ColumnFit:
-        """The same for one column, as it is declared now."""
+        """The same for one column, as declared now."""
         return self.fits().of(column, self.schema[column])
 
     def answer_of(self, entry: Entry) -> Answer:

@@ -17,7 +17,7 @@ from bench.measure import drawn, must
 from bench.tasks import ROOT
 
 LIMIT = 0.150  # seconds
-QUESTIONS = ("median", "mean", "histogram", "top_item", "cdf", "count")
+QUESTIONS = ("median", "mean", "histogram", "top_item", "cdf", "cdf_tree", "count")
 MOVES = {"e": ("0.7", "0.5", "0.3", "0.2"), "e2": ("0.1", "0.2", "0.3", "2"), "d2": ("0", "0.00001", "0.0001", "0.001")}
 
 

@@ -22,7 +22,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
 from typing import ClassVar, Self, TypeVar
 
 import numpy as np
@@ -164,8 +163,7 @@ class LaplaceNoise(Added):
 
     @staticmethod
     def _summed(noises: Sequence[Added], sizes: Floats, draws: int, beta: Fraction) -> Floats:
-        scales = sizes * np.array([float_above(noise.size) for noise in noises])
-        return mixed_laplace_reaches(scales, sizes.sum(axis=1), draws, beta)
+        return mixed_laplace_reaches(tuple(noise.size for noise in noises), sizes, draws, beta)
 
     def sum_reach(self, many: int, beta: Fraction, exact: int) -> int:
         return (sum_reach if many <= exact else total_reach)(self.size, many, beta)
@@ -226,8 +224,7 @@ class GaussianNoise(Added):
 
     def mixed_reaches(self, sizes: Floats, times: Floats, draws: int, beta: Fraction) -> tuple[float, ...]:
         lengths, sums = (times * sizes**2).sum(axis=1), (times * sizes).sum(axis=1)
-        pairs = zip(lengths.tolist(), sums.tolist(), strict=True)
-        return tuple(gaussian_sum_reach(self.size, sqrt(square / draws), sum_of, beta) for square, sum_of in pairs)
+        return tuple(gaussian_sum_reach(self.size, np.sqrt(lengths / draws), sums, beta).tolist())
 
 
 ADDED: tuple[type[Added], ...] = (LaplaceNoise, GaussianNoise)

@@ -52,6 +52,10 @@ class CodeCounts(Aggregate[Aggregated]):
         stored = [f"{letter}{at}" for at in range(len(self.columns)) for letter in "cf"]
         return dict(zip([*stored, WEIGHT], held.reshape(-1, len(keys) + 1).T, strict=True))
 
+    @property
+    def as_stored(self) -> bool:
+        return True
+
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
         return {flag_name(names[column]): "int64" for column in self.columns}
 

@@ -214,9 +214,7 @@ class RootCuts(TreeCuts):
         """If the number of rows is not public, α < 1 times the last sum is subtracted: at most its length more."""
         lengths, sums = count_tree.prefix_lengths(self.asked.size)
         more = 0 if self.asked.rows is not None else 1
-        pairs = zip(lengths + more * lengths[-1], sums + more * sums[-1], strict=True)
-        reaches = [gaussian_mix_reach(self.added.size, float(length), float(sum_of), beta) for length, sum_of in pairs]
-        return np.array(reaches, dtype=np.float64)
+        return gaussian_mix_reach(self.added.size, lengths + more * lengths[-1], sums + more * sums[-1], beta)
 
     def farthest(self, beta: Fraction) -> int:
         return ceil(float(self.reaches(beta, self.asked.shares[0])[-1]) + ROUNDED)

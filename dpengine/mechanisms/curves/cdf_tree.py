@@ -20,6 +20,7 @@ Cost        one grouped scan; one draw for each node.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -153,8 +154,22 @@ class CdfTree(OfCounts):
         """How far the number at or below a cell can be off, all cells at once: a sum of the most means."""
         if self.rooted:
             return ceil(self._rooted_reaches(draws)[-1] + Fraction(1, 2))
-        plain = zip(self._plain_reaches(draws), self._fitted_reaches(draws), strict=True)
-        return max(short if short <= fit else floor(fit + Fraction(1, 2)) for short, fit in plain)
+        fits: dict[int, list[float]] = {}
+        for nodes, fit in zip(self.lengths, self._fitted_reaches(draws), strict=True):
+            fits.setdefault(nodes, []).append(fit)
+        farthest: int | Fraction = 0
+        # Cells with sums of as many nodes share one plain reach, and none of them is off by more than its fit and ½.
+        for nodes, some in sorted(fits.items(), key=lambda group: -max(group[1])):
+            some.sort()
+            if some[-1] + Fraction(1, 2) <= farthest:
+                break
+            short = self._reach(nodes, draws)
+            less = bisect_left(some, short)
+            if less < len(some):
+                farthest = max(farthest, short)
+            if less:
+                farthest = max(farthest, floor(some[less - 1] + Fraction(1, 2)))
+        return farthest
 
     def _fitted_reaches(self, draws: int) -> tuple[float, ...]:
         """How far the estimate of every cell by least squares can be off before it is rounded."""
@@ -175,11 +190,8 @@ class CdfTree(OfCounts):
     def _rooted_reaches(self, draws: int) -> list[float]:
         """How far every cell can be off by the root, for the mean of `draws` draws."""
         lengths, sums = count_tree.prefix_lengths(self.leaves)
-        beta = self.beta / self.leaves
-        return [
-            gaussian_mix_reach(self.variance, float(length) / sqrt(draws), float(sum_of), beta) + count_tree.ROUNDED
-            for length, sum_of in zip(lengths, sums, strict=True)
-        ]
+        reaches = gaussian_mix_reach(self.variance, lengths / sqrt(draws), sums, self.beta / self.leaves)
+        return [reach + count_tree.ROUNDED for reach in reaches.tolist()]
 
     @property
     def people_off(self) -> Fraction:

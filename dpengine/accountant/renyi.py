@@ -26,20 +26,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 
 from dpengine.core.exact import exp_decimal, ln_above, ln_below, up
 
+_DIGITS = Context(prec=60)
 _NEGLIGIBLE = 200  # ln(1 + e^-200) < 10^-86, below the 10^-40 that every logarithm here is rounded by anyway
 _LEAST_OVER_ONE, _MOST_OVER_ONE = 1e-3, 1e45  # where α − 1 is searched
 _GRAIN = 1000  # orders are kept to three decimals
 _PLENTY = Fraction(10**50)  # beyond it the best order is the least one searched
 
 
-def _ln_one_plus_exp_of_minus(x: Fraction, ln: Callable[[Fraction], Fraction]) -> Fraction:
+def _ln_one_plus_exp_of_minus(x: Fraction, ln: Callable[[Decimal], Fraction]) -> Fraction:
     """ln(1 + e^(−x)) for x ≥ 0, bounded from the side that `ln` bounds from."""
-    return ln(1 + (Fraction(exp_decimal(-x)) if x <= _NEGLIGIBLE else Fraction(0)))
+    return ln(_DIGITS.add(1, exp_decimal(-x) if x <= _NEGLIGIBLE else 0))
 
 
 @lru_cache(maxsize=4096)

@@ -127,13 +127,17 @@ def down(value: Fraction, grain: int = PICO) -> Fraction:
     return Fraction((value.numerator * grain) // value.denominator, grain)
 
 
-def ln_above(value: Fraction) -> Fraction:
+def ln_above(value: Fraction | Decimal) -> Fraction:
     """An upper bound on ln(value), too large by less than 10^-39."""
-    return Fraction(_CONTEXT.ln(decimal_of(value))) + _GUARD
+    return _ln(value) + _GUARD
 
 
-def ln_below(value: Fraction) -> Fraction:
-    return Fraction(_CONTEXT.ln(decimal_of(value))) - _GUARD
+def ln_below(value: Fraction | Decimal) -> Fraction:
+    return _ln(value) - _GUARD
+
+
+def _ln(value: Fraction | Decimal) -> Fraction:
+    return Fraction(_CONTEXT.ln(value if isinstance(value, Decimal) else decimal_of(value)))
 
 
 def exp_decimal(value: Fraction) -> Decimal:

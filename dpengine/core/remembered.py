@@ -6,6 +6,7 @@ a result nor its speed says anything about a table's rows.
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from fractions import Fraction
@@ -33,6 +34,24 @@ def remembered(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
         return call
 
     return decorate
+
+
+def guessed(measure: Callable[[int], float | None], wanted: float, start: int, low: int, high: int) -> int:
+    """About where a measure that grows like a power reaches `wanted`: a few secant steps between logarithms."""
+    place, power = start, 1.5
+    value = measure(place)
+    for _ in range(4):
+        if not value or wanted <= 0:
+            break
+        ahead = max(min(math.log(wanted / value) / power, 30), -30)
+        following = min(max(round(place * math.exp(ahead)), low), high)
+        if abs(following - place) <= 1:
+            return following
+        later = measure(following)
+        if later and later != value:
+            power = max(math.log(later / value) / math.log(following / place), 0.5)
+        place, value = following, later
+    return place
 
 
 _MOST = 4096

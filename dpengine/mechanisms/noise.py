@@ -163,8 +163,7 @@ class LaplaceNoise(Added):
 
     @staticmethod
     def _summed(noises: Sequence[Added], sizes: Floats, draws: int, beta: Fraction) -> Floats:
-        scales = sizes * np.array([float_above(noise.size) for noise in noises])
-        return mixed_laplace_reaches(scales, sizes.sum(axis=1), draws, beta)
+        return mixed_laplace_reaches(tuple(noise.size for noise in noises), sizes, draws, beta)
 
     def sum_reach(self, many: int, beta: Fraction, exact: int) -> int:
         return (sum_reach if many <= exact else total_reach)(self.size, many, beta)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, floor, log, sqrt
+from math import ceil, log, sqrt
 from typing import ClassVar, Protocol, Self
 
 from dpengine.core.exact import text_of
@@ -452,15 +452,16 @@ class Rank(OfShare):
         return self.at_best(say(f"promise.short.{self._code(asked)}", **self._facts(asked)), asked)
 
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
-        around, unit = self._places(asked), counted_words(asked)
-        sentence = say("answer.places", unit=unit, **around) if around else say("answer.rank", **self._facts(asked))
+        code = self._code(asked)
+        sentence = say("answer.rank" if code == "rank" else f"answer.rank.{code}", **self._facts(asked))
         return sentence.removesuffix(".") + self.guess(asked) + "."
 
     def size(self) -> str:
         return f"±{self._percent()}"
 
     def size_for(self, asked: Asked) -> str:
-        return say("amount.of_all", share=self._percent(), unit=counted_words(asked))
+        away = self._percent().removesuffix(" %")
+        return say("amount.of_all", away=say(f"amount.{asked.counted}", alpha=away))
 
     def _percent(self) -> str:
         return percent_up(min(self.share, Fraction(1)))
@@ -472,11 +473,8 @@ class Rank(OfShare):
         return "half" if asked.wanted_places[0] == Fraction(1, 2) else "below"
 
     def _facts(self, asked: Asked | None) -> JsonObject:
-        wanted, places = () if asked is None else asked.wanted_places, self._places(asked)
         facts: JsonObject = {"share": self._percent(), "unit": counted_words(asked), "chance": chance(self.beta)}
-        if places:  # sorted, the first is number 1
-            facts |= places | {"low": max(places["low"], Fraction(1)), "place": plain(wanted[0] * places["per"])}
-        return facts
+        return facts | (self._places(asked) or {})
 
     def _values(self, asked: Asked | None) -> str:
         """The error in values: before the draw it is a share of people; its size in values depends on the data."""
@@ -486,17 +484,17 @@ class Rank(OfShare):
         return say(f"{code}_unit", measure=asked.measure) if asked.measure else say(code)
 
     def _places(self, asked: Asked | None) -> JsonObject | None:
-        """The range of the answer's rank among all people, rounded outwards; empty if it could be anywhere, None if the
-        question asks for several ranks."""
+        """How many people in 100 the answer is away from the wanted place, rounded up; empty if it could be anywhere,
+        None if the question asks for several places."""
         wanted = () if asked is None else asked.wanted_places
-        if len(wanted) != 1:
+        if asked is None or len(wanted) != 1:
             return None
         low, high = wanted[0] - self.share, wanted[0] + self.share
         if low <= 0 and high >= 1:
             return {}
         per = 100 if self.share >= Fraction(1, 100) else 1_000 if self.share >= Fraction(1, 1_000) else 100_000
-        low, high = Fraction(floor(max(low, Fraction(0)) * per)), Fraction(ceil(min(high, Fraction(1)) * per))
-        return {"low": low, "high": high, "per": per, "chance": chance(self.beta)}
+        away = say(f"amount.{asked.counted}", alpha=ceil(self.share * per))
+        return {"away": away, "per": per, "place": plain(wanted[0] * per)}
 
     def floor_words(self, people: int) -> str:
         return say("floor.rank", share=f"{to_figures(float(self.floor / people) * 100, 2)} %") if self.floor else ""

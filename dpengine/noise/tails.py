@@ -22,16 +22,18 @@ _DIGITS = Context(prec=60)
 _GUARD = Decimal(1) + Decimal(10) ** -20  # far above the rounding of a few hundred 60-digit operations
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=8192)
 def laplace_reach(scale: Fraction, beta: Fraction) -> int:
     """The least t with Pr[|Z| > t] ≤ β for discrete Laplace noise Pr[Z=z] ∝ exp(−|z|/scale).
 
     Pr[|Z| ≥ k] = 2·e^(−k/scale)/(1+e^(−1/scale)) for k ≥ 1.
     """
-    ratio = Fraction(exp_decimal(-1 / scale))
-    if 2 * ratio / (1 + ratio) <= beta:
-        return 0
-    return max(ceiling(scale * ln_above(2 / (beta * (1 + ratio)))) - 1, 0)
+    ratio = exp_decimal(-1 / scale)
+    with localcontext(_DIGITS):
+        outside = 2 * beta.denominator / (beta.numerator * (1 + ratio))  # 2/(β(1+r))
+        if outside * ratio <= 1:
+            return 0
+    return max(ceiling(scale * ln_above(outside)) - 1, 0)
 
 
 def sum_tail(scale: Fraction, draws: int, away: int) -> Decimal:
@@ -95,7 +97,7 @@ def choice_gap(rate: Fraction, candidates: int, beta: Fraction) -> int:
     return max(ceiling(ln_above(Fraction(candidates) / beta) / rate) - 1, 0)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=8192)
 def gaussian_reach(variance: Fraction, beta: Fraction) -> int:
     """A t with Pr[|Z| > t] ≤ β for discrete Gaussian noise Pr[Z=z] ∝ exp(−z²/(2·variance)).
 
@@ -280,20 +282,36 @@ def weighted_reaches(scale: Fraction, sizes: Floats, times: Floats, beta: Fracti
     return reaches
 
 
-def mixed_laplace_reaches(scales: Floats, units: Floats, draws: int, beta: Fraction) -> Floats:
-    """For each row a t with Pr[|Σ a·Z| > t] ≤ β, where each Z is a mean of `draws` independent draws of discrete
-    Laplace noise, `scales` holds the scales of the a·Z, two or three in a row, and `units` is Σ|a|. The lesser of two
-    bounds:
+def mixed_laplace_reaches(scales: tuple[Fraction, ...], sizes: Floats, draws: int, beta: Fraction) -> Floats:
+    """For each row of sizes a t with Pr[|Σ a·Z| > t] ≤ β, where Z is the mean of `draws` independent draws of discrete
+    Laplace noise of each of two or three scales. The lesser of two bounds:
 
     Exact law   for up to six variables in all. Z of one draw can be drawn together with X ~ Laplace so that |Z − X| ≤
                 1, by their quantiles: with r = e^(−1/scale), Pr[|Z| ≥ k] = 2r^k/(1+r) lies between Pr[|X| ≥ k] = r^k
-                and Pr[|X| ≥ k−1]. So t is `units` more than the quantile of |Σ wX| over all draws. Its tail is
+                and Pr[|X| ≥ k−1]. So t is Σ|a| more than the quantile of |Σ wX| over all draws. Its tail is
                 Σ_i (Π_(j≠i) w_i²/(w_i² − w_j²))·e^(−t/w_i), by partial fractions of Π 1/(1 − w²s²), and grows with
                 every w; scales that are nearly equal are moved apart, upwards.
     Chernoff    by the cumulant −ln(1 − w²s²) of continuous noise: that of discrete noise is no larger, because
                 sinh(u)/u rises.
+
+    Of continuous noise, both grow with the scales. So they are found for a first scale of 1 and remembered: the
+    scales of a question keep their ratios at every ε.
     """
-    ordered = np.sort(scales, axis=1)[:, ::-1]
+    ratios, unit = tuple(scale / scales[0] for scale in scales), float_above(scales[0])
+    chernoff, law = _of_continuous(ratios, sizes.tobytes(), draws, beta)
+    reaches = unit * chernoff
+    if law is not None:
+        reaches = np.minimum(reaches, unit * law + sizes.sum(axis=1))
+    return reaches * (1 + 1e-9)
+
+
+@lru_cache(maxsize=256)
+def _of_continuous(
+    ratios: tuple[Fraction, ...], raw: bytes, draws: int, beta: Fraction
+) -> tuple[Floats, Floats | None]:
+    """By Chernoff's bound, and by the exact law of few variables, for continuous noise of these scales."""
+    sizes = np.frombuffer(raw).reshape(-1, len(ratios))
+    ordered = np.sort(sizes * np.array([float_above(ratio) for ratio in ratios]), axis=1)[:, ::-1]
     wide = ordered[:, 0]
     wanted, grown = math.log(2 / float(beta)), (np.sqrt(5) - 1) / 2
 
@@ -307,11 +325,11 @@ def mixed_laplace_reaches(scales: Floats, units: Floats, draws: int, beta: Fract
         lower, upper = high - grown * (high - low), low + grown * (high - low)
         left = chernoff(lower) <= chernoff(upper)
         low, high = np.where(left, low, lower), np.where(left, upper, high)
-    reaches: Floats = chernoff((low + high) / 2)
-    if draws * ordered.shape[1] <= _MOST_POLES:
-        every = np.repeat(ordered / wide[:, None] / draws, draws, axis=1)
-        reaches = np.minimum(reaches, wide * _mixed_quantile(every, float(beta)) + units)
-    return reaches * (1 + 1e-9)
+    least = chernoff((low + high) / 2)
+    if draws * len(ratios) > _MOST_POLES:
+        return least, None
+    every = np.repeat(ordered / wide[:, None] / draws, draws, axis=1)
+    return least, wide * _mixed_quantile(every, float(beta))
 
 
 def _mixed_quantile(weights: Floats, beta: float) -> Floats:

@@ -27,7 +27,7 @@ from dpengine.accountant.filter import Rule, Totals
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import decimal_of
-from dpengine.core.remembered import largest, remembered
+from dpengine.core.remembered import guessed, largest, remembered
 from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.query import AnyQuery
 
@@ -59,7 +59,7 @@ def cheapest(query: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
         now = _share(rule, totals, other)
         return now is not None and now <= price and filter.fits(rule, totals, other) >= many
 
-    options = [usual, *_others(usual, rule, takes_no_more)]
+    options = [usual, *_others(usual, rule, totals, price, takes_no_more)]
     # `min` takes the first of equals, which is the default noise.
     return min(options, key=lambda option: option.expected())
 
@@ -102,10 +102,23 @@ def at_share(query: AnyQuery, share: Fraction, rule: Rule, totals: Totals) -> An
     low, high = int(LEAST_EPSILON * GRAIN), int(MOST_EPSILON * GRAIN)
     if not allowed(low):
         return None
-    return query.at(Fraction(largest(allowed, low, high, ("share", query.at(Fraction(1)), share, rule)), GRAIN))
+    near = _near(query, rule, totals, share, int(rule.epsilon * GRAIN / 10), low, high)
+    return query.at(Fraction(largest(allowed, low, high, near=near), GRAIN))
 
 
-def _others(usual: AnyQuery, rule: Rule, allowed: Callable[[Cost], bool]) -> list[AnyQuery]:
+def _near(query: AnyQuery, rule: Rule, totals: Totals, share: Fraction, start: int, low: int, high: int) -> int:
+    """About where the question takes this share now: a guess for a search."""
+
+    def taken(place: int) -> float | None:
+        now = _share(rule, totals, cost(query.at(Fraction(place, GRAIN)).loss(), rule.alpha))
+        return None if now is None else float(now)
+
+    return guessed(taken, float(share), min(max(start, low), high), low, high)
+
+
+def _others(
+    usual: AnyQuery, rule: Rule, totals: Totals, price: Fraction, allowed: Callable[[Cost], bool]
+) -> list[AnyQuery]:
     """The same question with each other noise, at the largest allowed ε (up to twice the default's)."""
     others = []
     for noise in usual.noises:
@@ -120,7 +133,8 @@ def _others(usual: AnyQuery, rule: Rule, allowed: Callable[[Cost], bool]) -> lis
         def fine(place: int, other: AnyQuery = other) -> bool:
             return allowed(cost(other.at(Fraction(place, GRAIN)).loss(), rule.alpha))
 
-        place = largest(fine, low, high, ("noise", other.at(Fraction(1)), rule), usual.epsilon)
+        near = _near(other, rule, totals, price, int(usual.epsilon * GRAIN), low, high)
+        place = largest(fine, low, high, near=near)
         others.append(other.at(Fraction(place, GRAIN)))
     return others
 

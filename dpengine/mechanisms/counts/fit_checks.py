@@ -43,6 +43,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, floor, sqrt
 from typing import ClassVar
 
@@ -378,7 +379,7 @@ class FitChecks(OfCounts):
         """For one bar of misfits, on the wider side; without columns, for a number of different values."""
         if not self.columns:
             return self._wide_reach(self._beta)
-        return max(max(self._reaches(name, self._ranged(name)[0], 1, draws)) for name in self.columns)
+        return self._sum_of(1, draws, _least_chance(self.at(Fraction(1))))
 
     def promise(self) -> Within:
         return Within(Fraction(self.reach()), 1, self.beta, Fraction(0))
@@ -658,3 +659,10 @@ def _part(count: int | Fraction, rows: int) -> Fraction:
 
 def _percent(share: Fraction) -> str:
     return percent(Fraction(ceil(share * 100), 100))
+
+
+@lru_cache(maxsize=256)
+def _least_chance(query: FitChecks) -> Fraction:
+    """Of all bars of misfits: how often the end that fails least often may fail. It reaches farthest, at every ε."""
+    chances = [(query._lower_chance(name, query._ranged(name)[0]), query._upper_chance(name)) for name in query.columns]
+    return min(min(pair) for pair in chances)

@@ -69,7 +69,7 @@ import numpy as np
 from dpengine.accountant.loss import Exponential, Loss, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
-from dpengine.core.types import Integers, Json, JsonObject
+from dpengine.core.types import Floats, Integers, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import read_ref
@@ -208,24 +208,31 @@ def order_costs(counts: tuple[int, ...], named: int) -> dict[tuple[int, ...], in
 @lru_cache(maxsize=256)
 def rehearsed(way: Peeled | JointOrder, rate: Fraction, candidates: int, people: int) -> float:
     """How far the worst rank is off on average, on a made-up table: of `people`, the r-th most common value has a part
-    of 1/r. Planning only: floats and a public seed."""
+    of 1/r. Planning only, in floats."""
     shares = 1 / np.arange(1, candidates + 1)
     held = np.floor(people * shares / shares.sum()).astype(np.int64)
     if isinstance(way, JointOrder):
         costs, sizes = order_blocks(held, way.named)
         weights = sizes * np.exp(-float(rate) * costs)
         return float((weights * costs).sum() / weights.sum())
-    random = np.random.Generator(np.random.Philox(2026))
-    off = []
-    for _ in range(min(REHEARSALS, MOST_REHEARSED // (candidates * way.named) + 10)):
-        left = held.astype(float)
-        named = []
-        for _ in range(way.named):
-            noise = random.gumbel(size=candidates) if way.kind.capped else random.exponential(size=candidates)
-            named.append(int(np.argmax(left * float(rate) + noise)))
-            left[named[-1]] = -np.inf
-        off.append(max(held[rank] - held[item] for rank, item in enumerate(named)))
-    return float(np.mean(off))
+    draws = min(REHEARSALS, MOST_REHEARSED // (candidates * way.named) + 10)
+    # Peeling takes the largest of scores with Gumbel noise, permute-and-flip with exponential noise.
+    noise = -np.log(_scattered((way.named, draws, candidates)))
+    left, every, off = np.tile(held * float(rate), (draws, 1)), np.arange(draws), np.zeros(draws)
+    for rank, added in enumerate(-np.log(noise) if way.kind.capped else noise):
+        named = np.argmax(left + added, axis=1)
+        left[every, named] = -np.inf
+        off = np.maximum(off, held[rank] - held[named])
+    return float(off.mean())
+
+
+def _scattered(shape: tuple[int, ...]) -> Floats:
+    """Numbers between 0 and 1 that look random, always the same ones: the mixing of SplitMix64 on 1, 2, 3, …"""
+    words = np.arange(1, prod(shape) + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
+    numbers: Floats = ((words ^ (words >> np.uint64(31))) >> np.uint64(11)).astype(np.float64)
+    return ((numbers + 0.5) / 2.0**53).reshape(shape)
 
 
 REHEARSALS, MOST_REHEARSED = 300, 10**6  # draws of peeling, and of its coins

@@ -98,7 +98,7 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "summary.column": lambda b: dp.Summary("sum"),
     "summary.by": lambda b: dp.Summary("first", b.cell),
     "summary.range": lambda b: dp.Summary("sum", b.cell),
-    "summary.value": lambda b: dp.Summary("any", "note", value=b.cell).declared(b.table.schema),
+    "summary.value": lambda b: dp.Summary("any", "age", value=b.cell).declared(b.table.schema),
     "summary.frequent": lambda b: dp.Summary("frequent", "age").declared(b.table.schema),
     "summary.none": lambda b: b.stage.workspace.one_row_a_person(b.people.name, "made", {}),
     "summary.name": lambda b: read_summaries({b.cell: dp.Summary("count", lower=0, upper=9)}, b.table.schema, b.cell),

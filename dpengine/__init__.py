@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from dpengine.asking.checking import ColumnDoubted
     from dpengine.core.errors import AllowanceError, BudgetExceeded
     from dpengine.declared.date_column import Date
+    from dpengine.declared.declaration import Declaration
     from dpengine.declared.dialect import Dialect
     from dpengine.declared.schema import Category, ItemSet, Number, Schema, yes_no
     from dpengine.declared.source import Source
@@ -29,6 +30,7 @@ _MODULES = {
     "asking.checking": ["ColumnDoubted"],
     "core.errors": ["AllowanceError", "BudgetExceeded"],
     "declared.date_column": ["Date"],
+    "declared.declaration": ["Declaration"],
     "declared.dialect": ["Dialect"],
     "declared.schema": ["Category", "ItemSet", "Number", "Schema", "yes_no"],
     "declared.source": ["Source"],
@@ -50,6 +52,7 @@ __all__ = [
     "Category",
     "ColumnDoubted",
     "Date",
+    "Declaration",
     "Dialect",
     "Entry",
     "ItemSet",

@@ -35,6 +35,7 @@ from dpengine.asking.release import Asker, Home, new_request
 from dpengine.asking.sessions import BEST, Session, fitted
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.core.types import Json
+from dpengine.declared.declaration import Declaration
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.facts import Facts
 from dpengine.declared.id_names import id_like
@@ -80,7 +81,7 @@ MOST_ASKED = 20  # the newest answers that are searched for the number of people
 
 
 class Table:
-    """Meaning public facts and the ledger is free; `ask` and `submit` spend."""
+    """Reading public facts and the ledger is free; `ask` and `submit` spend."""
 
     def __init__(self, workspace: Home, record: Record, budget: BudgetRecord, actor: str, joined: bool = False):
         self._workspace = workspace
@@ -97,6 +98,7 @@ class Table:
             relation=read_relation(record.relation),
             about=record.about,
             header=tuple(record.header),
+            sample=record.sample,
         )
         if not self.practice and self.facts.unit == Unit.rows() and id_like(self.facts):
             self.facts = replace(self.facts, repeated=bool(self.fits().repeated))
@@ -115,6 +117,11 @@ class Table:
     def closed(self) -> str | None:
         """`seal`, `forget` or `close` if it accepts no more questions."""
         return None if self.practice else closed_kind(self._workspace.ledger.closed(), self._budget.id, self.name)
+
+    def declaration(self) -> Declaration:
+        """What is declared, as one file to keep and to bring with another table. Public facts alone: free."""
+        facts = self.facts
+        return Declaration(facts.schema, facts.unit, facts.relation, self.dialect, facts.header, self.name)
 
     def acts(self) -> list[Act]:
         """What an owner did to this budget and its tables, newest first."""
@@ -351,7 +358,8 @@ class Table:
             for place, check in enumerate(checks):
                 bought = self.answer_of(self._asker.carry(check, f"{request}{CHECK}{place or ''}")())
                 asked = self._decided(query, anyway, bought)
-            return self._asker.carry(asked, request, seen)()
+            chosen = request + CHECK if checks and asked == query else ""  # else the check changed the question
+            return self._asker.carry(asked, request, seen, chosen)()
 
         return carry
 
@@ -449,7 +457,7 @@ class Table:
             left = [query for query in queries if self.doubts(query) is None]
             if not left and (doubt := self.doubts(queries[0])) is not None:
                 raise doubt
-            self._asker.carry_all(left, run, keep, seen)()
+            self._asker.carry_all(left, run, keep, seen, run + CHECK if checks else "")()
 
         work = checked_first if checked and not self.practice else carry
         self._workspace.jobs.submit(run, work, turn=self.actor, long=long)
@@ -550,8 +558,15 @@ class Table:
         record = self._workspace.correct_people(self.name, people, self.actor)
         return type(self)(self._workspace, record, self._budget, self.actor)
 
+    def declare_sample(self, sample: bool = True) -> Table:
+        """Say that these people, one row each, are a random sample of a larger group; or that they are not. Later
+        answers then have a second range, for all of that group (`Answer.population`). Free: no row is read. A
+        question that was built before must be built again."""
+        record = self._workspace.declare_sample(self.name, sample, self.actor)
+        return type(self)(self._workspace, record, self._budget, self.actor)
+
     def fit_of(self, column: str) -> ColumnFit:
-        """The same for one column, as it is declared now."""
+        """The same for one column, as declared now."""
         return self.fits().of(column, self.schema[column])
 
     def answer_of(self, entry: Entry) -> Answer:

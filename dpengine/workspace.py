@@ -43,7 +43,7 @@ from dpengine.statistics.need import AnyNeed
 from dpengine.statistics.raw_needs import Beside, RawNeed
 from dpengine.storage import erase, people_names, sources
 from dpengine.storage.arrivals import Arriving
-from dpengine.storage.declared_tables import LONGEST_NAME, OWNER, SAMPLES_ONLY, BudgetFor, DeclaredTables
+from dpengine.storage.declared_tables import LONGEST_NAME, OWNER, SAMPLES_ONLY, BudgetFor, DeclaredTables, refuse_sample
 from dpengine.storage.matches import Match, all_matches
 from dpengine.storage.people_names import KnownPerson
 from dpengine.storage.registry import Record
@@ -120,11 +120,13 @@ class Workspace(DeclaredTables):
         progress: Callable[[float], None] | None = None,
         new_people: bool = False,
         protect: bool = False,
+        sample: bool = False,
     ) -> Table:
         """Declare a table: a CSV or Parquet path, a pandas frame or a `Source`, with its public facts. The budget may
         be a function of the number of people, which is not known before. A newer state of a source joins its budget,
         unless the owner says that these are `new_people`. If the content is here with less protection (one row each,
-        and now rows belong to people), `protect` corrects that, at a price: see `Table.protect`."""
+        and now rows belong to people), `protect` corrects that, at a price: see `Table.protect`. `sample`: the people,
+        one row each, are a random sample of a larger group (`Table.declare_sample`)."""
         if self.samples_only:
             raise AllowanceError("workshop.no_tables")
         if isinstance(source, Source):
@@ -132,6 +134,7 @@ class Workspace(DeclaredTables):
         clean = _name(name)
         if unit is None:
             raise AllowanceError("unit.missing")
+        refuse_sample(unit, sample)
         schema.check_signs()
         public_rules.check(schema)
         kind = read_relation(relation)
@@ -147,7 +150,7 @@ class Workspace(DeclaredTables):
             raise AllowanceError("table.exists", name=clean)
         with self.loading():
             how = dialect or Dialect()
-            arriving = Arriving(clean, schema, unit, kind, how, actor, about_rows, new_people, protect)
+            arriving = Arriving(clean, schema, unit, kind, how, actor, about_rows, new_people, protect, sample)
             record, joined = self._arrive(arriving, source, budget, bad_records, progress)
             if self.ledger.served:
                 self.ledger.hand_over(record.budget, clean, actor, actor)
@@ -182,6 +185,7 @@ class Workspace(DeclaredTables):
             actor=actor,
             progress=progress,
             new_people=new_people,
+            sample=record.sample,
         )
 
     def _refuse_sharing(self, budget: str, actor: str) -> None:

@@ -68,6 +68,8 @@ class Answer:
     at: str
     raw: tuple[int, ...] | None = None  # the draw, where further draws may be averaged with it
     path: Path | None = None  # of a training
+    population: Json = None  # the range for the larger group of a random sample; None where nothing is claimed
+    beyond: str = ""  # for a sample: what the claim rests on, or why there is none (`asking/beyond.py`)
 
     @property
     def sentence(self) -> str:
@@ -201,6 +203,7 @@ def claim_of(query: AnyQuery) -> JsonObject:
         "relation": facts.relation,
         "unit": facts.unit.as_json(),
         "about": facts.about,
+        **({"sample": True} if facts.sample else {}),
         "bounds": {name: facts.schema[name].as_json() for name in sorted(query.used())},
         "promise": promise_as_json(query.promise()),
         "cuts": cuts_as_json(query),
@@ -242,6 +245,8 @@ def build_answer(query: AnyQuery, entry: Entry) -> Answer:
         at=entry.charge.at,
         raw=raw,
         path=Path.from_json(body["path"]) if "path" in body else None,
+        population=_interval(body.get("population"), labels),
+        beyond=body.get("beyond", ""),
     )
 
 
@@ -304,7 +309,7 @@ def query_of(charge: Charge) -> AnyQuery | None:
         schema = Schema.from_json({"columns": list(bounds.items())}) if bounds else Schema({"-": Number(0, 1)})
         unit, relation = Unit.from_json(claim["unit"]), read_relation(claim["relation"])
         header = (*schema.columns, *named_columns(claim["parameters"]))
-        facts = Facts(charge.table, schema, unit, relation, claim["about"], header)
+        facts = Facts(charge.table, schema, unit, relation, claim["about"], header, sample="sample" in claim)
         return catalogue[claim["key"]].build(facts, claim["parameters"])
     except (AllowanceError, KeyError, TypeError, ValueError):
         return None

@@ -198,7 +198,8 @@ def _inside(value: Json, ranges: Json) -> Json:
 
 def answer_of(facts: Facts, entry: Entry) -> Answer:
     """The answer as it was given: under the bounds in its claim, even if the table was declared anew since."""
-    return build_answer(_asked(entry.charge.hash, facts, entry), entry)
+    answer = build_answer(_asked(entry.charge.hash, facts, entry), entry)
+    return answer if facts.sample else replace(answer, population=None, beyond="")  # not, or no longer, a sample
 
 
 def _asked(charge: str, facts: Facts, entry: Entry) -> AnyQuery:
@@ -221,7 +222,7 @@ _lock = Lock()
 
 def _built(facts: Facts, claim: JsonObject) -> AnyQuery:
     # The declared number may have been corrected since, and more protection declared.
-    facts = replace(facts, about=claim["about"], unit=Unit.from_json(claim["unit"]))
+    facts = replace(facts, about=claim["about"], unit=Unit.from_json(claim["unit"]), sample="sample" in claim)
     kind, bounds, columns = catalogue[claim["key"]], claim["bounds"], facts.schema.columns
     if all(name in columns and columns[name].as_json() == stored for name, stored in bounds.items()):
         query = kind.build(facts, claim["parameters"])

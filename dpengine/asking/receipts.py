@@ -271,4 +271,4 @@ def facts_of(charge: Charge) -> Facts:
     bounds = claim["bounds"] or {column or "-": Category(["-"]).as_json()}
     schema = Schema.from_json({"columns": list(bounds.items())})
     unit, relation = Unit.from_json(claim["unit"]), read_relation(claim["relation"])
-    return Facts(charge.table, schema, unit, relation, claim["about"], header)
+    return Facts(charge.table, schema, unit, relation, claim["about"], header, sample="sample" in claim)

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from dpengine.asking import beyond
 from dpengine.asking.answers import Answer, Job, claim_of
 from dpengine.asking.jobs import PATIENCE, Jobs, Statistic, outcome_of
 from dpengine.asking.plan import MOST_ROWS, requests_of
@@ -60,6 +61,7 @@ class Home(Protocol):
     def protect(self, name: str, unit: Unit, actor: str, people: int | None = None) -> Record: ...
     def refuse_unit(self, record: Record, unit: Unit) -> None: ...
     def correct_people(self, name: str, people: int, actor: str) -> Record: ...
+    def declare_sample(self, name: str, sample: bool, actor: str) -> Record: ...
     def current(self, record: Record) -> bool: ...
     def refuse_damaged(self, record: Record) -> None: ...
     def refuse_need(self, need: AnyNeed | RawNeed, record: Record) -> None: ...
@@ -90,9 +92,12 @@ class Asker:
             raise AllowanceError("table.revised")
         self.home.refuse_damaged(self.record)
 
-    def carry(self, query: AnyQuery, request: str, seen: int | None = None) -> Callable[[], Entry]:
-        """The work for one question, from its charge to its stored answer, for a background thread."""
-        release = self.release(query, request, seen)
+    def carry(
+        self, query: AnyQuery, request: str, seen: int | None = None, with_request: str = ""
+    ) -> Callable[[], Entry]:
+        """The work for one question, from its charge to its stored answer, for a background thread. `with_request`: the
+        first charge of the same click, before which the question was chosen."""
+        release = self.release(query, request, seen, with_request)
 
         def carry() -> Entry:
             self._open(request)
@@ -102,7 +107,12 @@ class Asker:
         return carry
 
     def carry_all(
-        self, queries: Sequence[AnyQuery], run: str, keep: Fraction, seen: int | None = None
+        self,
+        queries: Sequence[AnyQuery],
+        run: str,
+        keep: Fraction,
+        seen: int | None = None,
+        with_request: str = "",
     ) -> Callable[[], None]:
         """The same for a plan: charged together or not at all, then drawn one after the other."""
         if not queries:
@@ -110,7 +120,8 @@ class Asker:
         if len(queries) > MOST_ROWS:
             raise AllowanceError("plan.long", most=MOST_ROWS)
         requests = requests_of(run)
-        releases = [self.release(query, request, seen) for query, request in zip(queries, requests, strict=False)]
+        first = with_request or requests[0]
+        releases = [self.release(query, own, seen, first) for query, own in zip(queries, requests, strict=False)]
 
         def carry() -> None:
             self._open(requests[0])
@@ -118,7 +129,9 @@ class Asker:
 
         return carry
 
-    def release(self, query: AnyQuery, request: str, seen: int | None = None) -> Callable[[], Release]:
+    def release(
+        self, query: AnyQuery, request: str, seen: int | None = None, with_request: str = ""
+    ) -> Callable[[], Release]:
         """How a question is charged, computed and drawn; refused at once if it was built for another table."""
         if query.facts is not self.facts and not self._same(query.facts):
             raise AllowanceError("query.other_table")
@@ -129,7 +142,8 @@ class Asker:
 
         def draw(statistic: Any) -> JsonObject:
             file = self.home.published_file(request)
-            return query.carry(statistic, ReleaseTools(self.read, self.home.coins, note, stopped, file))
+            body = query.carry(statistic, ReleaseTools(self.read, self.home.coins, note, stopped, file))
+            return body | beyond.told(self.home.ledger, self.budget, query, body, [with_request, request])
 
         return lambda: Release(
             {

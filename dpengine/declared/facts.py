@@ -24,6 +24,7 @@ class Facts:
     header: tuple[str, ...] = ()  # the file's column names, declared or not
     # A paid check says that "one row each" is wrong: words say rows, and nothing else changes.
     repeated: bool = field(default=False, compare=False)
+    sample: bool = False  # its owner says: one row each, and these people are a random sample of a larger group
 
     @property
     def people(self) -> int | None:

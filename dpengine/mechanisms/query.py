@@ -194,6 +194,13 @@ class Query(Answered, Generic[Statistic, Raw]):
     def law(self, value: Statistic) -> Law | None:
         """The exact law of `draw`."""
 
+    def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
+        """If the people are a random sample: the range of the same figure for the larger group, except with
+        probability β, as (low, high) or by label; None where nothing can be claimed. For a count it is a share of that
+        group, in percent; for a sum the average of a person. `moved`: what releases before the question could do
+        (`mechanisms/sampling.py`). Free post-processing."""
+        return None
+
     def truth(self, rows: Sequence[Row]) -> Json:
         """The true answer for the coded rows of a made-up table, without groups: a number, the ends of an interval of
         correct numbers, or one of these by label. Tests check that the ranges of drawn answers contain it. A question
@@ -385,6 +392,10 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     def promise_of(self, people: int) -> Promise:
         return self.of_size(people).promise()
+
+    def expected(self) -> Fraction | float:
+        """The error by which noises of equal price are compared: the promised one, unless the question knows better."""
+        return self.promise().amount
 
     def with_noise(self, noise: str) -> Self:
         return replace(self, noise=noise)

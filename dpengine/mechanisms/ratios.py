@@ -25,7 +25,8 @@ from typing import ClassVar, Self, TypeVar
 import numpy as np
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.types import Figure, Figures, Floats
+from dpengine.core.types import Figure, Figures, Floats, Json
+from dpengine.mechanisms import sampling
 from dpengine.mechanisms.noise import ADDED, Added, SharedNoise
 from dpengine.mechanisms.noised import Noised
 from dpengine.mechanisms.promises import Within
@@ -211,6 +212,35 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
 
     def coarse(self) -> Fraction:
         return self.declared.diameter / 8
+
+    def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
+        """The mean of x = (y + W)/2W, which lies in [0, 1]: `sampling.mean_of_all`."""
+        everybody = not self.conditional and self.by is None and self.declared.complete
+        if self.facts.unit.at_most > 1 or (moved and not everybody):
+            return None
+        width, ranges = len(self.weights), []
+        for at in range(0, len(raw), width):
+            low, high = self._mean_of_group(raw[at : at + width], beta / self.groups, moved)
+            means = [Fraction(2 * end - 1) * self.width for end in (low, high)]
+            ends = self.figure(means[0] - self.rounded), self.figure(means[1] + self.rounded)
+            ranges.append((float(min(ends)), float(max(ends))))
+        return sampling.told([] if self.by is None else self.labels(), ranges)
+
+    def _mean_of_group(self, numbers: Figures, beta: Fraction, moved: Fraction) -> tuple[float, float]:
+        whole, drawn = 2.0 * self.width, [float(number) for number in numbers]
+        noises: sampling.Noises
+        if self.known is not None:
+            noises = [(self.added[0], lambda mean: 1 / whole, 1)]
+            return sampling.mean_of_all(drawn[0] / whole + self.known / 2, self.known, noises, beta, moved)
+        (first, last), (a, b) = self.added, drawn
+        if self.shared:
+            own, people, total = np.full((1, 2), 1 / whole), (a + b) / whole, b / whole
+            noises = [(first, lambda mean: -mean / whole, 1), (last, lambda mean: (1 - mean) / whole, 1)]
+        else:
+            own, people, total = np.array([[1.0, 0.0]]), a, b / whole + a / 2
+            noises = [(first, lambda mean: 0.5 - mean, 1), (last, lambda mean: 1 / whole, 1)]
+        off = float(self.noise_kind.line_reaches((first, last), own, 1, beta / 10)[0])
+        return sampling.mean_of_all(total, people, noises, beta * 9 / 10, moved, off)
 
 
 @dataclass(frozen=True, kw_only=True)

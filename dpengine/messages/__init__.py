@@ -75,6 +75,7 @@ AREAS = (
     "people_page",
     "door",
     "source",
+    "sample",
     "reading",
 )
 LESSON_AREAS = ("lessons", "lessons_more", "lessons_trust", "lessons_descent", "lessons_linkage", "widgets")

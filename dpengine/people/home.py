@@ -424,6 +424,9 @@ class PersonHome:
     def correct_people(self, name: str, people: int, actor: str) -> Record:
         return self._house.correct_people(name, people, self._at.person)
 
+    def declare_sample(self, name: str, sample: bool, actor: str) -> Record:
+        return self._house.declare_sample(name, sample, self._at.person)
+
     def current(self, record: Record) -> bool:
         return self._house.current(record)
 

@@ -49,7 +49,7 @@ WORKSPACE = MappingProxyType(
 
 # A table
 TABLE = MappingProxyType(
-    _all(_FACTS, "name practice facts schema budget closed actor joined sharing")
+    _all(_FACTS, "name practice facts schema budget closed actor joined sharing declaration")
     | _all(
         _ACCOUNT,
         "acts took left_before checks_before checks_of meter history burn_down more_like_last answers answer_of"
@@ -64,7 +64,7 @@ TABLE = MappingProxyType(
     | _all(_PLAN, "levers at_share rehearse_rows training_for planner session_for recall looks last_asked")
     | _all(_PLAN, "already_known published synthetic")
     | _all(_ASK, "ask submit submit_plan open_session session run cancel make_rows")
-    | _all((OWNER,), "revise correct_people protect protection_preview")
+    | _all((OWNER,), "revise correct_people declare_sample protect protection_preview")
 )
 
 # A paid session, for whoever paid for it
@@ -78,8 +78,8 @@ PARTS = MappingProxyType({"workspace": WORKSPACE, "table": TABLE, "session": SES
 
 # What a face lacks: internals of the engine, and what is done from the machine itself
 ENGINE_ONLY = frozenset(
-    "as_person close coded coins correct_people current engine loading name_administrator open_budget practice_budget"
-    " protect read read_raw record refuse_damaged refuse_need refuse_unit revise schema_of".split()
+    "as_person close coded coins correct_people current declare_sample engine loading name_administrator open_budget"
+    " practice_budget protect read read_raw record refuse_damaged refuse_need refuse_unit revise schema_of".split()
 )
 SESSION_ONLY = frozenset("coins fits jobs ledger read ready".split())
 

@@ -40,6 +40,7 @@ class Arriving:
     about: int | None = None
     new_people: bool = False  # for a newer state of a database's table: its people are others
     protect: bool = False  # if the content is known with less protection: correct that
+    sample: bool = False  # these people are a random sample of a larger group
 
     def record(self, folder: str, budget: str, about: int, loaded: Loaded, at: str, practice: bool = False) -> Record:
         return Record(
@@ -57,6 +58,7 @@ class Arriving:
             owner=self.actor,
             at=at,
             header=list(loaded.columns),
+            sample=self.sample,
         )
 
 

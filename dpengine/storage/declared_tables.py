@@ -305,6 +305,18 @@ class DeclaredTables:
             raise AllowanceError("table.closed", table=name)
         return self._registry.correct(replace(record, about=people))
 
+    def declare_sample(self, name: str, sample: bool, actor: str = OWNER) -> Record:
+        """Say whether a table's people, one row each, are a random sample of a larger group. Answers that were given
+        before stay as they are."""
+        record = self._registry.get(name)
+        if record is None or record.practice:
+            raise AllowanceError("table.practice")
+        self.ledger.refuse_other(record.budget, name, actor)
+        refuse_sample(Unit.from_json(record.unit), sample)
+        if closed_kind(self.ledger.closed(), record.budget, name):
+            raise AllowanceError("table.closed", table=name)
+        return self._registry.correct(replace(record, sample=sample))
+
     def _arrive(
         self,
         new: Arriving,
@@ -448,6 +460,14 @@ class DeclaredTables:
             if other is not None:  # another process was faster
                 shutil.rmtree(folder, ignore_errors=True)
             return other or record
+
+
+def refuse_sample(unit: Unit, sample: object) -> None:
+    """Only people with one row each can be a sample here: rows of one person are not drawn independently."""
+    if not isinstance(sample, bool):
+        raise AllowanceError("sample.yes_no")
+    if sample and unit != Unit.rows():
+        raise AllowanceError("sample.one_row")
 
 
 def read_secret(path: Path) -> bytes:

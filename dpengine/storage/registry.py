@@ -8,7 +8,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from dpengine.core.errors import AllowanceError, UnknownTable
@@ -25,7 +25,7 @@ CREATE TABLE tables (
     name TEXT PRIMARY KEY, folder TEXT NOT NULL, budget TEXT NOT NULL, practice INTEGER NOT NULL,
     relation TEXT NOT NULL, about INTEGER NOT NULL, unit TEXT NOT NULL, schema TEXT NOT NULL, dialect TEXT NOT NULL,
     fingerprint TEXT NOT NULL, version INTEGER NOT NULL, owner TEXT NOT NULL, at TEXT NOT NULL,
-    header TEXT NOT NULL
+    header TEXT NOT NULL, sample INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE marks (mark TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (mark, name)) STRICT;
 CREATE TABLE people (
@@ -43,6 +43,7 @@ CREATE INDEX tokens_by_person ON tokens (person);
 """
 
 _JSON = ("unit", "schema", "dialect", "header")
+_YES_NO = ("practice", "sample")
 
 
 # Kinds of marks: a file's bytes, all rows, the rows of one file of a folder; and the place of a database's table. A
@@ -76,6 +77,7 @@ class Record:
     owner: str
     at: str
     header: list[str] = field(default_factory=list)  # all columns of the file
+    sample: bool = False  # a random sample of a larger group
 
 
 class Registry:
@@ -145,13 +147,15 @@ class Registry:
         self._change(rows, record, ("schema", "version", "header"))
 
     def protect(self, rows: sqlite3.Connection, record: Record) -> None:
-        """A table with rows that now belong to people: unit, number of people, version and header change."""
-        self._change(rows, record, ("unit", "about", "version", "header"))
+        """A table with rows that now belong to people: unit, number of people, version and header change, and nobody
+        says any more that it is a sample with one row each."""
+        self._change(rows, replace(record, sample=False), ("unit", "about", "version", "header", "sample"))
 
     def correct(self, record: Record) -> Record:
-        """Change the declared number of people of a table in which nobody counts them."""
+        """Change what an owner may correct at any time: the declared number of people where nobody counts them, and
+        whether they are a sample."""
         with self.transaction() as rows:
-            self._change(rows, record, ("about",))
+            self._change(rows, record, ("about", "sample"))
         return record
 
     def _change(self, rows: sqlite3.Connection, record: Record, names: Sequence[str]) -> None:
@@ -208,13 +212,11 @@ def _fields(record: Record) -> JsonObject:
     fields = asdict(record)
     for name in _JSON:
         fields[name] = json.dumps(fields[name], ensure_ascii=False)
-    fields["practice"] = int(record.practice)
-    return fields
+    return fields | {name: int(fields[name]) for name in _YES_NO}
 
 
 def _record(row: sqlite3.Row) -> Record:
     fields = dict(row)
     for name in _JSON:
         fields[name] = json.loads(fields[name])
-    fields["practice"] = bool(fields["practice"])
-    return Record(**fields)
+    return Record(**fields | {name: bool(fields[name]) for name in _YES_NO})

@@ -85,6 +85,8 @@ CAUSES: dict[str, Cause] = {
     "unit.at_most": lambda b: dp.Unit.column("who", 0),
     "unit.unknown": lambda b: Unit.from_json({"kind": "herd"}),
     "facts.people_public": lambda b: b.small().correct_people(3),
+    "sample.one_row": lambda b: b.load(f"a\n{b.cell}\n", unit=dp.Unit.column("a", 2), sample=True),
+    "sample.yes_no": lambda b: b.small().declare_sample(b.cell),
     "facts.rows": lambda b: b.load(f"a\n{b.cell}\n", relation="add_remove", about_rows=0),
     "facts.rows_needed": lambda b: b.load(f"a\n{b.cell}\n", relation="add_remove"),
     "relation.unknown": lambda b: b.load(f"a\n{b.cell}\n", relation="cousin"),

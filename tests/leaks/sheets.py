@@ -12,6 +12,7 @@ import openpyxl
 import pytest
 from leaks.refusal_bench import Bench
 
+import dpengine as dp
 from dpengine.declared.dialect import Dialect
 from dpengine.intake import file_process
 from dpengine.intake.inspect import names_of
@@ -89,4 +90,7 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "load.packed_twice": lambda b: b.add(raw(b.folder / "twice.csv.gz", gzip.compress(gzip.compress(b.cell.encode())))),
     "load.packed_unreadable": lambda b: b.add(raw(b.folder / "half.csv.gz", gzip.compress(b.cell.encode() * 99)[:-9])),
     "dialect.names_row": lambda b: Dialect(names_row=0),
+    "declaration.unreadable": lambda b: dp.Declaration.read(b.cell),
+    "declaration.newer": lambda b: dp.Declaration.read('{"allowance": {"version": 2}}'),
+    "declaration.other": lambda b: b.table.declaration().fitted([b.cell]),
 }

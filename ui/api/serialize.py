@@ -44,7 +44,12 @@ def question(kind: type[AnyQuery]) -> JsonObject:
 def table(facts: Facts, practice: bool, closed: str | None) -> JsonObject:
     columns = {name: facts.schema[name].as_json() for name in facts.schema.columns}
     shown: JsonObject = {"name": facts.table, "practice": practice, "closed": closed, "relation": facts.relation}
-    return shown | {"unit": facts.unit.as_json(), "people": facts.about, "columns": plain(columns)}
+    return shown | {
+        "unit": facts.unit.as_json(),
+        "people": facts.about,
+        "sample": facts.sample,
+        "columns": plain(columns),
+    }
 
 
 def preview(query: AnyQuery, seen: Preview) -> JsonObject:
@@ -73,6 +78,7 @@ def answer(released: Answer) -> JsonObject:
         "sentence": released.sentence,
         "value": plain(released.value),
         "interval": plain(released.interval),
+        "population": plain(released.population),
         "promise": promise_as_json(released.promise),
         "receipt": released.receipt,
     }

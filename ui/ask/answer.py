@@ -31,7 +31,16 @@ from ui.words import gloss
 from ui.words.figures import cut, figure, limits, pictured, printed_range, rounded
 from ui.words.markup import unmarked
 from ui.words.phrases import edges, not_kept
-from ui.words.wording import axis, cut_rows, from_zero, headline, range_words, released_words, with_measure
+from ui.words.wording import (
+    axis,
+    beyond_printed,
+    cut_rows,
+    from_zero,
+    headline,
+    range_words,
+    released_words,
+    with_measure,
+)
 
 # Strips: figures of several columns, each a mark with its range on the declared range of its column. They are plain
 # boxes, because Streamlit removes drawings from its HTML.
@@ -219,14 +228,40 @@ def show_groups(answer: dp.Answer, alt: str, key: str) -> None:
             labels = [label for label in labels if label not in together]
         values = {label: answer.value[label] for label in labels}
         shown = (*pictured(query, values, answer.interval), axis(query), alt, f"chart-{key}")
+        names, wider = query.shown(), beyond_drawn(answer)
+        behind = {names.get(label, label): wider[label] for label in labels if label in wider}
         if values and from_zero(query):
-            charts.bars(*shown, faint_names(answer))
+            charts.bars(*shown, faint_names(answer), behind)
         elif values:
-            charts.ranges(*shown)
+            charts.ranges(*shown, behind)
+        _beyond_legend(answer)
         if words := many.none_words(answer, none):
             st.html(f'<p class="muted none">{escape(words)}</p>')
         return
     _grid(answer, key)
+
+
+def beyond_drawn(answer: dp.Answer) -> dict[str, tuple[Any, Any]]:
+    """The ranges for all such people on the axis of the answer, by part: a share of everybody as so many of them, an
+    average as a sum. None where it cannot be drawn there."""
+    found, kind, people = answer.population, answer.query.answer_kind, answer.query.facts.people
+    if found is None:
+        return {}
+    factor = 1.0
+    if kind in ("count", "amount"):
+        if people is None:
+            return {}
+        factor = people / 100 if kind == "count" else float(people)
+    ranges = found if isinstance(found, dict) else {"": found}
+    return {
+        part: ends if isinstance(ends[0], str) else (ends[0] * factor, ends[1] * factor)
+        for part, ends in ranges.items()
+    }
+
+
+def _beyond_legend(answer: dp.Answer) -> None:
+    if beyond_drawn(answer):
+        st.html(f'<p class="muted">{escape(say("sample.legend"))}</p>')
 
 
 def faint_names(answer: dp.Answer) -> set[str]:
@@ -417,7 +452,9 @@ def _charted(answer: dp.Answer, key: str) -> None:
         alt = f"{headline(answer)}. {range_words(answer)}"
         value, interval = cut(answer.query, answer.value, answer.interval)
         ends = None if answer.interval is None else printed_range(answer.query, *answer.interval)
-        charts.point(value, interval, title, alt, f"chart-{key}", limits(answer.query), ends)
+        behind = beyond_drawn(answer).get("")
+        charts.point(value, interval, title, alt, f"chart-{key}", limits(answer.query), ends, behind)
+        _beyond_legend(answer)
 
 
 def strips_html(answer: dp.Answer) -> str:
@@ -484,16 +521,28 @@ def bars_table(answer: dp.Answer, labels: Iterable[str] | None = None) -> str:
         low, high = printed_range(answer.query, ends[0], ends[1], label) if ends else ("", "")
         value = figure(answer, label)
         kind = "number" if any(sign.isdigit() for sign in value) else "number words"
+        beyond = _beyond_cell(answer, label)
         rows.append(
             f'<tr><td>{escape(names.get(label, label))}</td><td class="{kind}">{escape(value)}</td>'
-            f'<td class="number">{low} – {high}</td></tr>'
+            f'<td class="number">{low} – {high}</td>{beyond}</tr>'
         )
+    wider = ""
+    if answer.population is not None:
+        code = "sample.column.all_percent" if answer.query.answer_kind == "count" else "sample.column.all"
+        wider = f'<th class="number">{escape(say(code))}</th>'
     head = (
         f'<tr><th>{escape(say("answer.column.label"))}</th><th class="number">{escape(say("answer.column.value"))}</th>'
-        f'<th class="number">{gloss.word("range", say("answer.column.range"))}</th></tr>'
+        f'<th class="number">{gloss.word("range", say("answer.column.range"))}</th>{wider}</tr>'
     )
     note = not_adding() if answer.query.answer_kind == "count" and len(answer.value) > 1 else ""
     return f'<div class="scroll" tabindex="0"><table class="plain figures">{head}{"".join(rows)}</table></div>{note}'
+
+
+def _beyond_cell(answer: dp.Answer, label: str) -> str:
+    if answer.population is None:
+        return ""
+    low, high = beyond_printed(answer, answer.population[label])
+    return f'<td class="number">{low} – {high}</td>'
 
 
 def not_adding() -> str:

@@ -234,7 +234,7 @@ def picture(answer: dp.Answer) -> str:
         return drawn + _p(many.words(len(labels), len(values), largest), "muted") + note
     alt = f"{headline(answer)}. {range_words(answer)}"
     value, interval = cut(answer.query, answer.value, answer.interval)
-    return svg.point(value, interval, title, alt, limits(answer.query))
+    return svg.point(value, interval, title, alt, limits(answer.query), answers.beyond_drawn(answer).get(""))
 
 
 _PICTURES: dict[AnswerKind, Callable[[dp.Answer], str]] = {

@@ -120,6 +120,8 @@ def answer_rows(answer: dp.Answer) -> tuple[list[str], list[list[Any]]]:
     """The headings, and a row for each figure."""
     names, cells = _parts(answer.query)
     header = ["question", "table", *names, "value", "low", "high", "unit", "epsilon", "charge", "counted", "note"]
+    wider = answer.population is not None
+    header += ["population_low", "population_high"] if wider else []
     shared = [answer.sentence, answer.receipt["table"]]
     epsilon = cost(answer.query.loss(), None).epsilon  # Gaussian noise has none: what was typed is no claim
     charge, cut = answer.receipt["charge"]["hash"], answer_notes.cut_words(answer.query)
@@ -131,8 +133,11 @@ def answer_rows(answer: dp.Answer) -> tuple[list[str], list[list[Any]]]:
         rows = []
         for label, value in (answer.value or {"": ""}).items():
             part, ends = named.get(label, (shown.get(label, label),)), (answer.interval or {}).get(label, ("", ""))
-            rows.append([*shared, *part, value, *ends, answer.query.measure_of(label), *tail, notes.of(label)])
+            beyond = answer.population[label] if wider else ()
+            measure = answer.query.measure_of(label)
+            rows.append([*shared, *part, value, *ends, measure, *tail, notes.of(label), *beyond])
     else:
         low, high = answer.interval or ("", "")
-        rows = [[*shared, "", answer.value, low, high, answer.query.measure, *tail, notes.of()]]
+        beyond = answer.population if wider else ()
+        rows = [[*shared, "", answer.value, low, high, answer.query.measure, *tail, notes.of(), *beyond]]
     return header, rows

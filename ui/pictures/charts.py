@@ -76,24 +76,33 @@ def point(
     key: str,
     limits: tuple[float, float] | None = None,
     ends: tuple[str, str] | None = None,
+    behind: tuple[float, float] | None = None,
 ) -> None:
-    """One answer on its axis, its interval as a soft band with its `ends` as labels. The axis shows the whole interval,
-    so that nobody takes it for certainty, and little beyond what is possible."""
+    """One answer on its axis, its interval as a soft band with its `ends` as labels, and `behind` it a lighter one. The
+    axis shows all of both, so that nobody takes them for certainty, and little beyond what is possible."""
     colours = palette()
     low, high = interval or (value, value)
-    wide = high - low
+    inner, wide = (low, high), high - low
+    if behind:
+        low, high = min(low, behind[0]), max(high, behind[1])
+        wide = high - low
     pad = wide or max(abs(value) * 0.1, 1e-9)
     least, most = limits or (low - pad, high + pad)
     room = wide * 0.2
     span = [min(low - room, max(low - pad, least)), max(high + room, min(high + pad, most))]
     figure = Sketch(160, yaxis={"visible": False, "range": [0, 1], "fixedrange": True})
+    edge = {"color": colours.left, "width": 1}
+    if behind:
+        light, dots = _see_through(colours.left_soft, 0.45), edge | {"dash": "dot"}
+        x0, x1 = behind
+        figure.add_shape(type="rect", x0=x0, x1=x1, y0=0.27, y1=0.5, fillcolor=light, line=dots)
     if interval:
-        edge = {"color": colours.left, "width": 1}
-        figure.add_shape(type="rect", x0=low, x1=high, y0=0.15, y1=0.62, fillcolor=colours.left_soft, line=edge)
+        x0, x1 = inner
+        figure.add_shape(type="rect", x0=x0, x1=x1, y0=0.15, y1=0.62, fillcolor=colours.left_soft, line=edge)
     figure.add_shape(type="line", x0=value, x1=value, y0=0.05, y1=0.72, line={"color": colours.left, "width": 3})
     if wide and ends:
         look = {"y": 0.74, "yanchor": "bottom", "showarrow": False, "font": {"color": colours.ink}}
-        labels = zip((low, high), ends, strict=True)
+        labels = zip(inner, ends, strict=True)
         figure.update_layout(annotations=[look | {"x": at, "text": text(words)} for at, words in labels])
     words = {"text": text(title)}
     figure.update_xaxes(range=span, showline=True, ticks="outside", title=words, tickformat=_figures(span))
@@ -107,9 +116,10 @@ def bars(
     alt: str,
     key: str,
     faint: Collection[str] = (),
+    behind: Mapping[str, tuple[float, float]] | None = None,
 ) -> None:
     """Horizontal bars with whiskers, in the declared order; if there are very many, the largest. A bar without a value
-    says so. Bars in `faint` may be zero and are grey."""
+    says so. Bars in `faint` may be zero and are grey. `behind`: longer, lighter ranges."""
     import plotly.graph_objects as go
 
     colours, of = palette(), len(values)
@@ -132,6 +142,7 @@ def bars(
     hover = {"customdata": _hover(values, intervals), "hovertemplate": "%{customdata}<extra></extra>"}
     figure.add_trace(go.Bar(y=labels, x=numbers, orientation="h", marker=marker, **hover, **whiskers))
     figure.update_layout(annotations=[_silent(0, at, "left") for at, value in enumerate(numbers) if value is None])
+    figure.update_layout(shapes=_behind(values, behind, 0.16))
     figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")  # labels may look like numbers
     axis = {"zeroline": True, "zerolinecolor": colours.line, "title": {"text": text(title)}, "tickformat": ","}
     figure.update_xaxes(showline=True, ticks="outside", **axis)
@@ -140,7 +151,12 @@ def bars(
 
 
 def ranges(
-    values: dict[str, float | None], intervals: dict[str, tuple[float, float]] | None, title: str, alt: str, key: str
+    values: dict[str, float | None],
+    intervals: dict[str, tuple[float, float]] | None,
+    title: str,
+    alt: str,
+    key: str,
+    behind: Mapping[str, tuple[float, float]] | None = None,
 ) -> None:
     """One answer per line: a tick on its interval, as a soft band. For values that do not start at zero. An interval
     without a value says so. Of very many, the first are drawn."""
@@ -151,7 +167,7 @@ def ranges(
     labels, names = _labels(values), list(values)
     form = None if any(isinstance(value, str) for value in values.values()) else ","  # days are formatted already
     figure = Sketch(max(120, 60 + 32 * len(labels)))
-    span = informative_span(values, intervals)
+    span = informative_span(values, {**(intervals or {}), **(behind or {})})
     tick, band = colours.left, colours.left_soft
     look = {"type": "rect", "fillcolor": band, "line": {"width": 0}, "layer": "below"}
     shapes, notes = [], []
@@ -160,6 +176,7 @@ def ranges(
         shapes.append(look | ends | {"opacity": 0.4 if values[names[place]] is None else 1})
         if values[names[place]] is None:
             notes.append(_silent(0.5, place, "center"))
+    shapes = _behind(values, behind, 0.14) + shapes
     figure.update_layout(shapes=shapes, annotations=notes)  # all at once, because each addition copies the ones before
     marker = {"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": tick}}
     hover = {"customdata": _hover(values, intervals), "hovertemplate": "%{customdata}<extra></extra>"}
@@ -167,6 +184,21 @@ def ranges(
     figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")
     figure.update_xaxes(showline=True, ticks="outside", title={"text": text(title)}, tickformat=form, range=span)
     show(figure, alt, key, many.words(len(values), of, False))
+
+
+def _behind(
+    values: Mapping[str, Any], behind: Mapping[str, tuple[float, float]] | None, half: float
+) -> list[dict[str, Any]]:
+    """The lighter ranges, where there is a value to be behind of."""
+    colours = palette()
+    look: dict[str, Any] = {"type": "rect", "fillcolor": _see_through(colours.left_soft, 0.6), "layer": "above"}
+    look |= {"line": {"color": colours.left, "width": 1, "dash": "dot"}, "opacity": 0.8}
+    places = [(place, name) for place, name in enumerate(values) if values[name] is not None and name in (behind or {})]
+    return [
+        look | {"x0": behind[name][0], "x1": behind[name][1], "y0": place - half, "y1": place + half}
+        for place, name in places
+        if behind is not None
+    ]
 
 
 def _few(values: dict[str, Any], intervals: dict[str, Any] | None, largest: bool) -> tuple[dict[str, Any], Any]:

@@ -23,19 +23,31 @@ _LONGEST_NAME = 26
 Interval = tuple[Any, Any] | None
 
 
-def point(value: Any, interval: Interval, title: str, alt: str, limits: tuple[float, float] | None = None) -> str:
-    """One answer on its axis, its interval as a soft band; the axis does not go beyond what is possible."""
-    low, high = interval or (value, value)
+def point(
+    value: Any,
+    interval: Interval,
+    title: str,
+    alt: str,
+    limits: tuple[float, float] | None = None,
+    behind: Interval = None,
+) -> str:
+    """One answer on its axis, its interval as a soft band, behind it a lower one; the axis does not go beyond what is
+    possible."""
+    inner = interval or (value, value)
+    low, high = inner if behind is None else (min(inner[0], behind[0]), max(inner[1], behind[1]))
     days = isinstance(value, str)
     wide = (_number(high) - _number(low)) * 0.75
     pad = wide if wide and not days else max(wide, 3 if days else abs(_number(value)) * 0.05, 1e-9)
     least, most = limits or (-math.inf, math.inf)
     start, end = max(_number(low) - pad, min(least, _number(low))), min(_number(high) + pad, max(most, _number(high)))
     axis = Axis(start, end, _SIDE, WIDTH - _SIDE, days)
-    left, right, middle = (axis.place(_number(point)) for point in (low, high, value))
+    left, right, middle = (axis.place(_number(point)) for point in (*inner, value))
     band = ""
+    if behind:
+        first, last = (axis.place(_number(end)) for end in behind)
+        band = f'<rect class="band" opacity="0.5" x="{first:.1f}" y="22" width="{last - first:.1f}" height="20"/>'
     if interval:
-        band = f'<rect class="band" x="{left:.1f}" y="12" width="{max(right - left, 0):.1f}" height="40"/>'
+        band += f'<rect class="band" x="{left:.1f}" y="12" width="{max(right - left, 0):.1f}" height="40"/>'
     tick = f'<line class="value" x1="{middle:.1f}" x2="{middle:.1f}" y1="6" y2="58"/>'
     return _picture(band + tick + axis.drawn(66, title), 112, alt)
 

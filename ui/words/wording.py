@@ -13,8 +13,9 @@ from dpengine.mechanisms.answer_state import APART, LIKELY, REST, leaders
 from dpengine.mechanisms.card import AnswerKind
 from dpengine.mechanisms.edges import at_end, named
 from dpengine.messages import say
+from dpengine.messages.numbers import day
 from ui.words import model_words, phrases
-from ui.words.figures import anything, figure, printable, printed, printed_range
+from ui.words.figures import anything, figure, printable, printed, printed_range, rounded_range
 from ui.words.phrases import LISTED, halfway_words, listed_edges
 
 _COUNTED = ("people", "rows")
@@ -246,8 +247,32 @@ def _ahead(answer: dp.Answer, first: list[str]) -> str:
 
 
 def range_words(answer: dp.Answer) -> str:
-    """How far the truth may be, in the promise's own kind."""
-    return _RANGES.get(answer.query.answer_kind, _figures_range)(answer)
+    """How far the truth may be, in the promise's own kind; and, for a random sample, among all such people."""
+    words = _RANGES.get(answer.query.answer_kind, _figures_range)(answer)
+    return f"{words} {beyond_words(answer)}" if answer.beyond else words
+
+
+def beyond_words(answer: dp.Answer) -> str:
+    """What the answer of a random sample says about the larger group, or why it says nothing."""
+    query, found = answer.query, answer.population
+    if found is None:
+        return say(f"sample.{answer.beyond}")
+    facts: dict[str, Any] = {"chance": chance(query.beta)}
+    if isinstance(found, dict):
+        words = say("sample.several", **facts)
+    elif found == answer.interval:
+        words = say("sample.same", **facts)
+    else:
+        low, high = beyond_printed(answer, found)
+        kind = {"count": "share"}.get(query.answer_kind, query.answer_kind)
+        words = say(f"sample.{kind}", low=low, high=measured(high, query.measure), **facts)
+    return words if answer.beyond == "first" else f"{words} {say('sample.after')}"
+
+
+def beyond_printed(answer: dp.Answer, ends: tuple[Any, Any]) -> tuple[str, str]:
+    """A range for all such people as it is shown: shares and averages, rounded outwards."""
+    low, high = ends
+    return (day(low), day(high)) if isinstance(low, str) else rounded_range(low, high)
 
 
 def _figures_range(answer: dp.Answer) -> str:
@@ -359,8 +384,12 @@ def _each(answer: dp.Answer) -> str:
 def as_one(reading: Reading) -> dp.Answer:
     """What the answers say together, in the shape of one of them."""
     last = reading.newest[-1]
-    value, interval = printable(reading.value), printable(reading.interval)
-    return replace(last, value=value, interval=interval, query=replace(last.query, beta=reading.beta))
+    value, interval, query = (
+        printable(reading.value),
+        printable(reading.interval),
+        replace(last.query, beta=reading.beta),
+    )
+    return replace(last, value=value, interval=interval, query=query, population=None, beyond="")
 
 
 def in_short(answer: dp.Answer) -> str:

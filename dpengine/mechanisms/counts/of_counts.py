@@ -18,9 +18,10 @@ from fractions import Fraction
 from math import ceil, floor, prod
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.types import Ends, Figures
+from dpengine.core.types import Ends, Figures, Json
 from dpengine.declared.grouped import Grouped
 from dpengine.declared.schema import Category, extra_labels
+from dpengine.mechanisms import sampling
 from dpengine.mechanisms.noise import Added, GaussianNoise
 from dpengine.mechanisms.noised import Noised
 from dpengine.mechanisms.promises import Within
@@ -119,3 +120,19 @@ class OfCounts(Noised[int | tuple[int, ...]]):
     def from_mean(self, raw: Figures, draws: int) -> Released:
         reach = self.reach(draws)
         return self.released([(count, (count - reach, count + reach)) for count in raw])
+
+    def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
+        """Every count as a share of everybody, where their number is public; else of those in one of the counts, where
+        nobody is in two."""
+        counts, noise = [int(count) for count in raw], self.added[0]
+        each, everybody = beta / self.numbers, self.facts.people
+        if self.answer_kind != "count" or self.none_hoped or self.facts.unit.at_most > 1:
+            return None
+        if everybody is not None:
+            ranges = [sampling.share(count, everybody, noise, each, moved) for count in counts]
+        elif self.holds_rows() is None or self.numbers < 2 or (moved and (self.conditional or not self.holds_rows())):
+            return None
+        else:
+            rest = self.numbers - 1
+            ranges = [sampling.part(c, sum(counts) - c, noise, noise, each, moved, rest) for c in counts]
+        return sampling.told(self.labels(), [sampling.percent(ends) for ends in ranges])

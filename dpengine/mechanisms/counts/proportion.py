@@ -24,14 +24,15 @@ from typing import ClassVar
 import numpy as np
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.types import Ends, Figures, Floats, JsonObject
+from dpengine.core.types import Ends, Figures, Floats, Json, JsonObject
 from dpengine.declared.condition_words import conditions
 from dpengine.declared.conditions import Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import ItemSet
+from dpengine.mechanisms import sampling
 from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
-from dpengine.mechanisms.query import Bounds, Fields, Sensitivity
+from dpengine.mechanisms.query import Bounds, Fields, Released, Sensitivity
 from dpengine.mechanisms.ratios import Estimate, Number, OfRatio, test_reaches
 from dpengine.mechanisms.trial import IN_A, SOME, WEST, Example, Trial
 from dpengine.messages import say
@@ -162,3 +163,18 @@ class Proportion(OfRatio[tuple[int, ...]]):
         rows = max(hits, 0) + max(misses, 0)
         share = float(Fraction(100 * max(hits, 0), rows)) if rows > 0 else (least + most) / 2
         return min(max(share, least), most), (least, most)
+
+    def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
+        if self.facts.unit.at_most > 1:
+            return None
+        numbers, each = [int(number) for number in raw], beta / self.groups
+        if self.known is not None:
+            return sampling.told(
+                [], [sampling.percent(sampling.share(numbers[0], self.known, self.added[0], each, moved))]
+            )
+        if moved and (self.conditional or self.by is not None):
+            return None  # it would take everybody's number, and be far too wide
+        pairs = zip(numbers[::2], numbers[1::2], strict=True)
+        first, last = self.added
+        ranges = [sampling.part(hits, misses, first, last, each, moved) for hits, misses in pairs]
+        return sampling.told(self.labels(), [sampling.percent(ends) for ends in ranges])

@@ -24,8 +24,9 @@ from math import fsum, gcd, lcm
 from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.types import Ends, Figures
+from dpengine.core.types import Ends, Figures, Json
 from dpengine.declared.conditions import Row
+from dpengine.mechanisms import sampling
 from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.promises import Within
@@ -127,3 +128,13 @@ class Sum(OfNumbers[tuple[int, ...]]):
     def _plain(self, k: int | Fraction) -> int | float:
         exact = k * self.grain
         return int(exact) if exact.denominator == 1 else float(exact)
+
+    def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
+        """The average of a person, where everybody counts and their number is public."""
+        people, column = self.known, self.declared
+        if people is None:
+            return None
+        low, width, noise = column.lower, float(column.diameter), self.added[0]
+        total, factor = float(raw[0] * self.grain - people * low) / width, float(self.grain) / width
+        ends = sampling.mean_of_all(total, people, [(noise, lambda mean: factor, 1)], beta, moved)
+        return sampling.told([], [(float(low) + width * ends[0], float(low) + width * ends[1])])

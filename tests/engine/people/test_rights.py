@@ -210,6 +210,7 @@ TABLE: dict[str, Call] = {
     "run": of_table(lambda s, t: t.run("nothing of the kind")),
     "cancel": of_table(lambda s, t: t.cancel("nothing of the kind")),
     "correct_people": of_table(lambda s, t: t.correct_people(7)),
+    "declare_sample": of_table(lambda s, t: t.declare_sample(False)),
     "protection_preview": of_table(
         lambda s, t: unless_right("protect.less", lambda: t.protection_preview(dp.Unit.rows()))
     ),

@@ -1,0 +1,400 @@
+"""Ranges for the larger group that a table's people are a random sample of: figures in, figures out, no data.
+
+Assumption  Every function: the n people were drawn independently from one population, a row a person, and the question
+            was chosen without looking at them. `moved` is for questions chosen after other releases (the end).
+Noise       integers with a known law (`mechanisms.noise`), drawn independently of the table.
+Floats      Tails are sums of positive floats over a window that leaves out less than 10^-13; SPARE covers that and the
+            rounding, so a range is a hair wider than the exact one, never narrower.
+
+**Share, n public** (`share_of_all`). h = H + Z, H ~ Bin(n, p). p is out of the range if P(H + Z ≥ h) ≤ β/2 or P(H + Z ≤
+h) ≤ β/2 under p: Clopper and Pearson's range (1934) with the exact law of H + Z. *Proof.* For the true p, a tail of a
+discrete variable at its own value is ≤ β/2 with chance ≤ β/2. Both tails are monotone in p, as Bin(n, p) rises with p,
+so what is kept is an interval and bisection finds it, from the outside. ∎
+
+**Share, n private** (`share_among`). h = H + Z₁ and m = M + Z₂ are drawn; N = H + M people count, and given N, H ~
+Bin(N, p). Test p by h − p(h+m) = B + W, B = H − pN, W = (1−p)Z₁ − pZ₂. (1) but for β/10 |N − (h+m)| ≤ r, from the law
+of Z₁ + Z₂. (2) p is out, on the one side, if P(B + W ≥ t) ≤ 9β/20 for *every* such N, t = h − p(h+m); likewise on the
+other, with hits and misses exchanged. Neighbouring N are treated together: for a ≤ N ≤ a+w, B_N − B_a ≤ (1−p)w, so the
+tail for N at t is at most the tail for a at t − (1−p)w. (3) Several p together: let D = N + Z₁ + Z₂ − (h+m), |D| ≤ R
+but for 10^-9. For p in [u, v] the event H + Z₁ − h ≥ pD under p implies, H growing with p, H + Z₁ − h ≥ vD − (v−u)R
+under v; so the tail at t − (v−u)R under v bounds all of them. Such cells cover everything beyond the range's end. ∎
+
+**Mean of values in [0, 1]** (`mean_of_all`). s = Σx + Z and n public, or s and N are drawn. Test μ by Σ(x − μ) + W ≥ t,
+W the noise of s − μN. (1) N ≤ N₊ but for a part of β. (2) Among all laws of x in [0, 1] with mean μ, zeros and ones
+have the largest E f(Σx) for convex f (Hoeffding 1963), and E f(Bin(N, μ) − Nμ) grows with N; so by Markov's inequality,
+for every c < y, P(Σ(x − μ) ≥ y) ≤ E(Bin(N₊, μ) − N₊μ − c)₊/(y − c): at most e times the binomial tail (Bentkus 2004).
+(3) Given W that bounds the tail of the sum, and W is averaged over with its own law: no union bound between sampling
+and noise. (4) Several μ together as in (3) above, for Bin(N, μ) grows with μ in the same order. It needs no spread, and
+is wider than need be where values lie close together. ∎
+
+**Percentile** (`ranks_around`). Let k₋ be the largest k with P(Bin(n, q) ≤ k−1) ≤ b and k₊ the least with P(Bin(n, q) ≥
+k) ≤ b. But for 2b, the k₋-th smallest of n values is at most, and the k₊-th at least, a q-quantile of the population:
+at most k₋−1 values are ≤ … with chance ≤ b (ties only help). A private range for the ranks k₋ … k₊ then covers it.
+
+**After other releases** (S7.1). The rows were looked at before the question was chosen. `population/validity.shift`:
+given everything released, row x_i has a law within TV_i of the population's, and the mean TV is at most `moved` but for
+a part of β. So given the rows before it x_i has a mean μ_i ≤ μ + TV_i, Π e^(θx_i)/(1 − μ_i + μ_i·e^θ) is a
+supermartingale, and as ln(1 − m + me^θ) is concave in m, P(Σx ≥ y) ≤ min over θ of (1 − μ' + μ'e^θ)^n·e^(−θy) =
+exp(−n·kl(y/n‖μ')), μ' = μ + `moved`: in place of (2) above. Noise is fresh. A share is a mean of zeros and ones. n must
+be everybody, or an upper bound. ∎
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache, reduce
+
+import numpy as np
+
+from dpengine.core.exact import float_above
+from dpengine.core.types import Floats, Json
+from dpengine.mechanisms.noise import Added, GaussianNoise
+
+Range = tuple[float, float]
+Factor = Callable[[float], float]
+Noises = list[tuple[Added, Factor, int]]  # a noise, its factor for a tested mean, and how many there are of it
+EVERYTHING: Range = (0.0, 1.0)
+SPARE = 1e-11
+_WIDEST = 10**6  # noise that reaches farther has no window, and nothing is claimed
+_ANCHORS = 64  # numbers of people that stand for all in between
+_MOST_EXACT = 12  # groups beside the one that is tested
+_STEPS = 8  # of a bisection: to 1/256 of about two standard deviations
+_PLACES = 1_600  # of a grid with 200 places to a standard deviation
+_N_SHARE = Fraction(1, 10)  # of β, for the number of people
+
+
+class NoiseWindow:
+    """The law of integer noise on −reach … reach; less than 10^-13 lies outside."""
+
+    def __init__(self, chances: Floats) -> None:
+        self.chances, self.reach = chances, len(chances) // 2
+        self._above = np.concatenate((np.cumsum(chances[::-1])[::-1], [0.0]))  # P(Z ≥ place − reach)
+        self.variance = float(np.dot(chances, np.arange(-self.reach, self.reach + 1.0) ** 2))
+
+    def at_least(self, value: Floats) -> Floats:
+        """P(Z ≥ value), for whole numbers."""
+        above: Floats = self._above[np.clip(value.astype(np.int64) + self.reach, 0, len(self.chances))]
+        return above
+
+    def plus(self, other: NoiseWindow, trim: bool = True) -> NoiseWindow:
+        size = len(self.chances) + len(other.chances) - 1
+        points = 1 << (size - 1).bit_length()
+        both = np.fft.irfft(np.fft.rfft(self.chances, points) * np.fft.rfft(other.chances, points), points)[:size]
+        both = np.maximum(both, 0.0)
+        return NoiseWindow(_trimmed(both) if trim else both)
+
+    def times(self, many: int) -> NoiseWindow:
+        """The law of a sum of so many."""
+        if many == 1:
+            return self
+        half = self.times(many // 2)
+        return half.plus(half).plus(self) if many % 2 else half.plus(half)
+
+    def beyond(self, beta: float) -> int:
+        """The least r with P(|Z| > r) ≤ β."""
+        tail = 2 * self._above[self.reach + 1 :] + SPARE
+        return int(np.argmax(tail <= beta)) if (tail <= beta).any() else self.reach + 1
+
+
+def _trimmed(chances: Floats) -> Floats:
+    """Without places at both ends that hold less than 10^-15 each way."""
+    middle = len(chances) // 2
+    kept = int(np.searchsorted(np.cumsum(chances[:middle]), 1e-15))
+    return chances[kept : len(chances) - kept]
+
+
+@lru_cache(maxsize=64)
+def window(noise: Added) -> NoiseWindow | None:
+    """The law of this noise; None if it reaches too far."""
+    size = float_above(noise.size)
+    wide = 8.5 * size**0.5 + 3 if isinstance(noise, GaussianNoise) else 33 * size + 2
+    if wide > _WIDEST:
+        return None
+    z = np.arange(-int(wide), int(wide) + 1, dtype=np.float64)
+    weights = np.exp(-(z**2) / (2 * size)) if isinstance(noise, GaussianNoise) else np.exp(-np.abs(z) / size)
+    return NoiseWindow(weights / weights.sum())
+
+
+def binomial(n: int, p: float) -> tuple[int, Floats]:
+    """The first place of a window, and the law of Bin(n, p) on it; less than 10^-13 lies outside."""
+    if n == 0 or p <= 0 or p >= 1:
+        return (0 if p <= 0 else n), np.ones(1)
+    off = 8.2 * (n * p * (1 - p)) ** 0.5 + 40
+    first, last = max(int(n * p - off), 0), min(int(n * p + off) + 1, n)
+    k = np.arange(first, last, dtype=np.float64)
+    logs = np.concatenate(([0.0], np.cumsum(np.log((n - k) / (k + 1)) + np.log(p) - np.log1p(-p))))
+    weights = np.exp(logs - logs.max())
+    return first, weights / weights.sum()
+
+
+# What questions use
+
+
+def share(hits: int, people: int, noise: Added, beta: Fraction, moved: Fraction) -> Range:
+    """A share of everybody, after no other release or after some."""
+    if not moved:
+        return share_of_all(hits, people, noise, beta)
+    return mean_of_all(hits, people, [(noise, lambda mean: 1.0, 1)], beta, moved)
+
+
+def part(hits: int, misses: int, first: Added, rest: Added, beta: Fraction, moved: Fraction, many: int = 1) -> Range:
+    """A share of hits and misses, both drawn. `rest` is the noise of each of `many` numbers that `misses` adds up. If
+    there are many of them, by the test of a mean, which is quicker and wider."""
+    if not moved and many <= _MOST_EXACT:
+        return share_among(hits, misses, first, rest, beta, many)
+    law = window(rest)
+    own = window(first)
+    if law is None or own is None or hits + misses <= 0:
+        return EVERYTHING
+    total = hits + misses
+    off = own.beyond(float(beta * _N_SHARE) / 2) + law.beyond(float(beta * _N_SHARE) / (2 * many)) * many
+    noises: Noises = [(first, lambda mean: 1 - mean, 1), (rest, lambda mean: -mean, many)]
+    return mean_of_all(hits, total, noises, beta * (1 - _N_SHARE), moved, off)
+
+
+def percent(ends: Range) -> Range:
+    """In percent, rounded outwards to 10^-6."""
+    low, high = (100 * end for end in ends)
+    return max(np.floor(low * 1e6) / 1e6, 0.0), min(np.ceil(high * 1e6) / 1e6, 100.0)
+
+
+def told(labels: list[str], ranges: list[Range]) -> Json:
+    """As an answer holds them: one range, or one for each label."""
+    pairs = [[float(low), float(high)] for low, high in ranges]
+    return dict(zip(labels, pairs, strict=True)) if labels else pairs[0]
+
+
+# A share of everybody, n public
+
+
+def share_of_all(hits: int, n: int, noise: Added, beta: Fraction) -> Range:
+    law = window(noise)
+    if law is None or n < 1:
+        return EVERYTHING
+    wanted = float(beta) / 2 - SPARE
+
+    def least(h: int) -> float:
+        def tail(p: float) -> float:
+            first, chances = binomial(n, p)
+            k = np.arange(first, first + len(chances), dtype=np.float64)
+            return float(np.dot(chances, law.at_least(h - k)))
+
+        return _end(lambda p: tail(p) <= wanted, 1.0, 40)
+
+    return least(hits), 1 - least(n - hits)
+
+
+def _end(out: Callable[[float], bool], most: float, steps: int) -> float:
+    """The largest number up to which `out` holds, approached from below; 0 if it holds nowhere. `out` is monotone."""
+    if not out(0.0):
+        return 0.0
+    low, high = 0.0, most
+    for _ in range(steps):
+        middle = (low + high) / 2
+        low, high = (middle, high) if out(middle) else (low, middle)
+    return low
+
+
+# A share where the number of people is noisy too
+
+
+def share_among(hits: int, misses: int, first: Added, rest: Added, beta: Fraction, many: int = 1) -> Range:
+    """`rest` is the noise of each of `many` numbers that `misses` adds up."""
+    one, other = window(first), window(rest)
+    if one is None or other is None or hits + misses <= 0:
+        return EVERYTHING
+    if other.reach * many > _WIDEST:
+        return EVERYTHING
+    other = other.times(many)
+    both = one.plus(other)
+    total, off = hits + misses, both.beyond(float(beta * _N_SHARE))
+    people = range(max(total - off, 0), max(total + off, 0) + 1)
+    far = off + both.beyond(1e-9)
+    low = _Among(hits, total, one, other, people, far, beta).least()
+    high = 1 - _Among(misses, total, other, one, people, far, beta).least()
+    return (low, high) if low <= high else EVERYTHING
+
+
+class _Side(ABC):
+    """One end of a range: everything below it is out."""
+
+    guess: float  # the estimate
+    rough: float  # about its standard deviation
+
+    @abstractmethod
+    def out(self, u: float, v: float) -> bool:
+        """Is all of [u, v] out?"""
+
+    def least(self) -> float:
+        """Somewhere below the estimate a bisection finds where `out` begins; then cells cover the rest."""
+        low, high, wide = self.guess - 2 * self.rough, self.guess, 2 * self.rough
+        while low > 0 and not self.out(low, low):
+            low, high, wide = low - wide, low, 2 * wide
+        if low <= 0 and not self.out(0.0, 0.0):
+            return 0.0
+        low = max(low, 0.0)
+        for _ in range(_STEPS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.out(middle, middle) else (low, middle)
+        return self._covered(low)
+
+    def _covered(self, end: float) -> float:
+        """The largest number up to `end` below which cells that are out cover everything."""
+        top, wide = end, end if self.out(0.0, end) else end / 64
+        while top > 0:
+            bottom = max(top - wide, 0.0)
+            if self.out(bottom, top):
+                top, wide = bottom, 2 * wide
+            elif wide > end * 1e-4:
+                wide /= 4
+            else:  # the cell that is not out becomes part of the range
+                end = top = bottom
+                wide = end / 64
+        return end
+
+
+class _Among(_Side):
+    """One side of `share_among`."""
+
+    def __init__(
+        self, hits: int, total: int, one: NoiseWindow, other: NoiseWindow, people: range, far: int, beta: Fraction
+    ) -> None:
+        self.hits, self.total, self.one, self.other, self.people, self.far = hits, total, one, other, people, far
+        self.wanted = float(beta * (1 - _N_SHARE)) / 2 - 1e-9 - SPARE
+        self.block = -(-len(people) // _ANCHORS)
+        self.guess = min(max(hits / total, 0.0), 1.0)
+        self.rough = (self.guess * (1 - self.guess) * total + one.variance + 1) ** 0.5 / total
+
+    def out(self, u: float, v: float) -> bool:
+        if v <= 0:
+            return bool(self.one.at_least(np.array([self.hits]))[0] <= self.wanted)
+        if v >= 1:
+            return False
+        t = self.hits - v * self.total - (v - u) * self.far - (1 - v) * (self.block - 1)
+        grain, noise = self._noise(v)
+        middle = len(noise) // 2
+        for n in reversed(self.people[:: self.block]):
+            first, chances = binomial(n, v)
+            # W is needed from t + vN − k on, each place rounded down: its tail is never too small
+            at = np.floor((t + v * n - first - np.arange(len(chances))) / grain).astype(np.int64) + middle
+            if float(chances @ noise[np.clip(at, 0, len(noise) - 1)]) > self.wanted:
+                return False
+        return True
+
+    def _noise(self, v: float) -> tuple[float, Floats]:
+        """P(W ≥ place) on a grid around 0, and its grain: both parts of W rounded up to the grid. The last place of the
+        table stands for all beyond it, where nothing is."""
+        spread = v * (1 - v) * len(self.people) / 4 + (1 - v) ** 2 * self.one.variance + v**2 * self.other.variance
+        grain = max((spread + v * (1 - v) * self.people[len(self.people) // 2]) ** 0.5 / 400, 1 / 64)
+        both = NoiseWindow(_added(_on_grid(self.one, 1 - v, grain), _on_grid(self.other, v, grain)))
+        above = np.concatenate((np.cumsum(both.chances[::-1])[::-1], [0.0, 0.0]))
+        return grain, above[: 2 * both.reach + 2]
+
+
+# A mean of values in [0, 1]
+
+
+def mean_of_all(
+    total: float, people: float, noises: Noises, beta: Fraction, moved: Fraction = Fraction(0), off: float = 0.0
+) -> Range:
+    """`total` estimates Σx and `people` N, which is off by at most `off`. `noises` are the noises in Σx − μN."""
+    laws = [(window(noise), factor, many) for noise, factor, many in noises]
+    if people <= 0 or any(law is None or law.reach * many > _WIDEST for law, _, many in laws):
+        return EVERYTHING
+    known = [(law.times(many), factor) for law, factor, many in laws if law is not None]
+    up, down = (
+        _Mean(place, people, known, beta, float_above(moved), off, flip)
+        for place, flip in ((total, False), (people - total, True))
+    )
+    low, high = up.least(), 1 - down.least()
+    return (low, high) if low <= high else EVERYTHING
+
+
+class _Mean(_Side):
+    """One side of `mean_of_all`; with `flip` of 1 − x."""
+
+    def __init__(
+        self,
+        total: float,
+        people: float,
+        laws: list[tuple[NoiseWindow, Factor]],
+        beta: Fraction,
+        moved: float,
+        off: float,
+        flip: bool,
+    ) -> None:
+        self.total, self.people, self.laws, self.moved, self.flip = total, people, laws, moved, flip
+        self.most = math.floor(people + off)
+        self.wanted = float(beta) / 2 - 1e-9 - SPARE
+        # How far N + noise can be from `people`: the noises at μ = 1 less those at 0 are those of N
+        self.far = 0.0
+        if off:
+            self.far = off + sum(law.beyond(1e-9 / len(laws)) * abs(f(1.0) - f(0.0)) for law, f in laws)
+        self.guess = min(max(total / people, 0.0), 1.0)
+        noise = sum(law.variance * max(f(0.0) ** 2, f(1.0) ** 2) for law, f in laws)
+        self.rough = (self.guess * (1 - self.guess) * people + noise + 1) ** 0.5 / people + moved
+
+    def out(self, u: float, v: float) -> bool:
+        n, t = self.most, self.total - v * self.people - (v - u) * self.far
+        if v >= 1 or t <= 0:
+            return False
+        factors = [abs(factor(1 - v if self.flip else v)) for _, factor in self.laws]
+        spread = sum(law.variance * factor**2 for (law, _), factor in zip(self.laws, factors, strict=True))
+        grain = (spread + n * max(v * (1 - v), 1 / n)) ** 0.5 / 200
+        noise = reduce(_added, (_on_grid(law, f, grain) for (law, _), f in zip(self.laws, factors, strict=True)))
+        # The sampling part must make up for what noise z leaves of t, rounded down to the grid
+        left = (np.floor(t / grain) - np.arange(len(noise)) + len(noise) // 2) * grain
+        return bool(float(np.dot(noise, self._sampled(v, left, grain))) <= self.wanted)
+
+    def _sampled(self, v: float, y: Floats, grain: float) -> Floats:
+        """A bound on P(Σ(x − v) ≥ y), for falling places y of the grid."""
+        n = self.most
+        if self.moved:
+            mean, share = min(v + self.moved, 1.0), np.clip(v + y / n, 0.0, 1.0)
+            if mean >= 1:
+                return np.ones_like(y)
+            rest, tiny = 1 - share, np.finfo(np.float64).tiny  # 0·ln 0 is 0
+            distance = share * np.log(np.maximum(share, tiny) / mean) + rest * np.log(
+                np.maximum(rest, tiny) / (1 - mean)
+            )
+            return np.where(share > mean, np.exp(-n * distance), 1.0)
+        first, chances = binomial(n, v)
+        above = np.cumsum(chances[::-1])[::-1]  # P(Bin ≥ k)
+        over = np.concatenate((np.cumsum(above[::-1])[::-1][1:], [0.0])) + SPARE  # E(Bin − k)₊
+        corners = first + np.arange(len(chances)) - n * v
+        step = max(len(corners) // 100, 1)
+        places = np.arange(1, _PLACES + 1) * grain  # from here on; the last stands for all beyond, and 0 for all below
+        gaps = places[:, None] - corners[None, ::step]
+        with np.errstate(divide="ignore"):
+            bounds = np.where(gaps > 0, over[None, ::step] / gaps, np.inf)
+        table = np.concatenate(([1.0], np.minimum(bounds.min(axis=1), 1.0)))
+        tail: Floats = table[np.clip(np.rint(y / grain), 0, _PLACES).astype(np.int64)]
+        return tail
+
+
+def _on_grid(law: NoiseWindow, factor: float, grain: float) -> Floats:
+    """The law of factor·Z, rounded up to a grid, with 0 in the middle. Laws of noise are symmetric."""
+    places = np.ceil(factor * np.arange(-law.reach, law.reach + 1) / grain - 1e-9).astype(np.int64)
+    held = np.bincount(places - places[0], law.chances).astype(np.float64)
+    beside = len(held) - 1 + 2 * int(places[0])  # places above 0 less places below
+    return np.pad(held, (max(beside, 0), max(-beside, 0)))
+
+
+def _added(one: Floats, other: Floats) -> Floats:
+    return NoiseWindow(one).plus(NoiseWindow(other), trim=False).chances
+
+
+# Percentiles
+
+
+def ranks_around(n: int, share: Fraction, beta: Fraction) -> tuple[int, int]:
+    """k₋ and k₊; 0 or n+1 where even the ends say nothing."""
+    first, chances = binomial(n, float(share))
+    wanted = float(beta) / 2 - SPARE
+    below, above = np.cumsum(chances), np.cumsum(chances[::-1])[::-1]  # P(Bin ≤ k) and P(Bin ≥ k), k from `first` on
+    least = first + int(np.searchsorted(below, wanted, side="right"))  # so many k with P(Bin ≤ k−1) small enough
+    most = first + int(np.count_nonzero(above > wanted))
+    return least, most

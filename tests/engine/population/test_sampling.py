@@ -1,0 +1,329 @@
+"""Ranges for the group that a table is a random sample of: they cover, they are hardly wider than they must be, and the
+ledger decides what they rest on.
+
+Statistical tests raise a false alarm with probability at most 1e-6 each; a planted range that forgets the sampling is
+caught by the same test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction as F
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom
+
+import dpengine as dp
+from dpengine.accountant.history import Past
+from dpengine.accountant.loss import Pure
+from dpengine.asking import beyond
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms import catalogue, sampling
+from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise
+from dpengine.noise.coins import SystemCoins
+
+BETA = F(1, 20)
+ALARM = 1e-6
+SCHEMA = dp.Schema({"town": dp.Category(["a", "b", "c"], complete=True), "x": dp.Number(0, 10, missing=0)})
+NOISES: list[Added] = [LaplaceNoise(F(2)), LaplaceNoise(F(1, 2)), GaussianNoise(F(9, 4))]
+RANDOM = np.random.default_rng()
+
+
+def most_misses(tables: int) -> int:
+    """More misses than this happen to a range of 95 % with probability at most ALARM."""
+    return int(binom.isf(ALARM, tables, float(BETA)))
+
+
+# Figures in, figures out
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=str)
+@pytest.mark.parametrize("n", [1, 7, 20])
+def test_a_share_is_covered_at_every_p(n: int, noise: Added) -> None:
+    """Exactly: every outcome of the binomial and of the noise, with its chance."""
+    law = sampling.window(noise)
+    assert law is not None
+    spread = range(-law.reach, law.reach + 1)
+    drawn = {h: sampling.share_of_all(h, n, noise, BETA) for h in range(-law.reach, n + law.reach + 1)}
+    noise_only = noise.reach(BETA)
+    narrow = {h: ((h - noise_only) / n, (h + noise_only) / n) for h in drawn}
+    covers, planted = [], []
+    for p in np.linspace(0.001, 0.999, 60):
+        chance = np.convolve(binom.pmf(np.arange(n + 1), n, p), law.chances)
+        outcomes = [h + k for h in [spread[0]] for k in range(len(chance))]
+        pairs = list(zip(outcomes, chance, strict=True))
+        covers.append(sum(c for h, c in pairs if drawn[h][0] <= p <= drawn[h][1]))
+        planted.append(sum(c for h, c in pairs if narrow[h][0] <= p <= narrow[h][1]))
+    assert min(covers) >= 0.95 - 1e-9
+    if n == 20:
+        assert min(planted) < 0.95  # the range of the noise alone does not cover the larger group
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=str)
+def test_a_share_is_as_narrow_as_the_exact_inversion(noise: Added) -> None:
+    """Against tails summed one by one: no wider than by a part in a million, and never narrower."""
+    n, law = 30, sampling.window(noise)
+    assert law is not None
+    places = np.arange(-law.reach, law.reach + 1)
+
+    def tail(p: float, h: int) -> float:
+        return float(np.dot(law.chances, binom.sf(h - places - 1, n, p)))
+
+    for h in (-1, 0, 4, 15, 30, 31):
+        low, high = sampling.share_of_all(h, n, noise, BETA)
+        if low > 0:
+            assert tail(low, h) <= float(BETA) / 2 < tail(low + 1e-6, h)
+        else:
+            assert tail(1e-6, h) > float(BETA) / 2
+        assert 0 <= low < high <= 1
+
+
+def _worst(h: int, m: int, p: float, people: range, noise: Added) -> float:
+    """The largest tail over the possible numbers of people, summed one by one."""
+    law = sampling.window(noise)
+    assert law is not None
+    z = np.arange(-law.reach, law.reach + 1)
+    t, worst = h - p * (h + m), 0.0
+    w = (1 - p) * z[:, None] - p * z[None, :]
+    chance = law.chances[:, None] * law.chances[None, :]
+    for n in people:
+        k = np.arange(n + 1)
+        b = binom.pmf(k, n, p)
+        worst = max(worst, sum(float(b_k * chance[w >= t - (k_ - p * n)].sum()) for k_, b_k in zip(k, b, strict=True)))
+    return worst
+
+
+@pytest.mark.parametrize("noise", [LaplaceNoise(F(1, 2)), LaplaceNoise(F(1)), GaussianNoise(F(1))], ids=str)
+@pytest.mark.parametrize("h, m", [(4, 8), (10, 10), (1, 15)])
+def test_with_a_noisy_number_of_people_the_range_is_hardly_wider_than_the_exact_one(
+    h: int, m: int, noise: Added
+) -> None:
+    """The exact test of one p at 9β/20 for every possible number of people: brute force agrees."""
+    law = sampling.window(noise)
+    assert law is not None
+    off = law.plus(law).beyond(float(BETA) / 10)
+    people = range(max(h + m - off, 0), h + m + off + 1)
+    low, high = sampling.share_among(h, m, noise, noise, BETA)
+    wanted = float(BETA) * 9 / 20
+    wide = high - low
+    if low > 0:
+        assert _worst(h, m, low, people, noise) <= wanted  # what is out is out
+        assert _worst(h, m, low + 0.1 * wide, people, noise) > wanted  # and not much of the rest is
+    assert _worst(m, h, 1 - high, people, noise) <= wanted or high == 1
+
+
+@pytest.mark.parametrize("epsilon", [F(1, 20), F(2)])
+def test_a_mean_is_covered_whatever_the_values(epsilon: F) -> None:
+    """Zeros and ones are the worst case; values close together are covered always."""
+    n, tables, missed, planted = 50, 100, 0, 0
+    noise = LaplaceNoise(1 / epsilon)
+    for _ in range(tables):
+        total = RANDOM.binomial(n, 0.2) + SystemCoins().laplace([0], noise.size)[0]
+        low, high = sampling.mean_of_all(float(total), n, [(noise, lambda mean: 1.0, 1)], BETA)
+        missed += not low <= 0.2 <= high
+        reach = float(noise.reach(BETA))
+        planted += not (total - reach) / n <= 0.2 <= (total + reach) / n
+    assert missed <= most_misses(tables)
+    if epsilon == 2:
+        assert planted > most_misses(tables)
+
+
+def test_noise_of_a_share_and_of_a_mean_agree() -> None:
+    """The test of a mean is valid for a share too: wider, by less than a third."""
+    for n, scale in ((1_000, F(10)), (1_000, F(1, 2)), (30_000, F(20))):
+        exact = sampling.share_of_all(int(0.4 * n), n, LaplaceNoise(scale), BETA)
+        wider = sampling.mean_of_all(0.4 * n, n, [(LaplaceNoise(scale), lambda mean: 1.0, 1)], BETA)
+        assert wider[0] <= exact[0] and exact[1] <= wider[1]
+        assert wider[1] - wider[0] <= 1.34 * (exact[1] - exact[0])
+
+
+def test_ranks_of_the_middle() -> None:
+    assert sampling.ranks_around(1_000, F(1, 2), F(1, 40)) == (465, 536)
+    least, most = sampling.ranks_around(5, F(1, 2), F(1, 40))
+    assert (least, most) == (0, 6)  # five people say nothing about the middle of all
+
+
+def test_noise_too_wide_for_any_claim() -> None:
+    assert sampling.share_of_all(5, 10, LaplaceNoise(F(10**7)), BETA) == sampling.EVERYTHING
+    assert sampling.share_among(0, 0, NOISES[0], NOISES[0], BETA) == sampling.EVERYTHING
+
+
+# The coverage of whole questions, from sufficient statistics and the exact noise
+
+
+def _facts(relation: str, n: int) -> Facts:
+    return Facts("t", SCHEMA, dp.Unit.rows(), relation, n, sample=True)  # type: ignore[arg-type]
+
+
+Case = tuple[dict[str, Any], Callable[[int], tuple[Any, Any]]]
+
+
+def _count(n: int) -> tuple[Any, Any]:
+    return int(RANDOM.binomial(n, 0.3)), 30.0
+
+
+def _share(n: int) -> tuple[Any, Any]:
+    hits = int(RANDOM.binomial(n, 0.3))
+    return (hits, n - hits), 30.0
+
+
+def _share_of_some(n: int) -> tuple[Any, Any]:
+    some = int(RANDOM.binomial(n, 0.5))
+    hits = int(RANDOM.binomial(some, 0.3))
+    return (hits, some - hits), 30.0
+
+
+def _share_by_group(n: int) -> tuple[Any, Any]:
+    sizes = RANDOM.multinomial(n, [0.5, 0.3, 0.2])
+    hits = RANDOM.binomial(sizes, 0.3)
+    return tuple(int(x) for h, s in zip(hits, sizes, strict=True) for x in (h, s - h)), dict.fromkeys("abc", 30.0)
+
+
+def _bars(n: int) -> tuple[Any, Any]:
+    counts = RANDOM.multinomial(n, [0.5, 0.3, 0.2])
+    return tuple(int(count) for count in counts), dict(zip("abc", (50.0, 30.0, 20.0), strict=True))
+
+
+def _ties(n: int) -> tuple[Any, Any]:
+    """Values 0 and 10, many of each: y = 2·code − 10."""
+    tens = int(RANDOM.binomial(n, 0.3))
+    return (n, 10 * tens - 10 * (n - tens)), 3.0
+
+
+def _sum(n: int) -> tuple[Any, Any]:
+    return _ties(n)[0], 3.0
+
+
+KINDS: dict[str, tuple[str, dict[str, Any], Callable[[int], tuple[Any, Any]]]] = {
+    "count": ("count", {"where": [["town", "in", ["a"]]]}, _count),
+    "share": ("proportion", {"of": [["town", "in", ["a"]]]}, _share),
+    "share of some": ("proportion", {"of": [["town", "in", ["a"]]], "where": [["x", ">", 5]]}, _share_of_some),
+    "share by group": ("proportion", {"of": [["x", ">", 5]], "by": "town"}, _share_by_group),
+    "bars": ("histogram", {"column": "town"}, _bars),
+    "mean, with ties": ("mean", {"column": "x"}, _ties),
+    "sum": ("sum", {"column": "x"}, _sum),
+}
+
+
+def _missed(kind: str, relation: str, n: int, epsilon: F, tables: int) -> tuple[int, int, int]:
+    """How many of the ranges missed the population, how many of the table's own did, and how many were claimed."""
+    key, given, drawn = KINDS[kind]
+    query = catalogue[key].build(_facts(relation, n), {"epsilon": str(epsilon)} | given)
+    missed = narrow = claimed = 0
+    for _ in range(tables):
+        statistic, truth = drawn(n)
+        raw = query.draw(statistic, SystemCoins())
+        answer = query.finish(raw)
+        found, word = beyond.claimed(query, answer, raw, Past.NOTHING, F(0))
+        if found is None:
+            assert word in ("wide", "kind")
+            continue
+        claimed += 1
+        truths = truth if isinstance(truth, dict) else {"": truth}
+        ranges = found if isinstance(found, dict) else {"": found}
+        missed += any(not ranges[part][0] <= true <= ranges[part][1] for part, true in truths.items())
+        own = answer.interval if isinstance(answer.interval, dict) else {"": answer.interval}
+        scale = 100 / n if query.answer_kind == "count" else 1 / n if query.answer_kind == "amount" else 1
+        narrow += any(not own[part][0] * scale <= true <= own[part][1] * scale for part, true in truths.items())
+    return missed, narrow, claimed
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_planted_range_of_noise_alone_is_caught(kind: str) -> None:
+    """Forty tables of a thousand people at ε 2: the claim covers, the table's own range does not."""
+    missed, narrow, claimed = _missed(kind, "replace", 1_000, F(2), 40)
+    assert claimed == 40
+    assert missed <= most_misses(40)
+    assert narrow > most_misses(40)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("epsilon", [F(1, 20), F(1, 2), F(2)], ids=str)
+@pytest.mark.parametrize("n", [50, 1_000, 30_000])
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_coverage_grid(kind: str, relation: str, n: int, epsilon: F) -> None:
+    """2,000 tables each where a range is found quickly, else as many as a minute allows (at least 200)."""
+    quick = relation == "replace" and kind in ("count", "bars", "share")
+    tables = 2_000 if quick else 200
+    missed, _, claimed = _missed(kind, relation, n, epsilon, tables)
+    assert missed <= most_misses(max(claimed, 1))
+
+
+# Through the engine
+
+
+def _table(tmp_path: Path, people: int = 1_000, **declared: Any) -> dp.Table:
+    towns = RANDOM.choice(["a", "b", "c"], people, p=[0.5, 0.3, 0.2])
+    frame = pd.DataFrame({"town": towns, "x": RANDOM.integers(0, 11, people)})
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    given: dict[str, Any] = {"unit": dp.Unit.rows(), "budget": dp.Budget(6, "1e-6"), "sample": True}
+    return dp.open_workspace(tmp_path / "home").add_table(
+        "people", tmp_path / "people.csv", schema=SCHEMA, **given | declared
+    )
+
+
+def test_the_first_question_speaks_of_all_and_later_ones_of_less(tmp_path: Path) -> None:
+    table = _table(tmp_path)
+    share = table.query("proportion", of=[["town", "in", ["a"]]], epsilon="0.1")
+    first = table.ask(share)
+    (low, high), (here, there) = first.population, first.interval
+    assert first.beyond == "first" and low <= here < there <= high and high - low < 15
+    assert first.receipt["answer"]["population"] == list(first.population) and first.receipt["claim"]["sample"] is True
+    later = table.ask(table.query("proportion", of=[["town", "in", ["b"]]], epsilon="0.1"))
+    assert later.beyond == "after" and later.population[1] - later.population[0] > high - low
+    table.ask(table.query("count", where=[["x", ">", 3]], epsilon="2"))
+    last = table.ask(table.query("mean", column="x", epsilon="1"))
+    assert (last.population, last.beyond) == (None, "seen")
+    assert dp.open_workspace(tmp_path / "home").verify_ledger().ok
+
+
+def test_a_check_of_the_same_click_was_not_seen(tmp_path: Path) -> None:
+    table = _table(tmp_path)
+    answer = table.ask(table.query("mean", column="x", epsilon="0.5"), checked=True)
+    assert len(table.history()) == 2 and answer.beyond == "first"
+
+
+def test_a_plan_is_chosen_before_its_first_answer(tmp_path: Path) -> None:
+    table = _table(tmp_path)
+    wanted = [table.query("mean", column="x", epsilon="0.5"), table.query("histogram", column="town", epsilon="0.5")]
+    table.submit_plan(wanted, "plan")
+    for entry in (dp.open_workspace(tmp_path / "home").jobs.wait(name, 60) for name in ("plan",)):
+        assert entry is not None
+    answers = [table.answer_of(entry) for entry in table.history()]
+    assert [answer.beyond for answer in answers] == ["first", "first"]
+    assert set(answers[0].population) >= {"a", "b", "c"}
+
+
+def test_only_the_owner_says_it_and_only_of_one_row_each(tmp_path: Path) -> None:
+    table = _table(tmp_path, sample=False)
+    before = table.ask(table.query("proportion", of=[["town", "in", ["a"]]], epsilon="0.1"))
+    assert (before.population, before.beyond, "sample" in before.receipt["claim"]) == (None, "", False)
+    table = table.declare_sample()
+    assert table.facts.sample and dp.open_workspace(tmp_path / "home").table("people").facts.sample
+    after = table.ask(table.query("proportion", of=[["town", "in", ["a"]]], epsilon="0.1"))
+    assert after.population is not None
+    table = table.declare_sample(False)
+    assert table.answers(5)[-1].population is None  # withdrawn with the declaration
+    with pytest.raises(AllowanceError) as refused:
+        table.declare_sample("yes")  # type: ignore[arg-type]
+    assert refused.value.code == "sample.yes_no"
+    with pytest.raises(AllowanceError) as refused:
+        _table(tmp_path, unit=dp.Unit.column("x", at_most=3))
+    assert refused.value.code == "sample.one_row"
+
+
+def test_what_was_seen_widens_by_the_bound_of_the_theory() -> None:
+    query = catalogue["proportion"].build(_facts("replace", 10**6), {"of": [["town", "in", ["a"]]], "epsilon": "1"})
+    raw = (300_000,)
+    answer = query.finish(raw)
+    alone, _ = beyond.claimed(query, answer, raw, Past.NOTHING, F(0))
+    after, word = beyond.claimed(query, answer, raw, Past.of([Pure(F(1, 20))]), F(0))
+    moved = 100 * np.tanh(1 / 80)
+    assert word == "after"
+    assert moved <= alone[0] - after[0] <= moved + 0.1 and moved <= after[1] - alone[1] <= moved + 0.1

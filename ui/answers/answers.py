@@ -195,8 +195,8 @@ def _elsewhere(table: dp.Table) -> None:
 def _title(table: dp.Table, view: str) -> None:
     title, lead = say("answers.title", table=table.name), say("answers.lead" if view == LIST else "ledger.lead")
     st.html(f'{_STYLE}<h1>{escape(title)}</h1><p class="lead">{gloss.text(lead)}</p>')
+    frame.pick_table(table, "answers")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        frame.pick_table(table, "answers", width=240)
         both, turned = (LIST, LEDGER), (table.name, view)
         fields.choose("answers.view", both, view, f"answers-view-{view}", on_change=_turn, args=turned)
         if view == LIST and table.meter().charges:

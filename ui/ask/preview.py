@@ -165,7 +165,11 @@ def come_back(table: str) -> None:
 
 
 def details(table: dp.Table, query: dp.Query, usual: dp.Query) -> None:
-    """Who adds the noise; and one line, where it is not the usual one."""
+    """What is asked, how wide the error bar will be, and who adds which noise."""
+    st.html(f'<p class="muted">{escape(usual.card.plain)}</p>')
+    heading(query)
+    show(query)
+    form.several_note(table, usual, query)
     trusted.choose(table, usual)
     if query.noise:
         now, before = query.promise().short(query), usual.promise().short(usual)

@@ -81,7 +81,7 @@ MOST_ASKED = 20  # the newest answers that are searched for the number of people
 
 
 class Table:
-    """Meaning public facts and the ledger is free; `ask` and `submit` spend."""
+    """Reading public facts and the ledger is free; `ask` and `submit` spend."""
 
     def __init__(self, workspace: Home, record: Record, budget: BudgetRecord, actor: str, joined: bool = False):
         self._workspace = workspace

@@ -10,7 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.printed import percent_left
 from dpengine.messages import say
-from ui.ask import fit_warnings, form, preview, previous_answer, spend, suggestions, trusted
+from ui.ask import box, fit_warnings, form, preview, previous_answer, spend, suggestions, trusted
 from ui.data import change, people
 from ui.parts import history, job, owner, tables
 from ui.several import plan
@@ -42,6 +42,7 @@ if table.closed:
     owner.closed(table)
     history.show(table)
     st.stop()
+box.show(table)
 kept = form.state(table)
 spend.start_from(table, kept["given"].get("epsilon"))
 key, given = form.sentence(table)

@@ -66,6 +66,8 @@ SENTENCES: dict[str, str] = {
     "noise.joint.chosen": "Chosen for you: all figures of this answer are drawn together. It costs no more, leaves room for as many such questions, and promises more: “{now}” instead of “{usual}”.",
     "noise.joint_set.theorem": "Exponential mechanism (McSherry, Talwar 2007, Theorem 6) over all sets of so many values at once",
     "noise.joint_set.chosen": "Chosen for you: all names are drawn together. It costs no more, leaves room for as many such questions, and promises more: “{now}” instead of “{usual}”.",
+    "noise.joint_order.theorem": "Exponential mechanism (McSherry, Talwar 2007, Theorem 6) over all orders of so many values at once (Gillenwater, Joseph, Muñoz Medina, Ribero 2022)",
+    "noise.joint_order.chosen": "Chosen for you: all names are drawn together, at no higher price. On made-up tables of this size the places come nearer than one after the other. Its promise is “{now}”.",
     "noise.tree.theorem": "Hierarchical counts (Hay, Rastogi, Miklau, Suciu 2010) with discrete Laplace noise",
     "noise.tree.chosen": "Chosen for you: all ranges come from one tree of noisy counts. It costs no more, leaves room for as many such questions, and promises more: “{now}” instead of “{usual}”.",
     "noise.gaussian_root.theorem": "Discrete Gaussian mechanism by a root of the matrix of sums (Fichtenberger, Henzinger, Upadhyay 2023; Canonne, Kamath, Steinke 2020, Theorem 14)",

@@ -66,6 +66,8 @@ SENTENCES: dict[str, str] = {
     "noise.joint.chosen": "Izbrano za vas: vsa števila tega odgovora se izžrebajo skupaj. Ne porabi več, pusti prostor za prav toliko takih vprašanj in obljubi več: »{now}« namesto »{usual}«.",
     "noise.joint_set.theorem": "Eksponentni mehanizem (McSherry, Talwar 2007, izrek 6) na vseh množicah toliko vrednosti hkrati",
     "noise.joint_set.chosen": "Izbrano za vas: vsa imena se izžrebajo skupaj. Ne porabi več, pusti prostor za prav toliko takih vprašanj in obljubi več: »{now}« namesto »{usual}«.",
+    "noise.joint_order.theorem": "Eksponentni mehanizem (McSherry, Talwar 2007, izrek 6) na vseh vrstnih redih toliko vrednosti hkrati (Gillenwater, Joseph, Muñoz Medina, Ribero 2022)",
+    "noise.joint_order.chosen": "Izbrano za vas: vsa imena se izžrebajo skupaj in ne stanejo več. Na izmišljenih tabelah te velikosti so mesta bližje resnici kot pri žrebanju enega za drugim. Obljuba: »{now}«.",
     "noise.tree.theorem": "Hierarhična števila (Hay, Rastogi, Miklau, Suciu 2010) z diskretnim Laplaceovim šumom",
     "noise.tree.chosen": "Izbrano za vas: vsi razponi se preberejo z enega drevesa zašumljenih števil. Ne porabi več, pusti prostor za prav toliko takih vprašanj in obljubi več: »{now}« namesto »{usual}«.",
     "noise.gaussian_root.theorem": "Diskretni Gaussov mehanizem s korenom matrike vsot (Fichtenberger, Henzinger, Upadhyay 2023; Canonne, Kamath, Steinke 2020, izrek 14)",

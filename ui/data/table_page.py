@@ -14,7 +14,7 @@ from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.messages import say
 from dpengine.storage.registry import Record
 from ui.ask import answer, fit_warnings
-from ui.data import change, offers, people, price, reuse
+from ui.data import change, offers, people, per_person, price, reuse
 from ui.data.draft import Draft, code_words, numbers_like, numbers_of, table_name
 from ui.data.wizard import PATIENCE, Task, heading, look, problem, start_over, waiting
 from ui.parts import answer_notes, job, owner, requests, tables
@@ -177,6 +177,7 @@ def show() -> None:
         if not find:
             offers.unknown_columns(table)
     show_newer_file(table)
+    per_person.show(table)
     people.show_protection(table)
     if may("seal", table.name):
         owner.show(table)

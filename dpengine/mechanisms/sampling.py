@@ -27,9 +27,10 @@ for every c < y, P(Σ(x − μ) ≥ y) ≤ E(Bin(N₊, μ) − N₊μ − c)₊/
 and noise. (4) Several μ together as in (3) above, for Bin(N, μ) grows with μ in the same order. It needs no spread, and
 is wider than need be where values lie close together. ∎
 
-**Percentile** (`ranks_around`). Let k₋ be the largest k with P(Bin(n, q) ≤ k−1) ≤ b and k₊ the least with P(Bin(n, q) ≥
-k) ≤ b. But for 2b, the k₋-th smallest of n values is at most, and the k₊-th at least, a q-quantile of the population:
-at most k₋−1 values are ≤ … with chance ≤ b (ties only help). A private range for the ranks k₋ … k₊ then covers it.
+**Percentile** (`ranks_around`, `ranks_off`). Let k₋ be the largest k with P(Bin(n, q) ≤ k−1) ≤ b and k₊ the least with
+P(Bin(n, q) ≥ k) ≤ b. But for 2b, the k₋-th smallest of n values is at most, and the k₊-th at least, Q = inf{x: F(x) ≥
+q}: #{x ≤ Q} is at least Bin(n, q) in law and #{x < Q} at most, with ties too. A private range for the ranks k₋ … k₊
+covers Q.
 
 **After other releases** (S7.1). The rows were looked at before the question was chosen. `population/validity.shift`:
 given everything released, row x_i has a law within TV_i of the population's, and the mean TV is at most `moved` but for
@@ -390,6 +391,7 @@ def _added(one: Floats, other: Floats) -> Floats:
 # Percentiles
 
 
+@lru_cache(maxsize=256)
 def ranks_around(n: int, share: Fraction, beta: Fraction) -> tuple[int, int]:
     """k₋ and k₊; 0 or n+1 where even the ends say nothing."""
     first, chances = binomial(n, float(share))
@@ -398,3 +400,25 @@ def ranks_around(n: int, share: Fraction, beta: Fraction) -> tuple[int, int]:
     least = first + int(np.searchsorted(below, wanted, side="right"))  # so many k with P(Bin ≤ k−1) small enough
     most = first + int(np.count_nonzero(above > wanted))
     return least, most
+
+
+@lru_cache(maxsize=256)
+def ranks_off(n: int, share: Fraction, beta: Fraction, every: bool) -> int:
+    """How many ranks beyond qN a range must reach. Not `every`: only N ≤ n people have a value. For all such N at once
+    P(Bin(N, q) − qN ≥ d) ≤ exp(−n·kl(q + d/n‖q)), since the moment generating function grows with N; likewise below."""
+    if every:
+        first, last = ranks_around(n, share, beta)
+        low, high = share.numerator * n // share.denominator, -(-share.numerator * n // share.denominator)
+        return max(low - first + 1, last - high, 0)
+    wanted = -math.log(float(beta) / 2 - SPARE) / n
+
+    def out(q: float, d: float) -> bool:
+        p = q + d / n
+        return p >= 1 or p * math.log(p / q) + (1 - p) * math.log((1 - p) / (1 - q)) >= wanted
+
+    low, high = 0, n
+    while low < high:
+        middle = (low + high) // 2
+        enough = out(float(share), middle) and out(1 - float(share), middle)
+        low, high = (low, middle) if enough else (middle + 1, high)
+    return low + 2  # qN need not be whole

@@ -100,6 +100,7 @@ with right, st.container(key="card-preview"):
     preview.heading(query)
     if query is not None and usual is not None:
         preview.show(query)
+        preview.show_both(table, query)
         form.several_note(table, usual, query)
 tables.remind_missing(table)
 if asked is None and form.untouched(key, given):  # whoever picks something else knows what to ask

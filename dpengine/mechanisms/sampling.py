@@ -63,7 +63,8 @@ _WIDEST = 10**6  # noise that reaches farther has no window, and nothing is clai
 _ANCHORS = 64  # numbers of people that stand for all in between
 _MOST_EXACT = 12  # groups beside the one that is tested
 _STEPS = 8  # of a bisection: to 1/256 of about two standard deviations
-_PLACES = 1_600  # of a grid with 200 places to a standard deviation
+_MOST_STEPS = 6_000  # on each side of 0, of noise that is tabled again and again
+_COARSE, _PLACES = 4, 400  # of a grid with 200 places to a standard deviation, every fourth is tabled
 _N_SHARE = Fraction(1, 10)  # of β, for the number of people
 
 
@@ -305,7 +306,7 @@ def mean_of_all(
     laws = [(window(noise), factor, many) for noise, factor, many in noises]
     if people <= 0 or any(law is None or law.reach * many > _WIDEST for law, _, many in laws):
         return EVERYTHING
-    known = [(law.times(many), factor) for law, factor, many in laws if law is not None]
+    known = [_coarser(law.times(many), factor) for law, factor, many in laws if law is not None]
     up, down = (
         _Mean(place, people, known, beta, float_above(moved), off, flip)
         for place, flip in ((total, False), (people - total, True))
@@ -366,14 +367,24 @@ class _Mean(_Side):
         above = np.cumsum(chances[::-1])[::-1]  # P(Bin ≥ k)
         over = np.concatenate((np.cumsum(above[::-1])[::-1][1:], [0.0])) + SPARE  # E(Bin − k)₊
         corners = first + np.arange(len(chances)) - n * v
-        step = max(len(corners) // 100, 1)
-        places = np.arange(1, _PLACES + 1) * grain  # from here on; the last stands for all beyond, and 0 for all below
+        step = max(len(corners) // 60, 1)
+        places = np.arange(1, _PLACES + 1) * (
+            _COARSE * grain
+        )  # from here on; the last stands for all beyond, and 0 for all below
         gaps = places[:, None] - corners[None, ::step]
         with np.errstate(divide="ignore"):
             bounds = np.where(gaps > 0, over[None, ::step] / gaps, np.inf)
         table = np.concatenate(([1.0], np.minimum(bounds.min(axis=1), 1.0)))
-        tail: Floats = table[np.clip(np.rint(y / grain), 0, _PLACES).astype(np.int64)]
+        tail: Floats = table[np.clip(np.rint(y / grain) // _COARSE, 0, _PLACES).astype(np.int64)]
         return tail
+
+
+def _coarser(law: NoiseWindow, factor: Factor) -> tuple[NoiseWindow, Factor]:
+    """The same noise in larger steps, rounded up, if it has very many places."""
+    step = -(-law.reach // _MOST_STEPS)
+    if step <= 1:
+        return law, factor
+    return NoiseWindow(_on_grid(law, 1.0, step)), lambda mean: step * factor(mean)
 
 
 def _on_grid(law: NoiseWindow, factor: float, grain: float) -> Floats:

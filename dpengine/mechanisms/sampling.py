@@ -64,6 +64,7 @@ _ANCHORS = 64  # numbers of people that stand for all in between
 _MOST_EXACT = 12  # groups beside the one that is tested
 _STEPS = 8  # of a bisection: to 1/256 of about two standard deviations
 _MOST_STEPS = 6_000  # on each side of 0, of noise that is tabled again and again
+_MOST_CELLS = 80
 _COARSE, _PLACES = 4, 400  # of a grid with 200 places to a standard deviation, every fourth is tabled
 _N_SHARE = Fraction(1, 10)  # of β, for the number of people
 
@@ -244,18 +245,20 @@ class _Side(ABC):
         return self._covered(low)
 
     def _covered(self, end: float) -> float:
-        """The largest number up to `end` below which cells that are out cover everything."""
+        """The largest number up to `end` below which cells that are out cover everything; 0 if that takes too many."""
         top, wide = end, end if self.out(0.0, end) else end / 64
-        while top > 0:
+        for _ in range(_MOST_CELLS):
             bottom = max(top - wide, 0.0)
-            if self.out(bottom, top):
+            if top <= 0 or (bottom == 0 and self.out(bottom, top)):
+                return end
+            if bottom and self.out(bottom, top):
                 top, wide = bottom, 2 * wide
             elif wide > end * 1e-4:
                 wide /= 4
             else:  # the cell that is not out becomes part of the range
                 end = top = bottom
                 wide = end / 64
-        return end
+        return 0.0
 
 
 class _Among(_Side):

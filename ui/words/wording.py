@@ -263,8 +263,7 @@ def beyond_words(answer: dp.Answer) -> str:
     facts: dict[str, Any] = {"chance": chance(query.beta)}
     if isinstance(answer.interval, tuple):
         least, most = printed_range(query, *answer.interval)
-        most = _counted(query, most) + _percent_sign(query) if query.answer_kind != "place" else most
-        facts["here"] = f"{least} – {measured(most, query.measure) if query.answer_kind == 'place' else most}"
+        facts["here"] = f"{least} – {_counted(query, most)}"
     if isinstance(found, dict):
         words = say("sample.several", **facts)
     elif found == answer.interval:

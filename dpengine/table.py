@@ -35,6 +35,7 @@ from dpengine.asking.release import Asker, Home, new_request
 from dpengine.asking.sessions import BEST, Session, fitted
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.core.types import Json
+from dpengine.declared.declaration import Declaration
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.facts import Facts
 from dpengine.declared.id_names import id_like
@@ -81,7 +82,7 @@ MOST_ASKED = 20  # the newest answers that are searched for the number of people
 
 
 class Table:
-    """Meaning public facts and the ledger is free; `ask` and `submit` spend."""
+    """Reading public facts and the ledger is free; `ask` and `submit` spend."""
 
     def __init__(self, workspace: Home, record: Record, budget: BudgetRecord, actor: str, joined: bool = False):
         self._workspace = workspace
@@ -117,6 +118,11 @@ class Table:
     def closed(self) -> str | None:
         """`seal`, `forget` or `close` if it accepts no more questions."""
         return None if self.practice else closed_kind(self._workspace.ledger.closed(), self._budget.id, self.name)
+
+    def declaration(self) -> Declaration:
+        """What is declared, as one file to keep and to bring with another table. Public facts alone: free."""
+        facts = self.facts
+        return Declaration(facts.schema, facts.unit, facts.relation, self.dialect, facts.header, self.name)
 
     def acts(self) -> list[Act]:
         """What an owner did to this budget and its tables, newest first."""
@@ -568,7 +574,7 @@ class Table:
         return type(self)(self._workspace, record, self._budget, self.actor)
 
     def fit_of(self, column: str) -> ColumnFit:
-        """The same for one column, as it is declared now."""
+        """The same for one column, as declared now."""
         return self.fits().of(column, self.schema[column])
 
     def answer_of(self, entry: Entry) -> Answer:

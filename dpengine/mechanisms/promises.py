@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, floor, log, sqrt
+from math import ceil, log, sqrt
 from typing import ClassVar, Protocol, Self
 
 from dpengine.core.exact import text_of
@@ -44,6 +44,8 @@ class Asked(Protocol):
     def wanted_places(self) -> tuple[Fraction, ...]: ...
     @property
     def names_ordered(self) -> bool: ...
+    @property
+    def names_ranks(self) -> bool: ...
     @property
     def chooses(self) -> bool: ...
     @property
@@ -450,15 +452,16 @@ class Rank(OfShare):
         return self.at_best(say(f"promise.short.{self._code(asked)}", **self._facts(asked)), asked)
 
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
-        around, unit = self._places(asked), counted_words(asked)
-        sentence = say("answer.places", unit=unit, **around) if around else say("answer.rank", **self._facts(asked))
+        code = self._code(asked)
+        sentence = say("answer.rank" if code == "rank" else f"answer.rank.{code}", **self._facts(asked))
         return sentence.removesuffix(".") + self.guess(asked) + "."
 
     def size(self) -> str:
         return f"±{self._percent()}"
 
     def size_for(self, asked: Asked) -> str:
-        return say("amount.of_all", share=self._percent(), unit=counted_words(asked))
+        away = self._percent().removesuffix(" %")
+        return say("amount.of_all", away=say(f"amount.{asked.counted}", alpha=away))
 
     def _percent(self) -> str:
         return percent_up(min(self.share, Fraction(1)))
@@ -470,11 +473,8 @@ class Rank(OfShare):
         return "half" if asked.wanted_places[0] == Fraction(1, 2) else "below"
 
     def _facts(self, asked: Asked | None) -> JsonObject:
-        wanted, places = () if asked is None else asked.wanted_places, self._places(asked)
         facts: JsonObject = {"share": self._percent(), "unit": counted_words(asked), "chance": chance(self.beta)}
-        if places:  # sorted, the first is number 1
-            facts |= places | {"low": max(places["low"], Fraction(1)), "place": plain(wanted[0] * places["per"])}
-        return facts
+        return facts | (self._places(asked) or {})
 
     def _values(self, asked: Asked | None) -> str:
         """The error in values: before the draw it is a share of people; its size in values depends on the data."""
@@ -484,17 +484,17 @@ class Rank(OfShare):
         return say(f"{code}_unit", measure=asked.measure) if asked.measure else say(code)
 
     def _places(self, asked: Asked | None) -> JsonObject | None:
-        """The range of the answer's rank among all people, rounded outwards; empty if it could be anywhere, None if the
-        question asks for several ranks."""
+        """How many people in 100 the answer is away from the wanted place, rounded up; empty if it could be anywhere,
+        None if the question asks for several places."""
         wanted = () if asked is None else asked.wanted_places
-        if len(wanted) != 1:
+        if asked is None or len(wanted) != 1:
             return None
         low, high = wanted[0] - self.share, wanted[0] + self.share
         if low <= 0 and high >= 1:
             return {}
         per = 100 if self.share >= Fraction(1, 100) else 1_000 if self.share >= Fraction(1, 1_000) else 100_000
-        low, high = Fraction(floor(max(low, Fraction(0)) * per)), Fraction(ceil(min(high, Fraction(1)) * per))
-        return {"low": low, "high": high, "per": per, "chance": chance(self.beta)}
+        away = say(f"amount.{asked.counted}", alpha=ceil(self.share * per))
+        return {"away": away, "per": per, "place": plain(wanted[0] * per)}
 
     def floor_words(self, people: int) -> str:
         return say("floor.rank", share=f"{to_figures(float(self.floor / people) * 100, 2)} %") if self.floor else ""
@@ -523,19 +523,21 @@ class NearBest(Promise):
         return {"gap": self.gap, "unit": counted_words(asked), "chance": chance(self.beta)}
 
     def words(self, asked: Asked | None = None) -> str:
-        return say("promise.left_out" if self._in_no_order(asked) else "promise.near_best", **self._facts(asked))
+        return say(f"promise.{self._about(asked)}", **self._facts(asked))
 
     def short(self, asked: Asked | None = None) -> str:
-        code = "promise.short.left_out" if self._in_no_order(asked) else "promise.short.near_best"
-        return say(code, **self._facts(asked))
+        return say(f"promise.short.{self._about(asked)}", **self._facts(asked))
 
-    def _in_no_order(self, asked: Asked | None) -> bool:
-        return asked is not None and not asked.names_ordered
+    def _about(self, asked: Asked | None) -> str:
+        """Is it about those left out, about ranks, or about the best of what is left?"""
+        if asked is not None and not asked.names_ordered:
+            return "left_out"
+        return "ranks" if asked is not None and asked.names_ranks else "near_best"
 
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
-        if self._in_no_order(asked):
-            return say("answer.none_left_out", **self._facts(asked))
-        return say("answer.none_ahead_several" if several else "answer.none_ahead", **self._facts(asked))
+        ahead = "none_ahead_several" if several else "none_ahead"
+        codes = {"left_out": "none_left_out", "ranks": "near_ranks", "near_best": ahead}
+        return say(f"answer.{codes[self._about(asked)]}", **self._facts(asked))
 
     def size(self) -> str:
         return plain(self.gap)

@@ -398,6 +398,10 @@ class Query(Answered, Generic[Statistic, Raw]):
     def promise_of(self, people: int) -> Promise:
         return self.of_size(people).promise()
 
+    def expected(self) -> Fraction | float:
+        """The error by which noises of equal price are compared: the promised one, unless the question knows better."""
+        return self.promise().amount
+
     def with_noise(self, noise: str) -> Self:
         return replace(self, noise=noise)
 

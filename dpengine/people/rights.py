@@ -39,7 +39,10 @@ WORKSPACE = MappingProxyType(
     | _all((ANYONE,), "tokens new_token revoke_token wishes myself")
     | _all(_ACCOUNT, "table answer_of meter grants limit")
     | _all(_PLAN, "published_file wish")
-    | _all((OWNER,), "add_table describe_source has_source bring_newer seal forget raise_cap grant set_limit")
+    | _all(
+        (OWNER,),
+        "add_table describe_source has_source bring_newer one_row_a_person seal forget raise_cap grant set_limit",
+    )
     | _all(_MEMBERS, "verify_ledger check_receipts")
     | _all((OWNER, ADMINISTRATOR), "decide")
     | _all((OWNER, ADMINISTRATOR, AUDITOR), "people roles groups")
@@ -49,7 +52,7 @@ WORKSPACE = MappingProxyType(
 
 # A table
 TABLE = MappingProxyType(
-    _all(_FACTS, "name practice facts schema budget closed actor joined sharing")
+    _all(_FACTS, "name practice facts schema budget closed actor joined sharing declaration")
     | _all(
         _ACCOUNT,
         "acts took left_before checks_before checks_of meter history burn_down more_like_last answers answer_of"

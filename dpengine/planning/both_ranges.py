@@ -36,11 +36,12 @@ class BothRanges:
     here: float
     everyone: float
     least: float  # of `everyone`, without noise
+    after: bool = False  # wider because of earlier releases
 
     @property
     def pointless(self) -> bool:
         """Would a higher price hardly narrow the second range?"""
-        return self.least >= POINTLESS * self.everyone
+        return not self.after and self.least >= POINTLESS * self.everyone
 
 
 @remembered(512)
@@ -50,7 +51,7 @@ def both_ranges(query: AnyQuery, past: Past = Past.NOTHING, reserve: Fraction = 
     _, least = _widths(query.at(_NO_NOISE), past, reserve)
     if here is None or everyone is None or least is None:
         return None
-    return BothRanges(query.epsilon, query.facts.about, here, everyone, min(least, everyone))
+    return BothRanges(query.epsilon, query.facts.about, here, everyone, min(least, everyone), past != Past.NOTHING)
 
 
 @remembered(512)

@@ -380,7 +380,7 @@ class DeclaredTables:
                 closed = arrivals.sealed(self._registry, rows, known, acts)
                 record = new.record(folder.name, budget_id, about, loaded, _now())
                 self._registry.add(rows, record)
-                self._registry.mark(rows, new.name, arrivals.marks_of(loaded))
+                self._registry.mark(rows, new.name, [*arrivals.marks_of(loaded), *new.also])
                 if closed:
                     self._seal(rows, new.name, new.actor)
         if others:

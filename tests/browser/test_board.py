@@ -27,7 +27,7 @@ def test_a_first_look_is_taken_and_a_bar_is_clicked(page: Any, phone: Any, serve
     kind(page)
     shot(page, "board-form")
     page.get_by_role("button", name="Take the first look — takes").click()
-    page.get_by_text("Everything on this page is free from now on").wait_for()
+    page.get_by_text("everything here is now free").wait_for()
     settled(page)
     table, left = table_of(page, server), meter(page)
     [answer] = table.first_looks()
@@ -54,9 +54,9 @@ def test_a_first_look_is_taken_and_a_bar_is_clicked(page: Any, phone: Any, serve
 def test_what_was_not_bought_is_priced_and_figures_are_taken_away(page: Any, server: Any, tmp_path: Path) -> None:
     go(page, FORM)
     page.get_by_role("button", name="Take the first look — takes").click()
-    page.get_by_text("Everything on this page is free from now on").wait_for()
+    page.get_by_text("everything here is now free").wait_for()
     settled(page)
-    page.get_by_text("Print or take away").click()
+    page.get_by_text("Print or download").click()
     download(page, page.get_by_role("button", name="CSV")).save_as(tmp_path / "look.csv")
     text = (tmp_path / "look.csv").read_text(encoding="utf-8-sig")
     assert text.startswith("column,label,second column") and "has_car" in text

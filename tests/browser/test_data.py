@@ -124,14 +124,14 @@ def test_from_my_own_file_to_a_private_answer(page: Any, server: Any) -> None:
     bringing = Bringing(page, "own", "names", "relation", "reversed", "care", "done")
     bringing.upload(csv_file("our people.csv", people(9_000)), "Are these the columns?", "names")
     bringing.press("Yes, go on", "Can one person be in more than one row?", "unit")
-    bringing.pick("one row each").pick("only what it says").look("relation")
+    bringing.pick("one row each").pick("only the details are secret").look("relation")
     bringing.press("Go on", "What can be in the columns?", "cards")
     assert "9,000" not in page.locator(MAIN).inner_text()
     bringing.agree().open(2, "one of a list").fill("The values", "car\nbus\nother way")
     bringing.open(1).fill("Lowest", "20,000")
     assert "The lowest value must be below the highest" in bringing.refused()  # at the card, before going on
     bringing.press("These 2 are right", "What can be in the columns?", "reversed")
-    bringing.press("Go on (1 waits)", "What can be in the columns?", "reversed").fill("Lowest", "0")
+    bringing.press("Go on (1 column still to settle)", "What can be in the columns?", "reversed").fill("Lowest", "0")
     page.locator(".st-key-open-1 .refused").wait_for(state="detached")
     bringing.press("Go on", "How careful?", "care").pick("Usual").press("Add the table", "is ready", "done")
     assert "our people" in meter(page) and not list((server.home / "tmp").glob("upload-*"))
@@ -151,7 +151,7 @@ def test_a_stranger(page: Any, server: Any) -> None:
     bringing.upload(FILES / "stranger.csv", "Are these the columns?", "names")
     page.locator(".names li").nth(6).wait_for()  # six, and how many more
     assert page.locator(".names li").count() == 7
-    assert "If cells of this file hold line breaks, say so" in bringing.refused()
+    assert "If cells hold line breaks, say so" in bringing.refused()
     bringing.look("line-breaks").press("Yes, cells hold line breaks", "Can one person", "unit")
     bringing.pick("one row each").pick("Yes, that too")
     bringing.fill("About how many people", "600").press("Go on", "What can be in the columns?", "cards")
@@ -190,9 +190,9 @@ def test_a_spreadsheet_in_disguise_on_a_dark_phone(open_page: Callable[..., Any]
     bringing.pick("plača").look("names-mended")
     phone.locator(".names li", has_text="plača").wait_for()
     bringing.press("Yes, go on", "Can one person", "unit").pick("not sure").look("unit-more")
-    bringing.pick("one row each").pick("only what it says")
+    bringing.pick("one row each").pick("only the details are secret")
     bringing.press("Go on", "What can be in the columns?", "cards")
-    bringing.press("Go on (1 waits)", "What can be in the columns?", "cards-missing")
+    bringing.press("Go on (1 column still to settle)", "What can be in the columns?", "cards-missing")
     assert "1 column waits for your yes" in bringing.refused()
     bringing.agree().open(1, "one of a list").fill("The values", "nogomet, tek").press(
         "Go on", "How careful?", "care"

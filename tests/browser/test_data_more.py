@@ -37,7 +37,7 @@ def test_several_rows_each_with_days_and_sets(page: Any, server: Any) -> None:
     page.get_by_role("option", name="who", exact=True).click()
     settled(page)
     bringing.fill("Another number", "2").look("unit-more")
-    bringing.pick("only what it says").press("Go on", "What can be in the columns?", "cards")
+    bringing.pick("only the details are secret").press("Go on", "What can be in the columns?", "cards")
     bringing.open(3, "a number").fill("Lowest", "1").fill("Highest", "5").fill("Rounded to", "1")
     bringing.open(2, "several from a list").fill("The values", "tea\ncoffee\nmilk")
     assert "3 columns" in page.locator(".so-far").inner_text()  # at once, not one click later
@@ -53,7 +53,7 @@ def test_several_rows_each_with_days_and_sets(page: Any, server: Any) -> None:
     table = dp.open_workspace(server.home).table("our visits")
     assert table.facts.people == 3_000 and table.facts.unit == dp.Unit.column("who", 2)
     assert "100 %" in meter(page) and "our visits" in meter(page)
-    page.get_by_role("link", name="What is declared").click()
+    page.get_by_role("link", name="The declaration").click()
     page.get_by_role("button", name="Check 3 columns").click()
     page.locator(".headline").wait_for()
     settled(page)
@@ -83,7 +83,7 @@ def test_a_range_that_nobody_knows_is_bought_and_used(page: Any, server: Any, tm
     place(page, "Tables").click()
     here = page.locator("article", has_text="incomes")
     here.get_by_role("link", name="Columns and owner").click()
-    page.get_by_role("heading", name="What is declared of").wait_for()
+    page.get_by_role("heading", name="How “").wait_for()
     settled(page)
     assert "table=incomes" in page.url
     page.locator(".st-key-card-buy").scroll_into_view_if_needed()  # a list closes when the page moves under it
@@ -107,14 +107,14 @@ def test_a_range_that_nobody_knows_is_bought_and_used(page: Any, server: Any, tm
     assert spent > 0 and "after" not in meter(page)
     shot(page, "data-buying-answer")
     page.get_by_role("button", name="Use this").click()
-    page.get_by_role("heading", name="Change what is declared").wait_for()
+    page.get_by_role("heading", name="Change the declaration").wait_for()
     settled(page)
     kind(page)
     ends = [page.locator(f".st-key-open-1 input[aria-label='{part}']") for part in ("Lowest", "Highest")]
     assert [end.input_value() for end in ends] == ["256", "4096"]
     shot(page, "data-buying-change")
     page.get_by_role("button", name="Save").click()
-    page.get_by_text("Saved. The allowance is the same").wait_for()
+    page.get_by_text("Saved. The allowance and earlier answers").wait_for()
     settled(page)
     table = dp.open_workspace(server.home).table("incomes")
     assert table.schema["pay"] == dp.Number(256, 4096, 10) and table.meter().spent_epsilon == spent
@@ -133,11 +133,11 @@ def test_a_declaration_is_changed_on_a_phone(open_page: Any, server: Any, tmp_pa
     spent = old.meter().spent_epsilon
     phone = open_page(viewport={"width": 390, "height": 844}, has_touch=True)
     go(phone, "/data?table=staff")
-    phone.get_by_role("button", name="Change what is declared").click()
-    phone.get_by_role("heading", name="Change what is declared").wait_for()
+    phone.get_by_role("button", name="Change the declaration").click()
+    phone.get_by_role("heading", name="Change the declaration").wait_for()
     settled(phone)
     phone.get_by_role("button", name="Save").click()
-    phone.get_by_text("Nothing was changed yet").wait_for()
+    phone.get_by_text("Nothing has changed yet").wait_for()
     phone.locator('[class*="st-key-line-"]', has_text="age").get_by_role("button", name="Use it").click()
     settled(phone)
     phone.locator('[class*="-like-0"] button').first.click()
@@ -152,7 +152,7 @@ def test_a_declaration_is_changed_on_a_phone(open_page: Any, server: Any, tmp_pa
     no_sideways_scrolling(phone)
     shot(phone, "data-change-phone")
     phone.get_by_role("button", name="Save").click()
-    phone.get_by_text("Saved. The allowance is the same").wait_for()
+    phone.get_by_text("Saved. The allowance and earlier answers").wait_for()
     settled(phone)
     kind(phone)
     assert CANARY not in phone.content()

@@ -72,7 +72,7 @@ def test_garbage_in_the_address_gives_a_kind_page(page: Any, server: Any) -> Non
         go(page, path)
         kind(page)
         if "answer=" in path:
-            assert "not in the ledger" in page.get_by_role("alert").first.inner_text()
+            assert "not in this workspace" in page.get_by_role("alert").first.inner_text()
     assert not table_of(page, server).history()
 
 
@@ -121,7 +121,7 @@ def test_on_a_phone_every_place_is_one_tap_away_and_keeps_language_and_table(pho
 @pytest.mark.long
 def test_a_spend_that_cannot_be_typed_takes_nothing_off_the_page(page: Any) -> None:
     go(page, ask_link("town", "sum", column="monthly_income", epsilon="0.1"))
-    page.get_by_text("Details: how it is set").click()
+    page.get_by_text("Details and settings").click()
     spend, error = (page.get_by_role("textbox", name=name) for name in ("Spend (ε)", "I accept ±"))
     for typed in ("1000", "−1"):
         spend.fill(typed)

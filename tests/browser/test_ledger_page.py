@@ -50,15 +50,15 @@ def test_the_ledger_tells_where_the_allowance_went(page: Any, server: Any) -> No
         assert ("Most: " if place == 0 else " – ") in told and " %" in told
     text = read_text(page)
     assert "when (UTC)" in text and "95.8 %" in meter(page)
-    assert "if all had been fixed in advance" in text and "If you stop now" in text
+    assert "had all been fixed in advance" in text and "If you stop now" in text
     assert page.locator(".st-key-card-burn .js-plotly-plot").is_visible()
     row, head = dp.open_workspace(server.home).ledger.head()
     assert page.locator("[data-testid='stCode']").inner_text().strip() == head
 
     page.get_by_role("button", name="Check every row").click()
-    page.get_by_text("The ledger is whole").wait_for()
+    page.get_by_text("The ledger is intact").wait_for()
     settled(page)  # a file that is written when clicked belongs to the run that drew its button
-    assert f"The ledger is whole: {row} rows checked, the last is {head[:8]}…" in read_text(page)
+    assert f"The ledger is intact: {row} rows checked, the last is {head[:8]}…" in read_text(page)
 
     table = list(csv.DictReader(io.StringIO(taken(page, "Ledger rows (CSV)"), newline="")))
     assert [one["kind"] for one in table] == ["budget", "charge", "answer", "charge", "answer"]
@@ -134,7 +134,7 @@ def test_an_owner_raises_seals_and_forgets(page: Any, server: Any) -> None:
     page.get_by_label("New allowance (ε)").press("Enter")
     settled(page)
     page.get_by_role("button", name="Raise it").click()
-    page.get_by_text("Tick the box above the button first.").wait_for()
+    page.get_by_text("First tick the box above the button.").wait_for()
     page.get_by_text("I understand: this protects the people").click()
     page.get_by_role("button", name="Raise it").click()
     page.get_by_text("The allowance is now ε = 2.").wait_for()

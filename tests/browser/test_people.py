@@ -68,7 +68,7 @@ def test_a_share_from_grant_to_removal(open_page: Callable[..., Any], tmp_path: 
         settled(ana)
         ana.get_by_label("Share, in percent", exact=True).fill("10 %")
         ana.get_by_role("button", name="Give", exact=True).click()
-        ana.get_by_text("Cene Zupan may ask this table from now on.").wait_for()
+        ana.get_by_text("Cene Zupan may now ask this table.").wait_for()
         for page in (bor, dana):
             page.goto(f"{here.address}/tables?lang=en")
             settled(page)
@@ -85,7 +85,7 @@ def test_a_share_from_grant_to_removal(open_page: Callable[..., Any], tmp_path: 
         cene.locator(".headline").wait_for()
         cene.goto(f"{here.address}{ASK}0.3")
         settled(cene)
-        cene.get_by_text("is left, and this takes").wait_for()
+        cene.get_by_text("is left; this takes").wait_for()
         shot(cene, "own-share-short")
         assert cene.locator(".st-key-ask-go button").is_disabled()
         cene.locator(".st-key-card-spend").get_by_role("link", name="Ask for more").click()
@@ -93,7 +93,7 @@ def test_a_share_from_grant_to_removal(open_page: Callable[..., Any], tmp_path: 
         cene.get_by_label("Share you need, in percent").fill("60")
         cene.get_by_label("What for").fill("the yearly report")
         cene.get_by_role("button", name="Ask for more").click()
-        cene.get_by_text("Your wish was sent.").wait_for()
+        cene.get_by_text("Your request was sent.").wait_for()
 
         # approved by the owner, and asked again
         ana.goto(f"{here.address}/data?table={TABLE}&lang=en")

@@ -46,7 +46,7 @@ def test_a_three_question_plan(page: Any, server: Any) -> None:
     first = rows.first.locator("input").first
     first.fill("2")  # people: far too exact
     first.press("Tab")
-    page.get_by_text("Any one of these would be enough").wait_for()
+    page.get_by_text("Any one of these is enough").wait_for()
     settled(page)
     assert "not enough for the plan" in meter(page)
     assert page.get_by_role("button", name="Run the plan").count() == 0
@@ -54,14 +54,14 @@ def test_a_three_question_plan(page: Any, server: Any) -> None:
     page.get_by_role("button", name="Make it fit").click()
     page.get_by_role("button", name="Run the plan").wait_for()
     page.get_by_role("button", name="Undo").click()
-    page.get_by_text("Any one of these would be enough").wait_for()
+    page.get_by_text("Any one of these is enough").wait_for()
     settled(page)
     assert first.input_value() == "2"
     page.get_by_role("button", name="Make it fit").click()
     page.get_by_role("button", name="Run the plan").wait_for()
     settled(page)
     page.get_by_text("For specialists: the price if this list were fixed in advance").click()
-    page.get_by_text("Only if nothing changes").wait_for()
+    page.get_by_text("numerical accounting").wait_for()
     settled(page)
     kind(page)
     shot(page, "plan-made-to-fit")
@@ -99,7 +99,7 @@ def test_asking_again_is_averaged(page: Any, phone: Any, server: Any) -> None:
         page.get_by_role("heading", name=f"Asked {count} times").wait_for()
     settled(page)
     assert "Between" in page.locator(".st-key-card-looks").inner_text()
-    page.get_by_text("Each answer by itself").click()
+    page.get_by_text("Each answer alone").click()
     shot(page, "looks")
     table = table_of(page, server)
     reading = table.looks(table.query("count", where=[["has_car", "in", ["yes"]]], epsilon="0.05"))

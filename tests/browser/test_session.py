@@ -28,7 +28,7 @@ def choose(page: Any, value: str) -> None:
 @pytest.mark.long
 def test_a_session_of_five_is_asked_reloaded_and_ended(page: Any, phone: Any, server: Any) -> None:
     go(page, "/several?table=town&k=5&share=30")
-    page.get_by_role("heading", name="Ask many questions, one after the other").wait_for()
+    page.get_by_role("heading", name="Several questions").wait_for()
     kind(page)
     shot(page, "session-start")
     page.get_by_role("button", name="Reserve 5 questions").click()
@@ -68,9 +68,9 @@ def test_a_session_of_five_is_asked_reloaded_and_ended(page: Any, phone: Any, se
     assert rows.count("step") == rows.count("part") == 3 and rows[-1] == "ended" and len(table.history()) == 1
 
     page.get_by_role("link", name="Start another session").click()
-    page.get_by_role("heading", name="Ask many questions, one after the other").wait_for()
+    page.get_by_role("heading", name="Several questions").wait_for()
     settled(page)
-    page.get_by_text("Where that comes from").click()
+    page.get_by_text("The sources").click()
     page.get_by_text("Everything released, this session included").wait_for()  # one came before
     shot(page, "session-another")
 

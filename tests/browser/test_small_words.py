@@ -44,7 +44,7 @@ def test_what_is_saved_is_told_as_done_and_nothing_is_about_to_be_asked(page: An
     settled(page)
     assert page.get_by_label("Start from a usual range").last.input_value() == "hours a week, 0 to 100"
     page.get_by_role("button", name="Save").click()
-    saved = page.get_by_text("Saved. The allowance is the same as before")
+    saved = page.get_by_text("Saved. The allowance and earlier answers have not changed")
     saved.wait_for()
     settled(page)
     shot(page, "data-saved")
@@ -100,7 +100,7 @@ def test_an_empty_plan_says_how_to_fill_it(phone: Any, server: Any) -> None:
         go(phone, f"/several?table={table}")
         text = read_text(phone)
         assert f"Nothing is planned for “{table}” yet." in text and "“Add to the plan”" in text
-        assert phone.get_by_role("link", name="Put a question together on Ask").is_visible()
+        assert phone.get_by_role("link", name="Build a question on Ask").is_visible()
         below = phone.locator("[class*=st-key-suggest-add]").count()
         assert ("one of the questions below" in text) == bool(below)
     shot(phone, "plan-empty-phone")

@@ -17,7 +17,7 @@ SHOWN = "one => getComputedStyle(one, '::after').content"
 def test_the_guided_start_is_offered_followed_left_and_found_again(page: Any) -> None:
     go(page)
     page.get_by_role("button", name="Show me around").click()
-    page.locator(".tour li[aria-current]", has_text="See why it is needed").wait_for()
+    page.locator(".tour li[aria-current]", has_text="See why you need it").wait_for()
     settled(page)
     page.get_by_role("button", name="Ask the same privately").click()
     page.get_by_text("cannot be told").wait_for()

@@ -33,7 +33,7 @@ def test_what_half_the_epsilon_and_a_smaller_delta_do_in_four_clicks(page: Any, 
     kind(page)
     assert row(page, "Chance that this fails") == ["1 in a million", "1 in a billion"]
     median, fits = row(page, "Each answer"), row(page, "Questions that fit")
-    assert all("% of people" in cell for cell in median) and int(fits[0]) > int(fits[1])
+    assert all("people in 100" in cell for cell in median) and int(fits[0]) > int(fits[1])
     shot(page, "whatif")
     choose(page, page.locator("[class*='st-key-whatif-q-'] input").first, "number in each group")
     clicks += 2

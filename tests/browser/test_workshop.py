@@ -53,5 +53,5 @@ def test_two_visitors_and_an_instructor(
         teacher.get_by_role("button", name="Begin a new round").click()
         desk.get_by_text("The wall is empty.").wait_for()
         go(desk, f"{server.url}/data")
-        desk.get_by_text("nobody can bring another").wait_for()
+        desk.get_by_text("nobody can add another").wait_for()
         assert not desk.get_by_test_id("stFileUploader").count()

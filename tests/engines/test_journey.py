@@ -44,7 +44,7 @@ def test_a_table_in_a_database_is_brought_looked_at_asked_and_planned(
     page.get_by_text("Its rows stay where they are").wait_for()
     bringing.look("names")
     bringing.press("Yes, go on", "Can one person be in more than one row?", "unit")
-    bringing.pick("one row each").pick("only what it says")
+    bringing.pick("one row each").pick("only the details are secret")
     bringing.press("Go on", "What can be in the columns?", "cards")
     bringing.agree()
     bringing.press("Go on", "How careful", "care")
@@ -56,7 +56,7 @@ def test_a_table_in_a_database_is_brought_looked_at_asked_and_planned(
 
     go(page, "/board?table=stays")
     page.locator(".st-key-board-go button").first.click()
-    page.get_by_text("Everything on this page is free from now on").wait_for()
+    page.get_by_text("everything here is now free").wait_for()
     settled(page)
     ask(page, ask_link("stays", "mean", column="age", epsilon="0.1"))
     go(page, ask_link("stays", "count", where=[["smoker", "in", ["yes"]]], epsilon="0.1"))

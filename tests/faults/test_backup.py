@@ -60,7 +60,7 @@ def test_a_backup_older_than_its_original_closes_every_allowance(
         table.ask(question(table))
         newer = workspace.ledger.head()[1]
     code, said = command(copy, "recover", "--moved", newer, capsys=capsys)
-    assert code == 2 and "asked after it was made" in said
+    assert code == 2 and "something was asked later" in said
     assert command(copy, "recover", "--close", capsys=capsys)[0] == 0
     with closing(Workspace(copy)) as workspace:
         assert workspace.closed() == {"people": "close", "later": "close"}

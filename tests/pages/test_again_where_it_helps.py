@@ -19,7 +19,7 @@ def offered(answer: dp.Answer) -> str:
 def test_averaging_is_offered_where_it_narrows(home: dp.Workspace) -> None:
     table = home.table("town", visitor="local")
     count = table.ask(table.query("count", where=[["has_car", "in", ["yes"]]], epsilon="0.1"))
-    assert offered(count).startswith("The range would go from about ±")
+    assert offered(count).startswith("The range would shrink from about ±")
     median = table.ask(table.query("median", column="age", epsilon="0.1"))
     top = table.ask(table.query("top_item", column="way_to_work", epsilon="0.1"))
     assert not offered(median) and not offered(top)

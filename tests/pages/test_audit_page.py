@@ -329,4 +329,4 @@ def test_a_declared_column_is_audited_without_its_cells(shared: dp.Workspace) ->
         assert "one of 61 cells, so there are 1,830 pairs" in text and "of 60 kinds" in text
         assert table.meter().charges == 0
         refused = plain(html_of(open_page("audit", table="secret one")))
-        assert "cannot be asked of a table where being in it is secret" in refused and "exactly ε" not in refused
+        assert "cannot be asked of a table whose membership is secret" in refused and "exactly ε" not in refused

@@ -81,7 +81,7 @@ def test_before_it_is_bought_the_page_says_what_it_is_worth(table: dp.Table) -> 
 def test_the_board_shows_every_column_and_what_goes_together(table: dp.Table, answer: dp.Answer) -> None:
     app = open_page("board", table="people", look=answer.request_id)
     text = said(app)
-    assert "Everything on this page is free from now on" in text and len(app.get("plotly_chart")) == 5
+    assert "everything here is now free" in text and len(app.get("plotly_chart")) == 5
     assert "Nobody has checked" in text, "which a first look from the page brings along"
     assert "median" in text and "does not fit" in json.dumps([one.proto.spec for one in app.get("plotly_chart")])
     assert "clear" in text and re.search(r"“(yes|no)” holds for [789]\d % \(\d+–\d+\) of “[fm]” and", text)
@@ -136,7 +136,7 @@ def test_nothing_on_the_board_reads_the_table(
     try:
         assert said(open_page("board", **places)) == before
         for given in ({"by": "rich", "group": "yes"}, {"by": "sex", "as": "people"}, {"of": "age"}):
-            assert "Everything on this page is free" in said(open_page("board", **places, **given))
+            assert "everything here is now free" in said(open_page("board", **places, **given))
         with pytest.raises(dp.AllowanceError):
             table.ask(table.query("count", epsilon="0.01"))  # it is really gone
     finally:
@@ -155,7 +155,7 @@ def test_whoever_arrives_is_offered_a_first_look(shared: dp.Workspace, table: dp
         links = [one.proto.label for one in open_page(page, table="fresh").get("page_link")]
         assert "First look (takes 5 %)" in links, page
     assert html_of(open_page("tables")).count("board?table=") >= 3  # the samples too
-    assert "Open the board" in [one.proto.label for one in open_page("answers", table="people").get("page_link")]
+    assert "Open the first look" in [one.proto.label for one in open_page("answers", table="people").get("page_link")]
 
 
 def test_too_many_combinations_says_which(shared: dp.Workspace) -> None:
@@ -191,7 +191,7 @@ def test_rows_of_people_and_a_table_that_was_declared_anew(shared: dp.Workspace)
     made.ask(made.query("overview", against=["a"], epsilon="1"), "of-rows")
     made.revise(dp.Schema({"a": lists["a"]}))
     for given in ({}, {"by": "b", "group": "u", "as": "people"}, {"by": "a"}):
-        assert "Everything on this page is free" in said(open_page("board", table="visits2", look="of-rows", **given))
+        assert "everything here is now free" in said(open_page("board", table="visits2", look="of-rows", **given))
 
 
 def test_a_column_of_sets_has_a_bar_for_each_item_and_no_groups(shared: dp.Workspace) -> None:
@@ -202,7 +202,7 @@ def test_a_column_of_sets_has_a_bar_for_each_item_and_no_groups(shared: dp.Works
     made.ask(made.query("overview", against=["sex"], epsilon="1"), "with sets")
     app = open_page("board", table="drinks", look="with sets", of="likes")
     text = said(app)
-    assert len(app.get("plotly_chart")) == 3 and "somebody may hold several" in text and "most: tea" in text
+    assert len(app.get("plotly_chart")) == 3 and "one person may hold several" in text and "most: tea" in text
     assert [one.options for one in app.selectbox if one.label == "Showing"] == [["everyone", "sex"]]
     group = open_page("board", table="drinks", look="with sets", by="sex", group="f")
     assert len(group.get("plotly_chart")) == 1 and "sets are not counted against other columns" in said(group)
@@ -231,14 +231,14 @@ def test_values_of_a_list_are_put_together_with_the_gain_shown(table: dp.Table) 
     app = open_page("board", **start)
     [column] = [one for one in app.selectbox if one.label == "column"]
     column.select("=town").run()
-    [pick] = [one for one in app.multiselect if one.label == "Values that count as one"]
+    [pick] = [one for one in app.multiselect if one.label == "Values to merge"]
     pick.select("t0").select("t1").select("t2").run()
-    [link] = [one.proto for one in app.get("page_link") if one.proto.label.startswith("Put t0")]
+    [link] = [one.proto for one in app.get("page_link") if one.proto.label.startswith("Merge t0")]
     assert "instead of ±" in link.label and "merged=" in link.query_string
     merged = json.dumps({"=town": [["first", [f"t{place}" for place in range(15)]]]})
     then = open_page("board", **start, merged=merged)
     assert any(
-        one.proto.label.startswith("Apart again") and "first" in one.proto.label for one in then.get("page_link")
+        one.proto.label.startswith("Split again") and "first" in one.proto.label for one in then.get("page_link")
     )
     figures = [int(re.findall(r"within ±([\d,]+)", said(one))[0].replace(",", "")) for one in (app, then)]
     assert figures[1] < figures[0]
@@ -250,9 +250,7 @@ def test_values_of_a_list_are_put_together_with_the_gain_shown(table: dp.Table) 
 
 @pytest.mark.parametrize("wrong", [{"by": "nobody"}, {"by": "sex", "group": "?"}, {"as": "[]"}, {"page": "99"}])
 def test_a_wrong_address_still_shows_the_board(answer: dp.Answer, wrong: dict[str, Any]) -> None:
-    assert "Everything on this page is free" in said(
-        open_page("board", table="people", look=answer.request_id, **wrong)
-    )
+    assert "everything here is now free" in said(open_page("board", table="people", look=answer.request_id, **wrong))
 
 
 def test_nothing_is_shown_of_a_group_where_no_pair_was_bought(table: dp.Table) -> None:
@@ -260,8 +258,8 @@ def test_nothing_is_shown_of_a_group_where_no_pair_was_bought(table: dp.Table) -
     bare = table.ask(table.query("overview", epsilon="0.2"), "no pairs")
     app = open_page("board", table="people", look=bare.request_id, by="sex", group="f")
     text = said(app)
-    assert "You picked “f” of sex. This first look tells each column by itself" in text and "Estimated" not in text
-    assert "Not known" not in text  # said once, not on every card
+    assert "You picked “f” of sex. This first look holds each column alone" in text and "Estimated" not in text
+    assert "Unknown" not in text  # said once, not on every card
     links = [(one.proto.page, one.proto.label) for one in app.get("page_link") if "takes" in one.proto.label]
     asks, pairs = links[:-1], links[-1]
     assert asks and all("where sex is f" in label for _, label in asks) and "Buy all pairs with sex" in pairs[1], links
@@ -331,4 +329,4 @@ def test_a_public_lookup_takes_the_place_of_a_list_s_values(answer: dp.Answer) -
     links = [one.proto.label for one in app.get("page_link")]
     assert any("by the 2 groups of the list" in label for label in links), links
     next(one for one in app.text_area if "lookup" in str(one.key)).set_value("nobody").run()
-    assert "Each line needs two cells" in said(app)
+    assert "Each line needs a value and its group" in said(app)

@@ -34,5 +34,5 @@ def test_what_stands_in_the_way_at_the_very_end_is_brought_into_sight(page: Page
     again = Page().upload(visits, "again.csv").to("unit").set("declare-unit", "more").set("declare-who", "who")
     again.set("declare-each", 2).set("declare-relation", "replace").press("Go on")
     again.to("care").press("Add the table")
-    assert again.draft.step == "unit" and "under other answers about who" in again.refusals[0]
+    assert again.draft.step == "unit" and "added this file before, with different settings" in again.refusals[0]
     assert 'class="refused arrived"' in again.text and 'data-turn="' in again.text

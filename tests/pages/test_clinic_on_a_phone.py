@@ -43,7 +43,7 @@ def test_another_measure_keeps_the_sentence_in_view_and_says_which_column_it_is_
         assert answer.query.sentence() in asked_line(app) and "data-turn" not in html_of(app)
         kind_of(app).set_value("mean").run()
         assert not app.exception and "wait" in asked_line(app)
-        gone = {"en": "This cannot be asked of “", "sl": "Tega o stolpcu »"}
+        gone = {"en": "does not suit this question", "sl": "za to vprašanje ni primeren"}
         assert gone[lang] in plain(html_of(app))
         assert "data-turn" in html_of(app), "the page is shorter now: it is scrolled to the sentence"
         kind_of(app).set_value("median").run()
@@ -90,7 +90,7 @@ def test_figures_that_say_nothing_do_not_push_the_ranges_out_of_a_phone() -> Non
 
 
 @pytest.mark.every(3)
-@pytest.mark.parametrize(("lang", "told"), [("en", "about 600 people, by your word"), ("sl", "po vaših besedah")])
+@pytest.mark.parametrize(("lang", "told"), [("en", "about 600 people, by your estimate"), ("sl", "po vaši oceni")])
 def test_a_number_of_people_that_nobody_counted_is_nobodys_fact(visits: dp.Table, lang: str, told: str) -> None:
     visits.ask(visits.query("count", epsilon="1", where=WOMEN))
     with speaking(lang):

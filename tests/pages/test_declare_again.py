@@ -139,7 +139,7 @@ def test_a_long_public_list_from_a_file_stays_on_the_server() -> None:
 def test_what_is_declared_is_changed_and_nothing_else(table: dp.Table) -> None:
     given = table.ask(table.query("median", column="age", epsilon="0.3"))
     before = table.meter()
-    page = Declared(table.name).start("Change what is declared").start("Save")
+    page = Declared(table.name).start("Change the declaration").start("Save")
     assert say("data.change.same") in page.refusals[0]
     page.set(page.field(table.name, 0, "upper"), "-5").start("Save")
     assert any(say("number.reversed") in told for told in page.refusals)
@@ -236,7 +236,7 @@ def test_unknown_columns_are_bought_together_and_used_once_paid(table: dp.Table)
     page.run()
     page.set("found-kind-pay", "number").set("found-kind-town", "list")
     assert "Finds every value that at least about" in page.text and table.meter().charges == 0  # told before
-    assert "beyond each end of which at most about" in page.text
+    assert "ranges with at most about" in page.text
     page.start("Find 2 columns")
     (entry,) = table.history()
     assert entry.charge.claim["key"] == "find_declarations" and table.meter().charges == 1

@@ -49,7 +49,7 @@ def test_a_table_that_holds_few_answers_says_so_and_what_helps() -> None:
     told = warned(page)
     many = care._good(page.draft, care.drafts.budget(page.draft))
     assert 0 < many < care.ENOUGH and say("data.care.scarce") in told
-    assert "instead of 6" in told and "counts get too small and averages shift" in told
+    assert "instead of 6" in told and "counts come out too low and averages shift" in told
     assert say("data.care.usual_label") in told and say("data.care.loose_label") in told
     page.set("declare-care", "loose")
     assert not warned(page)
@@ -142,7 +142,7 @@ def test_a_table_about_the_same_people_is_asked_on_the_other_one_s_allowance(sha
         and say("data.shared.chosen", table=name, left="100 %") not in visits.text
     )
     visits.set("declare-shares", name)
-    assert "gets no allowance of its own" in visits.text
+    assert "questions are charged to the allowance of" in visits.text
     other = visits.draft.name
     visits.press("Add the table")
     assert visits.draft.step == "done", visits.refusals

@@ -117,12 +117,12 @@ def test_a_mean_without_the_999s_is_near_the_truth() -> None:
     below 1e-9 (a range of 220 over 4,600 people: e^(−0.5·5·4600/220) < 1e-20); 999 as 260 would move it by 10."""
     page = Page().upload("sbp,sex\n" + "132,m\n134,f\n" * 2_300 + "999,f\n999,m\n" * 200).to("cards")
     page.set("declare-0-upper", "1000")
-    hint = "If 999 stands for “unknown”, do not widen the range: write 999 below."
+    hint = "If 999 means “unknown”, keep the range and write 999 below."
     assert hint in page.text
     page.set("declare-0-codes", "999")
     assert hint not in page.text
     page.set("declare-0-codes", "998,999")
-    assert "may be meant in two ways" in plain(page.text), "told on the card"
+    assert "can be read in two ways" in plain(page.text), "told on the card"
     page.set("declare-0-codes", "999").set("declare-0-upper", "260").set("declare-0-lower", "40")
     page.click("declare-0-right")
     assert "40 to 260\xa0mmHg; 999 means “unknown”" in plain(page.text)
@@ -148,7 +148,7 @@ def test_where_a_check_finds_a_part_that_does_not_fit_the_card_takes_the_number(
     table = page.finish("not said yet")
     table.ask(table.query("fit_checks", epsilon="0.3"))
     shown = open_page("data", table="not said yet", check="1")
-    assert "named when you declare the column again" in plain(html_of(shown))
+    assert "name it when you declare the column again" in plain(html_of(shown))
     button = next(one for one in shown.button if one.key == "fit-again-sbp")
     assert button.help == say("data.fit.again_help")
     shown = button.click().run()

@@ -46,7 +46,7 @@ def test_a_guess_cannot_be_registered(name: str) -> None:
     assert draft.state(name) == "guess" and draft.waiting == [name]
     with pytest.raises(AllowanceError) as refusal:
         drafts.schema(draft)
-    assert refusal.value.code == "data.cards.pending" and "1 column waits" in str(refusal.value)
+    assert refusal.value.code == "data.cards.pending" and "1 column is still to settle" in str(refusal.value)
     draft.card(name).take(draft.card(name).candidates[0])
     assert draft.state(name) == "settled" and name in drafts.schema(draft).columns
 

@@ -116,12 +116,12 @@ def test_what_is_no_table_is_refused_at_once_and_another_file_mends_it(page: Pag
     ("text", "sentence"),
     [
         (f"a,a\n1,{CANARY}\n", "names “a” twice"),
-        (f"a,,b\n1,2,{CANARY}\n", "without a name"),
+        (f"a,,b\n1,2,{CANARY}\n", "leaves a column unnamed"),
         (",,\n1,2,3\n", "must name the columns"),
-        ("a,b\n", "holds no rows"),
+        ("a,b\n", "has no rows"),
         (f"a,b\n1,2\n{CANARY},4,5\n", "more or fewer cells"),
         (f'a,b\n"{CANARY},2\n', "open or misplaced quote"),
-        (f"12,{CANARY}\n3,4\n", "looks like data, not names"),
+        (f"12,{CANARY}\n3,4\n", "looks like data"),
         ("a,é\n".encode() + b"\xe8rka,2\n", "cannot be read as utf-8"),
     ],
 )
@@ -174,7 +174,7 @@ def test_an_old_encoding_is_chosen_by_how_the_names_look(page: Page) -> None:
     options = page.app.radio(key="declare-spelled")
     assert options.value is None
     page.press("Yes, go on")  # a wrong guess is not accepted unnoticed
-    assert page.draft.step == "names" and "Choose first which line is spelled right" in page.refusals[0]
+    assert page.draft.step == "names" and "First choose the line that is spelled correctly" in page.refusals[0]
     assert [unmarked("plača, občina") in option for option in options.options].count(True) == 1
     page.set("declare-spelled", "windows-1250")
     assert page.draft.names == ["plača", "občina"] and page.draft.dialect.encoding == "windows-1250"
@@ -243,7 +243,7 @@ def test_cells_that_are_no_numbers_and_unknown_values_load(page: Page) -> None:
 def test_a_bad_range_is_refused_at_its_card(page: Page, part: str, value: str, sentence: str) -> None:
     page.upload("age,income\n33,1000\n").to("cards").click("declare-1-like-0").set(f"declare-0-{part}", value)
     assert sentence in page.refusals[0] and len(page.refusals) == 1
-    page.press("Go on (1 waits)")
+    page.press("Go on (1 column still to settle)")
     assert page.draft.step == "cards" and page.app.text_input(key=f"declare-0-{part}").value == value
     page.set("declare-0-range", "age")
     assert not page.refusals
@@ -284,7 +284,7 @@ def test_epsilon_and_delta_can_be_typed(page: Page) -> None:
     page.upload("age\n33\n44\n").to("care").set("declare-care", "usual")
     for care, epsilon, most in (("Careful", "0.5", "15.5"), ("Usual", "1", "23.2"), ("Loose", "3", "69.1")):
         assert f"{care} is ε = {epsilon}. A suspicion about a person can grow from 10 to at most {most}" in page.text
-    assert "can be at most 23.2 % sure" in page.text
+    assert "is at most 23.2 % sure" in page.text
     for key, value, sentence in (
         ("epsilon", "lots", "ε must be a plain number"),
         ("epsilon", "0", "must be above 0"),
@@ -299,7 +299,7 @@ def test_epsilon_and_delta_can_be_typed(page: Page) -> None:
 
 
 @pytest.mark.every(3)
-@pytest.mark.parametrize(("name", "sentence"), [("town", "already a table called “town”"), (" ", "needs a name")])
+@pytest.mark.parametrize(("name", "sentence"), [("town", "“town” already exists"), (" ", "needs a name")])
 def test_a_name_must_be_free(page: Page, name: str, sentence: str) -> None:
     page.upload("age\n33\n").to("care").set("declare-care", "usual").set("declare-name", name).press("Add the table")
     assert sentence in page.refusals[0] and page.draft.step == "care"
@@ -312,7 +312,7 @@ def test_the_same_rows_join_the_budget_they_have(page: Page, shared: dp.Workspac
     again.to("care").set("declare-care", "loose").set("declare-name", "second time").press("Add the table")
     second = shared.table("second time")
     assert second.budget.id == first.budget.id and second.meter().epsilon == 1
-    assert "same rows were brought before" in again.text and "ε = 1" in again.text
+    assert "These rows were added before" in again.text and "ε = 1" in again.text
 
 
 def test_two_clicks_add_one_table(page: Page, shared: dp.Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -417,6 +417,6 @@ def test_what_rows_beyond_the_limit_do_is_said_where_it_is_chosen(page: Page) ->
     page.upload("who,age\na,33\na,34\nb,44\n").to("unit").set("declare-unit", "more").set("declare-who", "who")
     assert page.app.number_input(key="declare-each").value is None
     page.set("declare-each", 2)
-    assert say("data.unit.each_cut", each=2) in page.text and "too low and averages shift" in page.text
+    assert say("data.unit.each_cut", each=2) in page.text and "too low, and averages shift" in page.text
     page.set("declare-relation", "replace").press("Go on")
     assert page.draft.step == "cards" and page.draft.each == 2

@@ -92,7 +92,7 @@ def test_a_token_whose_last_day_is_over_is_told_so(door: AtDoor, monkeypatch: py
     shown, made = door.here.face("analyst").new_token("old")
     monkeypatch.setattr(tokens, "_now", lambda: "2999-01-01T00:00:00+00:00")
     reply = door.ask("tables", shown)
-    assert reply.status == 401 and f"The last day of this token was {made.until}" in str(reply.body)
+    assert reply.status == 401 and f"This token ended on {made.until}" in str(reply.body)
     assert reply.code == "door.token_ended" and reply.headers["www-authenticate"] == "Bearer"
 
 

@@ -11,9 +11,7 @@ from ui.board.board_figures import Bar, aside_of_list
 WORTH = {"share": "1 %", "columns": 3, "reach": "90", "people": 30_000, "each": 3, "chance": 95, "few": 13_000}
 
 
-@pytest.mark.parametrize(
-    ("language", "told"), [("en", "in a table of fewer than about 13,000 people"), ("sl", "v tabeli z manj kot")]
-)
+@pytest.mark.parametrize(("language", "told"), [("en", "with fewer than about 13,000 people"), ("sl", "pri manj kot")])
 @pytest.mark.parametrize("counted", ["people", "rows"])
 def test_what_would_be_noise_is_a_table_not_a_group(language: str, told: str, counted: str) -> None:
     with speaking(language):

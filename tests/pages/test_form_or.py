@@ -109,7 +109,7 @@ def test_averages_are_options_of_which_is_largest() -> None:
     given = app.query_params["options"]
     found = json.loads(given if isinstance(given, str) else given[0])
     assert sorted(one["mean"] for one in found) == ["age", "monthly_income"]
-    assert "Each average is taken as a place in its column" in text(app) and "below the highest average" in text(app)
+    assert "Each average counts as a place in its column" in text(app) and "below the highest average" in text(app)
     again = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
     again.switch_page("../pages/ask.py")
     for name, value in (told | {"options": json.dumps([{"mean": "age"}, {"mean": "monthly_income"}])}).items():

@@ -45,8 +45,8 @@ def test_an_answer_of_some_rows_of_each_person_says_so_wherever_it_stands(home: 
     answer = table.ask(table.query("mean", column="Spent", epsilon="2"), checked=True, anyway=True)
     assert answer.sentence == "The mean of Spent for rows (at most 1 of each person)"
     shown = html_of(open_page("ask", table="spending", answer=answer.request_id))
-    assert headline_of(shown).startswith("Of at most 1 row of each person: about ")
-    wanted = r"This counts at most 1 row of each person\. (At most )?[\d–]+ % of people have more; of the rows"
+    assert headline_of(shown).startswith("Of at most 1 row per person: about ")
+    wanted = r"This counts at most 1 row per person\. (At most )?[\d–]+ % of people have more; of the rows"
     assert re.search(wanted, notes_of(shown))
     look = table.ask(table.query("overview", columns=["Spent", "Channel"], epsilon="1"))
     assert re.search(wanted, notes_of(html_of(open_page("board", table="spending", look=look.request_id))))
@@ -86,7 +86,7 @@ def test_a_few_misfits_on_one_side_say_in_the_headline_where_the_truth_lies(home
     answer = table.ask(table.query("mean", column="income", epsilon="1"), checked=True)
     shown = html_of(open_page("ask", table="incomes", answer=answer.request_id))
     assert headline_of(shown).startswith("At least about 1,5")
-    wanted = r"[67]–[89] % of the cells of income do not fit: most of them lie above 2,500 and count as 2,500\."
+    wanted = r"[67]–[89] % of the cells of income do not fit: most lie above 2,500 and count as 2,500\."
     assert re.search(wanted + " So the true answer is higher", notes_of(shown))
     with speaking("sl"):
         (note,) = table.fits().doubts(answer.query)

@@ -31,12 +31,12 @@ def test_rows_that_are_cut_are_not_said_of_everybody() -> None:
     women = answered("count", 2_187, (2_100, 2_270), people=True, where=WOMEN)
     rows = answered("count", 2_187, (2_100, 2_270), where=WOMEN)
     assert "left out" not in finding(everybody)
-    assert "with more than 3 rows the rest is left out: in truth there may be many more people." in finding(women)
-    assert "with more than 3 rows the rest is left out: in truth there may be many more." in finding(rows)
+    assert "Rows of a person beyond 3 are ignored: in truth there may be many more people." in finding(women)
+    assert "Rows of a person beyond 3 are ignored: in truth there may be many more." in finding(rows)
     with speaking("sl"):
         assert "izpuščen" not in finding(everybody)
-        assert "z več kot 3 vrsticami je preostanek izpuščen: v resnici je oseb lahko precej več." in finding(women)
-        assert "z več kot 3 vrsticami je preostanek izpuščen: v resnici jih je lahko precej več." in finding(rows)
+        assert "Vrstice osebe nad 3 so izpuščene: v resnici je oseb lahko precej več." in finding(women)
+        assert "Vrstice osebe nad 3 so izpuščene: v resnici jih je lahko precej več." in finding(rows)
 
 
 def test_a_bought_list_says_how_many_rows_of_a_person_count() -> None:
@@ -147,4 +147,4 @@ def test_how_far_a_place_may_be_off_does_not_read_as_how_good_it_is() -> None:
     median = answered("median", 30, (20, 40), column="wait").query
     with speaking("sl"):
         for words in (median.promise().words(median), median.promise().short(median)):
-            assert "namesto srednje" in words and "natančno" not in words
+            assert "sredine" in words and "natančno" not in words

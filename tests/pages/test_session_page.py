@@ -66,13 +66,13 @@ def test_the_start_prices_every_noise_by_the_same_meter(home: Workspace, people:
     assert "fee" not in text and "closes" not in text
     assert "after the session is reserved" in text
     assert page.number_input(key="session-k").value == 4 and not people.history()
-    for words in ("only the early questions tell", "people would be enough for 4 questions", "would be narrower here"):
+    for words in ("Only the early questions say", "people are enough for 4 questions", "would be narrower"):
         assert words in text
     _, text = opened("several", k="40", share="50", how="gaussian")
     assert "too few for 40 questions" in text
     people.ask(people.query("mean", column="x", epsilon="0.01"))  # then what is seen is more than the session
     _, text = opened("several", k="4", share="50", how="gaussian")
-    assert "answers are rounded to" not in text and "would be narrower here" not in text
+    assert "answers are rounded to" not in text and "would be narrower" not in text
     assert say("session.outward.too_much") in text
     home.seal(AWKWARD)
     page, text = opened("several", view="after")
@@ -124,7 +124,7 @@ def test_where_membership_is_secret_the_page_says_what_was_divided_by(home: Work
     assert "declared size, about 50,000" in text and say("session.outward.unfit") in text
     table.open_session(table.query("adaptive_session", questions=2, epsilon="1"), "s").ask({"average": "x"}, "a")
     _, text = opened("several", session="s")
-    assert "counted for the declared size of about 50,000 people" in text
+    assert "for the declared size of about 50,000 people" in text
 
 
 def test_a_step_that_ends_while_the_page_is_drawn_is_waited_for(
@@ -170,7 +170,7 @@ def test_a_first_look_answers_before_a_question_is_used(people: dp.Table, monkey
     assert "first look" not in text
     people.ask(people.query("overview", epsilon="0.5"), "look")
     page, text = opened("several", session="s")
-    assert "No need to ask: your first look answers this already, for nothing. In this table between" in text
+    assert "No need to ask: your first look already answers this for free. In this table between" in text
     links = [link.proto for link in page.get("page_link")]
     assert any(link.label == "Open the first look" and "look=look" in link.query_string for link in links)
     assert "answers are rounded" not in text, "a look voids what rounding promised"

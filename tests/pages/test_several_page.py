@@ -140,7 +140,7 @@ def test_a_column_is_compared_with_itself_and_with_no_other() -> None:
     age, income = figures(several, 1)
     [other] = figures(alone, 2)
     assert compare.compare([age, other]).pairs[0].difference.holds_zero
-    with pytest.raises(AllowanceError, match="of different columns"):
+    with pytest.raises(AllowanceError, match="from different columns"):
         compare.compare([age, income])
 
 

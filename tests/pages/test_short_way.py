@@ -92,10 +92,10 @@ def test_where_careful_holds_few_answers_usual_is_chosen_and_one_sentence_says_w
     few = care._held(page.draft, "careful")
     assert few < care.ENOUGH and page.draft.care == "usual"
     held = "1 average or chart" if few == 1 else f"{few} averages or charts"
-    assert f"would protect more, but be enough for only about {held}" in page.text
+    assert f"would protect more, but allow only about {held}" in page.text
     assert "from 10 to at most 15.5 in 100" in page.text
     page.set("declare-care", "careful")
-    assert "be enough for only" not in page.text  # whoever chose needs no reason
+    assert "allow only about" not in page.text  # whoever chose needs no reason
 
 
 @pytest.mark.usefixtures("shared")
@@ -188,7 +188,7 @@ def test_where_nothing_that_is_left_is_enough_the_page_says_so(clinic: dp.Table)
     clinic.ask(at_share(clinic, clinic.query("count", epsilon="0.1", where=[["sex", "in", ["f"]]]), Fraction(9, 10)))
     app = open_page("ask", table=clinic.name, q="mean", **given)
     price = clinic.preview(started(clinic, app, **given))
-    assert not price.useful and "does not pay for a setting that is exact enough" in told(app)
+    assert not price.useful and "cannot buy an exact enough setting" in told(app)
     assert price.share <= clinic.meter().unused * PART
 
 

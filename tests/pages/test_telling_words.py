@@ -45,7 +45,7 @@ def test_a_median_that_may_be_anything_is_no_figure() -> None:
     hopeless = answered("median", 10_000, (9_000, 10_500), "0.0005", column="pay")  # so many people cannot tell it
     assert headline(hopeless) == "Too few to tell" and "from 0 to 20,000" in range_words(hopeless)
     bare = answered("median", 10_000, None, "0.0005", column="pay", with_range=False)
-    assert headline(bare) == "Too few to tell" and range_words(bare).startswith("It may be any value")
+    assert headline(bare) == "Too few to tell" and range_words(bare).startswith("Any value is possible")
     with speaking("sl"):
         assert headline(bare) == "Premalo, da bi vedeli"
 
@@ -54,9 +54,9 @@ def test_a_top_item_that_others_may_equal_is_called_the_most_likely() -> None:
     unsure = answered("top_item", "job 3", None, "0.0205", column="job")
     gap = unsure.query.promise().gap  # type: ignore[union-attr]
     assert gap > 500 and headline(unsure) == in_short(unsure) == "Most likely job 3"
-    assert range_words(unsure) == f"None is ahead of it by more than {gap} people, 95 times in 100."
+    assert range_words(unsure) == f"The true winner leads it by at most {gap} people, 95 times in 100."
     sure = answered("top_item", "job 3", None, "2", column="job")
-    assert headline(sure) == "job 3" and range_words(sure).startswith("None is ahead of it by more than ")
+    assert headline(sure) == "job 3" and range_words(sure).startswith("The true winner leads it by at most ")
     several = answered("top_item", {"job 3": 1, "job 1": 2}, None, "0.02", column="job", how_many=2)
     assert headline(several) == "Most likely job 3, job 1"
 
@@ -104,7 +104,7 @@ def test_a_top_item_that_others_may_equal_is_called_the_most_likely() -> None:
             dict.fromkeys(JOBS, 100),
             50,
             {"column": "job"},
-            "Each of 14 is between 50 and 150 people; which is the largest cannot be told",
+            "Each of 14 is between 50 and 150 people; the largest is unclear",
         ),
         (
             "histogram",
@@ -191,7 +191,7 @@ def test_a_csv_keeps_what_was_drawn_and_says_where_it_says_nothing() -> None:
     unsure = answered("top_item", "job 3", None, "0.0205", column="job")
     unsure.receipt.update(table="people", charge={"hash": "abc"})
     noted = [row["note"] for row in csv.DictReader(io.StringIO(answer_csv(unsure)))]
-    assert noted == ["most likely, by how far is not known"]
+    assert noted == ["most likely; the lead is unknown"]
 
 
 def test_a_range_beyond_what_is_possible_is_shown_from_there_on() -> None:
@@ -232,5 +232,5 @@ def test_the_report_tells_session_answers_with_unit_and_range(home: Any) -> None
     told = unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", written, flags=re.S))
     assert re.search(r"About \d[\d.]* %\s*\. In this table between \d[\d.]* % and \d[\d.]* %\.", told)
     assert re.search(r"About 2,\d\d\d\s*\. In this table between 2,\d+ and 2,\d+\.", told)
-    assert re.search(r"“sex is men”\s*\. None is ahead of it by more than \d+ people", told)
-    assert "These ranges hold for all 3 answers of the session together, 95 times in 100." in told
+    assert re.search(r"“sex is men”\s*\. The true winner leads it by at most \d+ people", told)
+    assert "These ranges hold for all 3 answers of the session at once, 95 times in 100." in told

@@ -297,7 +297,7 @@ def test_a_model_is_checked_at_a_price_of_its_own(tables: dict[str, dp.Table], a
     told = said(opened("answers", table="rows"))
     assert "Measured on this table: Right for about" in told
     lost = said(opened(**where, checked="nobody"))
-    assert "not in the ledger of this workspace" in lost and "Typically off by about" in lost
+    assert "not in this workspace’s ledger" in lost and "Typically off by about" in lost
 
 
 def test_what_was_released_before_a_check_counts_in_how_much_a_model_may_flatter_itself(

@@ -207,23 +207,18 @@ def test_a_figure_whose_range_holds_everything_is_not_shown_as_one() -> None:
     assert "Too few to tell" in picture(both)
 
 
-ROW = "one from place {} to place {} in a row of {} people from the lowest value to the highest, instead of "
-MIDDLE = f"{ROW}the one in the middle"
+AWAY = "at most {} people in {} away from "
+MIDDLE = f"{AWAY}the middle"
 
 
 @pytest.mark.parametrize(
     ("key", "given", "share", "told"),
     [
-        ("median", {}, "0.05", MIDDLE.format("45", "55", "100")),
-        ("median", {}, "0.0451", MIDDLE.format("45", "55", "100")),
-        ("median", {}, "0.004", MIDDLE.format("496", "504", "1,000")),
-        (
-            "quantile",
-            {"share": "0.9"},
-            "0.2",
-            f"{ROW.format('70', '100', '100')}place 90",
-        ),
-        ("median", {}, "0.53", "a place anywhere, from the lowest to the highest: nothing is promised"),
+        ("median", {}, "0.05", MIDDLE.format("5", "100")),
+        ("median", {}, "0.0451", MIDDLE.format("5", "100")),
+        ("median", {}, "0.004", MIDDLE.format("4", "1,000")),
+        ("quantile", {"share": "0.9"}, "0.2", f"{AWAY.format('20', '100')}place 90"),
+        ("median", {}, "0.53", "anywhere from the lowest to the highest: nothing is promised"),
         ("quantile", {"share": ["0.1", "0.9"]}, "0.2", "at most 20 % of people away from the true place"),
     ],
 )

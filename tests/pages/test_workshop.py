@@ -113,7 +113,7 @@ def test_no_page_of_a_workshop_takes_a_file(here: Any, page: str) -> None:
     app = opened(page, view="ledger")
     assert not app.get("file_uploader") and "Not private: workshop." in html(app)
     if page == "data":
-        assert "nobody can bring another" in html(app) and not app.text_input
+        assert "nobody can add another" in html(app) and not app.text_input
 
 
 def test_the_server_takes_none_either(here: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,7 +273,7 @@ def test_a_new_round_gives_new_budgets_and_nothing_back(here: Any) -> None:
     assert old.meter().unused == 0 and "0 %" in html(app)
     pose(here, "pressure", "1")
     refused = opened()
-    assert "takes more than what is left" in html(refused) and "wall-ask-2" not in keys(refused)
+    assert "takes more than is left" in html(refused) and "wall-ask-2" not in keys(refused)
     head = here.workspace.ledger.head()
     here.who = TEACHER
     opened().button(key="wall-reset").click().run()

@@ -127,14 +127,15 @@ def show_both(table: dp.Table, query: dp.Query) -> None:
     """For a random sample: how wide the range for all such people will be too, and when paying more is pointless."""
     found = table.both_ranges(query)
     if found is not None:
-        st.html(f'<p class="lead">{escape(both_words(query, found))}</p>')
+        st.html(f'<p class="muted both">{escape(both_words(query, found))}</p>')
 
 
 def both_words(query: dp.Query, found: BothRanges) -> str:
     percent = query.answer_kind in ("count", "share")
     here, everyone, least = (two_figures(Fraction(width)) for width in (found.here, found.everyone, found.least))
     words = say("sample.preview_share" if percent else "sample.preview", people=found.people, here=here, all=everyone)
-    return f"{words} {say('sample.crossing' if found.pointless else 'sample.not_crossing', least=least)}"
+    code = "before" if found.after else "crossing" if found.pointless else "not_crossing"
+    return f"{words} {say(f'sample.{code}', least=least)}"
 
 
 def opening(table: dp.Table, query: dp.Query) -> dict[str, str]:
@@ -182,7 +183,11 @@ def come_back(table: str) -> None:
 
 
 def details(table: dp.Table, query: dp.Query, usual: dp.Query) -> None:
-    """Who adds the noise; and one line, where it is not the usual one."""
+    """What is asked, how wide the error bar will be, and who adds which noise."""
+    st.html(f'<p class="muted">{escape(usual.card.plain)}</p>')
+    heading(query)
+    show(query)
+    form.several_note(table, usual, query)
     trusted.choose(table, usual)
     if query.noise:
         now, before = query.promise().short(query), usual.promise().short(usual)

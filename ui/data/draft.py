@@ -20,6 +20,7 @@ import dpengine as dp
 from dpengine.accountant.budget import usual_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, read_typed, text_of
+from dpengine.declared.declaration import Differences
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.id_names import numbering_people
 from dpengine.declared.schema import MOST_CODES, Category, Column, ItemSet, Number, round_step
@@ -477,6 +478,8 @@ class Draft:
     earlier: list[str] = field(default_factory=list)  # … and the tables here that came from the same place
     new_people: bool = False  # the owner declares that its people are not in those
     book: dict[str, CodedColumn] = field(default_factory=dict)  # what a statistics file says about its columns
+    like: str = ""  # declared like this earlier table …
+    differs: Differences | None = None  # … and how its columns differ
     uploads: int = 0
     dialect: Dialect = field(default_factory=Dialect)
     spelled: bool = False  # the person chose the encoding, or their language decides it

@@ -24,7 +24,7 @@ from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from ui.ask import preview
 from ui.data import draft as drafts
-from ui.data import presets, price
+from ui.data import presets, price, reuse
 from ui.data.draft import CARE, Draft
 from ui.data.price import MOST_GOOD
 from ui.data.wizard import (
@@ -197,6 +197,7 @@ USUAL_EACH = [3, 5, 10, 1]  # rows of one person, each one click away
 def rows(draft: Draft) -> None:
     heading("data.unit")
     _as_before(draft)
+    reuse.offer(draft)
     with st.container(key="card-unit"):
         draft.many = _choose("unit", ["one", "more"], draft.many, ["", say("data.unit.more_means")])
         if draft.many == "one" and (numbers := numbering_people(draft.names)):

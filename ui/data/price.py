@@ -93,11 +93,6 @@ def _spent(spend: Fraction) -> str:
     return say("data.price.part" if exact <= 1 else "data.price.whole", spend=exact, share=percent(exact))
 
 
-def _unit(query: dp.Query) -> str:
-    """What is counted: people, or rows if a person may have several."""
-    return say(f"chart.{query.counted}")
-
-
 def range_words(column: Number) -> str:
     lower, upper = _ends(column)
     return say("data.range", lower=lower, upper=upper, step=column.step)
@@ -134,7 +129,7 @@ def _of_items(column: ItemSet, relation: Relation, people: int, unit: dp.Unit, a
 def _of_days(column: dp.Date, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget) -> list[str]:
     query, promise = _first("median", column, relation, people, unit, allowance)
     lines = [say("data.price.days", range=day_words(column), size=column.size)]
-    return [*lines, *_promised(query, "middle_day", now=percent(promise.amount), unit=_unit(query))]
+    return [*lines, *_promised(query, "middle_day", now=promise.size_for(query))]
 
 
 def _promised(query: dp.Query, code: str, **facts: str) -> list[str]:
@@ -210,10 +205,12 @@ def short(
     sizes, which the screen names once."""
     question = {Number: "mean", Category: "histogram", ItemSet: "top_item"}.get(type(column), "median")
     query, promise = _first(question, column, relation, sizes[-1], unit, allowance)
+    if question == "median":
+        return say("data.short.median", within=promise.size_for(query))
     within = _size(column, promise.amount)
     if isinstance(column, Category | ItemSet):
         within = say(f"amount.{query.counted}", alpha=within)
-    return say(f"data.short.{question}", within=within, unit=_unit(query))
+    return say(f"data.short.{question}", within=within)
 
 
 def too_wide(

@@ -14,7 +14,7 @@ from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.messages import say
 from dpengine.storage.registry import Record
 from ui.ask import answer, fit_warnings
-from ui.data import change, offers, people, price
+from ui.data import change, offers, people, per_person, price, reuse
 from ui.data.draft import Draft, code_words, numbers_like, numbers_of, table_name
 from ui.data.wizard import PATIENCE, Task, heading, look, problem, start_over, waiting
 from ui.parts import answer_notes, job, owner, requests, tables
@@ -178,6 +178,7 @@ def show() -> None:
             offers.unknown_columns(table)
     show_newer_file(table)
     people.show_sample(table)
+    per_person.show(table)
     people.show_protection(table)
     if may("seal", table.name):
         owner.show(table)
@@ -196,6 +197,8 @@ def _ways(table: dp.Table, label: str) -> None:
             st.button(say("data.table.change"), key="declare-change", on_click=change.open_for, args=(table.name,))
         if may("add_table"):
             st.button(say("data.done.another"), key="declare-another", on_click=_another)
+        if not table.practice:
+            reuse.offer_download(table)
 
 
 def _another() -> None:

@@ -3,81 +3,69 @@
 SENTENCES: dict[str, str] = {
     "budget.epsilon_range": "A privacy allowance must be above 0 and at most {most}; type a number such as 1.",
     "budget.delta_range": "δ must be at least 0 and below 1; a usual choice is 0.000001.",
-    "budget.share_range": "The part of δ set aside for slack must lie between 0 and 1; leave it at 0.9 when in doubt.",
+    "budget.share_range": "The part of δ set aside for slack must lie between 0 and 1; when in doubt, keep 0.9.",
     "budget.rule_unknown": "This budget follows a rule this version does not know; update Allowance to use it.",
-    "budget.needs_delta": "This question uses Gaussian noise, which needs an allowance with a reserve for rare cases (δ above 0). This one has none: ask another way, such as for a rising curve or for the number in each group.",
+    "budget.needs_delta": "Gaussian noise needs an allowance with a reserve for rare cases (δ above 0), which this one lacks. Ask another way, such as for a rising curve or the number in each group.",
     "loss.range": "A privacy loss must be an exact number, 0 or more; nothing was spent.",
-    "lecture.epsilon_range": (
-        "The formula holds only while ε is above 0 and at most 2·ln(1/δ); choose a smaller ε or δ."
-    ),
+    "lecture.epsilon_range": "The formula holds only for ε above 0 and at most 2·ln(1/δ); choose a smaller ε or δ.",
     "budget.unknown": "There is no such budget here; choose the table again, or declare it with a new budget.",
     "budget.exceeded": (
-        "This question would take {price} % of the allowance and only {left} % is left. Nothing was spent: ask "
-        "with a smaller spend, or go on with the answers you have."
+        "This question takes {price} % of the allowance; only {left} % is left. Nothing was spent: spend less, or go on with the answers you have."
     ),
     "budget.exceeded_delta": (
-        "This question would take {price} of the δ set aside for such questions and only {left} is left. Nothing "
-        "was spent: ask it another way."
+        "This question takes {price} of the δ set aside for such questions; only {left} is left. Nothing was spent: ask it another way."
     ),
-    "request.id": "A request id has 1 to {most} printable characters; leave it out to get a new one.",
+    "request.id": "A request id has 1 to {most} printable characters; leave it out for a new one.",
     "request.reused": (
         "This request id already belongs to another question, so nothing was spent. Ask again with a new request id."
     ),
     "request.unknown": "Nothing was charged under this request id; ask the question first.",
-    "request.meanwhile": "This very question was asked a moment ago, in another tab or by somebody else; nothing was charged again. Its answer is free to see; if you want another one, ask for it once more.",
-    "request.settled": "This question has ended already; look its answer up in the ledger.",
+    "request.meanwhile": "This very question was asked a moment ago, in another tab or by somebody else; nothing was charged again. Its answer is free to see; ask once more if you want another.",
+    "request.settled": "This question has ended; look its answer up in the ledger.",
     "release.failed": (
-        "The question was charged, but its answer could not be drawn. The charge stays, because a refund could "
-        "itself tell something about the data. Ask again to pay for a new draw, or tell the owner of this "
-        "workspace if it happens twice."
+        "The question was charged, but its answer could not be drawn. The charge stays, because a refund could itself reveal something about the data. Ask again to pay for a new draw; if it happens twice, tell the owner of this workspace."
     ),
     "release.interrupted": (
-        "The program stopped after this question was charged and before its answer was stored. The charge stays "
-        "and the answer will not be drawn again under this request; ask again to pay for a new draw."
+        "The program stopped between charging this question and storing its answer. The charge stays and the answer is not drawn again; ask again to pay for a new draw."
     ),
     "release.waiting": (
-        "This question is still being answered by another window or program. It is charged once only; look again "
-        "in a moment."
+        "Another window or program is still answering this question. It is charged once; look again in a moment."
     ),
     "release.not_started": (
-        "This question could not be started, and nothing was charged. Try again; if it happens twice, tell the "
-        "owner of this workspace."
+        "This question could not be started; nothing was charged. Try again; if it happens twice, tell the owner of this workspace."
     ),
-    "release.dropped": "The program stopped while this question waited its turn. It was not asked, and nothing was spent; ask it again.",
-    "release.stopped": "This was stopped before its turn came, and nothing was charged. Ask again to begin anew.",
-    "ledger.locked": "The ledger is busy with another question. Nothing more was spent; try again in a few seconds.",
+    "release.dropped": "The program stopped while this question waited. Nothing was asked or spent; ask it again.",
+    "release.stopped": "This was stopped before its turn; nothing was charged. Ask again to begin anew.",
+    "ledger.locked": "The ledger is busy. Nothing more was spent; try again in a few seconds.",
     "ledger.unwritable": (
         "The ledger cannot be written: its disk may be full, or its folder read-only. Make room or allow "
         "writing, then try again."
     ),
     "ledger.damaged": (
-        "The ledger cannot be trusted as it stands, so nothing more can be spent from it. Check it on the Ledger "
-        "page, and put back a sound copy."
+        "The ledger cannot be trusted, so nothing more can be spent from it. Check it on the Ledger page, and restore a sound copy."
     ),
     "chain.whole": "All {rows} rows hold: each is linked to the one before and the sums are right.",
     "chain.gap": (
-        "Row {row} is missing or out of place; every row before it holds. Put back a sound copy of the ledger."
+        "Row {row} is missing or out of place; every row before it holds. Restore a sound copy of the ledger."
     ),
     "chain.link": (
-        "Row {row} is not linked to the row before it; one of the two was changed. Put back a sound copy of the ledger."
+        "Row {row} is not linked to the row before it; one of the two was changed. Restore a sound copy of the ledger."
     ),
     "chain.hash": (
-        "Row {row} was changed after it was written; every row before it holds. Put back a sound copy of the ledger."
+        "Row {row} was changed after it was written; every row before it holds. Restore a sound copy of the ledger."
     ),
-    "chain.form": "Row {row} cannot be read; every row before it holds. Put back a sound copy of the ledger.",
+    "chain.form": "Row {row} cannot be read; every row before it holds. Restore a sound copy of the ledger.",
     "chain.twice": (
-        "Row {row} repeats something that can happen once only; every row before it holds. Put back a sound copy "
-        "of the ledger."
+        "Row {row} repeats something that can happen only once; every row before it holds. Restore a sound copy of the ledger."
     ),
     "chain.totals": (
-        "The sums in row {row} are not what its charge adds up to; every row before it holds. Put back a sound "
-        "copy of the ledger."
+        "The sums in row {row} do not follow from its charge; every row before it holds. Restore a sound copy of the ledger."
     ),
     "chain.rule": (
-        "Row {row} spends more than its budget allows; every row before it holds. Put back a sound copy of the ledger."
+        "Row {row} spends more than its budget allows; every row before it holds. Restore a sound copy of the ledger."
     ),
-    "chain.orphan": "Row {row} belongs to no budget or charge written before it. Put back a sound copy of the ledger.",
+    "chain.orphan": "Row {row} belongs to no budget or charge written before it. Restore a sound copy of the ledger.",
     "chain.guards": (
-        "All rows hold, but the guards against changes are gone from the file. Put back a sound copy of the ledger."
+        "All rows hold, but the file’s guards against changes are gone. Restore a sound copy of the ledger."
     ),
 }

@@ -33,6 +33,7 @@ SENTENCES: dict[str, str] = {
     "sample.preview": "With {people} people: in this table ±{here}; among all such people ±{all}.",
     "sample.preview_share": "With {people} people and a share near one half: ±{here} percentage points in this table, ±{all} among all such people.",
     "sample.crossing": "Paying more is hardly worth it: the sample is small. Even without noise it would be ±{least} among all such people.",
+    "sample.before": "It is that wide because other answers about these people came before. What you want to know about all such people, ask first.",
     "sample.not_crossing": "Without noise it would be ±{least} among all such people.",
     "sample.whatif.none": "For this question no range for a larger group is known here. Choose a count, a share, an average or a sum, with one row a person.",
     "sample.whatif.points": "± percentage points",

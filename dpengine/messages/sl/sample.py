@@ -33,6 +33,7 @@ SENTENCES: dict[str, str] = {
     "sample.preview": "Število oseb: {people}. V tej tabeli ±{here}; med vsemi takimi ljudmi ±{all}.",
     "sample.preview_share": "Število oseb: {people}, delež blizu polovice. V tej tabeli ±{here} odstotne točke, med vsemi takimi ljudmi ±{all}.",
     "sample.crossing": "Višja cena se komaj splača: vzorec je majhen. Tudi brez šuma bi bilo med vsemi takimi ljudmi ±{least}.",
+    "sample.before": "Tako širok je, ker so bili o teh osebah prej dani že drugi odgovori. Kar želite vedeti o vseh takih ljudeh, vprašajte najprej.",
     "sample.not_crossing": "Brez šuma bi bilo med vsemi takimi ljudmi ±{least}.",
     "sample.whatif.none": "Za to vprašanje tu ni znan razpon za večjo skupino. Izberite število, delež, povprečje ali vsoto, z eno vrstico na osebo.",
     "sample.whatif.points": "± odstotnih točk",

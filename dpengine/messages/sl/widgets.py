@@ -2,6 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "widget.skip": "Preskoči na vsebino",
+    "widget.wider": "Povlecite vstran za več →",
     "widget.pages": "Strani",
     "widget.sidebar": "Stranski meni",
     "widget.expand": "Odpri stranski meni",
@@ -29,8 +30,8 @@ SENTENCES: dict[str, str] = {
     "widget.remove": "Odstrani: {it}",
     "widget.most_one": "Izbrati je mogoče največ {it}. Najprej eno odstranite.",
     "widget.most": "Izbrati jih je mogoče največ {it}. Najprej eno odstranite.",
-    "widget.option": "Možnosti na voljo: {it}.",
-    "widget.options": "Vseh možnosti na voljo: {it}.",
+    "widget.option": "Na voljo: {it}.",
+    "widget.options": "Na voljo: {it}.",
     "widget.selectbox_options": "Možnosti, od katerih se izbere ena",
     "widget.multiselect_options": "Možnosti, od katerih se jih izbere več",
     "widget.enter": "Potrdite s tipko Enter",

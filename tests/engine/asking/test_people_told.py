@@ -129,7 +129,7 @@ def test_a_corrected_number_plans_anew_and_leaves_answers_as_they_were(workspace
 
 def test_a_number_that_was_counted_stays(workspace: Workspace) -> None:
     table = clinic(workspace, relation="replace")
-    with pytest.raises(dp.AllowanceError, match="counted and is public"):
+    with pytest.raises(dp.AllowanceError, match="their number is public"):
         table.correct_people(10)
     assert table.people_far_off() is None
     with pytest.raises(dp.AllowanceError):

@@ -59,10 +59,10 @@ def test_marks_are_those_of_the_language(lang: str, thousands: str, decimal: str
 @pytest.mark.parametrize(
     ("lang", "typed", "told"),
     [
-        ("en", "25.000", "The error may be meant in two ways. Type 25,000 or 25."),
-        ("en", "1.500", "The error may be meant in two ways. Type 1,500 or 1.5."),
-        ("sl", "25,000", "The error se da razumeti na dva načina. Vpišite 25.000 ali 25."),
-        ("sl", "1,500", "The error se da razumeti na dva načina. Vpišite 1.500 ali 1,5."),
+        ("en", "25.000", "The error can be read in two ways. Type 25,000 or 25."),
+        ("en", "1.500", "The error can be read in two ways. Type 1,500 or 1.5."),
+        ("sl", "25,000", "The error je mogoče razumeti na dva načina. Vpišite 25.000 ali 25."),
+        ("sl", "1,500", "The error je mogoče razumeti na dva načina. Vpišite 1.500 ali 1,5."),
     ],
 )
 def test_what_may_be_meant_in_two_ways_is_not_guessed(lang: str, typed: str, told: str) -> None:

@@ -107,21 +107,18 @@ def test_a_medians_promise_links_people_and_values() -> None:
     """Before: a share of people. After: values. One sentence has both."""
     told = asked("median", column="age")
     words = told.promise().words(told)
-    assert (
-        words.startswith("one from place ")
-        and "people from the lowest value to the highest, instead of the one in the middle" in words
-    )
-    assert words.endswith("; the answer tells between which values that is")
-    assert told.promise().short(told).endswith("people, instead of the middle")
+    assert words.startswith("at most ") and "away from the middle, 95 times in 100" in words
+    assert words.endswith("; the answer says between which values")
+    assert told.promise().short(told).endswith("away from the middle")
     nine = asked("quantile", column="age", share="0.9")
-    assert nine.promise().words(nine).partition(", 95 times")[0].endswith("instead of place 900")
+    assert nine.promise().words(nine).partition(", 95 times")[0].endswith("away from place 900")
     bare = asked("median", column="age", with_range=False)
-    assert "is not told without a range" in bare.promise().words(bare)
+    assert "; without a range, the values are not told" in bare.promise().words(bare)
     schema = dp.Schema({"pay": dp.Number(0, 5_000, step=10, measure="€")})
     euros = catalogue["median"].build(
         Facts("t", schema, dp.Unit.rows(), "replace", PEOPLE), {"column": "pay", "epsilon": "1"}
     )
-    assert euros.promise().words(euros).endswith("; the answer tells how far that is in €")
+    assert euros.promise().words(euros).endswith("; the answer says how far that is in €")
     assert euros.promise().share <= Fraction(1, 100)
 
 

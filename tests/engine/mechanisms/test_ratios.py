@@ -134,7 +134,7 @@ def test_its_ranges_hold_the_truth_in_every_group(relation: str, noise: str) -> 
 def test_only_columns_that_it_takes_are_offered_and_others_refused_in_one_sentence() -> None:
     column: Parameter = next(one for one in Harmonic.card.parameters if one.name == "column")
     assert column.fitting(["speed", "late", "c"], SPEEDS) == ["speed"]
-    for name, words in (("late", "a column with a declared range above 0"), ("nobody", "no declared column")):
+    for name, words in (("late", "a column with a declared range above 0"), ("nobody", "is declared; choose")):
         with pytest.raises(AllowanceError, match=words):
             asked(Harmonic, {"column": name})
     with pytest.raises(AllowanceError, match="too wide or too fine"):

@@ -213,8 +213,8 @@ def test_a_wished_error_of_a_small_database_names_the_lecture_s_people_and_says_
         assert f"m = {rows:,} rows" in told[1] and f"about {whatif._about(people):,} people" in told[1]
         ours = whatif.at_error(side, wish).people
         codes.add("none" if ours is None else "fewer" if ours < people else "more")
-        assert (ours is None) == ("with no number of people" in told[2])
-        assert ours is None or (f"{ours:,} people" in told[2] and ("with fewer" in told[2]) == (ours < people))
+        assert (ours is None) == ("No number of people" in told[2])
+        assert ours is None or (f"{ours:,} people" in told[2] and ("needs fewer" in told[2]) == (ours < people))
     assert {"fewer", "none"} <= codes
 
 
@@ -395,12 +395,12 @@ def test_what_the_theorems_assume_and_leave_out_is_said(language: str) -> None:
     bounds steps and rows, and not of the lectures' theorems."""
     wanted = {
         "en": (
-            "picked after seeing earlier answers",
-            "number k and the ε of each",
-            "This program",
+            "depends on earlier answers",
+            "number k and each ε",
+            "in this program",
             "theorems",
         ),
-        "sl": ("izberete po prejšnjih odgovorih", "število vprašanj k in ε vsakega", "Ta program", "V izrekih"),
+        "sl": ("odvisno od prejšnjih odgovorov", "število vprašanj k in vsak ε", "V tem programu", "V izrekih"),
     }[language]
     with speaking(language):
         lecture, limit = say("whatif.way_means.lecture"), say("whatif.people_limit", limit="±3 %")

@@ -65,7 +65,7 @@ TABLE = MappingProxyType(
     | _all(_PLAN, "read readings completions")
     | _all(_PLAN, "checks_for check_part finer_check doubts can_read")
     | _all(_PLAN, "levers at_share rehearse_rows training_for planner session_for recall looks last_asked")
-    | _all(_PLAN, "already_known published synthetic")
+    | _all(_PLAN, "already_known both_ranges published synthetic")
     | _all(_ASK, "ask submit submit_plan open_session session run cancel make_rows")
     | _all((OWNER,), "revise correct_people declare_sample protect protection_preview")
 )

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from dpengine.asking.checking import ColumnDoubted
     from dpengine.core.errors import AllowanceError, BudgetExceeded
     from dpengine.declared.date_column import Date
+    from dpengine.declared.declaration import Declaration
     from dpengine.declared.dialect import Dialect
     from dpengine.declared.schema import Category, ItemSet, Number, Schema, yes_no
     from dpengine.declared.source import Source
+    from dpengine.declared.summary import Summary
     from dpengine.declared.unit import Unit
     from dpengine.ledger.rows import Entry
     from dpengine.mechanisms import catalogue
@@ -29,9 +31,11 @@ _MODULES = {
     "asking.checking": ["ColumnDoubted"],
     "core.errors": ["AllowanceError", "BudgetExceeded"],
     "declared.date_column": ["Date"],
+    "declared.declaration": ["Declaration"],
     "declared.dialect": ["Dialect"],
     "declared.schema": ["Category", "ItemSet", "Number", "Schema", "yes_no"],
     "declared.source": ["Source"],
+    "declared.summary": ["Summary"],
     "declared.unit": ["Unit"],
     "ledger.rows": ["Entry"],
     "mechanisms": ["catalogue"],
@@ -50,6 +54,7 @@ __all__ = [
     "Category",
     "ColumnDoubted",
     "Date",
+    "Declaration",
     "Dialect",
     "Entry",
     "ItemSet",
@@ -61,6 +66,7 @@ __all__ = [
     "Query",
     "Schema",
     "Source",
+    "Summary",
     "Table",
     "Unit",
     "Workspace",

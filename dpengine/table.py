@@ -35,6 +35,7 @@ from dpengine.asking.release import Asker, Home, new_request
 from dpengine.asking.sessions import BEST, Session, fitted
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.core.types import Json
+from dpengine.declared.declaration import Declaration
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.facts import Facts
 from dpengine.declared.id_names import id_like
@@ -51,6 +52,7 @@ from dpengine.mechanisms.publish.write_file import imagined
 from dpengine.mechanisms.query import AnyQuery, Query
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.planning.alternatives import WaysAtOnce, means_together
+from dpengine.planning.both_ranges import BothRanges, both_ranges
 from dpengine.planning.opening import (
     Make,
     Opening,
@@ -80,7 +82,7 @@ MOST_ASKED = 20  # the newest answers that are searched for the number of people
 
 
 class Table:
-    """Meaning public facts and the ledger is free; `ask` and `submit` spend."""
+    """Reading public facts and the ledger is free; `ask` and `submit` spend."""
 
     def __init__(self, workspace: Home, record: Record, budget: BudgetRecord, actor: str, joined: bool = False):
         self._workspace = workspace
@@ -116,6 +118,11 @@ class Table:
     def closed(self) -> str | None:
         """`seal`, `forget` or `close` if it accepts no more questions."""
         return None if self.practice else closed_kind(self._workspace.ledger.closed(), self._budget.id, self.name)
+
+    def declaration(self) -> Declaration:
+        """What is declared, as one file to keep and to bring with another table. Public facts alone: free."""
+        facts = self.facts
+        return Declaration(facts.schema, facts.unit, facts.relation, self.dialect, facts.header, self.name)
 
     def acts(self) -> list[Act]:
         """What an owner did to this budget and its tables, newest first."""
@@ -551,6 +558,13 @@ class Table:
         """Declare another number of people, where membership is secret. Free: no row is read, no answer changes."""
         record = self._workspace.correct_people(self.name, people, self.actor)
         return type(self)(self._workspace, record, self._budget, self.actor)
+
+    def both_ranges(self, query: AnyQuery) -> BothRanges | None:
+        """For a random sample: how wide both ranges of this question will be, after all that was released. Free; no row
+        is read. None where there will be no second range."""
+        if not self.facts.sample:
+            return None
+        return both_ranges(query, self.released(), self.budget.rule.delta_reserve)
 
     def declare_sample(self, sample: bool = True) -> Table:
         """Say that these people, one row each, are a random sample of a larger group; or that they are not. Later

@@ -10,7 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.printed import percent_left
 from dpengine.messages import say
-from ui.ask import fit_warnings, form, preview, previous_answer, spend, suggestions, trusted
+from ui.ask import box, fit_warnings, form, preview, previous_answer, spend, suggestions, trusted
 from ui.data import change, people
 from ui.parts import history, job, owner, tables
 from ui.several import plan
@@ -42,6 +42,7 @@ if table.closed:
     owner.closed(table)
     history.show(table)
     st.stop()
+box.show(table)
 kept = form.state(table)
 spend.start_from(table, kept["given"].get("epsilon"))
 key, given = form.sentence(table)
@@ -52,57 +53,55 @@ if found is not None:
     previous_answer.show(above, table, found, workshop.truth_beside, [key, given], owned=request is None)
     with above:
         form.anew(table)
-st.html(f'<p class="muted">{escape(dp.catalogue[key].card.plain)}</p>')
 job.only_covered(table, key, given)
-left, right = st.columns([5, 6], gap="medium")
-with left, st.container(key="card-spend"):
-    given["epsilon"] = spend.choose(table, partial(trusted.at_step, table, key, given))
-    form.remember(table, key, given)
-    refusal = st.session_state.pop("refusal", None)
-    query = usual = price = None
-    try:
-        usual = table.query(key, **given)
-        query = trusted.asked(table, usual) or table.cheapest(usual)
-        price = table.preview(query, checked=True)
-    except dp.AllowanceError as complaint:
-        job.hint(str(complaint))
+refusal = st.session_state.pop("refusal", None)
+query = usual = price = None
+with st.container(key="card-spend"):
+    left, right = st.columns([7, 3], gap="medium", vertical_alignment="bottom")
+    with left:
+        given["epsilon"] = spend.choose(table, partial(trusted.at_step, table, key, given))
+        form.remember(table, key, given)
+        try:
+            usual = table.query(key, **given)
+            query = trusted.asked(table, usual) or table.cheapest(usual)
+            price = table.preview(query, checked=True)
+        except dp.AllowanceError as complaint:
+            job.hint(str(complaint))
     if query is not None and usual is not None and price is not None:
         just_answered = previous_answer.just_answered(found, query, usual, [key, given], owned=request is None)
         looking = just_answered or (found is not None and not previous_answer.composing(found, [key, given]))
-        if not looking:
-            frame.show_price(table, price)
-        spend.describe(table, query, price, steps=not query.card.behind, answered=found if looking else None)
-        preview.curve_alternative_note(table, usual)
-        spend.exactly(table, usual, beside=partial(preview.details, table, query, usual))
+        with left:
+            if not looking:
+                frame.show_price(table, price)
+            spend.describe(table, query, price, steps=not query.card.behind, answered=found if looking else None)
+            preview.show_both(table, query)
+            preview.curve_alternative_note(table, usual)
         running = job.running(table, query)  # before what is paid: what ends in between is found there
         paid = table.recall(query)
-        if paid and not just_answered and request is not None:
-            st.html(f'<p class="muted">{escape(say("ask.paid"))}</p>')
-            st.button(say("ask.again_free"), key="ask-free", on_click=job.revisit, args=(table, paid[-1]))
-        elif running and not paid:
-            job.elsewhere(running)
-        again = bool(paid or running or just_answered or (request is None and found))
-        label = say("ask.button_again" if again else "ask.button", share=prices.takes(table, price.share))
-        if not fit_warnings.instead(table, query, quiet=refused is not None or looking):
-            bar = previous_answer.bar(looking, price.useful)
-            with st.container(horizontal=True, vertical_alignment="center", key=bar):
-                previous_answer.asked(table, query, just_answered)
-                kind, sure = previous_answer.kind(table, query, price), again or spend.dear(price)
-                job.ask_button(label, table, query, "ask-go", not price.admissible, kind, again=sure)
-                plan.add_button(table, query)
+        with right:
+            if paid and not just_answered and request is not None:
+                st.html(f'<p class="muted">{escape(say("ask.paid"))}</p>')
+                st.button(say("ask.again_free"), key="ask-free", on_click=job.revisit, args=(table, paid[-1]))
+            elif running and not paid:
+                job.elsewhere(running)
+            again = bool(paid or running or just_answered or (request is None and found))
+            label = say("ask.button_again" if again else "ask.button", share=prices.takes(table, price.share))
+        with right if table.doubts(query) is None else left:
+            if not fit_warnings.instead(table, query, quiet=refused is not None or looking):
+                bar = previous_answer.bar(looking, price.useful)
+                with st.container(horizontal=True, vertical_alignment="center", key=bar):
+                    previous_answer.asked(table, query, just_answered)
+                    kind, sure = previous_answer.kind(table, query, price), again or spend.dear(price)
+                    job.ask_button(label, table, query, "ask-go", not price.admissible, kind, again=sure)
+                    plan.add_button(table, query)
         plan.in_plan(table)
         if not price.admissible and not job.short(table, price):
             rest = table.meter().unused
             job.refused(say("ask.too_much", left=percent_left(rest)) if rest else workshop.nothing_left())
+        spend.exactly(table, usual, beside=partial(preview.details, table, query, usual))
     if refusal:
         job.refused(refusal)
-with right, st.container(key="card-preview"):
-    preview.heading(query)
-    if query is not None and usual is not None:
-        preview.show(query)
-        form.several_note(table, usual, query)
 tables.remind_missing(table)
 if asked is None and form.untouched(key, given):  # whoever picks something else knows what to ask
-    suggestions.show_suggestions(table)
-    tables.first_look_link(table)
+    suggestions.show_suggestions(table, usual)
 history.show(table)

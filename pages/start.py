@@ -44,5 +44,9 @@ with st.container(key="ways-in", horizontal=True, vertical_alignment="center"):
     workshop.instead_of_data()
     if tour.first_visit():
         tour.offer()
+if own is not None:
+    from ui.ask import box  # only here: the first screen of a newcomer needs no form
+
+    box.elsewhere(own)
 if on_own_computer():
     st.html(f"<small>{escape(say('start.home', place=str(home().resolve())))}</small>")

@@ -98,6 +98,7 @@ class _Lexicon:
     phrases: dict[tuple[str, ...], JsonObject] = field(default_factory=dict)
     stems: set[str] = field(default_factory=set)
     own: set[str] = field(default_factory=set)  # stems of the table's own words
+    proper: set[str] = field(default_factory=set)  # stems of names such as “Garden”: no other word is made from them
     written: list[str] = field(default_factory=list)  # what a completion may offer, in order
     lookups: dict[str, str] = field(default_factory=dict)
     by_letter: dict[str, list[str]] = field(default_factory=dict)  # all stems, by their first letter
@@ -277,6 +278,7 @@ def _add_values(known: _Lexicon, name: str, column: Category | ItemSet, lang: st
             phrase = _phrase(_name_words(written), lang)
             if sum(map(len, phrase)) > 1:
                 known.add(phrase, "val", (3, name, value), own=True)
+                known.proper.update(phrase if written[:1].isupper() and lang == "en" else ())
             if len(phrase) > 1:
                 for word in phrase:
                     if len(word) > 2:
@@ -310,6 +312,8 @@ def _spelled(tokens: list[_Token], known: _Lexicon) -> None:
         found = process.extractOne(word, known.by_letter.get(word[0], ()), scorer=fuzz.ratio, score_cutoff=72)
         if found and len(found[0]) > 3:
             most = 1 if len(word) <= 5 else 2 if len(word) <= 9 else 3
+            if word.startswith(found[0]) and len(word) > len(found[0]) + 1:
+                continue  # a gardener is no garden
             if OSA.distance(word, found[0]) <= most:
                 token.stem = found[0]
 
@@ -318,6 +322,8 @@ def _begins_alike(word: str, known: _Lexicon) -> str | None:
     """The table's own word that shares the longest beginning."""
     best, length = None, 0
     for other in known.by_letter.get(word[0], ()):
+        if other in known.proper:
+            continue
         shared = Prefix.similarity(word, other)
         if shared >= 5 and shared >= 0.62 * max(len(word), len(other)) and shared > length and other in known.own:
             best, length = other, shared
@@ -951,7 +957,7 @@ class _Parse:
                 continue
             best = max(weight for weight, _, _ in mark.roles["val"])
             senses = [(name, value) for weight, name, value in mark.roles["val"] if weight == best]
-            if self.has(at, "col") and self.weight_at(at) > best:
+            if self.has(at, "col") and (self.weight_at(at) > best or self._had(at)):
                 continue
             if ("not" in mark.roles or "none" in mark.roles) and not any(
                 self.column_at(near) == senses[0][0] for near in (at + 1, at + 2)
@@ -970,6 +976,13 @@ class _Parse:
                 if self.column_at(near) == name and not self.marks[near].used:
                     self.marks[near].take("val")
         self._same_column()
+
+    def _had(self, at: int) -> bool:
+        """“car owners”, “without a car”: a yes or no, although another column lists the same word as a value."""
+        if not _yes_no(self.declared(self.column_at(at) or "")):
+            return False
+        before = any(self.has(near, "with", "not", "own") for near in (at - 1, at - 2))
+        return before or self.has(at + 1, "own")
 
     def _add_value(self, at: int, name: str, value: str, negated: bool) -> None:
         several = isinstance(self.schema.columns[name], ItemSet)
@@ -1378,6 +1391,15 @@ def _offered(schema: Schema, lang: str) -> list[str]:
     return list(dict.fromkeys([*kinds, *columns, *small, *values]))
 
 
+def example(schema: Schema) -> str:
+    """A question about the first columns, as a person may type it; "" for a table without any that suits."""
+    words = LANGUAGES[current() if current() in LANGUAGES else "en"]
+    numbers, lists = schema.of_kind(Number), schema.of_kind(Category)
+    parts = [words.kinds["mean"].split("|")[0], *(_name_words(name) for name in numbers[:1])]
+    parts = parts if numbers else [words.kinds["count"].split("|")[0]]
+    return " ".join([*parts, *(f"{words.small['by'].split('|')[0]} {_name_words(name)}" for name in lists[:1])])
+
+
 def vocabulary(schema: Schema) -> list[str]:
     """Every phrase that `completions` may offer. Public facts alone."""
     return list(_lexicon(schema, current() if current() in LANGUAGES else "en").written)
@@ -1386,7 +1408,7 @@ def vocabulary(schema: Schema) -> list[str]:
 def completions(text: str, schema: Schema) -> list[str]:
     """The text with its last word completed, at most six ways. Public facts alone."""
     text = text[:LONGEST]
-    return list(_completed(text, vocabulary(schema)))[:MOST_COMPLETIONS]
+    return list(dict.fromkeys(_completed(text, vocabulary(schema))))[:MOST_COMPLETIONS]
 
 
 def _completed(text: str, offered: list[str]) -> Iterator[str]:
@@ -1396,6 +1418,7 @@ def _completed(text: str, offered: list[str]) -> Iterator[str]:
     for start in starts[-3:]:  # the longest run of typed words that begins a phrase
         begun = bare(text[start:])
         matching = [phrase for phrase in offered if bare(phrase).startswith(begun) and bare(phrase) != begun]
+        matching += [phrase for phrase in offered if f" {begun}" in bare(phrase)]
         yield from (text[:start] + phrase for phrase in matching)
         if matching:
             return

@@ -181,6 +181,15 @@ def state(table: dp.Table) -> dict[str, Any]:
     return dict(kept)
 
 
+def replace_question(table: dp.Table, key: str, given: dict[str, Any]) -> dict[str, Any] | None:
+    """Put another question into the form; returns what it held. For callbacks, before the form is drawn."""
+    before = st.session_state.get(STATE)
+    fields.forget_pickers()
+    arriving = {name: st.query_params[name] for name in st.query_params if name not in _BESIDE}
+    st.session_state[STATE] = {"table": table.name, "url": arriving, "given": dict(given), "q": key}
+    return before if before is not None and before["table"] == table.name else None
+
+
 def _first(table: dp.Table) -> dp.Query | None:
     """The form's first question: one that the table answers well, new ones and those about everyone first."""
     asked = {sentence_of(entry.charge) for entry in table.history(MOST_ASKED)}

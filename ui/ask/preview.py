@@ -8,15 +8,18 @@ its HTML.
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from html import escape
 
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.printed import two_figures
 from dpengine.mechanisms.card import CURVES
 from dpengine.mechanisms.promises import Within
 from dpengine.messages import say
 from dpengine.planning.alternatives import curve_alternative
+from dpengine.planning.both_ranges import BothRanges
 from ui.ask import form, trusted
 from ui.parts import job
 from ui.shell import nav
@@ -120,6 +123,21 @@ def show(query: dp.Query) -> None:
     st.html(f"{picture}{rest}{lead}")
 
 
+def show_both(table: dp.Table, query: dp.Query) -> None:
+    """For a random sample: how wide the range for all such people will be too, and when paying more is pointless."""
+    found = table.both_ranges(query)
+    if found is not None:
+        st.html(f'<p class="muted both">{escape(both_words(query, found))}</p>')
+
+
+def both_words(query: dp.Query, found: BothRanges) -> str:
+    percent = query.answer_kind in ("count", "share")
+    here, everyone, least = (two_figures(Fraction(width)) for width in (found.here, found.everyone, found.least))
+    words = say("sample.preview_share" if percent else "sample.preview", people=found.people, here=here, all=everyone)
+    code = "before" if found.after else "crossing" if found.pointless else "not_crossing"
+    return f"{words} {say(f'sample.{code}', least=least)}"
+
+
 def opening(table: dp.Table, query: dp.Query) -> dict[str, str]:
     """The same link at the question's opening price."""
     found = table.opening(query)
@@ -165,7 +183,11 @@ def come_back(table: str) -> None:
 
 
 def details(table: dp.Table, query: dp.Query, usual: dp.Query) -> None:
-    """Who adds the noise; and one line, where it is not the usual one."""
+    """What is asked, how wide the error bar will be, and who adds which noise."""
+    st.html(f'<p class="muted">{escape(usual.card.plain)}</p>')
+    heading(query)
+    show(query)
+    form.several_note(table, usual, query)
     trusted.choose(table, usual)
     if query.noise:
         now, before = query.promise().short(query), usual.promise().short(usual)

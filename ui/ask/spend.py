@@ -193,7 +193,8 @@ def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -
     if table.meter().unused < LITTLE:
         st.html(f'<p class="warn" role="status">{escape(say("spend.almost_nothing"))}</p>')
         return str(now)
-    st.html(f'<h2>{escape(say("spend.title"))}</h2><p class="muted">{escape(say("spend.ends"))}</p>')
+    title, ends = escape(say("spend.title")), escape(say("spend.ends"))
+    st.html(f'<div class="exact"><h2>{title}</h2><span class="muted">{ends}</span></div>')
     key, labels = f"{place}-slider", labels_of(table, make, options)
     options = steps_of(labels, options, now)
     if len(options) < 2:

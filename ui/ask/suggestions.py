@@ -15,6 +15,7 @@ from dpengine.core.exact import read_number
 from dpengine.core.strict_json import canonical, read_strict
 from dpengine.messages import say
 from ui.ask import preview
+from ui.parts import tables
 from ui.shell import nav
 from ui.shell.language import address
 from ui.words import prices
@@ -23,6 +24,7 @@ from ui.words.markup import unmarked
 _PLANS = "plans"
 _NUMBER = "plan-number"
 LONGEST_URL = 1500
+MOST_IDEAS = 3  # beside a question that stands in the form
 KEEPS = (0, 10, 20, 30, 40, 50)  # percent
 
 
@@ -148,23 +150,29 @@ def _read(table: dp.Table, text: str, keep: str) -> Plan:
 # “Five questions this table can answer”, priced, for somebody who has just arrived.
 
 
-def show_suggestions(table: dp.Table) -> None:
-    queries = table.suggestions()
+def show_suggestions(table: dp.Table, asked: dp.Query | None = None) -> None:
+    """A line each; for a plan with a button that adds it. `asked` stands in the form already."""
+    queries = list(table.suggestions())
+    if asked is not None:
+        queries = [query for query in queries if query.sentence() != asked.sentence()][:MOST_IDEAS]
     if not queries:
         return
     plan = current_plan(table)
     st.html(f"<h2>{escape(say('suggest.title'))}</h2>")
-    with st.container(key="suggest", horizontal=True):
+    with st.container(key="suggest", gap=None):
+        if asked is not None:
+            tables.first_look_link(table)
         for place, best in enumerate(queries):
             price = table.preview(best, checked=True)
-            with st.container(key=f"card-suggest-{place}", width=310):
+            with st.container(key=f"suggest-{place}", horizontal=True, vertical_alignment="center"):
                 label, where = unmarked(best.sentence()), preview.opening(table, best)
-                st.page_link(nav.page("ask"), label=label, query_params=where)
-                st.html(
-                    f'<span class="muted">{escape(price.promise.short(best))}</span><br>'
-                    f'<span class="take-words">{escape(prices.takes(table, price.share))}</span>'
-                )
+                st.page_link(nav.page("ask"), label=label, query_params=where, width="content")
+                st.html(f'<span class="muted">{escape(price.promise.short(best))}</span>', width="content")
+                takes = escape(prices.takes(table, price.share))
+                st.html(f'<span class="take-words">{takes}</span>', width="content")
+                if asked is not None:
+                    continue
                 if plan.holds(best):
-                    st.html(f'<p role="status"><b class="whole">✓</b> {escape(say("plan.holds"))}</p>')
+                    st.html(f'<p role="status"><b class="whole">✓</b> {escape(say("plan.holds"))}</p>', width="content")
                     continue
                 st.button(say("plan.add"), key=f"suggest-add-{place}", on_click=add_to_plan, args=(table, best))

@@ -434,7 +434,7 @@ DELTAS = ("0", "1e-6", "0.01", "0.1")
 
 def show_own_column(table: dp.Table, epsilon: str) -> None:
     st.html(f'<h2>{escape(say("check.own"))}</h2><p class="muted">{escape(say("check.own_lead"))}</p>')
-    frame.pick_table(table, "check")
+    frame.pick_table(table, "check", here=True)
     left, right = st.columns([1, 1])
     with left:
         names = list(table.schema.columns)

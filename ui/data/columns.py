@@ -30,7 +30,7 @@ from dpengine.declared.unit import read_relation
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from ui.data import draft as drafts
-from ui.data import people, presets, price
+from ui.data import people, presets, price, reuse
 from ui.data.draft import KEPT, KINDS, OUT, UNKNOWN, Card, Draft, column_of, listed, numbers_like, numbers_of
 from ui.data.presets import LISTS, RANGES, YES_NO, Candidate
 from ui.data.source import is_typed
@@ -708,6 +708,7 @@ def describe(draft: Draft) -> None:
     sizes = "" if draft.about else say("data.cards.sizes", people=draft.sizes[-1])
     lead = "lead_book" if draft.book else "lead" if guessed else "lead_none"
     heading("data.cards", part=lead, sizes=sizes)
+    reuse.show_differences(draft)
     _written(draft)
     shown = cards(draft)
     waits, single, closed = draft.waiting, alike(draft, shown), draft.opened is None

@@ -20,6 +20,7 @@ import dpengine as dp
 from dpengine.accountant.budget import usual_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, read_typed, text_of
+from dpengine.declared.declaration import Differences
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.id_names import numbering_people
 from dpengine.declared.schema import MOST_CODES, Category, Column, ItemSet, Number, round_step
@@ -477,6 +478,8 @@ class Draft:
     earlier: list[str] = field(default_factory=list)  # … and the tables here that came from the same place
     new_people: bool = False  # the owner declares that its people are not in those
     book: dict[str, CodedColumn] = field(default_factory=dict)  # what a statistics file says about its columns
+    like: str = ""  # declared like this earlier table …
+    differs: Differences | None = None  # … and how its columns differ
     uploads: int = 0
     dialect: Dialect = field(default_factory=Dialect)
     spelled: bool = False  # the person chose the encoding, or their language decides it
@@ -488,6 +491,7 @@ class Draft:
     each: int | None = None  # … and at most this many rows of a person count. No default: extra rows are dropped
     relation: str | None = None
     about: int | None = None  # number of people that the owner states; nobody counts before the table is added
+    sample: str | None = None  # "everyone" or a random "sample"; without an answer nothing is claimed
     chosen: list[str] = field(default_factory=list)  # the columns that are not left out
     cards: dict[str, Card] = field(default_factory=dict)
     opened: str | None = None  # the column that is being described

@@ -227,6 +227,7 @@ def _open(draft: Draft, path: Path, name: str) -> None:
     here.forget(draft.path)
     draft.let_go_source()
     draft.uploads += 1
+    draft.like, draft.differs = "", None
     shown = "".join(sign for sign in name if sign.isprintable()).strip()
     draft.path, draft.file = path, shown[-MOST_SHOWN:] or say("data.file.unnamed")
     draft.dialect, draft.bad_records, draft.name = dialect, "refuse", ""

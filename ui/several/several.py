@@ -23,9 +23,8 @@ def show(table: dp.Table) -> None:
     if page.arrived(table):
         return
     st.html(f"<h1>{escape(say('several.title'))}</h1>")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        frame.pick_table(table, "several")
-        fields.choose("several.view", (NOW, AFTER), view, f"several-view-{view}", on_change=_turn, args=(table, view))
+    frame.pick_table(table, "several")
+    fields.choose("several.view", (NOW, AFTER), view, f"several-view-{view}", on_change=_turn, args=(table, view))
     st.html(f'<p class="lead">{gloss.text(say("plan.lead" if view == NOW else "session.lead"))}</p>')
     page.show(table)
 

@@ -17,22 +17,27 @@ from ui.shell import person, scroll
 from ui.shell.state import choose_table, face, table_labels, table_names
 from ui.words import gloss
 
-_SLOT = "_meter_slot"
+_SLOT, _PICKER = "_meter_slot", "_picker_slot"
 _DOT = "\u00a0· "  # never begins a line
 
 
 def draw(table: dp.Table | None) -> None:
-    slot = st.container(key="meter").empty()
+    with st.container(key="line", horizontal=True, vertical_alignment="center"):
+        st.session_state[_PICKER] = st.container(key="pick-table", width="content")
+        slot = st.container(key="meter").empty()
     st.session_state[_SLOT] = slot
     if table is not None:
         _fill(slot, table, None)
 
 
-def pick_table(table: dp.Table, page: str, width: int = 320) -> None:
-    """A picker for the page's table. Choosing another table opens it."""
+def pick_table(table: dp.Table, page: str, here: bool = False) -> None:
+    """A picker for the page's table, beside the meter, or `here`. Choosing another table opens it."""
     names, labels = table_names(), table_labels()
     now, key = names.index(table.name), f"{page}-table-{labels[table.name]}"
-    picked = st.selectbox(say("ask.table"), names, now, labels.__getitem__, key, width=width)
+    longest = min(max(130, 60 + 9 * len(labels[table.name])), 300)
+    look: Any = {"label_visibility": "visible" if here else "collapsed", "width": 320 if here else longest}
+    with st.container() if here else st.session_state[_PICKER]:
+        picked = st.selectbox(say("ask.table"), names, now, labels.__getitem__, key, **look)
     if picked != table.name:
         choose_table(str(picked))
         st.query_params["table"] = str(picked)
@@ -154,14 +159,14 @@ def _shared(table: dp.Table, meter: dp.Meter, preview: dp.Preview | Priced | Non
 
 def _aside(table: dp.Table, meter: dp.Meter) -> str:
     """The table's name; under *details* what the allowance protects and its terms. ε after the first answer only."""
-    parts = [say("meter.table", table=table.name)]
+    name, practice = gloss.text(say("meter.table", table=table.name)), ""
     if table.practice:
-        parts.append(say("meter.practice"))
+        name, practice = name + _DOT, gloss.text(say("meter.practice"))
     details = [protects(table)]
     if meter.charges:
         details.append(say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta)))
-    shown, more = gloss.text(_DOT.join(parts)), gloss.text(_DOT.join(details))
-    return f"{shown} <details><summary>{escape(say('meter.details'))}</summary>{more}</details>"
+    title, more = escape(say("meter.details")), gloss.text(_DOT.join(details))
+    return f'<span class="name">{name}</span>{practice} <details><summary>{title}</summary>{more}</details>'
 
 
 def protects(table: dp.Table) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from hashlib import sha256
+from html import escape
 
 import streamlit as st
 
@@ -22,12 +23,40 @@ TOP = """(() => {
     document.querySelector("h1.ask-heading")?.focus({preventScroll: true});
 })()"""
 
+# The field may be drawn after the script has run, so the document listens for it. (A script with "<" before a letter or
+# "!" is taken out of the page without a word.)
+COMPLETE = """(() => {
+    if (document.getElementById("box-list")) return;
+    const list = document.createElement("datalist");
+    list.id = "box-list";
+    document.body.append(list);
+    const bare = (text) => text.normalize("NFKD").replace(/[\\u0300-\\u036f]/g, "").toLowerCase();
+    document.addEventListener("input", (event) => {
+        const field = event.target;
+        if (!field.matches(".st-key-box-field input")) return;
+        const known = document.querySelector(".st-key-scroll-complete [data-phrases]");
+        const phrases = JSON.parse(known?.dataset.phrases ?? "[]"), text = field.value;
+        const starts = [...text.matchAll(/\\S+/g)].map((match) => match.index).slice(-3);
+        let found = [];
+        for (const start of /\\s$/.test(text) ? [] : starts) {
+            const begun = bare(text.slice(start));
+            const first = phrases.filter((phrase) => bare(phrase).startsWith(begun) && bare(phrase) !== begun);
+            const inside = phrases.filter((phrase) => bare(phrase).includes(" " + begun));
+            found = [...new Set([...first, ...inside])].map((phrase) => text.slice(0, start) + phrase);
+            if (found.length) break;
+        }
+        field.setAttribute("list", "box-list");
+        field.setAttribute("autocomplete", "off");
+        list.replaceChildren(...found.slice(0, 6).map((text) => new Option(text, text)));
+    });
+})()"""
+
 PRINT = """(() => {
     window.print();
 })()"""
 
 
-OURS = (BRING, TOP, PRINT)
+OURS = (BRING, TOP, PRINT, COMPLETE)
 _COMING, _TURN, _STEP = "scroll-coming", "scroll-turn", "scroll-step"
 _CAME, _PLACE = "scroll-came", "scroll-place"
 
@@ -92,6 +121,15 @@ def show() -> None:
 
 def print_page() -> None:
     _run(PRINT, "print")
+
+
+def complete(phrases: str) -> None:
+    """Offer completions in the question box while a person types: a JSON list of public phrases."""
+    with st.container(key="scroll-complete"):
+        turn = st.session_state[_TURN] = int(st.session_state.get(_TURN, 0)) + 1
+        words = escape(phrases, quote=True)
+        page = f'<i data-turn="{turn}" data-phrases="{words}"></i><script>{COMPLETE}</script>'
+        st.html(page, unsafe_allow_javascript=True)
 
 
 def _run(script: str, name: str) -> None:

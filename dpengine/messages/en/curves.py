@@ -8,7 +8,7 @@ SENTENCES: dict[str, str] = {
     "card.cdf.caveat.made_up": "No value in it is anybody’s: only the distribution follows the table.",
     "card.cdf.caveat.rival": "For the curve alone the noisy tree is nearly always nearer; this gives a column to compute with.",
     "card.cdf_tree.title": "How many at or below each point",
-    "card.cdf_tree.noun": "rising curve",
+    "card.cdf_tree.noun": "rising curve (cumulative)",
     "card.cdf_tree.plain": "A rising curve: for every point, how many are at or below it, within a known error.",
     "card.cdf_tree.theorem": "A tree of noisy counts (Hay, Rastogi, Miklau, Suciu 2010; Dwork, Naor, Pitassi, Rothblum 2010) by the discrete Laplace mechanism",
     "card.cdf_tree.caveat.falls": "The curve may fall a little here and there: that is the noise. Smoothing it is free.",

@@ -2,7 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "card.density.title": "A smooth curve",
-    "card.density.noun": "smooth curve or map",
+    "card.density.noun": "smooth curve or map (density)",
     "card.density.plain": "Where the values lie: a smooth curve over one number, or a map over two, within a band known beforehand.",
     "card.density.theorem": "Gaussian mechanism on the coefficients of a kernel density (Hall, Rinaldo, Wasserman 2013; thesis, Corollary 6.10), with discrete Gaussian noise (Canonne, Kamath, Steinke 2020, Theorem 14)",
     "card.density.caveat.bandwidth": "Every person is smeared over about two bandwidths to each side, so closer peaks melt into one.",

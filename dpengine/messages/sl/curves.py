@@ -8,7 +8,7 @@ SENTENCES: dict[str, str] = {
     "card.cdf.caveat.made_up": "Nobena vrednost v njem ni od nikogar: tabeli sledi le porazdelitev.",
     "card.cdf.caveat.rival": "Za samo krivuljo je šumno drevo skoraj vedno bliže; ta dá stolpec, s katerim lahko računate.",
     "card.cdf_tree.title": "Koliko do vsake točke",
-    "card.cdf_tree.noun": "naraščajoča krivulja",
+    "card.cdf_tree.noun": "naraščajoča krivulja (kumulativna)",
     "card.cdf_tree.plain": "Naraščajoča krivulja: koliko jih je do vsake točke, z znano napako.",
     "card.cdf_tree.theorem": "Drevo šumnih števil (Hay, Rastogi, Miklau, Suciu 2010; Dwork, Naor, Pitassi, Rothblum 2010) z diskretnim Laplaceovim mehanizmom",
     "card.cdf_tree.caveat.falls": "Krivulja lahko tu in tam malo pade: to je šum. Glajenje je brezplačno.",

@@ -2,7 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "card.density.title": "Gladka krivulja",
-    "card.density.noun": "gladka krivulja ali zemljevid",
+    "card.density.noun": "gladka krivulja ali zemljevid (gostota)",
     "card.density.plain": "Kje so vrednosti: gladka krivulja za eno število ali zemljevid za dve, znotraj vnaprej znanega pasu.",
     "card.density.theorem": "Gaussov mehanizem na koeficientih jedrne gostote (Hall, Rinaldo, Wasserman 2013; diplomsko delo, posledica 6.10) z diskretnim Gaussovim šumom (Canonne, Kamath, Steinke 2020, izrek 14)",
     "card.density.caveat.bandwidth": "Vsaka oseba je razmazana za približno dve pasovni širini na vsako stran, zato se vrhova, ki sta bliže skupaj, zlijeta v enega.",

@@ -1,6 +1,13 @@
 """Stavki polja za vprašanja: vprašanje, zapisano z lastnimi besedami."""
 
 SENTENCES = {
+    "box.label": "Vprašajte z lastnimi besedami",
+    "box.label_of": "Vprašajte tabelo {table} z lastnimi besedami",
+    "box.example": "na primer: {text}",
+    "box.read": "Razumljeno kot: {sentence}. Spodaj lahko spremenite vsak del; nič še ni vprašano.",
+    "box.unread": "Tega ne razumem, zato je izpuščeno: {words}.",
+    "box.rather": "Raje: {sentence}",
+    "box.undo": "Razveljavi",
     "read.nothing": "V tem ni vprašanja, na katero bi tabela lahko odgovorila. Zapišite, kaj želite, in stolpec: »povprečje …«.",
     "read.unread": "Tega ne razumem: {words}. Zapišite drugače ali izberite {readings}.",
     "read.several": "To lahko pomeni več vprašanj. Izberite eno: {readings}.",

@@ -1,0 +1,83 @@
+"""The question box on Ask: it fills the form, says what it left out, can be undone, and spends and stores nothing."""
+
+from __future__ import annotations
+
+import json
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers_page import html_of, open_page
+
+from dpengine.core import places
+from dpengine.messages import say
+from dpengine.messages.language import speaking
+
+pytestmark = pytest.mark.usefixtures("shared")
+FIELD = "box-field"
+
+
+def typed(text: str, app: Any = None, **address: str) -> Any:
+    app = app or open_page("ask", table="town", **address)
+    app.text_input(key=FIELD).set_value(text).run()
+    assert not app.exception
+    return app
+
+
+def asked(app: Any) -> dict[str, Any]:
+    found = {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
+    return found | ({"where": json.loads(found["where"])} if "where" in found else {})
+
+
+def test_a_typed_question_fills_the_form() -> None:
+    app = typed("median income of car owners over 50 in Mill or Hill by way to work")
+    found = asked(app)
+    assert (found["q"], found["column"], found["by"]) == ("median", "monthly_income", "way_to_work")
+    assert sorted(found["where"]) == [
+        ["age", ">", 50],
+        ["district", "in", ["Mill", "Hill"]],
+        ["has_car", "in", ["yes"]],
+    ]
+    assert "Understood as: The median of monthly_income" in unescape(html_of(app))
+    assert "100 %" in html_of(app)  # nothing is spent
+
+
+def test_it_says_what_it_did_not_understand() -> None:
+    app = typed("average income of gardeners by district")
+    assert say("box.unread", words="“gardeners”") in unescape(html_of(app)) and asked(app)["q"] == "mean"
+    app = typed("xyzzy plugh", app)
+    assert say("read.nothing") in unescape(html_of(app)) and asked(app)["q"] == "mean"  # the form stays as it was
+
+
+def test_another_reading_is_one_click_away_and_undo_restores_the_form() -> None:
+    app = typed("how many people over 90")
+    before = asked(app)
+    app = typed("income by district", app)
+    assert asked(app)["q"] == "median"
+    rather = [button for button in app.button if str(button.key).startswith("box-rather")]
+    assert 1 <= len(rather) <= 2
+    rather[0].click().run()
+    assert asked(app)["q"] == "mean"
+    app.button(key="box-undo").click().run()
+    assert asked(app)["q"] == "median"
+    app.button(key="box-undo").click().run()
+    now = asked(app)
+    assert (now["q"], now["where"]) == (before["q"], before["where"]) == ("count", [["age", ">", 90]])
+    app.button(key="box-undo").click().run()
+    assert not [button for button in app.button if button.key == "box-undo"]  # the form as it was opened
+
+
+def test_it_reads_slovene() -> None:
+    with speaking("sl"):
+        app = typed("delež ljudi brez avta", lang="sl")
+        assert asked(app)["q"] == "proportion" and json.loads(asked(app)["of"]) == [["has_car", "in", ["no"]]]
+        assert say("box.undo") in [button.label for button in app.button]
+
+
+def test_what_was_typed_is_in_no_address_and_no_file() -> None:
+    canary = "quetzalcoatlus"
+    app = typed(f"average income of {canary} by district")
+    assert canary in html_of(app) and canary not in json.dumps(asked(app))
+    files = [path for path in Path(places.home()).rglob("*") if path.is_file()]
+    assert files and not [path for path in files if canary.encode() in path.read_bytes()]

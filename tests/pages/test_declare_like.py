@@ -1,0 +1,80 @@
+"""Declare a file like an earlier table, or from a statistics file's own code book."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pyreadstat
+import pytest
+from helpers_declare import CANARY, Page
+
+import dpengine as dp
+from dpengine.messages import say
+
+FIRST = "whose,age,stay,left\nana,33,1,0\nana,37,2,0\nbor,41,1,0\n"
+NEXT = "whose,Age,left,cost\nana,33,0,12\neva,37,0,13\n"
+
+
+@pytest.fixture
+def page(shared: object) -> Page:
+    return Page()
+
+
+def test_next_years_file_is_declared_with_one_click(page: Page) -> None:
+    page.upload(FIRST, "stays.csv").to("unit").set("declare-unit", "more").set("declare-who", "whose")
+    page.set("declare-each", 3).set("declare-relation", "replace").press("Go on")
+    page.set("declare-2-kind", "number").set("declare-2-lower", "0").set("declare-2-upper", "30").set(
+        "declare-2-step", "1"
+    )
+    page.click("declare-2-right")
+    first = page.finish("stays")
+    again = Page().upload(NEXT, "stays 2.csv").to("unit")
+    labels = [button.label for button in again.app.button]
+    assert say("data.like.do", table="stays") in labels
+    again.press(say("data.like.do", table="stays"))
+    assert again.draft.step == "cards" and again.draft.who == "whose" and again.draft.each == 3
+    assert again.draft.relation == "replace" and again.draft.state("Age") == "settled"
+    assert say("data.like.absent", columns=["stay"], many=1) in again.text
+    assert say("data.like.fresh", columns=["cost"], many=1) in again.text
+    assert again.draft.state("left") == "out"
+    page_of = Page()
+    page_of.app.query_params["table"] = "stays"
+    page_of.run()
+    assert dp.Declaration.read(first.declaration().text()).unit == dp.Unit.column("whose", 3)
+
+
+def test_a_survey_brings_its_labels_as_guesses(page: Page, tmp_path: Path) -> None:
+    rows = pd.DataFrame({"q1": [1.0, 2.0, 99.0], "note": [CANARY] * 3, "v3": [5.0, 6.0, 7.0], "born": [1.0, 2.0, 3.0]})
+    pyreadstat.write_sav(
+        rows,
+        tmp_path / "a.sav",
+        column_labels={"q1": "How satisfied?", "v3": "Points"},
+        variable_value_labels={"q1": {1: "Good", 2: "Bad = worse", 99: "Refused"}},
+        missing_ranges={"q1": [99], "v3": [7]},
+        variable_format={"born": "DATE11"},
+    )
+    page.upload((tmp_path / "a.sav").read_bytes(), "survey.sav")
+    assert page.draft.step == "names" and page.draft.names == ["How satisfied?", "note", "Points", "born"]
+    assert say("data.names.coded", many=2) in page.text
+    page.press("Yes, go on").to("cards")
+    card = page.draft.card("How satisfied?")
+    assert card.listed == "Good = 1\nBad – worse = 2\nno answer = 99" and page.draft.state("How satisfied?") == "guess"
+    assert page.draft.card("Points").codes == "7" and page.draft.card("born").order == "ymd"
+    page.click("declare-back-cards").click("declare-back-unit")
+    page.app.toggle[0].set_value(False)
+    assert page.run().draft.names == ["q1", "note", "v3", "born"]
+
+
+def test_names_below_titles_are_found_with_one_number(page: Page, tmp_path: Path) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    for row in (["Visits, 2024"], [], ["whose", "age", "note"], ["a", 3, CANARY], ["b", 4, CANARY]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    page.upload((tmp_path / "a.xlsx").read_bytes(), "visits.xlsx")
+    assert page.draft.step == "names" and say("data.names.titles") in str(page.app.get("expander"))
+    page.set("declare-names_row", 3)
+    assert page.draft.names == ["whose", "age", "note"]

@@ -1,0 +1,110 @@
+"""The question box: one line above the form of Ask. A typed question fills the form; nothing is spent.
+
+What was typed is held by the browser's session alone: it is in no file, no log and no address. Completions come from
+the declaration; the browser matches them while a person types, so no keystroke is sent.
+"""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.messages import say
+from dpengine.reading import reader
+from dpengine.reading.reader import LONGEST, Meaning
+from ui.ask import form
+from ui.shell import nav, scroll
+from ui.words.markup import unmarked
+
+_FIELD = "box-field"
+_READ, _USED = "box-read", "box-used"  # the readings of the text, and the one in the form
+_PAST = "box-past"  # what the form held before each reading
+_COMING = "box-coming"  # typed on another page
+MOST_OFFERED = 500  # phrases that the browser gets for completion
+
+
+def show(table: dp.Table) -> None:
+    """The box, and below it what it understood. Called before the form, which it fills."""
+    if coming := st.session_state.pop(_COMING, None):
+        _fill(table, coming)
+    with st.container(key="box"):
+        given: Any = {"placeholder": say("box.example", text=example(table.schema)), "max_chars": LONGEST}
+        st.text_input(say("box.label"), key=_FIELD, on_change=_typed, args=(table,), **given)
+        offered = json.dumps(reader.vocabulary(table.schema)[:MOST_OFFERED], ensure_ascii=False)
+        scroll.complete(offered)
+        found = st.session_state.get(_READ)
+        readings = _understood(*found[1]) if found is not None and found[0] == table.name else []
+        past = [name for name, _ in st.session_state.get(_PAST, [])]
+        with st.container(key="box-other", horizontal=True, vertical_alignment="center"):
+            for place, reading in enumerate(readings):
+                label = say("box.rather", sentence=unmarked(reading.sentence))
+                st.button(label, key=f"box-rather-{place}", on_click=_use, args=(table, reading))
+            if past and past[-1] == table.name:
+                st.button(say("box.undo"), key="box-undo", on_click=_undo, args=(table,))
+
+
+def example(schema: dp.Schema) -> str:
+    """A question about the table's own columns."""
+    return reader.example(schema)
+
+
+def elsewhere(name: str) -> None:
+    """The box on a page that opens no table: the question is read on Ask."""
+    with st.container(key="box"):
+        typed = st.text_input(say("box.label_of", table=unmarked(name)), key=_FIELD, max_chars=LONGEST)
+    if typed:
+        st.session_state[_COMING] = typed
+        st.switch_page(nav.page("ask"), query_params={"table": name})
+
+
+def _typed(table: dp.Table) -> None:
+    _fill(table, str(st.session_state.get(_FIELD) or ""))
+
+
+def _fill(table: dp.Table, text: str) -> None:
+    """Reads a text into the form, and keeps the form as it was."""
+    st.session_state.pop(_READ, None)
+    if not text.strip():
+        return
+    found: Any
+    try:
+        found = [table.readings(text), ""]
+        if not found[0]:
+            table.read(text)
+    except dp.AllowanceError as refused:
+        found = [[], str(refused)]
+    st.session_state[_READ] = (table.name, found)
+    if found[0]:
+        _use(table, found[0][0])
+
+
+def _use(table: dp.Table, reading: Meaning) -> None:
+    before = form.replace_question(table, reading.key, reading.given)
+    if before is not None:
+        st.session_state.setdefault(_PAST, []).append((table.name, before))
+    st.session_state[_USED] = reading
+
+
+def _undo(table: dp.Table) -> None:
+    name, before = st.session_state[_PAST].pop()
+    st.session_state.pop(_READ, None)
+    if name == table.name:
+        form.replace_question(table, before["q"], before["given"])
+
+
+def _understood(readings: list[Meaning], refusal: str) -> list[Meaning]:
+    """Says what was read and what was not understood; returns the other readings."""
+    if refusal:
+        st.html(f'<p class="warn" role="status">{escape(refusal)}</p>')
+        return []
+    used: Meaning = st.session_state[_USED]
+    note = f'<p class="muted" role="status">{escape(say("box.read", sentence=used.sentence))}</p>'
+    if used.unread:
+        words = ", ".join(f"“{word}”" for word in used.unread)
+        note = f'<p class="warn" role="status">{escape(say("box.unread", words=words))}</p>' + note
+    st.html(note)
+    return [reading for reading in readings if reading != used]

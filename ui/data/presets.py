@@ -462,15 +462,15 @@ def likely(name: str) -> tuple[Candidate, ...]:
         for pattern, readings in _SHORT:
             if re.fullmatch(pattern, word):
                 found += readings
-    return tuple(_reading(key) for key in list(dict.fromkeys((*found, *_ANY)))[:LIKELY])
+    return tuple(_reading(usual) for usual in list(dict.fromkeys((*found, *_ANY)))[:LIKELY])
 
 
-def _reading(key: str) -> Candidate:
-    if key == "yes_no":
+def _reading(usual: str) -> Candidate:
+    if usual == "yes_no":
         return Candidate("yes_no", None, YES_NO.samples)
-    if key in RANGES:
-        return Candidate("number", key, (RANGES[key].like,))
-    return Candidate("list", key, LISTS[key].samples)
+    if usual in RANGES:
+        return Candidate("number", usual, (RANGES[usual].like,))
+    return Candidate("list", usual, LISTS[usual].samples)
 
 
 def measure(name: str, preset: str | None) -> str:

@@ -60,10 +60,8 @@ def main() -> None:
     text = (
         "# One row a person\n\n"
         f"`python -m bench.person_rows`: the visits sample, {many:,} people, ε = {EPSILON} each, {DRAWS} draws each "
-        f"(simulated). Before: rows, at most {MOST} of a person, others left out. After: one row a person from all, visits declared 0 to 12, paid 0 to 2,000.\n\n"
-        + head
-        + "\n".join(counted)
-        + "\n"
+        f"(simulated). Before: rows, at most {MOST} of a person, others left out. After: one row a person "
+        "from all rows, visits declared 0 to 12, paid 0 to 2,000.\n\n" + head + "\n".join(counted) + "\n"
     )
     RESULTS.write_text(text, encoding="utf-8")
     print(text)

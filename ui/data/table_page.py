@@ -177,6 +177,7 @@ def show() -> None:
         if not find:
             offers.unknown_columns(table)
     show_newer_file(table)
+    people.show_sample(table)
     per_person.show(table)
     people.show_protection(table)
     if may("seal", table.name):
@@ -211,6 +212,8 @@ def facts(table: dp.Table, dialect: Dialect) -> None:
     rows = say("data.done.one_row") if table.facts.unit.id_column is None else say("data.done.some_rows", each=each)
     people = say(f"data.done.people.{table.facts.relation}", people=table.facts.about, rows=rows)
     entries = [(say("data.done.people"), people)]
+    if table.facts.sample:
+        entries.append((say("sample.fact"), say("sample.fact.yes")))
     entries += [(name, words(column)) for name, column in table.schema.columns.items()]
     asks = not table.closed and may("ask", table.name)
     ways = {name: offers.first_way(table, name) for name in table.schema.columns} if asks else {}

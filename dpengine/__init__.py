@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dpengine.declared.dialect import Dialect
     from dpengine.declared.schema import Category, ItemSet, Number, Schema, yes_no
     from dpengine.declared.source import Source
+    from dpengine.declared.summary import Summary
     from dpengine.declared.unit import Unit
     from dpengine.ledger.rows import Entry
     from dpengine.mechanisms import catalogue
@@ -34,6 +35,7 @@ _MODULES = {
     "declared.dialect": ["Dialect"],
     "declared.schema": ["Category", "ItemSet", "Number", "Schema", "yes_no"],
     "declared.source": ["Source"],
+    "declared.summary": ["Summary"],
     "declared.unit": ["Unit"],
     "ledger.rows": ["Entry"],
     "mechanisms": ["catalogue"],
@@ -64,6 +66,7 @@ __all__ = [
     "Query",
     "Schema",
     "Source",
+    "Summary",
     "Table",
     "Unit",
     "Workspace",

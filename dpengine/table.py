@@ -52,6 +52,7 @@ from dpengine.mechanisms.publish.write_file import imagined
 from dpengine.mechanisms.query import AnyQuery, Query
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.planning.alternatives import WaysAtOnce, means_together
+from dpengine.planning.both_ranges import BothRanges, both_ranges
 from dpengine.planning.opening import (
     Make,
     Opening,
@@ -557,6 +558,13 @@ class Table:
         """Declare another number of people, where membership is secret. Free: no row is read, no answer changes."""
         record = self._workspace.correct_people(self.name, people, self.actor)
         return type(self)(self._workspace, record, self._budget, self.actor)
+
+    def both_ranges(self, query: AnyQuery) -> BothRanges | None:
+        """For a random sample: how wide both ranges of this question will be, after all that was released. Free; no row
+        is read. None where there will be no second range."""
+        if not self.facts.sample:
+            return None
+        return both_ranges(query, self.released(), self.budget.rule.delta_reserve)
 
     def declare_sample(self, sample: bool = True) -> Table:
         """Say that these people, one row each, are a random sample of a larger group; or that they are not. Later

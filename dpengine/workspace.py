@@ -12,8 +12,9 @@ The folder is its user's alone (0700).
 from __future__ import annotations
 
 import hashlib
+import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -25,13 +26,18 @@ from dpengine.asking.receipts import Finding, check, read_receipts
 from dpengine.core import places
 from dpengine.core.errors import AllowanceError, UnknownBudget, UnknownTable
 from dpengine.core.exact import read_number
+from dpengine.core.space import refuse_full
 from dpengine.declared import public_rules
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Schema
 from dpengine.declared.source import Source
+from dpengine.declared.summary import Summary, read_summaries
 from dpengine.declared.unit import Unit, read_relation
+from dpengine.intake.bring_in import RAW
+from dpengine.intake.person_rows import summarise
 from dpengine.ledger.chain import Verdict
 from dpengine.ledger.ledger import Act, BudgetRecord, Entry
+from dpengine.ledger.owner_rows import closed_kind
 from dpengine.ledger.people_rules import ADMINISTRATOR, OPERATOR, is_person, owns
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
@@ -41,12 +47,12 @@ from dpengine.statistics.counts import KindCounts
 from dpengine.statistics.engines.choose import Engines
 from dpengine.statistics.need import AnyNeed
 from dpengine.statistics.raw_needs import Beside, RawNeed
-from dpengine.storage import erase, people_names, sources
+from dpengine.storage import erase, people_names, redeclare, sources
 from dpengine.storage.arrivals import Arriving
 from dpengine.storage.declared_tables import LONGEST_NAME, OWNER, SAMPLES_ONLY, BudgetFor, DeclaredTables, refuse_sample
 from dpengine.storage.matches import Match, all_matches
 from dpengine.storage.people_names import KnownPerson
-from dpengine.storage.registry import Record
+from dpengine.storage.registry import ROWS, Record
 from dpengine.storage.samples import SAMPLES
 from dpengine.storage.tokens import TokenBook
 from dpengine.table import Table
@@ -187,6 +193,52 @@ class Workspace(DeclaredTables):
             new_people=new_people,
             sample=record.sample,
         )
+
+    def one_row_a_person(
+        self,
+        name: str,
+        made: str,
+        summaries: Mapping[str, Summary],
+        *,
+        actor: str = OWNER,
+        progress: Callable[[float], None] | None = None,
+    ) -> Table:
+        """Another table `made` of the table `name`: one row for each person, with columns that summarise all of that
+        person's rows. It is about the same people and spends the same allowance; m = 1, and no row is dropped."""
+        record = self._own(name)
+        self.ledger.refuse_other(record.budget, name, actor)
+        if closed_kind(self.ledger.closed(), record.budget, name):
+            raise AllowanceError("table.closed", table=name)
+        unit, schema = Unit.from_json(record.unit), self.schema_of(record)
+        if unit.single:
+            raise AllowanceError("summary.one_row", table=name)
+        folder = self.folder / "tables" / record.folder
+        if sources.kept_there(folder) is not None:
+            raise AllowanceError("summary.rows_stay", table=name)
+        declared = read_summaries(summaries, schema, str(unit.id_column))
+        if self._registry.get(_name(made)) is not None or _name(made) in SAMPLES:
+            raise AllowanceError("table.exists", name=_name(made))
+        refuse_full(self.folder)
+        with self.loading(), tempfile.TemporaryDirectory(prefix=".", dir=folder) as inside:
+            given = unit, schema, Dialect.from_json(record.dialect), self._secret, summaries
+            people = Path(inside) / "people.parquet"
+            summarise(folder / RAW, redeclare.names_of(folder), *given, people)
+            numbers = Dialect(decimal=Dialect.from_json(record.dialect).decimal)
+            of_person, known = Unit.of_person(str(unit.id_column)), (ROWS + record.fingerprint,)
+            arriving = Arriving(
+                _name(made),
+                declared,
+                of_person,
+                read_relation(record.relation),
+                numbers,
+                actor,
+                record.about,
+                also=known,
+            )
+            new, joined = self._arrive(arriving, people, record.budget, "refuse", progress)
+            if self.ledger.served:
+                self.ledger.hand_over(new.budget, new.name, actor, actor)
+        return Table(self, new, self.ledger.budget(new.budget), actor, joined)
 
     def _refuse_sharing(self, budget: str, actor: str) -> None:
         """Where people sign in, a table may share only the allowance of another table of its owner."""

@@ -74,6 +74,7 @@ with st.container(key="card-spend"):
             if not looking:
                 frame.show_price(table, price)
             spend.describe(table, query, price, steps=not query.card.behind, answered=found if looking else None)
+            preview.show_both(table, query)
             preview.curve_alternative_note(table, usual)
         running = job.running(table, query)  # before what is paid: what ends in between is found there
         paid = table.recall(query)

@@ -16,7 +16,7 @@ from helpers_page import open_page
 
 import dpengine as dp
 from bench import __main__ as everything
-from bench import marginals, measure, pages, people, whatif, workshop
+from bench import marginals, measure, pages, people, whatif, words, workshop
 from bench.tasks import CONTENDERS, TASKS
 from dpengine.messages import say
 
@@ -109,3 +109,13 @@ def test_a_slider_that_changes_nothing_is_not_timed() -> None:
     assert 0 < whatif.moved(app, "e2", "0.2") < 10
     with pytest.raises(SystemExit, match="what it showed before"):
         whatif.moved(app, "e2", "0.2")
+
+
+def test_words_that_nobody_read_are_no_result(capsys: pytest.CaptureFixture[str]) -> None:
+    read = [words.Screen(name, "two words", "and two more") for name in words.SCREENS]
+    assert words.told({"en": read, "sl": read}) == 0 and " 14" in capsys.readouterr().out  # four screens, 3½ words each
+    for sl in ([], read[:-1], [*read[:-1], words.Screen("done", "", "")]):
+        with pytest.raises(SystemExit, match="not gone to its end"):
+            words.told({"en": read, "sl": sl})
+    long = [*read[:-1], words.Screen("done", "word " * words.GOAL, "")]
+    assert words.told({"en": read, "sl": long}) == 1

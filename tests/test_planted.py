@@ -187,6 +187,7 @@ def test_an_escape_is_told_in_the_table(tmp_path: Path) -> None:
 IN_EACH_RELATION = [(case, one) for case in PUBLIC_SUPPORT for one in sorted(catalogue[case[0]].card.relations)]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("case", "relation"), IN_EACH_RELATION, ids=lambda one: one if one in RELATIONS else case_name(one)
 )

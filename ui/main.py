@@ -69,6 +69,7 @@ workshop.banner()
 frame.draw(table)
 with st.container():  # keeps the elements below in place
     tour.show(name, shown)
+    st.html('<span class="sr" id="here" tabindex="-1"></span>')  # where the link that skips to the content leads
 try:
     with incoming.here.run(person.person() or visitor_of(st.context.cookies)):
         page.run()

@@ -43,7 +43,8 @@ MOST_STEPS = 240  # a picture cannot show more
 LABELS = 3  # the most columns that label the figures of one answer
 ROW_COLUMNS = tuple("seq at kind table actor request sentence epsilon_spent running_total hash".split())
 ANSWER_COLUMNS = tuple(
-    "seq at table question label label_2 label_3 value low high epsilon_spent request hash counted unit note".split()
+    "seq at table question label label_2 label_3 value low high epsilon_spent request hash counted unit note"
+    " population_low population_high".split()
 )
 _ILLEGIBLE = (AllowanceError, KeyError, TypeError, ValueError)
 
@@ -262,9 +263,10 @@ def step_words(kind: str, body: JsonObject) -> str:
 
 def answer_rows(ledger: Ledger, budget: BudgetRecord, fits: Callable[[str], Fits]) -> Iterator[list[Json]]:
     """Every released figure under ANSWER_COLUMNS, oldest first, a row for each. `fits` gives a table's checks."""
+    withdrawn = ledger.protected_since(budget.id) is not None  # people turned out to have several rows: no sample
     for entry in _answered(ledger, budget):
         charge, body = entry.charge, entry.outcome.body if entry.outcome else {}
-        value, interval = body["value"], body["interval"]
+        value, interval, wider = body["value"], body["interval"], None if withdrawn else body.get("population")
         cut = counted(charge)
         figures = (value or {"": ""}).items() if isinstance(value, dict) else [("", value)]
         cells, query = cells_of(charge), query_of(charge)
@@ -276,7 +278,8 @@ def answer_rows(ledger: Ledger, budget: BudgetRecord, fits: Callable[[str], Fits
             measure = "" if query is None else query.measure_of(label)
             asked = charge.seq, charge.at, charge.table, charge.claim.get("sentence", "")
             paid = text_of(charge.price), charge.request, charge.hash
-            yield [*asked, *labels, figure, low, high, *paid, cut, measure, _english(known, label)]
+            beyond = (wider.get(label) if isinstance(wider, dict) else wider) or ("", "")
+            yield [*asked, *labels, figure, low, high, *paid, cut, measure, _english(known, label), *beyond]
         for burned in _parts(ledger, entry):
             body = burned.told.body if burned.told else {}
             low, high = body["interval"] or ("", "")
@@ -285,7 +288,8 @@ def answer_rows(ledger: Ledger, budget: BudgetRecord, fits: Callable[[str], Fits
             measure = "" if step is None else step.measure
             asked = burned.seq, burned.at, charge.table, burned.claim["sentence"]
             values = *[""] * LABELS, body["value"], low, high
-            yield [*asked, *values, "", charge.request, burned.hash, counted(charge, burned), measure, _english(known)]
+            burnt = "", charge.request, burned.hash, counted(charge, burned)
+            yield [*asked, *values, *burnt, measure, _english(known), "", ""]
 
 
 def _english(notes: FigureNotes | None, part: str = "") -> str:

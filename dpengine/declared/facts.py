@@ -47,7 +47,7 @@ class Facts:
         person, no condition, no missing value. Else None."""
         asked = [self.schema[name] for name in columns]
         complete = all(not isinstance(column, (Number, Date)) or column.complete for column in asked)
-        return self.people if where.everyone and complete and self.unit == Unit.rows() else None
+        return self.people if where.everyone and complete and self.unit.single else None
 
 
 def named_columns(parameters: JsonObject) -> list[str]:

@@ -32,8 +32,11 @@ class Unit:
 
     id_column: str | None = None
     at_most: int = 1
+    person: bool = False  # every person has exactly one row, by construction
 
     def __post_init__(self) -> None:
+        if self.person and (self.id_column is None or self.at_most != 1):
+            raise AllowanceError("unit.unknown")
         if self.id_column is None and self.at_most != 1:
             raise AllowanceError("unit.unknown")
         if self.id_column is not None and not str(self.id_column).strip():
@@ -51,15 +54,26 @@ class Unit:
         """Rows with the same value in this column belong to one person; at most `at_most` of them count."""
         return Unit(name, at_most)
 
+    @staticmethod
+    def of_person(name: str) -> Unit:
+        """One row a person, made of all the person's rows (intake/person_rows.py); this column is the id."""
+        return Unit(name, 1, person=True)
+
     @property
     def counted(self) -> int:
         """How many rows of a person count; 0 if every row is a person of its own."""
-        return 0 if self.id_column is None else self.at_most
+        return 0 if self.id_column is None or self.person else self.at_most
+
+    @property
+    def single(self) -> bool:
+        """Has every person exactly one row, so that the number of rows is the number of people?"""
+        return self.id_column is None or self.person
 
     def as_json(self) -> JsonObject:
         if self.id_column is None:
             return {"kind": "rows"}
-        return {"kind": "column", "column": self.id_column, "at_most": self.at_most}
+        data: JsonObject = {"kind": "column", "column": self.id_column, "at_most": self.at_most}
+        return data | ({"person": True} if self.person else {})
 
     def may_share(self, other: JsonObject) -> bool:
         """May tables of these two units be about the same people, on one allowance? Both must have an id, under any
@@ -71,6 +85,6 @@ class Unit:
     def from_json(data: JsonObject) -> Unit:
         if data == {"kind": "rows"}:
             return Unit.rows()
-        if data.get("kind") == "column" and set(data) == {"kind", "column", "at_most"}:
-            return Unit.column(data["column"], data["at_most"])
+        if data.get("kind") == "column" and set(data) - {"person"} == {"kind", "column", "at_most"}:
+            return Unit(data["column"], data["at_most"], data.get("person", False) is True)
         raise AllowanceError("unit.unknown")

@@ -126,6 +126,11 @@ class Answered(ABC):
         """Does an answer of several names also give their order?"""
         return True
 
+    @property
+    def names_ranks(self) -> bool:
+        """Is each name promised to be near its own rank, and not ahead of those left out?"""
+        return False
+
     def has_range(self) -> bool:
         """Does the answer come with a range of values?"""
         return True

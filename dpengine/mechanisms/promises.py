@@ -45,6 +45,8 @@ class Asked(Protocol):
     @property
     def names_ordered(self) -> bool: ...
     @property
+    def names_ranks(self) -> bool: ...
+    @property
     def chooses(self) -> bool: ...
     @property
     def goal(self) -> Goal | None: ...
@@ -521,19 +523,21 @@ class NearBest(Promise):
         return {"gap": self.gap, "unit": counted_words(asked), "chance": chance(self.beta)}
 
     def words(self, asked: Asked | None = None) -> str:
-        return say("promise.left_out" if self._in_no_order(asked) else "promise.near_best", **self._facts(asked))
+        return say(f"promise.{self._about(asked)}", **self._facts(asked))
 
     def short(self, asked: Asked | None = None) -> str:
-        code = "promise.short.left_out" if self._in_no_order(asked) else "promise.short.near_best"
-        return say(code, **self._facts(asked))
+        return say(f"promise.short.{self._about(asked)}", **self._facts(asked))
 
-    def _in_no_order(self, asked: Asked | None) -> bool:
-        return asked is not None and not asked.names_ordered
+    def _about(self, asked: Asked | None) -> str:
+        """Is it about those left out, about ranks, or about the best of what is left?"""
+        if asked is not None and not asked.names_ordered:
+            return "left_out"
+        return "ranks" if asked is not None and asked.names_ranks else "near_best"
 
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
-        if self._in_no_order(asked):
-            return say("answer.none_left_out", **self._facts(asked))
-        return say("answer.none_ahead_several" if several else "answer.none_ahead", **self._facts(asked))
+        ahead = "none_ahead_several" if several else "none_ahead"
+        codes = {"left_out": "none_left_out", "ranks": "near_ranks", "near_best": ahead}
+        return say(f"answer.{codes[self._about(asked)]}", **self._facts(asked))
 
     def size(self) -> str:
         return plain(self.gap)

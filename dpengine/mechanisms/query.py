@@ -201,6 +201,11 @@ class Query(Answered, Generic[Statistic, Raw]):
         (`mechanisms/sampling.py`). Free post-processing."""
         return None
 
+    def supposed_draw(self) -> tuple[int, ...] | None:
+        """For a preview of `population`: a draw without noise from a table of the declared size with even shares, and
+        values at both ends of their range. None if the question has no such range."""
+        return None
+
     def truth(self, rows: Sequence[Row]) -> Json:
         """The true answer for the coded rows of a made-up table, without groups: a number, the ends of an interval of
         correct numbers, or one of these by label. Tests check that the ranges of drawn answers contain it. A question
@@ -392,6 +397,10 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     def promise_of(self, people: int) -> Promise:
         return self.of_size(people).promise()
+
+    def expected(self) -> Fraction | float:
+        """The error by which noises of equal price are compared: the promised one, unless the question knows better."""
+        return self.promise().amount
 
     def with_noise(self, noise: str) -> Self:
         return replace(self, noise=noise)

@@ -226,6 +226,9 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
             ranges.append((float(min(ends)), float(max(ends))))
         return sampling.told([] if self.by is None else self.labels(), ranges)
 
+    def supposed_draw(self) -> tuple[int, ...] | None:
+        return self.in_group(self.facts.about // self.groups, 0) * self.groups
+
     def _mean_of_group(self, numbers: Figures, beta: Fraction, moved: Fraction) -> tuple[float, float]:
         whole, drawn = 2.0 * self.width, [float(number) for number in numbers]
         noises: sampling.Noises

@@ -27,9 +27,10 @@ for every c < y, P(Σ(x − μ) ≥ y) ≤ E(Bin(N₊, μ) − N₊μ − c)₊/
 and noise. (4) Several μ together as in (3) above, for Bin(N, μ) grows with μ in the same order. It needs no spread, and
 is wider than need be where values lie close together. ∎
 
-**Percentile** (`ranks_around`). Let k₋ be the largest k with P(Bin(n, q) ≤ k−1) ≤ b and k₊ the least with P(Bin(n, q) ≥
-k) ≤ b. But for 2b, the k₋-th smallest of n values is at most, and the k₊-th at least, a q-quantile of the population:
-at most k₋−1 values are ≤ … with chance ≤ b (ties only help). A private range for the ranks k₋ … k₊ then covers it.
+**Percentile** (`ranks_around`, `ranks_off`). Let k₋ be the largest k with P(Bin(n, q) ≤ k−1) ≤ b and k₊ the least with
+P(Bin(n, q) ≥ k) ≤ b. But for 2b, the k₋-th smallest of n values is at most, and the k₊-th at least, Q = inf{x: F(x) ≥
+q}: #{x ≤ Q} is at least Bin(n, q) in law and #{x < Q} at most, with ties too. A private range for the ranks k₋ … k₊
+covers Q.
 
 **After other releases** (S7.1). The rows were looked at before the question was chosen. `population/validity.shift`:
 given everything released, row x_i has a law within TV_i of the population's, and the mean TV is at most `moved` but for
@@ -62,7 +63,9 @@ _WIDEST = 10**6  # noise that reaches farther has no window, and nothing is clai
 _ANCHORS = 64  # numbers of people that stand for all in between
 _MOST_EXACT = 12  # groups beside the one that is tested
 _STEPS = 8  # of a bisection: to 1/256 of about two standard deviations
-_PLACES = 1_600  # of a grid with 200 places to a standard deviation
+_MOST_STEPS = 6_000  # on each side of 0, of noise that is tabled again and again
+_MOST_CELLS = 80
+_COARSE, _PLACES = 4, 400  # of a grid with 200 places to a standard deviation, every fourth is tabled
 _N_SHARE = Fraction(1, 10)  # of β, for the number of people
 
 
@@ -242,18 +245,20 @@ class _Side(ABC):
         return self._covered(low)
 
     def _covered(self, end: float) -> float:
-        """The largest number up to `end` below which cells that are out cover everything."""
+        """The largest number up to `end` below which cells that are out cover everything; 0 if that takes too many."""
         top, wide = end, end if self.out(0.0, end) else end / 64
-        while top > 0:
+        for _ in range(_MOST_CELLS):
             bottom = max(top - wide, 0.0)
-            if self.out(bottom, top):
+            if top <= 0 or (bottom == 0 and self.out(bottom, top)):
+                return end
+            if bottom and self.out(bottom, top):
                 top, wide = bottom, 2 * wide
             elif wide > end * 1e-4:
                 wide /= 4
             else:  # the cell that is not out becomes part of the range
                 end = top = bottom
                 wide = end / 64
-        return end
+        return 0.0
 
 
 class _Among(_Side):
@@ -304,7 +309,7 @@ def mean_of_all(
     laws = [(window(noise), factor, many) for noise, factor, many in noises]
     if people <= 0 or any(law is None or law.reach * many > _WIDEST for law, _, many in laws):
         return EVERYTHING
-    known = [(law.times(many), factor) for law, factor, many in laws if law is not None]
+    known = [_coarser(law.times(many), factor) for law, factor, many in laws if law is not None]
     up, down = (
         _Mean(place, people, known, beta, float_above(moved), off, flip)
         for place, flip in ((total, False), (people - total, True))
@@ -365,14 +370,24 @@ class _Mean(_Side):
         above = np.cumsum(chances[::-1])[::-1]  # P(Bin ≥ k)
         over = np.concatenate((np.cumsum(above[::-1])[::-1][1:], [0.0])) + SPARE  # E(Bin − k)₊
         corners = first + np.arange(len(chances)) - n * v
-        step = max(len(corners) // 100, 1)
-        places = np.arange(1, _PLACES + 1) * grain  # from here on; the last stands for all beyond, and 0 for all below
+        step = max(len(corners) // 60, 1)
+        places = np.arange(1, _PLACES + 1) * (
+            _COARSE * grain
+        )  # from here on; the last stands for all beyond, and 0 for all below
         gaps = places[:, None] - corners[None, ::step]
         with np.errstate(divide="ignore"):
             bounds = np.where(gaps > 0, over[None, ::step] / gaps, np.inf)
         table = np.concatenate(([1.0], np.minimum(bounds.min(axis=1), 1.0)))
-        tail: Floats = table[np.clip(np.rint(y / grain), 0, _PLACES).astype(np.int64)]
+        tail: Floats = table[np.clip(np.rint(y / grain) // _COARSE, 0, _PLACES).astype(np.int64)]
         return tail
+
+
+def _coarser(law: NoiseWindow, factor: Factor) -> tuple[NoiseWindow, Factor]:
+    """The same noise in larger steps, rounded up, if it has very many places."""
+    step = -(-law.reach // _MOST_STEPS)
+    if step <= 1:
+        return law, factor
+    return NoiseWindow(_on_grid(law, 1.0, step)), lambda mean: step * factor(mean)
 
 
 def _on_grid(law: NoiseWindow, factor: float, grain: float) -> Floats:
@@ -390,6 +405,7 @@ def _added(one: Floats, other: Floats) -> Floats:
 # Percentiles
 
 
+@lru_cache(maxsize=256)
 def ranks_around(n: int, share: Fraction, beta: Fraction) -> tuple[int, int]:
     """k₋ and k₊; 0 or n+1 where even the ends say nothing."""
     first, chances = binomial(n, float(share))
@@ -398,3 +414,25 @@ def ranks_around(n: int, share: Fraction, beta: Fraction) -> tuple[int, int]:
     least = first + int(np.searchsorted(below, wanted, side="right"))  # so many k with P(Bin ≤ k−1) small enough
     most = first + int(np.count_nonzero(above > wanted))
     return least, most
+
+
+@lru_cache(maxsize=256)
+def ranks_off(n: int, share: Fraction, beta: Fraction, every: bool) -> int:
+    """How many ranks beyond qN a range must reach. Not `every`: only N ≤ n people have a value. For all such N at once
+    P(Bin(N, q) − qN ≥ d) ≤ exp(−n·kl(q + d/n‖q)), since the moment generating function grows with N; likewise below."""
+    if every:
+        first, last = ranks_around(n, share, beta)
+        low, high = share.numerator * n // share.denominator, -(-share.numerator * n // share.denominator)
+        return max(low - first + 1, last - high, 0)
+    wanted = -math.log(float(beta) / 2 - SPARE) / n
+
+    def out(q: float, d: float) -> bool:
+        p = q + d / n
+        return p >= 1 or p * math.log(p / q) + (1 - p) * math.log((1 - p) / (1 - q)) >= wanted
+
+    low, high = 0, n
+    while low < high:
+        middle = (low + high) // 2
+        enough = out(float(share), middle) and out(1 - float(share), middle)
+        low, high = (low, middle) if enough else (middle + 1, high)
+    return low + 2  # qN need not be whole

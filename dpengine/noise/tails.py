@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
@@ -156,6 +157,16 @@ def gaussian_sum_reach(variance: Fraction, length: Each, sum_of: Each, beta: Fra
     """`gaussian_mix_reach` for every variance: E[e^(sZ)] ≤ e^(s²v/2) gives |a|₂·√(2v·ln(2/β)); the lesser bound."""
     plain = math.sqrt(2 * float_above(variance) * math.log(2 / float(beta))) * length * (1 + 1e-9)
     return np.minimum(plain, gaussian_mix_reach(variance, length, sum_of, beta)) if variance >= 1 else plain
+
+
+def gaussian_sums(variance: Fraction, beta: Fraction) -> Callable[[float, float], float]:
+    """`gaussian_sum_reach` for one sum after another of the same noise: by its length and the sum of its factors."""
+    units = 1 + 1e-9
+    plain = math.sqrt(2 * float_above(variance) * math.log(2 / float(beta))) * units
+    if variance < 1:
+        return lambda length, sum_of: plain * length
+    mixed = gaussian_mix_reach(variance, 1.0, 0.0, beta)
+    return lambda length, sum_of: min(plain * length, mixed * length + sum_of * units)
 
 
 @lru_cache(maxsize=1024)

@@ -29,6 +29,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import down, read_number
 from dpengine.core.types import Json
 from dpengine.declared.source import Source
+from dpengine.declared.summary import Summary
 from dpengine.intake.postgres import Described
 from dpengine.ledger import people_rules
 from dpengine.ledger.chain import Verdict
@@ -356,6 +357,12 @@ class Face:
         """A newer state of a table of theirs from a database."""
         self._check("bring_newer", name)
         added = self._at.house.bring_newer(name, newer, **declared | {"actor": self.person})
+        return self._table(added.name, added.joined)
+
+    def one_row_a_person(self, name: str, made: str, summaries: Mapping[str, Summary], **more: object) -> Table:
+        """A table of theirs with one row for each person of another table of theirs."""
+        self._check("one_row_a_person", name)
+        added = self._at.house.one_row_a_person(name, made, summaries, **more | {"actor": self.person})
         return self._table(added.name, added.joined)
 
     def seal(self, name: str, actor: str = "") -> Act:

@@ -39,7 +39,10 @@ WORKSPACE = MappingProxyType(
     | _all((ANYONE,), "tokens new_token revoke_token wishes myself")
     | _all(_ACCOUNT, "table answer_of meter grants limit")
     | _all(_PLAN, "published_file wish")
-    | _all((OWNER,), "add_table describe_source has_source bring_newer seal forget raise_cap grant set_limit")
+    | _all(
+        (OWNER,),
+        "add_table describe_source has_source bring_newer one_row_a_person seal forget raise_cap grant set_limit",
+    )
     | _all(_MEMBERS, "verify_ledger check_receipts")
     | _all((OWNER, ADMINISTRATOR), "decide")
     | _all((OWNER, ADMINISTRATOR, AUDITOR), "people roles groups")
@@ -62,7 +65,7 @@ TABLE = MappingProxyType(
     | _all(_PLAN, "read readings completions")
     | _all(_PLAN, "checks_for check_part finer_check doubts can_read")
     | _all(_PLAN, "levers at_share rehearse_rows training_for planner session_for recall looks last_asked")
-    | _all(_PLAN, "already_known published synthetic")
+    | _all(_PLAN, "already_known both_ranges published synthetic")
     | _all(_ASK, "ask submit submit_plan open_session session run cancel make_rows")
     | _all((OWNER,), "revise correct_people declare_sample protect protection_preview")
 )
@@ -78,8 +81,9 @@ PARTS = MappingProxyType({"workspace": WORKSPACE, "table": TABLE, "session": SES
 
 # What a face lacks: internals of the engine, and what is done from the machine itself
 ENGINE_ONLY = frozenset(
-    "as_person close coded coins correct_people current declare_sample engine loading name_administrator open_budget"
-    " practice_budget protect read read_raw record refuse_damaged refuse_need refuse_unit revise schema_of".split()
+    "as_person close coded coins correct_people current declare_sample differing_counts engine kept loading"
+    " name_administrator open_budget practice_budget protect read read_raw record refuse_damaged refuse_need"
+    " refuse_unit revise schema_of".split()
 )
 SESSION_ONLY = frozenset("coins fits jobs ledger read ready".split())
 

@@ -46,7 +46,8 @@ Room = Callable[[AnyQuery], Fraction]  # how many times more exact than mostly n
 
 @remembered(2048)
 def cheapest(query: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
-    """The question with its most accurate noise, at no higher price now and no fewer times."""
+    """The question with its most accurate noise, at no higher price now and no fewer times. Most accurate: the least
+    promised error, or the least expected one if the question can say it."""
     usual = query.with_noise("")
     usual_cost = cost(usual.loss(), rule.alpha)
     price, many = _share(rule, totals, usual_cost), filter.fits(rule, totals, usual_cost)
@@ -60,7 +61,7 @@ def cheapest(query: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
 
     options = [usual, *_others(usual, rule, totals, price, takes_no_more)]
     # `min` takes the first of equals, which is the default noise.
-    return min(options, key=lambda option: option.promise().amount)
+    return min(options, key=lambda option: option.expected())
 
 
 @remembered(4096)

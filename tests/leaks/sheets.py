@@ -14,6 +14,7 @@ from leaks.refusal_bench import Bench
 
 import dpengine as dp
 from dpengine.declared.dialect import Dialect
+from dpengine.declared.summary import read_summaries
 from dpengine.intake import file_process
 from dpengine.intake.inspect import names_of
 
@@ -93,4 +94,13 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "declaration.unreadable": lambda b: dp.Declaration.read(b.cell),
     "declaration.newer": lambda b: dp.Declaration.read('{"allowance": {"version": 2}}'),
     "declaration.other": lambda b: b.table.declaration().fitted([b.cell]),
+    "summary.kind": lambda b: dp.Summary(b.cell),
+    "summary.column": lambda b: dp.Summary("sum"),
+    "summary.by": lambda b: dp.Summary("first", b.cell),
+    "summary.range": lambda b: dp.Summary("sum", b.cell),
+    "summary.value": lambda b: dp.Summary("any", "age", value=b.cell).declared(b.table.schema),
+    "summary.frequent": lambda b: dp.Summary("frequent", "age").declared(b.table.schema),
+    "summary.none": lambda b: b.stage.workspace.one_row_a_person(b.people.name, "made", {}),
+    "summary.name": lambda b: read_summaries({b.cell: dp.Summary("count", lower=0, upper=9)}, b.table.schema, b.cell),
+    "summary.one_row": lambda b: b.stage.workspace.one_row_a_person(b.table.name, "made", {}),
 }

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import shutil
 from dataclasses import replace
 from fractions import Fraction
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pandas as pd
@@ -62,7 +64,7 @@ def opened(**address: str) -> AppTest:
 
 def pick(page: AppTest, place: int, *parts: str) -> AppTest:
     """The pills of the card in this place."""
-    page.get("button_group")[place].set_value(list(parts)).run()
+    _pills(page)[place].set_value(list(parts)).run()
     assert not page.exception
     return page
 
@@ -83,7 +85,11 @@ def _aside(table: dp.Table, answer: dp.Answer) -> str:
 
 def test_an_empty_table_says_how_to_start(clinic: dp.Table) -> None:
     page = opened()
-    assert escape(say("ledger.empty", table=NAME)) in html_of(page) and not page.get("button_group")
+    assert escape(say("ledger.empty", table=NAME)) in html_of(page) and not _pills(page)
+
+
+def _pills(page: AppTest) -> list[Any]:
+    return [one for one in page.get("button_group") if str(one.key).startswith("pick-")]
 
 
 def test_opening_it_reads_the_ledger_alone_and_costs_nothing(clinic: dp.Table, home: Workspace) -> None:
@@ -162,7 +168,7 @@ def test_printed_ranges_are_rounded_outwards(clinic: dp.Table, lang: str) -> Non
 def test_a_card_is_the_same_in_the_report(clinic: dp.Table) -> None:
     answer = bars(clinic)
     told = report.html(clinic, (1, "0" * 64), "2026-11-15T10:00:00")
-    assert card_words(answer, "1. ") in told and "each answer alone" in plain(told).lower()
+    assert card_words(answer, "1. ") in told and "own noise" in plain(told).lower()
 
 
 def test_what_is_copied_has_its_range_and_its_receipt(clinic: dp.Table) -> None:
@@ -279,3 +285,25 @@ def test_figures_of_several_columns_have_their_own_notes(home: Workspace) -> Non
     assert told.count(note) == 1 and wait < age < told.index(note)
     rows = {row[2]: row[-1] for row in exports.answer_rows(answer)[1]}
     assert rows == {"wait": "", "age": note}
+
+
+def test_answers_are_searched_by_the_words_people_use(home: dp.Workspace) -> None:
+    town = home.table("town", visitor="local")
+    town.ask(town.query("histogram", column="district", epsilon="0.1"))
+    town.ask(town.query("median", column="monthly_income", epsilon="0.1"))
+    town.ask(town.query("mean", column="age", epsilon="0.1"))
+
+    def searched(typed: str) -> str:
+        page = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
+        page.query_params["table"], page.session_state["answers-search"] = "town", typed
+        page.switch_page("../pages/answers.py").run()
+        assert not page.exception
+        return plain(html_of(page), "")
+
+    for typed, found in (("Histogram", "district"), ("median income", "monthly_income"), ("average", "age")):
+        told = searched(typed).split(say("answers.found", count=1))
+        others = {"district", "monthly_income", "age"} - {found}
+        assert len(told) == 2 and re.search(rf"\b{found}\b", told[1]), typed
+        assert not any(re.search(rf"\b{other}\b", told[1]) for other in others), typed
+    assert say("answers.found_none", typed="nobody") in searched("nobody")
+    assert town.meter().charges == 3

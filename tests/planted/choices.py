@@ -80,6 +80,10 @@ class SetOfOneMove(TopItem):
         return Sensitivity("linf", self.each)
 
 
+class OrderOfOneMove(SetOfOneMove):
+    """An order drawn as if a place's true holder and the one named there moved one way."""
+
+
 class WholeForEachGroup(Quantile):
     """Percentiles by group where a person may leave one group and enter another, each group at the whole ε."""
 
@@ -127,6 +131,7 @@ class TwiceTheChoice(AdaptiveSession):
         return right.at(2 * right.epsilon)
 
 
+TWO_IN_ORDER: dict[str, Any] = {"column": "t", "how_many": 2, "noise": "joint_order"}
 TWO_AT_ONCE: dict[str, Any] = {"column": "t", "how_many": 2, "ordered": False, "noise": "joint_set"}
 SOME: dict[str, Any] = {"column": "x", "share": ["0.25", "0.75"], "by": "c"}
 JOINTLY, ROOTED = SOME | {"with_range": False, "noise": "joint"}, SOME | {"noise": "gaussian_root"}
@@ -144,6 +149,14 @@ PLANTED = [
         made(TopItem, TWO_AT_ONCE),
         made(SetOfOneMove, TWO_AT_ONCE),
         also=((check_law_against_loss, "exceeds"),),
+    ),
+    Planted(
+        "an order drawn with Δ = 1",
+        "One person may raise the true holder of a place and lower the one that is named there.",
+        check_sensitivity,
+        "moves it by",
+        made(TopItem, TWO_IN_ORDER),
+        made(OrderOfOneMove, TWO_IN_ORDER),
     ),
     Planted(
         "percentiles of every group at the whole ε",

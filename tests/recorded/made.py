@@ -210,6 +210,7 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
             | where()
             | rng.choice([{}, {"noise": "joint_set"}]),
         ),
+        ("top_item", {"column": rng.choice(lists + sets), "how_many": 2, "noise": "joint_order"} | where()),
         (
             "noisy_argmax",
             {"options": [conditions(rng, schema, 1) for _ in range(rng.randint(2, 3))]}

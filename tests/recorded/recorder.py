@@ -38,7 +38,7 @@ from dpengine.table import Table
 from dpengine.workspace import Workspace
 
 WHOLE: tuple[type[AnyQuery], ...] = (Cdf, FindDeclarations, ShuffleCount, ShuffleHistogram)
-WHOLE_BY_NOISE = ("joint", "joint_set")
+WHOLE_BY_NOISE = ("joint", "joint_set", "joint_order")
 _VOLATILE = {"at", "hash", "ledger", "budget"}  # parts of a receipt that depend on the time and the file
 
 

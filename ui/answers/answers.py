@@ -105,11 +105,11 @@ def _without(entry: dp.Entry, aside: str) -> None:
 
 FEWEST = 3  # fewer are visible anyway
 MOST = 30
+MOST_SEARCHED = 500
 
 
-def show_glance(table: dp.Table) -> None:
-    """The newest answers, above the cards."""
-    entries = table.history(MOST)
+def show_glance(table: dp.Table, entries: list[dp.Entry]) -> None:
+    """The newest of these answers, above the cards."""
     if len(entries) < FEWEST:
         return
     lines = "".join(_line(table, entry) for entry in entries)
@@ -171,22 +171,46 @@ def show(table: dp.Table) -> None:
             st.page_link(nav.page("ask"), label=say("ledger.first"), query_params={"table": table.name})
         _elsewhere(table)
         return
-    picked.show(table)
-    pages = -(-asked // PER_PAGE)
+    found = _search(table, asked)
+    many = asked if found is None else len(found)
+    pages = -(-many // PER_PAGE)
     slot = st.container()
     page = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
-    entries = table.history(PER_PAGE, (page - 1) * PER_PAGE)
+    first = (page - 1) * PER_PAGE
+    entries = table.history(PER_PAGE, first) if found is None else found[first : first + PER_PAGE]
     with slot:
+        picked.show(table, entries)
         if page == 1:
-            show_glance(table)
+            show_glance(table, table.history(MOST) if found is None else found[:MOST])
         for start in range(0, len(entries), COLUMNS):
             for column, entry in zip(st.columns(COLUMNS), entries[start : start + COLUMNS], strict=False):
                 with column:
                     show_cards(table, entry)
         if pages > 1:
-            first = (page - 1) * PER_PAGE + 1
-            rows_words = say("answers.rows", first=first, last=first + len(entries) - 1, charges=asked)
+            rows_words = say("answers.rows", first=first + 1, last=first + len(entries), charges=many)
             st.html(f'<p class="muted">{escape(rows_words)}</p>')
+
+
+def _search(table: dp.Table, asked: int) -> list[dp.Entry] | None:
+    """The newest answers whose question, name or outcome holds every typed word; None where nothing is typed."""
+    if asked < FEWEST:
+        return None
+    label = say("answers.search")
+    typed = st.text_input(label, key="answers-search", placeholder=label, label_visibility="collapsed", width=420)
+    words = typed.casefold().split()
+    if not words:
+        return None
+    found = [entry for entry in table.history(MOST_SEARCHED) if all(word in _text(entry) for word in words)]
+    told = say("answers.found", count=len(found)) if found else say("answers.found_none", typed=typed)
+    st.html(f'<p class="muted" role="status">{escape(told)}</p>')
+    return found
+
+
+def _text(entry: dp.Entry) -> str:
+    """What can be searched for: with the question's name, so that “histogram” finds bars."""
+    question = dp.catalogue.get(str(entry.charge.claim.get("key")))
+    name = "" if question is None else f"{question.card.noun} {question.card.title}"
+    return f"{sentence_of(entry.charge)} {name} {history.outcome(entry)}".casefold()
 
 
 def _elsewhere(table: dp.Table) -> None:

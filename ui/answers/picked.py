@@ -142,6 +142,7 @@ def _stated(stated: Stated, unit: str = "") -> str:
 
 
 _PICKED = "answers-picked"
+_LAST = "picked-last"  # the answer that was picked from last
 FEW_PARTS = 12  # more parts are chosen from a list
 Pick = tuple[str, str]
 
@@ -176,7 +177,9 @@ def pick(table: dp.Table, entry: dp.Entry, answer: dp.Answer) -> None:
     else:
         none = say("answers.pick_none")
         st.multiselect(title, parts, key=key, format_func=label, on_change=_chosen, args=args, placeholder=none)
-    if any(asked == request for asked, _ in _picks()):
+    if _beside() == request:
+        _show(table)
+    elif any(asked == request for asked, _ in _picks()):
         st.html(f'<a class="see" href="#compare">{escape(say("answers.see", picked=len(_picks())))}</a>')
 
 
@@ -184,6 +187,7 @@ def _chosen(request: str, key: str) -> None:
     """The others keep their order."""
     if not held(key):
         return
+    st.session_state[_LAST] = request
     now = list(st.session_state[key])
     kept = [pick for pick in _picks() if pick[0] != request or pick[1] in now]
     st.session_state[_PICKED] = kept + [(request, part) for part in now if (request, part) not in kept]
@@ -195,11 +199,23 @@ def clear() -> None:
         del st.session_state[key]
 
 
-def show(table: dp.Table) -> None:
-    """The comparison of the picked values, on top of the page."""
+def show(table: dp.Table, entries: Sequence[dp.Entry]) -> None:
+    """On top of the page: how to compare, or the comparison, if none of these answers was picked from last."""
+    if not _picks():
+        st.html(f'<p class="muted" id="compare">{escape(say("answers.compare_how"))}</p>')
+    elif _beside() not in [entry.charge.request for entry in entries]:
+        _show(table)
+
+
+def _beside() -> str | None:
+    """The answer that was picked from last: the comparison opens there, next to the click."""
+    last = st.session_state.get(_LAST)
+    return last if any(asked == last for asked, _ in _picks()) else None
+
+
+def _show(table: dp.Table) -> None:
     named, question = _named(table)
     if not named:
-        st.html(f'<p class="muted" id="compare">{escape(say("answers.compare_how"))}</p>')
         return
     with st.container(key="card-compare"):
         names = ", ".join(figure.name for figure in named)

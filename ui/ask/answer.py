@@ -260,8 +260,11 @@ def beyond_drawn(answer: dp.Answer) -> dict[str, tuple[Any, Any]]:
 
 
 def _beyond_legend(answer: dp.Answer) -> None:
-    if beyond_drawn(answer):
-        st.html(f'<p class="muted">{escape(say("sample.legend"))}</p>')
+    if not beyond_drawn(answer):
+        return
+    bars = isinstance(answer.value, dict) and from_zero(answer.query)
+    words = say("sample.legend_bars", people=answer.query.facts.about) if bars else say("sample.legend")
+    st.html(f'<p class="muted">{escape(words)}</p>')
 
 
 def faint_names(answer: dp.Answer) -> set[str]:

@@ -8,15 +8,18 @@ its HTML.
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from html import escape
 
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.printed import two_figures
 from dpengine.mechanisms.card import CURVES
 from dpengine.mechanisms.promises import Within
 from dpengine.messages import say
 from dpengine.planning.alternatives import curve_alternative
+from dpengine.planning.both_ranges import BothRanges
 from ui.ask import form, trusted
 from ui.parts import job
 from ui.shell import nav
@@ -118,6 +121,21 @@ def show(query: dp.Query) -> None:
     rest = f'<p class="muted">{escape(say("preview.more", more=more))}</p>' if more > 0 else ""
     lead = "" if written else f'<p class="lead">{escape(words)}</p>'
     st.html(f"{picture}{rest}{lead}")
+
+
+def show_both(table: dp.Table, query: dp.Query) -> None:
+    """For a random sample: how wide the range for all such people will be too, and when paying more is pointless."""
+    found = table.both_ranges(query)
+    if found is not None:
+        st.html(f'<p class="muted both">{escape(both_words(query, found))}</p>')
+
+
+def both_words(query: dp.Query, found: BothRanges) -> str:
+    percent = query.answer_kind in ("count", "share")
+    here, everyone, least = (two_figures(Fraction(width)) for width in (found.here, found.everyone, found.least))
+    words = say("sample.preview_share" if percent else "sample.preview", people=found.people, here=here, all=everyone)
+    code = "before" if found.after else "crossing" if found.pointless else "not_crossing"
+    return f"{words} {say(f'sample.{code}', least=least)}"
 
 
 def opening(table: dp.Table, query: dp.Query) -> dict[str, str]:

@@ -491,6 +491,7 @@ class Draft:
     each: int | None = None  # … and at most this many rows of a person count. No default: extra rows are dropped
     relation: str | None = None
     about: int | None = None  # number of people that the owner states; nobody counts before the table is added
+    sample: str | None = None  # "everyone" or a random "sample"; without an answer nothing is claimed
     chosen: list[str] = field(default_factory=list)  # the columns that are not left out
     cards: dict[str, Card] = field(default_factory=dict)
     opened: str | None = None  # the column that is being described

@@ -401,6 +401,7 @@ def budget(draft: Draft) -> None:
             draft.delta = fields.kept_number(say("data.care.delta"), draft.delta, "declare-delta", right, **words)
         refused = _typed(draft)
         show_shared(draft)
+    _sampled(draft)
     with st.container(key="card-name"):
         draft.name = draft.name or drafts.table_name(draft.file, table_names())
         key = kept("declare-name", draft.name)
@@ -418,6 +419,47 @@ def budget(draft: Draft) -> None:
             complain(draft)
     if onwards(draft, check, "data.add"):
         add(draft)
+
+
+def _sampled(draft: Draft) -> None:
+    """Are the people a random sample? Only asked where each has one row. Nothing is chosen before; without an answer
+    nothing is claimed about anybody else."""
+    if draft.many != "one":
+        draft.sample = None
+        return
+    st.html(f'<h2 class="ask-second">{escape(say("sample.ask.title"))}</h2>')
+    with st.container(key="card-sample"):
+        options = ["everyone", "sample"]
+        words = {option: say(f"sample.ask.{option}_label") for option in options}
+        more: dict[str, Any] = {"key": kept("declare-sample", draft.sample), "label_visibility": "collapsed"}
+        captions = [say(f"sample.ask.{option}_means") for option in options]
+        draft.sample = st.radio(say("sample.ask.title"), options, None, words.__getitem__, captions=captions, **more)
+
+
+def show_sample(table: dp.Table) -> None:
+    """On the table's page, for its owner: are these people a random sample?"""
+    one_row = table.facts.unit == dp.Unit.rows()
+    if table.practice or table.closed or not one_row or not may("declare_sample", table.name):
+        return
+    done = st.session_state.pop(f"sample-done-{table.name}", False)
+    with st.expander(say("sample.change.title"), expanded=done):
+        if done:
+            frame.show_success(say("sample.change.done", what=_sample_words(table)))
+        paragraph(say("sample.change.lead"))
+        label = say("sample.change.no" if table.facts.sample else "sample.change.yes")
+        st.button(label, key="sample-change", on_click=_declare_sample, args=(table.name, not table.facts.sample))
+
+
+def _sample_words(table: dp.Table) -> str:
+    return say("sample.fact.yes" if table.facts.sample else "sample.fact.no")
+
+
+def _declare_sample(name: str, sample: bool) -> None:
+    try:
+        open_table(name).declare_sample(sample)
+        st.session_state[f"sample-done-{name}"] = True
+    except AllowanceError:  # closed meanwhile: the page says so
+        return
 
 
 def at_once(draft: Draft) -> str:
@@ -555,6 +597,7 @@ def add(draft: Draft) -> None:
     allowance = space.table(draft.shares).budget.id if draft.shares else own
     terms: dict[str, Any] = {"schema": declared, "unit": unit, "relation": kind, "budget": allowance}
     terms |= {"about_rows": declared_about, "dialect": draft.dialect, "bad_records": draft.bad_records}
+    terms |= {"sample": draft.many == "one" and draft.sample == "sample"}
 
     def work(progress: Callable[[float], None]) -> dp.Table:
         table = space.add_table(name, source, **terms, progress=progress, new_people=new_people)

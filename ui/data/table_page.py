@@ -14,7 +14,7 @@ from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.messages import say
 from dpengine.storage.registry import Record
 from ui.ask import answer, fit_warnings
-from ui.data import change, offers, people, price, reuse
+from ui.data import change, offers, people, per_person, price, reuse
 from ui.data.draft import Draft, code_words, numbers_like, numbers_of, table_name
 from ui.data.wizard import PATIENCE, Task, heading, look, problem, start_over, waiting
 from ui.parts import answer_notes, job, owner, requests, tables
@@ -177,6 +177,8 @@ def show() -> None:
         if not find:
             offers.unknown_columns(table)
     show_newer_file(table)
+    people.show_sample(table)
+    per_person.show(table)
     people.show_protection(table)
     if may("seal", table.name):
         owner.show(table)
@@ -210,6 +212,8 @@ def facts(table: dp.Table, dialect: Dialect) -> None:
     rows = say("data.done.one_row") if table.facts.unit.id_column is None else say("data.done.some_rows", each=each)
     people = say(f"data.done.people.{table.facts.relation}", people=table.facts.about, rows=rows)
     entries = [(say("data.done.people"), people)]
+    if table.facts.sample:
+        entries.append((say("sample.fact"), say("sample.fact.yes")))
     entries += [(name, words(column)) for name, column in table.schema.columns.items()]
     asks = not table.closed and may("ask", table.name)
     ways = {name: offers.first_way(table, name) for name in table.schema.columns} if asks else {}

@@ -106,6 +106,7 @@ def show_about(page: str) -> None:
         listed = f"<h2>{gloss.escaped('about.words')}</h2><dl>{words}</dl>" if words else ""
         st.html(f'<div class="about"><p>{gloss.escaped(f"about.{page}")}</p>{listed}</div>')
         _all_words()
+        st.html(f'<p class="muted keys">{gloss.escaped("about.keys")}</p>')
         again(page)
 
 

@@ -85,6 +85,30 @@
     document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
   });
 
+  /* Two keys, told under "What is this?": "/" goes to the first field, "?" opens that help. The link that skips to the
+     main content leads below navigation and meter. */
+  const FIRST = [".st-key-question-box", ".st-key-answers-search", ".st-key-sentence", '[data-testid="stMain"]'];
+  addEventListener("keydown", (event) => {
+    const typing = event.target instanceof Element && event.target.closest("input, textarea, [contenteditable]");
+    if (typing || event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return;
+    if (event.key === "?") document.querySelector(".st-key-what button")?.click();
+    else if (event.key === "/") {
+      const field = FIRST.map((at) => document.querySelector(`${at} input, ${at} textarea`)).find(Boolean);
+      if (field) { event.preventDefault(); field.focus(); field.scrollIntoView({ block: "center" }); }
+    }
+  });
+  addEventListener("click", (event) => {
+    if (!(event.target instanceof Element) || !event.target.closest('[data-testid="stSkipToContent"]')) return;
+    const here = document.getElementById("here");
+    if (here) { event.preventDefault(); event.stopImmediatePropagation(); here.focus(); }
+  }, true);
+
+  /* A table that is wider than the screen says that it can be moved. */
+  const wider = () => document.querySelectorAll(".scroll").forEach((one) =>
+    one.toggleAttribute("data-wider", one.scrollWidth > one.clientWidth + 4));
+  addEventListener("resize", wider);
+  setInterval(wider, 700);
+
   /* Where people sign in: a page whose connection was closed, because its reader signed out in another window or was
      signed in for too long, says so by leading to the way in. Elsewhere nothing ever answers 401. */
   setInterval(async () => {

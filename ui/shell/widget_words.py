@@ -80,7 +80,8 @@ _LENGTH_AND_VERSION = (b"content-length", b"etag", b"last-modified")
 def speak(lessons: bool) -> None:
     """Set the language of this page's widgets, English if the page itself is in English."""
     lang = current() if lessons or MEANT[current()] == MEANT[STORED] else STORED
-    st.html(f"<style>:root{{--words:{lang};}}</style>")
+    wider = json.dumps(CATALOGUES[lang][f"{_AREA}wider"], ensure_ascii=False)
+    st.html(f"<style>:root{{--words:{lang};--wider:{wider};}}</style>")
 
 
 class Words:

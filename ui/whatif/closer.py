@@ -18,7 +18,9 @@ from dpengine.mechanisms.models.excess import TrainingSetting
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import to_figures
 from dpengine.planning import alternatives, lecture_curves, whatif
+from dpengine.planning import both_ranges as both
 from dpengine.planning.whatif import made_up
+from ui.ask import preview
 from ui.parts import exports, fields
 from ui.pictures import charts
 from ui.whatif.settings import LECTURES, SECTIONS, SHAPES, widget
@@ -58,6 +60,8 @@ def show(given: dict[str, str], sides: Sides, unit: str) -> dict[str, str]:
         elif given["see"] == "lectures":
             given = given | {"pic": fields.choose("whatif.pic", LECTURES, given["pic"], widget("pic"))}
             drawn = _lecture(given["pic"], first)
+        elif given["see"] == "sample":
+            drawn = _sampled(first)
         else:
             _ways(first)
         if drawn:
@@ -207,6 +211,35 @@ def _curves(sides: Sides, unit: str) -> dict[str, Points]:
             charts.curves(lines, say(f"whatif.axis.{axis}"), title, say(f"whatif.alt.{axis}"), f"whatif-{axis}")
             if beside:
                 st.html(f'<p class="muted">{escape(say("whatif.flat"))}</p>')
+    return drawn
+
+
+def _sampled(solved: whatif.Solved) -> dict[str, Points]:
+    """Half of both widths, were these people a random sample, against ε and against people; the crossing is a dot."""
+    query = both.as_sample(solved.query)
+    now = None if query is None else both.both_ranges(query)
+    if query is None or now is None:
+        st.html(f'<p class="muted">{escape(say("sample.whatif.none"))}</p>')
+        return {}
+    st.html(f'<p role="status">{escape(preview.both_words(query, now))}</p>')
+    unit = say("sample.whatif.points" if query.answer_kind in ("count", "share") else "sample.whatif.unit")
+    drawn: dict[str, Points] = {}
+    axes = {"epsilon": both.along_epsilon(query), "people": both.along_people(query)}
+    for column, (axis, points) in zip(st.columns(2), axes.items(), strict=True):
+        xs = [float(point.epsilon) if axis == "epsilon" else float(point.people) for point in points]
+        lines = []
+        cross = both.crossing(points)
+        for name, look in {"here": ("left", "solid"), "everyone": ("take", "solid"), "least": ("take", "dot")}.items():
+            heights = [float(getattr(point, name)) for point in points]
+            place = None if cross is None or name != "here" else points.index(cross)
+            mark = None if place is None else (xs[place], heights[place])
+            title = say(f"sample.whatif.{name}")
+            lines.append(charts.Line(title, list(zip(xs, heights, strict=True)), mark, *look))
+            drawn[f"{say(f'whatif.curve.{axis}')} ({title})"] = lines[-1].points
+        with column:
+            st.html(f'<p class="muted curve">{escape(say(f"whatif.curve.{axis}"))}</p>')
+            charts.curves(lines, say(f"whatif.axis.{axis}"), unit, say("sample.whatif.alt"), f"whatif-sample-{axis}")
+    st.html(f'<p class="muted">{escape(say("sample.whatif.crossing"))}</p>')
     return drawn
 
 

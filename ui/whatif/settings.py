@@ -17,7 +17,7 @@ from ui.shell.language import address
 
 STATE = "whatif"
 LONGEST = 60
-SECTIONS = ("odds", "curves", "ways", "many", "choose", "median", "lectures")
+SECTIONS = ("odds", "curves", "ways", "many", "choose", "median", "lectures", "sample")
 LECTURES = ("class", "split", "values", "columns", "weights")
 SHAPES = ("even", "bell", "skewed")
 SLIDERS = ("e", "d", "n", "k")  # ε, δ, people, questions

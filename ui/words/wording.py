@@ -249,15 +249,21 @@ def _ahead(answer: dp.Answer, first: list[str]) -> str:
 def range_words(answer: dp.Answer) -> str:
     """How far the truth may be, in the promise's own kind; and, for a random sample, among all such people."""
     words = _RANGES.get(answer.query.answer_kind, _figures_range)(answer)
-    return f"{words} {beyond_words(answer)}" if answer.beyond else words
+    if not answer.beyond:
+        return words
+    both = isinstance(answer.population, tuple) and not answer.query.state(answer.value, answer.interval)
+    return beyond_words(answer) if both else f"{words} {beyond_words(answer)}"
 
 
 def beyond_words(answer: dp.Answer) -> str:
-    """What the answer of a random sample says about the larger group, or why it says nothing."""
+    """What the answer of a random sample says about the larger group, beside the table; or why it says nothing."""
     query, found = answer.query, answer.population
     if found is None:
         return say(f"sample.{answer.beyond}")
     facts: dict[str, Any] = {"chance": chance(query.beta)}
+    if isinstance(answer.interval, tuple):
+        least, most = printed_range(query, *answer.interval)
+        facts["here"] = f"{least} – {_counted(query, most)}"
     if isinstance(found, dict):
         words = say("sample.several", **facts)
     elif found == answer.interval:

@@ -11,6 +11,10 @@ Draw        a grid point with probability ∝ exp(ε·q/(2Δ)), exactly. Runs be
 Range       bought with the point, a third of ε each: quantiles at the ranks αn∓λ, where λ is what such a draw can
             miss by with probability β/2. λ public made-up rows outside the grid (“sentinels”) keep a zero-score
             candidate whatever n is, so the range holds a true quantile with probability ≥ 1−β on every table.
+Sample      where the people are a random sample and n is public, the ends aim at the ranks k₋ and k₊ of
+            `sampling.ranks_off` instead of αn, so that the range holds the larger group's quantile too: β/2 for the
+            ranks, β/4 for each end. Only such draws are offered then. A lower end with at most ⌊αn⌋ − shift + λ rows
+            below it has at most k₋ − 1, so it is at most the k₋-th smallest value; likewise above.
 Several     k shares of one column cost ε/k each. By group each group may spend all of ε under add/remove and half of it
             under replace-one, where a person can leave one group and enter another: groups are disjoint, so of m rows
             m₁ are in one and m₂ in another, and what they change adds up to m. All promises then hold at once.
@@ -36,9 +40,10 @@ import numpy as np
 from dpengine.accountant.loss import Loss, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_number, text_of
-from dpengine.core.types import Ends, Integers, Json, JsonObject
+from dpengine.core.types import Ends, Figures, Integers, Json, JsonObject
 from dpengine.declared.condition_words import combined
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms import sampling
 from dpengine.mechanisms.answer_state import APART, FEW, fills
 from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.choices.joint_cuts import Codes, Cuts, JointCuts, affordable
@@ -207,6 +212,8 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
     @property
     def ways(self) -> tuple[str, ...]:
         """The other noises for this question: several cuts together, or one point by itself."""
+        if self._for_all is not None:
+            return ()
         if len(self.shares) == 1 and not self.with_range:
             return (PermuteAndFlip.name,) if self.facts.schema[self.column].size <= MOST_FLIPPED else ()
         several = len(self.shares) > 1
@@ -332,8 +339,24 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         """λ of the range, in ranks: the two ends are drawn this far from the wanted rank."""
         if self.way:
             return self.way.shift
-        size = self.facts.schema[self.column].size
-        return ceiling(Fraction(choice_gap(self.rate(share), size + 1, self.at_once / 2), self.points(share)))
+        size, people = self.facts.schema[self.column].size, self._for_all
+        beta = self.at_once / 2 if people is None else self.at_once / 4
+        gap = ceiling(Fraction(choice_gap(self.rate(share), size + 1, beta), self.points(share)))
+        if people is None:
+            return gap
+        every = self.facts.countable(self.where, self.column) is not None
+        return gap + sampling.ranks_off(people, share, self.at_once / 2, every)
+
+    @cached_property
+    def _for_all(self) -> int | None:
+        """How many people there are, if they are a random sample and a range for the larger group is bought: its ends
+        are drawn farther out, by the ranks that a sample of this size can be off."""
+        everybody = self.by is None and not self.conditional and self.facts.unit.at_most == 1
+        return self.facts.people if self.facts.sample and self.with_range and everybody else None
+
+    def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
+        """The range itself: it was drawn for the larger group. The ranks take half of β, the two draws the rest."""
+        return None if moved or self._for_all is None or beta != self.beta else answer.as_json()["interval"]
 
     def blocks(self, value: Spread, share: Fraction, side: int = 0) -> Blocks:
         """All candidates; side −1 or +1 aims `shift` ranks lower or higher and adds the sentinel there."""

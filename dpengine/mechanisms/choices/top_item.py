@@ -33,6 +33,25 @@ Blocks      let c_1 ≥ … ≥ c_d be the counts in order. A set other than the
 Accuracy    the best set has a score of at least 0, so with probability ≥ 1−β no value left out is ahead of a named one
             by more than g = ⌈(2Δ/ε)·ln((N−1)(1−β)/β)⌉ − 1, N = C(d, k) the number of sets.
 Cost        k·(d−k) + 1 blocks; allowed if N is below 2^62.
+
+The k most common values in order, in one draw (“joint_order”)
+
+Guarantee   ε-DP, and ε-bounded range.
+Theorem     exponential mechanism (McSherry and Talwar 2007, Thm 6) over all sequences of k candidates, as Gillenwater,
+            Joseph, Muñoz Medina, Ribero 2022 score them.
+Statistic   the cost of a sequence s is the largest of c_(i) − c(s_i), i = 1 … k, with c_(i) the i-th largest count: how
+            far the i-th named is behind the i-th most common. It is 0 at least, for i = 1. Under add/remove all counts
+            move one way, by at most m, and so does every c_(i): Δ = m. Under replace-one a c_(i) may rise by m while
+            c(s_i) falls by m: Δ = 2m.
+Draw        a sequence with chance ∝ exp(−ε·cost/(2Δ)), exactly.
+Blocks      n_i(t) values have a count of at least c_(i) − t, and n_1 ≤ n_2 ≤ …, each set in the next. So there are
+            N(t) = Π (n_i(t) − i + 1) sequences of cost at most t, and as cost is one of the k·d differences
+            c_(i) − c(r), blocks of equal cost follow. If i is the first rank that is off by exactly t, the ranks before
+            it are off by less and hold other values than those at c_(i) − t, the ranks after it by at most t.
+Accuracy    with probability ≥ 1−β every rank is off by at most g = ⌈(2Δ/ε)·ln((N−1)(1−β)/β)⌉ − 1, N = d!/(d−k)!. That
+            says less of values left out than peeling does (above), but draws come nearer: which of the two is taken is
+            decided by the mean of this cost on a made-up table, from public facts (`rehearsed`).
+Cost        k·d blocks, each with k factors; allowed if N is below 2^62.
 """
 
 from __future__ import annotations
@@ -41,8 +60,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import combinations
-from math import comb
+from itertools import combinations, permutations
+from math import comb, perm, prod
 from typing import ClassVar, Self
 
 import numpy as np
@@ -50,7 +69,7 @@ import numpy as np
 from dpengine.accountant.loss import Exponential, Loss, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
-from dpengine.core.types import Integers, Json, JsonObject
+from dpengine.core.types import Floats, Integers, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import read_ref
@@ -126,6 +145,98 @@ def joint_law(counts: tuple[int, ...], named: int, rate: Fraction) -> Finite:
     return weighted({chosen: -score for chosen, score in joint_scores(counts, named).items()}, rate)
 
 
+def orderable(candidates: int, named: int) -> bool:
+    return named > 1 and named**2 * candidates < MOST_BLOCKS and perm(candidates, named) < MOST_SETS
+
+
+def order_blocks(held: Integers, named: int) -> tuple[Integers, Integers]:
+    """The possible costs of a sequence, rising, and the number of sequences of each; `held` are the counts in falling
+    order. A cost that stands there twice has its sequences the first time. As many blocks on every table."""
+    costs = np.sort(np.maximum(held[:named, None] - held[None, :], 0), axis=None)
+    up_to = np.ones_like(costs)
+    for rank in range(named):
+        up_to *= _reached(held, rank, costs) - rank
+    return costs, np.diff(up_to, prepend=0)
+
+
+def _reached(held: Integers, rank: int, costs: Integers) -> Integers:
+    """The number of values whose count is at most each cost below the one at this rank."""
+    reached: Integers = np.searchsorted(-held, costs - held[rank], side="right")
+    return reached
+
+
+def order_draw(counts: Integers, named: int, rate: Fraction, coins: Coins, most: int | None) -> tuple[int, ...]:
+    """The places of the chosen candidates, the first rank first; `most` bounds the counts."""
+    order = np.argsort(-counts, kind="stable")
+    held = counts[order]
+    costs, sizes = order_blocks(held, named)
+    block, place = coins.choose(costs, sizes, rate, most)
+    return tuple(int(order[item]) for item in sequence_at(held, named, int(costs[block]), place))
+
+
+def sequence_at(held: Integers, named: int, cost: int, place: int) -> list[int]:
+    """The sequence at this place among those of exactly this cost."""
+    wide = [int(_reached(held, rank, np.array([cost]))[0]) for rank in range(named)]
+    near = [int(_reached(held, rank, np.array([cost - 1]))[0]) for rank in range(named)]
+    for first in range(named):  # the first rank that is off by the whole cost
+        ways = [near[rank] - rank if rank < first else wide[rank] - rank for rank in range(named)]
+        ways[first] = wide[first] - near[first]
+        if place < prod(ways):
+            break
+        place -= prod(ways)
+    sequence: list[int] = []
+    for rank, many in enumerate(ways):
+        place, at = divmod(place, many)
+        if rank == first:
+            sequence.append(near[rank] + at)
+            continue
+        for earlier in sorted(sequence):  # the at-th of those that are not taken yet
+            at += earlier <= at
+        sequence.append(at)
+    return sequence
+
+
+def order_costs(counts: tuple[int, ...], named: int) -> dict[tuple[int, ...], int]:
+    """The cost of every sequence, by definition; only for short lists."""
+    best = sorted(counts, reverse=True)
+    return {
+        chosen: max(best[rank] - counts[item] for rank, item in enumerate(chosen))
+        for chosen in permutations(range(len(counts)), named)
+    }
+
+
+@lru_cache(maxsize=256)
+def rehearsed(way: Peeled | JointOrder, rate: Fraction, candidates: int, people: int) -> float:
+    """How far the worst rank is off on average, on a made-up table: of `people`, the r-th most common value has a part
+    of 1/r. Planning only, in floats."""
+    shares = 1 / np.arange(1, candidates + 1)
+    held = np.floor(people * shares / shares.sum()).astype(np.int64)
+    if isinstance(way, JointOrder):
+        costs, sizes = order_blocks(held, way.named)
+        weights = sizes * np.exp(-float(rate) * costs)
+        return float((weights * costs).sum() / weights.sum())
+    draws = min(REHEARSALS, MOST_REHEARSED // (candidates * way.named) + 10)
+    # Peeling takes the largest of scores with Gumbel noise, permute-and-flip with exponential noise.
+    noise = -np.log(_scattered((way.named, draws, candidates)))
+    left, every, off = np.tile(held * float(rate), (draws, 1)), np.arange(draws), np.zeros(draws)
+    for rank, added in enumerate(-np.log(noise) if way.kind.capped else noise):
+        named = np.argmax(left + added, axis=1)
+        left[every, named] = -np.inf
+        off = np.maximum(off, held[rank] - held[named])
+    return float(off.mean())
+
+
+def _scattered(shape: tuple[int, ...]) -> Floats:
+    """Numbers between 0 and 1 that look random, always the same ones: the mixing of SplitMix64 on 1, 2, 3, …"""
+    words = np.arange(1, prod(shape) + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
+    numbers: Floats = ((words ^ (words >> np.uint64(31))) >> np.uint64(11)).astype(np.float64)
+    return ((numbers + 0.5) / 2.0**53).reshape(shape)
+
+
+REHEARSALS, MOST_REHEARSED = 300, 10**6  # draws of peeling, and of its coins
+SAFER = 50  # of ways that come equally near the one with the smaller promise is taken
 MOST_ITEMS = 20
 MOST_LISTED = 50_000
 MOST_FLIPPED = 60  # candidates: the law of permute-and-flip takes their cube
@@ -219,6 +330,38 @@ class JointSet(NoiseKind):
         return None if comb(len(counts), self.named) > MOST_LISTED else joint_law(counts, self.named, rate)
 
 
+@dataclass(frozen=True)
+class JointOrder(NoiseKind):
+    """All items with their ranks, in one draw."""
+
+    name: ClassVar[str] = "joint_order"
+
+    named: int
+
+    def scores(self, counts: Places) -> tuple[int, ...]:
+        return tuple(order_costs(counts, self.named).values())
+
+    def sensitivity(self, each: int, moves: int) -> Sensitivity:
+        """With several rows a person, only other such people attain it."""
+        return Sensitivity("linf", each * moves, attained=each == 1)
+
+    def rate(self, epsilon: Fraction, moves: int, bound: int) -> Fraction:
+        return epsilon / (2 * bound)
+
+    def loss(self, epsilon: Fraction) -> Loss:
+        return Exponential(epsilon)
+
+    def behind(self, rate: Fraction, candidates: int, beta: Fraction) -> int:
+        return choice_behind(rate, perm(candidates, self.named), beta)
+
+    def draw(self, counts: Integers, rate: Fraction, coins: Coins, most: int | None) -> Places:
+        return order_draw(counts, self.named, rate, coins, most)
+
+    def law(self, counts: Places, rate: Fraction) -> Finite | None:
+        few = perm(len(counts), self.named) <= MOST_LISTED
+        return weighted(order_costs(counts, self.named), rate) if few else None
+
+
 @dataclass(frozen=True, kw_only=True)
 class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
     card: ClassVar[Card] = Card(
@@ -248,6 +391,8 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
             "of sets, permute-and-flip": {"column": "s", "noise": "permute_and_flip", "where": [["x", ">=", 1]]},
             "two in no order": {"column": "t", "how_many": 2, "ordered": False, "noise": "joint_set"},
             "two of sets in no order": {"column": "s", "how_many": 2, "ordered": False, "noise": "joint_set"},
+            "two in order, at once": {"column": "t", "how_many": 2, "noise": "joint_order"},
+            "two of sets in order, at once": {"column": "s", "how_many": 2, "noise": "joint_order"},
             "two peeled, in no order": {"column": "t", "how_many": 2, "ordered": False},
             "the first two of sets": {"column": "s", "how_many": 2, "where": [["x", ">=", 1]]},
         },
@@ -257,7 +402,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         with_noise={"flip": Example({"column": "town", "noise": "permute_and_flip"}, others="even")},
     )
 
-    accepts: ClassVar[tuple[type[NoiseKind], ...]] = (ExponentialChoice, PermuteAndFlip, JointSet)
+    accepts: ClassVar[tuple[type[NoiseKind], ...]] = (ExponentialChoice, PermuteAndFlip, JointSet, JointOrder)
 
     column: Ref
     how_many: int = 1
@@ -278,21 +423,38 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
     def __post_init__(self) -> None:
         if self.how_many >= len(self.candidates):
             raise AllowanceError("top.how_many", most=min(len(self.candidates) - 1, MOST_ITEMS))
-        if isinstance(self.way, JointSet) and not self._together:
+        if self.noise in (JointSet.name, JointOrder.name) and self.noise not in self._together:
             raise AllowanceError("query.noise", noises=[PermuteAndFlip.name])
 
     @cached_property
-    def way(self) -> Peeled | JointSet:
+    def way(self) -> Peeled | JointSet | JointOrder:
         kind = chosen(self.accepts, self.noise)
-        return Peeled(kind, self.how_many, self.ordered) if issubclass(kind, Choice) else JointSet(self.how_many)
+        if issubclass(kind, Choice):
+            return Peeled(kind, self.how_many, self.ordered)
+        return JointSet(self.how_many) if kind is JointSet else JointOrder(self.how_many)
 
     @property
-    def _together(self) -> bool:
-        """Can the set be drawn at once?"""
-        return not self.ordered and countable(len(self.candidates), self.how_many)
+    def _together(self) -> tuple[str, ...]:
+        """The ways to draw all names at once."""
+        if self.ordered:
+            return (JointOrder.name,) if orderable(len(self.candidates), self.how_many) else ()
+        return (JointSet.name,) if countable(len(self.candidates), self.how_many) else ()
 
     def with_noise(self, noise: str) -> Self:
-        return super().with_noise("" if noise == JointSet.name and not self._together else noise)
+        apart = noise in (JointSet.name, JointOrder.name) and noise not in self._together
+        return super().with_noise("" if apart else noise)
+
+    @property
+    def names_ranks(self) -> bool:
+        return isinstance(self.way, JointOrder)
+
+    def expected(self) -> Fraction | float:
+        """For several in order, how far a rank is off on a made-up table: there the promise would mislead. A part of
+        the promise is added to it."""
+        if self.how_many == 1 or not self.ordered or isinstance(self.way, JointSet):
+            return super().expected()
+        off = rehearsed(self.way, self.rate, len(self.candidates), self.facts.about * self.each)
+        return off + self.promise().gap / SAFER
 
     @property
     def names_ordered(self) -> bool:

@@ -43,7 +43,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import ceil, floor, sqrt
 from typing import ClassVar
 
@@ -65,7 +65,7 @@ from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace, Normal
-from dpengine.noise.tails import gaussian_reach, gaussian_sum_reach, laplace_reach
+from dpengine.noise.tails import gaussian_reach, gaussian_sum_reach, gaussian_sums, laplace_reach
 from dpengine.statistics.counts import KindCounts, RowCount
 from dpengine.statistics.raw_needs import Beside, Crowded, Different
 
@@ -293,12 +293,12 @@ class FitChecks(OfCounts):
     def rho(self) -> Fraction:
         return self.epsilon**2 / (2 * max(self.moves[0], 1))
 
-    @property
+    @cached_property
     def scale(self) -> Fraction:
         a, b = self.moves
         return (a * b + Fraction(self._wide_numbers, WIDE)) / self.epsilon
 
-    @property
+    @cached_property
     def variance(self) -> Fraction:
         a, b = self.moves
         return (a * b * b + Fraction(self._wide_numbers, WIDE**2)) / (2 * self.rho)
@@ -342,12 +342,20 @@ class FitChecks(OfCounts):
 
     def _ranged(self, column: str) -> list[Bar]:
         """The bars of a column that have a range."""
-        return [bar for bar in self.bars_of(column) if bar.misfit or bar.name in ("code", "zero")]
+        return self._with_range[column]
+
+    @cached_property
+    def _with_range(self) -> dict[str, list[Bar]]:
+        named = ("code", "zero")
+        return {name: [bar for bar in self.bars_of(name) if bar.misfit or bar.name in named] for name in self.columns}
+
+    @cached_property
+    def _whole_weight(self) -> dict[str, int]:
+        return {name: _MINOR + sum(_weight(bar) for bar in bars) for name, bars in self._with_range.items()}
 
     def _lower_chance(self, column: str, bar: Bar | None) -> Fraction:
         """How often the lower end of this bar, or of the sum of all misfits, may fail."""
-        every = _MINOR + sum(_weight(own) for own in self._ranged(column))
-        return self._beta * _LOWER * _weight(bar) / every
+        return self._beta * _LOWER * _weight(bar) / self._whole_weight[column]
 
     def _upper_chance(self, column: str) -> Fraction:
         return self._beta * _UPPER / (len(self._ranged(column)) + 1)
@@ -487,15 +495,15 @@ class FitChecks(OfCounts):
         all_rows = sum(raw[:bars_in_all]) / columns
         plain = [count for one, count in counted.items() if one.kind in (FITS, EMPTY)]
 
-        def off(own: float, others: int, other: float, chance: Fraction) -> float:
+        def off(own: float, others: int, other: float, reach: Callable[[float, float], float]) -> float:
             """How far a sum may be off to one side: `counts` bars with one factor, others with another."""
-            length = sqrt(counts * own**2 + others * other**2)
-            return gaussian_sum_reach(self.variance, length, counts * own + others * other, 2 * chance)
+            return reach(sqrt(counts * own**2 + others * other**2), counts * own + others * other)
 
-        def of_all(share: float, chance: Fraction) -> float:
-            return off(1 - share / columns, bars_in_all - counts, share / columns, chance)
+        def of_all(share: float, reach: Callable[[float, float], float]) -> float:
+            return off(1 - share / columns, bars_in_all - counts, share / columns, reach)
 
-        below, above = self._lower_chance(name, bar), self._upper_chance(name) / 2
+        chances = self._lower_chance(name, bar), self._upper_chance(name) / 2
+        below, above = (gaussian_sums(self.variance, 2 * chance) for chance in chances)
         low = _last(lambda share: count - share * all_rows > of_all(share, below))
         high = min(
             _last(lambda share: count - share * all_rows >= -of_all(share, above)),

@@ -178,3 +178,7 @@ class Proportion(OfRatio[tuple[int, ...]]):
         first, last = self.added
         ranges = [sampling.part(hits, misses, first, last, each, moved) for hits, misses in pairs]
         return sampling.told(self.labels(), [sampling.percent(ends) for ends in ranges])
+
+    def supposed_draw(self) -> tuple[int, ...] | None:
+        half = self.facts.about // (2 * self.groups)
+        return (half,) if self.known is not None else (half, half) * self.groups

@@ -138,3 +138,7 @@ class Sum(OfNumbers[tuple[int, ...]]):
         total, factor = float(raw[0] * self.grain - people * low) / width, float(self.grain) / width
         ends = sampling.mean_of_all(total, people, [(noise, lambda mean: factor, 1)], beta, moved)
         return sampling.told([], [(float(low) + width * ends[0], float(low) + width * ends[1])])
+
+    def supposed_draw(self) -> tuple[int, ...] | None:
+        column = self.declared
+        return None if self.known is None else (int((column.lower + column.upper) / 2 * self.known / self.grain),)

@@ -4,6 +4,7 @@ SENTENCES: dict[str, str] = {
     "about.open": "What is this?",
     "about.words": "Words on this page",
     "about.all": "All words",
+    "about.keys": "Keys: “/” goes to the first field, “?” opens this help.",
     "about.start": "Allowance answers questions about a table without giving away any person in it. The three numbers show why exact answers do: two harmless counts reveal one person’s illness. Try it on a made-up town, or add your own file.",
     "about.data": "Add a table of your own and say what is public about it: who the people are, which columns count, which values are possible. Nobody sees its rows here, not even you. At the end, set how much all answers together may reveal.",
     "about.tables": "All tables here. Each card shows what is left of the table’s allowance and the last question. Open a table to see its columns and what its owner can do: raise the allowance, seal the table, delete its rows.",

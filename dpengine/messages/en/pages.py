@@ -106,6 +106,8 @@ SENTENCES: dict[str, str] = {
     "answer.labels_only": "Only the names and their order are released. Their counts are another question.",
     "promise.left_out": "none left out leads a named one by more than {gap} {unit}, {chance} times in 100",
     "promise.short.left_out": "none left out leads by more than {gap} {unit}",
+    "promise.ranks": "each has at most {gap} {unit} fewer than the true holder of its place, {chance} times in 100",
+    "promise.short.ranks": "at most {gap} {unit} fewer than the true holder of its place",
     "answer.names_only": "Only the names are released, in no order. Their counts are another question.",
     "answer.figures": "The figures",
     "many.largest": "The {shown} largest of {of}, in the declared order. All are under “The figures” and in the CSV.",

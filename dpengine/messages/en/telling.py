@@ -23,6 +23,7 @@ SENTENCES = {
     "answer.none_ahead": "The true winner leads it by at most {gap} {unit}, {chance} times in 100.",
     "answer.none_ahead_several": "None of those not named before leads any of them by more than {gap} {unit}, {chance} times in 100.",
     "answer.none_left_out": "None left out leads any of them by more than {gap} {unit}, {chance} times in 100.",
+    "answer.near_ranks": "Each has at most {gap} {unit} fewer than the value that truly holds its place, {chance} times in 100.",
     "answer.noise": "{what}: mostly noise",
     "answer.apart": "{parts}: cannot be told apart",
     "answer.apart_many": "Each of {parts} is between {low} and {high}; the largest is unclear",

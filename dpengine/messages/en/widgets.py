@@ -5,6 +5,7 @@
 
 SENTENCES: dict[str, str] = {
     "widget.skip": "Skip to main content",
+    "widget.wider": "Swipe sideways for more →",
     "widget.pages": "App pages",
     "widget.sidebar": "Sidebar",
     "widget.expand": "Expand sidebar",

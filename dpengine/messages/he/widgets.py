@@ -2,6 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "widget.skip": "דילוג לתוכן",
+    "widget.wider": "החליקו הצדה לעוד ←",
     "widget.pages": "דפים",
     "widget.sidebar": "סרגל צד",
     "widget.expand": "פתיחת סרגל הצד",

@@ -106,6 +106,8 @@ SENTENCES: dict[str, str] = {
     "answer.labels_only": "Objavljena so samo imena in njihov vrstni red. Njihova števila so drugo vprašanje.",
     "promise.left_out": "nobena izpuščena vrednost nima pred navedeno več kot {gap} {unit} prednosti, v {chance} od 100 primerov",
     "promise.short.left_out": "nobena izpuščena nima več kot {gap} {unit} prednosti",
+    "promise.ranks": "vsaka ima največ {gap} {unit} manj kot vrednost, ki je v resnici na njenem mestu, v {chance} od 100 primerov",
+    "promise.short.ranks": "največ {gap} {unit} manj kot vrednost, ki je v resnici na tem mestu",
     "answer.names_only": "Objavljena so samo imena, brez vrstnega reda. Njihova števila so drugo vprašanje.",
     "answer.figures": "Številke",
     "many.largest": "{shown|Največja|Največji|Največje|Največjih} {shown} od {of}, v navedenem vrstnem redu. Vse so pod »Številke« in v datoteki CSV.",

@@ -23,6 +23,7 @@ SENTENCES = {
     "answer.none_ahead": "Prava zmagovalka ima pred njo največ {gap} {unit} prednosti, v {chance} od 100 primerov.",
     "answer.none_ahead_several": "Med tistimi, ki še niso bile naštete, nobena nima več kot {gap} {unit} prednosti, v {chance} od 100 primerov.",
     "answer.none_left_out": "Nobena izpuščena vrednost nima pred katerokoli od njih več kot {gap} {unit} prednosti, v {chance} od 100 primerov.",
+    "answer.near_ranks": "Vsaka ima največ {gap} {unit} manj kot vrednost, ki je v resnici na njenem mestu, v {chance} od 100 primerov.",
     "answer.noise": "{what}: večinoma šum",
     "answer.apart": "{parts}: ni jih mogoče razločiti",
     "answer.apart_many": "Vsaka od {parts} skupin: od {low} do {high}; katera je največja, ni jasno",

@@ -2,6 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "widget.skip": "Preskoči na vsebino",
+    "widget.wider": "Povlecite vstran za več →",
     "widget.pages": "Strani",
     "widget.sidebar": "Stranski meni",
     "widget.expand": "Odpri stranski meni",

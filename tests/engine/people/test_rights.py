@@ -198,6 +198,7 @@ TABLE: dict[str, Call] = {
         lambda s, t: t.training_for("train_linear", Fraction(1, 4), target="x", features=["town"])
     ),
     "session_for": of_table(lambda s, t: t.session_for(3, HALF)),
+    "both_ranges": of_table(lambda s, t: t.both_ranges(s.query)),
     "already_known": of_table(lambda s, t: t.already_known(s.opened)),
     "published": of_table(lambda s, t: t.published(s.answer)),
     "synthetic": of_table(lambda s, t: t.synthetic(s.answer)),

@@ -26,6 +26,7 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms import catalogue, sampling
 from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise
 from dpengine.noise.coins import SystemCoins
+from dpengine.statistics.need import Spread
 
 BETA = F(1, 20)
 ALARM = 1e-6
@@ -151,6 +152,42 @@ def test_ranks_of_the_middle() -> None:
 def test_noise_too_wide_for_any_claim() -> None:
     assert sampling.share_of_all(5, 10, LaplaceNoise(F(10**7)), BETA) == sampling.EVERYTHING
     assert sampling.share_among(0, 0, NOISES[0], NOISES[0], BETA) == sampling.EVERYTHING
+
+
+@pytest.mark.parametrize("every", [True, False])
+@pytest.mark.parametrize("share", [F(1, 2), F(9, 10)])
+def test_ranks_hold_for_every_number_of_values(share: F, every: bool) -> None:
+    """Exactly: a sample's ranks miss with probability at most β, with everybody, or with fewer values than people."""
+    n, beta = 200, float(BETA)
+    off = sampling.ranks_off(n, share, BETA, every)
+    for values in [n] if every else [1, 7, 50, 120, 199, 200]:
+        low, high = float(share) * values - off, float(share) * values + off
+        assert (
+            binom.cdf(np.ceil(low) - 1, values, float(share)) + binom.sf(np.floor(high), values, float(share)) <= beta
+        )
+
+
+@pytest.mark.parametrize("missing", [0, None])
+def test_a_median_is_bought_for_all_such_people(missing: int | None) -> None:
+    """Half of the people hold 3 or less, with ties; sixty tables of 300, and the range without widening misses."""
+    schema = dp.Schema({"x": dp.Number(0, 10, missing=missing)})
+    facts = [Facts("t", schema, dp.Unit.rows(), "replace", 300, sample=sample) for sample in (True, False)]
+    wide, narrow = (catalogue["median"].build(fact, {"column": "x", "epsilon": "20"}) for fact in facts)
+    assert wide.ways == () and wide.loss() == narrow.loss()
+    chances = np.array([0.2, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05])  # the middle is at 3 | 4
+    missed = planted = 0
+    for _ in range(60):
+        counts = RANDOM.multinomial(300, chances)
+        held = np.flatnonzero(counts)
+        spread = Spread(held.astype(np.int64), counts[held].astype(np.int64))
+        raw = wide.draw(spread, SystemCoins())
+        found, word = beyond.claimed(wide, wide.finish(raw), (), Past.NOTHING, F(0))
+        assert word == "first"
+        missed += not (found[0] <= 3 <= found[1])
+        low, high = narrow.finish(narrow.draw(spread, SystemCoins())).interval
+        planted += not (low <= 3 <= high)
+    assert missed <= most_misses(60)
+    assert planted > most_misses(60)
 
 
 # The coverage of whole questions, from sufficient statistics and the exact noise

@@ -1,0 +1,81 @@
+"""What one row a person may say about that person's rows: how many, any, sum, mean, least, most, first, last, most
+frequent. Each has its own declared range or list; everything is public."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dpengine.core.errors import AllowanceError
+from dpengine.core.types import Json
+from dpengine.declared.date_column import Date
+from dpengine.declared.schema import Category, Column, Number, Schema
+
+COUNT, ANY, FREQUENT = "count", "any", "frequent"
+OF_NUMBERS = ("sum", "mean", "least", "most")
+BY_DAY = ("first", "last")
+KINDS = (COUNT, ANY, *OF_NUMBERS, *BY_DAY, FREQUENT)
+_ENDS = 10**12
+
+
+@dataclass(frozen=True)
+class Summary:
+    """`Summary("count", most=50)`; `Summary("any", "reason", value="injury")`; `Summary("sum", "cost", lower=0,
+    upper=5000)`; `Summary("first", "reason", by="day")`. Without `lower` and `upper`, mean, least, most, first and last
+    keep the range of their column. A sum and a count need a declared range: it is the person's total now."""
+
+    kind: str
+    column: str = ""
+    lower: Json = None
+    upper: Json = None
+    step: Json = None
+    value: str = ""  # of `any`: the value that at least one row must have
+    by: str = ""  # of `first` and `last`: the column of days or numbers that orders a person's rows
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise AllowanceError("summary.kind", kinds=KINDS)
+        if (self.kind == COUNT) == bool(self.column):
+            raise AllowanceError("summary.column", kind=self.kind)
+        if self.kind in BY_DAY and not self.by:
+            raise AllowanceError("summary.by", kind=self.kind)
+        if self.kind in (COUNT, "sum") and (self.lower is None or self.upper is None):
+            raise AllowanceError("summary.range", kind=self.kind)
+
+    def declared(self, schema: Schema) -> Column:
+        """The column of the summary, as declared; refuses what its own column cannot give."""
+        if self.kind == COUNT:
+            return Number(self.lower, self.upper, 1 if self.step is None else self.step)
+        column = schema[self.column]
+        if self.kind == ANY:
+            if not isinstance(column, Category) or self.value not in column.labels:
+                raise AllowanceError("summary.value", column=self.column)
+            return Category(["yes", "no"], complete=True, unknown="no")
+        if self.kind == FREQUENT:
+            if not isinstance(column, Category):
+                raise AllowanceError("summary.frequent", column=self.column)
+            return column
+        if self.kind in BY_DAY:
+            schema.ordered(self.by)
+            if not isinstance(column, Number | Category | Date):
+                raise AllowanceError("summary.frequent", column=self.column)
+            return self._ranged(column) if isinstance(column, Number) else column
+        return self._ranged(schema.number(self.column))
+
+    def _ranged(self, column: Number) -> Number:
+        lower = column.lower if self.lower is None else self.lower
+        upper = column.upper if self.upper is None else self.upper
+        return Number(lower, upper, column.step if self.step is None else self.step, measure=column.measure)
+
+    def asked(self, schema: Schema) -> list[str]:
+        """The columns that it reads."""
+        return [name for name in dict.fromkeys((self.column, self.by)) if name]
+
+
+def read_summaries(summaries: Mapping[str, Summary], schema: Schema, who: str) -> Schema:
+    """The declared columns of one row a person."""
+    if not summaries:
+        raise AllowanceError("summary.none")
+    if who in summaries:
+        raise AllowanceError("summary.name", column=who)
+    return Schema({name: summary.declared(schema) for name, summary in summaries.items()})

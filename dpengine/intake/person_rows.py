@@ -1,0 +1,158 @@
+"""One row a person: columns that summarise the person's own rows (theory: one person changes one row, so m = 1).
+
+All rows of a person count, however many; nothing is dropped. A summary reads codes: each cell under its declared range
+or list, as everywhere. Nothing is computed across people: no ranks, no shares of a total, and ties are decided by the
+person's own rows (the least code). So if one person's records change, that person's row may change and no other does.
+
+The summaries are one query over coded rows in plain SQL (`summary_sql`), the same for DuckDB, Postgres and Spark. Sums
+are of integer codes and exact; a mean is rounded to its declared step. A value beyond its declared range is written as
+it is and cut when it is coded, so that a paid check can find that the range is too narrow.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
+from dpengine.core.types import Arrow
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.schema import Category, Column, Number, Schema
+from dpengine.declared.summary import ANY, BY_DAY, COUNT, FREQUENT, Summary
+from dpengine.declared.unit import Unit
+from dpengine.intake.encode import encode
+from dpengine.intake.rows_per_person import PERSON, keep_rows
+from dpengine.statistics.engines.duck import connect
+
+BATCH = 61_440  # people at once
+
+
+def summary_sql(rows: str, schema: Schema, summaries: Sequence[Summary]) -> str:
+    """SQL for one row a person over coded `rows` (c0, c1, … in the schema's order, and `person`). Columns s0, s1, …: a
+    code, a sum of codes, or for a mean the sum; n0, n1, … the number of values behind each."""
+    places = {name: f"c{place}" for place, name in enumerate(schema.columns)}
+    each, chosen, columns = ["count(*) AS rows_of"], "", [f"each_one.{PERSON} AS {PERSON}"]
+    for at, summary in enumerate(summaries):
+        cell = places.get(summary.column, "")
+        kept = f"CASE WHEN {cell} >= 0 THEN {cell} END"
+        if summary.kind in (*BY_DAY, FREQUENT):
+            one = _first(rows, cell, places, schema, summary)
+            chosen += f" LEFT JOIN ({one}) AS j{at} ON j{at}.{PERSON} = each_one.{PERSON}"
+            columns += [f"j{at}.chosen AS s{at}", f"CASE WHEN j{at}.chosen IS NULL THEN 0 ELSE 1 END AS n{at}"]
+            continue
+        if summary.kind == COUNT:
+            value, many = "count(*)", "count(*)"
+        elif summary.kind == ANY:
+            code = schema.category(summary.column).code(summary.value)
+            value, many = f"max(CASE WHEN {cell} = {code} THEN 1 ELSE 0 END)", "count(*)"
+        elif summary.kind in ("least", "most"):
+            value, many = f"{'min' if summary.kind == 'least' else 'max'}({kept})", f"count({kept})"
+        else:
+            value, many = f"sum(CASE WHEN {cell} >= 0 THEN CAST({cell} AS BIGINT) END)", f"count({kept})"
+        each += [f"{value} AS s{at}", f"{many} AS n{at}"]
+        columns += [f"each_one.s{at} AS s{at}", f"each_one.n{at} AS n{at}"]
+    grouped = f"SELECT {PERSON}, {', '.join(each)} FROM {rows} GROUP BY {PERSON}"
+    return f"SELECT {', '.join(columns)} FROM ({grouped}) AS each_one{chosen}"
+
+
+def _first(rows: str, cell: str, places: Mapping[str, str], schema: Schema, summary: Summary) -> str:
+    """One value of each person, by an order of the person's own rows."""
+    if summary.kind in BY_DAY:
+        day, order = places[summary.by], "ASC" if summary.kind == "first" else "DESC"
+        source, order = f"{rows} WHERE {cell} >= 0 AND {day} >= 0", f"{day} {order}, {cell} ASC"
+    else:
+        column = schema.category(summary.column)
+        empty = "" if column.missing in column.values else f" WHERE {cell} <> {column.code(column.missing)}"
+        counted = f"SELECT {PERSON}, {cell}, count(*) AS n FROM {rows}{empty} GROUP BY {PERSON}, {cell}"
+        source, order = f"({counted}) AS counted", f"n DESC, {cell} ASC"
+    place = f"row_number() OVER (PARTITION BY {PERSON} ORDER BY {order})"
+    placed = f"SELECT {PERSON}, {cell} AS chosen, {place} AS place FROM {source}"
+    return f"SELECT {PERSON}, chosen FROM ({placed}) AS placed WHERE place = 1"
+
+
+def summarise(
+    raw: Path,
+    names: Sequence[str],
+    unit: Unit,
+    schema: Schema,
+    dialect: Dialect,
+    secret: bytes,
+    summaries: Mapping[str, Summary],
+    target: Path,
+) -> None:
+    """Write one row a person as Parquet of texts: the id, and each summary under its name."""
+    wanted = list(dict.fromkeys(name for summary in summaries.values() for name in summary.asked(schema)))
+    inputs = Schema({name: schema[name] for name in wanted or list(schema.columns)[:1]})
+    with tempfile.TemporaryDirectory(prefix=".", dir=target.parent) as inside:
+        kept, coded = Path(inside) / "kept.parquet", Path(inside) / "coded.parquet"
+        keep_rows(raw, names, unit, secret, kept, every=True)
+        encode(kept, inputs, dialect, coded, names)
+        who = f"c{list(names).index(str(unit.id_column))}"
+        _write(kept, coded, who, inputs, summaries, str(unit.id_column), target, dialect)
+
+
+def _write(
+    kept: Path,
+    coded: Path,
+    who: str,
+    inputs: Schema,
+    summaries: Mapping[str, Summary],
+    id_column: str,
+    target: Path,
+    dialect: Dialect,
+) -> None:
+    writers = [_writer(summary, inputs, dialect) for summary in summaries.values()]
+    schema = pa.schema([(name, pa.string()) for name in (id_column, *summaries)])
+    try:
+        with connect(target.parent) as connection, pq.ParquetWriter(target, schema, write_statistics=False) as store:
+            connection.from_parquet(str(coded)).create_view("coded_rows")
+            connection.from_parquet(str(kept)).create_view("kept_rows")
+            rows = summary_sql("coded_rows", inputs, list(summaries.values()))
+            ids = f"SELECT {PERSON}, min({who}) AS id FROM kept_rows GROUP BY {PERSON}"
+            query = f"SELECT ids.id, rows.* FROM ({rows}) AS rows JOIN ({ids}) AS ids ON ids.{PERSON} = rows.{PERSON}"
+            for batch in connection.sql(query).to_arrow_reader(BATCH):
+                store.write_batch(_texts(batch, writers, schema))
+    except (duckdb.Error, pa.ArrowException, OSError):
+        raise AllowanceError("load.unreadable") from None
+
+
+def _texts(batch: Arrow, writers: Sequence[Callable[[int, int], str | None]], schema: Arrow) -> Arrow:
+    columns = [batch.column("id").cast(pa.string())]
+    for at, writer in enumerate(writers):
+        pairs = zip(batch.column(f"s{at}").to_pylist(), batch.column(f"n{at}").to_pylist(), strict=True)
+        columns.append(pa.array([None if value is None else writer(int(value), int(n)) for value, n in pairs]))
+    return pa.record_batch([column.cast(pa.string()) for column in columns], schema=schema)
+
+
+def _writer(summary: Summary, inputs: Schema, dialect: Dialect) -> Callable[[int, int], str | None]:
+    """From a code or a sum of codes, and the number of values behind it, to the text of a cell."""
+    if summary.kind == COUNT:
+        return lambda value, n: str(value)
+    if summary.kind == ANY:
+        return lambda value, n: "yes" if value else "no"
+    column: Column = inputs[summary.column]
+    declared = summary.declared(inputs)
+    if isinstance(column, Number):
+        lower, step = column.lower, column.step
+        grain = declared.step if isinstance(declared, Number) else step
+        start = declared.lower if isinstance(declared, Number) else lower
+
+        def number(value: int, n: int) -> str | None:
+            if not n:
+                return None
+            total = lower * (n if summary.kind in ("sum", "mean") else 1) + step * value
+            exact = Fraction(total, n) if summary.kind == "mean" else total
+            near = start + round((exact - start) / grain) * grain if summary.kind == "mean" else exact
+            return text_of(near).replace(".", dialect.decimal)
+
+        return number
+    if isinstance(column, Category):
+        return lambda value, n: str(column.labels[value])
+    return lambda value, n: str(column.value(value))

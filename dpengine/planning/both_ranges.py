@@ -1,0 +1,101 @@
+"""Before anything is spent: how wide both ranges of a random sample will be, in the table and among all such people.
+
+From public facts alone: for a table of the declared size, with shares of one half (equal shares, if there are several)
+and values spread to both ends of their range, where sampling matters most. *Least* is the second range at a price so
+high that no noise is left. Where it is nearly as wide, paying more buys nothing about all such people: the sample is
+small. The crossing is the ε at which the first range is as wide as `least`: below it noise matters more, above it the
+sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dpengine.accountant.history import Past
+from dpengine.asking import beyond
+from dpengine.core.amounts import LEAST_EPSILON
+from dpengine.core.errors import AllowanceError
+from dpengine.core.remembered import remembered
+from dpengine.core.types import Json
+from dpengine.declared.unit import Unit
+from dpengine.mechanisms.query import AnyQuery, Averaged
+
+POINTLESS = 0.9  # of the second range would be left without any noise
+_NO_NOISE = Fraction(1000)  # an ε at which noise is nearly always 0
+_STEPS = 7
+
+
+@dataclass(frozen=True)
+class BothRanges:
+    """Half of each width: in percentage points for counts and shares, else in the column's unit."""
+
+    epsilon: Fraction
+    people: int
+    here: float
+    everyone: float
+    least: float  # of `everyone`, without noise
+    after: bool = False  # wider because of earlier releases
+
+    @property
+    def pointless(self) -> bool:
+        """Would a higher price hardly narrow the second range?"""
+        return not self.after and self.least >= POINTLESS * self.everyone
+
+
+@remembered(512)
+def both_ranges(query: AnyQuery, past: Past = Past.NOTHING, reserve: Fraction = Fraction(0)) -> BothRanges | None:
+    """None for a question, or after releases, without a second range."""
+    here, everyone = _widths(query, past, reserve)
+    _, least = _widths(query.at(_NO_NOISE), past, reserve)
+    if here is None or everyone is None or least is None:
+        return None
+    return BothRanges(query.epsilon, query.facts.about, here, everyone, min(least, everyone), past != Past.NOTHING)
+
+
+@remembered(512)
+def _widths(query: AnyQuery, past: Past, reserve: Fraction) -> tuple[float | None, float | None]:
+    raw = query.supposed_draw()
+    if raw is None or not isinstance(query, Averaged):
+        return None, None
+    answer = query.finish(raw)
+    found, _ = beyond.claimed(query, answer, raw, past, reserve)
+    if found is None:
+        return None, None
+    scale = {"count": Fraction(100, query.facts.about), "amount": Fraction(1, query.facts.about)}
+    factor = float(scale.get(query.answer_kind, Fraction(1)))
+    return _half(answer.interval) * factor, _half(found)
+
+
+def _half(interval: Json) -> float:
+    """Half of the width of a range, or of the widest of several."""
+    ranges = interval.values() if isinstance(interval, dict) else [interval]
+    return max(float(high - low) for low, high in ranges) / 2
+
+
+def as_sample(query: AnyQuery) -> AnyQuery | None:
+    """The question of the same table, were its people a random sample; None if they have several rows each."""
+    if query.facts.unit != Unit.rows():
+        return None
+    try:
+        return replace(query, facts=replace(query.facts, sample=True))
+    except AllowanceError:
+        return None
+
+
+def along_epsilon(query: AnyQuery) -> list[BothRanges]:
+    steps = (query.epsilon * Fraction(3) ** (step - _STEPS // 2) for step in range(_STEPS))
+    found = [both_ranges(query.at(epsilon)) for epsilon in steps if epsilon >= LEAST_EPSILON]
+    return [one for one in found if one is not None]
+
+
+def along_people(query: AnyQuery) -> list[BothRanges]:
+    sizes = dict.fromkeys(max(query.facts.about * 4 ** (step) // 4 ** (_STEPS // 2), 10) for step in range(_STEPS))
+    found = [both_ranges(query.of_size(people)) for people in sizes]
+    return [one for one in found if one is not None]
+
+
+def crossing(points: Sequence[BothRanges]) -> BothRanges | None:
+    """The first point, from the most noise on, at which the first range is no wider than the sample alone allows."""
+    return next((point for point in points if point.here <= point.least), None)

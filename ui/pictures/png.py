@@ -69,7 +69,7 @@ def drawn(picture: str) -> bytes:
 def _draw(pen: ImageDraw.ImageDraw, group: ElementTree.Element, scale: int, faint: bool) -> None:
     for shape in group:
         kind, name = shape.tag, shape.get("class", "")
-        at = {key: float(value) * scale for key, value in shape.items() if key in _LENGTHS}
+        at = {side: float(value) * scale for side, value in shape.items() if side in _LENGTHS}
         if kind == "g":
             _draw(pen, shape, scale, faint or name == "faint")
         elif kind == "rect":

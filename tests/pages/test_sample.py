@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import streamlit as st
 from helpers_declare import Page
 from helpers_page import open_page
 
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.messages.language import speaking
+from dpengine.released.compare import difference_of
+from ui.answers import picked
 from ui.api import serialize
 from ui.parts import exports
 from ui.shell.state import workspace
@@ -72,6 +75,25 @@ def test_bars_have_a_column_and_a_sum_an_average(tmp_path: Path) -> None:
     told = "".join(part.proto.body for part in page.get("html"))
     assert say("sample.column.all_percent") in told and say("sample.legend_bars", people=800) in told
     assert say("sample.several", chance="95") in range_words(bars)
+
+
+def test_two_groups_of_one_answer_differ_among_all_such_people_too(tmp_path: Path) -> None:
+    table = survey(tmp_path)
+    bars = table.ask(table.query("histogram", column="smokes", epsilon="0.5"))
+    low, high = difference_of(bars.population["yes"], bars.population["no"]) or (0.0, 0.0)
+    assert low < 0 < high  # one half each
+    st.session_state[picked._PICKED] = [(bars.request_id, "yes"), (bars.request_id, "no")]
+    told = picked._beyond(table)
+    assert "percentage points" in told and "there may be none" in told
+    st.session_state[picked._PICKED] = [(bars.request_id, "yes"), ("another", "")]
+    assert picked._beyond(table) == ""
+
+
+def test_the_most_common_value_is_nearly_the_most_common_of_all(tmp_path: Path) -> None:
+    table = survey(tmp_path)
+    answer = table.ask(table.query("top_item", column="smokes", epsilon="1"))
+    assert answer.beyond == "first" and 0 == answer.population[0] < answer.population[1] < 20
+    assert "unless another is more common by less than" in range_words(answer)
 
 
 def test_where_nothing_can_be_claimed_one_sentence_says_so(tmp_path: Path) -> None:

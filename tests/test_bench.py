@@ -111,6 +111,16 @@ def test_a_slider_that_changes_nothing_is_not_timed() -> None:
         whatif.moved(app, "e2", "0.2")
 
 
+def test_pages_that_nobody_opened_are_no_result(capsys: pytest.CaptureFixture[str]) -> None:
+    work = {pages.EMPTY: 0.1, "ask": 0.12}
+    assert pages.told(work, {"ask": [0.5]}) == 0
+    assert pages.told(work | {"ask": 0.2}, {"ask": [0.5]}) == 1 and "more than 1.5 times" in capsys.readouterr().out
+    assert pages.told(work, {"ask": [0.5, 2.5]}) == 1 and "more than 2 s" in capsys.readouterr().out
+    for broken in (({}, {}), ({pages.EMPTY: 0.1}, {}), (work, {}), (work, {"ask": []})):
+        with pytest.raises(SystemExit):
+            pages.told(*broken)
+
+
 def test_words_that_nobody_read_are_no_result(capsys: pytest.CaptureFixture[str]) -> None:
     read = [words.Screen(name, "two words", "and two more") for name in words.SCREENS]
     assert words.told({"en": read, "sl": read}) == 0 and " 14" in capsys.readouterr().out  # four screens, 3½ words each

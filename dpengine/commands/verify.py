@@ -4,6 +4,9 @@ receipt. The exit code is 1 if something is not valid.
 RECEIPT is a receipt as JSON, or a file with one on each line. LEDGER is a workspace's ledger.sqlite, a copy of it, or
 the export as JSON lines; or the word ALLOWANCE_LEDGER, for the ledger in the database of that setting. (An address on
 the command line would show its password to everybody on the machine.) It is only read.
+
+`verify --kept` also compares the kept counts of large tables (statistics/kept.py) with a scan of their rows. It says
+whose differ, and nothing about them.
 """
 
 from __future__ import annotations
@@ -20,12 +23,14 @@ from dpengine.ledger.chain import verify
 from dpengine.ledger.exports import opened
 from dpengine.ledger.opening import opened_anywhere
 from dpengine.messages import say
+from dpengine.workspace import Workspace
 
 
 def main(arguments: list[str]) -> int:
     home, rest = place_of(arguments)
-    if not rest:
-        return whole(home_of(["--home", home])[0])
+    if not rest or rest == ["--kept"]:
+        folder = home_of(["--home", home])[0]
+        return max(whole(folder), kept(folder) if rest else 0)
     if len(arguments) < 2 or any(argument.startswith("-") for argument in arguments):
         print(say("verify.usage"), file=sys.stderr)
         return 2
@@ -57,6 +62,17 @@ def whole(home: Path) -> int:
         verdict = verify(rows)
     print(verdict.sentence)
     return 0 if verdict.ok else 1
+
+
+def kept(home: Path) -> int:
+    """Do the kept counts of every table follow from its rows?"""
+    workspace = Workspace(home)
+    try:
+        differing = workspace.differing_counts()
+    finally:
+        workspace.close()
+    print(say("verify.kept_differ", tables=differing) if differing else say("verify.kept_agree"))
+    return 1 if differing else 0
 
 
 def _bytes(path: Path) -> bytes:

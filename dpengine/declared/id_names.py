@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import pairwise
 
 from dpengine.declared.facts import Facts
@@ -63,6 +64,7 @@ def surely_numbers_people(name: str) -> bool:
     return _numbers(name, maybe=False)
 
 
+@lru_cache(maxsize=4096)
 def _numbers(name: str, maybe: bool) -> bool:
     words = [word for word in _folded(name) if word != "s"]  # pupil's
     whole, own = "_".join(words), [*_OWN, *(_MAYBE_OWN if maybe else ())]
@@ -88,10 +90,11 @@ def naming_people(names: Iterable[str]) -> list[str]:
     return [name for name in names if name not in numbered and len(words := _folded(name)) == 1 and words[0] in PERSON]
 
 
-def _folded(name: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def _folded(name: str) -> tuple[str, ...]:
     """The words of a name, in small plain letters; PatNr is two."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     plain = "".join(
         letter for letter in unicodedata.normalize("NFKD", parted.lower()) if not unicodedata.combining(letter)
     )
-    return re.findall(r"[a-z]+", plain)
+    return tuple(re.findall(r"[a-z]+", plain))

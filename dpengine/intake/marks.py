@@ -25,6 +25,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -130,6 +131,12 @@ def address_mark(place: Sequence[str], secret: bytes) -> str:
     return hmac.new(secret, b"allowance: address" + json.dumps(list(place)).encode("ascii"), hashlib.sha256).hexdigest()
 
 
+@cache
+def _calculator() -> duckdb.DuckDBPyConnection:
+    """Opened once: that takes longer than to hash a small table. It holds no rows but while a cursor hashes them."""
+    return duckdb.connect(config=SETTINGS | {"threads": 1})
+
+
 class RowMarks:
     """Adds up the hashes of rows while they are loaded, some at a time and in any order: one sum for each part of a
     table that came in several files, and the mark of all. Other threads hash while this one reads."""
@@ -140,14 +147,12 @@ class RowMarks:
         self._sums = [[0] * (1 + LANES) for _ in range(parts)]
         self._worker = ThreadPoolExecutor(THREADS)
         self._waiting: deque[tuple[int, Future[list[int]]]] = deque()
-        self._database = duckdb.connect(config=SETTINGS | {"threads": 1})
 
     def __enter__(self) -> RowMarks:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._worker.shutdown(wait=True, cancel_futures=True)
-        self._database.close()
 
     def add(self, part: int, cells: Sequence[Arrow]) -> None:
         """Texts, column by column; NULL is an empty cell."""
@@ -171,7 +176,7 @@ class RowMarks:
         """The number of rows that are not empty, and the sums of the four parts of their hashes."""
         import pyarrow.compute as pc  # slow to import
 
-        database = self._database.cursor()
+        database = _calculator().cursor()
         texts = row_texts(cells, database)
         texts = texts.filter(pc.not_equal(texts, ""))
         try:

@@ -1,4 +1,4 @@
-"""The ledger's SQLite file: its tables and triggers, one connection per thread, our sentences for SQLite's errors."""
+"""The ledger's SQLite file: its tables and triggers, connections for its threads, our sentences for SQLite's errors."""
 
 from __future__ import annotations
 
@@ -197,6 +197,7 @@ SCHEMA: tuple[str, ...] = (
 )
 
 T = TypeVar("T")
+_WAITING = 8  # connections of ended threads
 _KEPT = 500  # cached reads of a connection, until something is written
 
 # fullfsync: without it macOS lets the disk keep a commit in its own memory. It has no effect elsewhere.
@@ -265,14 +266,14 @@ def import_library() -> None:
 
 
 class Handle:
-    """One thread's connection, closed with its thread."""
+    """A connection, used by one thread at a time, with what it has read."""
 
     def __init__(self, path: Path, wait: float) -> None:
         # mode=rw: if the ledger file is gone, SQLite must not create an empty one in its place.
         connection = sqlite3.connect(
             f"{path.as_uri()}?mode=rw", uri=True, timeout=wait, isolation_level=None, check_same_thread=False
         )
-        self.pid = os.getpid()
+        self.pid, self._file = os.getpid(), _identity(path)
         self.close = weakref.finalize(self, _close, connection, self.pid)
         for pragma in _PRAGMAS:
             connection.execute(pragma)
@@ -283,6 +284,10 @@ class Handle:
         self.db = SqliteDatabase(connection, execute_plugins=False)
         self._read: dict[tuple[str, ...], object] = {}
         self._as_of: tuple[int, int] | None = None
+
+    def of(self, path: Path) -> bool:
+        """May this process still use it for the file that is there now?"""
+        return self.pid == os.getpid() and self._file == _identity(path) and not self.db.conn.in_transaction
 
     def kept(self, key: tuple[str, ...], read: Callable[[SqliteDatabase], T]) -> T:
         """A cached read, valid until somebody writes: a page asks for the same sums many times. Nothing is decided by
@@ -297,6 +302,26 @@ class Handle:
         if as_of == self._as_of:  # a read inside `read` may have cached a newer state; this value is older
             self._read[key] = value
         return value
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+class _Lent:
+    """A connection while its thread lives. Pages are drawn by one short thread after another, so an ended thread's
+    connection waits for the next thread, and so does what it has read."""
+
+    def __init__(self, handle: Handle, waiting: list[Handle]) -> None:
+        self.handle, self._waiting = handle, waiting
+
+    def __del__(self) -> None:
+        if len(self._waiting) < _WAITING:
+            self._waiting.append(self.handle)
 
 
 _inherited: list[sqlite3.Connection] = []
@@ -320,6 +345,7 @@ class LedgerFile:
         self._wait = wait
         self._local = threading.local()
         self._handles: weakref.WeakSet[Handle] = weakref.WeakSet()
+        self._waiting: list[Handle] = []
         self._lock = threading.Lock()
         with own_errors():
             refuse_holes(self.path)
@@ -339,19 +365,27 @@ class LedgerFile:
     @contextmanager
     def reading(self) -> Iterator[SqliteDatabase]:
         with own_errors():
-            handle: Handle | None = getattr(self._local, "handle", None)
-            if handle is None or handle.pid != os.getpid():
-                handle = Handle(self.path, self._wait)
-                with self._lock:
-                    self._handles.add(handle)
-                self._local.handle = handle
-            yield handle.db
+            lent: _Lent | None = getattr(self._local, "lent", None)
+            if lent is None or lent.handle.pid != os.getpid():
+                lent = self._local.lent = _Lent(self._handle(), self._waiting)
+            yield lent.handle.db
+
+    def _handle(self) -> Handle:
+        with self._lock:
+            while self._waiting:
+                handle = self._waiting.pop()
+                if handle.of(self.path):
+                    return handle
+        handle = Handle(self.path, self._wait)
+        with self._lock:
+            self._handles.add(handle)
+        return handle
 
     def kept(self, key: tuple[str, ...], read: Callable[[SqliteDatabase], T]) -> T:
-        """Reads once for each thread, until something is written."""
+        """Reads once for each connection, until something is written."""
         with self.reading():
-            handle: Handle = self._local.handle
-            return handle.kept(key, read)
+            lent: _Lent = self._local.lent
+            return lent.handle.kept(key, read)
 
     def refuse_full(self) -> None:
         """Called before a charge or an opening. Rows that end one, an answer or a seal, may use the last space."""
@@ -395,6 +429,7 @@ class LedgerFile:
         """Close every thread's connection. A later call opens a new one."""
         with self._lock:
             handles, self._handles, self._local = list(self._handles), weakref.WeakSet(), threading.local()
+            self._waiting = []
         for handle in handles:
             handle.close()
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from dpengine.accountant.budget import Budget
@@ -36,10 +37,10 @@ from dpengine.ledger.opening import open_ledger
 from dpengine.ledger.owner_rows import closed_kind
 from dpengine.ledger.people_rules import owns
 from dpengine.ledger.rows import rows_of_a_person
+from dpengine.statistics import kept
 from dpengine.statistics.engines import Coded
 from dpengine.statistics.engines.choose import Engines
 from dpengine.statistics.engines.duck import read_columns
-from dpengine.statistics.kept import LEAST_ROWS
 from dpengine.statistics.raw_needs import Crowded, Different, RawNeed, RawStatistic
 from dpengine.storage import arrivals, matches, redeclare, sources
 from dpengine.storage.arrivals import Arriving
@@ -132,13 +133,24 @@ class DeclaredTables:
     def kept(self, record: Record) -> Path | None:
         """Where a large table's counts are kept; None for a small one, by its declared number of people."""
         most = record.about * Unit.from_json(record.unit).at_most
-        return self.folder / "tables" / record.folder / f"coded-{record.version}" if most >= LEAST_ROWS else None
+        return self.folder / "tables" / record.folder / f"coded-{record.version}" if most >= kept.LEAST_ROWS else None
 
     def _keep(self, record: Record, schema: Schema) -> None:
         """Count the columns of a large table, if its rows lie here: elsewhere a column is counted when first asked."""
-        coded, kept = self.coded(record), self.kept(record)
-        if kept is not None and isinstance(coded, Path):
-            self.engine.keep(coded, schema, kept)
+        coded, place = self.coded(record), self.kept(record)
+        if place is not None and isinstance(coded, Path):
+            self.engine.keep(coded, schema, place)
+
+    def differing_counts(self) -> list[str]:
+        """The tables with kept counts that do not follow from their rows: a test of oneself, for an operator."""
+        closed, wrong = self.closed(), []
+        for record in self.tables():
+            place = self.kept(record)
+            if place is not None and record.name not in closed:
+                coded, schema = self.coded(record), self.schema_of(record)
+                if kept.differing(place, schema, partial(self.engine.read, coded=coded, schema=schema)):
+                    wrong.append(record.name)
+        return wrong
 
     def refuse_damaged(self, record: Record) -> None:
         """Called before a charge: is the coded file complete? That reveals nothing about its rows."""

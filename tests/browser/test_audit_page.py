@@ -17,7 +17,7 @@ def test_from_what_if_to_a_broken_twin_and_back_by_a_link(
     go(page, "/whatif?q=histogram")
     page.get_by_role("link", name="Check it yourself: watch this on two made-up tables").click()
     page.get_by_role("heading", name="Broken on purpose").wait_for()
-    page.get_by_text("All bars have noise, but that there is a bar says that somebody is in it.").wait_for()
+    page.get_by_text("All bars have noise, but a bar’s presence says that somebody is in it.").wait_for()
     settled(page)
     kind(page)
     assert page.locator(".js-plotly-plot").count() == 2

@@ -40,7 +40,7 @@ def test_two_harmless_questions_and_on_to_the_next(page: Any) -> None:
 
 def test_names_taken_off_are_found_again_until_the_release_is_private(page: Any) -> None:
     go(page, "/lessons")
-    page.get_by_role("button", name="Take the names off").click()
+    page.get_by_role("button", name="Even without names").click()
     page.get_by_text("the program finds 277 on a roll").wait_for()
     assert page.locator(".linked td.found").count() > 0
     page.get_by_role("slider").press("Home")

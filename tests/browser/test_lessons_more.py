@@ -50,7 +50,7 @@ def test_through_the_lessons(page: Any, open_page: Callable[..., Any], server: A
     settled(page)
     shot(page, "lesson-6-theorem")
 
-    following(page, "However many films you like, you move each by one")
+    following(page, "You move each film by one at most")
     first = page.locator(SAYS).first.inner_text()
     shot(page, "lesson-7")
     slide(page, 7, "size", "End")
@@ -59,7 +59,7 @@ def test_through_the_lessons(page: Any, open_page: Callable[..., Any], server: A
     shot(page, "lesson-7-many")
 
     following(page, "Do a hundred questions leak a hundred times as much?")
-    says(page, "but some mislead")
+    says(page, "But some mislead")
     shot(page, "lesson-8")
     slide(page, 8, "questions", "End")
     says(page, "If all 1,000 answers pointed the same way they would leak ε = 50")

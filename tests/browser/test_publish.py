@@ -25,12 +25,12 @@ def taken(page: Any, button: str, folder: Path) -> Path:
 @pytest.mark.long
 def test_a_table_is_published_taken_away_and_asked_of(page: Any, phone: Any, server: Any, tmp_path: Path) -> None:
     go(page, WANTED)
-    page.get_by_role("heading", name="Publish a table that may be given away").wait_for()
+    page.get_by_role("heading", name="Publish a table").wait_for()
     page.get_by_text("Made-up rows, before and after").wait_for()
     kind(page)
     shot(page, "publish")
     page.get_by_role("button", name="Publish — takes").click()
-    page.get_by_role("heading", name="Take it away").wait_for()
+    page.get_by_role("heading", name="Download").wait_for()
     settled(page)
     table = table_of(page, server)
     [answer] = table.publications()

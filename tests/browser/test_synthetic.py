@@ -21,7 +21,7 @@ def test_a_synthetic_table_is_made_and_asked_of(page: Any, phone: Any, server: A
     kind(page)
     shot(page, "synthetic")
     page.get_by_role("button", name="Make it — takes").click()
-    page.get_by_role("heading", name="Take it away").wait_for()
+    page.get_by_role("heading", name="Download").wait_for()
     settled(page)
     table = table_of(page, server)
     [answer] = table.syntheses()

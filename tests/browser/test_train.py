@@ -108,7 +108,7 @@ def test_a_model_is_read_off_figures_and_another_costs_nothing(
     go(page, model)
     phone.context.add_cookies(page.context.cookies())
     go(phone, page.url.replace("target=has_car", "target=district") + "&lang=sl")
-    phone.get_by_role("heading", name="Kaj gre skupaj s stolpcem district").wait_for()
+    phone.get_by_role("heading", name="Kaj je povezano s stolpcem district").wait_for()
     no_sideways_scrolling(phone)
     assert not violations(phone)
     assert re.findall(r"[\d.,]+ %", meter(phone))[0] == re.findall(r"[\d.,]+ %", left)[0], "another model costs"

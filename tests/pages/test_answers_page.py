@@ -168,7 +168,7 @@ def test_printed_ranges_are_rounded_outwards(clinic: dp.Table, lang: str) -> Non
 def test_a_card_is_the_same_in_the_report(clinic: dp.Table) -> None:
     answer = bars(clinic)
     told = report.html(clinic, (1, "0" * 64), "2026-11-15T10:00:00")
-    assert card_words(answer, "1. ") in told and "each answer alone" in plain(told).lower()
+    assert card_words(answer, "1. ") in told and "own noise" in plain(told).lower()
 
 
 def test_what_is_copied_has_its_range_and_its_receipt(clinic: dp.Table) -> None:

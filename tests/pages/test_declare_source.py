@@ -110,7 +110,7 @@ def test_a_lake_is_offered_where_spark_is_and_described_by_its_schema(
     page = Page()
     page.run()
     for what, spark, told in (
-        ("", "", "one of the two"),
+        ("", "", "Name either"),
         ("/data/*.parquet", "yarn", "not the address of a Spark"),
         ("care.visits", "", ""),
     ):

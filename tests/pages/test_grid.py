@@ -55,10 +55,10 @@ def test_shares_by_row_and_by_column_cost_nothing(table: dp.Table) -> None:
 @pytest.mark.parametrize("request_id", ["open-crossed", "open-bars"])
 def test_other_and_no_answer_are_hidden_on_wish_and_the_file_has_all(open_lists: dp.Table, request_id: str) -> None:
     app = open_page("ask", table="lists", answer=request_id)
-    assert "Not shown here" not in html_of(app)
+    assert "Not shown:" not in html_of(app)
     app.toggle(key="hide-answer").set_value(True).run()
     assert not app.exception
-    assert "Not shown here" in html_of(app)
+    assert "Not shown:" in html_of(app)
     grids = [one.proto.body for one in app.get("html") if 'class="plain grid"' in one.proto.body]
     assert not [grid for grid in grids if ">no answer</th>" in grid or ">other</th>" in grid]
 

@@ -120,11 +120,11 @@ def test_no_such_lesson_is_the_overview(text: str) -> None:
 TITLES = {
     1: "Two harmless questions",
     2: "Ask often enough",
-    3: "Safe once, broken twice",
+    3: "Safe once, not twice",
     4: "Two worlds must look alike",
     5: "One person can move the median",
     6: "A loaded die",
-    7: "However many films",
+    7: "You move each film",
     8: "Do a hundred questions",
     9: "Why asking many questions",
     10: "The bars are noisy",

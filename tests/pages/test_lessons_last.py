@@ -114,7 +114,7 @@ def test_a_step_far_too_long_leaves_the_set_every_time_and_the_average_is_better
     found = descent.walk(descent.Settings(F(1), 20, 30), None, Told())
     assert found.put_back == 20 and found.down[0] > 0.9 > 0.1 > found.down[1]
     told = view(12, length="30", epsilon="10")
-    assert "of the steps at ε = 1 led out of the dashed line" in told.two
+    assert "of the steps at ε = 1 crossed the dashed line" in told.two
 
 
 def test_the_map_is_the_valley() -> None:

@@ -261,7 +261,7 @@ def test_a_share_of_next_to_nothing_is_doubted_where_its_list_was_never_checked(
     table = home.add_table("otherwise", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6"))
     asked = table.ask(table.query("proportion", of=[["sex", "in", ["moški"]]], epsilon="2"))
     told = plain(html_of(open_page("ask", table="otherwise", answer=asked.request_id)))
-    assert "Hardly anybody. Either it is so, or cells of sex are written otherwise" in told
+    assert "Hardly anybody. Either that is true, or cells of sex are spelled differently" in told
     rest = table.ask(table.query("proportion", of=[["sex", "in", ["other"]]], epsilon="2"))
     assert "Hardly anybody" not in plain(html_of(open_page("ask", table="otherwise", answer=rest.request_id)))
     table.ask(table.query("fit_checks", columns=["sex"], epsilon="5"))

@@ -85,16 +85,16 @@ def test_before_it_is_bought_the_page_says_what_it_is_worth(tables: dict[str, dp
     before = charges(tables)
     app = opened(table="rows", columns=COLUMNS, epsilon="1")
     text = said(app)
-    assert "Measured: each column, and every two of them together, 3 tables of counts" in text
+    assert "Measured: each column and every two together, 3 tables of counts" in text
     assert "Where such a count says 60, the truth is between" in text and "averages" not in text
     assert "Nothing is promised about it" in text and "Not for rare cases" in text
-    assert "It will have 600 rows, as many as your table, which is public" in text
+    assert "It will have 600 rows, like your table" in text
     assert len(buttons(app)) == 1 and not buttons(app)[0].disabled and charges(tables) == before
-    assert "the number itself is secret" in said(opened(table="secret", columns=COLUMNS, epsilon="1"))
+    assert "their number is secret" in said(opened(table="secret", columns=COLUMNS, epsilon="1"))
     text = said(opened(table="rows", columns='["many0", "many1", "many2", "pay"]', epsilon="0.1"))
-    assert "every two of them together" in text, "all six pairs would be chosen of six"
+    assert "every two together" in text, "all six pairs would be chosen of six"
     text = said(opened(table="rows", columns='["many0", "many1", "many2", "pay", "colour"]', epsilon="0.1"))
-    assert "pairs and triples. These are too many to measure all at this spend" in text
+    assert "pairs and triples. This spend cannot measure all" in text
     assert "Choose fewer columns, or a larger spend." in text and "So do averages" not in text, "it is noise"
     text = said(opened(table="rows", columns='["pay", "colour"]', epsilon="1"))
     assert "So do averages of pay, of which" in text
@@ -103,13 +103,13 @@ def test_before_it_is_bought_the_page_says_what_it_is_worth(tables: dict[str, dp
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"columns": '["colour"]'}, "Choose between 2 and 60 different columns"),
+        ({"columns": '["colour"]'}, "Choose from 2 to 60 different columns"),
         ({"made": "nobody"}, "not a synthetic table"),
         *(
             pytest.param(*case, marks=pytest.mark.long)
             for case in (
                 ({"epsilon": "30"}, "costs more than"),
-                ({"columns": "[]"}, "Choose between 2 and 60 different columns"),
+                ({"columns": "[]"}, "Choose from 2 to 60 different columns"),
                 ({"epsilon": "NaN"}, "ε"),
                 ({"table": "numbers"}, "needs two columns"),
                 ({"never": '[[["many0", "in", ["v1"]]]]'}, "which is not among the chosen columns"),
@@ -191,7 +191,7 @@ def test_a_click_makes_it_on_the_worker_and_the_address_finds_it(tables: dict[st
     assert "made-up rows of 2 columns" in text and "What was measured, and what the rows say" in text
     assert "too few pairs to leave some out" in text and len(table.history()) == before + 2
     both = said(opened(table="secret", made=request, of="colour × =size"))
-    assert "The band is where the truth is" in both and "of these 4 figures of the rows are inside" in both
+    assert "The band holds the truth" in both and "of these 4 figures are inside" in both
     found = workspace.job(request).answer
     assert found is not None
     made = table.synthetic(found)
@@ -220,14 +220,14 @@ def test_what_was_chosen_is_told_and_what_was_not_has_no_promise(tables: dict[st
     names = " × ".join(made.look.cells[place] for place in left)
     where = {"table": "rows", "made": found.request_id}
     text = said(opened(**where, of=names))
-    assert "were not measured together" in text and "of pairs that were not chosen the fit is likely nearer" in text
+    assert "were not measured together" in text and "pairs not chosen are likely fitted better" in text
     threes = sum(len(part) == 3 for part in made.look.marginals)
     many = f"{len(pairs)} of 10 pairs of columns" + (f" and {threes} three" if threes else "")
     assert f"Measured: each column, and {many}" in text and "up to" not in text
     assert f"Counted with noise: each column, and {many}" in text
     lost = text[text.index("What it does not keep") :]
     assert f"How {10 - len(pairs)} of the 10 pairs of columns" in lost and names in lost
-    assert "How three columns go together" in lost and "may be noise and not occur in your table" in lost
+    assert "How three columns go together" in lost and "may be noise and absent from your table" in lost
     answers = said(opened("answers", table="rows"))
     lost = f"Not kept: how {10 - len(pairs)} of 10 pairs of columns go together; how three columns go together"
     assert lost in answers and lost in card_sentence(found)

@@ -176,7 +176,7 @@ def test_if_only_some_are_honest_the_exact_delta_is_told_and_what_mends_it() -> 
     assert f"With 500 honest people the shuffled pile keeps δ = {power_of_ten(left)}, not 10⁻⁶" in text
     words = lesson_trust.coin_words
     assert f"come up with chance {words(coin)} instead of {words(query.chance)}" in text
-    assert "This is an assumption that you choose and nobody can check" in text
+    assert "You choose this assumption and nobody can check it" in text
     kept = plain(lesson(look="honest", people="1000", honest="100"))
     assert "With 1,000 honest people the shuffled pile keeps its promise" in kept
     assert "No coin keeps the promise with 10 honest people" in plain(lesson(look="honest", people="1000", honest="1"))

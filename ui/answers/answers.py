@@ -138,7 +138,8 @@ ul.glance em { display: block; font-style: normal; font-weight: 400; color: var(
 ul.glance span { color: var(--take); white-space: nowrap; }
 @media (max-width: 640px) {
   [data-testid="stHtml"] ul.glance li { grid-template-columns: minmax(0, 1fr) auto; }
-  ul.glance a { grid-column: 1 / -1; }
+  [data-testid="stHtml"] ul.glance a { grid-column: 1 / -1; display: inline-flex;
+    align-items: center; min-height: 44px; }
 }
 </style>"""
 

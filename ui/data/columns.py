@@ -468,12 +468,25 @@ def untouched(draft: Draft, name: str) -> bool:
 
 
 def left_out(draft: Draft, names: list[str]) -> None:
-    """All of them on one line; a click uses one."""
-    with st.container(key="lines-out", horizontal=True, vertical_alignment="center", gap="small"):
-        st.html(f'<p class="muted">{escape(say("data.cards.left_out"))}</p>', width="content")
+    """Each with its three likely readings, one tap away, and a card for any other."""
+    with st.container(key="lines-out", gap=None):
+        st.html(f'<p class="muted">{escape(say("data.cards.left_out"))}</p>')
         for name in names:
-            key = f"{at(draft, name)}-open"
-            st.button(unmarked(name), key=key, type="tertiary", on_click=use, args=(draft, name))
+            key, place = at(draft, name), draft.names.index(name)
+            with st.container(key=f"out-{place}", horizontal=True, vertical_alignment="center", gap="small"):
+                st.button(unmarked(name), key=f"{key}-open", type="tertiary", on_click=use, args=(draft, name))
+                for number, reading in enumerate(presets.likely(name)):
+                    given = (draft, name, reading)
+                    st.button(_in_short(reading), key=f"{key}-likely-{number}", on_click=take, args=given)
+
+
+def _in_short(reading: Candidate) -> str:
+    """A reading in a few signs: “1–5”, “yes or no”, “Monday, ponedeljek”."""
+    if reading.kind == "yes_no":
+        return say("data.kind.yes_no")
+    if (usual := presets.RANGES.get(reading.preset or "")) is not None:
+        return unmarked(f"{local(usual.lower)}–{local(usual.upper)} {usual.measure}".strip())
+    return unmarked(", ".join(reading.like[:2]))
 
 
 def _line_html(draft: Draft, name: str, state: str, asks: bool) -> str:

@@ -115,6 +115,7 @@ RANGES: dict[str, Range] = {
     "percent": Range("0", "100", "1", "85", measure="%"),
     "score5": Range("1", "5", "1", "4"),
     "score10": Range("0", "10", "1", "8"),
+    "score20": Range("0", "20", "1", "14"),
     "money_month": Range("0", "10000", "10", "2500"),
     "money_year": Range("0", "200000", "100", "34000"),
     "gain": Range("0", "100000", "100", "1500"),
@@ -413,6 +414,63 @@ def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
         else Candidate("list", preset, LISTS[preset].samples)
         for preset in readings
     )
+
+
+# What an unclear name may stand for, the likeliest first: words or beginnings of words, and readings. A person picks
+# one by what its cells look like, so a wrong one only stands there in vain.
+_SHORT: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"q\d+\w*|item\d*|v\d+\w*|frage\d*|vpr\d*|likert\w*", ("agreement", "score5", "yes_no")),
+    (r"m(ar)?ks?|grades?|grd|gr|ocen\w*|not[ae]\w*|rat(e|ing)s?|stars?|satisf\w*|quality",
+     ("score5", "score10", "percent")),
+    (r"sc(ore)?s?|pts?|points?|tock\w*|tests?|exam\w*|g\d|result\w*|index", ("percent", "score10", "score20")),
+    (r"y(ea)?rs?|jahr\w*|let[oa]\w*|since", ("year", "school_years", "age")),
+    (r"ages?|yob|dob", ("age", "year", "percent")),
+    (r"amt|amount|cost\w*|pric\w*|fare\w*|fees?|paid|pay\w*|sum|val(ue)?|balance|znesek|cen[ae]|sal\w*|inc\w*|wage\w*|eur|usd",
+     ("amount", "money_month", "money_year")),
+    (r"n|no|num\w*|nr|cnt|count\w*|qty|tot(al)?|st|stev\w*|sib\w*|par\w*|kids?|child\w*|absen\w*|fail\w*|visits?",
+     ("people", "count", "days")),
+    (r"min(ute)?s?|dur\w*|wait\w*|time\w*|trajanje", ("minutes", "hours_day", "days")),
+    (r"hr?s?|hours?|ur", ("hours_day", "hours_week", "minutes")),
+    (r"d(ay)?s?|los|stay\w*|dni", ("days", "count", "hours_day")),
+    (r"ht|hgt|height\w*|cm", ("height_cm", "height_m", "count")),
+    (r"wt|wgt|weight\w*|kg|mass", ("weight_kg", "amount", "percent")),
+    (r"bp|sbp|dbp|sys|dia|press\w*|hr|pulse\w*", ("pressure", "percent", "count")),
+    (r"t(emp)?|tmp|temperat\w*", ("body_temp", "temperature", "percent")),
+    (r"dist\w*|km", ("kilometres", "minutes", "count")),
+    (r"is\w*|has\w*|flag\w*|\w*sup|yn|ind|default|activit\w*",
+     ("yes_no", "score5", "percent")),
+    (r"sx|gndr|gen(der)?|mf", ("sex", "yes_no", "score5")),
+    (r"cntry|ctry|nat\w*|land", ("countries", "continents", "yes_no")),
+    (r"mon(th)?s?|mth|mesec", ("months", "days", "count")),
+    (r"dow|wday|weekday\w*", ("weekdays", "score5", "yes_no")),
+    (r"edu\w*|\w*edu|school\w*|izob\w*", ("schooling", "school_years", "score5")),
+    (r"mar\w*|ms|\w*status|civil", ("marital", "yes_no", "employment")),
+    (r"job\w*|\w*job|work\w*|emp\w*|occ\w*", ("employment", "yes_no", "hours_week")),
+)  # fmt: skip
+_ANY = ("yes_no", "score5", "percent")
+_TEXTS = {*"surname lastname firstname remark remarks comment comments text description opis email mail phone".split()}
+LIKELY = 3
+
+
+def likely(name: str) -> tuple[Candidate, ...]:
+    """Three readings of a column whose name alone settles nothing; none for names of people, codes and remarks."""
+    words = fold(name)
+    if not words or {words[0], words[-1]} & {*_LABELS.split(), *_TEXTS} or words[-1] in _LABELS_LAST.split():
+        return ()
+    found: list[str] = []
+    for word in words:
+        for pattern, readings in _SHORT:
+            if re.fullmatch(pattern, word):
+                found += readings
+    return tuple(_reading(usual) for usual in list(dict.fromkeys((*found, *_ANY)))[:LIKELY])
+
+
+def _reading(usual: str) -> Candidate:
+    if usual == "yes_no":
+        return Candidate("yes_no", None, YES_NO.samples)
+    if usual in RANGES:
+        return Candidate("number", usual, (RANGES[usual].like,))
+    return Candidate("list", usual, LISTS[usual].samples)
 
 
 def measure(name: str, preset: str | None) -> str:

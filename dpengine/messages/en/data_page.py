@@ -207,6 +207,7 @@ SENTENCES: dict[str, str] = {
     "data.range.percent": "percent, 0 to 100",
     "data.range.score5": "score, 1 to 5",
     "data.range.score10": "score, 0 to 10",
+    "data.range.score20": "score, 0 to 20",
     "data.range.money_month": "money per month, 0 to 10,000",
     "data.range.money_year": "money per year, 0 to 200,000",
     "data.range.amount": "an amount, 0 to 10,000",

@@ -1,7 +1,9 @@
 """What is said of a receipt that is checked against a ledger, and the report to take away."""
 
 SENTENCES: dict[str, str] = {
-    "verify.usage": "To check the ledger: python -m dpengine verify [--home WORKSPACE]. To check receipts: python -m dpengine verify RECEIPT... LEDGER",
+    "verify.usage": "To check the ledger: python -m dpengine verify [--home WORKSPACE] [--kept]. To check receipts: python -m dpengine verify RECEIPT... LEDGER",
+    "verify.kept_agree": "The kept counts of all large tables agree with their rows.",
+    "verify.kept_differ": "Kept counts do not agree with the rows of: {tables}. Declare each of these tables anew on its page, which counts them again.",
     "verify.line.good": "verified      {file}: {sentence}",
     "verify.line.bad": "NOT VERIFIED  {file}: {sentence}",
     "verify.missing": "There is no such file; check its name.",

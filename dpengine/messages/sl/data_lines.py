@@ -9,7 +9,7 @@ SENTENCES: dict[str, str] = {
     "data.cards.sizes": "Napake (±) so za {people} oseb.",
     "data.cards.written": "Števila so zapisana kot {example}.",
     "data.cards.otherwise": "Ni tako?",
-    "data.cards.left_out": "Izpuščeno. Dotaknite se in dodajte:",
+    "data.cards.left_out": "Izpuščeno. Če želite dodati, se dotaknite, kakšne so celice, ali imena:",
     "data.cards.to_find": "Ko bo tabela dodana, bo za del proračuna mogoče poiskati vsebino {many} {many|stolpca|stolpcev|stolpcev|stolpcev}. Kupljeno še ni nič; prej boste videli ceno.",
     "data.cards.waiting": "Še ni določeno: {columns}. Stolpec lahko opišete tudi pozneje.",
     "data.cards.leave": "Za zdaj {many|ga|ju|jih|jih} izpusti",

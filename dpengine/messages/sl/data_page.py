@@ -207,6 +207,7 @@ SENTENCES: dict[str, str] = {
     "data.range.percent": "odstotki, 0 do 100",
     "data.range.score5": "ocena, 1 do 5",
     "data.range.score10": "ocena, 0 do 10",
+    "data.range.score20": "ocena od 0 do 20",
     "data.range.money_month": "denar na mesec, 0 do 10.000",
     "data.range.money_year": "denar na leto, 0 do 200.000",
     "data.range.amount": "znesek, 0 do 10.000",

@@ -2,6 +2,8 @@
 
 SENTENCES: dict[str, str] = {
     "verify.usage": "Preveriti knjigo: python -m dpengine verify [--home MAPA]. Preveriti potrdila: python -m dpengine verify POTRDILO... KNJIGA",
+    "verify.kept_agree": "Shranjena števila vseh velikih tabel se ujemajo z vrsticami.",
+    "verify.kept_differ": "Shranjena števila se ne ujemajo z vrsticami v: {tables}. Vsako od teh tabel na njeni strani napovejte na novo; tedaj se preštejejo znova.",
     "verify.line.good": "preverjeno    {file}: {sentence}",
     "verify.line.bad": "NI POTRJENO   {file}: {sentence}",
     "verify.missing": "Take datoteke ni; preverite ime.",

@@ -9,6 +9,7 @@ import threading
 from collections import Counter
 from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -144,10 +145,49 @@ def test_each_thread_has_its_own_connection_and_none_is_left_open(tmp_path: Path
         for thread in threads:
             thread.join()
         assert ledger.standing("b").charges == 20 and ledger.verify().ok
-        assert len(ledger._file._handles) == 1  # those of ended threads are gone
+        assert len(ledger._file._handles) <= 5
         ledger.close()
         assert not (tmp_path / "ledger.sqlite-wal").exists()  # SQLite removes it with the last connection
         assert ledger.standing("b").charges == 20  # and a later call opens a new one
+
+
+def test_one_thread_after_another_uses_the_same_connection_and_what_it_has_read(tmp_path: Path) -> None:
+    with opened(tmp_path, WIDE) as ledger:
+        seen: list[int] = []
+
+        def look() -> None:
+            seen.append(ledger.standing("b").charges)
+
+        def in_a_thread() -> None:
+            thread = threading.Thread(target=look)
+            thread.start()
+            thread.join()
+
+        for _ in range(12):
+            in_a_thread()
+        assert len(ledger._file._handles) == 2  # with this thread's own
+        with patch.object(ledger_module, "sound_rows", side_effect=AssertionError):
+            in_a_thread()  # nothing is read again
+        ledger.reserve(**ask("one"))
+        in_a_thread()
+        assert seen == [0] * 13 + [1]
+
+
+def test_a_waiting_connection_is_not_used_for_another_file_in_its_place(tmp_path: Path) -> None:
+    """Of the same content: an older one is refused, whichever connection looks."""
+    with opened(tmp_path, WIDE) as ledger:
+        thread = threading.Thread(target=ledger.standing, args=("b",))
+        thread.start()
+        thread.join()
+        (waiting,) = ledger._file._waiting
+        copy = tmp_path / "copy.sqlite"
+        with sqlite3.connect(tmp_path / "ledger.sqlite") as db:
+            db.execute("VACUUM INTO ?", [str(copy)])
+        db.close()
+        assert waiting.of(ledger._file.path)
+        copy.replace(tmp_path / "ledger.sqlite")
+        assert not waiting.of(ledger._file.path)
+        waiting.close()
 
 
 @pytest.mark.parametrize(("version", "code"), [(VERSION + 1, "workspace.newer"), (VERSION - 1, "workspace.older")])

@@ -138,7 +138,7 @@ def test_conditions_in_words(given: list[Any], sentence: str) -> None:
 def test_the_words() -> None:
     visits = Unit.column("patient", at_most=3)
     assert said("sum", visits, column="amount") == (
-        "Counted as declared: at most 3 rows of each patient count, and none without one; "
+        "Counted as declared: at most 3 rows of each patient count; rows without one do not; "
         "amount above 300 counts as 300, below 0 as 0."
     )
     assert said("histogram", visits, column="held") == (

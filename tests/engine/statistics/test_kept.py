@@ -31,7 +31,6 @@ from dpengine.statistics.distributions import Distribution, GroupDistributions, 
 from dpengine.statistics.engines.choose import Engines
 from dpengine.statistics.need import Needs, Spread
 from dpengine.statistics.view import WEIGHT
-from dpengine.storage import declared_tables
 
 SCHEMA = Schema({"x": Number(0, 9), "c": Category(["a", "b"]), "y": Number(0, 4)})
 SIZES = {"x": 10, "c": 4, "y": 5}
@@ -121,7 +120,7 @@ def test_only_public_facts_decide_what_is_kept() -> None:
 
 @pytest.fixture
 def every_table_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(declared_tables, "LEAST_ROWS", 0)
+    monkeypatch.setattr(kept, "LEAST_ROWS", 0)
 
 
 @pytest.mark.usefixtures("every_table_is_large")
@@ -142,6 +141,12 @@ def test_kept_counts_follow_the_declaration_and_go_with_the_rows(tmp_path: Path)
     assert names == {"coded-1.kept-0.parquet", "coded-1.kept-1.parquet"}
     assert all(path.stat().st_mode & 0o077 == 0 for path in folder.glob("*kept-*"))
     table.ask(table.query("mean", column="age", by="sex", epsilon="50"))
+    assert not workspace.differing_counts()
+    wrong = pq.read_table(folder / "coded-1.kept-1.parquet")
+    right = (folder / "coded-1.kept-1.parquet").read_bytes()
+    pq.write_table(wrong.slice(1), folder / "coded-1.kept-1.parquet")
+    assert workspace.differing_counts() == ["people"]
+    (folder / "coded-1.kept-1.parquet").write_bytes(right)
     assert (folder / "coded-1.kept-0-1.parquet").is_file()
     table.revise(dp.Schema({"age": dp.Number(0, 60), "sex": dp.Category(["f", "m"])}))
     table = workspace.table("people")

@@ -176,7 +176,7 @@ def test_a_median_is_bought_for_all_such_people(missing: int | None) -> None:
     wide, narrow = (catalogue["median"].build(fact, {"column": "x", "epsilon": "20"}) for fact in facts)
     assert wide.ways == () and wide.loss() == narrow.loss()
     chances = np.array([0.2, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05])  # the middle is at 3 | 4
-    missed = 0
+    missed = planted = 0
     for _ in range(60):
         counts = RANDOM.multinomial(300, chances)
         held = np.flatnonzero(counts)
@@ -197,7 +197,7 @@ def test_the_most_common_value_is_behind_by_no_more_than_it_says() -> None:
     facts = Facts("t", dp.Schema({"c": towns}), dp.Unit.rows(), "replace", 100, sample=True)
     query = catalogue["top_item"].build(facts, {"column": "c", "epsilon": "3"})
     chances = np.array([0.19] + [0.09] * 9)
-    missed = planted = 0
+    missed = 0
     for _ in range(60):
         counts = tuple(int(count) for count in RANDOM.multinomial(100, chances))
         raw = query.draw(counts, SystemCoins())

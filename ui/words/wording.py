@@ -12,7 +12,7 @@ from dpengine.core.printed import chance, measured, two_figures
 from dpengine.mechanisms.answer_state import APART, LIKELY, REST, leaders
 from dpengine.mechanisms.card import AnswerKind
 from dpengine.mechanisms.edges import at_end, named
-from dpengine.messages import say
+from dpengine.messages import called, say
 from dpengine.messages.numbers import day
 from ui.words import model_words, phrases
 from ui.words.figures import anything, figure, printable, printed, printed_range, rounded_range
@@ -37,6 +37,7 @@ def axis(query: dp.Query) -> str:
 
 def with_measure(name: str, measure: str) -> str:
     """A column's name with its unit of measurement, unless the name contains it."""
+    name = called(name)
     return f"{name} ({measure})" if measure and f"({measure})" not in name else name
 
 

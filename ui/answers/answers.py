@@ -14,7 +14,7 @@ from dpengine.asking.exports import ANSWER_COLUMNS, sentence_of
 from dpengine.ledger.rows import questions_of
 from dpengine.messages import say
 from dpengine.released.files import as_sheet, notebook_text, registry_file_name, registry_text
-from ui.answers import picked
+from ui.answers import picked, years
 from ui.ask import answer
 from ui.ledger import ledger_view, report
 from ui.ledger.ledger_view import now
@@ -175,6 +175,7 @@ def show(table: dp.Table) -> None:
     entries = table.history(PER_PAGE, first) if found is None else found[first : first + PER_PAGE]
     with slot:
         picked.show(table, entries)
+        years.show(table)
         if page == 1:
             show_glance(table, table.history(MOST) if found is None else found[:MOST])
         for start in range(0, len(entries), COLUMNS):

@@ -156,6 +156,10 @@ WORKSPACE: dict[str, tuple[bool, Call]] = {
     ),
     "has_source": (True, of_face(lambda s, f: f.has_source(MINE))),
     "bring_newer": (True, of_face(lambda s, f: unless_right("source.unknown", lambda: f.bring_newer(MINE, s.name())))),
+    "one_row_a_person": (
+        True,
+        of_face(lambda s, f: unless_right("summary.one_row", lambda: f.one_row_a_person(MINE, s.name(), {}))),
+    ),
     "seal": (True, of_face(lambda s, f: f.seal(MINE))),
     "forget": (True, of_face(lambda s, f: f.forget(MINE))),
 }
@@ -182,6 +186,10 @@ TABLE: dict[str, Call] = {
         for verb in "took left_before checks_before answer_of figures".split()
     },
     "answers": of_table(lambda s, t: t.answers(5)),
+    "declaration": of_table(lambda s, t: t.declaration()),
+    "readings": of_table(lambda s, t: t.readings("average x")),
+    "read": of_table(lambda s, t: t.read("average x")),
+    "completions": of_table(lambda s, t: t.completions("aver")),
     "fit_of": of_table(lambda s, t: t.fit_of("x")),
     "checks_of": of_table(lambda s, t: t.checks_of("none")),
     "checks_for": of_table(lambda s, t: t.checks_for([s.query])),

@@ -59,7 +59,10 @@ _COVERED = """() => {
     const row = strip.getBoundingClientRect();
     return [...document.querySelectorAll('.st-key-card-spend p')]
         .filter(p => !strip.contains(p) && p.matches('.warn, :has(> b)'))
-        .filter(p => { const at = p.getBoundingClientRect(); return at.bottom > row.top && at.top < row.bottom; })
+        .filter(p => {
+            const at = p.getBoundingClientRect();
+            return at.bottom > row.top && at.top < row.bottom && at.right > row.left && at.left < row.right;
+        })
         .map(p => p.innerText);
 }"""
 SOME = [["district", "in", ["Bridge"]]]

@@ -13,7 +13,9 @@
 
   const own = navigator.language;
   function tell(lang) {
-    const wanted = lang === "en" || own.startsWith(lang) ? own : lang;
+    const read = lang === "en" || own.startsWith(lang) ? own : lang;
+    // Right to left, a slider's thumb would be mirrored and its track would not: "left is more private" must stay true.
+    const wanted = /^(he|ar|fa|ur|yi)\b/.test(read) ? "en" : read;
     if (navigator.language === wanted) return;
     Object.defineProperty(navigator, "language", { value: wanted, configurable: true });
     window.dispatchEvent(new Event("languagechange"));

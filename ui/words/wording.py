@@ -252,7 +252,11 @@ def range_words(answer: dp.Answer) -> str:
     words = _RANGES.get(answer.query.answer_kind, _figures_range)(answer)
     if not answer.beyond:
         return words
-    both = isinstance(answer.population, tuple) and not answer.query.state(answer.value, answer.interval)
+    both = (
+        isinstance(answer.population, tuple)
+        and isinstance(answer.interval, tuple)
+        and not answer.query.state(answer.value, answer.interval)
+    )
     return beyond_words(answer) if both else f"{words} {beyond_words(answer)}"
 
 
@@ -265,7 +269,9 @@ def beyond_words(answer: dp.Answer) -> str:
     if isinstance(answer.interval, tuple):
         least, most = printed_range(query, *answer.interval)
         facts["here"] = f"{least} – {_counted(query, most)}"
-    if isinstance(found, dict):
+    if query.answer_kind == "label":
+        words = say("sample.gap", points=rounded_range(0, found[1])[1], **facts)
+    elif isinstance(found, dict):
         words = say("sample.several", **facts)
     elif found == answer.interval:
         words = say("sample.same", **facts)

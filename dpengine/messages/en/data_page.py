@@ -357,4 +357,11 @@ SENTENCES: dict[str, str] = {
     "data.person.name": "Name of the new table",
     "data.person.do": "Make this table",
     "data.person.fresh": "{table}, by person",
+    "data.join.title": "More about these people is in a second file",
+    "data.join.lead": "For example visits here, and age and sex there. Both become one table, protected by person. No cell is shown.",
+    "data.join.file": "The second file",
+    "data.join.who": "Which column of {file} says who?",
+    "data.join.everybody": "Keep people without rows in the first file, as one row each",
+    "data.join.words": "Every row of {events} gets these columns of {people}, where “{who}” equals “{id}”. Rows without an id are left out. If an id comes twice in {people}, one of its lines counts.",
+    "data.join.remove": "Without the second file",
 }

@@ -356,4 +356,11 @@ SENTENCES: dict[str, str] = {
     "data.person.name": "Ime nove tabele",
     "data.person.do": "Naredi tabelo",
     "data.person.fresh": "{table}, po osebah",
+    "data.join.title": "Več o teh osebah je v drugi datoteki",
+    "data.join.lead": "Na primer obiski tu, starost in spol tam. Iz obeh nastane ena tabela, ki varuje osebo. Nobena celica se ne pokaže.",
+    "data.join.file": "Druga datoteka",
+    "data.join.who": "Kateri stolpec datoteke {file} pove, kdo je oseba?",
+    "data.join.everybody": "Obdrži tudi osebe brez vrstic v prvi datoteki, vsako kot eno vrstico",
+    "data.join.words": "Vsaka vrstica datoteke {events} dobi te stolpce datoteke {people}, kjer je »{who}« enak »{id}«. Vrstice brez oznake osebe se izpustijo. Če je oznaka v {people} dvakrat, šteje ena njena vrstica.",
+    "data.join.remove": "Brez druge datoteke",
 }

@@ -333,6 +333,7 @@ SENTENCES: dict[str, str] = {
     "data.done.or_ask": "Or ask about one column:",
     "data.done.declared": "The declaration",
     "data.done.enough": "The allowance covers about {many} {many|average or chart|averages or charts} of these {people} {people|person|people}.",
+    "data.done.others": "Other columns",
     "data.shared.title": "The same people are in another table here",
     "data.shared.lead": "What two tables reveal about a person adds up, so both should draw on one allowance: patients and their visits, say. Every question about either is charged to it. Each table keeps its own limit of rows per person. Files do not show this, and ids are never compared: only you can say it.",
     "data.shared.label": "Share the allowance of",

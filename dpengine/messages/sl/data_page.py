@@ -332,6 +332,7 @@ SENTENCES: dict[str, str] = {
     "data.done.or_ask": "Ali vprašajte o enem stolpcu:",
     "data.done.declared": "Opis tabele",
     "data.done.enough": "Proračun zadošča za približno {many} {many|povprečje ali graf|povprečji ali grafa|povprečja ali grafe|povprečij ali grafov} ({people} {people|oseba|osebi|osebe|oseb}).",
+    "data.done.others": "Drugi stolpci",
     "data.shared.title": "Iste osebe so tu še v drugi tabeli",
     "data.shared.lead": "Kar dve tabeli razkrijeta o osebi, se sešteva, zato naj porabljata skupen proračun: na primer pacienti in njihovi obiski. Vanj se zaračuna vsako vprašanje o eni ali drugi. Vsaka tabela ohrani svojo omejitev vrstic na osebo. Iz datotek to ni razvidno in oznake oseb se nikoli ne primerjajo: poveste lahko le vi.",
     "data.shared.label": "Deli proračun s tabelo",

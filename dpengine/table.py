@@ -24,6 +24,7 @@ from dpengine.asking.answers import (
     build_preview,
     build_protection,
     claim_of,
+    identity,
 )
 from dpengine.asking.checking import ColumnDoubted, check_for, column_doubts, doubts, finer_check, id_check_for
 from dpengine.asking.column_fit import ColumnFit, Fits, fits_of, only_fitting
@@ -33,6 +34,7 @@ from dpengine.asking.jobs import outcome_of
 from dpengine.asking.plan import Planner, PlanRun
 from dpengine.asking.release import Asker, Home, new_request
 from dpengine.asking.sessions import BEST, Session, fitted
+from dpengine.core.amounts import BETA
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.core.types import Json
 from dpengine.declared.declaration import Declaration
@@ -75,6 +77,7 @@ from dpengine.released.files import ReleasedSoFar
 from dpengine.released.look_answers import KnownAlready
 from dpengine.released.published import Published
 from dpengine.released.synthetic import FittedTable, Synthetic
+from dpengine.released.years import MOST_ANSWERS, AcrossTables, AskedFigures, PersonInBoth, across, promised
 from dpengine.storage.registry import Record
 
 CHECK = ".check"  # ends the request id of a question's check
@@ -581,13 +584,39 @@ class Table:
         """The answer as it was given: under the bounds in its claim, even if the table was declared anew since."""
         return paid_answers.answer_of(self.facts, entry)
 
-    def figures(self, entry: Entry, parts: Collection[str] | None = None) -> list[Comparable]:
+    def beside(self, other: Table) -> list[AcrossTables]:
+        """The figures that this table and another one have, side by side, this one less the other: last year's and this
+        year's. Answers to the same question under the same declarations; of several, the newest. Free."""
+        each = BETA if self.budget.id == other.budget.id else BETA / 2
+        return across(other.asked_figures(each), self.asked_figures(each))
+
+    def asked_figures(self, beta: Fraction = BETA) -> dict[str, AskedFigures]:
+        """The figures of the newest answer to each question about this table, in one joint claim at β."""
+        found: dict[str, AskedFigures] = {}
+        for entry in self.history(MOST_ANSWERS):
+            if entry.charge.table != self.name or entry.outcome is None or entry.outcome.kind != "answer":
+                continue
+            if figures := self.figures(entry, beta=beta):
+                answer = self.answer_of(entry)
+                asked = identity(claim_of(answer.query.with_noise("")))
+                found.setdefault(asked, AskedFigures(answer.sentence, {figure.part: figure for figure in figures}))
+        return found
+
+    def person_in_both(self, other: Table) -> PersonInBoth:
+        """What a person is promised who is in this table and in another one. Free."""
+        one, two = self.meter(), other.meter()
+        if self.budget.id == other.budget.id:
+            return PersonInBoth(one.epsilon, one.delta, self.facts.relation, shared=True)
+        return promised(((one.epsilon, one.delta, self.facts.relation), (two.epsilon, two.delta, other.facts.relation)))
+
+    def figures(self, entry: Entry, parts: Collection[str] | None = None, beta: Fraction = BETA) -> list[Comparable]:
         """The figures of a paid answer, or some of them, in one joint claim with all others of the budget: free."""
         answer = None if entry.outcome is None else self._workspace.answer_of(entry)
         if answer is None or answer.query.card.answer == "session":
             return []
         place, table = entry.charge.history.count, entry.charge.table
-        return figures(answer.query, answer.value, answer.interval, answer.raw, place, answer.request_id, table, parts)
+        given = answer.query, answer.value, answer.interval, answer.raw, place, answer.request_id, table
+        return figures(*given, parts, beta)
 
     def history(self, limit: int = 50, offset: int = 0) -> list[Entry]:
         """The charges to this table's budget, newest first, for all tables that share it."""

@@ -119,7 +119,8 @@ class Declaration:
                 str(data.get("dc:title", ""))[:80],
             )
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise AllowanceError("declaration.unreadable") from None
+            refusal = AllowanceError("declaration.unreadable")
+        raise refusal  # not inside: the error before it quotes the file, which may be another one
 
 
 def _csvw_dialect(dialect: Dialect) -> JsonObject:

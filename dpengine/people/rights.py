@@ -56,7 +56,7 @@ TABLE = MappingProxyType(
     | _all(
         _ACCOUNT,
         "acts took left_before checks_before checks_of meter history burn_down more_like_last answers answer_of"
-        " figures",
+        " figures asked_figures beside person_in_both",
     )
     | _all(_ACCOUNT, "ledger_rows answer_rows answer_lines account_lines released released_so_far fits fit_of")
     | _all(_ACCOUNT, "people_far_off")

@@ -101,6 +101,10 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "summary.value": lambda b: dp.Summary("any", "age", value=b.cell).declared(b.table.schema),
     "summary.frequent": lambda b: dp.Summary("frequent", "age").declared(b.table.schema),
     "summary.none": lambda b: b.stage.workspace.one_row_a_person(b.people.name, "made", {}),
-    "summary.name": lambda b: read_summaries({b.cell: dp.Summary("count", lower=0, upper=9)}, b.table.schema, b.cell),
+    "summary.name": lambda b: read_summaries({"who": dp.Summary("count", lower=0, upper=9)}, b.table.schema, "who"),
     "summary.one_row": lambda b: b.stage.workspace.one_row_a_person(b.table.name, "made", {}),
+    "joined.on": lambda b: dp.Joined(b.cell, b.cell, on=(b.cell, "")),
+    "joined.numbers": lambda b: dp.Joined(b.cell, b.cell, ("a", "b"), Dialect(decimal=",")),
+    "joined.unit": lambda b: b.add(dp.Joined(b.put(f"a\n{b.cell}\n"), b.put(f"a\n{b.cell}\n"), ("a", "a"))),
+    "joined.files": lambda b: dp.Joined(b.frame(a=[b.cell]), b.frame(a=[b.cell]), ("a", "a")),
 }

@@ -245,7 +245,7 @@ def beyond_drawn(answer: dp.Answer) -> dict[str, tuple[Any, Any]]:
     """The ranges for all such people on the axis of the answer, by part: a share of everybody as so many of them, an
     average as a sum. None where it cannot be drawn there."""
     found, kind, people = answer.population, answer.query.answer_kind, answer.query.facts.people
-    if found is None:
+    if found is None or kind == "label":
         return {}
     factor = 1.0
     if kind in ("count", "amount"):
@@ -554,13 +554,13 @@ def not_adding() -> str:
 
 
 def receipt(answer: dp.Answer, key: str) -> None:
-    """One visible line; the rest folds out."""
+    """Folded: what the answer protects, its receipt, and files."""
     short = answer.receipt["charge"]["hash"]
     relation = protects("relation.short", answer.query)
     line = say("receipt.line", hash=short[:8], title=answer.query.card.title, relation=relation)
-    st.html(f'<p class="receipt">{gloss.text(line)}</p>')
     with st.expander(say("receipt.open")):
         st.html(
+            f'<p class="receipt">{gloss.text(line)}</p>'
             f'<p class="muted">{escape(say("receipt.plain"))}</p>'
             f'<p class="muted">{escape(say("receipt.value", value=_full(answer)))}</p>'
             f'<p class="muted">{gloss.text(odds_words(answer))}</p>'
@@ -606,16 +606,18 @@ def card_words(answer: dp.Answer, before: str = "", aside: str = "") -> str:
     return f"<p class='question'>{escape(before + question)}{beside}</p>{answer_notes.finding(answer, lead)}"
 
 
+def card_notes(answer: dp.Answer) -> list[str]:
+    """What a reader of the answer must know beside its range: what was lost, cut or doubted."""
+    notes = [not_kept(answer, _follows(answer)), edges(answer), *answer_notes.fit_lines(answer)]
+    return [note for note in (*notes, answer_notes.cut_words(answer.query), cut_rows(answer)) if note]
+
+
 def card_sentence(answer: dp.Answer) -> str:
     """The answer as text for a letter, with its range and what was cut."""
     question = say("answer.of", sentence=answer.sentence, table=answer.receipt["table"])
     parts = (
         say("answers.copied", question=question, finding=headline(answer), range=range_words(answer)),
-        not_kept(answer, _follows(answer)),
-        edges(answer),
-        *answer_notes.fit_lines(answer),
-        answer_notes.cut_words(answer.query),
-        cut_rows(answer),
+        *card_notes(answer),
         say("answers.source", day=written_day(answer.at[:10]), receipt=answer.receipt["charge"]["hash"][:8]),
     )
     return " ".join(part for part in parts if part)

@@ -156,6 +156,10 @@ WORKSPACE: dict[str, tuple[bool, Call]] = {
     ),
     "has_source": (True, of_face(lambda s, f: f.has_source(MINE))),
     "bring_newer": (True, of_face(lambda s, f: unless_right("source.unknown", lambda: f.bring_newer(MINE, s.name())))),
+    "one_row_a_person": (
+        True,
+        of_face(lambda s, f: unless_right("summary.one_row", lambda: f.one_row_a_person(MINE, s.name(), {}))),
+    ),
     "seal": (True, of_face(lambda s, f: f.seal(MINE))),
     "forget": (True, of_face(lambda s, f: f.forget(MINE))),
 }
@@ -170,9 +174,10 @@ TABLE: dict[str, Call] = {
         for verb in (
             "sharing acts meter history burn_down more_like_last ledger_rows answer_rows answer_lines account_lines"
             " released released_so_far fits people_far_off first_looks newest_look publications trainings checks"
-            " drafted syntheses suggestions planner"
+            " drafted syntheses suggestions planner asked_figures"
         ).split()
     },
+    **{verb: of_table(lambda s, t, verb=verb: getattr(t, verb)(t)) for verb in ("beside", "person_in_both")},
     **{
         verb: of_table(lambda s, t, verb=verb: getattr(t, verb)(s.query))
         for verb in "preview cheapest ways levers recall looks last_asked doubts can_read check_part".split()
@@ -182,6 +187,10 @@ TABLE: dict[str, Call] = {
         for verb in "took left_before checks_before answer_of figures".split()
     },
     "answers": of_table(lambda s, t: t.answers(5)),
+    "declaration": of_table(lambda s, t: t.declaration()),
+    "readings": of_table(lambda s, t: t.readings("average x")),
+    "read": of_table(lambda s, t: t.read("average x")),
+    "completions": of_table(lambda s, t: t.completions("aver")),
     "fit_of": of_table(lambda s, t: t.fit_of("x")),
     "checks_of": of_table(lambda s, t: t.checks_of("none")),
     "checks_for": of_table(lambda s, t: t.checks_for([s.query])),

@@ -341,7 +341,7 @@ SENTENCES: dict[str, str] = {
     "data.shared.chosen": "This table’s questions are charged to the allowance of “{table}”; {left} of it is left. The care chosen above does not count: it was decided there.",
     "data.person.title": "Ask about people, not rows",
     "data.person.lead": "Make a table with one row for each person from all rows of “{table}”. No row is left out, and it spends the same allowance.",
-    "data.person.gain": "A count is now within {now}. With one row each, at the same price: within {then}.",
+    "data.person.gain": "A count is now {now}. With one row each, at the same price: {then}.",
     "data.person.pick": "What should each person’s row say?",
     "data.person.none": "choose",
     "data.person.count": "number of rows",

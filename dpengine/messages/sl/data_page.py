@@ -340,7 +340,7 @@ SENTENCES: dict[str, str] = {
     "data.shared.chosen": "Vprašanja o tej tabeli se zaračunajo v proračun tabele »{table}«; ostane ga {left}. Zgoraj izbrana previdnost ne šteje: odločeno je bilo tam.",
     "data.person.title": "Sprašujte o osebah, ne o vrsticah",
     "data.person.lead": "Iz vseh vrstic tabele »{table}« naredite tabelo z eno vrstico na osebo. Nobena vrstica se ne izpusti in proračun je isti.",
-    "data.person.gain": "Število je zdaj znotraj {now}. Z eno vrstico na osebo in po isti ceni: znotraj {then}.",
+    "data.person.gain": "Natančnost števila zdaj: {now}. Z eno vrstico na osebo in po isti ceni: {then}.",
     "data.person.pick": "Kaj naj pove vrstica posamezne osebe?",
     "data.person.none": "izberite",
     "data.person.count": "število vrstic",

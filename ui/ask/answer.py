@@ -554,13 +554,13 @@ def not_adding() -> str:
 
 
 def receipt(answer: dp.Answer, key: str) -> None:
-    """One visible line; the rest folds out."""
+    """Folded: what the answer protects, its receipt, and files."""
     short = answer.receipt["charge"]["hash"]
     relation = protects("relation.short", answer.query)
     line = say("receipt.line", hash=short[:8], title=answer.query.card.title, relation=relation)
-    st.html(f'<p class="receipt">{gloss.text(line)}</p>')
     with st.expander(say("receipt.open")):
         st.html(
+            f'<p class="receipt">{gloss.text(line)}</p>'
             f'<p class="muted">{escape(say("receipt.plain"))}</p>'
             f'<p class="muted">{escape(say("receipt.value", value=_full(answer)))}</p>'
             f'<p class="muted">{gloss.text(odds_words(answer))}</p>'

@@ -25,6 +25,8 @@ class Joined:
     everybody: bool = True
 
     def __post_init__(self) -> None:
+        if not all(isinstance(file, str | Path) for file in (self.events, self.people)):
+            raise AllowanceError("joined.files")
         if isinstance(self.on, str) or len(self.on) != 2 or not all(isinstance(name, str) and name for name in self.on):
             raise AllowanceError("joined.on")
         one, other = self.events_dialect, self.people_dialect

@@ -106,4 +106,5 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "joined.on": lambda b: dp.Joined(b.cell, b.cell, on=(b.cell, "")),
     "joined.numbers": lambda b: dp.Joined(b.cell, b.cell, ("a", "b"), Dialect(decimal=",")),
     "joined.unit": lambda b: b.add(dp.Joined(b.put(f"a\n{b.cell}\n"), b.put(f"a\n{b.cell}\n"), ("a", "a"))),
+    "joined.files": lambda b: dp.Joined(b.frame(a=[b.cell]), b.frame(a=[b.cell]), ("a", "a")),
 }

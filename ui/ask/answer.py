@@ -245,7 +245,7 @@ def beyond_drawn(answer: dp.Answer) -> dict[str, tuple[Any, Any]]:
     """The ranges for all such people on the axis of the answer, by part: a share of everybody as so many of them, an
     average as a sum. None where it cannot be drawn there."""
     found, kind, people = answer.population, answer.query.answer_kind, answer.query.facts.people
-    if found is None or kind == "label":
+    if found is None or kind == "label" or found == answer.interval:
         return {}
     factor = 1.0
     if kind in ("count", "amount"):
@@ -554,13 +554,13 @@ def not_adding() -> str:
 
 
 def receipt(answer: dp.Answer, key: str) -> None:
-    """One visible line; the rest folds out."""
+    """Folded: what the answer protects, its receipt, and files."""
     short = answer.receipt["charge"]["hash"]
     relation = protects("relation.short", answer.query)
     line = say("receipt.line", hash=short[:8], title=answer.query.card.title, relation=relation)
-    st.html(f'<p class="receipt">{gloss.text(line)}</p>')
     with st.expander(say("receipt.open")):
         st.html(
+            f'<p class="receipt">{gloss.text(line)}</p>'
             f'<p class="muted">{escape(say("receipt.plain"))}</p>'
             f'<p class="muted">{escape(say("receipt.value", value=_full(answer)))}</p>'
             f'<p class="muted">{gloss.text(odds_words(answer))}</p>'

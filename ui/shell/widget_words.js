@@ -89,7 +89,7 @@
 
   /* Two keys, told under "What is this?": "/" goes to the first field, "?" opens that help. The link that skips to the
      main content leads below navigation and meter. */
-  const FIRST = [".st-key-question-box", ".st-key-answers-search", ".st-key-sentence", '[data-testid="stMain"]'];
+  const FIRST = [".st-key-box", ".st-key-answers-search", ".st-key-sentence", '[data-testid="stMain"]'];
   addEventListener("keydown", (event) => {
     const typing = event.target instanceof Element && event.target.closest("input, textarea, [contenteditable]");
     if (typing || event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return;

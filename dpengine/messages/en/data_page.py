@@ -333,6 +333,7 @@ SENTENCES: dict[str, str] = {
     "data.done.or_ask": "Or ask about one column:",
     "data.done.declared": "The declaration",
     "data.done.enough": "The allowance covers about {many} {many|average or chart|averages or charts} of these {people} {people|person|people}.",
+    "data.done.others": "Other columns",
     "data.shared.title": "The same people are in another table here",
     "data.shared.lead": "What two tables reveal about a person adds up, so both should draw on one allowance: patients and their visits, say. Every question about either is charged to it. Each table keeps its own limit of rows per person. Files do not show this, and ids are never compared: only you can say it.",
     "data.shared.label": "Share the allowance of",
@@ -340,7 +341,7 @@ SENTENCES: dict[str, str] = {
     "data.shared.chosen": "This table’s questions are charged to the allowance of “{table}”; {left} of it is left. The care chosen above does not count: it was decided there.",
     "data.person.title": "Ask about people, not rows",
     "data.person.lead": "Make a table with one row for each person from all rows of “{table}”. No row is left out, and it spends the same allowance.",
-    "data.person.gain": "A count is now within {now}. With one row each, at the same price: within {then}.",
+    "data.person.gain": "A count is now {now}. With one row each, at the same price: {then}.",
     "data.person.pick": "What should each person’s row say?",
     "data.person.none": "choose",
     "data.person.count": "number of rows",
@@ -364,4 +365,5 @@ SENTENCES: dict[str, str] = {
     "data.join.everybody": "Keep people without rows in the first file, as one row each",
     "data.join.words": "Every row of {events} gets these columns of {people}, where “{who}” equals “{id}”. Rows without an id are left out. If an id comes twice in {people}, one of its lines counts.",
     "data.join.remove": "Without the second file",
+    "data.unit.per_person": "To ask about people rather than rows, add the table and then make one row a person on its page: no row is ignored there.",
 }

@@ -92,4 +92,5 @@ SENTENCES: dict[str, str] = {
     "joined.on": "Say by which two columns the files are joined: the id in the first file, and the id in the second.",
     "joined.numbers": "The two files write numbers differently; save both with the same decimal sign, and bring them again.",
     "joined.unit": "Rows of joined files belong to people: declare “{column}” as the column that says who.",
+    "joined.files": "Only files are joined here; join tables of a database in a view there, and bring the view.",
 }

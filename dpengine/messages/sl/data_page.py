@@ -332,6 +332,7 @@ SENTENCES: dict[str, str] = {
     "data.done.or_ask": "Ali vprašajte o enem stolpcu:",
     "data.done.declared": "Opis tabele",
     "data.done.enough": "Proračun zadošča za približno {many} {many|povprečje ali graf|povprečji ali grafa|povprečja ali grafe|povprečij ali grafov} ({people} {people|oseba|osebi|osebe|oseb}).",
+    "data.done.others": "Drugi stolpci",
     "data.shared.title": "Iste osebe so tu še v drugi tabeli",
     "data.shared.lead": "Kar dve tabeli razkrijeta o osebi, se sešteva, zato naj porabljata skupen proračun: na primer pacienti in njihovi obiski. Vanj se zaračuna vsako vprašanje o eni ali drugi. Vsaka tabela ohrani svojo omejitev vrstic na osebo. Iz datotek to ni razvidno in oznake oseb se nikoli ne primerjajo: poveste lahko le vi.",
     "data.shared.label": "Deli proračun s tabelo",
@@ -339,7 +340,7 @@ SENTENCES: dict[str, str] = {
     "data.shared.chosen": "Vprašanja o tej tabeli se zaračunajo v proračun tabele »{table}«; ostane ga {left}. Zgoraj izbrana previdnost ne šteje: odločeno je bilo tam.",
     "data.person.title": "Sprašujte o osebah, ne o vrsticah",
     "data.person.lead": "Iz vseh vrstic tabele »{table}« naredite tabelo z eno vrstico na osebo. Nobena vrstica se ne izpusti in proračun je isti.",
-    "data.person.gain": "Število je zdaj znotraj {now}. Z eno vrstico na osebo in po isti ceni: znotraj {then}.",
+    "data.person.gain": "Natančnost števila zdaj: {now}. Z eno vrstico na osebo in po isti ceni: {then}.",
     "data.person.pick": "Kaj naj pove vrstica posamezne osebe?",
     "data.person.none": "izberite",
     "data.person.count": "število vrstic",
@@ -363,4 +364,5 @@ SENTENCES: dict[str, str] = {
     "data.join.everybody": "Obdrži tudi osebe brez vrstic v prvi datoteki, vsako kot eno vrstico",
     "data.join.words": "Vsaka vrstica datoteke {events} dobi te stolpce datoteke {people}, kjer je »{who}« enak »{id}«. Vrstice brez oznake osebe se izpustijo. Če je oznaka v {people} dvakrat, šteje ena njena vrstica.",
     "data.join.remove": "Brez druge datoteke",
+    "data.unit.per_person": "Če želite spraševati o osebah in ne o vrsticah, tabelo dodajte in na njeni strani naredite eno vrstico na osebo: tam se nobena vrstica ne izpusti.",
 }

@@ -92,4 +92,5 @@ SENTENCES: dict[str, str] = {
     "joined.on": "Povejte, po katerih dveh stolpcih se datoteki združita: oznaka osebe v prvi in oznaka osebe v drugi datoteki.",
     "joined.numbers": "Datoteki različno zapisujeta števila; shranite obe z istim decimalnim znamenjem in ju naložite znova.",
     "joined.unit": "Vrstice združenih datotek pripadajo osebam: stolpec »{column}« navedite kot tistega, ki pove, kdo je oseba.",
+    "joined.files": "Tu se združujejo samo datoteke; tabele v bazi združite v pogled in prinesite ta pogled.",
 }

@@ -140,4 +140,7 @@ def test_what_cannot_be_joined_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(AllowanceError) as refusal:
         dp.Joined("a", "b", ("x", "y"), Dialect(decimal=","))
     assert refusal.value.code == "joined.numbers"
+    with pytest.raises(AllowanceError) as refusal:
+        dp.Joined(dp.Source("spark", path="/a"), "b", ("x", "y"))  # type: ignore[arg-type]
+    assert refusal.value.code == "joined.files"
     assert not workspace.tables()

@@ -86,6 +86,8 @@ def _limits(query: AnyQuery) -> tuple[float, float] | None:
     match query.answer_kind:
         case "count" | "share":
             return 0.0, 100.0
+        case "label":
+            return 0.0, 50.0
         case "place" | "amount":
             return _numbers(query.facts, query.answer_column)
     return None

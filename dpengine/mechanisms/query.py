@@ -26,7 +26,7 @@ from dpengine.declared.conditions import EVERYONE, Predicate, Row, read_predicat
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.read_group import coarser, read_ref
-from dpengine.declared.schema import Category, extra_labels
+from dpengine.declared.schema import Category, ItemSet, extra_labels
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.answered import Answered
 from dpengine.mechanisms.cuts import Cut, of_question
@@ -265,7 +265,7 @@ class Query(Answered, Generic[Statistic, Raw]):
         if isinstance(column, Grouped):
             return column.shown()
         declared = self.facts.schema[column]
-        return shown(declared.labels) if isinstance(declared, Category) else {}
+        return shown(declared.labels) if isinstance(declared, Category | ItemSet) else {}
 
     def shown_together(self, columns: Sequence[Ref]) -> dict[str, str]:
         """`shown` for parts that combine the values of several columns."""

@@ -436,3 +436,9 @@ def ranks_off(n: int, share: Fraction, beta: Fraction, every: bool) -> int:
         enough = out(float(share), middle) and out(1 - float(share), middle)
         low, high = (low, middle) if enough else (middle + 1, high)
     return low + 2  # qN need not be whole
+
+
+def pairs_off(n: int, size: int, beta: Fraction) -> float:
+    """How far differences of two shares of a sample may be from those of the population, all ordered pairs at once:
+    each is a mean of n values in [−1, 1], off by t or more with chance at most exp(−nt²/2)."""
+    return math.sqrt(2 * math.log(size * (size - 1) / float(beta)) / n) * (1 + 1e-9)

@@ -7,8 +7,11 @@ language does not have are shown in English; `MEANT` lists the areas that it sho
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import date
 from fractions import Fraction
 from importlib import import_module
@@ -75,6 +78,7 @@ AREAS = (
     "people_page",
     "door",
     "source",
+    "practice",
     "sample",
     "reading",
 )
@@ -168,9 +172,50 @@ def named_in_any_language(label: str) -> list[str]:
     return [part[AUTOMATIC[label]] for lang in LANGUAGES if (part := _part(lang, "labels"))]
 
 
+_practised: ContextVar[str | None] = ContextVar("practised", default=None)
+_in_view: Callable[[], str | None] | None = None
+_JOINED = re.compile(r"(, | × | in | ali )")
+
+
+def practice_in_view(listener: Callable[[], str | None]) -> None:
+    """Use the practice table that `listener` names wherever no block names one."""
+    global _in_view
+    _in_view = listener
+
+
+@contextmanager
+def of_practice(table: str) -> Iterator[None]:
+    """In this block names are those of this practice table; of none, if it is empty."""
+    before = _practised.set(table)
+    try:
+        yield
+    finally:
+        _practised.reset(before)
+
+
+def _translated(text: str) -> str:
+    """A name or value of the practice table in view, in the reader's language; everything else as it is. Names that
+    somebody gave to a table of their own are never translated."""
+    if current() == STORED:
+        return text
+    asked = _practised.get()
+    table = asked if asked is not None else _in_view() if _in_view else None
+    if not table:
+        return text
+    words = CATALOGUES[current()]
+    if found := words.get(f"practice.{table}" if text == table else f"practice.{table}.{text}"):
+        return found
+    parts = _JOINED.split(text)
+    if len(parts) == 1 or any(f"practice.{table}.{part}" not in words for part in parts[::2]):
+        return text
+    return "".join(words.get(f"practice.{table}.{part}", part) for part in parts)
+
+
 def called(label: str) -> str:
-    """A label as the reader calls it; what is stored stays as it is."""
-    return say(AUTOMATIC[label]) if isinstance(label, Automatic) and current() != STORED else label
+    """A label, or a column of a practice table, as the reader calls it; what is stored stays as it is."""
+    if isinstance(label, Automatic):
+        return say(AUTOMATIC[label]) if current() != STORED else label
+    return _translated(label)
 
 
 def shown(labels: Iterable[str]) -> dict[str, str]:
@@ -195,7 +240,7 @@ def plain(value: object) -> str:
         return local(text.rstrip("0").rstrip("."))
     if isinstance(value, (list, tuple)):
         return ", ".join(plain(item) for item in value)
-    text = str(value)
+    text = _translated(str(value))
     if text.isprintable() or _confined(text):
         return text
     return "".join(" " if sign in "\t\r\n" else "\ufffd" if hidden(sign) else sign for sign in text)

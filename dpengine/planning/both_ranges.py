@@ -17,6 +17,7 @@ from dpengine.accountant.history import Past
 from dpengine.asking import beyond
 from dpengine.core.amounts import LEAST_EPSILON
 from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import up
 from dpengine.core.remembered import remembered
 from dpengine.core.types import Json
 from dpengine.declared.unit import Unit
@@ -85,8 +86,12 @@ def as_sample(query: AnyQuery) -> AnyQuery | None:
 
 
 def along_epsilon(query: AnyQuery) -> list[BothRanges]:
-    steps = (query.epsilon * Fraction(3) ** (step - _STEPS // 2) for step in range(_STEPS))
-    found = [both_ranges(query.at(epsilon)) for epsilon in steps if epsilon >= LEAST_EPSILON]
+    """Even steps on a log axis, and the crossing: noise falls like 1/ε."""
+    steps = {query.epsilon * Fraction(3) ** (step - _STEPS // 2) for step in range(_STEPS)}
+    now = both_ranges(query)
+    if now is not None and now.least:
+        steps.add(up(query.epsilon * Fraction(now.here / now.least).limit_denominator(10**6), 10**4))
+    found = [both_ranges(query.at(epsilon)) for epsilon in sorted(steps) if epsilon >= LEAST_EPSILON]
     return [one for one in found if one is not None]
 
 

@@ -65,6 +65,13 @@ class Stated:
         return self.low <= 0 <= self.high
 
 
+def difference_of(first: Json, second: Json) -> tuple[float, float] | None:
+    """The first less the second, if both lie in these ranges at once; None for days, or without a range."""
+    if first is None or second is None or isinstance(first[0], str) or isinstance(second[0], str):
+        return None
+    return float(first[0]) - float(second[1]), float(first[1]) - float(second[0])
+
+
 @dataclass(frozen=True)
 class Comparable:
     """One figure of an answer, ready for comparison."""

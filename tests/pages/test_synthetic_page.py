@@ -97,7 +97,7 @@ def test_before_it_is_bought_the_page_says_what_it_is_worth(tables: dict[str, dp
     assert "pairs and triples. This spend cannot measure all" in text
     assert "Choose fewer columns, or a larger spend." in text and "So do averages" not in text, "it is noise"
     text = said(opened(table="rows", columns='["pay", "colour"]', epsilon="1"))
-    assert "So do averages of pay, of which" in text
+    assert "So do averages of pay, whose" in text
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,17 @@ import dpengine as dp
 from dpengine.core.exact import down, up
 from dpengine.core.printed import chance
 from dpengine.messages import say
-from dpengine.released.compare import FEWEST, Comparable, Compared, Comparison, Stated, compare, difference, offers
+from dpengine.released.compare import (
+    FEWEST,
+    Comparable,
+    Compared,
+    Comparison,
+    Stated,
+    compare,
+    difference,
+    difference_of,
+    offers,
+)
 from ui.parts import answer_notes
 from ui.pictures import many
 from ui.shell.state import held, workspace
@@ -243,9 +253,29 @@ def _compared(named: list[Named], question: str, table: dp.Table, actions: Delta
     words = Words(comparison, named, table.name, question)
     notes = "".join(f'<p class="warn fit">{escape(note)}</p>' for note in words.notes())
     claim = f'<p class="muted">{escape(words.claim())}</p>'
-    st.html(f'<p class="headline">{escape(words.headline())}</p>{words.table()}{notes}{claim}')
+    wider = f'<p class="lead">{escape(beyond)}</p>' if (beyond := _beyond(table)) else ""
+    st.html(f'<p class="headline">{escape(words.headline())}</p>{words.table()}{wider}{notes}{claim}')
     with actions, st.popover(say("answers.copy"), key="copy-compared"):
         st.code(words.sentence(), language=None, wrap_lines=True)
+
+
+def _beyond(table: dp.Table) -> str:
+    """The difference of two groups among all such people, if one answer of a random sample has both: its ranges hold
+    all at once, whichever two are picked. Two answers were not asked as one, so nothing is claimed of them."""
+    picks = _picks()
+    if len(picks) != 2 or len({request for request, _ in picks}) > 1:
+        return ""
+    entry = workspace().ledger.find(picks[0][0])
+    answer = None if entry is None or entry.outcome is None else workspace().answer_of(entry)
+    if answer is None or not isinstance(answer.population, dict):
+        return ""
+    found = difference_of(*(answer.population.get(part) for _, part in picks))
+    if found is None:
+        return ""
+    low, high = rounded_range(*found)
+    share = answer.query.answer_kind in ("count", "share")
+    code = f"sample.difference{'_share' if share else ''}{'_none' if found[0] <= 0 <= found[1] else ''}"
+    return say(code, low=low, high=high, chance=chance(answer.query.beta))
 
 
 def _named(table: dp.Table) -> tuple[list[Named], str]:

@@ -13,7 +13,7 @@ from dpengine.core.printed import two_figures
 from dpengine.core.types import Floats
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.curves.density import MOST_POINTS, USUAL_POINTS, USUAL_WIDTH, Density
-from dpengine.messages import plain, say
+from dpengine.messages import called, plain, say
 from dpengine.messages.numbers import to_figures
 from dpengine.released import curves
 from ui.parts import exports, fields
@@ -34,7 +34,9 @@ def pickers(table: dp.Table, given: dict[str, Any], turn: str) -> dict[str, Any]
     offered = table.schema.of_kind(Number)
     wanted = given.get("columns")
     now = [name for name in wanted if name in offered][:2] if isinstance(wanted, list) else offered[:1]
-    columns = st.multiselect(say("form.density.columns"), offered, now, max_selections=2, key=f"ask-density{turn}")
+    columns = st.multiselect(
+        say("form.density.columns"), offered, now, called, max_selections=2, key=f"ask-density{turn}"
+    )
     chosen: dict[str, Any] = {"columns": columns}
     asked = given.get("bandwidth")
     known = dict(zip(now, asked if isinstance(asked, list) else [asked] * len(now), strict=False))

@@ -22,7 +22,7 @@ from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.mechanisms import asked_on
 from dpengine.mechanisms.card import Parameter
 from dpengine.mechanisms.sums.vector_mean import MOST_COLUMNS
-from dpengine.messages import say
+from dpengine.messages import called, say
 from dpengine.planning.alternatives import WayAtOnce, WaysAtOnce
 from ui.ask import density
 from ui.parts import conditions, fields, job
@@ -86,7 +86,7 @@ def several_pickers(table: dp.Table, offered: list[str], given: dict[str, Any], 
     now = [name for name in wanted if name in offered] if isinstance(wanted, list) else offered[:3]
     label, note = say("form.numbers"), say("form.numbers_help", most=MOST_COLUMNS)
     now = list(dict.fromkeys(now))[:most]
-    picked = st.multiselect(label, offered, now, max_selections=most, help=note, key=f"ask-several{turn}")
+    picked = st.multiselect(label, offered, now, called, max_selections=most, help=note, key=f"ask-several{turn}")
     chosen: dict[str, Any] = {"columns": picked}
     before = _percent(given.get("norm"))
     with st.expander(say("form.numbers_more"), expanded=before != "100"):

@@ -103,7 +103,9 @@ def show_merge(table: dp.Table, chosen: list[str], given: dict[str, Any]) -> dic
     if not able:
         return {"merged": {}}
     with st.expander(say("board_page.merge"), expanded=bool(merged)):
-        column = st.selectbox(say("board_page.column"), able, key=job.addressed_widget(PLACE, "merge-column"))
+        column = st.selectbox(
+            say("board_page.column"), able, format_func=called, key=job.addressed_widget(PLACE, "merge-column")
+        )
         groups = merged.get(column, [])
         taken = {value for _, values in groups for value in values}
         free = [label for label in table.schema.category(str(column)).labels if label not in taken]
@@ -245,7 +247,7 @@ def _some(name: str, offered: list[str], given: dict[str, Any], label: str, **op
     """Some of these columns. The address keeps them under `name`."""
     now = [column for column in given[name] if column in offered]
     key, none = job.addressed_widget(PLACE, name), say("board_page.none")
-    return st.multiselect(label, offered, now, key=key, placeholder=none, **options)
+    return st.multiselect(label, offered, now, called, key=key, placeholder=none, **options)
 
 
 def _together(crossed: list[str], given: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.printed import chance
-from dpengine.messages import say
+from dpengine.messages import called, say
 from dpengine.messages.numbers import local
 from dpengine.released import look_groups
 from dpengine.released.files import as_sheet
@@ -133,7 +133,7 @@ def _row(table: dp.Table, found: dp.Answer, look: Look, name: str, with_each: di
             continue
         apart = with_each[other]
         cells += f"<td>{_pill(apart.state)} {shows(table, found, look, name, other, apart)}</td>"
-    return f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>'
+    return f'<tr><th scope="row">{escape(called(name))}</th>{cells}</tr>'
 
 
 def shows(table: dp.Table, found: dp.Answer, look: Look, name: str, other: str, apart: Apart) -> str:
@@ -174,11 +174,11 @@ def show_matrix(table: dp.Table, found: dp.Answer, look: Look) -> None:
     bought = sum(len(part) == 2 for part in look.marginals)
     some = say("board_page.together_some", pairs=bought, all=len(apart)) if bought < len(apart) else ""
     names = look.cells
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in names[1:])
+    head = "".join(f'<th scope="col">{escape(called(name))}</th>' for name in names[1:])
     rows = ""
     for at, name in enumerate(names[:-1]):
         cells = "".join(_cell(table, found, name, other, apart[name, other]) for other in names[at + 1 :])
-        rows += f'<tr><th scope="row">{escape(name)}</th>{"<td></td>" * at}{cells}</tr>'
+        rows += f'<tr><th scope="row">{escape(called(name))}</th>{"<td></td>" * at}{cells}</tr>'
     clear = [pair for pair in apart if apart[pair].state == look_groups.CLEAR]
     clear.sort(key=lambda pair: -_gap(apart[pair]))
     words = ""
@@ -386,7 +386,11 @@ def _selectbox(
     label: str, options: list[str], now: str, name: str, key: str, none: str = "board_page.none", width: int = 320
 ) -> str:
     """A column or none. The address keeps it under `name`."""
-    more: Any = {"on_change": _chosen, "args": (name, key), "format_func": lambda column: column or say(none)}
+    more: Any = {
+        "on_change": _chosen,
+        "args": (name, key),
+        "format_func": lambda column: called(column) if column else say(none),
+    }
     return str(st.selectbox(say(label), options, options.index(now), key=key, width=width, **more) or "")
 
 

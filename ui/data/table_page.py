@@ -11,7 +11,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.printed import measured, power_of_ten
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, Column, ItemSet, Number
-from dpengine.messages import say
+from dpengine.messages import called, say
 from dpengine.storage.registry import Record
 from ui.ask import answer, fit_warnings
 from ui.data import change, offers, people, per_person, price, reuse
@@ -225,7 +225,9 @@ def facts(table: dp.Table, dialect: Dialect) -> None:
     terms = say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
     entries.append((say("data.done.allowance"), terms))
     entries.append((say("data.done.protects"), frame.protects(table)))
-    lines = [f"<dt>{escape(name)}</dt><dd>{gloss.text(text)}{ways.get(name, '')}</dd>" for name, text in entries]
+    lines = [
+        f"<dt>{escape(called(name))}</dt><dd>{gloss.text(text)}{ways.get(name, '')}</dd>" for name, text in entries
+    ]
     st.html(f'<dl class="fact">{"".join(lines)}</dl>')
 
 

@@ -15,7 +15,7 @@ from dpengine.asking.exports import sentence_of
 from dpengine.core.printed import percent_left
 from dpengine.declared.schema import Schema
 from dpengine.mechanisms.marginals.wanted import has_cells
-from dpengine.messages import plain, say
+from dpengine.messages import called, of_practice, plain, say
 from dpengine.storage.samples import SAMPLES
 from ui.data import wizard
 from ui.parts import answer_notes, history, requests, tables
@@ -33,7 +33,8 @@ def show() -> None:
     st.html(f'<h1>{escape(say("tables.title"))}</h1><p class="lead">{escape(say("tables.lead"))}</p>')
     labels = table_labels()
     if not workshop_state.on():
-        own = [_card(record.name, labels[record.name]) for record in workspace().tables()]
+        with of_practice(""):
+            own = [_card(record.name, labels[record.name]) for record in workspace().tables()]
         brings = may("add_table")
         _section("tables.own", own, _add() if brings else "", say("tables.none" if brings else "tables.none_granted"))
         requests.elsewhere(labels)
@@ -83,12 +84,17 @@ def _card(name: str, label: str) -> str:
 
 def _sample(name: str) -> str:
     """A practice table. Its card does not load the table."""
+    with of_practice(name):
+        return _practice_card(name)
+
+
+def _practice_card(name: str) -> str:
     if workspace().here(name):
-        return _card(name, name)
+        return _card(name, called(name))
     ways = [(nav.address("ask", name), "tables.ask"), (nav.address("data", name), "tables.about")]
     if any(has_cells(column) for column in SAMPLES[name].schema.columns.values()):
         ways.insert(1, (nav.address("board", name), "tables.first_look"))
-    return _tile(name, _columns(SAMPLES[name].schema), _left(Fraction(0)) + _ways(*ways))
+    return _tile(called(name), _columns(SAMPLES[name].schema), _left(Fraction(0)) + _ways(*ways))
 
 
 def _tile(label: str, facts: str, inner: str) -> str:

@@ -25,7 +25,7 @@ from ui.data.draft import STEPS, Draft
 from ui.parts import fields, job
 from ui.shell import frame, nav, scroll, uploads
 from ui.shell.incoming import here
-from ui.shell.state import NOBODY, choose_table, may, visitor, workspace
+from ui.shell.state import NOBODY, choose_table, may, read_names_of, visitor, workspace
 from ui.words import gloss
 from ui.words.markup import html_lines
 
@@ -139,6 +139,7 @@ def kept(key: str, value: Any) -> str:
 def show(screens: Mapping[str, Callable[[Draft], None]], take_source: Callable[..., None]) -> None:
     """`take_source` stores the columns that a database declares."""
     look()
+    read_names_of("")  # a new table's names are its owner's own
     if not may("add_table"):
         frame.hide_meter()
         st.html(f'<p class="lead">{escape(say("data.not_you"))}</p>')

@@ -55,7 +55,7 @@ def group_words(option: str) -> str:
     """A picker's option as a person reads it."""
     given = read_groups(option)
     if not isinstance(given, dict):
-        return option
+        return called(option)
     rule = given.get("by", "number")
     if rule not in (*OF_DAYS, "number"):
         return say("group.of.lookup", title=str(rule), column=given["column"])
@@ -241,7 +241,7 @@ def compare(table: dp.Table, given: Any, rows: str = "") -> list[Any]:
 def _averages(columns: list[str], given: list[Any], name: str) -> list[Any]:
     asked = [column.get("mean") for column in given if isinstance(column, dict)]
     now = [column for column in asked if column in columns] or columns[:2]
-    chosen = st.multiselect(say("form.compare.columns"), columns, now, key=f"ask-averages-{name}")
+    chosen = st.multiselect(say("form.compare.columns"), columns, now, called, key=f"ask-averages-{name}")
     st.html(f'<p class="muted">{say("form.compare.help")}</p>')
     return [{"mean": column} for column in chosen]
 
@@ -257,7 +257,7 @@ def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> li
     start = columns.index(on) if on in columns else None
     if start is None:
         start = next((at for at, name in enumerate(columns) if isinstance(table.schema[name], Category)), 0)
-    name = str(left.selectbox(say("form.where_column"), columns, index=start, key=f"where-column-{place}"))
+    name = str(left.selectbox(say("form.where_column"), columns, start, called, f"where-column-{place}"))
     column = table.schema[name]
     same = row is not None and on == name
     fitting = [FIT_OP] if same and row and row[1] == FIT_OP else []  # it came with a link: nothing more is picked

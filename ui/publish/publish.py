@@ -562,7 +562,7 @@ def _form(table: dp.Table) -> None:
     with left, st.container(key="card-publish"):
         label, none = say("publish_page.columns"), say("publish_page.columns_none")
         limits: Any = {"max_selections": MOST_COLUMNS, "placeholder": none}
-        columns = st.multiselect(label, _offered(table), given["columns"], key=_widget("columns"), **limits)
+        columns = st.multiselect(label, _offered(table), given["columns"], called, key=_widget("columns"), **limits)
         usual = given.get("epsilon") or spend.opens_at(_opening(table, {**given, "columns": columns}))
         spend.start_from(table, usual, PLACE)
         more = {"columns": columns, **_more(given)}

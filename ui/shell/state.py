@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import cast
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 import dpengine as dp
 from dpengine.core import places
 from dpengine.core.errors import UnknownTable
-from dpengine.messages import say
+from dpengine.messages import called, of_practice, practice_in_view, say
 from dpengine.people.face import Face
 from dpengine.storage.samples import SAMPLES
 from ui.shell import gate, person, workshop_state
@@ -21,6 +22,26 @@ from ui.shell.web import visitor_of
 ROOT = Path(__file__).resolve().parents[2]
 FIRST_TABLE = "town"
 NOBODY = "local"
+_MOST = 10_000
+_practised: dict[str, str] = {}  # by session: its practice table, whose names are read in the visitor's language
+
+
+def _practice_of_this_session() -> str | None:
+    run = get_script_run_ctx(suppress_warning=True)
+    return None if run is None else _practised.get(run.session_id)
+
+
+practice_in_view(_practice_of_this_session)
+
+
+def read_names_of(practice_table: str) -> None:
+    """Show the names of this practice table in the visitor's language; with none, every name as somebody wrote it."""
+    run = get_script_run_ctx(suppress_warning=True)
+    if run is None:
+        return
+    while len(_practised) >= _MOST:
+        _practised.pop(next(iter(_practised)), None)
+    _practised[run.session_id] = practice_table
 
 
 def home() -> Path:
@@ -97,6 +118,7 @@ def current_table() -> dp.Table:
         st.session_state["complaint"] = str(error)
         table = open_table(FIRST_TABLE)
     st.session_state["table"] = table.name
+    read_names_of(table.name if table.practice else "")
     return table
 
 
@@ -122,4 +144,8 @@ def table_names() -> list[str]:
 def table_labels() -> dict[str, str]:
     """The label of each table; a closed table's label says so."""
     closed = workspace().closed()
-    return {name: say(f"owner.label.{closed[name]}", table=name) if name in closed else name for name in table_names()}
+    labels = {}
+    for name in table_names():
+        with of_practice(name if name in SAMPLES else ""):
+            labels[name] = say(f"owner.label.{closed[name]}", table=name) if name in closed else called(name)
+    return labels

@@ -29,7 +29,7 @@ from dpengine.mechanisms.synthetic.plans import CHOSEN, MIXED
 from dpengine.mechanisms.synthetic.rules import evened
 from dpengine.mechanisms.synthetic.small_database import can_be_listed
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable, can_be_part
-from dpengine.messages import plain, say
+from dpengine.messages import called, plain, say
 from dpengine.messages.numbers import to_figures
 from dpengine.planning.opening import PART
 from dpengine.released import synthetic
@@ -525,7 +525,7 @@ def _form(table: dp.Table) -> None:
     with left, st.container(key="card-synthetic-what"):
         label, key = say("synthetic_page.columns"), job.addressed_widget(PLACE, "columns")
         limits: Any = {"max_selections": MOST_COLUMNS, "placeholder": say("publish_page.columns_none")}
-        columns = st.multiselect(label, _offered(table), given["columns"], key=key, **limits)
+        columns = st.multiselect(label, _offered(table), given["columns"], called, key=key, **limits)
         keep = _keep(columns, str(given.get("keep") or ""))
         now: dict[str, Any] = {"columns": columns, "keep": keep, "never": _rules(table, columns, given)}
     with right, st.container(key="card-synthetic"):
@@ -574,7 +574,7 @@ def _drawn_form(table: dp.Table, key: str, given: dict[str, Any], arrived: bool)
         st.html(f'<p class="muted">{escape(note)}</p>')
         limits: Any = {"max_selections": MOST_LISTS, "placeholder": say("publish_page.columns_none")}
         widget = job.addressed_widget(PLACE, f"columns-{key}")
-        columns = st.multiselect(label, offered, wanted or offered[:1], key=widget, **limits)
+        columns = st.multiselect(label, offered, wanted or offered[:1], called, key=widget, **limits)
     now: dict[str, Any] = {"way": key, "columns": columns, "epsilon": given.get("epsilon")}
 
     def made(step: str) -> dp.Query:

@@ -459,7 +459,7 @@ def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
     positive = ""
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("train_page.predict"), width="content")
-        target = fields.pick("train_page.target", offered, given["target"], str, widget("target"))
+        target = fields.pick("train_page.target", offered, given["target"], called, widget("target"))
         goal = table.schema[target]
         if isinstance(goal, Category):
             st.markdown(say("train_page.is"), width="content")

@@ -401,7 +401,7 @@ def _chosen(look: Look) -> Shapes | None:
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("train_page.predict"), width="content")
         first = wanted if wanted in offered else offered[-1]
-        target = fields.pick("train_page.target", offered, first, str, "shapes-target")
+        target = fields.pick("train_page.target", offered, first, called, "shapes-target")
         goal = look.query.facts.schema[target]
         if isinstance(goal, Category):
             st.markdown(say("train_page.is"), width="content")
@@ -471,7 +471,7 @@ def _grid(model: Shapes, shown: dict[str, list[NamedBar]], widest: float) -> Non
     for start in range(0, len(names), ACROSS):
         for place, name in zip(st.columns(ACROSS, gap="medium"), names[start : start + ACROSS], strict=False):
             with place, st.container(key=f"card-shape-{model.look.place(name)}"):
-                st.html(f"<h2>{escape(name)}</h2>")
+                st.html(f"<h2>{escape(called(name))}</h2>")
                 values = "; ".join(f"{bar.name} {bar.label}" for bar in shown[name])
                 alt = say("shapes_page.alt", column=name, told=values)
                 named_bars.show(shown[name], (-widest, widest), alt, f"shape-{model.look.place(name)}")

@@ -18,7 +18,7 @@ from dpengine.core.amounts import BETA
 from dpengine.core.exact import as_typed, decimal_of, text_of
 from dpengine.core.printed import chance, power_of_ten, three_figures, two_figures
 from dpengine.mechanisms.promises import Promise
-from dpengine.messages import known, plain, say
+from dpengine.messages import called, known, plain, say
 from dpengine.messages.language import language
 from dpengine.messages.numbers import local, to_figures
 from dpengine.planning import whatif
@@ -121,7 +121,7 @@ def _question(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
         if columns := _columns(table, key, own):
             st.markdown(say("whatif.like" if "columns" in asked.typed(key) else "form.of"), width="content")
             first = given["column"] if given["column"] in columns else columns[0]
-            column = fields.pick("form.column", columns, first, str, widget(f"column-{key}"))
+            column = fields.pick("form.column", columns, first, called, widget(f"column-{key}"))
         st.markdown(say(_middle(key, column)), width="content")
         here = table.name if own else ""
         picked = fields.pick("whatif.source", ["", *table_names()], here, _source, widget("from"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from dpengine.messages import called
+
 
 def html_lines(text: str) -> str:
     return escape(text).replace("\n", "<br>")
@@ -12,7 +14,7 @@ def html_lines(text: str) -> str:
 
 def first_names(names: Sequence[str], most: int) -> str:
     """The first few names, and a mark that there are more."""
-    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+    return ", ".join(called(name) for name in names[:most]) + (", …" if len(names) > most else "")
 
 
 def html_table(

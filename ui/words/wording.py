@@ -12,7 +12,7 @@ from dpengine.core.printed import chance, measured, two_figures
 from dpengine.mechanisms.answer_state import APART, LIKELY, REST, leaders
 from dpengine.mechanisms.card import AnswerKind
 from dpengine.mechanisms.edges import at_end, named
-from dpengine.messages import say
+from dpengine.messages import called, say
 from dpengine.messages.numbers import day
 from ui.words import model_words, phrases
 from ui.words.figures import anything, figure, printable, printed, printed_range, rounded_range
@@ -37,6 +37,7 @@ def axis(query: dp.Query) -> str:
 
 def with_measure(name: str, measure: str) -> str:
     """A column's name with its unit of measurement, unless the name contains it."""
+    name = called(name)
     return f"{name} ({measure})" if measure and f"({measure})" not in name else name
 
 
@@ -251,7 +252,11 @@ def range_words(answer: dp.Answer) -> str:
     words = _RANGES.get(answer.query.answer_kind, _figures_range)(answer)
     if not answer.beyond:
         return words
-    both = isinstance(answer.population, tuple) and not answer.query.state(answer.value, answer.interval)
+    both = (
+        isinstance(answer.population, tuple)
+        and isinstance(answer.interval, tuple)
+        and not answer.query.state(answer.value, answer.interval)
+    )
     return beyond_words(answer) if both else f"{words} {beyond_words(answer)}"
 
 
@@ -264,7 +269,9 @@ def beyond_words(answer: dp.Answer) -> str:
     if isinstance(answer.interval, tuple):
         least, most = printed_range(query, *answer.interval)
         facts["here"] = f"{least} – {_counted(query, most)}"
-    if isinstance(found, dict):
+    if query.answer_kind == "label":
+        words = say("sample.gap", points=rounded_range(0, found[1])[1], **facts)
+    elif isinstance(found, dict):
         words = say("sample.several", **facts)
     elif found == answer.interval:
         words = say("sample.same", **facts)

@@ -69,11 +69,12 @@ import numpy as np
 from dpengine.accountant.loss import Exponential, Loss, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
-from dpengine.core.types import Floats, Integers, Json, JsonObject
+from dpengine.core.types import Figures, Floats, Integers, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import read_ref
 from dpengine.declared.schema import Category, ItemSet
+from dpengine.mechanisms import sampling
 from dpengine.mechanisms.answer_state import APART, LIKELY, REST, state_of_first
 from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.noise import Choice, ExponentialChoice, NoiseKind, PermuteAndFlip, chosen
@@ -516,6 +517,16 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         size = len(self.candidates)
         floor = least_choice_gap(self.epsilon, size, self.beta)
         return NearBest(self.way.behind(self.rate, size, self.beta), self.beta, floor)
+
+    def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
+        """By how many percentage points at most another value is more common in the larger group: (0, g). Half of β is
+        for the draw. The rest is for the sample: the difference of two shares is a mean of n values in [−1, 1], and all
+        pairs hold at once, so the one that was chosen does (Hoeffding 1963, Thm 2)."""
+        people, size = self.facts.people, len(self.candidates)
+        if people is None or not isinstance(answer.value, str) or self.facts.unit.at_most > 1 or size < 2:
+            return None
+        drawn = Fraction(self.way.behind(self.rate, size, beta / 2), people)
+        return [0.0, min(100.0, 100 * float(drawn + 2 * moved) + 100 * sampling.pairs_off(people, size, beta / 2))]
 
     def state(self, value: Json, interval: Json) -> str:
         state = state_of_first(self.promise().gap, self.facts.about, len(self.candidates), self.where.everyone)

@@ -46,4 +46,8 @@ SENTENCES: dict[str, str] = {
     "whatif.see.sample": "A random sample",
     "whatif.title.sample": "In this table, and among all such people",
     "whatif.lead.sample": "Were these people a random sample of a larger group: how wide both ranges are, by formula, for shares of one half or values at both ends of their range. Paying more narrows the first one without end, the second one only until the sample is the limit.",
+    "sample.difference": "Among all such people the difference is between {low} and {high}, {chance} times in 100.",
+    "sample.difference_none": "Among all such people the difference is between {low} and {high}, {chance} times in 100: there may be none.",
+    "sample.difference_share": "Among all such people the difference is between {low} and {high} percentage points, {chance} times in 100.",
+    "sample.difference_share_none": "Among all such people the difference is between {low} and {high} percentage points, {chance} times in 100: there may be none.",
 }

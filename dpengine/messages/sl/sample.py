@@ -46,4 +46,8 @@ SENTENCES: dict[str, str] = {
     "whatif.see.sample": "Naključni vzorec",
     "whatif.title.sample": "V tej tabeli in med vsemi takimi ljudmi",
     "whatif.lead.sample": "Če bi bile te osebe naključni vzorec večje skupine: kako široka sta oba razpona, po formuli, pri deležih ena polovica ali vrednostih na obeh koncih razpona. Višja cena oži prvega brez konca, drugega le, dokler ni meja vzorec.",
+    "sample.difference": "Med vsemi takimi ljudmi je razlika med {low} in {high}, v {chance} od 100 primerov.",
+    "sample.difference_none": "Med vsemi takimi ljudmi je razlika med {low} in {high}, v {chance} od 100 primerov: morda je sploh ni.",
+    "sample.difference_share": "Med vsemi takimi ljudmi je razlika med {low} in {high} odstotne točke, v {chance} od 100 primerov.",
+    "sample.difference_share_none": "Med vsemi takimi ljudmi je razlika med {low} in {high} odstotne točke, v {chance} od 100 primerov: morda je sploh ni.",
 }

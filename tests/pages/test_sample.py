@@ -1,0 +1,125 @@
+"""A random sample on the pages: said while adding or later, both ranges in words and pictures, in both languages."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import streamlit as st
+from helpers_declare import Page
+from helpers_page import open_page
+
+import dpengine as dp
+from dpengine.messages import say
+from dpengine.messages.language import speaking
+from dpengine.released.compare import difference_of
+from ui.answers import picked
+from ui.api import serialize
+from ui.parts import exports
+from ui.shell.state import workspace
+from ui.words.wording import beyond_words, range_words
+
+pytestmark = pytest.mark.usefixtures("shared")
+ROWS = "smokes,age\n" + "yes,30\nno,50\n" * 40
+NAMES = iter(f"survey-{number}" for number in range(100))
+
+
+def survey(tmp_path: Path, **given: Any) -> dp.Table:
+    random = np.random.default_rng()
+    rows = {"smokes": random.choice(["yes", "no"], 800), "age": random.integers(18, 90, 800)}
+    pd.DataFrame(rows).to_csv(tmp_path / "survey.csv", index=False)
+    schema = dp.Schema({"smokes": dp.Category(["yes", "no"]), "age": dp.Number(18, 100, measure="years")})
+    terms: dict[str, Any] = {"schema": schema, "unit": dp.Unit.rows(), "budget": dp.Budget("3", "1e-6")}
+    return workspace().add_table(next(NAMES), tmp_path / "survey.csv", **terms | {"sample": True} | given)
+
+
+def share(table: dp.Table) -> dp.Answer:
+    return table.ask(table.query("proportion", of=[["smokes", "in", ["yes"]]], epsilon="0.5"))
+
+
+def test_the_form_asks_and_guesses_nothing() -> None:
+    page = Page().upload(ROWS, "poll.csv").to("unit").set("declare-unit", "one").set("declare-relation", "replace")
+    page = page.press("Go on").to("care")
+    assert page.draft.sample is None and say("sample.ask.title") in page.text
+    page.set("declare-sample", "sample").press("Add the table")
+    assert page.draft.step == "done", page.refusals
+    assert workspace().table(page.draft.added.name).facts.sample
+
+
+def test_both_ranges_stand_side_by_side(tmp_path: Path) -> None:
+    answer = share(survey(tmp_path))
+    words = range_words(answer)
+    assert words.startswith("In this table: ") and "among all such people: " in words and "% %" not in words
+    with speaking("sl"):
+        assert range_words(answer).startswith("V tej tabeli: ")
+    rows = list(csv.DictReader(io.StringIO(exports.answer_csv(answer).removeprefix(exports.MARK))))
+    ends = [float(rows[0][name]) for name in ("population_low", "low", "high", "population_high")]
+    assert ends == sorted(ends)
+    assert serialize.answer(answer)["population"] == list(answer.population)
+    assert json.loads(json.dumps(answer.receipt))["answer"]["population"] == list(answer.population)
+    page = open_page("ask", table=answer.receipt["table"], answer=answer.request_id)
+    told = "".join(part.proto.body for part in page.get("html"))
+    assert "among all such people" in told and say("sample.legend") in told
+
+
+def test_bars_have_a_column_and_a_sum_an_average(tmp_path: Path) -> None:
+    table = survey(tmp_path)
+    bars = table.ask(table.query("histogram", column="smokes", epsilon="0.5"))
+    page = open_page("ask", table=table.name, answer=bars.request_id)
+    told = "".join(part.proto.body for part in page.get("html"))
+    assert say("sample.column.all_percent") in told and say("sample.legend_bars", people=800) in told
+    assert say("sample.several", chance="95") in range_words(bars)
+
+
+def test_two_groups_of_one_answer_differ_among_all_such_people_too(tmp_path: Path) -> None:
+    table = survey(tmp_path)
+    bars = table.ask(table.query("histogram", column="smokes", epsilon="0.5"))
+    low, high = difference_of(bars.population["yes"], bars.population["no"]) or (0.0, 0.0)
+    assert low < 0 < high  # one half each
+    st.session_state[picked._PICKED] = [(bars.request_id, "yes"), (bars.request_id, "no")]
+    told = picked._beyond(table)
+    assert "percentage points" in told and "there may be none" in told
+    st.session_state[picked._PICKED] = [(bars.request_id, "yes"), ("another", "")]
+    assert picked._beyond(table) == ""
+
+
+def test_the_most_common_value_is_nearly_the_most_common_of_all(tmp_path: Path) -> None:
+    table = survey(tmp_path)
+    answer = table.ask(table.query("top_item", column="smokes", epsilon="1"))
+    assert answer.beyond == "first" and 0 == answer.population[0] < answer.population[1] < 20
+    assert "unless another is more common by less than" in range_words(answer)
+
+
+def test_where_nothing_can_be_claimed_one_sentence_says_so(tmp_path: Path) -> None:
+    table = survey(tmp_path)
+    table.ask(table.query("mean", column="age", epsilon="2"))
+    later = share(table)
+    assert later.population is None and beyond_words(later) == say("sample.seen")
+    assert range_words(later).startswith("Between ")
+
+
+def test_an_owner_says_it_later_on_the_page_of_the_table(tmp_path: Path) -> None:
+    table = survey(tmp_path, sample=False)
+    page = open_page("data", table=table.name)
+    page.button(key="sample-change").click().run()
+    assert workspace().table(table.name).facts.sample
+    told = "".join(part.proto.body for part in page.get("html"))
+    assert say("sample.fact.yes") in told
+
+
+def test_a_preview_shows_both_and_says_when_paying_more_is_pointless(tmp_path: Path) -> None:
+    table = survey(tmp_path)
+    asked = table.query("proportion", of=[["smokes", "in", ["yes"]]], epsilon="2")
+    both = table.both_ranges(asked)
+    assert both is not None and both.pointless and both.here < both.least <= both.everyone
+    cheap = table.both_ranges(asked.at(asked.epsilon / 100))
+    assert cheap is not None and not cheap.pointless and cheap.everyone > both.everyone
+    share(table)
+    after = table.both_ranges(asked)
+    assert after is None or after.after

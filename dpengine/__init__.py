@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dpengine.declared.date_column import Date
     from dpengine.declared.declaration import Declaration
     from dpengine.declared.dialect import Dialect
+    from dpengine.declared.joined import Joined
     from dpengine.declared.schema import Category, ItemSet, Number, Schema, yes_no
     from dpengine.declared.source import Source
     from dpengine.declared.summary import Summary
@@ -33,6 +34,7 @@ _MODULES = {
     "declared.date_column": ["Date"],
     "declared.declaration": ["Declaration"],
     "declared.dialect": ["Dialect"],
+    "declared.joined": ["Joined"],
     "declared.schema": ["Category", "ItemSet", "Number", "Schema", "yes_no"],
     "declared.source": ["Source"],
     "declared.summary": ["Summary"],
@@ -59,6 +61,7 @@ __all__ = [
     "Entry",
     "ItemSet",
     "Job",
+    "Joined",
     "Meter",
     "NotUnderstood",
     "Number",

@@ -29,6 +29,7 @@ from dpengine.core.exact import read_number
 from dpengine.core.space import refuse_full
 from dpengine.declared import public_rules
 from dpengine.declared.dialect import Dialect
+from dpengine.declared.joined import Joined
 from dpengine.declared.schema import Schema
 from dpengine.declared.source import Source
 from dpengine.declared.summary import Summary, read_summaries
@@ -128,15 +129,20 @@ class Workspace(DeclaredTables):
         protect: bool = False,
         sample: bool = False,
     ) -> Table:
-        """Declare a table: a CSV or Parquet path, a pandas frame or a `Source`, with its public facts. The budget may
-        be a function of the number of people, which is not known before. A newer state of a source joins its budget,
-        unless the owner says that these are `new_people`. If the content is here with less protection (one row each,
-        and now rows belong to people), `protect` corrects that, at a price: see `Table.protect`. `sample`: the people,
-        one row each, are a random sample of a larger group (`Table.declare_sample`)."""
+        """Declare a table: a CSV or Parquet path, a pandas frame, a `Source` or two files that are `Joined`, with its
+        public facts. The budget may be a function of the number of people, which is not known before. A newer state of
+        a source joins its budget, unless the owner says that these are `new_people`. If the content is here with less
+        protection (one row each, and now rows belong to people), `protect` corrects that, at a price: see
+        `Table.protect`. `sample`: the people, one row each, are a random sample of a larger group
+        (`Table.declare_sample`)."""
         if self.samples_only:
             raise AllowanceError("workshop.no_tables")
         if isinstance(source, Source):
             sources.refuse_elsewhere(source, self.databases, self.served)
+        if isinstance(source, Joined):
+            if unit is None or unit.id_column != source.on[0]:
+                raise AllowanceError("joined.unit", column=source.on[0])
+            dialect = source.events_dialect
         clean = _name(name)
         if unit is None:
             raise AllowanceError("unit.missing")

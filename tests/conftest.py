@@ -72,11 +72,10 @@ def _is_journey(item: pytest.Item) -> bool:
 
 
 # A file whose tests run over all questions, through the catalogue or the cases of the battery.
-_OVER_QUESTIONS = re.compile(
-    r"^(?!.*\bimport\b).*\bcatalogue\b(?!\[)|from battery import|\b(?:CASES|EXAMPLES|every_kind)\b", re.MULTILINE
-)
-# The body of a test, which names no test; and its parameters, if they stand on lines of their own.
-_BODY = re.compile(r"^(def test_\w+|\) -> None:).*\n(?:(?:[ \t].*)?\n)*", re.MULTILINE)
+_OVER_QUESTIONS = re.compile(r"\bcatalogue\b(?!\[)|\b(?:CASES|PUBLIC_SUPPORT|DATA_SUPPORT|EXAMPLES|every_kind)\b")
+# What names no test: the first words of a file, what it imports, and the body of a function.
+_ASIDE = re.compile(r'\A"""(?:.|\n)*?"""|^(?:from [\w.]+ )?import (?:\((?:.|\n)*?\)|.*)$', re.MULTILINE)
+_FUNCTION = re.compile(r"^def (\w+).*\n(?:(?:[ \t].*)?\n)*(?:\).*\n(?:(?:[ \t].*)?\n)*)?", re.MULTILINE)
 _TEST = re.compile(r"^ *(?:async )?def (test_\w+)", re.MULTILINE)
 
 
@@ -89,6 +88,24 @@ def _text(file: Path) -> str:
 def _questions() -> frozenset[str]:
     files = (ROOT / "dpengine" / "mechanisms").rglob("*.py")
     return frozenset(key for file in files for key in re.findall(r"\bkey=\"(\w+)\"", _text(file)))
+
+
+@cache
+def _naming(file: Path) -> str:
+    """The part of a file that names its tests and their cases: without the bodies of tests, of fixtures and of
+    functions that only those call."""
+    bodies: dict[str, str] = {}
+
+    def without(found: re.Match[str]) -> str:
+        bodies[found[1]] = found[0]
+        return f"{found[1]}\n" if found[1].startswith("test_") else ""
+
+    text = _FUNCTION.sub(without, _ASIDE.sub("", _text(file)))
+    called = {name for name in bodies if not name.startswith("test_")}
+    while used := {name for name in called if re.search(rf"\b{name}\b", text)}:
+        called -= used
+        text += "".join(bodies[name] for name in used)
+    return text
 
 
 @cache
@@ -122,7 +139,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     wanted = _wanted(config.option.keyword) if collection_path.suffix == ".py" else frozenset()
     if not wanted:
         return None
-    place, text = os.path.relpath(collection_path, ROOT), _BODY.sub(r"\1\n", _text(collection_path))
+    place, text = os.path.relpath(collection_path, ROOT), _naming(collection_path)
     over_all = wanted & _questions() and _OVER_QUESTIONS.search(text)
     return None if over_all or any(word in f"{place}\n{text}".lower() for word in wanted) else True
 

@@ -278,7 +278,7 @@ class Fits:
                 say("fit.note.repeated", column=name, low=low, high=high, rows=rows)
                 for name, (low, high, rows) in list(self.repeated.items())[:1]
             ]
-        if (most := query.most_rows) is None:
+        if unit.person or (most := query.most_rows) is None:
             return []
         share = self.crowded(unit)
         if share is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import duckdb
@@ -85,10 +85,15 @@ def load_raw(
         raise AllowanceError("load.absent")
     path = Path(source) if isinstance(source, (str, Path)) else source
     loaded = load(path, dialect, folder / RAW, secret, progress, bad_records, separators(schema), marked)
-    for name in (*schema.columns, *([unit.id_column] if unit.id_column else [])):
-        if name not in loaded.columns:
-            raise AllowanceError("column.absent", column=name, columns=list(loaded.columns))
+    refuse_absent(schema, unit, loaded.columns)
     return loaded
+
+
+def refuse_absent(schema: Schema, unit: Unit, columns: Sequence[str]) -> None:
+    """Refuses a declaration of columns that the file does not have."""
+    for name in (*schema.columns, *([unit.id_column] if unit.id_column else [])):
+        if name not in columns:
+            raise AllowanceError("column.absent", column=name, columns=list(columns))
 
 
 def code_rows(

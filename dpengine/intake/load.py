@@ -91,12 +91,12 @@ def _load(
     marked: bool,
 ) -> Loaded:
     if not isinstance(source, (str, Path)):
-        return _write_table([_frame(source, dialect)], raw, secret, report)
+        return write_table([_frame(source, dialect)], raw, secret, report)
     with own_copy(Path(source), raw.parent, secret, lambda share: report(COPYING * share)) as (copy, files):
         parts = [_file(path, dialect, bad_records) for path in files_of(copy)]
         if any(check_names(names) != check_names(parts[0][0]) for names, _ in parts):
             raise AllowanceError("load.folder_names")
-        return replace(_write_table(parts, raw, secret, report, marked=marked), files=tuple(dict.fromkeys(files)))
+        return replace(write_table(parts, raw, secret, report, marked=marked), files=tuple(dict.fromkeys(files)))
 
 
 def _database(
@@ -116,14 +116,14 @@ def _database(
         described = postgres.copy_rows(source, dialect, separators, copy, lambda share: report(COPYING * share))
         _, batches = read_csv(copy, postgres.AS_READ, "empty")
         names = [column.name for column in described.columns]
-        loaded = _write_table([(names, batches)], raw, secret, report, "source.no_rows")
+        loaded = write_table([(names, batches)], raw, secret, report, "source.no_rows")
     finally:
         shutil.rmtree(inside, ignore_errors=True)
     addresses = tuple(address_mark(place, secret) for place in described.places)
     return replace(loaded, addresses=addresses, seen=described.seen)
 
 
-def _write_table(
+def write_table(
     parts: list[tuple[list[str], Batches]],
     raw: Path,
     secret: bytes,

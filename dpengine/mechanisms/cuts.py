@@ -71,7 +71,7 @@ def of_question(
 ) -> tuple[Cut, ...]:
     """All rules for a question, without the limit on rows per person if the statistic reads every row."""
     unit, reads_all = facts.unit, getattr(need, "every_row", False)
-    cuts = [] if unit.id_column is None or reads_all else [cut("rows", column=unit.id_column, most=unit.at_most)]
+    cuts = [] if unit.single or reads_all else [cut("rows", column=unit.id_column, most=unit.at_most)]
     return *cuts, *of_columns(facts, valued, conditions)
 
 

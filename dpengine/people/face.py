@@ -28,6 +28,7 @@ from dpengine.asking.sessions import BEST, Session
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import down, read_number
 from dpengine.core.types import Json
+from dpengine.declared.joined import Joined
 from dpengine.declared.source import Source
 from dpengine.declared.summary import Summary
 from dpengine.intake.postgres import Described
@@ -328,8 +329,10 @@ class Face:
     def add_table(self, name: str, source: object, **declared: object) -> Table:
         """Add a table: they become its owner, with a grant of its whole allowance."""
         self._check("add_table")
-        if isinstance(source, str | Path) and self.folder.resolve() not in Path(source).resolve().parents:
-            raise AllowanceError("load.absent")  # files outside their own folder do not exist for them
+        files = (source.events, source.people) if isinstance(source, Joined) else (source,)
+        for file in files:
+            if isinstance(file, str | Path) and self.folder.resolve() not in Path(file).resolve().parents:
+                raise AllowanceError("load.absent")  # files outside their own folder do not exist for them
         added = self._at.house.add_table(name, source, **declared | {"actor": self.person})
         return self._table(added.name, added.joined)
 

@@ -241,6 +241,8 @@ def _lexicon(schema: Schema, lang: str) -> _Lexicon:
     for name, column in schema.columns.items():
         words = _phrase(_name_words(name), lang)
         known.add(words, "col", (3, name), own=True)
+        if (read := called(name)) != name:  # a practice table's column in the reader's language
+            known.add(_phrase(_name_words(read), lang), "col", (3, name), own=True)
         spread = [word for word in words if len(word) > 1]
         generic = {stem(word, lang) for word in GENERIC}
         if len(spread) > 1:
@@ -1395,9 +1397,9 @@ def example(schema: Schema) -> str:
     """A question about the first columns, as a person may type it; "" for a table without any that suits."""
     words = LANGUAGES[current() if current() in LANGUAGES else "en"]
     numbers, lists = schema.of_kind(Number), schema.of_kind(Category)
-    parts = [words.kinds["mean"].split("|")[0], *(_name_words(name) for name in numbers[:1])]
+    parts = [words.kinds["mean"].split("|")[0], *(_name_words(called(name)) for name in numbers[:1])]
     parts = parts if numbers else [words.kinds["count"].split("|")[0]]
-    return " ".join([*parts, *(f"{words.small['by'].split('|')[0]} {_name_words(name)}" for name in lists[:1])])
+    return " ".join([*parts, *(f"{words.small['by'].split('|')[0]} {_name_words(called(name))}" for name in lists[:1])])
 
 
 def vocabulary(schema: Schema) -> list[str]:

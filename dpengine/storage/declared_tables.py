@@ -24,11 +24,13 @@ from dpengine.core.errors import AllowanceError, UnknownTable
 from dpengine.core.space import refuse_full
 from dpengine.declared import public_rules
 from dpengine.declared.dialect import Dialect
+from dpengine.declared.joined import Joined
 from dpengine.declared.schema import Schema
 from dpengine.declared.source import Source
 from dpengine.declared.unit import Unit
 from dpengine.intake import in_spark
-from dpengine.intake.bring_in import code_rows, load_raw
+from dpengine.intake.bring_in import RAW, code_rows, load_raw, refuse_absent
+from dpengine.intake.join_files import load_joined
 from dpengine.intake.load import Loaded
 from dpengine.intake.marks import address_mark
 from dpengine.intake.postgres import Described, describe
@@ -445,6 +447,10 @@ class DeclaredTables:
         if isinstance(source, Source) and source.in_place:
             given = new.schema, new.unit, new.dialect, self._secret
             return sources.code_there(folder, source, 1, given, self.engine.spill, progress)
+        if isinstance(source, Joined):
+            loaded = load_joined(source, folder / RAW, self._secret, progress, bad_records)
+            refuse_absent(new.schema, new.unit, loaded.columns)
+            return loaded
         return load_raw(folder, source, new.schema, new.unit, new.dialect, self._secret, bad_records, progress)
 
     def _sample(self, sample: Sample) -> Record:

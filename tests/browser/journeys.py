@@ -101,6 +101,9 @@ def first_asked(page: Any, column: str) -> int:
     many clicks it took."""
     row = page.locator('[class*="st-key-done-first-"]', has_text=column).locator("button")
     button = row.or_(page.locator('[class*="st-key-done-alike-"] button', has_text=column))
+    others = page.locator(".st-key-done-others summary")
+    if not row.count() and others.count():
+        others.click()
     if at_once := button.count() > 0:
         button.first.click()
         page.locator(".headline").wait_for()

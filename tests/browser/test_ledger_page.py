@@ -90,7 +90,7 @@ def own_table(server: Any, name: str) -> dp.Table:
 @pytest.mark.long
 def test_a_receipt_is_verified_and_a_forged_one_is_not(page: Any, server: Any) -> None:
     ask(page, MEDIAN)
-    page.get_by_text("What is this? Receipt and downloads").click()
+    page.get_by_text("What is this? Details and downloads").click()
     receipt = json.loads(taken(page, "Receipt (JSON)"))
     forged = receipt | {"answer": receipt["answer"] | {"value": receipt["answer"]["value"] + 10}}
     go(page, "/answers?view=ledger&table=town")

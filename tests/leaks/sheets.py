@@ -103,4 +103,8 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "summary.none": lambda b: b.stage.workspace.one_row_a_person(b.people.name, "made", {}),
     "summary.name": lambda b: read_summaries({"who": dp.Summary("count", lower=0, upper=9)}, b.table.schema, "who"),
     "summary.one_row": lambda b: b.stage.workspace.one_row_a_person(b.table.name, "made", {}),
+    "joined.on": lambda b: dp.Joined(b.cell, b.cell, on=(b.cell, "")),
+    "joined.numbers": lambda b: dp.Joined(b.cell, b.cell, ("a", "b"), Dialect(decimal=",")),
+    "joined.unit": lambda b: b.add(dp.Joined(b.put(f"a\n{b.cell}\n"), b.put(f"a\n{b.cell}\n"), ("a", "a"))),
+    "joined.files": lambda b: dp.Joined(b.frame(a=[b.cell]), b.frame(a=[b.cell]), ("a", "a")),
 }

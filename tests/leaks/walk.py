@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from dpengine.asking.exports import ANSWER_COLUMNS, ROW_COLUMNS
 from dpengine.ledger.exports import export_lines
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.released import model_scripts
+from ui.answers import word
 from ui.ledger import report
 from ui.parts import exports
 from ui.train import train_result
@@ -97,3 +100,7 @@ def downloads(table: dp.Table, workspace: Any, answers: list[dp.Answer]) -> Iter
     yield "answers as JSON lines", "".join(table.answer_lines())
     yield "ledger as JSON lines", "".join(export_lines(workspace.ledger))
     yield "report", report.html(table, workspace.ledger.head(), "2026-01-02T03:04:05+00:00")
+    findings = [word.Finding(answer.sentence, answer) for answer in word.fit_for_report(table)]
+    written = word.document(table, "Report", findings, workspace.ledger.head(), "2026-01-02T03:04:05+00:00")
+    with zipfile.ZipFile(io.BytesIO(written)) as parts:
+        yield "report for Word", parts.read("word/document.xml").decode()

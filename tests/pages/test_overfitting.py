@@ -81,7 +81,7 @@ def test_the_printed_run_and_the_tour_say_what_private_answers_are_off_by(capsys
     assert found.inside == sum(off <= found.noise.alpha for off in told)
     assert demo.main([]) == 0
     said = capsys.readouterr().out
-    assert "on new people (private)" in said and re.search(r"Of the 11 reports \d+ are within the 40.0 points", said)
+    assert "on new people (private)" in said and re.search(r"\d+ of 11 reports are within the 40.0 points", said)
     tour = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
     assert "but not with private" not in tour and "Private answers are off as well, by noise" in tour
 

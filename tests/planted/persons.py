@@ -1,8 +1,9 @@
-"""Wrong twins of one row a person: a summary that drops a person's further rows, or looks at other people."""
+"""Wrong twins of one row a person and of two joined files: rows that are dropped, or that depend on other people."""
 
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from helpers_load import SECRET
 import dpengine as dp
 from dpengine.declared.dialect import Dialect
 from dpengine.intake import person_rows, rows_per_person
+from dpengine.intake.join_files import load_joined
 from dpengine.intake.load import load
 from tests.planted.registry import Planted
 
@@ -63,7 +65,37 @@ def check_a_summary_is_of_all_own_rows(summarise: Summarise) -> None:
     assert found == totals, "a person's further rows are dropped"
 
 
+def joined_rows(rows: Rows, everybody: bool = True) -> Counter[str]:
+    """How many joined rows each person has; p0 has no events, and nobody knows p9."""
+    with tempfile.TemporaryDirectory() as folder:
+        events, people = Path(folder) / "events.csv", Path(folder) / "people.csv"
+        pd.DataFrame(rows, columns=["who", "cost"]).to_csv(events, index=False)
+        pd.DataFrame({"id": [f"p{person}" for person in range(4)], "age": [30] * 4}).to_csv(people, index=False)
+        source = dp.Joined(events, people, ("who", "id"), everybody=everybody)
+        load_joined(source, Path(folder) / "raw.parquet", SECRET)
+        return Counter(row["who"] for row in pq.read_table(Path(folder) / "raw.parquet").to_pylist())
+
+
+def of_both_alone(rows: Rows) -> Counter[str]:
+    """Only ids that are in both files: an inner join."""
+    known = {f"p{person}" for person in range(4)} & {who for who, _ in rows}
+    return Counter({who: many for who, many in joined_rows(rows).items() if who in known})
+
+
+def check_a_join_drops_nobody(join: Callable[[Rows], Counter[str]]) -> None:
+    events: Rows = [("p1", 1), ("p1", 2), ("p2", 3), ("p9", 4)]
+    assert join(events) == Counter({"p0": 1, "p1": 2, "p2": 1, "p3": 1, "p9": 1}), "the join drops people"
+
+
 PLANTED = [
+    Planted(
+        "a join that drops",
+        "Only people in both files are kept.",
+        check_a_join_drops_nobody,
+        "drops people",
+        joined_rows,
+        of_both_alone,
+    ),
     Planted(
         "a summary that caps",
         "One row a person is made of three rows of each.",

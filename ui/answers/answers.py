@@ -14,7 +14,7 @@ from dpengine.asking.exports import ANSWER_COLUMNS, sentence_of
 from dpengine.ledger.rows import questions_of
 from dpengine.messages import say
 from dpengine.released.files import as_sheet, notebook_text, registry_file_name, registry_text
-from ui.answers import picked, years
+from ui.answers import picked, word, years
 from ui.ask import answer
 from ui.ledger import ledger_view, report
 from ui.ledger.ledger_view import now
@@ -33,6 +33,7 @@ def show_downloads(table: dp.Table) -> None:
     with st.container(key="take-away", width="content"), st.popover(say("answers.take_away")):
         if st.button(say("answers.print"), key="answers-print"):
             scroll.print_page()
+        st.button(say("answers.take.word"), key="answers-word", on_click=nav.view, args=(table.name, WORD))
         for what, name, write in files(table):
             exports.offer(say(f"answers.take.{what}"), write, name, f"answers-{what}")
 
@@ -149,14 +150,19 @@ COLUMNS = 2
 MOST_TABLES = 10  # tables offered if this one has no answers
 
 
-LIST, LEDGER = "list", "ledger"
+LIST, LEDGER, WORD = "list", "ledger", "report"
 
 
 def show(table: dp.Table) -> None:
-    view = LEDGER if st.query_params.get(nav.VIEW) == LEDGER else LIST
-    _title(table, view)
+    wanted = st.query_params.get(nav.VIEW)
+    view = LEDGER if wanted == LEDGER else LIST
+    _title(table, view, WORD if wanted == WORD else view)
     if view == LEDGER:
         ledger_view.show(table)
+        return
+    if wanted == WORD:
+        st.button(say("word.back"), key="word-back", on_click=nav.view, args=(table.name, ""))
+        word.show(table)
         return
     asked = table.meter().charges
     if not asked:
@@ -218,8 +224,10 @@ def _elsewhere(table: dp.Table) -> None:
         st.html(f'<p><a href="{link}" target="_self">{escape(label)}</a></p>')
 
 
-def _title(table: dp.Table, view: str) -> None:
+def _title(table: dp.Table, view: str, shown: str) -> None:
     title, lead = say("answers.title", table=table.name), say("answers.lead" if view == LIST else "ledger.lead")
+    if shown == WORD:  # the report has a title of its own
+        return
     st.html(f'{_STYLE}<h1>{escape(title)}</h1><p class="lead">{gloss.text(lead)}</p>')
     frame.pick_table(table, "answers")
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -20,8 +20,6 @@ from ui.answers.picked import printed_figure
 from ui.shell.frame import paragraph
 from ui.shell.state import open_table, workspace
 
-_WIDE, _HIGH = 220, 34
-
 
 def show(table: dp.Table) -> None:
     """Pick another table with some of the same columns."""
@@ -55,7 +53,7 @@ def _compared(table: dp.Table, other: dp.Table) -> None:
         rows = "".join(_row(pair) for pair in pairs)
         titles = "".join(f"<th>{escape(title)}</th>" for title in head)
         table_html = f'<table class="plain compared"><tr>{titles}</tr>{rows}</table>'
-        st.html(f'<div class="scroll" tabindex="0">{table_html}</div>')
+        st.html(f'{_STYLE}<div class="scroll" tabindex="0">{table_html}</div>')
         st.html(f'<p class="muted">{escape(say("years.claim", chance=chance(BETA)))}</p>')
     both = table.person_in_both(other)
     code = "years.shared" if both.shared else f"years.both.{both.relation}"
@@ -68,7 +66,7 @@ def _row(pair: AcrossTables) -> str:
     note = "" if pair.beta is None else f" {say('years.alone', chance=chance(pair.beta))}"
     word = say("years.differs" if pair.different else "years.maybe_same") + note
     shown = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-    return f"<tr><td>{escape(question)}<br>{_picture(pair)}</td>{shown}<td>{escape(word)}</td></tr>"
+    return f"<tr><td>{escape(question)}{_picture(pair)}</td>{shown}<td>{escape(word)}</td></tr>"
 
 
 def _figure(stated: Stated) -> str:
@@ -83,13 +81,20 @@ def _picture(pair: AcrossTables) -> str:
     wide = (high - low) or Fraction(1)
 
     def at(value: Fraction) -> float:
-        return round(6 + float((value - low) / wide) * (_WIDE - 12), 1)
+        return round(float((value - low) / wide) * 100, 1)
 
     lines = ""
-    for place, (stated, colour) in enumerate(((first, "var(--muted)"), (second, "var(--left)"))):
-        y = 9 + 16 * place
-        lines += (
-            f'<line x1="{at(stated.low)}" x2="{at(stated.high)}" y1="{y}" y2="{y}" stroke="{colour}" stroke-width="3"/>'
-            f'<circle cx="{at(stated.value)}" cy="{y}" r="5" fill="{colour}"/>'
-        )
-    return f'<svg width="{_WIDE}" height="{_HIGH}" role="img" aria-hidden="true">{lines}</svg>'
+    for stated, name in ((first, "other"), (second, "this")):
+        bar = f'<i style="left:{at(stated.low)}%;width:{max(at(stated.high) - at(stated.low), 0.5)}%"></i>'
+        lines += f'<span class="{name}">{bar}<b style="left:{at(stated.value)}%"></b></span>'
+    return f'<div class="year-ranges" aria-hidden="true">{lines}</div>'
+
+
+_STYLE = """<style>
+.year-ranges { width: 13rem; max-width: 100%; padding: 0.25rem 0.4rem; }
+.year-ranges span { display: block; position: relative; height: 0.8rem; }
+.year-ranges i { position: absolute; top: 0.3rem; height: 0.2rem; background: var(--muted); }
+.year-ranges b { position: absolute; top: 0.1rem; width: 0.6rem; height: 0.6rem; margin-left: -0.3rem;
+  border-radius: 50%; background: var(--muted); }
+.year-ranges .this i, .year-ranges .this b { background: var(--left); }
+</style>"""

@@ -554,13 +554,13 @@ def not_adding() -> str:
 
 
 def receipt(answer: dp.Answer, key: str) -> None:
-    """One visible line; the rest folds out."""
+    """Folded: what the answer protects, its receipt, and files."""
     short = answer.receipt["charge"]["hash"]
     relation = protects("relation.short", answer.query)
     line = say("receipt.line", hash=short[:8], title=answer.query.card.title, relation=relation)
-    st.html(f'<p class="receipt">{gloss.text(line)}</p>')
     with st.expander(say("receipt.open")):
         st.html(
+            f'<p class="receipt">{gloss.text(line)}</p>'
             f'<p class="muted">{escape(say("receipt.plain"))}</p>'
             f'<p class="muted">{escape(say("receipt.value", value=_full(answer)))}</p>'
             f'<p class="muted">{gloss.text(odds_words(answer))}</p>'
@@ -606,16 +606,18 @@ def card_words(answer: dp.Answer, before: str = "", aside: str = "") -> str:
     return f"<p class='question'>{escape(before + question)}{beside}</p>{answer_notes.finding(answer, lead)}"
 
 
+def card_notes(answer: dp.Answer) -> list[str]:
+    """What a reader of the answer must know beside its range: what was lost, cut or doubted."""
+    notes = [not_kept(answer, _follows(answer)), edges(answer), *answer_notes.fit_lines(answer)]
+    return [note for note in (*notes, answer_notes.cut_words(answer.query), cut_rows(answer)) if note]
+
+
 def card_sentence(answer: dp.Answer) -> str:
     """The answer as text for a letter, with its range and what was cut."""
     question = say("answer.of", sentence=answer.sentence, table=answer.receipt["table"])
     parts = (
         say("answers.copied", question=question, finding=headline(answer), range=range_words(answer)),
-        not_kept(answer, _follows(answer)),
-        edges(answer),
-        *answer_notes.fit_lines(answer),
-        answer_notes.cut_words(answer.query),
-        cut_rows(answer),
+        *card_notes(answer),
         say("answers.source", day=written_day(answer.at[:10]), receipt=answer.receipt["charge"]["hash"][:8]),
     )
     return " ".join(part for part in parts if part)

@@ -158,7 +158,7 @@ def show_suggestions(table: dp.Table, asked: dp.Query | None = None) -> None:
     if not queries:
         return
     plan = current_plan(table)
-    st.html(f"<h2>{escape(say('suggest.title'))}</h2>")
+    st.html(f'<h2 class="ideas">{escape(say("suggest.title"))}</h2>')
     with st.container(key="suggest", gap=None):
         if asked is not None:
             tables.first_look_link(table)

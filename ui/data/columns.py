@@ -453,7 +453,7 @@ def line(draft: Draft, name: str, yes: bool = True) -> None:
         if asks:
             several = len(card.candidates) > 1
             for place, reading in enumerate(card.candidates if several or yes else ()):
-                label = unmarked(cells(reading, draft.dialect)[0]) if several else say("data.line.yes")
+                label = _like(reading, draft.dialect) if several else say("data.line.yes")
                 st.button(label, key=f"{key}-like-{place}", on_click=take, args=(draft, name, reading))
         if draft.can_undo(name) and not asks:
             st.button(say("data.line.undo"), key=f"{key}-undo", type="tertiary", on_click=undo, args=(draft, name))
@@ -478,6 +478,12 @@ def left_out(draft: Draft, names: list[str]) -> None:
                 for number, reading in enumerate(presets.likely(name)):
                     given = (draft, name, reading)
                     st.button(_in_short(reading), key=f"{key}-likely-{number}", on_click=take, args=given)
+
+
+def _like(reading: Candidate, dialect: Dialect) -> str:
+    """A sample cell, and of a number the range that it stands for: “4 (1–5)”."""
+    cell = unmarked(cells(reading, dialect)[0])
+    return f"{cell} ({_in_short(reading)})" if reading.kind == "number" else cell
 
 
 def _in_short(reading: Candidate) -> str:

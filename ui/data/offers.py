@@ -344,10 +344,9 @@ def show_first_questions(table: dp.Table) -> None:
             st.html(f"<p>{escape(_check_note(table, brings))}</p>")
         elif check is not None:
             _only_check(table, check, alone=True)
-        for place, (usual, *others) in enumerate(asked):
+        for place, (usual, *_) in enumerate(asked):
             with st.container(key=f"done-ask-{place}"):
                 _question(table, usual, place)
-                _alike(table, others, place)
         if look is not None and price is not None and price.useful and price.admissible:
             each = table.facts.unit.at_most
             facts = {"columns": len(look.parameters()["columns"]), "reach": plain(price.promise.amount)}
@@ -365,8 +364,16 @@ def show_first_questions(table: dp.Table) -> None:
             _only_check(table, check, alone=False)
         offered = {offer.query.answer_column for alike in asked for offer in alike}
         ways = [way for name in table.schema.columns if name not in offered and (way := first_way(table, name, name))]
-        if ways:
-            st.html(f'<p class="columns-on"><span>{escape(say("data.done.or_ask"))}</span> {" ".join(ways)}</p>')
+        alike = [(place, others) for place, (_, *others) in enumerate(asked) if others]
+        if ways or alike:
+            with st.expander(say("data.done.others"), key="done-others"):
+                for place, others in alike:
+                    st.html(f'<p class="at-once">{escape(asked[place][0].query.card.title)}</p>')
+                    _alike(table, others, place)
+                if ways:
+                    st.html(
+                        f'<p class="columns-on"><span>{escape(say("data.done.or_ask"))}</span> {" ".join(ways)}</p>'
+                    )
 
 
 def _check_note(table: dp.Table, seen: dp.Preview) -> str:
@@ -409,8 +416,6 @@ def _at_once(table: dp.Table) -> list[list[Offer]]:
 
 def _alike(table: dp.Table, others: Sequence[Offer], place: int) -> None:
     """The same question about other columns, each with its error and its price."""
-    if not others:
-        return
     with st.container(horizontal=True, vertical_alignment="center", key=f"done-alike-{place}"):
         st.html(f'<p class="muted">{escape(say("data.done.alike"))}</p>', width="content")
         for at, offer in enumerate(others):

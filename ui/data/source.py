@@ -215,7 +215,7 @@ def _take(draft: Draft, given: Any) -> None:
 
 def _open(draft: Draft, path: Path, name: str) -> None:
     try:
-        dialect = Dialect(thousands=",") if is_typed(path) else _guess(files_of(path)[0])
+        dialect = Dialect(thousands=",") if is_typed(path) else guess(files_of(path)[0])
         if is_sheet(path):
             foreign.sheet_list(files_of(path)[0])
         book = foreign.describe(files_of(path)[0], dialect).book if is_statistics(path) else {}
@@ -228,6 +228,9 @@ def _open(draft: Draft, path: Path, name: str) -> None:
     draft.let_go_source()
     draft.uploads += 1
     draft.like, draft.differs = "", None
+    if draft.second is not None:
+        here.forget(draft.second.path)
+    draft.second = None
     shown = "".join(sign for sign in name if sign.isprintable()).strip()
     draft.path, draft.file = path, shown[-MOST_SHOWN:] or say("data.file.unnamed")
     draft.dialect, draft.bad_records, draft.name = dialect, "refuse", ""
@@ -262,7 +265,7 @@ def _take_names(draft: Draft, names: list[str]) -> None:
         book = foreign.describe(files_of(draft.path)[0], draft.dialect).book
         if book != draft.book:
             draft.cards, draft.book = {}, book
-    draft.names = names
+    draft.names, draft.own = names, list(names)
 
 
 def _spelled_surely(draft: Draft, names: list[str]) -> bool:
@@ -284,7 +287,7 @@ def _survey(draft: Draft) -> None:
     begin(draft, "survey", lambda tell: survey(path, dialect, bad_records, tell))
 
 
-def _guess(path: Any) -> Dialect:
+def guess(path: Any) -> Dialect:
     """Guess from the first line. Refuses an unreadable file; a wrong guess can be corrected on the page."""
     found = suggest(path, _regional())
     return replace(found, thousands="." if found.decimal == "," else ",")

@@ -126,6 +126,8 @@ def let_go_if_done() -> None:
 def start_over() -> None:
     draft = current()
     here.forget(draft.path)
+    if draft.second is not None:
+        here.forget(draft.second.path)
     _keep(Draft(uploads=draft.uploads + 1))
 
 

@@ -20,6 +20,7 @@ from dpengine.accountant.costs import cost
 from dpengine.asking.exports import FigureNotes
 from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.messages import say
+from dpengine.messages.language import carried
 from dpengine.released.files import as_sheet
 from ui.parts import answer_notes
 from ui.words.markup import unmarked
@@ -27,12 +28,15 @@ from ui.words.markup import unmarked
 _RISKY = re.compile(r"""^(?=\s*[=+\-@＝＋－＠]|[\t\r\n])|(?<=[;\t\r\n])(?=["\s]*[=+\-@＝＋－＠])""")
 _TYPES = {  # by the ending of a file's name
     "csv": "text/csv",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     "html": "text/html",
     "ipynb": "application/x-ipynb+json",
     "json": "application/json",
     "jsonl": "application/jsonl",
     "parquet": "application/vnd.apache.parquet",
+    "png": "image/png",
     "py": "text/x-python",
+    "svg": "image/svg+xml",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "yaml": "application/yaml",
 }
@@ -40,7 +44,9 @@ MARK = "\ufeff"  # without it a spreadsheet reads č as Ä
 
 
 def offer(label: str, content: Any, name: str, key: str, **options: Any) -> None:
-    """A button that downloads a file. If `content` is a function, it writes the file when the button is clicked."""
+    """A button that downloads a file. If `content` is a function, it writes the file when the button is clicked, in the
+    language of the page: it runs on another thread."""
+    content = carried(content) if callable(content) else content
     kind = _TYPES[name.rpartition(".")[2]]
     st.download_button(label, content, name, kind, key=key, on_click="ignore", **options)
 

@@ -89,7 +89,7 @@ def pick(label: str, options: list[str], now: str, words: Any, key: str) -> str:
     key += turn_picker()
     shown = st.session_state.get(key, now)
     longest = len(words(shown if shown in options else now))
-    look: Any = {"label_visibility": "collapsed", "width": min(max(96, 74 + 9 * longest), 400)}
+    look: Any = {"label_visibility": "collapsed", "width": min(max(96, 78 + 46 * longest // 5), 400)}
     return str(st.selectbox(say(label), options, options.index(now), words, key, **look))
 
 

@@ -13,7 +13,9 @@
 
   const own = navigator.language;
   function tell(lang) {
-    const wanted = lang === "en" || own.startsWith(lang) ? own : lang;
+    const read = lang === "en" || own.startsWith(lang) ? own : lang;
+    // Right to left, a slider's thumb would be mirrored and its track would not: "left is more private" must stay true.
+    const wanted = /^(he|ar|fa|ur|yi)\b/.test(read) ? "en" : read;
     if (navigator.language === wanted) return;
     Object.defineProperty(navigator, "language", { value: wanted, configurable: true });
     window.dispatchEvent(new Event("languagechange"));
@@ -87,7 +89,7 @@
 
   /* Two keys, told under "What is this?": "/" goes to the first field, "?" opens that help. The link that skips to the
      main content leads below navigation and meter. */
-  const FIRST = [".st-key-question-box", ".st-key-answers-search", ".st-key-sentence", '[data-testid="stMain"]'];
+  const FIRST = [".st-key-box", ".st-key-answers-search", ".st-key-sentence", '[data-testid="stMain"]'];
   addEventListener("keydown", (event) => {
     const typing = event.target instanceof Element && event.target.closest("input, textarea, [contenteditable]");
     if (typing || event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return;

@@ -17,6 +17,7 @@ import streamlit as st
 from dpengine.messages import CATALOGUES, MEANT
 from dpengine.messages.language import LANGUAGES, STORED, current
 from ui.shell import gate
+from ui.shell.language import RIGHT_TO_LEFT
 
 if TYPE_CHECKING:
     from ui.api.http import ASGIApp, Message, Receive, Scope, Send
@@ -77,11 +78,21 @@ _AS_IT_IS = (b"accept-encoding", b"if-none-match", b"if-modified-since")
 _LENGTH_AND_VERSION = (b"content-length", b"etag", b"last-modified")
 
 
+_MAIN = '[data-testid="stMain"] [data-testid="stHtml"]'
+_RIGHT_TO_LEFT = (  # text, tables and figures; pictures with an axis stay as they are
+    f"{_MAIN} :is(p,table,.sum,.legend,.chips){{direction:rtl;text-align:right}}"
+    f"{_MAIN} table :is(th,td){{text-align:right;padding:0.55rem 0 0.55rem 0.6rem}}"
+    '[data-testid="stWidgetLabel"]{direction:rtl;width:100%}'
+    '[data-testid="stMain"] [data-testid="stButton"]{direction:rtl}'
+)
+
+
 def speak(lessons: bool) -> None:
     """Set the language of this page's widgets, English if the page itself is in English."""
     lang = current() if lessons or MEANT[current()] == MEANT[STORED] else STORED
     wider = json.dumps(CATALOGUES[lang][f"{_AREA}wider"], ensure_ascii=False)
-    st.html(f"<style>:root{{--words:{lang};--wider:{wider};}}</style>")
+    mirrored = _RIGHT_TO_LEFT if lang in RIGHT_TO_LEFT else ""
+    st.html(f"<style>:root{{--words:{lang};--wider:{wider};}}{mirrored}</style>")
 
 
 class Words:

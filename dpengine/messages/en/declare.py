@@ -89,4 +89,8 @@ SENTENCES: dict[str, str] = {
     "summary.name": "“{column}” already says who a person is; give the summary another name.",
     "summary.one_row": "“{table}” has one row a person already; ask it directly.",
     "summary.rows_stay": "The rows of “{table}” stay in their database; bring the table as a copy to make one row a person.",
+    "joined.on": "Say by which two columns the files are joined: the id in the first file, and the id in the second.",
+    "joined.numbers": "The two files write numbers differently; save both with the same decimal sign, and bring them again.",
+    "joined.unit": "Rows of joined files belong to people: declare “{column}” as the column that says who.",
+    "joined.files": "Only files are joined here; join tables of a database in a view there, and bring the view.",
 }

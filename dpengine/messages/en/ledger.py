@@ -42,7 +42,7 @@ SENTENCES: dict[str, str] = {
         "writing, then try again."
     ),
     "ledger.damaged": (
-        "The ledger cannot be trusted, so nothing more can be spent from it. Check it on the Ledger page, and restore a sound copy."
+        "The ledger cannot be trusted, so nothing more can be spent from it. Check it under Answers, Ledger, and restore a sound copy."
     ),
     "chain.whole": "All {rows} rows hold: each is linked to the one before and the sums are right.",
     "chain.gap": (

@@ -3,7 +3,7 @@
 
 SENTENCES: dict[str, str] = {
     "page.lessons": "Lessons",
-    "lessons.meter": "The lessons use made-up people and take nothing from an allowance of yours. “Whom do you trust?” beside them can ask a table of yours; its button says what it takes.",
+    "lessons.meter": "The lessons use made-up people and take nothing from an allowance of yours.",
     "lessons.title": "See why in ten minutes",
     "lessons.lead": "Each lesson is one screen with one thing to do. Break whatever you like: the people are made up.",
     "lessons.named": "{number} · {title}",

@@ -89,4 +89,8 @@ SENTENCES: dict[str, str] = {
     "summary.name": "»{column}« že pove, kdo je oseba; povzetku dajte drugo ime.",
     "summary.one_row": "Tabela »{table}« ima že eno vrstico na osebo; sprašujte jo neposredno.",
     "summary.rows_stay": "Vrstice tabele »{table}« ostanejo v svoji bazi; za eno vrstico na osebo prinesite tabelo kot kopijo.",
+    "joined.on": "Povejte, po katerih dveh stolpcih se datoteki združita: oznaka osebe v prvi in oznaka osebe v drugi datoteki.",
+    "joined.numbers": "Datoteki različno zapisujeta števila; shranite obe z istim decimalnim znamenjem in ju naložite znova.",
+    "joined.unit": "Vrstice združenih datotek pripadajo osebam: stolpec »{column}« navedite kot tistega, ki pove, kdo je oseba.",
+    "joined.files": "Tu se združujejo samo datoteke; tabele v bazi združite v pogled in prinesite ta pogled.",
 }

@@ -24,7 +24,7 @@ SENTENCES: dict[str, str] = {
     "release.stopped": "To je bilo ustavljeno, preden je prišlo na vrsto; nič ni bilo zaračunano. Za nov začetek vprašajte znova.",
     "ledger.locked": "Knjiga je zasedena. Nič več ni bilo porabljeno; poskusite znova čez nekaj sekund.",
     "ledger.unwritable": "V knjigo ni mogoče pisati: disk je morda poln ali pa je mapa samo za branje. Sprostite prostor ali dovolite pisanje in poskusite znova.",
-    "ledger.damaged": "Knjigi ni mogoče zaupati, zato iz nje ni mogoče porabiti nič več. Preverite jo na strani Knjiga in obnovite zdravo kopijo.",
+    "ledger.damaged": "Knjigi ni mogoče zaupati, zato iz nje ni mogoče porabiti nič več. Preverite jo pod Odgovori, Knjiga in obnovite zdravo kopijo.",
     "chain.whole": "Vse vrstice (skupaj {rows}) držijo: vsaka je povezana s prejšnjo in vsote so pravilne.",
     "chain.gap": "Vrstica {row} manjka ali ni na svojem mestu; vse pred njo držijo. Obnovite zdravo kopijo knjige.",
     "chain.link": "Vrstica {row} ni povezana s prejšnjo; ena od njiju je bila spremenjena. Obnovite zdravo kopijo knjige.",

@@ -2,7 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "page.lessons": "Lekcije",
-    "lessons.meter": "Lekcije uporabljajo izmišljene osebe in iz vašega proračuna ne porabijo ničesar. Stran »Komu zaupate?« ob njih lahko vpraša vašo tabelo; koliko porabi, piše na gumbu.",
+    "lessons.meter": "Lekcije uporabljajo izmišljene osebe in iz vašega proračuna ne porabijo ničesar.",
     "lessons.title": "V desetih minutah boste videli, zakaj",
     "lessons.lead": "Vsaka lekcija je en zaslon z eno nalogo. Pokvarite, kar hočete: osebe so izmišljene.",
     "lessons.named": "{number} · {title}",

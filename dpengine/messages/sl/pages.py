@@ -123,7 +123,7 @@ SENTENCES: dict[str, str] = {
     "answer.column.value": "Približno",
     "answer.column.range": "Razpon",
     "receipt.line": "Potrdilo {hash} · {title} · {relation}",
-    "receipt.open": "Kaj je to? Potrdilo in prenosi",
+    "receipt.open": "Kaj je to? Podrobnosti in prenosi",
     "receipt.plain": "Preden je odgovor zapustil tabelo, mu je bil dodan naključni šum, da iz njega ni mogoče izračunati vrstice nikogar. Razpon pove, kako daleč ga je lahko premaknil ta šum in nič drugega.",
     "receipt.theorem": "Za strokovnjake: {theorem}.",
     "receipt.value": "Polna številka: {value}",

@@ -174,9 +174,10 @@ TABLE: dict[str, Call] = {
         for verb in (
             "sharing acts meter history burn_down more_like_last ledger_rows answer_rows answer_lines account_lines"
             " released released_so_far fits people_far_off first_looks newest_look publications trainings checks"
-            " drafted syntheses suggestions planner"
+            " drafted syntheses suggestions planner asked_figures"
         ).split()
     },
+    **{verb: of_table(lambda s, t, verb=verb: getattr(t, verb)(t)) for verb in ("beside", "person_in_both")},
     **{
         verb: of_table(lambda s, t, verb=verb: getattr(t, verb)(s.query))
         for verb in "preview cheapest ways levers recall looks last_asked doubts can_read check_part".split()

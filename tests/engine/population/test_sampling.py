@@ -8,6 +8,7 @@ caught by the same test.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction as F
 from itertools import cycle
 from pathlib import Path
@@ -22,6 +23,7 @@ import dpengine as dp
 from dpengine.accountant.history import Past
 from dpengine.accountant.loss import Pure
 from dpengine.asking import beyond
+from dpengine.audit import exact, world
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms import catalogue, sampling
@@ -189,6 +191,16 @@ def test_a_median_is_bought_for_all_such_people(missing: int | None) -> None:
         planted += not (low <= 3 <= high)
     assert missed <= most_misses(60)
     assert planted > most_misses(60)
+
+
+@pytest.mark.parametrize("case", ["median: with a range", "quantile: with a range", "iqr: of some"])
+def test_ends_drawn_farther_out_cost_no_more(case: str) -> None:
+    """Exactly, on every neighbouring pair of the small world: the ranks asked for are public, the loss is the same."""
+    key, given = world.named(case)[:2]
+    query = world.build(key, given, "replace")
+    sampled = replace(query, facts=replace(query.facts, sample=True))
+    assert sampled.loss() == query.loss()
+    assert exact.worst(sampled).epsilon <= exact.claimed_at(sampled.loss())[0]
 
 
 def test_the_most_common_value_is_behind_by_no_more_than_it_says() -> None:

@@ -1,0 +1,48 @@
+"""By keyboard the first field is near, two keys help; and a finger hits what it means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from browser.steps import go, settled
+
+from dpengine.messages import say
+
+MOST_TABS, FINGER = 5, 43.5
+_IN_FORM = "() => !!document.activeElement.closest('.st-key-box, .st-key-sentence')"
+_SMALL = """(least) => [...document.querySelectorAll('button, a, summary, [role=radio], [role=tab]')]
+    .filter(one => {
+        const box = one.getBoundingClientRect();
+        return box.height > 1 && box.height < least && !one.closest('p, td, .js-plotly-plot')
+            && !(one.getAttribute('aria-label') || '').startsWith('Help for');
+    }).map(one => one.innerText || one.getAttribute('aria-label'))"""
+
+
+@pytest.mark.long
+def test_the_first_field_of_ask_is_a_few_tabs_away(page: Any) -> None:
+    go(page, "/ask?table=town")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # the link that skips to the content
+    tabs = 1
+    while not page.evaluate(_IN_FORM):
+        page.keyboard.press("Tab")
+        tabs += 1
+        assert tabs <= MOST_TABS
+    page.evaluate("() => document.activeElement.blur()")
+    page.keyboard.press("/")
+    assert page.evaluate(_IN_FORM)
+    page.keyboard.press("/")  # inside a field it is a sign like any other
+    page.keyboard.press("Escape")
+    page.evaluate("() => document.activeElement.blur()")
+    page.keyboard.press("?")
+    page.get_by_text(say("about.keys")).wait_for()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "path", ["/ask?table=town", "/answers?table=town", "/tables", "/several?table=town", "/lessons"]
+)
+def test_a_finger_hits_what_it_means(phone: Any, path: str) -> None:
+    go(phone, path)
+    assert settled(phone).evaluate(_SMALL, FINGER) == []

@@ -1,0 +1,146 @@
+"""Two files, one table: equal to pandas on random pairs; one person's records change that person's rows alone."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import dpengine as dp
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.dialect import Dialect
+from dpengine.intake.join_files import load_joined
+
+SECRET = b"k" * 32
+Rows = list[dict[str, Any]]
+
+
+def files(chance: random.Random) -> tuple[Rows, Rows]:
+    """Events, and people, some in one file alone; ids with spaces, empty ids; no id twice among people."""
+    ids = [f"p{number}" for number in range(chance.randint(1, 6))]
+    events = [
+        {"patient": chance.choice([who, f" {who} ", ""]), "cost": str(chance.randint(0, 9)), "sex": chance.choice("ab")}
+        for who in ids
+        for _ in range(chance.randint(0, 3))
+    ]
+    people = [{"id": who, "sex": chance.choice(["f", "m", ""]), "age": str(chance.randint(1, 9))} for who in ids[1:]]
+    people += [{"id": f"q{number}", "sex": "f", "age": "3"} for number in range(chance.randint(0, 2))]
+    return events or [{"patient": "p0", "cost": "1", "sex": "a"}], people or [{"id": "p0", "sex": "f", "age": "1"}]
+
+
+def joined(folder: Path, events: Rows, people: Rows, everybody: bool = True) -> Counter[tuple[str, ...]]:
+    pd.DataFrame(events).to_csv(folder / "events.csv", index=False)
+    pd.DataFrame(people).to_csv(folder / "people.csv", index=False)
+    source = dp.Joined(folder / "events.csv", folder / "people.csv", ("patient", "id"), everybody=everybody)
+    loaded = load_joined(source, folder / "raw.parquet", SECRET)
+    assert loaded.columns == ("patient", "cost", "sex", "sex 2", "age") and len(loaded.marks) == 2
+    assert [path.name for path in folder.iterdir() if path.is_dir()] == []
+    rows = pq.read_table(folder / "raw.parquet").to_pylist()
+    return Counter(tuple((row[name] or "").strip() for name in loaded.columns) for row in rows)
+
+
+def by_pandas(events: Rows, people: Rows, everybody: bool = True) -> Counter[tuple[str, ...]]:
+    left, right = pd.DataFrame(events), pd.DataFrame(people)
+    left["patient"] = left["patient"].str.strip()
+    left, right = left[left["patient"] != ""], right[right["id"] != ""].rename(columns={"sex": "sex 2"})
+    both = left.merge(right, how="outer" if everybody else "left", left_on="patient", right_on="id")
+    both["patient"] = both["patient"].fillna(both["id"])
+    both = both.drop(columns="id").fillna("")
+    return Counter(tuple(str(cell) for cell in row) for row in both.itertuples(index=False))
+
+
+@pytest.mark.parametrize("pairs", [20, pytest.param(200, marks=pytest.mark.long)])
+def test_random_pairs_equal_pandas(pairs: int, tmp_path: Path) -> None:
+    chance = random.SystemRandom()
+    for number in range(pairs):
+        events, people = files(chance)
+        assert joined(tmp_path, events, people, number % 2 == 0) == by_pandas(events, people, number % 2 == 0)
+
+
+def test_one_persons_records_change_that_persons_rows_alone(tmp_path: Path) -> None:
+    chance = random.SystemRandom()
+    for _ in range(4):
+        (events, people), (others, strangers) = files(chance), files(chance)
+        before = joined(tmp_path, events, people)
+        keep = [row for row in events if row["patient"].strip() != "p1"]
+        kept = [row for row in people if row["id"] != "p1"]
+        mine = [row | {"patient": "p1"} for row in others]
+        after = joined(tmp_path, keep + mine, [*kept, strangers[0] | {"id": "p1"}])
+        assert {row: n for row, n in before.items() if row[0] != "p1"} == {
+            row: n for row, n in after.items() if row[0] != "p1"
+        }
+
+
+def test_of_two_records_of_one_person_one_is_kept_whatever_the_order(tmp_path: Path) -> None:
+    events = [{"patient": "a", "cost": "1", "sex": "x"}]
+    twice = [{"id": "a", "sex": "f", "age": "1"}, {"id": " a", "sex": "m", "age": "2"}]
+    first, second = joined(tmp_path, events, twice), joined(tmp_path, events, twice[::-1])
+    assert first == second and sum(first.values()) == 1
+
+
+SCHEMA = dp.Schema({"cost": dp.Number(0, 9), "sex 2": dp.Category(["f", "m"]), "age": dp.Number(0, 9)})
+
+
+def add(workspace: dp.Workspace, source: Any, name: str, **more: Any) -> dp.Table:
+    given: dict[str, Any] = {"schema": SCHEMA, "unit": dp.Unit.column("patient", 3), "budget": dp.Budget("5", "1e-6")}
+    given |= {"relation": "add_remove", "about_rows": 50}
+    return workspace.add_table(name, source, **(given | more))
+
+
+def two_files(folder: Path) -> dp.Joined:
+    rows = [{"patient": f"p{number % 40}", "cost": str(number % 9), "sex": "x"} for number in range(100)]
+    people = [{"id": f"p{number}", "sex": "fm"[number % 2], "age": str(number % 8)} for number in range(50)]
+    pd.DataFrame(rows).to_csv(folder / "events.csv", index=False)
+    pd.DataFrame(people).to_csv(folder / "people.csv", index=False)
+    return dp.Joined(folder / "events.csv", folder / "people.csv", ("patient", "id"))
+
+
+def test_either_file_alone_joins_the_allowance_of_both(tmp_path: Path) -> None:
+    workspace, source = dp.open_workspace(tmp_path / "home"), two_files(tmp_path)
+    both = add(workspace, source, "both")
+    both.ask(both.query("mean", column="age", by="sex 2", epsilon="1"))
+    alone = dp.Schema({"cost": dp.Number(0, 9)})
+    events = add(workspace, tmp_path / "events.csv", "events", schema=alone)
+    assert events.joined and events.budget.id == both.budget.id and events.meter().unused < 1
+    assert not [path for path in (tmp_path / "home" / "tables").rglob(".*") if path.is_dir()]
+
+
+def test_joined_files_start_with_what_they_have_spent(tmp_path: Path) -> None:
+    workspace, source = dp.open_workspace(tmp_path / "home"), two_files(tmp_path)
+    events = add(workspace, tmp_path / "events.csv", "events", schema=dp.Schema({"cost": dp.Number(0, 9)}))
+    events.ask(events.query("mean", column="cost", epsilon="1"))
+    both = add(workspace, source, "both")
+    assert both.joined and both.budget.id == events.budget.id and both.meter().unused == events.meter().unused < 1
+
+
+def test_files_with_two_allowances_are_not_joined(tmp_path: Path) -> None:
+    workspace, source = dp.open_workspace(tmp_path / "home"), two_files(tmp_path)
+    add(workspace, tmp_path / "events.csv", "events", schema=dp.Schema({"cost": dp.Number(0, 9)}))
+    people = dp.Schema({"age": dp.Number(0, 9)})
+    add(workspace, tmp_path / "people.csv", "people", schema=people, unit=dp.Unit.column("id", 3))
+    with pytest.raises(AllowanceError) as refusal:
+        add(workspace, source, "both")
+    assert refusal.value.code == "budget.several"
+
+
+def test_what_cannot_be_joined_is_one_sentence(tmp_path: Path) -> None:
+    workspace, source = dp.open_workspace(tmp_path / "home"), two_files(tmp_path)
+    with pytest.raises(AllowanceError) as refusal:
+        add(workspace, source, "both", unit=dp.Unit.rows())
+    assert refusal.value.code == "joined.unit"
+    wrong = dp.Joined(tmp_path / "events.csv", tmp_path / "people.csv", ("patient", "who"))
+    with pytest.raises(AllowanceError) as refusal:
+        add(workspace, wrong, "both")
+    assert refusal.value.code == "column.absent"
+    with pytest.raises(AllowanceError) as refusal:
+        dp.Joined("a", "b", ("x", "y"), Dialect(decimal=","))
+    assert refusal.value.code == "joined.numbers"
+    with pytest.raises(AllowanceError) as refusal:
+        dp.Joined(dp.Source("spark", path="/a"), "b", ("x", "y"))  # type: ignore[arg-type]
+    assert refusal.value.code == "joined.files"
+    assert not workspace.tables()

@@ -1,0 +1,118 @@
+"""The report for Word: chosen answers with pictures and ranges, the method, receipts; in both languages."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import docx
+import pandas as pd
+import pytest
+from helpers_page import html_of, open_page
+from PIL import Image
+
+import dpengine as dp
+from dpengine.messages import say
+from dpengine.messages.language import speaking
+from ui.answers import word
+from ui.ledger import report
+from ui.parts import exports
+from ui.pictures import png
+
+AT = "2026-11-18T10:00:00+00:00"
+SECRET = "4711"  # a cell that no answer shows
+
+
+@pytest.fixture(name="table")
+def asked_table(home: dp.Workspace) -> Iterator[dp.Table]:
+    cells = {"town": ["Žiri", "Šempas"] * 300, "pay": ["1500", SECRET, "2500"] * 200, "car": ["yes", "no"] * 300}
+    schema = dp.Schema(
+        {"town": dp.Category(["Žiri", "Šempas"]), "pay": dp.Number(0, 9_000, step=10), "car": dp.yes_no()}
+    )
+    terms = {"schema": schema, "unit": dp.Unit.rows(), "budget": dp.Budget("50", "1e-6")}
+    table = home.add_table("people", pd.DataFrame(cells), **terms)
+    for key, given in (
+        ("mean", {"column": "pay", "by": "town"}),
+        ("count", {"where": [["car", "in", ["yes"]]]}),
+        ("crosstab", {"columns": ["town", "car"]}),
+        ("cdf_tree", {"column": "pay"}),
+        ("top_item", {"column": "town"}),
+    ):
+        table.ask(table.query(key, **given, epsilon="2"))
+    yield table
+
+
+def findings(table: dp.Table) -> list[word.Finding]:
+    return [word.Finding(f"Heading {one.query.card.key}", one) for one in table.answers(10)]
+
+
+def opened(written: bytes) -> Any:
+    return docx.Document(io.BytesIO(written))
+
+
+def text_of(paper: Any) -> str:
+    cells = [cell.text for table in paper.tables for row in table.rows for cell in row.cells]
+    return "\n".join([*(part.text for part in paper.paragraphs), *cells])
+
+
+@pytest.mark.parametrize("lang", ["en", "sl"])
+def test_a_report_has_findings_pictures_ranges_method_and_receipts(table: dp.Table, lang: str) -> None:
+    with speaking(lang):
+        chosen = findings(table)
+        paper = opened(word.document(table, "Our title", chosen, (7, "f" * 64), AT))
+        text = text_of(paper)
+        for part in ("word.findings", "word.counted", "word.method", "word.method_ranges", "word.appendix"):
+            assert say(part) in text
+    headings = [part.text for part in paper.paragraphs if part.style.name == "Heading 2"]
+    assert headings[: len(chosen)] == [f"{number}. {one.heading}" for number, one in enumerate(chosen, 1)]
+    assert all(one.answer.receipt["charge"]["hash"] in text for one in chosen) and "f" * 64 in text
+    drawn = [one for one in chosen if png.standalone(report.picture(one.answer))]
+    assert len(paper.inline_shapes) == len(drawn) >= 4
+    assert all(shape._inline.docPr.get("descr") for shape in paper.inline_shapes)  # each says what it shows
+    assert any("Žiri" in cell.text for grid in paper.tables for row in grid.rows for cell in row.cells)
+    assert SECRET not in text
+
+
+def test_order_and_number_are_those_that_were_chosen(table: dp.Table) -> None:
+    chosen = findings(table)[::-1][:2]
+    paper = opened(word.document(table, "T", chosen, (7, "f" * 64), AT))
+    headings = [part.text for part in paper.paragraphs if part.style.name == "Heading 2"]
+    assert headings[:2] == [f"1. {chosen[0].heading}", f"2. {chosen[1].heading}"]
+
+
+def test_every_picture_is_drawn_at_print_size_and_stands_alone(table: dp.Table) -> None:
+    for one in table.answers(10):
+        for picture in png.standalone(report.picture(one)):
+            image = Image.open(io.BytesIO(png.drawn(picture)))
+            assert image.width == 640 * png.SCALE and len(image.convert("L").getcolors() or []) > 8
+            assert png.svg_file(picture).startswith('<svg xmlns="http://www.w3.org/2000/svg" width="160mm"')
+
+
+def test_a_bar_is_where_the_svg_has_it() -> None:
+    """A picture that draws nothing, or draws elsewhere, is found out."""
+    svg = '<svg viewBox="0 0 640 100"><rect class="bar" x="100" y="20" width="200" height="40"/></svg>'
+    image = Image.open(io.BytesIO(png.drawn(svg))).convert("RGB")
+    inside, outside = (
+        image.getpixel((200 * png.SCALE, 40 * png.SCALE)),
+        image.getpixel((400 * png.SCALE, 40 * png.SCALE)),
+    )
+    assert inside != outside == (255, 255, 255)
+    assert png._runs("M1 2L3 4H5v-1M0 0h2", 1) == [([(1, 2), (3, 4), (5, 4), (5, 3)], False), ([(0, 0), (2, 0)], False)]
+    assert png._runs("M0 0L1 0L1 1Z", 2) == [([(0, 0), (2, 0), (2, 2)], True)]
+
+
+@pytest.mark.usefixtures("shared")
+def test_a_table_without_answers_says_what_to_do() -> None:
+    app = open_page("answers", table="residents", view="report")
+    assert say("word.none") in html_of(app)
+
+
+def test_a_file_is_written_in_the_language_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The button's function runs on another thread, which has no language of its own."""
+    kept: list[Any] = []
+    monkeypatch.setattr("streamlit.download_button", lambda label, content, *rest, **more: kept.append(content))
+    with speaking("sl"):
+        exports.offer("x", lambda: say("word.method"), "x.docx", "x")
+        wanted = say("word.method")
+    assert kept[0]() == wanted != say("word.method")

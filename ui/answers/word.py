@@ -1,0 +1,270 @@
+"""A report for Word: chosen answers with pictures and ranges, what was counted, the method, receipts in an appendix.
+
+It comes from the ledger and the declaration alone, and spends nothing. Pictures are PNG of what was released
+(ui/pictures/png.py). Which answers, their order and their headings are chosen on the page before.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from html import escape, unescape
+from itertools import islice
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.core.exact import up
+from dpengine.core.printed import percent, power_of_ten
+from dpengine.mechanisms.card import WHOLE
+from dpengine.messages import say
+from ui.ask import answer as answers
+from ui.ledger import report
+from ui.ledger.ledger_view import now
+from ui.parts import exports
+from ui.parts.history import when
+from ui.pictures import png
+from ui.shell import scroll
+from ui.shell.state import workspace
+from ui.words import prices
+from ui.words.figures import figure, printed_range
+from ui.words.wording import headline, range_words
+
+MOST_OFFERED = 40  # answers to choose from, newest first
+USUAL = 3  # chosen at first
+MOST_ROWS = 40  # of a table of figures
+_LEFT_OUT = (*WHOLE, "session", "declarations")  # have pages of their own
+
+
+@dataclass(frozen=True)
+class Finding:
+    heading: str
+    answer: dp.Answer
+
+
+def show(table: dp.Table) -> None:
+    """Choose, order and name the findings, then download."""
+    offered = fit_for_report(table)
+    if not offered:
+        st.html(f"<p>{say('word.none')}</p>")
+        return
+    title = st.text_input(say("word.name"), say("word.title", table=table.name), key="word-title", max_chars=120)
+    st.html(f'<p class="muted">{say("word.lead")}</p>')
+    place, heading, found = say("word.place"), say("word.heading"), say("word.finding")
+    rows = [
+        {place: number if number <= USUAL else None, heading: one.sentence, found: headline(one)}
+        for number, one in enumerate(offered, 1)
+    ]
+    columns: dict[str, Any] = {
+        place: st.column_config.NumberColumn(place, min_value=1, max_value=99, step=1, width="small"),
+        heading: st.column_config.TextColumn(heading, max_chars=200, width="large"),
+        found: st.column_config.TextColumn(found, disabled=True, width="medium"),
+    }
+    seen = f"word-{table.name}-{offered[0].request_id}-{len(offered)}"
+    edited: Any = st.data_editor(rows, column_config=columns, hide_index=True, num_rows="fixed", key=seen)
+    chosen = sorted(
+        (float(row[place]), number) for number, row in enumerate(edited) if row[place] is not None and row[place] > 0
+    )
+    findings = [
+        Finding(str(edited[number][heading] or offered[number].sentence), offered[number]) for _, number in chosen
+    ]
+    if not findings:
+        st.html(f'<p class="warn" role="status">{say("word.choose")}</p>')
+        return
+    name = re.sub(r"[^\w-]+", "-", table.name).strip("-") or "table"
+    with st.container(key="word-take", horizontal=True):
+        label, write = say("word.download"), partial(_written, table, str(title), findings)
+        exports.offer(label, write, f"report-{name}.docx", "word-download", type="primary")
+        if st.button(say("word.print"), key="word-print"):
+            scroll.print_page()
+    st.html(_STYLE + _printed(table, str(title), findings))
+    with st.expander(say("word.pictures")), st.container(horizontal=True):
+        for number, finding in enumerate(findings, 1):
+            for picture in _pictures(finding.answer):
+                exports.offer(
+                    f"{number} · PNG", partial(png.drawn, picture), f"{name}-{number}.png", f"word-png-{number}"
+                )
+                drawn = partial(png.svg_file, picture)
+                exports.offer(f"{number} · SVG", drawn, f"{name}-{number}.svg", f"word-svg-{number}")
+
+
+def fit_for_report(table: dp.Table) -> list[dp.Answer]:
+    """The newest answers that are findings: neither checks nor answers with a page of their own."""
+    kinds = [(one, {one.query.answer_kind, one.query.card.answer}) for one in table.answers(MOST_OFFERED)]
+    return [one for one, named in kinds if not named & set(_LEFT_OUT) and one.query.gated]
+
+
+def _written(table: dp.Table, title: str, findings: Sequence[Finding]) -> bytes:
+    return document(table, title, findings, *now())
+
+
+def _pictures(answer: dp.Answer) -> list[str]:
+    """The picture of an answer as SVG; none for one that is a name, or says nothing."""
+    return png.standalone(report.picture(answer))[:1]
+
+
+def _printed(table: dp.Table, title: str, findings: Sequence[Finding]) -> str:
+    """The same findings on the page: what the browser prints. Its tables paste into a spreadsheet as tables."""
+    parts = [f'<div class="word"><h1>{escape(title)}</h1>']
+    for number, finding in enumerate(findings, 1):
+        answer = finding.answer
+        parts.append(f"<section><h2>{number}. {escape(finding.heading)}</h2>")
+        parts.append(f"<p><b>{escape(headline(answer))}</b> {escape(range_words(answer))}</p>")
+        parts += [f"<p>{escape(note)}</p>" for note in answers.card_notes(answer)]
+        for picture in _pictures(answer):
+            data = b64encode(png.drawn(picture)).decode()
+            alt = re.search(r'aria-label="([^"]*)"', picture)
+            parts.append(f'<img alt="{alt[1] if alt else ""}" src="data:image/png;base64,{data}">')
+        if isinstance(answer.value, dict) and isinstance(answer.interval, dict):
+            parts.append(answers.bars_table(answer, islice(answer.value, MOST_ROWS)))
+        parts.append("</section>")
+    for heading, lines in (("word.counted", counted(table, findings)), ("word.method", method(table))):
+        parts.append(
+            f"<section><h2>{escape(say(heading))}</h2>{''.join(f'<p>{escape(line)}</p>' for line in lines)}</section>"
+        )
+    hashes = "".join(f"<li><code>{escape(one.answer.receipt['charge']['hash'])}</code></li>" for one in findings)
+    return "".join(parts) + f"<section><h2>{escape(say('word.appendix'))}</h2><ol>{hashes}</ol></section></div>"
+
+
+def document(table: dp.Table, title: str, findings: Sequence[Finding], head: tuple[int, str], at: str) -> bytes:
+    """`head` is the chain's last row at the time `at`."""
+    import docx
+    from docx.shared import Cm, Pt
+
+    paper = docx.Document()
+    usual: Any = paper.styles["Normal"]
+    usual.font.name, usual.font.size = "Calibri", Pt(10.5)
+    for section in paper.sections:
+        section.page_width, section.page_height = Cm(21), Cm(29.7)
+        section.left_margin = section.right_margin = Cm(2.5)
+        section.top_margin = section.bottom_margin = Cm(2)
+    paper.core_properties.title, paper.core_properties.author = title, "Allowance"
+    paper.core_properties.comments = ""
+    paper.add_heading(title, 0)
+    paper.add_paragraph(say("word.made", table=table.name, at=when(at)))
+    paper.add_heading(say("word.findings"), 1)
+    for number, finding in enumerate(findings, 1):
+        _finding(paper, number, finding)
+    for heading, lines in (("word.counted", counted(table, findings)), ("word.method", method(table))):
+        paper.add_heading(say(heading), 1)
+        for line in lines:
+            paper.add_paragraph(line)
+    _receipts(paper, table, findings, head)
+    out = io.BytesIO()
+    paper.save(out)
+    return out.getvalue()
+
+
+def _plain(html: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
+
+
+def _finding(paper: Any, number: int, finding: Finding) -> None:
+    from docx.shared import Cm
+
+    answer = finding.answer
+    paper.add_heading(f"{number}. {finding.heading}", 2)
+    said = paper.add_paragraph()
+    said.add_run(headline(answer)).bold = True
+    said.add_run(f" {range_words(answer)}")
+    for note in answers.card_notes(answer):
+        paper.add_paragraph(note)
+    for picture in _pictures(answer):
+        paper.add_picture(io.BytesIO(png.drawn(picture)), width=Cm(15))
+        alt = re.search(r'aria-label="([^"]*)"', picture)
+        if alt is not None:
+            paper.inline_shapes[-1]._inline.docPr.set("descr", unescape(alt[1]))
+    if isinstance(answer.value, dict) and isinstance(answer.interval, dict):
+        _figures(paper, answer)
+
+
+def _figures(paper: Any, answer: dp.Answer) -> None:
+    """The figures with their ranges, as a table of Word."""
+    names, query = answer.query.shown(), answer.query
+    labels = list(islice(answer.value, MOST_ROWS))
+    grid = paper.add_table(rows=1, cols=3, style="Light Grid Accent 1")
+    for cell, words in zip(
+        grid.rows[0].cells, ("answer.column.label", "answer.column.value", "answer.column.range"), strict=True
+    ):
+        cell.text = say(words)
+    for label in labels:
+        ends = answer.interval.get(label)
+        mute = ends is None or query.mute(ends, label)
+        cells = grid.add_row().cells
+        cells[0].text, cells[1].text = names.get(label, label), figure(answer, label)
+        cells[2].text = "" if mute else " – ".join(printed_range(query, ends[0], ends[1], label))
+    if len(answer.value) > len(labels):
+        paper.add_paragraph(say("many.first", shown=len(labels), of=len(answer.value)))
+    else:
+        paper.add_paragraph()
+
+
+def counted(table: dp.Table, findings: Sequence[Finding]) -> list[str]:
+    """Whom the table holds, and which columns were used. How each was cut stands beside its finding."""
+    unit = table.facts.unit
+    code = "report.unit.rows" if unit.id_column is None else "report.unit.column"
+    lines = [say(code, column=unit.id_column, most=unit.at_most)]
+    if table.facts.people is not None:
+        lines.append(say("word.people", people=table.facts.people))
+    columns = dict.fromkeys(name for one in findings for name in sorted(one.answer.query.used()))
+    lines.append(say("word.columns", columns=list(columns)))
+    return [*lines, *([say("report.practice")] if table.practice else [])]
+
+
+def method(table: dp.Table) -> list[str]:
+    """Half a page: what the noise protects, what ranges say, how much of the allowance is used."""
+    meter = table.meter()
+    facts = {"epsilon": up(meter.spent_epsilon, 10**4), "delta": power_of_ten(meter.delta_now)}
+    terms = say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
+    return [
+        say(f"report.relation.{table.facts.relation}"),
+        say("word.method_noise"),
+        say("word.method_ranges"),
+        say("ledger.stop_reading", share=percent(meter.used), **facts),
+        say("report.terms", terms=terms),
+    ]
+
+
+def _receipts(paper: Any, table: dp.Table, findings: Sequence[Finding], head: tuple[int, str]) -> None:
+    from docx.shared import Pt
+
+    paper.add_page_break()
+    paper.add_heading(say("word.appendix"), 1)
+    find, rule = workspace().ledger.find, table.budget.rule
+    for number, finding in enumerate(findings, 1):
+        answer = finding.answer
+        paper.add_heading(f"{number}. {answer.sentence}", 3)
+        share = prices.took(table, find(answer.request_id))
+        lines = [say("report.price", share=share, at=when(answer.at)), _plain(answers.odds_words(answer, rule))]
+        lines += [say("receipt.theorem", theorem=answer.query.theorem), *answer.query.card.caveat_texts]
+        for line in filter(None, lines):
+            paper.add_paragraph(line).paragraph_format.space_after = Pt(2)
+        paper.add_paragraph(f"{say('report.receipt')}: {answer.receipt['charge']['hash']}")
+    paper.add_heading(say("report.check"), 2)
+    paper.add_paragraph(say("report.check_how"))
+    paper.add_paragraph(say("report.check_command"))
+    paper.add_paragraph(f"{say('ledger.head', row=head[0])} {head[1]}")
+    paper.add_paragraph(say("report.check_why"))
+
+
+_STYLE = """<style>
+.word { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1.5rem 2rem; }
+.word h1 { font-size: 1.9rem; } .word h2 { font-size: 1.3rem; margin-top: 1.2rem; }
+.word img { width: 100%; max-width: 40rem; display: block; margin: 0.6rem 0; background: #fff; }
+.word table.plain { max-width: 40rem; }
+@media print {
+  [data-testid="stHeader"], .st-key-head, [data-testid="stExpander"],
+  [data-testid="stElementContainer"]:not(:has(.word)) { display: none !important; }
+  [data-testid="stApp"], [data-testid="stMain"], [data-testid="stAppViewContainer"] { position: static !important;
+    overflow: visible !important; height: auto !important; background: #fff !important; }
+  [data-testid="stMainBlockContainer"] { padding: 0 !important; }
+  .word { border: 0; padding: 0; }
+  .word h2 { break-after: avoid; } .word img, .word tr { break-inside: avoid; }
+  .word td, .word th { padding: 0.1rem 0.4rem !important; }
+}
+</style>"""

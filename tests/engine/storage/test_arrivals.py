@@ -14,6 +14,7 @@ import pytest
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
+from dpengine.intake import marks
 from dpengine.storage import registry
 from dpengine.storage.registry import Registry
 from dpengine.workspace import Workspace

@@ -36,7 +36,7 @@ from dpengine.asking.release import Asker, Home, new_request
 from dpengine.asking.sessions import BEST, Session, fitted
 from dpengine.core.amounts import BETA
 from dpengine.core.errors import AllowanceError, BudgetExceeded
-from dpengine.core.types import Json
+from dpengine.core.types import Json, JsonObject
 from dpengine.declared.declaration import Declaration
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.facts import Facts
@@ -146,6 +146,16 @@ class Table:
         query = self.query(found.key, **found.given, epsilon=reader.USUAL if epsilon is None else epsilon)
         start = self.opening(query) if epsilon is None else None
         return query if start is None else start.asked
+
+    def draft(self) -> JsonObject | None:
+        """The question that this person left unfinished, as `key` and `given`; None without one. Free."""
+        return self._workspace.draft_of(self.name, self.actor)
+
+    def keep_draft(self, key: str | None, given: JsonObject | None = None) -> None:
+        """Keep an unfinished question for this person, also over a sign-out; None deletes it. Free."""
+        draft = None if key is None else {"key": key, "given": given or {}}
+        if draft != self.draft():
+            self._workspace.keep_draft(self.name, self.actor, draft)
 
     def completions(self, text: str) -> list[str]:
         """A typed text with its last word completed, from public facts. Free."""

@@ -27,6 +27,7 @@ from dpengine.core import places
 from dpengine.core.errors import AllowanceError, UnknownBudget, UnknownTable
 from dpengine.core.exact import read_number
 from dpengine.core.space import refuse_full
+from dpengine.core.types import JsonObject
 from dpengine.declared import public_rules
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.joined import Joined
@@ -48,7 +49,7 @@ from dpengine.statistics.counts import KindCounts
 from dpengine.statistics.engines.choose import Engines
 from dpengine.statistics.need import AnyNeed
 from dpengine.statistics.raw_needs import Beside, RawNeed
-from dpengine.storage import erase, people_names, redeclare, sources
+from dpengine.storage import drafts, erase, people_names, redeclare, sources
 from dpengine.storage.arrivals import Arriving
 from dpengine.storage.declared_tables import LONGEST_NAME, OWNER, SAMPLES_ONLY, BudgetFor, DeclaredTables, refuse_sample
 from dpengine.storage.matches import Match, all_matches
@@ -296,6 +297,7 @@ class Workspace(DeclaredTables):
         """Delete a person's name, address and tokens. Their acts stay, under an id that says nothing."""
         people_names.forget(self._registry, person)
         self.token_book.forget(person)
+        drafts.forget_person(self._registry, person)
 
     def matches(self) -> list[Match]:
         """Tables that were added although another owner's table held their content."""
@@ -354,6 +356,7 @@ class Workspace(DeclaredTables):
         """Delete a table's rows from disk, for good. The ledger, its answers and the fingerprint stay."""
         record = self._own(name)
         act = self.ledger.close_table("forget", record.budget, name, actor)
+        drafts.forget_table(self._registry, name)
         sources.drop_there(self.folder / "tables" / record.folder)
         erase.erase(self.folder / "tables" / record.folder)
         self.engine.let_go()
@@ -365,6 +368,12 @@ class Workspace(DeclaredTables):
         return self.ledger.raise_cap(self._own(name).budget, name, read_number(epsilon, "ε"), actor)
 
     # Answers
+
+    def keep_draft(self, name: str, actor: str, draft: JsonObject | None) -> None:
+        drafts.keep(self._registry, name, actor, draft)
+
+    def draft_of(self, name: str, actor: str) -> JsonObject | None:
+        return drafts.find(self._registry, name, actor)
 
     def answer_of(self, entry: Entry) -> Answer | None:
         """A stored answer of any table, even a forgotten one; None if the table was never here."""

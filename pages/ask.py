@@ -78,6 +78,7 @@ with st.container(key="card-spend"):
             preview.curve_alternative_note(table, usual)
         running = job.running(table, query)  # before what is paid: what ends in between is found there
         paid = table.recall(query)
+        form.keep_draft(table, key, given, bool(paid))
         with right:
             if paid and not just_answered and request is not None:
                 st.html(f'<p class="muted">{escape(say("ask.paid"))}</p>')
@@ -103,5 +104,6 @@ with st.container(key="card-spend"):
         job.refused(refusal)
 tables.remind_missing(table)
 if asked is None and form.untouched(key, given):  # whoever picks something else knows what to ask
+    form.unfinished(table)
     suggestions.show_suggestions(table, usual)
 history.show(table)

@@ -449,6 +449,12 @@ class PersonHome:
             raise AllowanceError("request.unknown")
         return self._house.published_file(request_id)
 
+    def keep_draft(self, name: str, actor: str, draft: JsonObject | None) -> None:
+        self._house.keep_draft(name, self._at.person, draft)
+
+    def draft_of(self, name: str, actor: str) -> JsonObject | None:
+        return self._house.draft_of(name, self._at.person)
+
     def names(self) -> list[tuple[str, str]]:
         return [(name, budget) for name, budget in self._house.names() if self._at.visible(name, budget)]
 

@@ -62,7 +62,7 @@ TABLE = MappingProxyType(
     | _all(_ACCOUNT, "people_far_off")
     | _all(_ACCOUNT, "first_looks newest_look publications trainings checks drafted syntheses")
     | _all(_PLAN, "query preview prices suggestions suggested opening least_epsilon cheapest ways least_priced")
-    | _all(_PLAN, "read readings completions")
+    | _all(_PLAN, "read readings completions draft keep_draft")
     | _all(_PLAN, "checks_for check_part finer_check doubts can_read")
     | _all(_PLAN, "levers at_share rehearse_rows training_for planner session_for recall looks last_asked")
     | _all(_PLAN, "already_known both_ranges published synthetic")
@@ -83,7 +83,7 @@ PARTS = MappingProxyType({"workspace": WORKSPACE, "table": TABLE, "session": SES
 ENGINE_ONLY = frozenset(
     "as_person close coded coins correct_people current declare_sample differing_counts engine kept loading"
     " name_administrator open_budget practice_budget protect read read_raw record refuse_damaged refuse_need"
-    " refuse_unit revise schema_of".split()
+    " refuse_unit revise schema_of keep_draft draft_of".split()
 )
 SESSION_ONLY = frozenset("coins fits jobs ledger read ready".split())
 

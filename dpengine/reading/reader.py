@@ -231,31 +231,21 @@ def _kinds(words: Vocabulary, lang: str) -> dict[str, list[str]]:
     return found
 
 
-@remembered(200)
 def _lexicon(schema: Schema, lang: str) -> _Lexicon:
     """All phrases that a question about this table may use."""
+    with speaking(lang):
+        return _built(schema, lang, tuple(map(called, schema.columns)))
+
+
+@remembered(200)
+def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> _Lexicon:
+    """`names` are the columns as the reader of this language calls them: those of a practice table are translated."""
     base, known = _language_lexicon(lang), _Lexicon()
     known.phrases = {phrase: dict(roles) for phrase, roles in base.phrases.items()}
     known.stems = set(base.stems)
-    classes = [[_phrase(word, lang) for word in line.split("|")] for line in ALIKE]
-    for name, column in schema.columns.items():
-        words = _phrase(_name_words(name), lang)
-        known.add(words, "col", (3, name), own=True)
-        if (read := called(name)) != name:  # a practice table's column in the reader's language
-            known.add(_phrase(_name_words(read), lang), "col", (3, name), own=True)
-        spread = [word for word in words if len(word) > 1]
-        generic = {stem(word, lang) for word in GENERIC}
-        if len(spread) > 1:
-            head = spread.index("of") if "of" in spread else len(spread)
-            for place, word in enumerate(spread):
-                if word not in generic:
-                    known.add((word,), "col", (2 if place < head else 1.5, name), own=True)
-        if len(words) > 1 and words[0] in ("has", "is", "ima", "je"):  # has_car → car
-            known.add(words[1:], "col", (2.5, name), own=True)
-        for members in classes:
-            if any(len(member) == 1 and member[0] in words for member in members):
-                for member in members:
-                    known.add(member, "col", (1, name), own=True)
+    for (name, column), shown in zip(schema.columns.items(), names, strict=True):
+        for written in dict.fromkeys((name, shown)):
+            _add_column(known, name, _phrase(_name_words(written), lang), lang)
         if isinstance(column, (Category, ItemSet)) and not _yes_no(column) and column.size <= _MOST_VALUES:
             _add_values(known, name, column, lang)
     for title, (name, _) in schema.lookups.items():
@@ -265,6 +255,24 @@ def _lexicon(schema: Schema, lang: str) -> _Lexicon:
     for word in sorted(known.stems):
         known.by_letter.setdefault(word[0], []).append(word)
     return known
+
+
+def _add_column(known: _Lexicon, name: str, words: tuple[str, ...], lang: str) -> None:
+    """The name itself, its telling words, and other words for the same kind of column."""
+    known.add(words, "col", (3, name), own=True)
+    spread = [word for word in words if len(word) > 1]
+    generic = {stem(word, lang) for word in GENERIC}
+    head = spread.index("of") if "of" in spread else len(spread)
+    for place, word in enumerate(spread if len(spread) > 1 else ()):
+        if word not in generic:
+            known.add((word,), "col", (2 if place < head else 1.5, name), own=True)
+    if len(words) > 1 and words[0] in ("has", "is", "ima", "je"):  # has_car → car
+        known.add(words[1:], "col", (2.5, name), own=True)
+    for line in ALIKE:
+        members = [_phrase(word, lang) for word in line.split("|")]
+        if any(len(member) == 1 and member[0] in words for member in members):
+            for member in members:
+                known.add(member, "col", (1, name), own=True)
 
 
 def _add_values(known: _Lexicon, name: str, column: Category | ItemSet, lang: str) -> None:
@@ -1382,7 +1390,7 @@ def _offered(schema: Schema, lang: str) -> list[str]:
     """What a completion may offer: kinds of questions, columns, values, in this order."""
     words = LANGUAGES[lang]
     kinds = [line.split("|")[0] for line in words.kinds.values()]
-    columns = [_name_words(name) for name in (*schema.columns, *schema.lookups)]
+    columns = [_name_words(called(name)) for name in (*schema.columns, *schema.lookups)]
     values = [
         called(value)
         for column in schema.columns.values()

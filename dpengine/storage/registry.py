@@ -39,6 +39,9 @@ CREATE TABLE tokens (
     metrics INTEGER NOT NULL, at TEXT NOT NULL, used TEXT NOT NULL, revoked TEXT NOT NULL,
     until TEXT NOT NULL
 ) STRICT;
+CREATE TABLE drafts (
+    name TEXT NOT NULL, person TEXT NOT NULL, draft TEXT NOT NULL, PRIMARY KEY (name, person)
+) STRICT;
 CREATE INDEX tokens_by_person ON tokens (person);
 """
 

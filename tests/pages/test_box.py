@@ -11,7 +11,7 @@ import pytest
 from helpers_page import html_of, open_page
 
 from dpengine.core import places
-from dpengine.messages import say
+from dpengine.messages import of_practice, say
 from dpengine.messages.language import speaking
 
 pytestmark = pytest.mark.usefixtures("shared")
@@ -69,9 +69,10 @@ def test_another_reading_is_one_click_away_and_undo_restores_the_form() -> None:
 
 
 def test_it_reads_slovene() -> None:
-    with speaking("sl"):
-        app = typed("delež ljudi brez avta", lang="sl")
-        assert asked(app)["q"] == "proportion" and json.loads(asked(app)["of"]) == [["has_car", "in", ["no"]]]
+    with speaking("sl"), of_practice("town"):
+        app = typed("povprečni mesečni dohodek ljudi brez avta", lang="sl")
+        assert (asked(app)["q"], asked(app)["column"]) == ("mean", "monthly_income")
+        assert asked(app)["where"] == [["has_car", "in", ["no"]]]
         assert say("box.undo") in [button.label for button in app.button]
 
 

@@ -245,7 +245,7 @@ def beyond_drawn(answer: dp.Answer) -> dict[str, tuple[Any, Any]]:
     """The ranges for all such people on the axis of the answer, by part: a share of everybody as so many of them, an
     average as a sum. None where it cannot be drawn there."""
     found, kind, people = answer.population, answer.query.answer_kind, answer.query.facts.people
-    if found is None or kind == "label":
+    if found is None or kind == "label" or found == answer.interval:
         return {}
     factor = 1.0
     if kind in ("count", "amount"):

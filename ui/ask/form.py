@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from html import escape
@@ -30,6 +31,7 @@ from ui.pictures import charts
 from ui.shell import scroll
 from ui.shell.language import IN_ADDRESS, address
 
+_DRAFT = "form-draft"  # what was last kept as a draft
 _SET_WITH = "where-set-with"  # by part: it, and the question in the form when it was set; a link forgets it
 
 
@@ -183,11 +185,46 @@ def state(table: dp.Table) -> dict[str, Any]:
 
 def replace_question(table: dp.Table, key: str, given: dict[str, Any]) -> dict[str, Any] | None:
     """Put another question into the form; returns what it held. For callbacks, before the form is drawn."""
-    before = st.session_state.get(STATE)
+    before, began = st.session_state.get(STATE), st.session_state.get(_BEGAN)
     fields.forget_pickers()
+    if began is not None:
+        st.session_state[_BEGAN] = began  # the form no longer holds the first question
     arriving = {name: st.query_params[name] for name in st.query_params if name not in _BESIDE}
     st.session_state[STATE] = {"table": table.name, "url": arriving, "given": dict(given), "q": key}
     return before if before is not None and before["table"] == table.name else None
+
+
+def keep_draft(table: dp.Table, key: str, given: dict[str, Any], paid: bool) -> None:
+    """Keep a question that the person has begun to change, without its price, until it is paid."""
+    if untouched(key, given):
+        return
+    plain = {name: value for name, value in given.items() if name != "epsilon" and value not in (None, [])}
+    now = None if paid else json.dumps([key, plain], default=str, sort_keys=True)
+    if st.session_state.get(_DRAFT) == (table.name, now):
+        return
+    st.session_state[_DRAFT] = (table.name, now)
+    with suppress(dp.AllowanceError):  # a full disk stops no question
+        table.keep_draft(None) if now is None else table.keep_draft(key, json.loads(now)[1])
+
+
+def _take_up(table: dp.Table, key: str, given: dict[str, Any]) -> None:
+    replace_question(table, key, given)
+
+
+def unfinished(table: dp.Table) -> None:
+    """Offer the question that the person left unfinished, while the form holds the first one."""
+    draft = table.draft()
+    if draft is None or draft.get("key") not in ORDER or not isinstance(draft.get("given"), dict):
+        return
+    try:
+        sentence = table.query(draft["key"], **USUAL | draft["given"]).sentence()
+    except dp.AllowanceError:  # declared anew since, or not complete
+        return
+    with st.container(key="form-draft", horizontal=True, vertical_alignment="center"):
+        st.html(f'<p role="status">{escape(say("draft.left", sentence=sentence))}</p>', width="content")
+        given = (table, draft["key"], draft["given"])
+        st.button(say("draft.take"), key="form-draft-take", on_click=_take_up, args=given)
+        st.button(say("draft.drop"), key="form-draft-drop", on_click=table.keep_draft, args=(None,))
 
 
 def _first(table: dp.Table) -> dp.Query | None:

@@ -216,6 +216,7 @@ def rows(draft: Draft) -> None:
             follow = _follow("declare-who-likely", "declare-who", presets.id_columns(draft.names))
             key = kept("declare-who", draft.who)
             draft.who = st.selectbox(label, draft.names, index=None, key=key, width=420, **words, **follow)
+            paragraph(say("data.unit.per_person"), "price")
             second_file.offer(draft)
             _usual_each(draft)
             label, key, none = say("data.unit.each_typed"), kept("declare-each", draft.each), say("data.unit.each_none")

@@ -365,4 +365,5 @@ SENTENCES: dict[str, str] = {
     "data.join.everybody": "Keep people without rows in the first file, as one row each",
     "data.join.words": "Every row of {events} gets these columns of {people}, where “{who}” equals “{id}”. Rows without an id are left out. If an id comes twice in {people}, one of its lines counts.",
     "data.join.remove": "Without the second file",
+    "data.unit.per_person": "To ask about people rather than rows, add the table and then make one row a person on its page: no row is ignored there.",
 }

@@ -6,7 +6,7 @@ SENTENCES: dict[str, str] = {
     "sample.share": "In this table: {here}; among all such people: {low} – {high} %. Each is right {chance} times in 100.",
     "sample.place": "In this table: {here}; among all such people: {low} – {high}. Each is right {chance} times in 100.",
     "sample.amount": "In this table: {here}; among all such people the average is {low} – {high} for a person. Each is right {chance} times in 100.",
-    "sample.same": "Between {here}, in this table and among all such people, {chance} times in 100: the range was bought wide enough for both.",
+    "sample.same": "{here}, in this table and among all such people, {chance} times in 100: the range was bought wide enough for both.",
     "sample.several": "These ranges are for the people in this table. The figures also have ranges for all such people: those hold all at once too, {chance} times in 100.",
     "sample.gap": "Among all such people it is the most common too, unless another is more common by less than {points} percentage points, {chance} times in 100.",
     "sample.after": "Other answers about these people came before this question, so the second range is wider.",

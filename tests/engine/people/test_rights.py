@@ -190,6 +190,8 @@ TABLE: dict[str, Call] = {
     "declaration": of_table(lambda s, t: t.declaration()),
     "readings": of_table(lambda s, t: t.readings("average x")),
     "read": of_table(lambda s, t: t.read("average x")),
+    "draft": of_table(lambda s, t: t.draft()),
+    "keep_draft": of_table(lambda s, t: t.keep_draft("count", {})),
     "completions": of_table(lambda s, t: t.completions("aver")),
     "fit_of": of_table(lambda s, t: t.fit_of("x")),
     "checks_of": of_table(lambda s, t: t.checks_of("none")),

@@ -1,0 +1,59 @@
+"""A question that a person left unfinished is offered again in a new session, to them alone."""
+
+from __future__ import annotations
+
+from html import unescape
+from typing import Any
+
+import pytest
+from helpers_page import html_of, open_page
+
+import dpengine as dp
+from dpengine.messages import say
+from dpengine.storage import drafts
+
+TAKE, DROP = "form-draft-take", "form-draft-drop"
+
+
+def keys(app: Any) -> set[str]:
+    return {str(button.key) for button in app.button}
+
+
+@pytest.mark.usefixtures("shared")
+def test_a_begun_question_is_offered_in_a_new_session_and_taken_up() -> None:
+    app = open_page("ask", table="residents")
+    assert TAKE not in keys(app)
+    app.text_input(key="box-field").set_value("average height by state").run()
+    again = open_page("ask", table="residents")  # a new session: a reload without its address, or a new sign-in
+    assert TAKE in keys(again) and "average" not in str(again.query_params.get("column", ""))
+    assert "You left a question unfinished: The mean of height" in unescape(html_of(again))
+    again.button(key=TAKE).click().run()
+    found = [again.query_params[name] for name in ("q", "column", "by")]
+    assert [value if isinstance(value, str) else value[0] for value in found] == ["mean", "height", "state"]
+    third = open_page("ask", table="residents")
+    third.button(key=DROP).click().run()
+    assert TAKE not in keys(third) and TAKE not in keys(open_page("ask", table="residents"))
+
+
+@pytest.fixture(name="table")
+def small_table(home: dp.Workspace) -> dp.Table:
+    import pandas as pd
+
+    terms = {"schema": dp.Schema({"x": dp.Number(0, 9)}), "unit": dp.Unit.rows(), "budget": dp.Budget("5", "1e-6")}
+    return home.add_table("small", pd.DataFrame({"x": ["5"] * 50}), **terms)
+
+
+def test_a_draft_is_kept_for_one_person_and_one_table_and_goes_with_the_table(
+    table: dp.Table, home: dp.Workspace
+) -> None:
+    assert table.draft() is None
+    table.keep_draft("mean", {"column": "x"})
+    assert home.table("small").draft() == {"key": "mean", "given": {"column": "x"}}
+    assert home.draft_of("small", "somebody else") is None and home.draft_of("other", table.actor) is None
+    table.keep_draft("mean", {"column": "x" * drafts.LONGEST})
+    assert table.draft() is None  # too long to keep
+    table.keep_draft("count")
+    assert table.draft() == {"key": "count", "given": {}} and table.meter().used == 0
+    home.forget("small")
+    assert home.draft_of("small", table.actor) is None
+    assert say("draft.take")

@@ -174,7 +174,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         names = [name for name, _ in self.asked]
         if len(names) > _NAMED:
             return say("sentence.find_declarations_many", columns=len(names))
-        return say("sentence.find_declarations", columns=say("who.and").join(names))
+        return say("sentence.find_declarations", columns=say("who.and").join(names), many=len(names))
 
     def need(self) -> Several:
         kinds: dict[str, type[Bands | Years | Values]] = {"number": Bands, "date": Years, "list": Values}
@@ -401,6 +401,8 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         ranges, lists = sum(draft.ends is not None for draft in drafts), sum(bool(draft.values) for draft in drafts)
         if not ranges and not lists:
             return ""
+        if len(drafts) == 1:
+            return say("found.headline.one")
         return say("found.headline", found=ranges + lists, columns=len(drafts))
 
 

@@ -34,7 +34,7 @@ SENTENCES: dict[str, str] = {
     "lesson.1.one.exact": "Up to {below} there are {first} patients with diabetes, up to {person} there are {second}.",
     "lesson.1.two.exact.yes": "The difference is {difference}: Edi has diabetes, and nobody asked about Edi.",
     "lesson.1.two.exact.no": "The difference is {difference}: Edi has no diabetes, and nobody asked about Edi.",
-    "lesson.1.one.noise": "Each answer carries noise, and this time the difference came out as {difference}.",
+    "lesson.1.one.noise": "Each answer has noise; this time the difference is {difference}.",
     "lesson.1.two.noise": "A guess from it is right {right} times in 100, a coin 50 times; no cleverer guess passes {most}.",
     "lesson.1.one.ledger": "After {asked} questions the average difference is {mean}, and {share} of the practice allowance is gone.",
     "lesson.1.one.refused": "After {asked} questions the ledger refuses: the practice allowance cannot hold two more.",

@@ -33,7 +33,7 @@ SENTENCES: dict[str, str] = {
     "lesson.1.one.exact": "Do tlaka {below} je bolnikov z diabetesom {first}, do tlaka {person} pa {second}.",
     "lesson.1.two.exact.yes": "Razlika je {difference}: Edi ima diabetes, po Ediju pa ni vprašal nihče.",
     "lesson.1.two.exact.no": "Razlika je {difference}: Edi nima diabetesa, po Ediju pa ni vprašal nihče.",
-    "lesson.1.one.noise": "Vsak odgovor nosi šum in tokrat je razlika {difference}.",
+    "lesson.1.one.noise": "Vsak odgovor ima šum; tokrat je razlika {difference}.",
     "lesson.1.two.noise": "Ugibanje po njej ima prav v {right} od 100 primerov, kovanec v 50; nobeno zvitejše ugibanje ne preseže {most}.",
     "lesson.1.one.ledger": "Po {asked} vprašanjih je povprečna razlika {mean}, porabljenega je {share} vadbenega proračuna.",
     "lesson.1.one.refused": "Po {asked} vprašanjih knjiga zavrne: vadbeni proračun ne prenese dveh več.",

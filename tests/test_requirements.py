@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parent.parent
 OURS = ("allowance", "dpengine", "ui", "demos", "pages")
 IMPORT = re.compile(r"^\s*(?:import (\w+)|from (\w+)[\w.]* import )", re.MULTILINE)
-NAMED = {"ibis": "ibis-framework"}  # otherwise as it is imported
+NAMED = {"ibis": "ibis-framework", "docx": "python-docx", "PIL": "pillow"}  # otherwise as it is imported
 
 
 def required(file: str = "requirements.in") -> dict[str, Requirement]:

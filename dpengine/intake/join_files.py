@@ -92,6 +92,7 @@ def load_joined(
             except (duckdb.Error, pa.ArrowException):
                 raise AllowanceError("load.unreadable") from None
 
-        loaded = write_table([(names, batches())], raw, secret, part(PEOPLE, 1 - PEOPLE))
+        # Whether a table is refused must not depend on one person: joined rows may be none.
+        loaded = write_table([(names, batches())], raw, secret, part(PEOPLE, 1 - PEOPLE), no_rows="")
     marks = tuple(dict.fromkeys(file.fingerprint for file in (one, other) if file.fingerprint))
     return replace(loaded, marks=marks)

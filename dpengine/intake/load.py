@@ -131,13 +131,13 @@ def write_table(
     no_rows: str = "load.no_rows",
     marked: bool = True,
 ) -> Loaded:
-    """One table of all parts, in their order, and its marks. `no_rows`: the refusal of an empty table."""
+    """One table of all parts, in their order, and its marks. `no_rows`: the refusal of an empty table; "" keeps it."""
     names = check_names(parts[0][0])
     sources = [batches for _, batches in parts]
     with written(raw) as part, RowMarks(len(parts), secret) as added:
         marking = added.add if marked else lambda place, cells: None
         rows = _store(part, names, sources, marking, lambda share: report(COPYING + READING * share))
-        if not sum(rows):
+        if not sum(rows) and no_rows:
             raise AllowanceError(no_rows)
         fingerprint, *marks = (added.marks() if marked else []) or [""]
     report(1.0)

@@ -100,6 +100,15 @@ def two_files(folder: Path) -> dp.Joined:
     return dp.Joined(folder / "events.csv", folder / "people.csv", ("patient", "id"))
 
 
+def test_no_joined_row_is_no_refusal(tmp_path: Path) -> None:
+    """One person more or less must not decide whether the table is there."""
+    events, people = [{"patient": "", "cost": "1", "sex": "x"}], [{"id": "a", "sex": "f", "age": "1"}]
+    assert not joined(tmp_path, events, people, everybody=False)
+    source = dp.Joined(tmp_path / "events.csv", tmp_path / "people.csv", ("patient", "id"), everybody=False)
+    table = add(dp.open_workspace(tmp_path / "home"), source, "nobody")
+    assert abs(float(table.ask(table.query("count", epsilon="1")).value)) < 3 * 20  # 1 in e^20
+
+
 def test_either_file_alone_joins_the_allowance_of_both(tmp_path: Path) -> None:
     workspace, source = dp.open_workspace(tmp_path / "home"), two_files(tmp_path)
     both = add(workspace, source, "both")

@@ -122,7 +122,7 @@ def test_protection_only_grows(tmp_path: Path) -> None:
 def test_what_does_not_fit_any_more_says_how_large_the_allowance_would_have_to_be(tmp_path: Path) -> None:
     with opened(tmp_path, Rule.make(Fraction(1), Fraction(0))) as ledger:
         charge(ledger, "r", Pure(Fraction(1, 5)))
-        with pytest.raises(Exception, match=r"ε = 1\.4 ") as refused:
+        with pytest.raises(Exception, match=r"ε = 1\.4;") as refused:
             ledger.protect("b", "people", SEVEN, "owner")
         assert refused.value.code == "protect.exceeded"  # type: ignore[attr-defined]
         ledger.raise_cap("b", "people", Fraction("1.4"), "owner")  # another claim, which its owner makes first

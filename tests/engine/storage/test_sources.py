@@ -59,7 +59,9 @@ def test_a_newer_state_joins_the_allowance_of_the_newest(home: Workspace, databa
     told = [(one.table, one.newer) for one in home.ledger.acts(first.budget.id) if one.kind == act]
     assert told == [("ward 2", "ward 3"), ("ward", "ward 3")] and home.verify_ledger().ok
     account = "".join(str(line) for line in first.ledger_rows())
-    assert "a newer state of “ward” are others" in account and "ward 3" not in account  # which not everybody may see
+    assert (
+        "the newer state of “ward” holds other people" in account and "ward 3" not in account
+    )  # which not everybody may see
     database.rows = "5000,2\n"
     assert home.bring_newer("ward", "ward 4").budget.id == third.budget.id
     head = home.ledger.head()

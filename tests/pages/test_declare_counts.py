@@ -11,7 +11,7 @@ from helpers_declare import Page
 
 import dpengine as dp
 from dpengine.messages.language import speaking
-from ui.data.source import _guess
+from ui.data.source import guess
 
 ROWS = ["a,flu,30", "b,flu,40", "b,cold,45", "c,{},50"]
 ONE_PERSON = ("cold", "gout")  # changes how many diagnoses there are
@@ -72,7 +72,7 @@ def test_an_old_encoding_is_guessed_by_the_language(tmp_path: Path) -> None:
     path.write_bytes("starost,višina\n1,2\n".encode("windows-1250"))
     for lang, encoding in (("sl", "windows-1250"), ("en", "windows-1252")):
         with speaking(lang):
-            assert _guess(path).encoding == encoding
+            assert guess(path).encoding == encoding
     path.write_text("starost,višina\n1,2\n", encoding="utf-8")
     with speaking("sl"):
-        assert _guess(path).encoding == "utf-8"
+        assert guess(path).encoding == "utf-8"

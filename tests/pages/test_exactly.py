@@ -11,7 +11,7 @@ from helpers_page import html_of, open_page, plain
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
-from dpengine.messages import say
+from dpengine.messages import of_practice, say
 from dpengine.messages.language import speaking
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -38,7 +38,7 @@ def go_button(app: AppTest) -> Any:
 def test_a_spend_that_cannot_be_leaves_everything_where_it_was(
     page: str, lang: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with speaking(lang):
+    with speaking(lang), of_practice("town"):
         app = open_page(page, **PAGES[page], lang=lang)
         before, label = field(app, "typed").value, go_button(app).label
         for typed in ("1000", "−1", "0", "lots", "25.000,000"):
@@ -65,7 +65,7 @@ def test_a_link_with_such_a_spend_still_has_its_field_and_its_button(epsilon: st
 )
 def test_an_accepted_error_means_what_it_says(lang: str, typed: str, means: int) -> None:
     """The spend it takes is the one that promises so much, not a thousandth of it."""
-    with speaking(lang):
+    with speaking(lang), of_practice("town"):
         app = open_page("ask", **PAGES["ask"], lang=lang)
         field(app, "wish").set_value(typed).run()
         assert not app.exception and not [part for part in app.get("html") if 'class="refused"' in part.proto.body]
@@ -76,7 +76,7 @@ def test_an_accepted_error_means_what_it_says(lang: str, typed: str, means: int)
 
 @pytest.mark.parametrize(("lang", "typed"), [("en", "25.000"), ("sl", "25,000")])
 def test_an_accepted_error_with_two_meanings_is_asked_back(lang: str, typed: str) -> None:
-    with speaking(lang):
+    with speaking(lang), of_practice("town"):
         app = open_page("ask", **PAGES["ask"], lang=lang)
         before = field(app, "wish").value
         field(app, "wish").set_value(typed).run()
@@ -88,7 +88,7 @@ def test_an_accepted_error_with_two_meanings_is_asked_back(lang: str, typed: str
 def test_a_wished_promise_in_a_plan_is_read_in_its_language() -> None:
     planned = '[["sum",{"column":"monthly_income","epsilon":"0.1"},"300000",false]]'
     for lang, typed in (("en", "250,000"), ("sl", "250.000")):
-        with speaking(lang):
+        with speaking(lang), of_practice("town"):
             app = open_page("several", table="town", plan=planned, lang=lang)
             (wish,) = [one for one in app.text_input if "plan-wish" in str(one.key)]
             wish.set_value(typed).run()

@@ -9,8 +9,10 @@ import pytest
 from helpers_page import open_page
 from streamlit.testing.v1 import AppTest, element_tree
 
+from dpengine import messages
 from dpengine.messages.language import LANGUAGES, speaking
 from dpengine.workspace import Workspace
+from ui.shell import state
 
 KINDS = ("selectbox", "multiselect", "radio", "toggle", "checkbox", "select_slider", "number_input")
 PLANNED = '[["median",{"column":"monthly_income","epsilon":"0.1"},"0.02",false]]'
@@ -42,6 +44,8 @@ def picked_as_shown(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
         made = getattr(element_tree, kind).format_func.fget
         told = property(lambda self, made=made: lambda one: one if isinstance(one, Shown) else made(self)(one))
         monkeypatch.setattr(getattr(element_tree, kind), "format_func", told)
+    # options are named in this thread too: as the tested session reads its practice table
+    monkeypatch.setattr(messages, "_in_view", lambda: next(reversed(state._practised.values()), None))
 
 
 def pickers(app: AppTest) -> Iterator[tuple[tuple[str, str, int], Any]]:

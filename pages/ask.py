@@ -105,5 +105,5 @@ with st.container(key="card-spend"):
 tables.remind_missing(table)
 if asked is None and form.untouched(key, given):  # whoever picks something else knows what to ask
     form.unfinished(table)
-    suggestions.show_suggestions(table, usual)
+    suggestions.show_suggestions(table, usual, for_plan=False)
 history.show(table)

@@ -16,7 +16,7 @@ from dpengine.declared.conditions import excludes_nothing, read_predicate
 from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.choices.drafted import Drafted
 from dpengine.mechanisms.counts.fit_checks import SOME_NOT
-from dpengine.messages import say
+from dpengine.messages import of_practice, say
 from dpengine.messages.language import speaking
 from ui.data import price
 from ui.data.draft import Card
@@ -219,7 +219,7 @@ def test_ask_says_so_before_it_is_paid(shared: dp.Workspace, lang: str) -> None:
     assert isinstance(ends, dp.Number)
     whole = f'[["age","between",[{ends.lower},{ends.upper}]]]'
     some = f'[["age","between",[{ends.lower + 1},{ends.upper}]]]'
-    with speaking(lang):
+    with speaking(lang), of_practice("town"):
         told = say("form.where_all", column="age")
         assert told in plain(html_of(open_page("ask", table="town", q="count", where=whole, lang=lang)))
         assert told not in plain(html_of(open_page("ask", table="town", q="count", where=some, lang=lang)))

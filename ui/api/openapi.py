@@ -98,7 +98,7 @@ def _answers() -> JsonObject:
     bar = _object({"label": TEXT, "value": number, "low": number, "high": number})
     look = {"type": ["object", "null"], "additionalProperties": _list(bar)}
     table = {"name": TEXT, "practice": SWITCH, "closed": _or_none(TEXT), "relation": TEXT}
-    table |= {"unit": THING, "people": WHOLE, "columns": THING}
+    table |= {"unit": THING, "people": WHOLE, "sample": SWITCH, "columns": THING}
     meter = _record(Meter) | {"unused": EXACT, "delta_now": EXACT}
     parameter = _object({"name": TEXT, "kind": TEXT, "required": SWITCH, "label": TEXT})
     question = {"key": TEXT, "version": WHOLE, "title": TEXT, "about": TEXT, "answer": TEXT}

@@ -150,17 +150,19 @@ def _read(table: dp.Table, text: str, keep: str) -> Plan:
 # “Five questions this table can answer”, priced, for somebody who has just arrived.
 
 
-def show_suggestions(table: dp.Table, asked: dp.Query | None = None) -> None:
-    """A line each; for a plan with a button that adds it. `asked` stands in the form already."""
+def show_suggestions(table: dp.Table, asked: dp.Query | None = None, for_plan: bool = True) -> None:
+    """A line each; for a plan with a button that adds it, else below the first look. `asked` stands in the form."""
     queries = list(table.suggestions())
     if asked is not None:
         queries = [query for query in queries if query.sentence() != asked.sentence()][:MOST_IDEAS]
     if not queries:
+        if not for_plan:
+            tables.first_look_link(table)
         return
     plan = current_plan(table)
     st.html(f'<h2 class="ideas">{escape(say("suggest.title"))}</h2>')
     with st.container(key="suggest", gap=None):
-        if asked is not None:
+        if not for_plan:
             tables.first_look_link(table)
         for place, best in enumerate(queries):
             price = table.preview(best, checked=True)
@@ -170,7 +172,7 @@ def show_suggestions(table: dp.Table, asked: dp.Query | None = None) -> None:
                 st.html(f'<span class="muted">{escape(price.promise.short(best))}</span>', width="content")
                 takes = escape(prices.takes(table, price.share))
                 st.html(f'<span class="take-words">{takes}</span>', width="content")
-                if asked is not None:
+                if not for_plan:
                     continue
                 if plan.holds(best):
                     st.html(f'<p role="status"><b class="whole">✓</b> {escape(say("plan.holds"))}</p>', width="content")

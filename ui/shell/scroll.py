@@ -126,9 +126,7 @@ def print_page() -> None:
 def complete(phrases: str) -> None:
     """Offer completions in the question box while a person types: a JSON list of public phrases."""
     with st.container(key="scroll-complete"):
-        turn = st.session_state[_TURN] = int(st.session_state.get(_TURN, 0)) + 1
-        words = escape(phrases, quote=True)
-        page = f'<i data-turn="{turn}" data-phrases="{words}"></i><script>{COMPLETE}</script>'
+        page = f'<i data-phrases="{escape(phrases, quote=True)}"></i><script>{COMPLETE}</script>'
         st.html(page, unsafe_allow_javascript=True)
 
 

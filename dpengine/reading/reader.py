@@ -546,6 +546,10 @@ class _Parse:
             if second is not None and (self.has(before, "between") or sign in (">=", None)):
                 op, operand = "between", [low.isoformat(), second[3].isoformat()]
                 skip, last = second[1], second[1]
+            elif self.has(last + 1, "after") and sign in ("=", None):  # “in 2020 or later”
+                op = self.marks[last + 1].roles["after"]
+                operand = (low if op == ">=" else high).isoformat()
+                last += 1
             elif sign in (">=", "<"):
                 op, operand = sign, low.isoformat()
             elif sign in (">", "<="):
@@ -841,6 +845,10 @@ class _Parse:
             return self.column_at(inside[0], (Number,)), inside[0]
         if not close and self._says_mean(before) and (name := self._averaged()):
             return name, before
+        if bound.aged and not self.ages:
+            return None, None
+        if before in close and self.ages and skipped and bare(self.words(bound.first - 1)) in ("for", "among", "pri"):
+            close.remove(before)  # “average cost for under 18s”
         if self.ages and (bound.aged or (bound.unit == "years" and not close)):
             at = next((at for at in [*inside, *close] if self.column_at(at, (Number,)) in self.ages), None)
             return self.ages[0], at
@@ -933,11 +941,12 @@ class _Parse:
         if mark.used:
             return
         exact = mark.roles.get("number", Fraction(mark.roles["ord"]) if "ord" in mark.roles else None)
-        if exact is None and mark.roles.get("num", "1") != "1":
+        if exact is None and "num" in mark.roles and bare(self.words(at)) not in ("an", "en"):
             exact = Fraction(mark.roles["num"])
         if exact is not None:
             hyphen = self.has(at + 1, "to") and self.words(at + 1) == "-"  # “second-year”
-            for near in (at + 2,) if hyphen else (at + 1, at - 1):
+            of = at - 2 if at > 1 and self.words(at - 1).lower() == "of" else at - 1  # “a household of one”
+            for near in (at + 2,) if hyphen else (at + 1, of):
                 name = self.column_at(near, (Number,))
                 if name is None and self.has(near, "period", "unit"):
                     name = self._small_year() if mark.roles.get("ord") or "number" in mark.roles else None
@@ -1159,6 +1168,8 @@ class _Parse:
             denial = self._negated(at, name)
             if denial is None:
                 denial = self._denied_too(at, name)
+            elif self._part_of_another(name, value):  # “not satisfied”: and the very satisfied?
+                denial = None
             if denial is not None:
                 self.marks[denial].take("not")
             mark.take("val")
@@ -1167,6 +1178,12 @@ class _Parse:
                 if self.column_at(near) == name and not self.marks[near].used:
                     self.marks[near].take("val")
         self._same_column()
+
+    def _part_of_another(self, name: str, value: str) -> bool:
+        """Do the words of another value hold those of this one?"""
+        declared = self.declared(name)
+        others = declared.values if isinstance(declared, Category) else ()
+        return any(f" {bare(value)} " in f" {bare(other)} " for other in others if other != value)
 
     def _denied_too(self, at: int, name: str) -> int | None:
         """“without asthma or diabetes” denies both."""
@@ -1208,7 +1225,12 @@ class _Parse:
         """All values of a list are groups, not a condition; so are values that are compared."""
         for cond in [cond for cond in self.conds if len(cond.labels) > 1 and not cond.negated]:
             column = self.schema.columns[cond.column]
-            if not isinstance(column, Category) or self.by:
+            if not isinstance(column, Category):
+                continue
+            if self.by:
+                if set(cond.labels) >= set(column.values) and self._typed_kinds() == {"count"}:
+                    self.conds.remove(cond)  # “how many men and women in each region”
+                    self.by.append(cond.column)
                 continue
             versus = any("versus" in mark.roles for mark in self.marks) or self._typed_compare()
             if set(cond.labels) >= set(column.values):
@@ -1321,8 +1343,10 @@ class _Parse:
     def _other_kind(self, at: int, key: str | None) -> bool:
         """A kind that the question is not: another figure was asked for too, or the word means something else."""
         kind = self.marks[at].roles["kind"]
-        if key is None or kind == key:
+        if kind == key:
             return False
+        if key is None:
+            return bool(kind == "top_item")
         if kind == "top_item" and bare(self.words(at)) not in ("most", "najvec"):  # “the biggest households”
             return key in ("mean", "median", "sum", "quantile", "variance", "iqr")
         return kind in ("median", "mean", "variance", "iqr") or any(token.mended for token in self._tokens_of(at))
@@ -1409,7 +1433,8 @@ class _Parse:
             rule = period.roles["period"] if period is not None else "month"
             return [("histogram", self._asked(where, column={"column": days[0][1], "by": rule}))]
         if len(self.by) > 1:
-            return [("crosstab", self._asked(where, columns=self.by))]
+            columns, self.by = self.by, []
+            return [("crosstab", self._asked(where, columns=columns))]
         if where or self.by:
             return [("count", self._asked(where, **self._grouped(where)))]
         return []
@@ -1433,7 +1458,8 @@ class _Parse:
             return [("sum", given), ("mean", given), ("median", given)]
         if key == "count":
             if len(self.by) > 1:
-                return [("crosstab", self._asked(where, columns=self.by))]
+                columns, self.by = self.by, []
+                return [("crosstab", self._asked(where, columns=columns))]
             if self.by and lists and not numbers and len(lists) == 1:
                 return self._without_kind([], lists, [], where, [])
             if not self.by and lists and not numbers and not where and len(lists) == 1:
@@ -1471,8 +1497,7 @@ class _Parse:
         chosen = max(fitting, key=lambda found: self.weight_at(found[0]))
         self._take(fitting, chosen[1])
         if "by" not in parameters and key == "histogram" and self.by and isinstance(self.declared(chosen[1]), Category):
-            columns = [self._plain_ref(chosen[1]), *self.by]
-            self.by = []
+            columns, self.by = [self._plain_ref(chosen[1]), *self.by], []
             return [("crosstab", self._asked(where, columns=columns))]
         rest = [found for found in lists if found[1] != chosen[1] and not self.marks[found[0]].used]
         if (
@@ -1573,6 +1598,18 @@ class _Parse:
     def _tokens_of(self, at: int) -> list[_Token]:
         return self.tokens[self.marks[at].first : self.marks[at].last + 1]
 
+    def _parts_conditions(self, at: int) -> bool:
+        """An “or” between conditions on different columns, or between comparisons: no question can say that."""
+        told = ("val", "bound", "when", "life")
+        left = next((mark for mark in reversed(self.marks[:at]) if mark.used), None)
+        right = next((mark for mark in self.marks[at + 1 :] if mark.used), None)
+        if left is None or right is None or left.took not in told or right.took not in told:
+            return False
+        return not (self._columns_of(left) & self._columns_of(right)) or "bound" in (left.took, right.took)
+
+    def _columns_of(self, mark: _Mark) -> set[str]:
+        return {sense[1] for role in ("val", "col") for sense in mark.roles.get(role, ())}
+
     def unread(self) -> tuple[str, ...]:
         """The words that no step used."""
         left = []
@@ -1583,6 +1620,9 @@ class _Parse:
                 self.has(near, "val", "when", "col") and self.marks[near].used
                 for near in (at - 1, at + 1, at + 2, at + 3)
             ):
+                left.append(self.words(at))
+                continue
+            if "or" in mark.roles and self._parts_conditions(at):
                 left.append(self.words(at))
                 continue
             small = set(mark.roles) - {

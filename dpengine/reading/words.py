@@ -133,7 +133,7 @@ EN = Vocabulary(
     after={
         ">=": "or more|or older|or higher|or above|and over|and older|or over|and above|plus|+|and more"
         "|and up|or longer"
-        "|or better|upwards|or bigger|or larger|or greater|and higher|and longer|or later",
+        "|or better|upwards|and later|or bigger|or larger|or greater|and higher|and longer|or later",
         "<=": "or less|or younger|or lower|or fewer|or below|and under|or under|and younger|and below"
         "|and less|or shorter|or worse|or smaller|or cheaper|or earlier",
     },
@@ -263,7 +263,8 @@ SL = Vocabulary(
         "|povprečnih|povprečju"
         "|aritmetična sredina",
         "count": "koliko|število|koliko je|stevilo|preštej|kolikokrat|številčnost",
-        "proportion": "delež|odstotek|kolikšen delež|kakšen delež|kolikšen odstotek|procent|koliko odstotkov"
+        "proportion": "delež|kolikšen del|kakšen del|odstotek|kolikšen delež|kakšen delež|kolikšen odstotek"
+        "|procent|koliko odstotkov"
         "|deleža|stopnja"
         "|razmerje|koliko procentov|deleži|odstotki|%",
         "histogram": "porazdelitev|histogram|razporeditev|v stolpcih|stolpci|razčlenitev|po skupinah|graf|frekvence"
@@ -310,7 +311,7 @@ SL = Vocabulary(
         ">=": "ali več|in več|ali višje|ali starejši|in starejši|ali višji|plus|+|ali višja|ali dlje"
         "|in starejših|ali starejših"
         "|let ali več|in višje|ali boljša|ali boljše|ali daljša|in boljša|in boljše|ali starejša|in starejša"
-        "|ali bolje",
+        "|ali bolje|ali kasneje|ali pozneje|in kasneje|in pozneje",
         "<=": "ali manj|in manj|ali nižje|ali mlajši|in mlajši|ali nižji|ali mlajših|in mlajših|ali slabša"
         "|ali slabše|ali krajša|in nižje",
     },
@@ -368,7 +369,7 @@ SL = Vocabulary(
     },
     months="januar|februar|marec|april|maj|junij|julij|avgust|september|oktober|november|december",
     numbers={
-        "1": "en|eno|ena|enega",
+        "1": "en|eno|ena|enega|enim|eni",
         "2": "dva|dve|dveh|dvema",
         "3": "tri|treh|trije|tremi",
         "4": "štiri|štirih|štirje",
@@ -443,7 +444,8 @@ ALIKE = (
     "|payroll|paid|dohodek|plača|zaslužek|zasluži"
     "|zaslužijo|prejemki"
     "|prihodek",
-    "age|old|older|younger|aged|starost|starejši|mlajši|stara|starih|starostnih|stari",
+    "age|how old|kako stari|koliko stari|koliko so stari|koliko je stara|koliko so stare|old|older|younger|aged"
+    "|starost|starejši|mlajši|stara|starih|starostnih|stari",
     "cost|bill|bills|fee|fees|pricey|stali|stalo|stanejo|račun|računi|costs|price|spend|spending|spent|expense"
     "|expenses|charge|strošek|stane|cena|porabili|poraba"
     "|izdatki|zapravijo|stroški",
@@ -460,7 +462,8 @@ ALIKE = (
     "car|automobile|drive|drives|driver|drivers|vozilo|voznik|vozniki|cars|vehicle|avto|avta|avtom|avtomobil",
     "remote|remotely|from home|work from home|working from home|na daljavo|od doma|delo na daljavo|home"
     "|telework|doma|domu",
-    "delivery|arrive|arrives|arrived|ship|shipped|prispe|prispejo|dostavijo|dostavljeno|prispelo|deliver"
+    "delivery|delivery time|čas dostave|arrive|arrives|arrived|ship|shipped|prispe|prispejo|dostavijo"
+    "|dostavljeno|prispelo|deliver"
     "|delivered|shipping|dostava|dostave|dostavljen|dostavljenih|dostavo|dobava",
     "hired|hire|hires|joined|started|employed|recruited|zaposlitve|zaposlil|zaposlilo|zaposlili|zaposleni|zaposlitev",
     "birth|birthday|born|rojstva|rojen|rojeni|rojenih|rojena|rojstvo",
@@ -504,7 +507,7 @@ SAME_VALUE = (
     "|looking for work|brezposeln|brez službe|brez dela|brez zaposlitve|nezaposlen|iskalec zaposlitve",
     "retired|pensioner|pensioners|on a pension|retiree|upokojen|upokojenec|upokojenka|penzionist|v pokoju|v penziji",
     "student|students|študent|študentka|študira",
-    "dissatisfied|unhappy|unsatisfied|not satisfied|not happy|discontented|nezadovoljen|nezadovoljna|nezadovoljstvo",
+    "dissatisfied|unhappy|unsatisfied|discontented|nezadovoljen|nezadovoljna|nezadovoljstvo",
     "very satisfied|very happy|zelo zadovoljen|zelo zadovoljna",
     "neutral|indifferent|nevtralen|neopredeljen",
     "law|lawyer|lawyers|legal|pravo|pravnik|pravna|bodoči pravnik",

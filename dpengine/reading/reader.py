@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
+from itertools import pairwise
 
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA, Prefix
@@ -33,7 +34,7 @@ from dpengine.declared.spelling import normal, spelling_lines
 from dpengine.mechanisms import asked_on, catalogue
 from dpengine.messages import called, say
 from dpengine.messages.language import current, speaking
-from dpengine.reading.words import ALIKE, GENERIC, LANGUAGES, Vocabulary, bare, stem
+from dpengine.reading.words import ALIKE, BY_AGE, BY_YEAR, GENERIC, LANGUAGES, SAME_VALUE, Vocabulary, bare, stem
 
 LONGEST = 300  # characters of a typed question
 USUAL = "0.1"  # ε with which a reading is checked
@@ -77,6 +78,7 @@ class _Token:
     number: Fraction | None = None
     day: date | None = None
     ordinal: bool = False
+    mended: bool = False  # it was taken for a misspelling of another word
 
 
 @dataclass
@@ -131,6 +133,45 @@ def _cut(text: str, lang: str) -> list[_Token]:
         number = None if day else _number(word.rstrip("sthndr"), lang)
         tokens.append(_Token(word, word if number is None else text_of(number), number, day, ordinal))
     return tokens
+
+
+_UNITS = {"en": "one two three four five six seven eight nine", "sl": "ena dva tri stiri pet sest sedem osem devet"}
+_TENS = {
+    "en": "twenty thirty forty fifty sixty seventy eighty ninety",
+    "sl": "dvajset trideset stirideset petdeset sestdeset sedemdeset osemdeset devetdeset",
+}
+
+
+def _compounded(tokens: list[_Token], lang: str) -> list[_Token]:
+    """“twenty-five” and “petindvajset” as one number; “half an hour” as 30 minutes."""
+    units, tens = _UNITS[lang].split(), _TENS[lang].split()
+    typed = [bare(token.text) for token in tokens]
+    made, at = [], 0
+    while at < len(tokens):
+        word, length, number = typed[at], 1, None
+        if lang == "en" and word in tens:
+            second = at + 2 if typed[at + 1 : at + 2] == ["-"] else at + 1
+            if typed[second : second + 1] and typed[second] in units:
+                number = 10 * (tens.index(word) + 2) + units.index(typed[second]) + 1
+                length = second - at + 1
+        elif lang == "sl" and (parts := re.fullmatch(rf"({'|'.join(units)})in({'|'.join(tens)})(?:ih|imi)?", word)):
+            number = 10 * (tens.index(parts[2]) + 2) + units.index(parts[1]) + 1
+        spans = {"en": {"half an hour": 30, "quarter of an hour": 15}, "sl": {"pol ure": 30, "cetrt ure": 15}}[lang]
+        for phrase, minutes in spans.items():
+            if typed[at : at + phrase.count(" ") + 1] == phrase.split():
+                whole = " ".join(token.text for token in tokens[at : at + phrase.count(" ") + 1])
+                made.append(_Token(whole, str(minutes), Fraction(minutes)))
+                made.append(_Token("min", stem("min", lang)))
+                at += phrase.count(" ") + 1
+                break
+        else:
+            if number is None:
+                made.append(tokens[at])
+            else:
+                whole = " ".join(token.text for token in tokens[at : at + length])
+                made.append(_Token(whole, str(number), Fraction(number)))
+            at += length
+    return made
 
 
 def _day(word: str) -> date | None:
@@ -191,6 +232,7 @@ def _language_lexicon(lang: str) -> _Lexicon:
             known.add(_phrase(phrase, lang), "kind", key)
     tables: list[tuple[str, dict[str, str]]] = [
         ("share", words.shares),
+        ("part", words.parts),
         ("before", words.before),
         ("after", words.after),
         ("daysign", words.days),
@@ -213,6 +255,12 @@ def _language_lexicon(lang: str) -> _Lexicon:
     known.add(
         _phrase("po letih", "sl") if lang == "sl" else ("per", "year"), "by year", True
     )  # “po letu 2020” is a date
+    for ages, line in BY_AGE.items():
+        for phrase in line.split("|"):
+            known.add(_phrase(phrase, lang), "life", ages)
+    for year, line in BY_YEAR.items():
+        for phrase in line.split("|"):
+            known.add(_phrase(phrase, lang), "study", year)
     for role, line in (("stop", words.stop), ("rows", words.rows)):
         for word in line.split("|"):
             known.add(_phrase(word, lang), role, True)
@@ -275,6 +323,11 @@ def _add_column(known: _Lexicon, name: str, words: tuple[str, ...], lang: str) -
                 known.add(member, "col", (1, name), own=True)
 
 
+@remembered(2)
+def _same_value(lang: str) -> list[list[tuple[str, ...]]]:
+    return [[_phrase(word, lang) for word in line.split("|")] for line in SAME_VALUE]
+
+
 def _add_values(known: _Lexicon, name: str, column: Category | ItemSet, lang: str) -> None:
     table = column.spellings if isinstance(column, Category) else ""
     tables = [spelling_lines(table)] if table else []
@@ -293,6 +346,11 @@ def _add_values(known: _Lexicon, name: str, column: Category | ItemSet, lang: st
                 for word in phrase:
                     if len(word) > 2:
                         seen.setdefault(word, set()).add(value)
+        for phrases in _same_value(lang):
+            if _phrase(_name_words(value), lang) in phrases:
+                for other_phrase in phrases:
+                    if sum(map(len, other_phrase)) > 2:
+                        known.add(other_phrase, "val", (2, name, value), own=True)
         for lines in tables:
             for line in lines:
                 if normal(value) in map(normal, line):
@@ -325,7 +383,7 @@ def _spelled(tokens: list[_Token], known: _Lexicon) -> None:
             if word.startswith(found[0]) and len(word) > len(found[0]) + 1:
                 continue  # a gardener is no garden
             if OSA.distance(word, found[0]) <= most:
-                token.stem = found[0]
+                token.stem, token.mended = found[0], True
 
 
 def _begins_alike(word: str, known: _Lexicon) -> str | None:
@@ -380,6 +438,7 @@ class _Cond:
     operand: Json
     labels: list[str] = field(default_factory=list)
     negated: bool = False
+    people: bool = False  # it only says of whom: “adults”
 
 
 class _Parse:
@@ -388,7 +447,7 @@ class _Parse:
     def __init__(self, text: str, schema: Schema, lang: str) -> None:
         self.schema, self.lang = schema, lang
         self.known = _lexicon(schema, lang)
-        self.tokens = _cut(text, lang)[:_MOST_WORDS]
+        self.tokens = _compounded(_cut(text, lang)[:_MOST_WORDS], lang)
         _spelled(self.tokens, self.known)
         self.marks = _marked(self.tokens, self.known)
         self.conds: list[_Cond] = []
@@ -398,6 +457,7 @@ class _Parse:
         self.guessed = False
         self.compare = False
         self.other_columns: list[str] = []
+        self.doubted = -1  # the condition that may be about one of them
         self.dates = schema.of_kind(Date)
         self.numbers = schema.of_kind(Number)
 
@@ -444,6 +504,7 @@ class _Parse:
         self._days()
         self._percents()
         self._bounds()
+        self._lives()
         self._by()
         self._values()
         self._yes_columns()
@@ -485,6 +546,10 @@ class _Parse:
             if second is not None and (self.has(before, "between") or sign in (">=", None)):
                 op, operand = "between", [low.isoformat(), second[3].isoformat()]
                 skip, last = second[1], second[1]
+            elif self.has(last + 1, "after") and sign in ("=", None):  # “in 2020 or later”
+                op = self.marks[last + 1].roles["after"]
+                operand = (low if op == ">=" else high).isoformat()
+                last += 1
             elif sign in (">=", "<"):
                 op, operand = sign, low.isoformat()
             elif sign in (">", "<="):
@@ -505,6 +570,11 @@ class _Parse:
             return place + 1, date(year, month, 1), date(year, month, monthrange(year, month)[1])
         if month and self.has(place + 1, "number") and (year := self._year(place + 2)):
             return self._one_day(place + 2, year, month, self.marks[place + 1].roles["number"])
+        if month and not self.has(place + 1, "number") and (year := self._later_year(place)):  # “June to August 2024”
+            return place, date(year, month, 1), date(year, month, monthrange(year, month)[1])
+        begun = "number" in mark.roles and self.has(place + 1, "month") and not self.has(place + 2, "number")
+        if begun and (year := self._later_year(place + 1)):  # “between 1 June and 31 August 2024”
+            return self._one_day(place + 1, year, self.marks[place + 1].roles["month"], mark.roles["number"])
         if "number" in mark.roles and self.has(place + 1, "month") and (year := self._year(place + 2)):
             return self._one_day(place + 2, year, self.marks[place + 1].roles["month"], mark.roles["number"])
         quarter = mark.roles.get("ord") or (text_of(mark.roles["number"]) if "ordinal" in mark.roles else None)
@@ -517,6 +587,15 @@ class _Parse:
                 return at, date(year, last - 2, 1), date(year, last, monthrange(year, last)[1])
         if year := self._year(place):
             return place, date(year, 1, 1), date(year, 12, 31)
+        return None
+
+    def _later_year(self, place: int) -> int | None:
+        """The year of the end of a span whose beginning names none."""
+        if not self.has(place + 1, "to"):
+            return None
+        for month, year in ((place + 2, place + 3), (place + 3, place + 4)):
+            if self.has(month, "month") and (found := self._year(year)):
+                return found
         return None
 
     def _one_day(self, last: int, year: int, month: int, day: Fraction) -> tuple[int, date, date] | None:
@@ -569,6 +648,9 @@ class _Parse:
                         self.marks[back].take("and")
                     back -= 1
                 self.kinds.append("quantile")
+            elif self.free(at, "part") and any(self.free(near, "below") for near in range(len(self.marks))):
+                self._take_near("below")
+                self._share(self.marks[at].roles["part"], at)
             elif self.free(at, "number") and self.has(at + 1, "per cent"):
                 self._percent(at)
             elif self._of_ten(at):
@@ -608,11 +690,21 @@ class _Parse:
         elif self.has(before, "bottom"):
             self._share(text_of(number), at)
             self.marks[before].take("bottom")
-        elif self._take_near("below"):
+        elif self._take_near("below") or self._how_many_units():
             self._share(text_of(number), at)
         else:
             return
         self.marks[at + 1].take("per cent")
+
+    def _how_many_units(self) -> bool:
+        """“In how many days do 90 % arrive?”"""
+        for first, second in pairwise(self.marks):
+            counted = first.roles.get("kind") in ("count", "sum")
+            if counted and second.roles.get("unit", "points") != "points":
+                first.take("kind")
+                second.take("unit")
+                return True
+        return False
 
     def _take_near(self, role: str) -> bool:
         for mark in self.marks:
@@ -644,13 +736,31 @@ class _Parse:
         for place in range(len(self.marks)):  # “third year”, “rating 5”, “no overtime”
             self._equal(place)
 
+    def _lives(self) -> None:
+        """“adults”, “children under 10”, “freshmen”: people by their age or year."""
+        aged = [cond for cond in self.conds if cond.column in self.ages]
+        for at, mark in enumerate(self.marks):
+            if mark.used or (self.has(at, "col") and self.weight_at(at) >= 1) or "val" in mark.roles:
+                continue
+            if "life" in mark.roles and self.ages and not (self._negated(at) is not None):
+                rule = mark.roles["life"]
+                if aged:
+                    mark.take("life")
+                elif rule:
+                    op, number = rule.split()
+                    self.conds.append(_Cond(at, self.ages[0], op, number, people=True))
+                    mark.take("bound")
+            elif "study" in mark.roles and (year := self._small_year()) and self._negated(at) is None:
+                self.conds.append(_Cond(at, year, "=", mark.roles["study"], people=True))
+                mark.take("bound")
+
     def _bound(self, at: int) -> _Bound | None:
         first = self._amount(at)
         if first is None or (
             "num" in self.marks[at].roles
             and "number" not in self.marks[at].roles
             and not self.has(at - 1, "before", "between")
-            and not self.has(at + 1, "unit", "to")
+            and not self.has(at + 1, "unit", "to", "after")
         ):
             return None
         end = at + 1
@@ -690,9 +800,12 @@ class _Parse:
         return self.weight_at(at) >= 2
 
     def _settle(self, bound: _Bound) -> None:
+        already = self.other_columns
         column, near = self._bounded(bound)
         if column is None:
             return
+        if self.other_columns and not already:
+            self.doubted = len(self.conds)
         values, declared = bound.values, self.schema.columns[column]
         if bound.unit == "hours" and isinstance(declared, Number) and bare(declared.measure).startswith("min"):
             values = [value * 60 for value in values]
@@ -722,30 +835,78 @@ class _Parse:
         close = [at for at in (before, after) if self.column_at(at, (Number,)) and not self.marks[at].used]
         inside = [at for at in range(bound.first, bound.last + 1) if self.column_at(at, (Number,))]
         close = [at for at in close if self._number_first(at)]
+        if bound.unit and (fitting := self._of_unit(bound.unit)):
+            close = [
+                at for at in close if self.column_at(at, (Number,)) in fitting or not self._measured(at, bound.unit)
+            ]
+        if before not in close and after in close and self.weight_at(after) <= 1 and self._aged_people(bound, before):
+            return self.ages[0], None  # “what do women under 30 earn”
+        if not close and inside and self.column_at(inside[0]):
+            return self.column_at(inside[0], (Number,)), inside[0]
+        if not close and self._says_mean(before) and (name := self._averaged()):
+            return name, before
+        if bound.aged and not self.ages:
+            return None, None
+        if before in close and self.ages and skipped and bare(self.words(bound.first - 1)) in ("for", "among", "pri"):
+            close.remove(before)  # “average cost for under 18s”
         if self.ages and (bound.aged or (bound.unit == "years" and not close)):
             at = next((at for at in [*inside, *close] if self.column_at(at, (Number,)) in self.ages), None)
             return self.ages[0], at
         if close:
             best = max(close, key=lambda at: (self.weight_at(at), at == before))
-            if before in close and self.weight_at(before) >= 1:
+            if skipped > 1 and after in close:  # the nearer one
+                best = after
+            elif before in close and self.weight_at(before) >= 1:
                 best = before if not (after in close and self.weight_at(after) > self.weight_at(before)) else after
             return self.column_at(best, (Number,)), best
         if bound.unit and (by_unit := self._of_unit(bound.unit)):
-            self.guessed = self.guessed or len(by_unit) > 1
+            self._or_else(by_unit[1:])
             return by_unit[0], None
-        if self.ages and all(0 <= value <= 120 for value in bound.values) and not bound.unit:
+        if self._aged_people(bound, before):
             return self.ages[0], None
         wide = [name for name in self.numbers if self._within(name, bound.values)]
-        if len(wide) == 1:
-            return wide[0], None
+        named = [at for at in range(len(self.marks)) if self.free(at, "col") and self.column_at(at) in wide]
+        if named and not bound.unit:
+            at = min(named, key=lambda at: min(abs(at - bound.first), abs(at - bound.last)))
+            self._or_else([name for name in self.numbers if name != self.column_at(at) and name in wide])
+            return self.column_at(at), at if self._other_target(at) else None
         money = [name for name in self._of_unit("money") if name in wide]
-        if money:
-            self.guessed = self.guessed or len(money) > 1
-            return money[0], None
-        if wide:
-            self.guessed, self.other_columns = True, wide[1:]
+        wide = list(dict.fromkeys([*money, *wide]))
+        if wide:  # no word says which: if several may be meant, the others are offered too
+            self._or_else(wide[1:])
             return wide[0], None
         return None, None
+
+    def _or_else(self, names: list[str]) -> None:
+        """Other columns that a comparison may be about."""
+        self.guessed = self.guessed or bool(names)
+        self.other_columns = self.other_columns or [name for name in names if name in self.numbers]
+
+    def _aged_people(self, bound: _Bound, before: int) -> bool:
+        """“women over 50”: an age, unless the words before are about things (“orders over 50”)."""
+        things = {stem(word, self.lang) for word in LANGUAGES[self.lang].things.split("|")}
+        if not self.ages or bound.unit or not self._within(self.ages[0], bound.values):
+            return False
+        return not (0 <= before < len(self.marks) and any(token.stem in things for token in self._tokens_of(before)))
+
+    def _measured(self, at: int, unit: str) -> bool:
+        """Is the column at a mark measured in something else than this unit?"""
+        column = self.schema.columns.get(self.column_at(at, (Number,)) or "")
+        return isinstance(column, Number) and (bool(column.measure) or unit in ("money", "years", "minutes"))
+
+    def _says_mean(self, at: int) -> bool:
+        """“How many have an average over 9?”: the mean is no kind here if another one is typed."""
+        return self.has(at, "kind") and self.marks[at].roles["kind"] == "mean" and len(self._typed_kinds()) > 1
+
+    def _averaged(self) -> str | None:
+        stems = {stem(word, self.lang) for word in ("average", "mean", "povprečna", "povprečje")}
+        names = [name for name in self.numbers if stems & set(_phrase(_name_words(name), self.lang))]
+        return names[0] if len(names) == 1 else None
+
+    def _other_target(self, at: int) -> bool:
+        """May the question do without this mark as its subject?"""
+        kinds = self._typed_kinds()
+        return bool(kinds) and kinds <= {"count", "proportion"}
 
     def _number_first(self, at: int) -> bool:
         """Does this mark mean a number before anything else?"""
@@ -758,7 +919,7 @@ class _Parse:
 
     def _of_unit(self, unit: str) -> list[str]:
         named = {
-            "years": ("year", "years", "age", "leta", "let", "starost"),
+            "years": ("year", "years", "age", "service", "seniority", "leta", "let", "starost", "delovna", "staž"),
             "money": ("income", "cost", "amount", "price", "dohodek", "strošek", "znesek", "cena"),
             "minutes": ("waiting", "minutes", "čakalna", "minute"),
             "hours": ("hours", "waiting", "ure", "čakalna"),
@@ -780,8 +941,12 @@ class _Parse:
         if mark.used:
             return
         exact = mark.roles.get("number", Fraction(mark.roles["ord"]) if "ord" in mark.roles else None)
+        if exact is None and "num" in mark.roles and bare(self.words(at)) not in ("an", "en"):
+            exact = Fraction(mark.roles["num"])
         if exact is not None:
-            for near in (at + 1, at - 1):
+            hyphen = self.has(at + 1, "to") and self.words(at + 1) == "-"  # “second-year”
+            of = at - 2 if at > 1 and self.words(at - 1).lower() == "of" else at - 1  # “a household of one”
+            for near in (at + 2,) if hyphen else (at + 1, of):
                 name = self.column_at(near, (Number,))
                 if name is None and self.has(near, "period", "unit"):
                     name = self._small_year() if mark.roles.get("ord") or "number" in mark.roles else None
@@ -800,6 +965,8 @@ class _Parse:
             if isinstance(column, Number) and column.lower <= 0 <= column.upper and not self.marks[at + 1].used:
                 self.conds.append(_Cond(at, name, "=", "0"))
                 mark.take("bound")
+                if (again := self._negated(at)) is not None:  # “ni imelo niti ene nadure”
+                    self.marks[again].take("bound")
                 self.marks[at + 1].take("bound")
 
     def _small_year(self) -> str | None:
@@ -813,7 +980,8 @@ class _Parse:
     def _by(self) -> None:
         at = 0
         while at < len(self.marks):
-            if self.free(at, "by") and (found := self._group(at + 1)) is not None:
+            found = self._group(at + 1) if self.free(at, "by") else None
+            if found is not None and not self._no_group(at, *found):
                 end, groups = found
                 self.by += groups
                 for place in range(at, end + 1):
@@ -828,6 +996,18 @@ class _Parse:
             at += 1
         if not self.by:
             self._implied_groups()
+
+    def _no_group(self, at: int, end: int, groups: list[Json]) -> bool:
+        """“by customers over 70” is a condition, “točke na izpitu” one column, “na bolniški” no group."""
+        name = groups[0]["column"] if isinstance(groups[0], dict) else groups[0]
+        if len(groups) > 1:
+            return False
+        near = [cond for cond in self.conds if cond.column == name and 0 < cond.place - end <= 2]
+        if near or (isinstance(groups[0], dict) and "step" in groups[0] and bare(self.words(at)) == "na"):
+            for place in range(at + 1, end + 1) if near else ():
+                self.marks[place].take("bound")
+            return True
+        return bool(name in self.numbers and self.column_at(at - 1) == name and not self.marks[at - 1].used)
 
     def _group(self, at: int) -> tuple[int, list[Json]] | None:
         start = at
@@ -879,6 +1059,12 @@ class _Parse:
                 step, end = Fraction(10), len(self.marks) - 1
             return end, [self._ref(name, step)]
         if isinstance(declared, Date):
+            first = self._tokens_of(at)[0]
+            if (
+                "rows" in self.known.phrases.get((first.stem,), {})
+                and bare(first.text) not in bare(_name_words(name)).split()
+            ):
+                return None  # “per order on average” is no date
             period = next(
                 (self.marks[near].roles["period"] for near in (at - 1, at + 1) if self.has(near, "period")), "month"
             )
@@ -950,11 +1136,13 @@ class _Parse:
         values = [sense[0] for sense in self.marks[at].roles.get("val", ())]
         return self.free(at, "col") and self.weight_at(at) > max(values, default=0)
 
-    def _negated(self, at: int) -> int | None:
-        """The mark that denies this one."""
+    def _negated(self, at: int, column: str = "") -> int | None:
+        """The mark that denies this one. Words for its column may stand between: “not paid by card”."""
         for near in range(at - 1, max(at - 5, -1), -1):
             if self.has(near, "not") and not (self.marks[near].used and self.marks[near].took != "not"):
                 return near
+            if column and self.column_at(near) == column:
+                continue
             if self.has(near, "col", "val", "kind", "or") or not self.has(near, "stop", "among", "have", "rows", "to"):
                 return None
         return None
@@ -977,7 +1165,11 @@ class _Parse:
             name, value = next(((n, v) for n, v in senses if n in near_names), senses[0])
             if len(senses) > 1 and name not in near_names:
                 self.guessed = True
-            denial = self._negated(at)
+            denial = self._negated(at, name)
+            if denial is None:
+                denial = self._denied_too(at, name)
+            elif self._part_of_another(name, value):  # “not satisfied”: and the very satisfied?
+                denial = None
             if denial is not None:
                 self.marks[denial].take("not")
             mark.take("val")
@@ -986,6 +1178,25 @@ class _Parse:
                 if self.column_at(near) == name and not self.marks[near].used:
                     self.marks[near].take("val")
         self._same_column()
+
+    def _part_of_another(self, name: str, value: str) -> bool:
+        """Do the words of another value hold those of this one?"""
+        declared = self.declared(name)
+        others = declared.values if isinstance(declared, Category) else ()
+        return any(f" {bare(value)} " in f" {bare(other)} " for other in others if other != value)
+
+    def _denied_too(self, at: int, name: str) -> int | None:
+        """“without asthma or diabetes” denies both."""
+        near = at - 1
+        while near >= 0 and self.has(near, "stop", "or", "and", "among") and not self.has(near, "with", "have", "val"):
+            near -= 1
+        joined = any(self.has(place, "or", "and") for place in range(near + 1, at))
+        denied = [cond for cond in self.conds if cond.negated and cond.column == name]
+        values = self.marks[near].roles.get("val", ()) if near >= 0 and self.marks[near].took == "val" else ()
+        for cond in denied if joined else ():
+            if any(value in cond.labels for _, column, value in values if column == name):
+                return next((place for place in range(near, -1, -1) if self.marks[place].took == "not"), None)
+        return None
 
     def _had(self, at: int) -> bool:
         """“car owners”, “without a car”: a yes or no, although another column lists the same word as a value."""
@@ -1014,7 +1225,12 @@ class _Parse:
         """All values of a list are groups, not a condition; so are values that are compared."""
         for cond in [cond for cond in self.conds if len(cond.labels) > 1 and not cond.negated]:
             column = self.schema.columns[cond.column]
-            if not isinstance(column, Category) or self.by:
+            if not isinstance(column, Category):
+                continue
+            if self.by:
+                if set(cond.labels) >= set(column.values) and self._typed_kinds() == {"count"}:
+                    self.conds.remove(cond)  # “how many men and women in each region”
+                    self.by.append(cond.column)
                 continue
             versus = any("versus" in mark.roles for mark in self.marks) or self._typed_compare()
             if set(cond.labels) >= set(column.values):
@@ -1033,7 +1249,7 @@ class _Parse:
         joined = len(plain_columns) == 2 and self._only(plain_columns[0] + 1, plain_columns[1] - 1, "and")
         if joined and len(named) == 2 and not self.conds and not self._typed_kinds() - {"crosstab"}:
             return  # two columns beside each other: a cross table
-        if "crosstab" in self._typed_kinds() and len(plain_columns) > 1:
+        if "crosstab" in self._typed_kinds() and len(plain_columns) + len(self.by) > 1:
             return
         for at in named:
             name = self.column_at(at) or ""
@@ -1064,7 +1280,7 @@ class _Parse:
     def _only_subject(self, at: int, named: list[int]) -> bool:
         """Is the question about this column itself, such as its distribution?"""
         kinds = self._typed_kinds()
-        return bool(kinds & {"histogram", "top_item"}) and len(named) == 1
+        return "histogram" in kinds and len(named) == 1
 
     def _typed_kinds(self) -> set[str]:
         return {mark.roles["kind"] for mark in self.marks if "kind" in mark.roles and not mark.used}
@@ -1099,18 +1315,48 @@ class _Parse:
         lists = [(at, name) for at, name in targets if isinstance(self.declared(name), (Category, ItemSet))]
         days = [(at, name) for at, name in targets if isinstance(self.declared(name), Date)]
         key = self._kind(kinds, numbers, lists, inside)
-        for mark in self.marks:
-            if "kind" in mark.roles and not mark.used:
+        for at, mark in enumerate(self.marks):
+            if "kind" in mark.roles and not mark.used and not self._other_kind(at, key):
                 mark.take("kind")
         where = [self._row(cond) for cond in self.conds]
+        doubted = self._row(self.conds[self.doubted]) if self.doubted >= 0 else None
+        asked = (
+            self._without_kind(numbers, lists, days, where, inside)
+            if key is None
+            else self._with_kind(key, numbers, lists, days, where)
+        )
+        return asked if doubted is None else self._doubts(asked, doubted)
+
+    def _doubts(self, asked: list[tuple[str, JsonObject]], doubted: list[Json]) -> list[tuple[str, JsonObject]]:
+        """The first question, and the same one with the other columns that a comparison may be about."""
+        found = asked[:1]
+        for name in self.other_columns:
+            for key, given in asked[:1]:
+                changed: JsonObject = {
+                    part: [[name, *row[1:]] if row == doubted else row for row in given[part]]
+                    for part in ("where", "of")
+                    if part in given
+                }
+                found.append((key, {**given, **changed}))
+        return [*found, *asked[1:]]
+
+    def _other_kind(self, at: int, key: str | None) -> bool:
+        """A kind that the question is not: another figure was asked for too, or the word means something else."""
+        kind = self.marks[at].roles["kind"]
+        if kind == key:
+            return False
         if key is None:
-            return self._without_kind(numbers, lists, days, where, inside)
-        return self._with_kind(key, numbers, lists, days, where)
+            return bool(kind == "top_item")
+        if kind == "top_item" and bare(self.words(at)) not in ("most", "najvec"):  # “the biggest households”
+            return key in ("mean", "median", "sum", "quantile", "variance", "iqr")
+        return kind in ("median", "mean", "variance", "iqr") or any(token.mended for token in self._tokens_of(at))
 
     def _shadowed(self, at: int, name: str, targets: list[tuple[int, str]]) -> bool:
         """A loose synonym beside a word that names another column."""
         kind = type(self.declared(name))
         better = [other for place, other in targets if other != name and self.weight_at(place) > 1]
+        if self.has(at, "unit") and not better:
+            return False
         return self.has(at, "rows", "stop", "unit") or (
             kind is Number and any(self._a_number(other) for other in better)
         )
@@ -1187,7 +1433,8 @@ class _Parse:
             rule = period.roles["period"] if period is not None else "month"
             return [("histogram", self._asked(where, column={"column": days[0][1], "by": rule}))]
         if len(self.by) > 1:
-            return [("crosstab", self._asked(where, columns=self.by))]
+            columns, self.by = self.by, []
+            return [("crosstab", self._asked(where, columns=columns))]
         if where or self.by:
             return [("count", self._asked(where, **self._grouped(where)))]
         return []
@@ -1201,9 +1448,18 @@ class _Parse:
         parameters = {parameter.name: parameter for parameter in catalogue[key].card.parameters}
         if key == "proportion":
             return self._proportion(where, lists, numbers)
+        if key == "count" and numbers and self._how_much(numbers):
+            return self._without_kind(numbers, lists, days, where, [])
+        if key == "sum" and numbers and [self.words(at).lower() for at in self._kind_marks()] == ["how much"]:
+            self.guessed = True  # each of them, or all together?
+            name = max(numbers, key=lambda found: self.weight_at(found[0]))[1]
+            self._take(numbers, name)
+            given = self._asked(where, column=name, **self._grouped(where))
+            return [("sum", given), ("mean", given), ("median", given)]
         if key == "count":
             if len(self.by) > 1:
-                return [("crosstab", self._asked(where, columns=self.by))]
+                columns, self.by = self.by, []
+                return [("crosstab", self._asked(where, columns=columns))]
             if self.by and lists and not numbers and len(lists) == 1:
                 return self._without_kind([], lists, [], where, [])
             if not self.by and lists and not numbers and not where and len(lists) == 1:
@@ -1229,6 +1485,8 @@ class _Parse:
         extra: JsonObject = (
             {"share": self.shares if len(self.shares) > 1 else (self.shares or ["0.9"])[0]} if key == "quantile" else {}
         )
+        if key == "top_item":
+            extra = self._how_many()
         if not fitting and takes in ("column.listed", "column.any", "column.category") and self.by:
             grouped, self.by = self.by[0], self.by[1:]
             return [(key, self._asked(where, column=grouped, **extra))]
@@ -1239,8 +1497,7 @@ class _Parse:
         chosen = max(fitting, key=lambda found: self.weight_at(found[0]))
         self._take(fitting, chosen[1])
         if "by" not in parameters and key == "histogram" and self.by and isinstance(self.declared(chosen[1]), Category):
-            columns = [self._plain_ref(chosen[1]), *self.by]
-            self.by = []
+            columns, self.by = [self._plain_ref(chosen[1]), *self.by], []
             return [("crosstab", self._asked(where, columns=columns))]
         rest = [found for found in lists if found[1] != chosen[1] and not self.marks[found[0]].used]
         if (
@@ -1258,6 +1515,22 @@ class _Parse:
             column = self._plain_ref(column)
         return [(key, self._asked(where, column=column, **extra, **self._may_group(parameters)))]
 
+    def _how_many(self) -> JsonObject:
+        """“top 3”"""
+        for at, mark in enumerate(self.marks):
+            amount = self._amount(at + 1) if mark.took == "kind" else None
+            if amount is not None and amount.denominator == 1 and amount > 0:
+                self.marks[at + 1].take("number")
+                return {"how_many": int(amount)}
+        return {}
+
+    def _kind_marks(self) -> list[int]:
+        return [at for at, mark in enumerate(self.marks) if mark.took == "kind"]
+
+    def _how_much(self, numbers: list[Json]) -> bool:
+        """“koliko zaslužijo ženske”: not how many."""
+        return any(at - 1 == first and self.lang == "sl" for first in self._kind_marks() for at, _ in numbers)
+
     def _may_group(self, parameters: JsonObject) -> JsonObject:
         if "by" not in parameters or not self.by:
             return {}
@@ -1272,29 +1545,49 @@ class _Parse:
                 return [("histogram", {"column": self._plain_ref(lists[0][1])})]
             return []
         ordered = sorted(self.conds, key=lambda cond: cond.place)
-        of, rest = self._split(ordered)
-        if not of:
-            of, rest = rest, []
-        given: JsonObject = {"of": [self._row(cond) for cond in of]}
-        return [("proportion", self._asked([self._row(cond) for cond in rest], **given, **self._grouped(where)))]
+        people = [cond for cond in ordered if cond.people]
+        if 0 < len(people) < len(ordered) and ordered[0].people:
+            of, rest, clear = [cond for cond in ordered if not cond.people], people, len(ordered) == 2
+        else:
+            of, rest, clear = self._split(ordered)
+        ways = [(of, rest)]
+        if not clear:
+            self.guessed = True
+            ways += [(rest, of), (ordered, [])]
+        return [
+            (
+                "proportion",
+                self._asked(
+                    [self._row(cond) for cond in rest], of=[self._row(cond) for cond in of], **self._grouped(where)
+                ),
+            )
+            for of, rest in ways
+        ]
 
-    def _split(self, conds: list[_Cond]) -> tuple[list[_Cond], list[_Cond]]:
+    def _split(self, conds: list[_Cond]) -> tuple[list[_Cond], list[_Cond], bool]:
+        """What is counted, of whom, and whether the words say so."""
         if len(conds) == 1:
-            return conds, []
+            return conds, [], True
         strong = {stem(word, self.lang) for word in ("among", "amongst", "within", "med", "izmed", "pri")}
         for cut in range(1, len(conds)):
             gap = range(conds[cut - 1].place + 1, conds[cut].place + 1)
             if any(token.stem in strong for at in gap for token in self._tokens_of(at)):
-                return conds[:cut], conds[cut:]
+                return conds[:cut], conds[cut:], True
         for cut in range(1, len(conds)):
             gap = range(conds[cut - 1].place + 1, conds[cut].place + 1)
-            if any(self._says(at, "have") for at in gap):
-                return conds[cut:], conds[:cut]
+            if any(self._says(at, "have") or self._without(at) for at in gap):
+                return conds[cut:], conds[:cut], True
         for cut in range(1, len(conds)):
             gap = range(conds[cut - 1].place + 1, conds[cut].place + 1)
             if any(self.has(at, "among") for at in gap):
-                return conds[:cut], conds[cut:]
-        return conds[:1], conds[1:]
+                return conds[:cut], conds[cut:], True
+        said = [cond for cond in conds[1:] if _yes_no(self.declared(cond.column))]
+        if said and not _yes_no(self.declared(conds[0].column)):  # “the share of clothes that … return”
+            return said, [cond for cond in conds if cond not in said], False
+        return conds[:1], conds[1:], False
+
+    def _without(self, at: int) -> bool:
+        return any(bare(token.text) in ("without", "brez") for token in self._tokens_of(at))
 
     def _says(self, at: int, role: str) -> bool:
         """Has the mark this role, or one of its words: “ima avto” is a column, and says “has”."""
@@ -1305,11 +1598,32 @@ class _Parse:
     def _tokens_of(self, at: int) -> list[_Token]:
         return self.tokens[self.marks[at].first : self.marks[at].last + 1]
 
+    def _parts_conditions(self, at: int) -> bool:
+        """An “or” between conditions on different columns, or between comparisons: no question can say that."""
+        told = ("val", "bound", "when", "life")
+        left = next((mark for mark in reversed(self.marks[:at]) if mark.used), None)
+        right = next((mark for mark in self.marks[at + 1 :] if mark.used), None)
+        if left is None or right is None or left.took not in told or right.took not in told:
+            return False
+        return not (self._columns_of(left) & self._columns_of(right)) or "bound" in (left.took, right.took)
+
+    def _columns_of(self, mark: _Mark) -> set[str]:
+        return {sense[1] for role in ("val", "col") for sense in mark.roles.get(role, ())}
+
     def unread(self) -> tuple[str, ...]:
         """The words that no step used."""
         left = []
         for at, mark in enumerate(self.marks):
             if mark.used:
+                continue
+            if "only" in mark.roles and not any(
+                self.has(near, "val", "when", "col") and self.marks[near].used
+                for near in (at - 1, at + 1, at + 2, at + 3)
+            ):
+                left.append(self.words(at))
+                continue
+            if "or" in mark.roles and self._parts_conditions(at):
+                left.append(self.words(at))
                 continue
             small = set(mark.roles) - {
                 "col",
@@ -1323,6 +1637,8 @@ class _Parse:
                 "top",
                 "bottom",
                 "percentile",
+                "life",
+                "study",
             }
             if not small or ("number" in mark.roles) or ("val" in mark.roles and not small & {"stop", "not"}):
                 if any(sign.isalnum() for sign in self.words(at)):

@@ -68,6 +68,7 @@ class Vocabulary:
 
     kinds: dict[str, str]  # by the key of a question
     shares: dict[str, str]  # phrases for a percentile
+    parts: dict[str, str]  # and for one with “below which”
     before: dict[str, str]  # comparisons before a number: "over 50"
     after: dict[str, str]  # and after it: "50 or more"
     days: dict[str, str]  # comparisons before a date
@@ -79,6 +80,7 @@ class Vocabulary:
     ordinals: dict[str, str]
     stop: str  # words without a meaning of their own
     rows: str  # what a row may be called
+    things: str  # those of them that have no age
 
 
 EN = Vocabulary(
@@ -97,18 +99,26 @@ EN = Vocabulary(
         "|turnover|payroll",
         "iqr": "interquartile range|iqr|middle half|middle 50%|middle 50 percent|inter quartile range|central half",
         "variance": "standard deviation|std|variance|spread|variation|variability|dispersion|spread out|vary"
-        "|varies|sd"
+        "|varies|sd|fluctuate|fluctuates|fluctuation|scatter"
         "|std dev|how different|stdev",
         "crosstab": "cross table|crosstab|cross|cross tabulation|contingency table|cross tab|table|combinations"
         "|each combination|cross tabulate",
-        "density": "smooth curve|density|smooth",
-        "cdf_tree": "cumulative|cumulative distribution|rising curve",
+        "density": "smooth curve|density|smooth|density curve",
+        "cdf_tree": "cumulative|cumulative distribution|rising curve|cumulative curve|cumulative share",
     },
     shares={
-        "0.25": "lower quartile|first quartile|bottom quarter|smallest quarter|lowest quarter|q1|1st quartile",
-        "0.75": "upper quartile|third quartile|top quarter|highest quarter|largest quarter|q3|3rd quartile",
+        "0.25": "worst quarter|poorest quarter|cheapest quarter|lower quartile|first quartile|bottom quarter"
+        "|smallest quarter|lowest quarter|q1|1st quartile",
+        "0.75": "best quarter|richest quarter|upper quartile|third quartile|top quarter|highest quarter"
+        "|largest quarter|q3|3rd quartile",
         "0.1": "lowest decile|first decile|bottom decile|bottom tenth",
         "0.9": "top decile|highest decile|top tenth",
+    },
+    parts={
+        "0.1": "a tenth of|one tenth of",
+        "0.25": "a quarter of|one quarter of",
+        "0.5": "half of|a half of",
+        "0.75": "three quarters of",
     },
     before={
         ">": "over|above|more than|greater than|older than|higher than|longer than|exceeding|exceeds"
@@ -123,9 +133,9 @@ EN = Vocabulary(
     after={
         ">=": "or more|or older|or higher|or above|and over|and older|or over|and above|plus|+|and more"
         "|and up|or longer"
-        "|or better|upwards",
+        "|or better|upwards|and later|or bigger|or larger|or greater|and higher|and longer|or later",
         "<=": "or less|or younger|or lower|or fewer|or below|and under|or under|and younger|and below"
-        "|and less|or shorter",
+        "|and less|or shorter|or worse|or smaller|or cheaper|or earlier",
     },
     days={
         ">=": "since|from|starting|as of|beginning",
@@ -142,8 +152,10 @@ EN = Vocabulary(
         "compare": "compare|does|do|affect|influence|comparison|differ|difference|affects|impact|matter|effect",
         "not": "not|without|non|outside|except|excluding|other than|dont|doesnt|isnt|arent|no|didnt|havent"
         "|hasnt|wasnt|werent"
-        "|do not|does not|apart from|lacking|never|not in|not from|outside of",
-        "or": "or|either",
+        "|do not|does not|apart from|lacking|never|not in|not from|outside of|out of|neither|nobody"
+        "|not a single|not one"
+        "|not any|unless|cannot|cant|wont|didn|doesn|don|isn|aren|wasn|weren",
+        "or": "or|either|nor",
         "and": "and|&|x|×",
         "among": "among|amongst|in|for|within|at|from|inside",
         "have": "have|has|with|are|is|who|that|were|was|had|having|which|live|living|own|earn|study|being|whose|get",
@@ -157,8 +169,9 @@ EN = Vocabulary(
         "percentile": "percentile|centile|quantile|percentiles",
         "top": "top|highest|best|upper|richest|largest|oldest|longest|most expensive|biggest",
         "bottom": "bottom|lowest|worst|poorest|lower|smallest|youngest|shortest|cheapest",
-        "below": "below|at most|or less|under|do not exceed|up to|or fewer",
+        "below": "below which|under which|within which|below|at most|or less|under|do not exceed|up to|or fewer",
         "none": "none|no|nothing|neither",
+        "only": "only|just|solely",
     },
     periods={
         "month": "month|monthly|months",
@@ -187,14 +200,30 @@ EN = Vocabulary(
         "8": "eight",
         "9": "nine",
         "10": "ten",
+        "11": "eleven",
         "12": "twelve|a dozen",
+        "13": "thirteen",
+        "14": "fourteen",
+        "15": "fifteen",
+        "16": "sixteen",
+        "17": "seventeen",
+        "18": "eighteen",
+        "19": "nineteen",
         "20": "twenty",
         "30": "thirty",
         "40": "forty",
         "50": "fifty",
         "60": "sixty",
-        "100": "a hundred|hundred",
-        "1000": "a thousand|thousand",
+        "70": "seventy",
+        "80": "eighty",
+        "90": "ninety",
+        "100": "a hundred|hundred|one hundred",
+        "200": "two hundred",
+        "500": "five hundred",
+        "1000": "a thousand|thousand|one thousand",
+        "2000": "two thousand",
+        "3000": "three thousand",
+        "5000": "five thousand",
     },
     ordinals={"1": "first", "2": "second", "3": "third", "4": "fourth", "5": "fifth", "6": "sixth"},
     stop="a|an|the|of|to|in|on|at|for|is|are|was|were|be|been|it|its|what|whats|how|do|does|did|there|their"
@@ -213,15 +242,16 @@ EN = Vocabulary(
     "|work|works"
     "|working|worked|done|percentage|look|looks|result|results|figure|figures|exactly|approximately|about"
     "|around|roughly"
-    "|who've|ever|really|actually|threshold|cutoff|limit|line|point|rather|compared|other|everyone|everybody"
+    "|who've|really|actually|threshold|cutoff|limit|line|point|compared|everyone|everybody"
     "|anyone|sold|bought"
     "|buying|buy|buys|use|used|uses|using|number|finished|completed|came|come|comes|happened|occurred|size"
     "|sizes|long|at",
     rows="people|person|resident|patient|customer|client|visit|order|student|employee|worker|staff"
     "|respondent|member|household"
-    "|individual|inhabitant|citizen|case|record|row|entry|participant|adult|user|buyer|shopper|purchase"
+    "|individual|inhabitant|citizen|case|record|row|entry|participant|user|buyer|shopper|purchase"
     "|appointment|man"
     "|subject|transaction|guest|colleague|resident|population|hire|workforce|pupil|learner",
+    things="visit|order|case|record|row|entry|purchase|appointment|transaction|household",
 )
 
 SL = Vocabulary(
@@ -233,38 +263,43 @@ SL = Vocabulary(
         "|povprečnih|povprečju"
         "|aritmetična sredina",
         "count": "koliko|število|koliko je|stevilo|preštej|kolikokrat|številčnost",
-        "proportion": "delež|odstotek|kolikšen delež|kakšen delež|kolikšen odstotek|procent|koliko odstotkov"
+        "proportion": "delež|kolikšen del|kakšen del|odstotek|kolikšen delež|kakšen delež|kolikšen odstotek"
+        "|procent|koliko odstotkov"
         "|deleža|stopnja"
         "|razmerje|koliko procentov|deleži|odstotki|%",
         "histogram": "porazdelitev|histogram|razporeditev|v stolpcih|stolpci|razčlenitev|po skupinah|graf|frekvence"
         "|pogostost|porazdeljeni|porazdeljena|struktura",
-        "top_item": "najpogostejši|najpogostejša|najpogostejše|najbolj priljubljena|najbolj priljubljen"
+        "top_item": "najpogostejši|top|najpogostejša|najpogostejše|najbolj priljubljena|najbolj priljubljen"
         "|najbolj pogosta"
         "|največji|največja|največje|najbolje prodajana|največkrat|modus|največ|najpogosteje|najbolj pogost"
         "|najbolj obiskana"
         "|najbolj prodajana|prevladujoča|glavni",
         "sum": "vsota|skupaj|skupni|skupna|skupno|seštevek|vsoto|skupen|masa|celoten|celotna|celotni"
-        "|skupno število|sestej",
+        "|skupno število|sestej|promet|prihodki|izkupiček",
         "iqr": "interkvartilni razmik|iqr|srednja polovica|srednjih 50 %|medčetrtinski razmik|kvartilni razmik"
         "|interkvartilni razpon|srednjih 50 odstotkov",
         "variance": "standardni odklon|razpršenost|varianca|razpršeni|razpršen|razpršena|variabilnost|odklon"
         "|raznolikost"
-        "|razpon|kako različni|standardna deviacija|odstopanje",
+        "|razpon|kako različni|standardna deviacija|odstopanje|niha|nihajo|nihanje|variira|variirajo",
         "crosstab": "navzkrižna tabela|križna tabela|križaj|kontingenčna tabela|tabela|kombinacije|prekrižaj"
         "|navzkrižno",
         "density": "gladka krivulja|gostota",
-        "cdf_tree": "kumulativna|kumulativna porazdelitev|naraščajoča krivulja",
+        "cdf_tree": "kumulativna|kumulativna porazdelitev|naraščajoča krivulja|kumulativna krivulja",
     },
     shares={
-        "0.25": "spodnji kvartil|prvi kvartil|spodnja četrtina|najnižja četrtina|1. kvartil",
-        "0.75": "zgornji kvartil|tretji kvartil|zgornja četrtina|najvišja četrtina|3. kvartil",
+        "0.25": "najslabša četrtina|najrevnejša četrtina|spodnji kvartil|prvi kvartil|spodnja četrtina"
+        "|najnižja četrtina|1. kvartil",
+        "0.75": "najboljša četrtina|najbogatejša četrtina|zgornji kvartil|tretji kvartil|zgornja četrtina"
+        "|najvišja četrtina|3. kvartil",
         "0.1": "spodnji decil|prvi decil|spodnja desetina",
         "0.9": "zgornji decil|deveti decil|zgornja desetina",
     },
+    parts={"0.1": "desetina", "0.25": "četrtina", "0.5": "polovica", "0.75": "tri četrtine"},
     before={
         ">": "nad|več kot|več od|večji od|starejši od|starejših od|višji od|daljši od|daljše od|večja od|>"
         "|preko|čez|dražji od"
-        "|več kakor|višja od|presega|presegajo|večje od|boljša od|daljša od",
+        "|več kakor|višja od|presega|presegajo|večje od|boljša od|daljša od"
+        "|dlje kot|dlje od|dalj kot|daljše kot|starejši kot",
         ">=": "vsaj|najmanj|>=|≥|minimalno|ne manj kot",
         "<": "pod|manj kot|manj od|mlajši od|mlajših od|nižji od|krajši od|krajše od|<|manjši od|nižja od"
         "|manjša od|cenejši od"
@@ -275,8 +310,10 @@ SL = Vocabulary(
     after={
         ">=": "ali več|in več|ali višje|ali starejši|in starejši|ali višji|plus|+|ali višja|ali dlje"
         "|in starejših|ali starejših"
-        "|let ali več|in višje|ali boljša",
-        "<=": "ali manj|in manj|ali nižje|ali mlajši|in mlajši|ali nižji|ali mlajših|in mlajših",
+        "|let ali več|in višje|ali boljša|ali boljše|ali daljša|in boljša|in boljše|ali starejša|in starejša"
+        "|ali bolje|ali kasneje|ali pozneje|in kasneje|in pozneje",
+        "<=": "ali manj|in manj|ali nižje|ali mlajši|in mlajši|ali nižji|ali mlajših|in mlajših|ali slabša"
+        "|ali slabše|ali krajša|in nižje",
     },
     days={
         ">=": "od|od leta|začenši|od vključno",
@@ -294,14 +331,15 @@ SL = Vocabulary(
         "|razlikuje|pomeni|razlike|vpliv|razlikujejo|učinek",
         "not": "ne|brez|ni|niso|izven|zunaj|razen|nima|nimajo|ni bilo|ne živi|ne živijo|nista|nisem|ni iz"
         "|niso iz|niso na"
-        "|ni v|niso v|nikoli|niso bila|ni bila|niso bili",
+        "|ni v|niso v|nikoli|niso bila|ni bila|niso bili|niti ene|niti enega|niti en|niti ena|niti eno|noben"
+        "|nihče|nimamo|nočejo|nikdar",
         "or": "ali|oziroma|bodisi",
         "and": "in|ter|&|x|×|z|s",
         "among": "med|v|pri|za|na|znotraj|iz|izmed",
         "have": "ima|imajo|z|s|ki|je|so|živi|živijo|imel|imeli|katerih|kateri|z več|kadi|čakajo|jih|bilo|imajo",
         "own": "lastnik|lastniki|lastnikov|lastnica",
         "with": "z|s|ima|imajo|imel|imeli|prejema|prejemajo|dobiva",
-        "between": "med|od|starih|stari",
+        "between": "med|med leti|med letoma|od|starih|stari",
         "to": "do|-|–|in",
         "which": "katera|kateri|katero|kje|kaj|katere",
         "band": "skupina|skupine|skupinah|razred|razredih|razredi|pas|pasovih|starostnih|razponih",
@@ -310,8 +348,9 @@ SL = Vocabulary(
         "top": "zgornjih|najvišjih|najboljših|zgornji|najboljši|najbogatejših|največjih|najstarejših"
         "|najdražjih|najdaljših",
         "bottom": "spodnjih|najnižjih|najslabših|najrevnejših|najmanjših|najmlajših|najcenejših|najkrajših",
-        "below": "pod katerim|pod katero|največ|ali manj|ne preseže|pod|do katerega|kvečjemu",
+        "below": "pod katerim|pod katerimi|do katere|pod katero|največ|ali manj|ne preseže|pod|do katerega|kvečjemu",
         "none": "nič|brez|noben|nobene|nobenega",
+        "only": "samo|le|zgolj",
     },
     periods={
         "month": "mesec|mesecih|mesecu|mesečno|meseci|mesecev",
@@ -330,9 +369,9 @@ SL = Vocabulary(
     },
     months="januar|februar|marec|april|maj|junij|julij|avgust|september|oktober|november|december",
     numbers={
-        "1": "en|eno|ena|enega",
+        "1": "en|eno|ena|enega|enim|eni",
         "2": "dva|dve|dveh|dvema",
-        "3": "tri|treh|trije",
+        "3": "tri|treh|trije|tremi",
         "4": "štiri|štirih|štirje",
         "5": "pet|petih",
         "6": "šest|šestih",
@@ -340,12 +379,26 @@ SL = Vocabulary(
         "8": "osem",
         "9": "devet",
         "10": "deset|desetih",
+        "11": "enajst",
         "12": "dvanajst",
+        "13": "trinajst",
+        "14": "štirinajst",
+        "15": "petnajst|petnajstih",
+        "16": "šestnajst",
+        "17": "sedemnajst",
+        "18": "osemnajst",
+        "19": "devetnajst",
         "20": "dvajset",
         "30": "trideset",
         "40": "štirideset",
         "50": "petdeset",
         "60": "šestdeset",
+        "70": "sedemdeset",
+        "80": "osemdeset",
+        "90": "devetdeset",
+        "200": "dvesto",
+        "500": "petsto",
+        "2000": "dva tisoč",
         "100": "sto",
         "1000": "tisoč",
     },
@@ -376,51 +429,63 @@ SL = Vocabulary(
     "|vrednosti|višina|raven|stopnjo|nam|nas|naš|naši|kateri|katera|katero|katere|katerim|katerih|najvišji"
     "|najvišja|posamezni"
     "|posamezne|točno|trenutno|danes|zdaj|biti|prosim|izpiši|izračunaj|znaša|znašajo|navadno|pomeni|velikost"
-    "|narejenih",
+    "|narejenih|mora|morajo|imeti|letoma|ma|majo|takih|taki|takšnih|taka|se pravi|torej",
     rows="ljudje|človek|oseba|prebivalec|bolnik|pacient|kupec|stranka|pregled|obisk|naročilo|študent|zaposlen|delavec"
     "|uslužbenec|anketiranec|član|gospodinjstvo|posameznik|občan|primer|vrstica|udeleženec|odrasel|kupci|prebivalci"
     "|zaposlitev|nakup|ljudi|študenti|bolniki|naročila|zaposleni|dijak|učenec|gost|sodelavec|državljan|zapis",
+    things="pregled|obisk|naročilo|naročil|gospodinjstvo|primer|vrstica|nakup|zapis",
 )
 LANGUAGES = {"en": EN, "sl": SL}
 
 # Words that people use for the same kind of column, in both languages. A column whose name has one of them is meant by
 # all of them, unless another column's own name says it better.
 ALIKE = (
-    "income|salary|wage|wages|pay|earnings|earn|earns|earning|payroll|paid|dohodek|plača|zaslužek|zasluži"
+    "income|earner|earners|plače|plačo|plačani|zaslužkom|salary|wage|wages|pay|earnings|earn|earns|earning"
+    "|payroll|paid|dohodek|plača|zaslužek|zasluži"
     "|zaslužijo|prejemki"
     "|prihodek",
-    "age|old|older|younger|aged|starost|starejši|mlajši|stara|starih|starostnih|stari",
-    "cost|costs|price|spend|spending|spent|expense|expenses|charge|strošek|stane|cena|porabili|poraba"
+    "age|how old|kako stari|koliko stari|koliko so stari|koliko je stara|koliko so stare|old|older|younger|aged"
+    "|starost|starejši|mlajši|stara|starih|starostnih|stari",
+    "cost|bill|bills|fee|fees|pricey|stali|stalo|stanejo|račun|računi|costs|price|spend|spending|spent|expense"
+    "|expenses|charge|strošek|stane|cena|porabili|poraba"
     "|izdatki|zapravijo|stroški",
-    "amount|revenue|sales|turnover|spend|spent|spending|znesek|promet|zapravijo|zapravi|porabijo|prihodki"
+    "amount|worth|order value|bill|vredno|vredna|vrednost naročila|račun|revenue|sales|turnover|spend|spent"
+    "|spending|znesek|promet|zapravijo|zapravi|porabijo|prihodki"
     "|prodaja|prodajo",
-    "waiting|wait|waits|waited|queue|čakalna|čakanje|čaka|čakalo|čakajo|čakali|čakanja|čakalne",
+    "waiting|waiting room|čakalnica|čakalnici|wait|waits|waited|queue|čakalna|čakanje|čaka|čakalo|čakajo|čakali"
+    "|čakanja|čakalne",
     "sex|gender|spol",
     "region|area|province|regija|pokrajina|območje",
     "city|town|place|mesto|kraj|občina",
     "district|borough|neighbourhood|okraj|četrt",
     "smoker|smoke|smokes|smoking|kadilec|kadi|kajenje|kadijo|kadilka|kadilci",
-    "car|cars|vehicle|avto|avta|avtom|avtomobil",
-    "remote|home|telework|doma|domu",
-    "delivery|deliver|delivered|shipping|dostava|dostave|dostavljen|dostavljenih|dostavo|dobava",
+    "car|automobile|drive|drives|driver|drivers|vozilo|voznik|vozniki|cars|vehicle|avto|avta|avtom|avtomobil",
+    "remote|remotely|from home|work from home|working from home|na daljavo|od doma|delo na daljavo|home"
+    "|telework|doma|domu",
+    "delivery|delivery time|čas dostave|arrive|arrives|arrived|ship|shipped|prispe|prispejo|dostavijo"
+    "|dostavljeno|prispelo|deliver"
+    "|delivered|shipping|dostava|dostave|dostavljen|dostavljenih|dostavo|dobava",
     "hired|hire|hires|joined|started|employed|recruited|zaposlitve|zaposlil|zaposlilo|zaposlili|zaposleni|zaposlitev",
-    "birth|born|rojstva|rojen|rojeni|rojenih|rojena|rojstvo",
+    "birth|birthday|born|rojstva|rojen|rojeni|rojenih|rojena|rojstvo",
     "visit|visited|visits|appointment|pregleda|pregled|obisk|obiska|pregledov|pregledi",
     "order|ordered|orders|purchase|naročila|naročilo|naročil|nakup",
-    "household|family|members|gospodinjstva|gospodinjstvo|člani|družina|članov|člane",
+    "household|housemates|družine|družini|family|members|gospodinjstva|gospodinjstvo|člani|družina|članov|člane",
     "grade|grades|mark|marks|gpa|ocena|ocene|oceno|ocen",
     "points|score|scored|scores|result|results|točke|točk|rezultat|točkami|zbralo",
     "rating|ratings|stars|star|rated|ocena|zvezdice",
-    "service|seniority|tenure|worked|delovna doba|delovna|staž",
-    "education|school|schooling|degree|graduates|izobrazba|šola|izobrazbo",
+    "service|in the company|at the company|in the firm|with the company|with us|v firmi|v podjetju|pri nas"
+    "|seniority|tenure|worked here|been here|delovna doba|delovna|staž",
+    "education|educated|izobražen|izobraženi|school|schooling|degree|graduates|izobrazba|šola|izobrazbo",
     "employment|job|occupation|zaposlitev|služba|poklic",
     "payment|pay|paid|pays|paying|plačilo|plačan|plačanih|plača|plačajo|plačano|plačila",
     "quantity|items|pieces|units|količina|kosov|kosi|količino",
     "department|division|unit|oddelek|sektor",
     "programme|program|course|field|major|smer|program|študij",
-    "dormitory|dorm|dorms|dom|doma|študentski",
-    "returned|return|returns|vrnjeno|vrnjenih|vrnjena|vrnil",
-    "sick|illness|sickness|bolniška|bolniške|bolniško|bolniški",
+    "dormitory|student housing|hall of residence|halls|domu|v domu|dorm|dorms|dom|doma|študentski",
+    "returned|sent back|send back|vrnejo|vrnili|vračilo|vračila|vrača|vračajo|return|returns|vrnjeno|vrnjenih"
+    "|vrnjena|vrnil",
+    "sick|ill|sick leave|bolan|bolni|bolna|zboleli|bolniškem dopustu|illness|sickness|bolniška|bolniške"
+    "|bolniško|bolniški",
     "overtime|extra hours|nadure|nadur|nadurami",
     "satisfaction|satisfied|happy|happiness|zadovoljstvo|zadovoljni",
     "diagnoses|diagnosis|disease|illness|condition|diagnoza|diagnoze|bolezen",
@@ -431,11 +496,74 @@ ALIKE = (
     "weight|heavy|heavier|teža|masa",
     "children|kids|otroci|otrok",
     "married|marital|marriage|poročen|stan",
-    "hours|hour|ure|ur",
-    "pressure|tlak",
+    "hours|time spent|hour|ure|ur",
+    "pressure|bp|pritisk|pritiska|tlak",
     "reason|cause|razlog|vzrok",
     "film|movie|films|movies|filmi",
 )
+# Words that people use for the same value of a list, in both languages. A value that is one of them is meant by all.
+SAME_VALUE = (
+    "unemployed|jobless|out of work|out of a job|without work|without a job|no job|not employed|not working"
+    "|looking for work|brezposeln|brez službe|brez dela|brez zaposlitve|nezaposlen|iskalec zaposlitve",
+    "retired|pensioner|pensioners|on a pension|retiree|upokojen|upokojenec|upokojenka|penzionist|v pokoju|v penziji",
+    "student|students|študent|študentka|študira",
+    "dissatisfied|unhappy|unsatisfied|discontented|nezadovoljen|nezadovoljna|nezadovoljstvo",
+    "very satisfied|very happy|zelo zadovoljen|zelo zadovoljna",
+    "neutral|indifferent|nevtralen|neopredeljen",
+    "law|lawyer|lawyers|legal|pravo|pravnik|pravna|bodoči pravnik",
+    "medicine|medical|medics|future doctors|medicina|medicinec|zdravnik|bodoči zdravnik|zdravništvo",
+    "engineering|engineer|engineers|strojništvo|strojnik|inženir|inženirstvo",
+    "arts|art|artist|artists|umetnost|umetnik|umetnica",
+    "accounting|accountant|accountants|accounts|bookkeeping|bookkeeper|računovodstvo|računovodja",
+    "sales|salespeople|salesperson|salesman|prodaja|prodajalec|komerciala|komercialist",
+    "production|factory|manufacturing|proizvodnja|tovarna",
+    "it|programmers|informatics|computing|informatika|informatik|programer|računalničar",
+    "logistics|warehouse|logistika|skladišče",
+    "permanent|open ended|indefinite|permanently|za nedoločen čas|nedoločen čas|redno|stalna",
+    "temporary|fixed term|temp|temps|temporarily|za določen čas|določen čas|začasna",
+    "agency|agencijska|agencija|prek agencije|preko agencije",
+    "card|credit card|debit card|kartica|kartično|kreditna kartica",
+    "cash|gotovina|gotovinsko",
+    "transfer|bank transfer|wire|wire transfer|nakazilo|bančno nakazilo",
+    "books|book|knjige|knjiga",
+    "toys|toy|igrače|igrača",
+    "clothes|clothing|apparel|garments|oblačila|obleka|obleke|oblek",
+    "electronics|electronic|gadgets|elektronika|elektronske naprave|elektronska",
+    "food|groceries|hrana|živila|prehrana",
+    "cardiology|heart|cardiac|cardiologist|heart clinic|kardiologija|kardiolog|kardiološka|srčna",
+    "dermatology|skin|skin clinic|dermatologist|dermatologija|dermatolog|dermatološka|kožna",
+    "orthopaedics|orthopedics|orthopaedic|orthopedic|ortopedija|ortoped|ortopedska",
+    "eye clinic|ophthalmology|ophthalmologist|eye doctor|očesna|okulist|oftalmologija|očesna klinika",
+    "paediatrics|pediatrics|paediatric|pediatric|paediatrician|pediatrician|children's clinic|otroška|pediatrija"
+    "|pediater|pediatrična",
+    "diabetes|diabetic|diabetics|sladkorna bolezen|sladkorna|diabetik|sladkorni bolnik",
+    "asthma|asthmatic|asthmatics|astma|astmatik",
+    "hypertension|hypertensive|visok tlak|hipertenzija|visok krvni tlak|povišan tlak",
+    "migraine|migraines|migrena",
+    "male|men|man|guys|gentlemen|boys|males|moški|fant|fantje|možje",
+    "female|women|woman|ladies|girls|females|ženska|dekle|dekleta|dame|gospe",
+    "state|government|government funded|državna|od države",
+    "company|corporate|employer|kadrovska|od podjetja",
+    "primary|primary school|elementary school|elementary|grade school|osnovna|osnovna šola|osnovnošolska",
+    "secondary|secondary school|high school|srednja|srednja šola|srednješolska|gimnazija",
+    "college|college degree|višja|višja šola|višješolska",
+    "university|university degree|visoka|visoka šola|fakulteta|univerza|univerzitetna|visokošolska",
+    "coast|seaside|coastal|obalno-kraška|obala|obalna",
+    "highlands|highland|mountains",
+    "capital|capital city|osrednjeslovenska|osrednja slovenija",
+)
+# People by their age. With a number beside it (“children under 10”) the word adds nothing; without one, only a word
+# that the law defines becomes a condition, and the others stay unread.
+BY_AGE = {
+    ">= 18": "adult|adults|grown ups|polnoletni|polnoletna|polnoleten|odrasli|odrasel|odrasla",
+    "< 18": "minors|minor|underage|under age|mladoletni|mladoletna|mladoletnik|mladoleten",
+    "": "seniors|senior|elderly|old people|older people|young people|youngsters|youth|teenagers|teens|children"
+    "|child|kids"
+    "|kid|infants|babies|seniorji|senior|starostniki|starostnik|starejši občani|mladi|mladina|mladostniki|najstniki"
+    "|otroci|otrok|otroke|otrokom",
+}
+# Students by their year.
+BY_YEAR = {"1": "freshmen|freshman|freshers|fresher|bruc|bruci|brucka|brucov", "2": "sophomores|sophomore"}
 # Parts of a name that say little: no column is known by one of these alone.
 GENERIC = frozenset(
     "of|the|a|on|at|in|date|has|is|number|type|total|average|mean|no|id|name|value|code|per|kind|level|size"

@@ -53,7 +53,7 @@ def test_typed_questions_are_read_right_and_rarely_wrong_in_silence(path: Path) 
 
 def test_both_languages_have_a_held_back_third() -> None:
     sizes = {path.stem: len(lines_of(path)) for path in FILES}
-    assert sizes == {"en": 200, "en-held": 100, "sl": 200, "sl-held": 100}
+    assert sizes == {"en": 267, "en-held": 100, "sl": 267, "sl-held": 100}
 
 
 def test_a_wrong_reading_is_counted_as_wrong(facts: dict[str, Facts], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +67,9 @@ def test_a_wrong_reading_is_counted_as_wrong(facts: dict[str, Facts], monkeypatc
         return [replace(one, key="mean" if one.key == "median" else one.key) for one in found], refusal
 
     monkeypatch.setattr(reader, "_read", broken)
-    assert all(verdict(line, facts[line["schema"]])[0] == "wrong" for line in asked)
+    found = [verdict(line, facts[line["schema"]]) for line in asked]
+    assert all(how == ("open" if given[0].unread else "wrong") for how, given in found)
+    assert sum(how == "wrong" for how, _ in found) > 0.8 * len(found)
 
 
 def test_no_random_text_fails() -> None:
@@ -101,6 +103,45 @@ def test_what_is_not_understood_is_said_with_the_readings(table: dp.Table) -> No
     with speaking("sl"), pytest.raises(dp.NotUnderstood) as unclear:
         table.read("povprečje stolpca income za vrtnarje")
     assert "vrtnarje" in str(unclear.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "where"),
+    [
+        ("clinic", "smokers without asthma or diabetes", ["diagnoses", "has none of", ["asthma", "diabetes"]]),
+        ("orders", "orders not paid by card", ["payment", "not in", ["card"]]),
+        ("residents", "how many are out of work", ["employment", "in", ["unemployed"]]),
+        ("ambulante", "obiski, ki niso na ortopediji", ["ambulanta", "not in", ["ortopedija"]]),
+        ("prebivalci", "koliko ljudi je brez službe", ["zaposlitev", "in", ["brezposeln"]]),
+        ("employees", "employees who were never ill", ["sick_days", "=", "0"]),
+    ],
+)
+def test_a_denial_is_never_read_as_its_opposite(facts: dict[str, Facts], name: str, text: str, where: object) -> None:
+    with speaking(language_of(name)):
+        first = reader.readings(text, facts[name])[0]
+    assert where in first.given["where"] and not first.unread
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "word"),
+    [
+        ("employees", "how many are not satisfied", "not"),  # and the very satisfied?
+        ("narocila", "kupci pod 30 let ali nad 60 let", "ali"),
+        ("residents", "average income of the biggest households", "biggest"),
+        ("residents", "how many seniors have no car", "seniors"),
+    ],
+)
+def test_what_changes_the_question_and_was_not_used_is_said(
+    facts: dict[str, Facts], name: str, text: str, word: str
+) -> None:
+    with speaking(language_of(name)):
+        assert word in reader.readings(text, facts[name])[0].unread
+
+
+def test_a_number_without_a_column_offers_the_columns_that_it_may_be_about(facts: dict[str, Facts]) -> None:
+    with speaking("en"):
+        found = reader.readings("how many orders over 100", facts["orders"])
+    assert found[0].guessed and len({reading.given["where"][0][0] for reading in found}) > 1
 
 
 def test_at_most_three_readings(facts: dict[str, Facts]) -> None:

@@ -190,7 +190,7 @@ class Table:
         if not any(query.gated or query.to_check() for query in queries):
             return []
         wanted = set[str]().union(*(query.to_check() for query in queries))
-        checks = (id_check_for(self), check_for(self, wanted))
+        checks = (id_check_for(self), check_for(self, wanted, len(queries)))
         return [check for check in checks if check is not None]
 
     def finer_check(self, columns: Sequence[str]) -> AnyQuery | None:

@@ -5,8 +5,9 @@ public rule on the check's released figures (`ColumnFound.doubted`) decides whet
 the check is paid for, and `ColumnDoubted` gives the reason and the ways out.
 
 Public facts and the ledger's sums alone choose the check: of all unchecked columns if `CHEAP` buys a close one, else of
-the question's own; as exact as that buys, but no finer than one person in `FINE`. In a table so small that even a rough
-check is dear, none is bought, and the answer carries a prominent note.
+the question's own; as exact as that buys, but no finer than one person in `FINE`. Several questions may pay for their
+checks together. Where even a rough check of all columns is dear, as many columns as that buys are checked; what stays
+unchecked is said before anything is paid and in the headline's size after it, and a session does not answer about it.
 """
 
 from __future__ import annotations
@@ -179,8 +180,9 @@ def _parts(column: Number) -> JsonObject:
     return {name: getattr(column, name) for name in names}
 
 
-def check_for(table: Checked, wanted: Iterable[str]) -> AnyQuery | None:
-    """The check that questions about these columns buy; None if all are checked or bundled, or it costs too much."""
+def check_for(table: Checked, wanted: Iterable[str], questions: int = 1) -> AnyQuery | None:
+    """The check that so many questions about these columns buy; None if all are checked or bundled, or even one column
+    costs too much."""
     if table.practice:
         return None
     fits, names = table.fits(), set(wanted)
@@ -193,7 +195,10 @@ def check_for(table: Checked, wanted: Iterable[str]) -> AnyQuery | None:
         usual_check(table, unchecked, NOTHING, CLOSE)
         or usual_check(table, unchecked, CHEAP, CLOSE)
         or usual_check(table, needed, CHEAP, ROUGH)
-        or _least(table, needed, ROUGH, DEAR)
+        or _least(table, needed, ROUGH, max(DEAR, min(questions * CHEAP, BOUGHT)))
+        or next(
+            filter(None, (_least(table, needed[:many], ROUGH, DEAR) for many in range(len(needed) - 1, 0, -1))), None
+        )
     )
 
 

@@ -324,11 +324,6 @@ class Fits:
                 notes.append(fit.note(query))
         return notes
 
-    def outdated(self, query: AnyQuery) -> list[str]:
-        """Columns declared anew after their check."""
-        unchecked = [fit.column for fit in self.about(query) if not fit.checked]
-        return [name for name in unchecked if any(name in check.found for check in self.checks)]
-
     def between(self, query: AnyQuery) -> list[ColumnFit]:
         """Columns with a prominent note: unchecked, doubted, checked roughly, or with few misfits."""
         others = [fit for fit in self.about(query) if fit.column not in query.where.fitting()]

@@ -123,7 +123,7 @@ class Session:
 
     def ask(self, ask: Json, step: str, checked: bool = False) -> Taken:
         """The next answer. The same step id is the same answer; a new id uses up a question. With `checked`, a question
-        about a doubted column is refused and uses up none."""
+        about a doubted or unchecked column is refused and uses up none."""
         burned = self._carry(ask, step, checked)()
         return self._taken(burned, self._choices_before(burned.index), self.others_from)
 
@@ -154,8 +154,8 @@ class Session:
             fits = self.fits()
             if (doubt := doubts(fits, asked, asked.facts)) is not None:
                 raise doubt
-            if anew := fits.outdated(asked):
-                raise AllowanceError("session.declared_anew", columns=anew)
+            if unchecked := [fit.column for fit in fits.about(asked) if not fit.checked]:
+                raise AllowanceError("session.unchecked", columns=unchecked)
 
         def carry() -> SessionStep:
             self.ready()

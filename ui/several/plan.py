@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from html import escape
@@ -11,6 +12,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant.loss import loss_as_json
+from dpengine.asking.column_fit import unchecked_words
 from dpengine.asking.plan import PlanLine, Planner, PlanRun, Priced, Relief, round_up_amount
 from dpengine.asking.release import new_request
 from dpengine.core.printed import percent, percent_left, power_of_ten, three_figures
@@ -101,12 +103,23 @@ def _results(table: dp.Table, found: PlanRun) -> None:
         st.html(f'<p class="lead" role="status">{escape(say("plan.not_asked", count=len(refused)))}</p>')
     if answered < len(found.rows):
         st.html(f'<p class="warn" role="status">{escape(say("plan.lost"))}</p>')
+    left_out = _unchecked(table, [table.answer_of(entry).query for entry, state in found.rows if state == "done"])
+    if left_out:
+        st.html(f'<p class="lead warn" role="status">{escape(left_out)}</p>')
     with st.container(key="card-plan-results"):
         rows = [*table.checks_of(found.id), *(entry for entry, _ in found.rows)]
         st.html(history.rows_html(table, rows, newest_first=False))
     for number, (query, against) in enumerate(refused):
         fit_warnings.show(table, against, query, place="asked", key=f"-{number}-")
     st.button(say("plan.another"), key="plan-another", on_click=suggestions.forget_plan, args=(table,))
+
+
+def _unchecked(table: dp.Table, queries: list[dp.Query], checks: Sequence[dp.Query] = ()) -> str:
+    """Which columns of these questions nobody has checked, nor will by these checks; empty if there are none."""
+    covered = {name for check in checks for name in check.parameters()["columns"]}
+    names = set[str]().union(*(query.to_check() for query in queries)) - covered
+    columns = [(name, column) for name, column in table.schema.columns.items() if name in names]
+    return unchecked_words(table.fits().all_of(columns))
 
 
 def arrived(table: dp.Table) -> bool:
@@ -247,6 +260,8 @@ def _total(
         names = [name for part in given for name in (*part["columns"], *part.get("ids", []))]
         takes = prices.takes(table, sum((line.share for line in whole.lines[: len(checks)]), Fraction(0)))
         st.html(f'<p class="muted">{escape(say("fit.before", columns=names, share=takes))}</p>')
+    if left_out := _unchecked(table, list(priced.queries), checks):
+        st.html(f'<p class="warn" role="status">{escape(left_out)}</p>')
     if not whole.fits and priced.fits:
         st.html(f'<p class="warn" role="status">{escape(say("fit.both"))}</p>')
     elif priced.fits:

@@ -13,6 +13,7 @@ import dpengine as dp
 from dpengine.accountant.history import Past
 from dpengine.accountant.loss import Gaussian
 from dpengine.asking.answers import round_up_two
+from dpengine.asking.column_fit import unchecked_words
 from dpengine.asking.release import new_request
 from dpengine.asking.sessions import BEST, Session, Taken, most_questions
 from dpengine.core.printed import chance, percent, points
@@ -513,6 +514,10 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
     if not price.useful:
         noise = f'<p class="warn" role="status">{escape(say("session.noise", questions=query.questions))}</p>'
     frame.show_price(table, price, "_session")
+    covered = set(price.check.parameters()["columns"]) if price.check is not None else set[str]()
+    rest = [(name, column) for name, column in table.schema.columns.items() if name not in covered]
+    if unchecked := unchecked_words(table.fits().all_of(rest)):
+        st.html(f'<p class="warn" role="status">{escape(unchecked)} {escape(say("session.not_asked_of"))}</p>')
     st.html(
         f"<h2>{escape(say('session.worth'))}</h2>"
         f"<p><b>{escape(say('session.sample', promise=query.promise().words()))}</b> "

@@ -77,7 +77,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.one_each": "Every row is a different person: no “{column}” occurs twice in the file.",
     "unit.sure": "If every row is a different person, tick that no “{column}” occurs twice; otherwise choose Yes above.",
     "data.done.rows_each": "At most {most} {most|row|rows} of each person {most|counts|count}; extra rows are ignored.",
-    "data.done.rows_people": "{rows} {rows|row counts|rows count} as {rows} different {rows|person|people}.",
+    "data.done.rows_people": "As you said, each of the {rows} {rows|row|rows} counts as another person.",
     "data.unit.one_sure": "So no “{column}” occurs twice. If one can, choose Yes; otherwise answers look more exact than they are.",
     "data.unit.one_coming": "“{column}” sounds as if one person could be in two rows. If so, choose Yes; otherwise errors look smaller than they are.",
     "data.unit.more_label": "Yes, or not sure",

@@ -77,7 +77,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.one_each": "Vsaka vrstica je druga oseba: »{column}« se v datoteki nikjer ne ponovi.",
     "unit.sure": "Če je vsaka vrstica druga oseba, označite, da se »{column}« nikjer ne ponovi; sicer zgoraj izberite Da.",
     "data.done.rows_each": "Od vsake osebe {most|šteje|štejeta|štejejo|šteje} največ {most} {most|vrstica|vrstici|vrstice|vrstic}; presežne se izpustijo.",
-    "data.done.rows_people": "Vrstic je {rows} in toliko je tudi različnih oseb.",
+    "data.done.rows_people": "Kot ste navedli, se vsaka od {rows} vrstic šteje za drugo osebo.",
     "data.unit.one_sure": "»{column}« se torej nikjer ne ponovi. Če se lahko, izberite Da; sicer so odgovori videti natančnejši, kot so.",
     "data.unit.one_coming": "»{column}« zveni, kot da je ena oseba lahko v dveh vrsticah. Če je, izberite Da; sicer se napake zdijo manjše, kot so.",
     "data.unit.more_label": "Da ali nisem prepričan/-a",

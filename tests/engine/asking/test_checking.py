@@ -208,7 +208,7 @@ def test_a_session_does_not_ask_about_a_column_declared_anew(workspace: Workspac
     session = anew.session(session.request)
     with pytest.raises(dp.AllowanceError) as refused:
         session.ask({"average": "age"}, "b", checked=True)
-    assert refused.value.code == "session.declared_anew" and session.look()[0].asked == 1, "no step is used"
+    assert refused.value.code == "session.unchecked" and session.look()[0].asked == 1, "no step is used"
 
 
 def test_names_that_number_people() -> None:

@@ -319,8 +319,8 @@ class _Lent:
     def __init__(self, handle: Handle, waiting: list[Handle]) -> None:
         self.handle, self._waiting = handle, waiting
 
-    def __del__(self) -> None:
-        if len(self._waiting) < _WAITING:
+    def __del__(self, most: int = _WAITING) -> None:  # a module's names are gone when the program ends
+        if len(self._waiting) < most:
             self._waiting.append(self.handle)
 
 

@@ -21,7 +21,7 @@ from browser.journeys import (
 from browser.steps import go, settled, shot
 
 from dpengine.core.printed import percent_left
-from dpengine.messages import say
+from dpengine.messages import called, of_practice, say
 from dpengine.messages.language import speaking
 from ui.shell import nav
 
@@ -114,7 +114,8 @@ def test_on_a_phone_every_place_is_one_tap_away_and_keeps_language_and_table(pho
             no_sideways_scrolling(phone)
             shot(phone, f"phone-{lang}-{name}")
         place(phone, say("place.ask"), say("place.label")).tap()
-        phone.locator(METER, has_text="residents").wait_for()
+        with of_practice("residents"):
+            phone.locator(METER, has_text=called("residents")).wait_for()
     assert phone.evaluate("window.standing") == "here"  # nothing was loaded anew
 
 

@@ -55,7 +55,8 @@ def example(schema: dp.Schema) -> str:
 def elsewhere(name: str) -> None:
     """The box on a page that opens no table: the question is read on Ask."""
     with st.container(key="box"):
-        typed = st.text_input(say("box.label_of", table=unmarked(name)), key=_FIELD, max_chars=LONGEST)
+        label = say("box.label_of", table=unmarked(name))  # in the field itself: the first screen has few words
+        typed = st.text_input(label, key=_FIELD, max_chars=LONGEST, placeholder=label, label_visibility="collapsed")
     if typed:
         st.session_state[_COMING] = typed
         st.switch_page(nav.page("ask"), query_params={"table": name})

@@ -19,7 +19,7 @@ from dpengine.mechanisms.card import CURVES
 from dpengine.mechanisms.promises import Within
 from dpengine.messages import say
 from dpengine.planning.alternatives import curve_alternative
-from dpengine.planning.both_ranges import BothRanges
+from dpengine.planning.both_ranges import BothRanges, both_ranges
 from ui.ask import form, trusted
 from ui.parts import job
 from ui.shell import nav
@@ -128,6 +128,8 @@ def show_both(table: dp.Table, query: dp.Query) -> None:
     found = table.both_ranges(query)
     if found is not None:
         st.html(f'<p class="muted both">{escape(both_words(query, found))}</p>')
+    elif table.facts.sample and both_ranges(query) is not None:  # earlier answers took it
+        st.html(f'<p class="warn both">{escape(say("sample.lost"))}</p>')
 
 
 def both_words(query: dp.Query, found: BothRanges) -> str:

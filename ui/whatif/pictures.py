@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpengine.messages import say
+from dpengine.messages import called, say
 from dpengine.messages.numbers import to_figures
 from dpengine.planning.whatif_pictures import Picture
 from ui.pictures import charts
@@ -33,7 +33,7 @@ def show(side: str, picture: Picture, axis: Span, title: str) -> None:
     figure = Sketch(HEIGHT)
     {"bars": _bars, "chance": _bars, "range": _range, "curve": _curve}[picture.kind](figure, picture, colour, soft)
     grid = {"showgrid": True, "gridcolor": colours.line, "nticks": 4, "tickformat": ","}
-    words = {"title": {"text": charts.text(title)}}
+    words = {"title": {"text": charts.text(called(title))}}
     if picture.kind == "range":
         figure.update_yaxes(visible=False, range=[0, 1])
         figure.update_xaxes(range=list(axis), showline=True, ticks="outside", nticks=5, tickformat=",", **words)

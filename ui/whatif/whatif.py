@@ -237,7 +237,8 @@ def _stands_at(spoken: str, short: str, text: str) -> str:
 def _tenth_power(delta: Fraction) -> str:
     """1 in 10⁶; 0; any other δ as 7 · 10⁻⁹."""
     if delta and delta.numerator == 1 and text_of(Fraction(delta.denominator)).strip("0") == "1":
-        return say("whatif.one_in", many=power_of_ten(delta).replace("⁻", ""))
+        many = power_of_ten(delta).replace("⁻", "") if delta < Fraction(1, 1000) else plain(delta.denominator)
+        return say("whatif.one_in", many=many)
     return power_of_ten(delta)
 
 

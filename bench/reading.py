@@ -6,7 +6,9 @@ that a person would accept (none: the table cannot answer it). Counted per file:
 saying so. A text that the table cannot answer is right if the box says so. `--wrong` prints what was not right.
 In tests/reading, the first 200 of each language and the 100 held back were written before the reader, but by its
 author. The other 67 are by a person who knew neither; the reader was improved on them. So the shares of no file here
-estimate how well the box reads other people's questions.
+estimate how well the box reads other people's questions. The public lists of everyday words were made with these
+tables in view: a table about something else is known by fewer words. **Right** asks only for the first reading: it may
+still name words that were not understood, or offer others.
 `--fuzz N` reads N random texts instead and prints the slowest; a vocabulary is built once for each table.
 """
 

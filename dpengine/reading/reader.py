@@ -530,7 +530,7 @@ class _Parse:
             sign = self.marks[before].roles.get("daysign") if before >= 0 else None
             bare_year = first == last and "day" not in self.marks[first].roles
             year_number = self._year_column() if bare_year else None
-            if bare_year and not (sign or self.has(before, "between")):
+            if bare_year and (not (sign or self.has(before, "between")) or self._no_year(last)):
                 continue
             if not self.dates and year_number is None:
                 continue
@@ -559,6 +559,12 @@ class _Parse:
             self.conds.append(_Cond(first, column, op, operand))
             for at in range(max(before, 0) if sign or self.has(before, "between") else first, last + 1):
                 self.marks[at].take("when")
+
+    def _no_year(self, at: int) -> bool:
+        """“between 2000 and 3000 euros” are no years."""
+        end = at + 2 if self.has(at + 1, "to") and self.has(at + 2, "number") else at
+        money = self.has(end + 1, "unit") and self.marks[end + 1].roles["unit"] == "money"
+        return money or (end > at and self._year(end) is None)
 
     def _span(self, place: int) -> tuple[int, date, date] | None:
         """A day, month, quarter or year that starts at a mark: its last mark, first and last day."""
@@ -819,7 +825,7 @@ class _Parse:
     def _bounded(self, bound: _Bound) -> tuple[str | None, int | None]:
         """The column that a comparison is about, and the mark that names it."""
         after = bound.last + 1
-        while self.has(after, "stop", "unit") and not self.has(after, "col", "among", "have", "by", "not"):
+        while self.has(after, "stop", "unit") and not self.has(after, "col", "among", "have", "by", "not", "and", "or"):
             after += 1
         if (
             self.has(after, "stop")
@@ -1622,7 +1628,10 @@ class _Parse:
             ):
                 left.append(self.words(at))
                 continue
-            if "or" in mark.roles and self._parts_conditions(at):
+            compared = [cond.column for cond in self.conds if not cond.labels and cond.column in self.dates]
+            if ("or" in mark.roles and self._parts_conditions(at)) or (
+                "versus" in mark.roles and len(compared) > len(set(compared))
+            ):
                 left.append(self.words(at))
                 continue
             small = set(mark.roles) - {

@@ -336,7 +336,7 @@ SL = Vocabulary(
         "or": "ali|oziroma|bodisi",
         "and": "in|ter|&|x|×|z|s",
         "among": "med|v|pri|za|na|znotraj|iz|izmed",
-        "have": "ima|imajo|z|s|ki|je|so|živi|živijo|imel|imeli|katerih|kateri|z več|kadi|čakajo|jih|bilo|imajo",
+        "have": "ima|imajo|z|s|ki|je|so|živi|živijo|imel|imeli|katerih|kateri|kadi|čakajo|jih|bilo|imajo",
         "own": "lastnik|lastniki|lastnikov|lastnica",
         "with": "z|s|ima|imajo|imel|imeli|prejema|prejemajo|dobiva",
         "between": "med|med leti|med letoma|od|starih|stari",

@@ -196,10 +196,14 @@ def check_for(table: Checked, wanted: Iterable[str], questions: int = 1) -> AnyQ
         or usual_check(table, unchecked, CHEAP, CLOSE)
         or usual_check(table, needed, CHEAP, ROUGH)
         or _least(table, needed, ROUGH, max(DEAR, min(questions * CHEAP, BOUGHT)))
-        or next(
-            filter(None, (_least(table, needed[:many], ROUGH, DEAR) for many in range(len(needed) - 1, 0, -1))), None
-        )
+        or _as_many(table, needed)
     )
+
+
+def _as_many(table: Checked, needed: Sequence[str]) -> AnyQuery | None:
+    """A rough check of as many of these columns as is not dear."""
+    checks = (_least(table, needed[:many], ROUGH, DEAR) for many in range(len(needed) - 1, 0, -1))
+    return next(filter(None, checks), None)
 
 
 def id_check_for(table: Checked) -> AnyQuery | None:

@@ -25,8 +25,8 @@ PERSON = (
 ).split()
 # What is numbered for each person, if a word for a number stands beside it.
 _OWN = (
-    "nhs vpisna clanska studentska dijaska uporabniska osebna zavarovalna davcna maticna roll personnel personal payroll membership enrolment enrollment registration passport"
-    " tax insurance chart record medical"
+    "nhs vpisna clanska studentska dijaska uporabniska osebna zavarovalna davcna maticna roll personnel personal"
+    " payroll membership enrolment enrollment registration passport tax insurance chart record medical"
 ).split()
 _MAYBE_OWN = "register staff card kartica kartice evidencna account policy hospital".split()  # or of a till, a ward …
 NUMBERED = (

@@ -483,12 +483,17 @@ def measure(name: str, preset: str | None) -> str:
 # --- columns that identify people by their names, or suggest several rows per person
 
 MOST_WHO = 3
+_OF_A_PERSON = (  # “starost člana” is about a member, and numbers nobody
+    "age starost alter edad datum date dob rojen rojstva born year leto letnik spol sex gender weight teza height "
+    "visina income dohodek salary placa status type tip vrsta town mesto kraj region regija group skupina count stevilo"
+)
 
 
 def id_columns(names: Sequence[str]) -> list[str]:
     """Columns that may identify people, the likeliest first."""
     words, sure = {name: fold(name) for name in names}, id_names.numbering_people(names)
     people = [name for name in names if holds(words[name] or [""], PERSON) or id_names.glued(words[name])]
+    people = [name for name in people if not holds(words[name] or [""], _OF_A_PERSON)]
     people.sort(key=lambda name: not _numbers_a_person(name))
     numbered = [name for name in names if words[name] and words[name][-1] in ("id", "uuid") and name not in people]
     return [*sure, *(name for name in people or numbered if name not in sure)][:MOST_WHO]

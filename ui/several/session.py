@@ -197,7 +197,7 @@ def show_running(table: dp.Table, session: Session) -> None:
         owner.closed(table)
     else:
         _builder(table, session)
-    _answers(steps, state, over)
+    _answers(table, steps, state, over)
     _ways_on(table, session, state, over, steps)
 
 
@@ -293,17 +293,17 @@ def _renew(step: str) -> None:
 # What was answered
 
 
-def _answers(steps: list[Taken], state: State, over: bool) -> None:
+def _answers(table: dp.Table, steps: list[Taken], state: State, over: bool) -> None:
     if not steps:
         return
-    html = "".join(_taken_html(step) for step in reversed(steps))
+    html = "".join(_taken_html(table, step) for step in reversed(steps))
     title = say("session.answers_all" if over else "session.answers")
     st.html(f"<h2>{escape(title)}</h2>{html}")
     if state.asked > len(steps):
         st.html(f'<p class="muted">{escape(say("session.newest", newest=len(steps)))}</p>')
 
 
-def _taken_html(taken: Taken) -> str:
+def _taken_html(table: dp.Table, taken: Taken) -> str:
     head = f'<p class="question">{taken.index}. {escape(taken.sentence)}</p>'
     if taken.state != "done":
         words = say("history.on_its_way" if taken.state == "running" else "session.step_lost")
@@ -313,6 +313,10 @@ def _taken_html(taken: Taken) -> str:
     if taken.interval is not None:
         ranges = f"{ranges} {outward_range(taken)}"
     body = f'<p><b class="said">{escape(value)}</b></p><p class="muted">{escape(ranges.strip())}</p>'
+    fits = table.fits()  # of now: what a later check found is said of earlier answers too
+    notes = [*fits.row_notes(taken.query), *(fit.note(taken.query) for fit in fits.between(taken.query))]
+    if any(notes):
+        body += f'<p class="headline-note">{escape(" ".join(filter(None, notes)))}</p>'
     return f'<div class="taken">{head}{body}{answer_notes.cut_note(taken.query)}</div>'
 
 

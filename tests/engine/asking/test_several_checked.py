@@ -24,8 +24,8 @@ def clinic(folder: Path) -> dp.Table:
         }
     )
     schema = {"sex": dp.Category(["f", "m"]), "waiting_days": dp.Number(0, 100), "age": dp.Number(0, 110)}
-    return dp.open_workspace(folder).add_table(
-        "clinic",
+    return dp.open_workspace(folder / "own").add_table(
+        "our clinic",
         frame,
         schema=dp.Schema(schema | {"visits": dp.Number(0, 20)}),
         unit=dp.Unit.rows(),

@@ -29,8 +29,10 @@ from engines.tables import (
 from dpengine.audit.world import SCHEMA
 from dpengine.declared.schema import Schema
 from dpengine.statistics.engines import SparkRows, every_row
+from dpengine.statistics.engines.choose import Engines
 from dpengine.statistics.engines.postgres import PostgresEngine, computed
 from dpengine.statistics.engines.spark import SparkEngine, whole_columns
+from dpengine.statistics.kept import CodeCounts
 from dpengine.statistics.need import Aggregate, CodedRows, Needs, NoData
 from dpengine.statistics.raw_needs import Beside
 
@@ -44,7 +46,20 @@ few_or_many = pytest.mark.parametrize("many", [FEW, pytest.param(MANY, marks=pyt
 
 def test_every_kind_of_need_is_here() -> None:
     kinds = {type(need) for need in (*needs_of_questions(), *wide_needs())}
-    assert kinds_of_needs() - kinds == {Beside, CodedRows, NoData, Needs}
+    assert kinds_of_needs() - kinds == {Beside, CodeCounts, CodedRows, NoData, Needs}
+
+
+def test_counts_kept_of_a_table_in_postgres_say_the_same(postgres: PostgresServer, tmp_path: Path) -> None:
+    url = postgres.database()
+    made = next(iter(some_tables(SCHEMA, 1)))
+    with psycopg.connect(url) as connection:
+        where = in_postgres(made, connection, url, "kept")
+    engines, needs = Engines(), [need for need in needs_of_questions() if getattr(need, "weighed", False)]
+    assert needs
+    for need in needs:
+        assert same(engines.read(need, where, SCHEMA, tmp_path / "coded-1"), need.of(made.rows)), need
+    assert list(tmp_path.glob("coded-1.kept-*.parquet"))
+    engines.let_go()
 
 
 @few_or_many

@@ -56,6 +56,7 @@ Cost        k·d blocks, each with k factors; allowed if N is below 2^62.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -301,66 +302,78 @@ class Peeled:
 
 
 @dataclass(frozen=True)
-class JointSet(NoiseKind):
-    """All items as a set, in one draw."""
-
-    name: ClassVar[str] = "joint_set"
+class AtOnce(NoiseKind, ABC):
+    """All items in one draw of the exponential mechanism."""
 
     named: int
+
+    @abstractmethod
+    def scores(self, counts: Places) -> tuple[int, ...]: ...
+
+    @abstractmethod
+    def outcomes(self, candidates: int) -> int:
+        """The number of answers to choose from."""
+
+    def sensitivity(self, each: int, moves: int) -> Sensitivity:
+        """With several rows a person, only other such people attain it."""
+        return Sensitivity("linf", each * moves, attained=each == 1)
+
+    def rate(self, epsilon: Fraction, moves: int, bound: int) -> Fraction:
+        return epsilon / (2 * bound)
+
+    def loss(self, epsilon: Fraction) -> Loss:
+        return Exponential(epsilon)
+
+    def behind(self, rate: Fraction, candidates: int, beta: Fraction) -> int:
+        return choice_behind(rate, self.outcomes(candidates), beta)
+
+    @abstractmethod
+    def draw(self, counts: Integers, rate: Fraction, coins: Coins, most: int | None) -> Places: ...
+
+    @abstractmethod
+    def listed_law(self, counts: Places, rate: Fraction) -> Finite: ...
+
+    def law(self, counts: Places, rate: Fraction) -> Finite | None:
+        """None if there are too many outcomes to list."""
+        return self.listed_law(counts, rate) if self.outcomes(len(counts)) <= MOST_LISTED else None
+
+
+@dataclass(frozen=True)
+class JointSet(AtOnce):
+    """As a set."""
+
+    name: ClassVar[str] = "joint_set"
 
     def scores(self, counts: Places) -> tuple[int, ...]:
         return tuple(joint_scores(counts, self.named).values())
 
-    def sensitivity(self, each: int, moves: int) -> Sensitivity:
-        """With several rows a person, only other such people attain it."""
-        return Sensitivity("linf", each * moves, attained=each == 1)
-
-    def rate(self, epsilon: Fraction, moves: int, bound: int) -> Fraction:
-        return epsilon / (2 * bound)
-
-    def loss(self, epsilon: Fraction) -> Loss:
-        return Exponential(epsilon)
-
-    def behind(self, rate: Fraction, candidates: int, beta: Fraction) -> int:
-        return choice_behind(rate, comb(candidates, self.named), beta)
+    def outcomes(self, candidates: int) -> int:
+        return comb(candidates, self.named)
 
     def draw(self, counts: Integers, rate: Fraction, coins: Coins, most: int | None) -> Places:
         return joint_draw(counts, self.named, rate, coins, most)
 
-    def law(self, counts: Places, rate: Fraction) -> Finite | None:
-        return None if comb(len(counts), self.named) > MOST_LISTED else joint_law(counts, self.named, rate)
+    def listed_law(self, counts: Places, rate: Fraction) -> Finite:
+        return joint_law(counts, self.named, rate)
 
 
 @dataclass(frozen=True)
-class JointOrder(NoiseKind):
-    """All items with their ranks, in one draw."""
+class JointOrder(AtOnce):
+    """With their ranks."""
 
     name: ClassVar[str] = "joint_order"
-
-    named: int
 
     def scores(self, counts: Places) -> tuple[int, ...]:
         return tuple(order_costs(counts, self.named).values())
 
-    def sensitivity(self, each: int, moves: int) -> Sensitivity:
-        """With several rows a person, only other such people attain it."""
-        return Sensitivity("linf", each * moves, attained=each == 1)
-
-    def rate(self, epsilon: Fraction, moves: int, bound: int) -> Fraction:
-        return epsilon / (2 * bound)
-
-    def loss(self, epsilon: Fraction) -> Loss:
-        return Exponential(epsilon)
-
-    def behind(self, rate: Fraction, candidates: int, beta: Fraction) -> int:
-        return choice_behind(rate, perm(candidates, self.named), beta)
+    def outcomes(self, candidates: int) -> int:
+        return perm(candidates, self.named)
 
     def draw(self, counts: Integers, rate: Fraction, coins: Coins, most: int | None) -> Places:
         return order_draw(counts, self.named, rate, coins, most)
 
-    def law(self, counts: Places, rate: Fraction) -> Finite | None:
-        few = perm(len(counts), self.named) <= MOST_LISTED
-        return weighted(order_costs(counts, self.named), rate) if few else None
+    def listed_law(self, counts: Places, rate: Fraction) -> Finite:
+        return weighted(order_costs(counts, self.named), rate)
 
 
 @dataclass(frozen=True, kw_only=True)

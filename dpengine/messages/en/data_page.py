@@ -71,7 +71,7 @@ SENTENCES: dict[str, str] = {
     "data.task.stop": "Stop",
     # One row per person?
     "data.unit.title": "Can one person be in more than one row?",
-    "data.unit.lead": "You can raise this protection later, but not lower it.",
+    "data.unit.lead": "Only more protection later.",
     "data.unit.before": "“{table}” has the same columns ({rows}). If its rows are the same too, answer as then. If that answer was wrong, tell the truth now: at the end you can correct that table.",
     "data.unit.one_label": "No, one row each",
     "data.unit.one_each": "Every row is a different person: no “{column}” occurs twice in the file.",

@@ -38,6 +38,23 @@ def test_what_another_connection_wrote_is_seen_at_once(tmp_path: Path) -> None:
         other.close()
 
 
+def test_a_page_shows_one_moment_and_what_it_wrote_or_looked_up_itself(tmp_path: Path) -> None:
+    """While it is drawn, others' writes wait; what is not kept, such as a request, is read now, and the sums after it."""
+    with opened(tmp_path, WIDE) as ledger:
+        other = Ledger(tmp_path / "ledger.sqlite")
+        with ledger.steady():
+            assert ledger.standing("b").totals.epsilon == 0
+            other.reserve(**ask("one"))
+            assert ledger.standing("b").totals.epsilon == 0 and not ledger.charges("b")
+            assert ledger.find("one") is not None
+            assert ledger.standing("b").totals.epsilon == Fraction(1, 10) and len(ledger.charges("b")) == 1
+            ledger.reserve(**ask("two"))
+            assert ledger.standing("b").totals.epsilon == Fraction(2, 10)
+            other.reserve(**ask("three"))
+        assert ledger.standing("b").totals.epsilon == Fraction(3, 10) and len(ledger.charges("b")) == 3
+        other.close()
+
+
 def test_an_edit_is_noticed_though_the_sums_were_read_before(tmp_path: Path) -> None:
     with opened(tmp_path, WIDE) as ledger:
         ledger.reserve(**ask("one"))

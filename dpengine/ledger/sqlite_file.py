@@ -292,10 +292,9 @@ class Handle:
     def kept(self, key: tuple[str, ...], read: Callable[[SqliteDatabase], T], sure: bool = False) -> T:
         """A cached read, valid until somebody writes: a page asks for the same sums many times. Nothing is decided by
         it: a charge reads everything again, under the write lock. `sure`: whether others wrote was asked just now."""
-        if sure and self._as_of is not None:
-            version = self._as_of[0]
-        else:
-            version = self.db.conn.execute("PRAGMA data_version").fetchone()[0]  # changes when others write
+        if sure and key in self._read and self._as_of is not None and self._as_of[1] == self.db.conn.total_changes:
+            return cast(T, self._read[key])
+        version: int = self.db.conn.execute("PRAGMA data_version").fetchone()[0]  # changes when others write
         as_of = version, self.db.conn.total_changes
         if as_of != self._as_of or len(self._read) >= _KEPT:
             self._as_of, self._read = as_of, {}

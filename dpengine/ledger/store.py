@@ -52,8 +52,8 @@ class Store(Protocol):
         """A cached read, until something is written."""
 
     def steady(self) -> AbstractContextManager[None]:
-        """While a page is drawn by this thread: whether others wrote is asked once, and again only after a read that is
-        not cached. So a page does not mix the sums of two moments, and asks the database little."""
+        """While a page is drawn by this thread: whether others wrote is asked only where something is read anew, not
+        for every cached read. A page reads the same sums some hundred times."""
 
     def refuse_full(self) -> None: ...
     def guarded(self, db: Database) -> bool:

@@ -64,7 +64,7 @@ def workspace() -> dp.Workspace:
 
 
 def steady() -> AbstractContextManager[None]:
-    """While a page is drawn: all its sums are those of one moment, and little is asked of the ledger."""
+    """While a page is drawn: what it has read from the ledger, it does not ask for again."""
     return dp.open_workspace(home(), samples_only=workshop_state.on()).ledger.steady()
 
 

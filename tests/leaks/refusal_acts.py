@@ -392,6 +392,15 @@ def declared_anew(bench: Bench) -> None:
     anew.session(session.request).ask({"average": "pay"}, "x", checked=True)
 
 
+def valueless(bench: Bench) -> None:
+    """A session asks for an average where every cell is said to be without a value."""
+    table = bench.small("valueless", "60")
+    anew = table.revise(dp.Schema(table.schema.columns | {"pay": dp.Number(5, 9, codes=[0, 1, 2, 3, 4])}))
+    session = anew.open_session(anew.query("adaptive_session", questions=2, epsilon="0.5"), "valueless")
+    anew.ask(anew.query("fit_checks", columns=["pay"], epsilon="40"))
+    session.ask({"average": "pay"}, "x", checked=True)
+
+
 def over(bench: Bench) -> None:
     session = bench.session(1)
     session.ask({"average": "pay"}, "x")

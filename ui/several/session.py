@@ -22,7 +22,7 @@ from dpengine.core.strict_json import canonical
 from dpengine.declared.schema import Number
 from dpengine.ledger.rows import questions_of
 from dpengine.mechanisms.session.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession, State
-from dpengine.mechanisms.session.asks import Share
+from dpengine.mechanisms.session.asks import Average, Share
 from dpengine.messages import say
 from dpengine.messages.numbers import local, to_figures
 from dpengine.planning.opening import CLEAR, SHARES, opening_share, room
@@ -247,8 +247,15 @@ def _builder(table: dp.Table, session: Session) -> None:
             words = f"{query.sentence()}. {promised[:1].upper()}{promised[1:]}."
             st.html(f'<p class="muted">{escape(words)}</p>{answer_notes.cut_note(query)}')
             _known(table, query)
-            if fit_warnings.instead(table, query, quiet=False):
+            if isinstance(against := session.against(query), dp.ColumnDoubted):
+                fit_warnings.show(table, against, query)
                 return
+            if against is not None:
+                job.hint(str(against))
+                st.page_link(nav.page("ask"), label=say("plan.ask"), query_params={"table": table.name})
+                return
+            if isinstance(query.ask, Average) and (note := query.ask.middle_note()):
+                st.html(f"<p>{escape(note)}</p>")
         waiting = st.session_state.setdefault(_NEXT, {})
         step = waiting.setdefault((session.request, canonical(ask)), new_request())
         with st.container(key="session-ask", width="content"):
@@ -321,7 +328,10 @@ def _taken_html(table: dp.Table, taken: Taken) -> str:
         ranges = f"{ranges} {outward_range(taken)}"
     body = f'<p><b class="said">{escape(value)}</b></p><p class="muted">{escape(ranges.strip())}</p>'
     fits = table.fits()  # of now: what a later check found is said of earlier answers too
-    notes = [*fits.row_notes(taken.query), *(fit.note(taken.query) for fit in fits.between(taken.query))]
+    notes = [*fits.row_notes(taken.query), *fits.unknown_notes(taken.query)]
+    notes += [fit.note(taken.query) for fit in fits.between(taken.query)]
+    if isinstance(taken.query.ask, Average):
+        notes.insert(0, taken.query.ask.middle_note())
     if any(notes):
         body += f'<p class="headline-note">{escape(" ".join(filter(None, notes)))}</p>'
     return f'<div class="taken">{head}{body}{answer_notes.cut_note(taken.query)}</div>'

@@ -140,6 +140,8 @@ class Session:
         if unchecked := [fit.column for fit in about if not fit.checked]:
             return AllowanceError("session.unchecked", columns=unchecked)
         if isinstance(asked.ask, Average):  # which counts a person without a value in the middle of the range
+            if asked.ask.rows > 1:  # and every row that a person does not have
+                return AllowanceError("session.padded", column=asked.ask.column, rows=asked.ask.rows)
             for fit in about:
                 if fit.unknown is not None:
                     share = percent(fit.unknown)

@@ -368,6 +368,7 @@ CAUSES: dict[str, Cause] = {
     "session.calibration": lambda b: b.ask("adaptive_session", questions=1, calibration="loud"),
     "session.unchecked": acts.declared_anew,
     "session.valueless": acts.valueless,
+    "session.padded": acts.padded,
     "session.delta_unused": lambda b: b.ask("adaptive_session", questions=1, delta="1e-6"),
     "session.ended": lambda b: acts.ended(b),
     "session.no_delta": lambda b: b.small("pure", "1", "0").session_for(3, Fraction(1, 2), "gaussian"),

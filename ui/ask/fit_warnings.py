@@ -28,7 +28,7 @@ _MEANS = {
     "code": "left_out",
     "words": "left_out",
     "fitting": "fitting",
-    "rows": "as_it_is",
+    "rows": "rows",
     "real": "as_it_is",
     "cut": "as_it_is",
 }
@@ -70,7 +70,8 @@ def instead(table: dp.Table, query: dp.Query, quiet: bool = False, place: str = 
 
 def instead_at(place: str, table: dp.Table, query: dp.Query) -> bool:
     """The same on a page that keeps its request in the URL under this name, where it may have been refused above."""
-    return instead(table, query, quiet=bool(st.query_params.get(place)), place=place)
+    above = bool(st.query_params.get(place) or st.session_state.get(job.DOUBTED))
+    return instead(table, query, quiet=above, place=place)
 
 
 def read_on_ask(table: dp.Table, request: str) -> bool:

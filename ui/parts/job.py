@@ -28,6 +28,7 @@ Kind = Literal["primary", "secondary"]
 PRIMARY: Kind = "primary"
 SECONDARY: Kind = "secondary"
 _NEXT, _SEEN, _CLICKED = "_next_request", "_seen", "_clicked"
+DOUBTED = "_doubted_above"  # in this run the page has shown why its question was refused
 _FIELDS = "ask-", "where-"  # how the keys of a form's fields begin
 _OURS = ("ask-epsilon", "ask-epsilon-table", "ask-fresh", "ask-shape", "ask-began")  # no fields
 JUST_NOW = timedelta(minutes=1)
@@ -71,6 +72,7 @@ def ask_button(
 
 def look_up() -> None:
     """The last ledger row that the person looking at this page has seen, taken before anything else is read."""
+    st.session_state.pop(DOUBTED, None)
     st.session_state[_SEEN] = workspace().ledger.head()[0]
 
 
@@ -327,6 +329,7 @@ def became(
         if doubted is not None and isinstance(asked.error, dp.ColumnDoubted):
             frame.show_price(table, None)
             doubted(table, asked.error, request)
+            st.session_state[DOUBTED] = True
         else:
             refused(str(asked.error or say(unknown)), request)
         return False

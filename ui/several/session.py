@@ -254,8 +254,9 @@ def _builder(table: dp.Table, session: Session) -> None:
                 job.hint(str(against))
                 st.page_link(nav.page("ask"), label=say("plan.ask"), query_params={"table": table.name})
                 return
-            if isinstance(query.ask, Average) and (note := query.ask.middle_note()):
-                st.html(f"<p>{escape(note)}</p>")
+            notes = [query.ask.middle_note() if isinstance(query.ask, Average) else "", table.fits().in_short(query)]
+            if any(notes):
+                st.html(f'<p class="warn" role="status">{escape(" ".join(notes).strip())}</p>')
         waiting = st.session_state.setdefault(_NEXT, {})
         step = waiting.setdefault((session.request, canonical(ask)), new_request())
         with st.container(key="session-ask", width="content"):
@@ -375,7 +376,7 @@ _STYLE = """<style>
 
 
 BEARS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
-_STATE = "session-form"
+_STATE, _SHOWN = "session-form", "session-shown"
 _USUAL = {"k": "", "share": "", "how": BEST}  # the preselected number and share depend on the table
 _NUMBERS = (20, 10, 5, 3)  # of questions: the first whose answers are more than noise
 FIELDS = tuple(_USUAL)  # in the address
@@ -442,6 +443,9 @@ def _running(table: dp.Table, request: str) -> bool:
         else:
             job.refused(str(opening.error or refusal))
         return False
+    if st.session_state.get(_SHOWN) != request:  # a link on this page leaves the browser's address as it was
+        st.session_state[_SHOWN] = request
+        address(dict(st.query_params), again=True)
     show_running(table, session)
     return True
 
@@ -548,8 +552,9 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
         noise = f'<p class="warn" role="status">{escape(say("session.noise", questions=query.questions))}</p>'
     frame.show_price(table, price, "_session")
     covered = set(price.check.parameters()["columns"]) if price.check is not None else set[str]()
-    rest = [(name, column) for name, column in table.schema.columns.items() if name not in covered]
-    if unchecked := unchecked_words(table.fits().all_of(rest)):
+    rest = table.fits().all_of((name, one) for name, one in table.schema.columns.items() if name not in covered)
+    nothing = not covered and not any(fit.checked for fit in rest)  # it would answer about no column
+    if unchecked := unchecked_words(rest):
         st.html(f'<p class="warn" role="status">{escape(unchecked)} {escape(say("session.not_asked_of"))}</p>')
     st.html(
         f"<h2>{escape(say('session.worth'))}</h2>"
@@ -571,7 +576,9 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
         st.html("".join(f'<p class="muted">{gloss.text(note)}</p>' for note in notes))
     fit_warnings.before(table, query, price)
     label = say("session.reserve", questions=query.questions, share=prices.takes(table, price.share))
-    if not fit_warnings.instead_at("session", table, query):
+    if nothing:
+        st.page_link(nav.page("data"), label=say("session.check_first"), query_params={"table": table.name})
+    elif not fit_warnings.instead_at("session", table, query):
         job.ask_button(label, table, query, "session-go", disabled=not price.admissible, place="session")
     st.html(f'<p class="muted">{gloss.text(say("session.kept"))}</p>')
 

@@ -92,6 +92,7 @@ SENTENCES: dict[str, str] = {
     "fit.means.left_out": "those cells are ignored, then the question is asked · takes {share}",
     "fit.means.fitting": "the answer says which part it covers · takes {share}",
     "fit.means.as_it_is": "asked as it is · takes {share}",
+    "fit.means.rows": "asked as it is · takes {share}, and many times that if you say later that people have several rows",
     "fit.means.declared": "free; your question then returns with its price",
     "fit.means.then_unknown": "free; those cells then hold no value",
     "fit.in_part.ways": "The same question without those cells:",

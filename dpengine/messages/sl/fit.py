@@ -92,6 +92,7 @@ SENTENCES: dict[str, str] = {
     "fit.means.left_out": "te celice se izpustijo, nato se vprašanje postavi · porabi {share}",
     "fit.means.fitting": "odgovor pove, za kateri del velja · porabi {share}",
     "fit.means.as_it_is": "vprašanje ostane, kot je · porabi {share}",
+    "fit.means.rows": "vpraša se, kot je · porabi {share}; večkrat toliko, če pozneje poveste, da ima oseba več vrstic",
     "fit.means.declared": "brezplačno; vprašanje se nato vrne s ceno",
     "fit.means.then_unknown": "brezplačno; te celice so potem brez vrednosti",
     "fit.in_part.ways": "Isto vprašanje brez teh celic:",

@@ -42,6 +42,8 @@ SENTENCES: dict[str, str] = {
     "session.step_reused": "Ta korak že vsebuje drugo vprašanje; vprašajte znova kot nov korak.",
     "session.unchecked": "Teh stolpcev, kot so zdaj opisani, ni preveril nihče: {columns}. Preverite jih na strani tabele in vprašajte znova.",
     "session.valueless": "Približno {share} celic stolpca {column} je brez vrednosti, v seji pa bi vsaka štela kot {middle}. Za to povprečje vprašajte na strani Vprašanje: tam so izpuščene. Vprašanje seje ni porabljeno.",
+    "session.padded": "V seji bi vsaka oseba pri stolpcu {column} štela s toliko vrsticami: {rows}, tudi če jih ima manj. Za to povprečje vprašajte na strani Vprašanje ali najprej naredite vrstico na osebo. Vprašanje seje ni porabljeno.",
+    "session.check_first": "Najprej preverite stolpce",
     "session.not_asked_of": "Seja o njih ne odgovarja, dokler jih ne preverite na strani tabele.",
     "session.step_lost": "Ta odgovor se je izgubil, ko je bilo vprašanje že šteto. Ne žreba se znova; postavite naslednje vprašanje.",
     "session.too_many": "Ta poraba pri tej tabeli zadošča za največ {most} {most|vprašanje|vprašanji|vprašanja|vprašanj}: pri več bi bilo enako dobro vsakič reči »polovica«. Vprašajte manj ali porabite več.",

@@ -108,3 +108,20 @@ def test_a_share_says_how_many_have_no_value(waits: dp.Table, key: str) -> None:
 def test_an_average_of_a_session_says_what_a_missing_value_counts_as(waits: dp.Table) -> None:
     session = waits.query("adaptive_session", questions=2, epsilon="3")
     assert "counts as 50" in session.asking({"average": "wait"}).ask.middle_note()
+
+
+def test_a_session_gives_no_average_that_counts_rows_which_people_do_not_have(tmp_path: Path) -> None:
+    """89 was believed where 57 was true: everybody counted with twelve rows."""
+    frame = pd.DataFrame({"who": [f"p{at // 5}" for at in range(5_000)], "minutes": [at % 60 for at in range(5_000)]})
+    table = dp.open_workspace(tmp_path / "own").add_table(
+        "gym",
+        frame,
+        schema=dp.Schema({"minutes": dp.Number(0, 240)}),
+        unit=dp.Unit.column("who", 12),
+        budget=dp.Budget("60", "1e-6"),
+    )
+    table.ask(table.query("fit_checks", columns=["minutes"], epsilon="20"))
+    session = table.open_session(table.query("adaptive_session", questions=2, epsilon="5"), "session")
+    with pytest.raises(dp.AllowanceError) as refused:
+        session.ask({"average": "minutes"}, "one", checked=True)
+    assert refused.value.code == "session.padded" and session.look()[0].asked == 0

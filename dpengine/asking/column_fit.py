@@ -21,7 +21,7 @@ from dpengine.declared.cell_kinds import bars
 from dpengine.declared.conditions import FIT_OP
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
-from dpengine.declared.id_names import surely_numbers_people
+from dpengine.declared.id_names import naming_people, numbering_people, surely_numbers_people
 from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Entry, Ledger
@@ -404,10 +404,13 @@ def _check(paid: _Paid) -> Check | None:
 
 def _sure(query: FitChecks, drawn: Figures) -> dict[str, tuple[int, int, int]]:
     """Ids that repeat. A column that by its name may hold something else, such as yes and no, counts only where it
-    surely has more than a few different values."""
+    surely has more than a few different values; one that its owner named always does."""
     found, counted = query.repeated(drawn), query.different(drawn)
+    guessed = {*numbering_people(found), *naming_people(found)}
     return {
-        name: one for name, one in found.items() if surely_numbers_people(name) or counted[name][1] >= _MORE_THAN_FEW
+        name: one
+        for name, one in found.items()
+        if name not in guessed or surely_numbers_people(name) or counted[name][1] >= _MORE_THAN_FEW
     }
 
 

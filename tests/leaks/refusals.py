@@ -81,6 +81,7 @@ CAUSES: dict[str, Cause] = {
     "unit.missing": lambda b: b.load(f"a\n{b.cell}\n", unit=None),
     "unit.column": lambda b: dp.Unit.column("", 1),
     "unit.each": lambda b: draft.unit(draft.Draft(many="more", who=b.cell)),
+    "unit.whose": lambda b: draft.unit(draft.Draft(many="one", names=["xyz"])),
     "unit.sure": lambda b: draft.unit(draft.Draft(many="one", names=["patient id"])),
     "unit.at_most": lambda b: dp.Unit.column("who", 0),
     "unit.unknown": lambda b: Unit.from_json({"kind": "herd"}),

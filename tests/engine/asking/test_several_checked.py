@@ -125,3 +125,15 @@ def test_a_session_gives_no_average_that_counts_rows_which_people_do_not_have(tm
     with pytest.raises(dp.AllowanceError) as refused:
         session.ask({"average": "minutes"}, "one", checked=True)
     assert refused.value.code == "session.padded" and session.look()[0].asked == 0
+
+
+def test_a_column_that_the_owner_names_is_counted_whatever_it_is_called(tmp_path: Path) -> None:
+    """“Oznaka lastnika” is no name that the rule knows: 361 rows were believed to be people."""
+    frame = pd.DataFrame({"Mark X": [at // 3 for at in range(3_000)], "age": [20 + at % 50 for at in range(3_000)]})
+    workspace, schema = dp.open_workspace(tmp_path / "own"), dp.Schema({"age": dp.Number(0, 110)})
+    given = {"schema": schema, "unit": dp.Unit.rows(), "budget": dp.Budget("1", "1e-6")}
+    table = workspace.add_table("bikes", frame, **given, whose="Mark X")
+    with pytest.raises(ColumnDoubted) as refused:
+        table.ask(table.query("mean", column="age", epsilon="0.1"), checked=True)
+    assert [way.kind for way in refused.value.ways] == ["people", "rows"] and "different Mark X" in str(refused.value)
+    assert workspace.table("bikes").facts.whose == "Mark X", "it is kept"

@@ -23,3 +23,13 @@ def home() -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("Allowance", appauthor=False)
+
+
+def empty() -> bool:
+    """Has that folder never held a workspace? A start leaves no more than `tmp` there."""
+    try:
+        return all(path.name == "tmp" for path in home().iterdir())
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False

@@ -21,6 +21,7 @@ from ui.ledger.ledger_view import now
 from ui.parts import answer_notes, exports, fields, history, tables
 from ui.pictures import camera
 from ui.shell import frame, nav, scroll
+from ui.shell.frame import paragraph
 from ui.shell.state import workspace
 from ui.words import gloss, model_words, prices
 
@@ -67,7 +68,7 @@ def show_cards(table: dp.Table, entry: dp.Entry) -> None:
         st.html(answer.card_words(released, aside=aside))
         good = model_words.measured(released, table.checks()) if released.path is not None else ""
         if good:
-            st.html(f"<p>{escape(good)}</p>")
+            paragraph(good, "")
         if released.query.answer_kind in history.READ_ON:
             answer.read_on(released)
         else:
@@ -166,7 +167,7 @@ def show(table: dp.Table) -> None:
         return
     asked = table.meter().charges
     if not asked:
-        st.html(f"<p>{escape(say('ledger.empty', table=table.name))}</p>")
+        paragraph(say("ledger.empty", table=table.name), "")
         if not table.closed:
             tables.first_look_link(table)
             st.page_link(nav.page("ask"), label=say("ledger.first"), query_params={"table": table.name})
@@ -189,8 +190,7 @@ def show(table: dp.Table) -> None:
                 with column:
                     show_cards(table, entry)
         if pages > 1:
-            rows_words = say("answers.rows", first=first + 1, last=first + len(entries), charges=many)
-            st.html(f'<p class="muted">{escape(rows_words)}</p>')
+            paragraph(say("answers.rows", first=first + 1, last=first + len(entries), charges=many))
 
 
 def _search(table: dp.Table, asked: int) -> list[dp.Entry] | None:
@@ -204,7 +204,7 @@ def _search(table: dp.Table, asked: int) -> list[dp.Entry] | None:
         return None
     found = [entry for entry in table.history(MOST_SEARCHED) if all(word in _text(entry) for word in words)]
     told = say("answers.found", count=len(found)) if found else say("answers.found_none", typed=typed)
-    st.html(f'<p class="muted" role="status">{escape(told)}</p>')
+    paragraph(told, role="status")
     return found
 
 

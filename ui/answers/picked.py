@@ -26,6 +26,7 @@ from dpengine.released.compare import (
 )
 from ui.parts import answer_notes
 from ui.pictures import many
+from ui.shell.frame import hint, paragraph
 from ui.shell.state import held, workspace
 from ui.words.figures import printed, rounded, rounded_range
 from ui.words.markup import unmarked
@@ -235,7 +236,7 @@ def _show(table: dp.Table) -> None:
         words, actions = st.container(), st.container(horizontal=True)
         with words:
             if len(named) < FEWEST:
-                st.html(f'<p class="lead">{escape(say("answers.one_more"))}</p>')
+                paragraph(say("answers.one_more"), "lead")
             else:
                 _compared(named, question, table, actions)
         actions.button(say("answers.clear"), key="compare-clear", on_click=clear)
@@ -245,7 +246,7 @@ def _compared(named: list[Named], question: str, table: dp.Table, actions: Delta
     try:
         comparison = compare([figure.figure for figure in named])
     except dp.AllowanceError as error:
-        st.html(f'<p class="warn" role="status">{escape(str(error))}</p>')
+        hint(str(error))
         return
     if not question:  # whole questions, which begin alike
         names, question = shortened([figure.name for figure in named])

@@ -26,6 +26,7 @@ from ui.ask import density
 from ui.parts import answer_notes, exports, fields, history
 from ui.pictures import charts, many, svg
 from ui.shell import nav, scroll
+from ui.shell.frame import paragraph
 from ui.shell.state import workspace
 from ui.words import gloss
 from ui.words.figures import cut, figure, limits, pictured, printed_range, rounded
@@ -155,7 +156,7 @@ def show_curve(answer: dp.Answer, key: str) -> None:
         short = answer.receipt["charge"]["hash"][:8]
         synthetic = exports.column_csv(query, answer.value)
         exports.offer(say("curve.csv"), synthetic, f"synthetic-{short}.csv", f"column-{key}")
-        st.html(f'<p class="muted">{escape(say("curve.free"))}</p>')
+        paragraph(say("curve.free"))
 
 
 def draw_curve(query: dp.Query, value: dict[str, Any], interval: Any, key: str, smooth: bool) -> None:
@@ -236,7 +237,7 @@ def show_groups(answer: dp.Answer, alt: str, key: str) -> None:
             charts.ranges(*shown, behind)
         _beyond_legend(answer)
         if words := many.none_words(answer, none):
-            st.html(f'<p class="muted none">{escape(words)}</p>')
+            paragraph(words, "muted none")
         return
     _grid(answer, key)
 
@@ -263,8 +264,7 @@ def _beyond_legend(answer: dp.Answer) -> None:
     if not beyond_drawn(answer):
         return
     bars = isinstance(answer.value, dict) and from_zero(answer.query)
-    words = say("sample.legend_bars", people=answer.query.facts.about) if bars else say("sample.legend")
-    st.html(f'<p class="muted">{escape(words)}</p>')
+    paragraph(say("sample.legend_bars", people=answer.query.facts.about) if bars else say("sample.legend"))
 
 
 def faint_names(answer: dp.Answer) -> set[str]:
@@ -294,7 +294,7 @@ def _shown_labels(answer: dp.Answer, key: str, sortable: bool) -> list[str]:
     gone, names = [label for label in labels if label in leftovers], query.shown()
     note = say("group.hidden", names="; ".join(names.get(label, label) for label in gone))
     note = note if len(gone) <= _NAMED else say("group.hidden_many", many=len(gone))
-    st.html(f'<p class="muted">{escape(note)}</p>')
+    paragraph(note)
     return [label for label in labels if label not in leftovers]
 
 
@@ -428,13 +428,13 @@ def read_on(answer: dp.Answer) -> None:
 
 def picture(answer: dp.Answer, key: str) -> None:
     if answer.value == {} or speechless(answer):
-        st.html(f'<p class="lead">{escape(answer.query.card.plain)}</p>')
+        paragraph(answer.query.card.plain, "lead")
     else:
         _PICTURES.get(answer.query.answer_kind, _charted)(answer, key)
 
 
 def _named(answer: dp.Answer, key: str) -> None:
-    st.html(f'<p class="lead">{escape(released_words(answer))}</p>')
+    paragraph(released_words(answer), "lead")
 
 
 def _curve(answer: dp.Answer, key: str) -> None:
@@ -450,7 +450,7 @@ def _charted(answer: dp.Answer, key: str) -> None:
         show_groups(answer, bars_alt(answer), key)
         figures(answer, key)
     elif isinstance(answer.value, str):  # a day
-        st.html(f'<p class="lead">{escape(range_words(answer))}</p>')
+        paragraph(range_words(answer), "lead")
     else:
         alt = f"{headline(answer)}. {range_words(answer)}"
         value, interval = cut(answer.query, answer.value, answer.interval)

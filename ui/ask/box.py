@@ -18,6 +18,7 @@ from dpengine.reading import reader
 from dpengine.reading.reader import LONGEST, Meaning
 from ui.ask import form
 from ui.shell import nav, scroll
+from ui.shell.frame import hint
 from ui.words.markup import unmarked
 
 _FIELD = "box-field"
@@ -100,7 +101,7 @@ def _undo(table: dp.Table) -> None:
 def _understood(readings: list[Meaning], refusal: str) -> list[Meaning]:
     """Says what was read and what was not understood; returns the other readings."""
     if refusal:
-        st.html(f'<p class="warn" role="status">{escape(refusal)}</p>')
+        hint(refusal)
         return []
     used: Meaning = st.session_state[_USED]
     note = f'<p class="muted" role="status">{escape(say("box.read", sentence=used.sentence))}</p>'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from dpengine.released import curves
 from ui.parts import exports, fields
 from ui.pictures import charts
 from ui.pictures.sketch import Sketch
+from ui.shell.frame import paragraph
 from ui.shell.style import palette
 from ui.words.markup import unmarked
 from ui.words.phrases import density_reach, density_top, density_unit
@@ -41,7 +41,7 @@ def pickers(table: dp.Table, given: dict[str, Any], turn: str) -> dict[str, Any]
     asked = given.get("bandwidth")
     known = dict(zip(now, asked if isinstance(asked, list) else [asked] * len(now), strict=False))
     with st.expander(say("form.density.more"), expanded=asked is not None):
-        st.html(f'<p class="muted">{escape(say("param.bandwidth.help"))}</p>')
+        paragraph(say("param.bandwidth.help"))
         typed = []
         for name in columns:
             usual = plain(float(table.schema.number(name).diameter / USUAL_WIDTH))
@@ -81,7 +81,7 @@ def picture(answer: dp.Answer, key: str) -> None:
     kept = curves.cut_off(query, value) if clip else None
     if kept is not None:
         draw(query, kept, None, f"chart-{key}-clipped", shares=True)
-        st.html(f'<p class="muted">{escape(say("density.clipped"))}</p>')
+        paragraph(say("density.clipped"))
     else:
         draw(query, curves.heights(query, value), answer.interval, f"chart-{key}")
     _sample(query, answer, key)
@@ -97,7 +97,7 @@ def draw(query: Density, heights: Floats, interval: Any, key: str, shares: bool 
     facts |= {"height": to_figures(float(shown.max()), 3), "alpha": two_figures(density_reach(query)[0])}
     if len(query.columns) == 2:
         alt = say("density.map_alt", **facts)
-        st.html(f'<p class="muted">{escape(unit)}</p>')  # a colour bar's own title is cut off on a phone
+        paragraph(unit)  # a colour bar's own title is cut off on a phone
         _map(grids, shown, query.columns, alt, key)
         return
     outer, inner = _bands(query, interval, shown, factor)
@@ -138,9 +138,9 @@ def _map(grids: list[list[float]], heights: Floats, columns: tuple[str, ...], al
 
 def _sample(query: Density, answer: dp.Answer, key: str) -> None:
     with st.expander(say("density.sample")):
-        st.html(f'<p class="muted">{escape(say("density.sample_lead"))}</p>')
+        paragraph(say("density.sample_lead"))
         if curves.cut_off(query, answer.value) is None:
-            st.html(f'<p class="muted">{escape(say("density.sample_none"))}</p>')
+            paragraph(say("density.sample_none"))
             return
         label, most = say("density.sample_count"), curves.MOST_VALUES
         count = st.number_input(label, 1, most, USUAL_SAMPLE, key=f"sample-{key}", width=220)

@@ -17,6 +17,7 @@ from dpengine.messages import say
 from ui.ask import preview
 from ui.parts import answer_notes, job
 from ui.shell import frame, nav, scroll
+from ui.shell.frame import hint, paragraph
 from ui.shell.state import may, workspace
 from ui.words import prices
 from ui.words.markup import unmarked
@@ -46,9 +47,9 @@ def before(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     if price.check is not None:
         given, share = price.check.parameters(), prices.takes(table, price.check_share)
         names = given["columns"] or given["ids"]
-        st.html(f'<p class="muted">{escape(say("fit.before", columns=names, share=share))}</p>')
+        paragraph(say("fit.before", columns=names, share=share))
     elif table.doubts(query) is None and (found := answer_notes.fits_of_table(table.name).doubts(query)):
-        st.html(f'<p class="warn" role="status">{escape(" ".join(found))}</p>')
+        hint(" ".join(found))
 
 
 def refused(table: dp.Table, asked: dp.Job | None) -> dp.ColumnDoubted | None:
@@ -120,7 +121,7 @@ def in_part(table: dp.Table, answer: dp.Answer) -> None:
     names = [name for name in table.schema.columns if name in answer.query.about() and name not in spared]
     ways = [way for name in names for way in ways_in_part(known.of(name, table.schema[name]), table.schema)]
     if ways and may("revise", table.name):
-        st.html(f"<p>{escape(say('fit.in_part.ways'))}</p>")
+        paragraph(say("fit.in_part.ways"), "")
         for place, way in enumerate(ways):
             _way(table, way, answer.query, f"part-{place}")
 
@@ -145,7 +146,7 @@ def _way(
                 where = {"change": "1", "open": way.column} if declared else {"protect": way.column}
                 st.page_link(nav.page("data"), label=label, query_params={"table": table.name} | where | back)
                 if back and declared:
-                    st.html(f'<p class="muted">{escape(say("fit.means.declared"))}</p>')
+                    paragraph(say("fit.means.declared"))
             return
         if (asked := way.query or query) is None or stepwise:
             return
@@ -161,8 +162,7 @@ def _way(
         else:
             shut = not seen.admissible
             job.ask_button(label, table, best, key, shut, kind, place, checked=checked, anyway=checked)
-        means = say(f"fit.means.{_MEANS[way.kind]}", share=prices.takes(table, seen.share))
-        st.html(f'<p class="muted">{escape(means)}</p>')
+        paragraph(say(f"fit.means.{_MEANS[way.kind]}", share=prices.takes(table, seen.share)))
 
 
 def _mend(table: dp.Table, schema: dp.Schema, query: dp.Query, request: str, place: str) -> None:
@@ -181,4 +181,4 @@ def _others(table: dp.Table, refused: dp.ColumnDoubted) -> None:
     notes = [say("fit.others_fit", columns=len(good))] if good else []
     notes += [fit.words() for fit in fits if fit.column not in refused.columns and (fit.doubted or fit.in_part)]
     if notes:
-        st.html(f'<p class="muted">{escape(" ".join(notes))}</p>')
+        paragraph(" ".join(notes))

@@ -30,6 +30,7 @@ from ui.parts import answer_notes, job
 from ui.parts.history import address_of, receipt_link, when
 from ui.pictures import many
 from ui.shell import nav, scroll
+from ui.shell.frame import paragraph
 from ui.shell.state import workspace
 from ui.words import prices
 from ui.words.markup import unmarked
@@ -112,7 +113,7 @@ def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
         notes += [say("looks.why.averaged"), narrower]
     notes += [_better(table, answer, bool(notes))]
     if words := " ".join(filter(None, notes)):
-        st.html(f'<p class="muted">{escape(words)}</p>')
+        paragraph(words)
 
 
 def _better(table: dp.Table, answer: dp.Answer, beside: bool) -> str:
@@ -168,8 +169,7 @@ def typical_note(table: dp.Table, answer: dp.Answer) -> None:
     kind = answer.query.typical
     if not kind:
         return
-    note = " ".join((say("typical.told"), _looked(table, answer.query))).strip()
-    st.html(f'<p class="muted" role="note">{escape(note)}</p>')
+    paragraph(" ".join((say("typical.told"), _looked(table, answer.query))).strip(), role="note")
     if table.closed:
         return
     given = answer.query.parameters()
@@ -215,7 +215,7 @@ def show(
     found in the ledger, not asked on this visit; the page says so."""
     with slot:
         if owned:
-            st.html(f'<p class="muted" role="status">{escape(say("ask.owned"))}</p>')
+            paragraph(say("ask.owned"), role="status")
         if _another(answer, form):
             if st.session_state.get(_FOLDED) != answer.request_id:  # the page got shorter: keep the sentence in view
                 st.session_state[_FOLDED] = answer.request_id

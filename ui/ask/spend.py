@@ -23,6 +23,7 @@ from dpengine.planning.suggestions import Lever, without_codes
 from ui.ask import fit_warnings, preview
 from ui.parts import answer_notes, fields
 from ui.shell import nav
+from ui.shell.frame import hint, paragraph
 from ui.shell.state import held, may
 from ui.words import gloss, prices
 from ui.words.markup import unmarked
@@ -46,7 +47,7 @@ def show_levers(table: dp.Table, query: dp.Query) -> None:
             where = {"table": table.name, "change": "1", "open": query.answer_column} | preview.back(table, query)
             st.page_link(nav.page("data"), label=words, query_params=where)
         else:
-            st.html(f'<p class="muted">{escape(text)}</p>')
+            paragraph(text)
 
 
 def after_codes(table: dp.Table, query: dp.Query) -> None:
@@ -191,7 +192,7 @@ def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -
         except (dp.AllowanceError, ValueError):
             now = options[0]
     if table.meter().unused < LITTLE:
-        st.html(f'<p class="warn" role="status">{escape(say("spend.almost_nothing"))}</p>')
+        hint(say("spend.almost_nothing"))
         return str(now)
     title, ends = escape(say("spend.title")), escape(say("spend.ends"))
     st.html(f'<div class="exact"><h2>{title}</h2><span class="muted">{ends}</span></div>')
@@ -274,7 +275,7 @@ def describe(
         st.html(whose)
     if answered is not None:
         if answered.query.mostly_noise(answered.value, answered.interval):
-            st.html(f'<p class="warn">{escape(say("spend.noise_answered"))}</p>')
+            paragraph(say("spend.noise_answered"), "warn")
             show_levers(table, query)
     elif not price.useful:
         st.html(f'<p class="warn">{gloss.text(_noise(price, table, least(1)))}</p>')
@@ -287,7 +288,7 @@ def describe(
             with st.expander(unmarked(f"{note} {say('spend.helps')}")):
                 show_levers(table, query)
         else:
-            st.html(f'<p class="muted">{escape(note)}</p>')
+            paragraph(note)
 
 
 def noise_words(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:

@@ -32,6 +32,7 @@ from ui.board.board_figures import Bar, Card, Picked
 from ui.parts import answer_notes, exports
 from ui.pictures import camera, charts, many, named_bars
 from ui.shell import nav, scroll
+from ui.shell.frame import paragraph, section_head
 from ui.shell.state import held, workspace
 from ui.words import prices
 from ui.words.figures import bare, rounded
@@ -41,7 +42,7 @@ from ui.words.markup import first_names, html_table, unmarked
 
 
 def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
-    st.html(f"<h2>{escape(say('board_page.full'))}</h2>")
+    section_head(say("board_page.full"))
     now = st.query_params.get("of", "")
     turn = now if now in look.columns else ""
     column = _selectbox("board_page.column", ["", *look.columns], turn, "of", f"board-of-{turn}", width=320)
@@ -49,10 +50,10 @@ def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
         return
     if sets := column in look.query.items:
         if picked.by:
-            st.html(f'<p class="muted">{escape(say("board_page.sets_everyone"))}</p>')
+            paragraph(say("board_page.sets_everyone"))
         picked = Picked(shares=picked.shares)
     if (note := board_figures.note_of(look, str(column), picked)) in ("untold", "large"):
-        st.html(f'<p class="warn">{escape(say(f"board_page.{note}"))}</p>')
+        paragraph(say(f"board_page.{note}"), "warn")
         return
     bars = board_figures.bars_of(look, str(column), picked)
     short = found.receipt["charge"]["hash"][:8]
@@ -66,7 +67,7 @@ def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
     with st.container(key="card-board-full"), camera.takes(f"first-look-{short}", source):
         charts.bars(values, ranges or None, title, alt, "board-full", [bar.name for bar in bars if bar.faint])
     if not ranges:
-        st.html(f'<p class="warn">{escape(say("board_page.estimated"))}</p>')
+        paragraph(say("board_page.estimated"), "warn")
     with st.expander(say("answer.figures")):
         page = [bars[int(at)] for at in many.page(map(str, range(len(bars))), "board-figures")]
         st.html(_table(page, picked.shares) + answers.not_adding())
@@ -227,8 +228,7 @@ def held_back(tried: HeldBack) -> str:
 
 def two(tried: HeldBack | None) -> None:
     """Warn that pictures of two groups are estimates: the three columns were not bought together."""
-    warning = say("board_page.two_estimated") + (f" {held_back(tried)}" if tried is not None else "")
-    st.html(f'<p class="warn">{escape(warning)}</p>')
+    paragraph(say("board_page.two_estimated") + (f" {held_back(tried)}" if tried is not None else ""), "warn")
 
 
 def show_price(table: dp.Table, look: Look, by: str) -> None:
@@ -236,21 +236,19 @@ def show_price(table: dp.Table, look: Look, by: str) -> None:
     warning = say("board_page.not_bought", column=by)
     if (tried := look.held_back) is not None:
         warning += " " + held_back(tried)
-    st.html(f'<p class="warn">{escape(warning)}</p>')
+    paragraph(warning, "warn")
     _pairs(table, look, by)
 
 
 def some(table: dp.Table, look: Look, by: str, called: str, known: Sequence[str]) -> None:
     """Some columns were not bought with this one: they have no picture."""
-    note = say("board_page.some_bought", column=by, group=called, others=list(known))
-    st.html(f'<p role="status">{escape(note)}</p>')
+    paragraph(say("board_page.some_bought", column=by, group=called, others=list(known)), "", role="status")
     _pairs(table, look, by)
 
 
 def alone(table: dp.Table, look: Look, picked: Picked, called: str, others: Sequence[str]) -> None:
     """Nothing was bought about this group: offer single questions about the `others`, then all pairs."""
-    note = say("board_page.nothing_bought", column=picked.by, group=called)
-    st.html(f'<p role="status">{escape(note)}</p>')
+    paragraph(say("board_page.nothing_bought", column=picked.by, group=called), "", role="status")
     if table.closed:
         return
     asked = (look_groups.one_question(look, column, picked.by, picked.group) for column in others)
@@ -334,7 +332,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     if scarce:
         names = first_names([card.column for card in scarce], MOST_NAMED)
         with st.expander(say("board_page.scarce", columns=len(scarce), names=unmarked(names))):
-            st.html(f'<p class="muted">{escape(say("board_page.scarce_means"))}</p>')
+            paragraph(say("board_page.scarce_means"))
             _grid(look, scarce, picked)
     show_pairs(table, found, look)
     show_matrix(table, found, look)
@@ -455,7 +453,7 @@ def _whom(table: dp.Table, found: dp.Answer, look: Look, picked: Picked, cards: 
         if picked.also:
             groups = {"column": picked.by, "group": _called(look, picked.by, picked.group), "also": picked.also}
             words = say("board_page.showing_two", **groups, second=_called(look, picked.also, picked.second))
-    st.html(f'<p class="muted" role="status">{escape(words)}</p>')
+    paragraph(words, role="status")
     if picked.also and "estimated" in notes:
         two(board_figures.tried(found, look, picked))
     elif "estimated" in notes:
@@ -493,7 +491,7 @@ def _draw(look: Look, card: Card, picked: Picked) -> None:
         if card.shown:
             _bars(card, key, pick, own)
         if card.below:
-            st.html(f'<p class="muted aside">{escape(card.below)}</p>')
+            paragraph(card.below, "muted aside")
 
 
 def _bars(card: Card, key: str, pick: Callable[[str], None] | None, marked: str) -> None:

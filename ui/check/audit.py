@@ -29,10 +29,11 @@ from dpengine.declared.unit import RELATIONS
 from dpengine.mechanisms.publish.of_rows import OfRows, way_key
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
-from ui.parts import exports, fields, job
+from ui.parts import exports, fields
 from ui.pictures import charts
 from ui.pictures.sketch import Sketch
 from ui.shell import frame, nav
+from ui.shell.frame import hint, paragraph, section_head
 from ui.shell.language import address
 from ui.shell.style import palette
 from ui.words import gloss
@@ -433,7 +434,7 @@ DELTAS = ("0", "1e-6", "0.01", "0.1")
 
 
 def show_own_column(table: dp.Table, epsilon: str) -> None:
-    st.html(f'<h2>{escape(say("check.own"))}</h2><p class="muted">{escape(say("check.own_lead"))}</p>')
+    section_head(say("check.own"), say("check.own_lead"))
     frame.pick_table(table, "check", here=True)
     left, right = st.columns([1, 1])
     with left:
@@ -445,7 +446,7 @@ def show_own_column(table: dp.Table, epsilon: str) -> None:
     try:
         query = table.query(way_key(table.schema, [name]), columns=[name], epsilon=epsilon, delta=delta)
     except dp.AllowanceError as refusal:
-        job.hint(str(refusal))
+        hint(str(refusal))
         return
     assert isinstance(query, OfRows)
     audited = audited_column(query, name)
@@ -492,10 +493,10 @@ def show(table: dp.Table) -> None:
         example = example_of(given)
         st.html(tables_html(example))
     with st.container(key="card-audit-built"):
-        st.html(f"<h2>{escape(say('check.built'))}</h2>")
+        section_head(say("check.built"))
         checked(example, "")
     with st.container(key="card-audit-broken"):
-        st.html(f'<h2>{escape(say("check.broken"))}</h2><p class="muted">{escape(say("check.broken_lead"))}</p>')
+        section_head(say("check.broken"), say("check.broken_lead"))
         given = given | {"twin": _twin(example, given)}
         checked(example, given["twin"])
     with st.container(key="card-audit-own"):
@@ -589,7 +590,7 @@ def checked(example: Example, twin: str) -> None:
         if kept.many < MOST:
             st.button(say("check.more_draws"), key=f"{key}-more", on_click=wish, args=(kept,))
         else:
-            st.html(f'<p class="muted">{escape(say("check.enough"))}</p>')
+            paragraph(say("check.enough"))
     with st.expander(say("check.details")):
         lines = details(example, ready, twin)
         st.html("".join(f"<p>{gloss.text(line)}</p>" for line in lines))
@@ -613,7 +614,7 @@ def _picture(example: Example, ready: Prepared, kept: Drawn, words: str, key: st
     few = len(view.cells) <= FEW
     read = say("check.read.drawn" if not view.known else "check.read.bars" if few else "check.read.lines")
     beyond = ready.loss is not None and ready.loss > claim.epsilon
-    st.html(f'<p class="muted">{escape(read + (" " + say("check.read.beyond") if beyond else ""))}</p>')
+    paragraph(read + (" " + say("check.read.beyond") if beyond else ""))
 
 
 def _gauge(ready: Prepared, kept: Drawn, twin: str) -> str:

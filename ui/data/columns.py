@@ -80,7 +80,7 @@ def choose_values(card: Card, at: str) -> None:
     """Usual lists on the left, the values on the right."""
     if card.brought:
         summary = say("data.list.brought", values=len(card.brought), source=card.source, first=card.brought[:SHOWN])
-        st.html(f"<p>{escape(summary)}</p>")
+        paragraph(summary, "")
         card.public = st.checkbox(say("data.list.public"), key=kept(f"{at}-public-{card.uploads}", card.public))
         st.button(say("data.list.drop"), key=f"{at}-drop", on_click=_drop, args=(card,))
         _beside_values(card, at)
@@ -470,7 +470,7 @@ def untouched(draft: Draft, name: str) -> bool:
 def left_out(draft: Draft, names: list[str]) -> None:
     """Each with its three likely readings, one tap away, and a card for any other."""
     with st.container(key="lines-out", gap=None):
-        st.html(f'<p class="muted">{escape(say("data.cards.left_out"))}</p>')
+        paragraph(say("data.cards.left_out"))
         for name in names:
             key, place = at(draft, name), draft.names.index(name)
             with st.container(key=f"out-{place}", horizontal=True, vertical_alignment="center", gap="small"):
@@ -759,8 +759,7 @@ def _written(draft: Draft) -> None:
     if draft.path is None or is_typed(draft.path) or draft.dialect.separator == ",":
         return
     with st.container(horizontal=True, vertical_alignment="center", key="lines-written"):
-        note = say("data.cards.written", example=numbers_like(numbers_of(draft.dialect)))
-        st.html(f'<p class="muted">{escape(note)}</p>', width="content")
+        paragraph(say("data.cards.written", example=numbers_like(numbers_of(draft.dialect))), width="content")
         if st.button(say("data.cards.otherwise"), key=f"{draft.mark}-otherwise", type="tertiary"):
             draft.go("names")
             st.rerun()

@@ -42,7 +42,7 @@ from ui.data.wizard import (
 )
 from ui.parts import fields
 from ui.shell import frame, scroll
-from ui.shell.frame import paragraph
+from ui.shell.frame import hint, paragraph
 from ui.shell.incoming import here
 from ui.shell.language import address
 from ui.shell.state import choose_table, may, open_table, table_names, workspace
@@ -119,7 +119,7 @@ def offer_protection(draft: Draft, name: str) -> None:
     with st.container(key="card-protect"):
         title = say("data.protect.offer", table=name, rows=_rows_words(table.facts.unit))
         st.html(f'<h2 class="ask-second" tabindex="-1">{escape(title)}</h2>')
-        st.html(f'<p class="read">{escape(say("data.protect.offer_lead", table=name))}</p>')
+        paragraph(say("data.protect.offer_lead", table=name), "read")
         _price(table, unit, draft.about, name)
 
 
@@ -205,7 +205,7 @@ def rows(draft: Draft) -> None:
             draft.each_own = st.checkbox(asked, key=kept("declare-each-own", draft.each_own))
         elif draft.many == "one" and (likely := presets.id_columns(draft.names) or presets.event_columns(draft.names)):
             code = "data.unit.one_sure" if presets.id_columns(draft.names) else "data.unit.one_coming"
-            st.html(f'<p class="warn" role="status">{escape(say(code, column=likely[0]))}</p>')
+            hint(say(code, column=likely[0]))
         if draft.many == "more":
             _likely(draft)
             label = say("data.unit.who_other" if _offers(draft) else "data.unit.who")
@@ -223,7 +223,7 @@ def rows(draft: Draft) -> None:
             follow = _follow("declare-each-usual", "declare-each", USUAL_EACH)
             draft.each = fields.whole_number(label, MOST_ROWS_EACH, key, placeholder=none, width=420, **follow)
             if draft.each is not None:
-                st.html(f'<p class="warn" role="status">{escape(say("data.unit.each_cut", each=draft.each))}</p>')
+                hint(say("data.unit.each_cut", each=draft.each))
     secret(draft)
     reconsider(draft, lambda: _check_people(draft), "unit.", "data.relation.", "facts.")
     offered = protection_offered(draft)
@@ -349,8 +349,7 @@ def show_shared(draft: Draft) -> None:
         draft.shares = picked or ""
         if draft.shares:
             left = percent_left(workspace().table(draft.shares).meter().unused)
-            note = say("data.shared.chosen", table=draft.shares, left=left)
-            st.html(f'<p class="price" role="status">{escape(note)}</p>')
+            paragraph(say("data.shared.chosen", table=draft.shares, left=left), "price", role="status")
 
 
 def shared_offered(draft: Draft) -> list[str]:
@@ -549,7 +548,7 @@ def _scarce(draft: Draft) -> None:
         if Fraction(epsilon) > given.epsilon:
             many = min(_good(draft, dp.Budget(epsilon, given.delta)), MOST_GOOD)
             advice.append(say("data.care.scarce_looser", care=say(f"data.care.{care}_label"), many=many))
-    st.html(f'<p class="warn" role="status">{escape(" ".join(advice))}</p>')
+    hint(" ".join(advice))
 
 
 def _fewer_rows(draft: Draft, given: dp.Budget, each: int) -> list[str]:

@@ -6,7 +6,6 @@ The choices come from the declared columns; a person types the range of a total.
 from __future__ import annotations
 
 from dataclasses import replace
-from html import escape
 from typing import Any
 
 import streamlit as st
@@ -45,7 +44,7 @@ def show(table: dp.Table) -> None:
         address({"table": task.result.name})
         st.rerun()
     with st.expander(say("data.person.title"), expanded=error is not None):
-        st.html(f'<p class="read">{escape(say("data.person.lead", table=table.name))}</p>')
+        paragraph(say("data.person.lead", table=table.name), "read")
         paragraph(_gain(table), "price")
         offered = _offered(table.schema)
         more: dict[str, Any] = {"placeholder": say("data.person.none"), "format_func": unmarked}

@@ -89,7 +89,7 @@ def _agree(draft: Draft, second: Second) -> None:
     if who is not None:
         columns = [name for name in second.names if name != who]
         facts = {"events": draft.file, "people": second.file, "who": draft.who, "id": who}
-        st.html(f'<p class="read" role="status">{escape(say("data.join.words", **facts))}</p>')
+        paragraph(say("data.join.words", **facts), "read", role="status")
         items = "".join(f"<li>{escape(name)}</li>" for name in columns)
         st.html(f'<ul class="names">{items}</ul>')
     st.button(say("data.join.remove"), key="declare-second-remove", on_click=let_go, args=(draft,))

@@ -129,9 +129,9 @@ def source_names(draft: Draft) -> None:
         items = "".join(f"<li>{kind}</li>" for kind in kinds)
         st.html(f'<p class="muted">{escape(say("data.source.names"))}</p><ul class="names">{items}</ul>')
         stays = draft.source is not None and draft.source.in_place
-        st.html(f"<p>{escape(say('data.source.stays' if stays else 'data.source.read_over'))}</p>")
+        paragraph(say("data.source.stays" if stays else "data.source.read_over"), "")
         if draft.earlier:
-            st.html(f"<p>{escape(say('data.source.earlier', tables=plain(draft.earlier)))}</p>")
+            paragraph(say("data.source.earlier", tables=plain(draft.earlier)), "")
             key = kept("declare-new-people", draft.new_people)
             help_text = say("data.source.new_people_help")
             draft.new_people = st.checkbox(say("data.source.new_people"), key=key, help=help_text)
@@ -169,7 +169,7 @@ def choose_file(draft: Draft) -> None:
         if not (draft.complaint and draft.complaint.code.startswith("source.")):  # shown beside its form
             complain(draft)
         if draft.begun:
-            st.html(f"<p>{escape(say('data.file.ready', file=draft.file))}</p>")
+            paragraph(say("data.file.ready", file=draft.file), "")
             with st.container(horizontal=True):
                 if st.button(say("data.file.go_on"), key="declare-go-on", type="primary"):
                     draft.go("names")

@@ -20,7 +20,7 @@ from ui.data.wizard import PATIENCE, Task, heading, look, problem, start_over, w
 from ui.parts import answer_notes, job, owner, requests, tables
 from ui.people import grants
 from ui.shell import frame, nav
-from ui.shell.frame import paragraph
+from ui.shell.frame import hint, paragraph
 from ui.shell.language import address
 from ui.shell.state import choose_table, current_table, may, open_table, table_names, workspace
 from ui.words import gloss
@@ -79,12 +79,12 @@ def done(draft: Draft) -> None:
         meter = table.meter()
         code = "data.done.joined" if draft.added.there == "done" else "data.source.joined"
         note = say(code, epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
-        st.html(f'<p class="warn" role="status">{escape(note)}</p>')
+        hint(note)
     if not table.closed:
         if table.facts.people is not None and table.facts.unit == dp.Unit.rows():  # else their number is nobody's
-            st.html(f"<p>{escape(say('data.done.rows_people', rows=table.facts.people))}</p>")
+            paragraph(say("data.done.rows_people", rows=table.facts.people), "")
         if table.facts.unit.counted:
-            st.html(f"<p>{escape(say('data.done.rows_each', most=table.facts.unit.counted))}</p>")
+            paragraph(say("data.done.rows_each", most=table.facts.unit.counted), "")
         offers.show_first_questions(table)
         if not draft.added.joined and (note := _enough(table)):
             paragraph(note)

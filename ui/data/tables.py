@@ -20,6 +20,7 @@ from dpengine.storage.samples import SAMPLES
 from ui.data import wizard
 from ui.parts import answer_notes, history, requests, tables
 from ui.shell import frame, nav, workshop_state
+from ui.shell.frame import page_head
 from ui.shell.state import home, may, on_own_computer, open_table, table_labels, workspace
 from ui.words.markup import first_names
 
@@ -30,7 +31,7 @@ _SEARCHED = 20  # charges of a budget that other tables spend too
 
 def show() -> None:
     frame.hide_meter()  # each card has a bar of its own
-    st.html(f'<h1>{escape(say("tables.title"))}</h1><p class="lead">{escape(say("tables.lead"))}</p>')
+    page_head(say("tables.title"), say("tables.lead"))
     labels = table_labels()
     if not workshop_state.on():
         with of_practice(""):

@@ -24,6 +24,7 @@ from ui.data import draft as drafts
 from ui.data.draft import STEPS, Draft
 from ui.parts import fields, job
 from ui.shell import frame, nav, scroll, uploads
+from ui.shell.frame import paragraph
 from ui.shell.incoming import here
 from ui.shell.state import NOBODY, choose_table, may, read_names_of, visitor, workspace
 from ui.words import gloss
@@ -144,7 +145,7 @@ def show(screens: Mapping[str, Callable[[Draft], None]], take_source: Callable[.
     read_names_of("")  # a new table's names are its owner's own
     if not may("add_table"):
         frame.hide_meter()
-        st.html(f'<p class="lead">{escape(say("data.not_you"))}</p>')
+        paragraph(say("data.not_you"), "lead")
         return
     draft = current()
     _take_terms(draft)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-from html import escape
-
-import streamlit as st
 
 from demos import overfitting as demo
 from demos.overfitting import Outcome, points
@@ -18,6 +15,7 @@ from ui.learn.lesson import Given, Lesson, Setting, View, numbers, words
 from ui.parts import exports
 from ui.pictures import charts, picture
 from ui.pictures.picture import Column
+from ui.shell.frame import paragraph
 
 NUMBER = 9
 _LINES = {"exact": ("take", "solid"), "fresh": ("spent", "dash"), "private": ("left", "solid")}
@@ -64,7 +62,7 @@ def _proof(result: Outcome) -> str:
 
 def draw(view: View) -> None:
     result: Outcome = view.data
-    st.html(f'<p class="muted">{escape(say("overfitting.how", questions=result.settings.questions))}</p>')
+    paragraph(say("overfitting.how", questions=result.settings.questions))
     alpha = float(result.noise.alpha)
     lines = []
     for name, (colour, dash) in _LINES.items():

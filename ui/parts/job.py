@@ -20,6 +20,7 @@ from dpengine.ledger.rows import Charge
 from dpengine.messages import say
 from ui.parts import owner, requests
 from ui.shell import frame, nav, scroll
+from ui.shell.frame import hint
 from ui.shell.language import address
 from ui.shell.state import workspace
 from ui.words.markup import html_lines
@@ -204,11 +205,6 @@ def only_covered(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     if sentence is not None:
         refused(sentence)
         st.stop()
-
-
-def hint(sentence: str) -> None:
-    """What the form still needs; nothing was asked yet."""
-    st.html(f'<p class="warn" role="status">{html_lines(sentence)}</p>')
 
 
 def refused(sentence: str, request: str | None = None) -> None:

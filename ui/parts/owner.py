@@ -15,7 +15,7 @@ import dpengine as dp
 from dpengine.core.exact import as_typed, text_of
 from dpengine.messages import say
 from ui.shell import nav
-from ui.shell.frame import show_error, show_success
+from ui.shell.frame import paragraph, show_error, show_success
 from ui.shell.state import workspace
 from ui.words import gloss
 from ui.words.markup import unmarked
@@ -46,7 +46,7 @@ def show(table: dp.Table) -> None:
 
 def closed(table: dp.Table) -> None:
     """On a page that asks: this table is closed."""
-    st.html(f'<p class="lead">{escape(closed_words(table.closed or "seal"))}</p>')
+    paragraph(closed_words(table.closed or "seal"), "lead")
     st.page_link(nav.page("answers"), label=say("owner.earlier"), query_params=nav.to_ledger(table.name))
 
 

@@ -15,6 +15,7 @@ from ui.parts import exports, history
 from ui.people import names
 from ui.people.names import opened
 from ui.shell import frame
+from ui.shell.frame import section_head
 from ui.shell.state import face
 
 MOST = 100
@@ -46,7 +47,7 @@ def _accounts(called: dict[str, str]) -> None:
 
 
 def _acts(called: dict[str, str]) -> None:
-    st.html(f"<h2>{escape(say('accounts.acts'))}</h2>")
+    section_head(say("accounts.acts"))
     names = {"": say("accounts.everybody")} | called
     who = st.selectbox(say("accounts.by"), list(names), 0, names.__getitem__, "accounts-by", width=320)
     before = st.session_state.get("accounts-before")

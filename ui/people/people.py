@@ -18,6 +18,7 @@ from dpengine.storage.people_names import KnownPerson
 from ui.parts import history, requests
 from ui.people import grants, names
 from ui.people.names import opened
+from ui.shell.frame import paragraph, section_head
 from ui.shell.state import face
 
 # --- people who keep apart, for an administrator. An owner has no such form: a refusal would reveal that somebody else
@@ -28,7 +29,7 @@ def show_apart(called: dict[str, str]) -> None:
     tables = [name for name, _ in face().names()]
     if not tables:
         return
-    st.html(f'<h2>{escape(say("apart.title"))}</h2><p class="muted">{escape(say("apart.lead"))}</p>')
+    section_head(say("apart.title"), say("apart.lead"))
     requests.show_feedback("apart")
     for table, people in face().agreements().items():
         members = ", ".join(called.get(member, member[:10]) for member in people)
@@ -56,7 +57,7 @@ MOST = 50  # matches listed
 
 def show_groups(called: dict[str, str]) -> None:
     groups = face().groups()
-    st.html(f'<h2>{escape(say("groups.title"))}</h2><p class="muted">{escape(say("groups.lead"))}</p>')
+    section_head(say("groups.title"), say("groups.lead"))
     requests.show_feedback("groups")
     for name, people in sorted(groups.items()):
         _group(name, people, called)
@@ -87,7 +88,7 @@ def matches(called: dict[str, str]) -> None:
     all_matches = face().matches()
     if not all_matches:
         return
-    st.html(f'<h2>{escape(say("matches.title"))}</h2><p class="muted">{escape(say("matches.lead"))}</p>')
+    section_head(say("matches.title"), say("matches.lead"))
     rows = []
     for match in reversed(all_matches[-MOST:]):
         who = called.get(match.person, match.person[:10])
@@ -155,7 +156,7 @@ def _list(everybody: list[KnownPerson], roles: dict[str, list[Role]]) -> None:
     for known in listed[(page - 1) * PER_PAGE : page * PER_PAGE]:
         _person(known, roles.get(known.id, []))
     if not listed:
-        st.html(f'<p class="muted">{escape(say("people.page.nobody"))}</p>')
+        paragraph(say("people.page.nobody"))
 
 
 def _person(who: KnownPerson, roles: list[Role]) -> None:
@@ -190,7 +191,7 @@ def _hand_over(everybody: list[KnownPerson]) -> None:
     if not tables:
         return
     called = names.labels_of(everybody)
-    st.html(f'<h2>{escape(say("people.hand.title"))}</h2><p class="muted">{escape(say("people.hand.lead"))}</p>')
+    section_head(say("people.hand.title"), say("people.hand.lead"))
     with st.container(key="people-hand", horizontal=True, vertical_alignment="bottom"):
         none = say("grants.choose")
         st.selectbox(say("people.hand.table"), tables, None, key="hand-table", width=260, placeholder=none)

@@ -21,6 +21,7 @@ from dpengine.messages import say
 from dpengine.messages.numbers import day, local
 from ui.pictures import camera, many
 from ui.pictures.sketch import Sketch
+from ui.shell.frame import paragraph
 from ui.shell.style import palette
 from ui.words.figures import rounded
 
@@ -31,7 +32,7 @@ def show(figure: Sketch, alt: str, key: str, words: str = "") -> None:
     config = _CONFIG | camera.settings(figure)
     st.plotly_chart(figure.figure(), config=config, theme=None, alt=alt, key=key)
     if words:
-        st.html(f'<p class="muted">{escape(words)}</p>')
+        paragraph(words)
 
 
 def text(words: str) -> str:

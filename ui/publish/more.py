@@ -10,10 +10,11 @@ import dpengine as dp
 from dpengine.mechanisms import asked_on
 from dpengine.messages import say
 from ui.shell import frame, nav
+from ui.shell.frame import page_head
 
 
 def show(table: dp.Table) -> None:
-    st.html(f'<h1>{escape(say("more.title"))}</h1><p class="lead">{escape(say("more.lead"))}</p>')
+    page_head(say("more.title"), say("more.lead"))
     frame.pick_table(table, "more")
     ways = {name: nav.address(name, table.name) for name in ("publish", "synthetic", "train")}
     if table.schema.of_kind(dp.Number):

@@ -35,6 +35,7 @@ from ui.ask import spend
 from ui.parts import exports, fields, history, job
 from ui.pictures import charts, many
 from ui.shell import frame, nav
+from ui.shell.frame import hint, page_head, paragraph, section_head
 from ui.shell.state import workspace
 from ui.words import prices
 from ui.words.figures import rounded, rounded_range
@@ -266,7 +267,7 @@ def show_result(table: dp.Table, answer: dp.Answer) -> None:
     published = table.published(answer)
     answers.show_heading(table, answer, range_words(answer))
     if not published.whole:
-        st.html(f'<p class="warn" role="status">{escape(str(dp.AllowanceError("publish.changed")))}</p>')
+        hint(str(dp.AllowanceError("publish.changed")))
     else:
         with st.container(key="card-publish-file"):
             _take(answer, published)
@@ -288,7 +289,7 @@ def _take(answer: dp.Answer, published: Published) -> None:
     if any(isinstance(query.row(name), Blur) for name in query.columns):
         cut = st.toggle(say("publish_page.cut"), key="publish-cut", help=say("publish_page.cut_help"))
         if cut:
-            st.html(f'<p class="warn">{escape(say("publish_page.cut_biases"))}</p>')
+            paragraph(say("publish_page.cut_biases"), "warn")
     name = f"published-{short}{'-cut' if cut else ''}"
     with st.container(horizontal=True):
         # Built when the button is clicked: a large table is not written on every run of the page.
@@ -339,7 +340,7 @@ def _result(sha: str, name: str, what: str, extra: str, _published: Published) -
 
 
 def _ask(table: dp.Table, answer: dp.Answer, published: Published) -> None:
-    st.html(f"<h2>{escape(say('publish_page.free'))}</h2><p class='muted'>{escape(say('publish_page.free_why'))}</p>")
+    section_head(say("publish_page.free"), say("publish_page.free_why"))
     columns, sha = list(published.query.columns), answer.value["sha256"]
     offered = [*columns, TOGETHER] if published.crossed else columns
     name = picked("of", offered, _named, say("publish_page.of"))
@@ -362,7 +363,7 @@ def _ask(table: dp.Table, answer: dp.Answer, published: Published) -> None:
             share = _number("share", 1, 99, 50, say("publish_page.share"))
             _percentile(table, _result(sha, name, what, f"{share}/100", published), published, name, share)
     except dp.AllowanceError as refusal:
-        st.html(f'<p class="warn" role="status">{escape(str(refusal))}</p>')
+        hint(str(refusal))
         _coarser(table, published, name)
 
 
@@ -439,8 +440,7 @@ def _counts(each: dict[str, Estimate], published: Published, name: str) -> None:
     if all(fills(estimate.low, estimate.high, 0, rows) for estimate in each.values()):
         _line(say("answer.nothing"), say("publish_page.counts_nothing"))
         return
-    alt = say("publish_page.counts", values=len(each), chance=chance(query.beta))
-    st.html(f'<p class="lead">{escape(alt)}</p>')
+    paragraph(say("publish_page.counts", values=len(each), chance=chance(query.beta)), "lead")
     _drawn(each, rows, name)
 
 
@@ -449,8 +449,7 @@ def _bars(table: dp.Table, each: list[Estimate], published: Published, name: str
         _line(say("answer.nothing"), say("publish_page.bars_nothing"))
         _coarser(table, published, name)
         return
-    alt = say("publish_page.counts", values=len(each), chance=chance(published.query.beta))
-    st.html(f'<p class="lead">{escape(alt)}</p>')
+    paragraph(say("publish_page.counts", values=len(each), chance=chance(published.query.beta)), "lead")
     labels = _labels(published, name, _starts(published, name, bins))
     _drawn(dict(zip(labels, each, strict=True)), published.rows, name)
 
@@ -505,11 +504,11 @@ def _coarser(table: dp.Table, published: Published, name: str) -> None:
     for steps in COARSER:
         coarse = Blur(steps, row.epsilon, row.delta)
         if steps < row.steps and 4 * reach_of(coarse, None, steps // 2, rows, published.query.beta) <= rows:
-            st.html(f'<p class="muted">{escape(say("publish_page.coarser", steps=steps))}</p>')
+            paragraph(say("publish_page.coarser", steps=steps))
             where = link(table.name, published.query, grid=steps)
             st.page_link(nav.page("publish"), label=say("publish_page.coarser_link", steps=steps), query_params=where)
             return
-    st.html(f'<p class="muted">{escape(say("publish_page.spend_more"))}</p>')
+    paragraph(say("publish_page.spend_more"))
 
 
 PLACE = "publish"
@@ -522,7 +521,7 @@ def show(table: dp.Table) -> None:
     if request and job.became(table, request, OfRows, "publish.unknown", _wait, show_result):
         _earlier(table, request)
         return
-    st.html(f"<h1>{escape(say('publish_page.title'))}</h1><p class='lead'>{escape(say('publish_page.lead'))}</p>")
+    page_head(say("publish_page.title"), say("publish_page.lead"))
     job.show_form(table, PLACE, _never(table) or "", _form)
     _earlier(table)
     st.page_link(nav.page("thesis"), label=say("publish_page.thesis"))
@@ -575,12 +574,12 @@ def _form(table: dp.Table) -> None:
         try:
             chosen = build_question(table, given)
         except dp.AllowanceError as error:
-            job.hint(say("publish_page.choose") if not columns else str(error))
+            hint(say("publish_page.choose") if not columns else str(error))
         if chosen is not None:
             _buy(table, chosen.query, given)
         job.show_refusal()
     with right, st.container(key="card-publish-preview"):
-        st.html(f"<h2>{escape(say('publish_page.worth'))}</h2>")
+        section_head(say("publish_page.worth"))
         if chosen is not None:
             show_preview(table, chosen)
 
@@ -607,7 +606,7 @@ def _more(given: dict[str, Any]) -> dict[str, str]:
         label, note = say("param.grid.label"), say("param.grid.help")
         grid = fields.number_field(label, given["grid"], _widget("grid"), help=note, width=220)
         delta = fields.number_field(say("publish_page.delta"), given["delta"], _widget("delta"), width=220)
-        st.html(f'<p class="muted">{escape(say("publish_page.delta_means"))}</p>')
+        paragraph(say("publish_page.delta_means"))
     return {"grid": grid, "delta": delta}
 
 
@@ -619,7 +618,7 @@ def _buy(table: dp.Table, query: OfRows, given: dict[str, Any]) -> None:
     spend.exactly(table, query, PLACE)
     if query.delta * query.facts.about >= 1:
         rows = int(query.delta * query.facts.about)
-        st.html(f'<p class="warn">{escape(say("publish_page.teaching", rows=rows))}</p>')
+        paragraph(say("publish_page.teaching", rows=rows), "warn")
     label = say("publish_page.button", share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "publish-go", disabled=not price.admissible, place="published")
     if price.admissible:

@@ -23,6 +23,7 @@ from ui.ask import fit_warnings, preview, spend, suggestions
 from ui.ask.suggestions import KEEPS, Plan
 from ui.parts import answer_notes, fields, history, job, owner
 from ui.shell import frame, nav
+from ui.shell.frame import hint, paragraph
 from ui.shell.language import address
 from ui.words import gloss, prices
 
@@ -100,12 +101,12 @@ def _results(table: dp.Table, found: PlanRun) -> None:
     total = len(found.rows) + len(refused)
     st.html(f"<h1>{escape(say('plan.done', done=answered, total=total))}</h1>")
     if refused:
-        st.html(f'<p class="lead" role="status">{escape(say("plan.not_asked", count=len(refused)))}</p>')
+        paragraph(say("plan.not_asked", count=len(refused)), "lead", role="status")
     if answered < len(found.rows):
-        st.html(f'<p class="warn" role="status">{escape(say("plan.lost"))}</p>')
+        hint(say("plan.lost"))
     left_out = _unchecked(table, [table.answer_of(entry).query for entry, state in found.rows if state == "done"])
     if left_out:
-        st.html(f'<p class="lead warn" role="status">{escape(left_out)}</p>')
+        paragraph(left_out, "lead warn", role="status")
     with st.container(key="card-plan-results"):
         rows = [*table.checks_of(found.id), *(entry for entry, _ in found.rows)]
         st.html(history.rows_html(table, rows, newest_first=False))
@@ -136,7 +137,7 @@ def show(table: dp.Table) -> None:
         return
     plan = suggestions.current_plan(table)
     if plan.unread:
-        job.hint(say("plan.unreadable"))
+        hint(say("plan.unreadable"))
     if plan.rows:
         _editor(table, plan)
     else:
@@ -167,7 +168,7 @@ def _empty(table: dp.Table) -> None:
     """How to add a question; mentions the suggestions below if there are any."""
     sentences = [say("plan.none", table=table.name, add=say("plan.add"))]
     sentences += [say("plan.none_below")] if table.suggestions() else []
-    st.html(f"<p>{escape(' '.join(sentences))}</p>")
+    paragraph(" ".join(sentences), "")
 
 
 # The plan as it is being put together
@@ -199,7 +200,7 @@ def _as_one(plan: Plan, planner: Planner) -> None:
         rows = ", ".join(str(place + 1) for place in offer.places)
         words = {"rows": rows, "before": percent(offer.before), "after": percent(offer.after)}
         sentence = offer.wish.query.sentence()
-        st.html(f"<p>{escape(say('plan.as_one', sentence=sentence, **words))}</p>")
+        paragraph(say("plan.as_one", sentence=sentence, **words), "")
         label, note, changed = say("plan.as_one_do"), say("plan.as_one_help"), offer.applied(plan.wishes)
         st.button(label, key="plan-as-one", help=note, on_click=plan.replace_wishes, args=(changed,))
 
@@ -259,11 +260,11 @@ def _total(
         given = [check.parameters() for check in checks]
         names = [name for part in given for name in (*part["columns"], *part.get("ids", []))]
         takes = prices.takes(table, sum((line.share for line in whole.lines[: len(checks)]), Fraction(0)))
-        st.html(f'<p class="muted">{escape(say("fit.before", columns=names, share=takes))}</p>')
+        paragraph(say("fit.before", columns=names, share=takes))
     if left_out := _unchecked(table, list(priced.queries), checks):
-        st.html(f'<p class="warn" role="status">{escape(left_out)}</p>')
+        hint(left_out)
     if not whole.fits and priced.fits:
-        st.html(f'<p class="warn" role="status">{escape(say("fit.both"))}</p>')
+        hint(say("fit.both"))
     elif priced.fits:
         words = say("plan.fits_kept" if plan.keep else "plan.fits", keep=percent(plan.share), **shares)
         st.html(f'<p class="lead">{gloss.text(words)}</p>')

@@ -33,6 +33,7 @@ from ui.ask import fit_warnings
 from ui.ask.spend import least_share_html
 from ui.parts import answer_notes, conditions, exports, fields, job, owner
 from ui.shell import frame, nav
+from ui.shell.frame import hint, paragraph
 from ui.shell.language import address
 from ui.shell.state import workspace
 from ui.words import gloss, prices
@@ -192,7 +193,7 @@ def show_running(table: dp.Table, session: Session) -> None:
     job.show_refusal()
     if over:
         lead = "session.protected" if withdrawn else "session.stopped_lead" if ended else "session.finished_lead"
-        st.html(f'<p class="lead">{escape(say(lead))}</p>')
+        paragraph(say(lead), "lead")
     elif table.closed:
         owner.closed(table)
     else:
@@ -222,7 +223,7 @@ def _meters(session: Session, state: State, ended: bool, withdrawn: bool) -> Non
 def _waiting(session: Session, step: str) -> None:
     if session.job(step).over:
         st.rerun()
-    st.html(f'<p class="muted" role="status">{escape(say("job.waiting"))}</p>')
+    paragraph(say("job.waiting"), role="status")
 
 
 # The next question
@@ -235,7 +236,7 @@ def _builder(table: dp.Table, session: Session) -> None:
         try:
             query = session.query.asking(ask)
         except dp.AllowanceError as complaint:
-            job.hint(str(complaint))
+            hint(str(complaint))
         if query is not None:
             words = f"{query.sentence()}. {query.promise().words()}"
             st.html(f'<p class="muted">{escape(words)}</p>{answer_notes.cut_note(query)}')
@@ -253,7 +254,7 @@ def _known(table: dp.Table, query: AdaptiveSession) -> None:
     """What a bought first look says about it, before a question is spent."""
     known = table.already_known(query)
     if known is not None:
-        st.html(f'<p role="status">{escape(known_words(query, known))}</p>')
+        paragraph(known_words(query, known), "", role="status")
         where = {"table": table.name, "look": known.request}
         st.page_link(nav.page("board"), label=say("session.known_open"), query_params=where)
 
@@ -300,7 +301,7 @@ def _answers(table: dp.Table, steps: list[Taken], state: State, over: bool) -> N
     title = say("session.answers_all" if over else "session.answers")
     st.html(f"<h2>{escape(title)}</h2>{html}")
     if state.asked > len(steps):
-        st.html(f'<p class="muted">{escape(say("session.newest", newest=len(steps)))}</p>')
+        paragraph(say("session.newest", newest=len(steps)))
 
 
 def _taken_html(table: dp.Table, taken: Taken) -> str:
@@ -324,14 +325,13 @@ def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps:
     if steps:
         outward = any(step.population is not None for step in steps)
         code = "session.all_at_once" if outward else "session.all_at_once_table"
-        all_at_once = say(code, questions=state.questions, chance=chance(session.query.beta))
-        st.html(f'<p class="muted">{escape(all_at_once)}</p>')
+        paragraph(say(code, questions=state.questions, chance=chance(session.query.beta)))
         name = f"session-{session.entry.charge.hash[:8]}.jsonl"
         exports.offer(say("session.download"), lambda: _lines(session), name, "session-download")
     if not over and not table.closed:
         with st.expander(say("session.end_title")):
             taken = prices.took(table, session.entry)
-            st.html(f'<p class="muted">{escape(say("session.end_lead", left=state.left, share=taken))}</p>')
+            paragraph(say("session.end_lead", left=state.left, share=taken))
             st.button(say("session.end"), key="session-end", on_click=session.end)
     if over:
         with st.container(horizontal=True):
@@ -392,7 +392,7 @@ def show(table: dp.Table) -> None:
         if isinstance(found, AdaptiveSession):
             _worth(table, found, part, least_share_html(share, lambda: _opens(table, questions)))
         else:
-            job.hint(str(found))
+            hint(str(found))
     job.show_refusal()
 
 
@@ -450,7 +450,7 @@ def _remember(table: dp.Table, given: dict[str, str]) -> None:
 def _size(table: dp.Table, given: dict[str, str]) -> tuple[int, str]:
     label, note = say("param.questions.label"), say("param.questions.help")
     questions = int(st.number_input(label, 1, MOST_QUESTIONS, int(given["k"]), key="session-k", width=200, help=note))
-    st.html(f'<p class="muted">{escape(say("session.ends"))}</p>')
+    paragraph(say("session.ends"))
     try:  # the check's share of what is left: a session buys it first
         check = table.check_part(table.session_for(questions, table.meter().unused / 2))
     except dp.AllowanceError:  # half of what is left buys none

@@ -37,6 +37,7 @@ from ui.board import board_figures, board_state
 from ui.parts import answer_notes, fields, history, job
 from ui.pictures import charts
 from ui.shell import frame, nav
+from ui.shell.frame import paragraph, section_head
 from ui.shell.state import workspace
 from ui.train import train_result
 from ui.words import gloss, model_words, prices
@@ -184,10 +185,10 @@ def show_preview(query: OfGradients, offers: dict[str, OfGradients | dp.Allowanc
     setting, now = query.setting, float(query.epsilon)
     with st.expander(say("train_page.figures")):
         st.html(_noises_html(query, offers))
-        st.html(f"<h2>{escape(say('train_page.against_steps'))}</h2>")
+        section_head(say("train_page.against_steps"))
         _draw(query, excess.along_steps(setting, sorted({*STEPS, query.steps})), float(query.steps), "steps")
         st.html(steps_html(query, delta))
-        st.html(f"<h2>{escape(say('train_page.against_epsilon'))}</h2>")
+        section_head(say("train_page.against_epsilon"))
         _draw(query, excess.along_epsilon(setting, [now * times for times in SPENDS]), now, "epsilon")
         st.html(_figures_html(query))
 
@@ -303,11 +304,11 @@ def buy_counts(table: dp.Table, query: Overview, target: str, worth: Any, least:
     takes = say("shapes_page.takes", share=prices.takes(table, price.share), columns=len(query.names))
     with worth:
         board_state.counted_as(query)
-        st.html(f'<p class="muted">{escape(takes)}</p>')
+        paragraph(takes)
         if least:
             st.html(least)
         if (moved := training.reach_of_effect(query, target, query.most // 10)) >= NOISE:
-            st.html(f'<p class="warn">{escape(say("shapes_page.noise", points=_points(min(moved, 1.0))))}</p>')
+            paragraph(say("shapes_page.noise", points=_points(min(moved, 1.0))), "warn")
     label = say("shapes_page.button", share=prices.takes(table, price.share))
     if fit_warnings.instead_at(SHAPES, table, query):
         return
@@ -354,7 +355,7 @@ def free(table: dp.Table, given: dict[str, Any]) -> None:
         return
     with st.container(key="card-train-free"):
         lead = say("shapes_page.free_lead", target=given["target"])
-        st.html(f"<h2>{escape(say('shapes_page.free'))}</h2><p class='muted'>{escape(lead)}</p>")
+        section_head(say("shapes_page.free"), lead)
         for look_answer, features in looks:
             label = say("shapes_page.free_open", sentence=look_answer.sentence, when=history.when(look_answer.at))
             model = given["target"], given["positive"], features
@@ -393,10 +394,10 @@ def _wait(request: str) -> None:
         words = say("train_page.working", done=asked.done, total=asked.total) if asked.total > 1 else say("job.waiting")
         st.progress(min(asked.done / max(asked.total, 1), 1.0), words)
         if st.session_state.get(stopping):
-            st.html(f'<p role="status">{escape(say("train_page.stopping"))}</p>')
+            paragraph(say("train_page.stopping"), "", role="status")
         else:
             st.button(say("train_page.cancel"), key="train-cancel", on_click=_stop, args=(request, stopping))
-        st.html(f'<p class="muted">{escape(say("train_page.cancel_means"))}</p>')
+        paragraph(say("train_page.cancel_means"))
 
 
 def _stop(request: str, stopping: str) -> None:
@@ -444,13 +445,13 @@ def _form(table: dp.Table) -> None:
             worth.html(f'<p class="warn" role="status">{escape(str(query or say("train_page.choose")))}</p>')
         job.show_refusal()
     with right, st.container(key="card-train-preview"):
-        st.html(f"<h2>{escape(say('train_page.worth'))}</h2>")
+        section_head(say("train_page.worth"))
         if isinstance(query, Overview):
             preview_counts(query, given["target"])
         elif isinstance(query, OfGradients):
             show_preview(query, offers, table.budget.rule.delta)
         else:
-            st.html(f'<p class="muted">{escape(say("train_page.worth_none"))}</p>')
+            paragraph(say("train_page.worth_none"))
 
 
 def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
@@ -473,8 +474,7 @@ def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
         kept = kept or first(table, target)
     features = train_result.choose_features(others, kept, widget(f"features-{target}"))
     if left_out := [name for name in table.schema.columns if name != target and name not in others]:
-        note = say("train_page.left_out", columns=left_out, most=MOST_WIDE)
-        st.html(f'<p class="muted">{escape(note)}</p>')
+        paragraph(say("train_page.left_out", columns=left_out, most=MOST_WIDE))
     return {"target": target, "positive": positive, "features": features}
 
 
@@ -487,7 +487,7 @@ def _kind(table: dp.Table, given: dict[str, Any]) -> str:
     now = given["kind"] if given["kind"] in ways else ways[0]
     with st.expander(say("shapes_page.ways"), expanded=now != ways[0]):
         if best:
-            st.html(f'<p class="muted">{escape(say("shapes_page.ways_lead"))}</p>')
+            paragraph(say("shapes_page.ways_lead"))
         titles = {key: dp.catalogue[key].card.title if key else say("shapes_page.title") for key in ways}
         more: Any = {"key": widget("kind"), "format_func": titles.__getitem__, "required": True}
         picked = st.segmented_control(say("train_page.kind"), ways, default=now, **more)
@@ -531,7 +531,7 @@ def _share(table: dp.Table, given: dict[str, Any], usual: Callable[[dp.Table, di
     label, now = say("train_page.share"), given["share"] or usual(table, given)
     words = {share: say("session.share_of", share=share) for share in SHARES}
     share = st.select_slider(label, SHARES, now, key=widget("share"), format_func=words.__getitem__)
-    st.html(f'<p class="muted">{escape(say("session.ends"))}</p>')
+    paragraph(say("session.ends"))
     return share
 
 
@@ -557,7 +557,7 @@ def _more(given: dict[str, Any], key: str) -> dict[str, str]:
     named = {"iterate": question.usual_iterate, "region": question.usual_region}
     usual = {name: say("train_page.usual", what=say(f"train_page.{name}.{value}")) for name, value in named.items()}
     with st.expander(say("train_page.more"), expanded=any(given[name] for name in MORE)):
-        st.html(f'<p class="muted">{escape(say("train_page.more_lead"))}</p>')
+        paragraph(say("train_page.more_lead"))
         choices = (("calibration", CALIBRATIONS), ("region", question.regions), ("iterate", ITERATES))
         chosen = {name: _choice(name, options, given[name], usual.get(name, "")) for name, options in choices}
         for place, name in zip(st.columns(3), ("steps", "rate", "epsilon"), strict=True):

@@ -44,6 +44,7 @@ from ui.parts import answer_notes, exports, fields, history, job
 from ui.pictures import charts, named_bars
 from ui.pictures.named_bars import NamedBar
 from ui.shell import frame, nav, workshop_state
+from ui.shell.frame import hint, paragraph, section_head
 from ui.shell.incoming import here
 from ui.shell.language import day_format
 from ui.shell.state import workspace
@@ -103,7 +104,7 @@ PLACE = "train-check"
 
 
 def show_check(table: dp.Table, model: Model) -> None:
-    st.html(f"<h2>{escape(say('train_page.check'))}</h2>")
+    section_head(say("train_page.check"))
     request = st.query_params.get("checked")
     asked = workspace().job(request) if request else None
     if asked is not None and not asked.over:
@@ -117,7 +118,7 @@ def show_check(table: dp.Table, model: Model) -> None:
     before = [check for check in table.checks() if isinstance(check.query, OfModel) and check.query.model == model]
     now = next((check for check in before if check.request_id == request), before[0] if before else None)
     if now is None:
-        st.html(f'<p class="muted">{escape(say("train_page.check_lead"))}</p>')
+        paragraph(say("train_page.check_lead"))
     else:
         _show_check(table, now)
     if table.closed:
@@ -145,7 +146,7 @@ def _form(table: dp.Table, model: Model) -> None:
         spend.start_from(table, spend.opens_at(opening), PLACE)
         query = at(spend.choose(table, at, PLACE))
     except dp.AllowanceError as error:  # the table was declared anew since then
-        job.hint(str(error))
+        hint(str(error))
         return
     price = table.preview(query, checked=True)
     html = f"<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"
@@ -203,7 +204,7 @@ def _curve(answer: dp.Answer, query: OfModel) -> None:
         drawn.append((middle, added + answer.value[label]))
         band.append((added + answer.interval[label][0], added + answer.interval[label][1]))
     if not drawn:
-        st.html(f'<p class="muted">{escape(say("train_page.curve_none"))}</p>')
+        paragraph(say("train_page.curve_none"))
         return
     alone = drawn[0] if len(drawn) == 1 else None  # a line of one point is drawn as a dot
     lines = [charts.Line(say("train_page.curve_is"), drawn, alone, "left", band=tuple(band))]
@@ -213,7 +214,7 @@ def _curve(answer: dp.Answer, query: OfModel) -> None:
     alt = "; ".join(f"{bare(x)}: {rounded(y, *ends)}" for (x, y), ends in zip(drawn, band, strict=True))
     code = "train_page.curve_lead" if query.calibrated else "train_page.curve_lead_score"
     lead = say(code, chance=chance(query.beta), known=len(drawn), parts=query.parts)
-    st.html(f"<h3>{escape(say('train_page.curve'))}</h3><p class='muted'>{escape(lead)}</p>")
+    section_head(say("train_page.curve"), lead, level="h3")
     unit = "%" if layout.listed else layout.target
     axes = say("train_page.axis.said", unit=unit), say("train_page.axis.is", unit=unit)
     if not query.calibrated:
@@ -247,7 +248,7 @@ def show_file(table: dp.Table, answer: dp.Answer, model: Shapes | Model) -> None
 def _file(table: dp.Table, answer: dp.Answer, model: Shapes | Model) -> None:
     column = named(model)
     lead = say("score_file.lead", column=column, columns=_needed(model))
-    st.html(f"<h2>{escape(say('score_file.title'))}</h2><p class='muted'>{escape(lead)}</p>")
+    section_head(say("score_file.title"), lead)
     label, key = say("score_file.file"), f"score-file-{answer.request_id}"
     given = here.picker(label, key=key, max_upload_size=MOST_BYTES // 2**20)
     if given is None:
@@ -331,15 +332,15 @@ def _typed(cell: str | float | None) -> str | float | None:
 
 def _show_files(done: Done | str, answer: dp.Answer) -> None:
     if isinstance(done, str):
-        st.html(f'<p class="warn" role="status">{escape(done)}</p>')
+        hint(done)
         return
     message = say("score_file.done", rows=len(done.rows))
     message += " " + say("score_file.without", rows=done.without) if done.without else ""
-    st.html(f'<p role="status">{escape(message)}</p>')
+    paragraph(message, "", role="status")
     name = f"predicted-{answer.receipt['charge']['hash'][:8]}"
     files = {"csv": ("score_file.csv", partial(as_text, done)), "xlsx": ("score_file.sheet", partial(in_sheet, done))}
     exports.offer_all(name, "score", files)
-    st.html(f'<p class="muted">{escape(say("score_file.kept"))}</p>')
+    paragraph(say("score_file.kept"))
 
 
 def offer_model(content: str, script: str, hashed: str) -> None:
@@ -360,10 +361,10 @@ _LEAVE = ("shapes", "with", "target", "positive", "features", "checked")
 def show_shapes(table: dp.Table, answer: dp.Answer) -> None:
     look = board_figures.look_of(answer)
     took = prices.took(table, workspace().ledger.find(answer.request_id))
-    st.html(f"<p class='lead'>{escape(say('shapes_page.lead', share=took))}</p>")
+    paragraph(say("shapes_page.lead", share=took), "lead")
     model = _chosen(look)
     if model is None:
-        st.html(f'<p class="warn" role="status">{escape(say("shapes_page.none"))}</p>')
+        hint(say("shapes_page.none"))
     else:
         _show_quality(answer, model)
         _pictures(answer, model)
@@ -471,7 +472,7 @@ def _grid(model: Shapes, shown: dict[str, list[NamedBar]], widest: float) -> Non
     for start in range(0, len(names), ACROSS):
         for place, name in zip(st.columns(ACROSS, gap="medium"), names[start : start + ACROSS], strict=False):
             with place, st.container(key=f"card-shape-{model.look.place(name)}"):
-                st.html(f"<h2>{escape(called(name))}</h2>")
+                section_head(called(name))
                 values = "; ".join(f"{bar.name} {bar.label}" for bar in shown[name])
                 alt = say("shapes_page.alt", column=name, told=values)
                 named_bars.show(shown[name], (-widest, widest), alt, f"shape-{model.look.place(name)}")
@@ -499,7 +500,7 @@ def signed(value: float) -> str:
 
 
 def _shape_figures(answer: dp.Answer, model: Shapes) -> None:
-    st.html(f"<h2>{escape(say('train_page.card.title'))}</h2>")
+    section_head(say("train_page.card.title"))
     names = ("column", "value", "adds", *(["band"] if model.measured_pairs else []))
     head = "".join(f"<th>{escape(say(f'shapes_page.figure.{name}'))}</th>" for name in names)
     rows = ""
@@ -518,7 +519,7 @@ def _shape_figures(answer: dp.Answer, model: Shapes) -> None:
 
 
 def _try_shapes(answer: dp.Answer, model: Shapes) -> None:
-    st.html(f"<h2>{escape(say('train_page.try'))}</h2><p class='muted'>{escape(say('train_page.try_lead'))}</p>")
+    section_head(say("train_page.try"), say("train_page.try_lead"))
     kept = typed(st.query_params.get("with"))
     answered = st.container()
     schema, values = model.look.query.facts.schema, {}
@@ -550,7 +551,7 @@ def would(model: Shapes, prediction: float) -> str:
 
 def _take_shapes(table: dp.Table, answer: dp.Answer, model: Shapes) -> None:
     hashed = answer.receipt["charge"]["hash"]
-    st.html(f"<h2>{escape(say('train_page.take'))}</h2><p class='muted'>{escape(say('shapes_page.take_lead'))}</p>")
+    section_head(say("train_page.take"), say("shapes_page.take_lead"))
     about = {"model": model.as_json(), "sentence": answer.sentence, "charge": hashed}
     content = json.dumps(about, ensure_ascii=False, indent=1)
     with st.container(horizontal=True):
@@ -800,7 +801,7 @@ def _goal(query: Any) -> dict[str, Any]:
 
 
 def _try(table: dp.Table, answer: dp.Answer, model: Model) -> None:
-    st.html(f"<h2>{escape(say('train_page.try'))}</h2><p class='muted'>{escape(say('train_page.try_lead'))}</p>")
+    section_head(say("train_page.try"), say("train_page.try_lead"))
     kept = typed(st.query_params.get("with"))
     values = {
         name: model_field(name, column, kept.get(name), f"train-with-{answer.request_id}-{name}")
@@ -819,10 +820,10 @@ def _try(table: dp.Table, answer: dp.Answer, model: Model) -> None:
     else:
         message = say("train_page.would_list", share=percent(prediction), yes=list(query.positive), target=query.target)
     message = message.replace(" %", "\u00a0%")
-    st.html(f'<p class="together" role="status">{escape(message)}</p>')
+    paragraph(message, "together", role="status")
     goal = model.layout.goal
     if isinstance(goal, dp.Number) and not goal.lower <= prediction <= goal.upper:
-        st.html(f'<p class="muted">{escape(say("train_page.outside", low=goal.lower, high=goal.upper))}</p>')
+        paragraph(say("train_page.outside", low=goal.lower, high=goal.upper))
 
 
 # --- how it got there -------------------------------------------------------------------------------------------------
@@ -843,7 +844,7 @@ def _path(answer: dp.Answer, query: OfGradients) -> None:
     ]
     lead = say("train_page.path_lead")
     lead += " " + say("train_page.path_some", shown=len(lines)) if len(moves) > len(lines) else ""
-    st.html(f"<h2>{escape(say('train_page.path'))}</h2><p class='muted'>{escape(lead)}</p>")
+    section_head(say("train_page.path"), lead)
     step, weight, alt = (say(f"train_page.{code}") for code in ("axis.step", "axis.weight", "alt.path"))
     charts.curves(lines, step, weight, alt, "train-path", even=True)
 
@@ -853,11 +854,11 @@ def _path(answer: dp.Answer, query: OfGradients) -> None:
 
 def _take(table: dp.Table, answer: dp.Answer, model: Model) -> None:
     hashed = answer.receipt["charge"]["hash"]
-    st.html(f"<h2>{escape(say('train_page.take'))}</h2><p class='muted'>{escape(say('train_page.take_lead'))}</p>")
+    section_head(say("train_page.take"), say("train_page.take_lead"))
     with st.container(horizontal=True):
         script = linear_script(model, answer.sentence, hashed, table.dialect)
         offer_model(model_json(answer, model), script, hashed)
-    st.html(f'<p class="muted">{escape(say("train_page.may"))}</p>')
+    paragraph(say("train_page.may"))
 
 
 def model_json(answer: dp.Answer, model: Model) -> str:

@@ -25,8 +25,9 @@ from dpengine.planning import whatif
 from dpengine.planning import whatif as asked
 from dpengine.planning.whatif_pictures import picture
 from ui.ask import form, preview
-from ui.parts import fields, job
+from ui.parts import fields
 from ui.shell import frame, nav
+from ui.shell.frame import hint, paragraph
 from ui.shell.state import choose_table, open_table, table_labels, table_names
 from ui.whatif import closer, pictures
 from ui.whatif import settings as kept
@@ -47,7 +48,7 @@ def show(table: dp.Table) -> None:
         st.html(f'{_STYLE}<h1>{title}</h1><p class="lead">{lead}</p>')
         _presets()
         with st.popover(say("whatif.link"), key="whatif-link-open"):
-            st.html(f"<p>{escape(say('whatif.link_keeps'))}</p>")
+            paragraph(say("whatif.link_keeps"), "")
             st.code(str(st.context.url or ""), language=None, wrap_lines=True)
     before = kept.state(table)
     given = _question(table, before)
@@ -67,11 +68,11 @@ def show(table: dp.Table) -> None:
         with column, st.container(key=f"card-side-{name}"):
             _sliders(table, name, given)
             if name in refused:
-                job.hint(refused[name])
+                hint(refused[name])
                 continue
             both = [*drawn.values()] if same else [drawn[name]]
             pictures.show(name, drawn[name], pictures.span(both), _axis(sides[name], drawn[name].kind))
-            st.html(f'<p class="muted made-up">{escape(pictures.said(drawn[name]))}</p>')
+            paragraph(pictures.said(drawn[name]), "muted made-up")
             _cautions(sides[name])
             terms = {"epsilon": settings[name]["e"], "delta": settings[name]["d"]}
             st.page_link(nav.page("data"), label=say("whatif.adopt"), query_params=terms, help=say("whatif.adopt_help"))
@@ -176,7 +177,7 @@ def noun(key: str) -> str:
 def _presets() -> None:
     """Published allowances, each with its source. One becomes setting B."""
     with st.popover(say("whatif.presets"), key="whatif-presets"):
-        st.html(f'<p class="muted">{escape(say("whatif.presets_lead"))}</p>')
+        paragraph(say("whatif.presets_lead"))
         for preset in PRESETS:
             values = {"e2": preset.epsilon, "d2": preset.delta}
             values |= {"n2": preset.people} if preset.people else {}
@@ -289,7 +290,7 @@ def _compared(given: dict[str, str], sides: closer.Sides) -> dict[str, str]:
         own = {say("whatif.row.question"): lambda side: noun(side.query.card.key)} | own
     with st.container(key="card-compare"):
         if len(sides) == 2:
-            st.html(f'<p class="finding" role="status">{escape(_difference(sides["A"], sides["B"]))}</p>')
+            paragraph(_difference(sides["A"], sides["B"]), "finding", role="status")
         st.html(_rows(own, sides))
         given = given | {"x": _accepted(given, first)}
         wish = _wish(given, first)
@@ -429,7 +430,7 @@ def _more(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
     """Every number by hand, the sizes that the question needs, how sure, and who is protected."""
     with st.expander(say("whatif.more")):
         if refused := st.session_state[STATE].pop("refused", ""):
-            job.hint(refused)
+            hint(refused)
         for side, end in SIDES.items():
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 for short in SLIDERS:

@@ -12,6 +12,12 @@ def html_lines(text: str) -> str:
     return escape(text).replace("\n", "<br>")
 
 
+def p(text: str, kind: str = "", role: str = "") -> str:
+    """A paragraph of plain text."""
+    marks = (f' class="{kind}"' if kind else "") + (f' role="{role}"' if role else "")
+    return f"<p{marks}>{escape(text)}</p>"
+
+
 def first_names(names: Sequence[str], most: int) -> str:
     """The first few names, and a mark that there are more."""
     return ", ".join(called(name) for name in names[:most]) + (", …" if len(names) > most else "")

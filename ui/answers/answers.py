@@ -23,20 +23,12 @@ from ui.pictures import camera
 from ui.shell import frame, nav, scroll
 from ui.shell.frame import paragraph
 from ui.shell.state import workspace
+from ui.shell.style import sheet
 from ui.words import gloss, model_words, prices
 
 # --- the whole account to print or download. Files are written when clicked.
 
 File = tuple[str, str, Callable[[], str | bytes]]  # its title, name and writer
-
-
-def show_downloads(table: dp.Table) -> None:
-    with st.container(key="take-away", width="content"), st.popover(say("answers.take_away")):
-        if st.button(say("answers.print"), key="answers-print"):
-            scroll.print_page()
-        st.button(say("answers.take.word"), key="answers-word", on_click=nav.view, args=(table.name, WORD))
-        for what, name, write in files(table):
-            exports.offer(say(f"answers.take.{what}"), write, name, f"answers-{what}")
 
 
 def files(table: dp.Table) -> list[File]:
@@ -114,9 +106,7 @@ def show_glance(table: dp.Table, entries: list[dp.Entry]) -> None:
     if len(entries) < FEWEST:
         return
     lines = "".join(_line(table, entry) for entry in entries)
-    st.html(
-        f'{_GLANCE_STYLE}<h2>{escape(say("answers.glance", many=len(entries)))}</h2><ul class="glance">{lines}</ul>'
-    )
+    st.html(f'<h2>{escape(say("answers.glance", many=len(entries)))}</h2><ul class="glance">{lines}</ul>')
 
 
 def _line(table: dp.Table, entry: dp.Entry) -> str:
@@ -127,23 +117,6 @@ def _line(table: dp.Table, entry: dp.Entry) -> str:
         f'<li><a href="{history.answer_link(charge)}" target="_self">{escape(sentence)}</a>'
         f"<b>{escape(history.outcome(entry))}{answer_notes.fit_in_short_html(entry)}</b><span>{escape(took)}</span></li>"
     )
-
-
-_GLANCE_STYLE = """<style>
-[data-testid="stHtml"] ul.glance { list-style: none; margin: 0 0 1rem 0; padding: 0;
-  border-top: 1px solid var(--line); }
-[data-testid="stHtml"] ul.glance li { display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 4fr) auto;
-  gap: 0 1.2rem; align-items: baseline; margin: 0; padding: 0.3rem 0; border-bottom: 1px solid var(--line); }
-ul.glance a, ul.glance b { overflow-wrap: anywhere; }
-ul.glance b { font-weight: 600; }
-ul.glance em { display: block; font-style: normal; font-weight: 400; color: var(--take); }
-ul.glance span { color: var(--take); white-space: nowrap; }
-@media (max-width: 640px) {
-  [data-testid="stHtml"] ul.glance li { grid-template-columns: minmax(0, 1fr) auto; }
-  [data-testid="stHtml"] ul.glance a { grid-column: 1 / -1; display: inline-flex;
-    align-items: center; min-height: 44px; }
-}
-</style>"""
 
 
 PER_PAGE = 8
@@ -234,28 +207,16 @@ def _title(table: dp.Table, view: str, shown: str) -> None:
         both, turned = (LIST, LEDGER), (table.name, view)
         fields.choose("answers.view", both, view, f"answers-view-{view}", on_change=_turn, args=turned)
         if view == LIST and table.meter().charges:
-            show_downloads(table)
+            with st.container(key="take-away", width="content"), st.popover(say("answers.take_away")):
+                if st.button(say("answers.print"), key="answers-print"):
+                    scroll.print_page()
+                st.button(say("answers.take.word"), key="answers-word", on_click=nav.view, args=(table.name, WORD))
+                for what, name, write in files(table):
+                    exports.offer(say(f"answers.take.{what}"), write, name, f"answers-{what}")
 
 
 def _turn(table: str, view: str) -> None:
     nav.view(table, LEDGER if view == LIST else "")
 
 
-_STYLE = """<style>
-[class*="st-key-card-answer"] .headline { font-size: 1.55rem; line-height: 1.25; }
-[class*="st-key-card-answer"] .headline-note { font-size: 1.25rem; line-height: 1.35; }
-[class*="st-key-card-answer"] .headline.long { font-size: 1.25rem; line-height: 1.35; }
-.took { color: var(--take); white-space: nowrap; }
-table.plain.compared { max-width: 44rem; }
-.st-key-card-compare { border-color: var(--left) !important; }
-.st-key-card-compare .headline { font-size: 1.75rem; }
-.st-key-card-compare .fit { margin-top: 0.8rem; }
-@media print {
-  [data-testid="stHeader"], .st-key-head, .st-key-take-away, .st-key-compare-clear, .see, [data-testid="stPopover"],
-  [data-testid="stExpander"], [data-testid="stSelectbox"], [data-testid="stButtonGroup"], .modebar-container,
-  [data-testid="stMultiSelect"] { display: none !important; }
-  [data-testid="stApp"], [data-testid="stMain"], [data-testid="stAppViewContainer"] { position: static !important;
-    overflow: visible !important; height: auto !important; }
-  [class*="st-key-card"] { break-inside: avoid; }
-}
-</style>"""
+_STYLE = sheet("answers/answers")

@@ -19,6 +19,7 @@ from dpengine.released.years import AcrossTables
 from ui.answers.picked import printed_figure
 from ui.shell.frame import hint, paragraph
 from ui.shell.state import open_table, workspace
+from ui.shell.style import sheet
 
 
 def show(table: dp.Table) -> None:
@@ -90,11 +91,4 @@ def _picture(pair: AcrossTables) -> str:
     return f'<div class="year-ranges" aria-hidden="true">{lines}</div>'
 
 
-_STYLE = """<style>
-.year-ranges { width: 13rem; max-width: 100%; padding: 0.25rem 0.4rem; }
-.year-ranges span { display: block; position: relative; height: 0.8rem; }
-.year-ranges i { position: absolute; top: 0.3rem; height: 0.2rem; background: var(--muted); }
-.year-ranges b { position: absolute; top: 0.1rem; width: 0.6rem; height: 0.6rem; margin-left: -0.3rem;
-  border-radius: 50%; background: var(--muted); }
-.year-ranges .this i, .year-ranges .this b { background: var(--left); }
-</style>"""
+_STYLE = sheet("answers/years")

@@ -84,7 +84,18 @@ def picture(answer: dp.Answer, key: str) -> None:
         paragraph(say("density.clipped"))
     else:
         draw(query, curves.heights(query, value), answer.interval, f"chart-{key}")
-    _sample(query, answer, key)
+    with st.expander(say("density.sample")):
+        paragraph(say("density.sample_lead"))
+        if curves.cut_off(query, answer.value) is None:
+            paragraph(say("density.sample_none"))
+            return
+        label, most = say("density.sample_count"), curves.MOST_VALUES
+        count = st.number_input(label, 1, most, USUAL_SAMPLE, key=f"sample-{key}", width=220)
+
+        def write() -> str:
+            return exports.as_csv(query.columns, curves.sample(query, answer.value, int(count)))
+
+        exports.offer(say("density.sample_get"), write, "made-up.csv", f"sample-get-{key}")
 
 
 def draw(query: Density, heights: Floats, interval: Any, key: str, shares: bool = False) -> None:
@@ -134,18 +145,3 @@ def _map(grids: list[list[float]], heights: Floats, columns: tuple[str, ...], al
         form = charts._figures((grids[place][0], grids[place][-1]))
         update(title={"text": charts.text(columns[place])}, tickformat=form, showline=True, ticks="outside", nticks=7)
     charts.show(figure, alt, key)
-
-
-def _sample(query: Density, answer: dp.Answer, key: str) -> None:
-    with st.expander(say("density.sample")):
-        paragraph(say("density.sample_lead"))
-        if curves.cut_off(query, answer.value) is None:
-            paragraph(say("density.sample_none"))
-            return
-        label, most = say("density.sample_count"), curves.MOST_VALUES
-        count = st.number_input(label, 1, most, USUAL_SAMPLE, key=f"sample-{key}", width=220)
-
-        def write() -> str:
-            return exports.as_csv(query.columns, curves.sample(query, answer.value, int(count)))
-
-        exports.offer(say("density.sample_get"), write, "made-up.csv", f"sample-get-{key}")

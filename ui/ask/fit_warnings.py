@@ -104,7 +104,13 @@ def show(
         real = [WayOut("real", way.column, query=query, code=way.code) for way in codes]  # it is a value here
         for number, way in enumerate([*refused.ways, *real]):
             _way(table, way, query, f"{key}{number}", number == 0, place)
-        _others(table, refused)
+        # The check's results for the other columns.
+        fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
+        good = [fit for fit in fits if fit.checked and fit.fits and fit.column not in refused.columns]
+        notes = [say("fit.others_fit", columns=len(good))] if good else []
+        notes += [fit.words() for fit in fits if fit.column not in refused.columns and (fit.doubted or fit.in_part)]
+        if notes:
+            paragraph(" ".join(notes))
     scroll.arrived(request or None)
 
 
@@ -172,13 +178,3 @@ def _mend(table: dp.Table, schema: dp.Schema, query: dp.Query, request: str, pla
         job.submit(anew, anew.query(query.card.key, **query.parameters()), request, place)
     except dp.AllowanceError as refusal:
         st.session_state["refusal"] = str(refusal)
-
-
-def _others(table: dp.Table, refused: dp.ColumnDoubted) -> None:
-    """The check's results for the other columns."""
-    fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
-    good = [fit for fit in fits if fit.checked and fit.fits and fit.column not in refused.columns]
-    notes = [say("fit.others_fit", columns=len(good))] if good else []
-    notes += [fit.words() for fit in fits if fit.column not in refused.columns and (fit.doubted or fit.in_part)]
-    if notes:
-        paragraph(" ".join(notes))

@@ -34,6 +34,7 @@ from ui.pictures import camera, charts, many, named_bars
 from ui.shell import nav, scroll
 from ui.shell.frame import paragraph, section_head
 from ui.shell.state import held, workspace
+from ui.shell.style import sheet
 from ui.words import prices
 from ui.words.figures import bare, rounded
 from ui.words.markup import first_names, html_table, unmarked
@@ -323,7 +324,9 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     cards = board_figures.cards(found, look, picked)
     _whom(table, found, look, picked, cards)
     cards = tuple(card for card in cards if card.note != "untold")  # one message covers them all
-    cards, scarce = _apart(cards, picked)
+    # The cards, and apart from them those that show little, unless all do.
+    telling = tuple(card for card in cards if picked.by or not card.scarce)
+    cards, scarce = (telling, tuple(card for card in cards if card not in telling)) if telling else (cards, ())
     pages = -(-len(cards) // PER_PAGE)
     slot = st.container()
     page = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
@@ -343,12 +346,6 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     board_state.counted_as(found.query)
     answers.receipt(found, "board")
     st.button(say("board_page.another"), key="board-another", on_click=_leave)
-
-
-def _apart(cards: tuple[Card, ...], picked: Picked) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
-    """The cards, and apart from them those that show little, unless all do."""
-    telling = tuple(card for card in cards if picked.by or not card.scarce)
-    return (telling, tuple(card for card in cards if card not in telling)) if telling else (cards, ())
 
 
 def _leave() -> None:
@@ -513,17 +510,4 @@ def alt(card: Card) -> str:
     return f"{card.column}: {bars}"
 
 
-_STYLE = """<style>
-h3.board { font-family: var(--serif); font-size: 1.15rem; margin: 0; overflow-wrap: anywhere; }
-p.aside { font-size: .85rem; margin: 0; min-height: 1.2em; }
-p.aside.estimated { color: var(--take); }
-[class*="st-key-card-board-"] [data-testid="stVerticalBlock"] { gap: .3rem; }
-table.pairs td, table.pairs th { padding: .45rem .8rem .45rem 0; }
-.state { border-radius: 1rem; padding: .1rem .6rem; white-space: nowrap; font-size: .85rem; }
-.state.clear { background: var(--left-soft); color: var(--left); }
-.state.perhaps { background: var(--line); }
-.state.unknown { background: var(--take-soft); }
-table.matrix td { text-align: center; min-width: 2rem; padding: .1rem; }
-table.matrix td .state { display: inline-block; min-width: 1.6rem; padding: 0 .3rem; text-decoration: none; }
-table.matrix th { font-weight: 400; }
-</style>"""
+_STYLE = sheet("board/board")

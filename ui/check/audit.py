@@ -35,7 +35,7 @@ from ui.pictures.sketch import Sketch
 from ui.shell import frame, nav
 from ui.shell.frame import hint, paragraph, section_head
 from ui.shell.language import address
-from ui.shell.style import palette
+from ui.shell.style import palette, sheet
 from ui.words import gloss
 
 # --- the choices on the audit page, kept in the address, and the draws, kept in the session
@@ -638,34 +638,4 @@ def _csv(ready: Prepared, kept: Drawn) -> str:
     return exports.as_csv([say("check.csv.answer"), *columns], zip(labels(ready.view), *exact, *shares, strict=True))
 
 
-_STYLE = """<style>
-.found { font-family: var(--serif); font-size: 1.3rem; line-height: 1.4; max-width: 54rem; color: var(--ink);
-  margin: 0.3rem 0 0.5rem 0 !important; }
-.found b { font-weight: 600; }
-.pair { display: grid; grid-template-columns: 1fr 1fr; gap: 0.5rem 2.5rem; margin-bottom: 0.6rem; }
-.pair caption { text-align: left; font-family: var(--serif); font-weight: 600; font-size: 1.15rem; color: var(--ink); }
-.pair table.plain th, .pair table.plain td { padding: 0.25rem 0.6rem 0.25rem 0.4rem; color: var(--muted);
-  font-weight: 400; }
-.pair table.plain tr.ana th, .pair table.plain tr.ana td { background: var(--take-soft); color: var(--ink);
-  font-weight: 600; }
-.pair table.plain tr.gone td { font-style: italic; font-weight: 400; }
-.gauge { position: relative; height: 18px; border-radius: 9px; overflow: hidden; max-width: 54rem;
-  margin: 0.8rem 0 0.5rem 0; border: 1px solid var(--line);
-  background: repeating-linear-gradient(45deg, var(--take-soft) 0 6px, var(--card) 6px 12px); }
-.gauge span, .gauge i { position: absolute; display: block; top: 0; height: 100%; left: 0; }
-.gauge .promised { background: var(--left-soft); }
-.gauge .proven { top: 5px; height: 6px; border-radius: 0 3px 3px 0; }
-.gauge .proven.fine { background: var(--left); }
-.gauge .proven.over { background: var(--refuse); }
-.gauge i.limit { width: 3px; background: var(--left); margin-left: -3px; }
-.gauge i.exact { width: 3px; background: var(--ink); margin-left: -3px; }
-[data-testid="stHtml"] .gauge-words { list-style: none; padding: 0; margin: 0 0 0.6rem 0; }
-[data-testid="stHtml"] .gauge-words li { margin: 0 0 0.1rem 0; padding-left: 1.6rem; position: relative; }
-.gauge-words li::before { content: ""; position: absolute; left: 0; top: 0.35rem; width: 1rem; height: 0.8rem;
-  border-radius: 2px; }
-.gauge-words li.promised::before { background: var(--left-soft); border-right: 3px solid var(--left); }
-.gauge-words li.exact::before { background: var(--ink); width: 3px; left: 0.5rem; }
-.gauge-words li.fine::before, .gauge-words li.over::before { top: 0.6rem; height: 6px; background: var(--left); }
-.gauge-words li.over::before { background: var(--refuse); }
-@media (max-width: 640px) { .found { font-size: 1.12rem; } .pair { grid-template-columns: 1fr; } }
-</style>"""
+_STYLE = sheet("check/audit")

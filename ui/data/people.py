@@ -447,14 +447,12 @@ def show_sample(table: dp.Table) -> None:
     done = st.session_state.pop(f"sample-done-{table.name}", False)
     with st.expander(say("sample.change.title"), expanded=done):
         if done:
-            frame.show_success(say("sample.change.done", what=_sample_words(table)))
+            frame.show_success(
+                say("sample.change.done", what=say("sample.fact.yes" if table.facts.sample else "sample.fact.no"))
+            )
         paragraph(say("sample.change.lead"))
         label = say("sample.change.no" if table.facts.sample else "sample.change.yes")
         st.button(label, key="sample-change", on_click=_declare_sample, args=(table.name, not table.facts.sample))
-
-
-def _sample_words(table: dp.Table) -> str:
-    return say("sample.fact.yes" if table.facts.sample else "sample.fact.no")
 
 
 def _declare_sample(name: str, sample: bool) -> None:

@@ -89,7 +89,12 @@ def done(draft: Draft) -> None:
         if not draft.added.joined and (note := _enough(table)):
             paragraph(note)
     job.show_refusal()
-    _rest(table)
+    # Links to everything else.
+    with st.container(horizontal=True, key="done-rest"):
+        st.page_link(nav.page("data"), label=say("data.done.declared"), query_params={"table": table.name})
+        if not table.closed and (left := tables.missing_columns(table)):
+            st.page_link(nav.page("data"), label=tables.missing_label(left), query_params=tables.missing_place(table))
+        st.button(say("data.done.another"), key="declare-another", type="tertiary", on_click=_another)
 
 
 def _enough(table: dp.Table) -> str:
@@ -101,15 +106,6 @@ def _enough(table: dp.Table) -> str:
     asked = price.typical(facts.schema, facts.relation, facts.about, facts.unit)
     many = price.good_questions(dp.Budget(meter.epsilon, meter.delta), asked)
     return say("data.done.enough", many=many, people=facts.about) if 0 < many <= price.MOST_GOOD else ""
-
-
-def _rest(table: dp.Table) -> None:
-    """Links to everything else."""
-    with st.container(horizontal=True, key="done-rest"):
-        st.page_link(nav.page("data"), label=say("data.done.declared"), query_params={"table": table.name})
-        if not table.closed and (left := tables.missing_columns(table)):
-            st.page_link(nav.page("data"), label=tables.missing_label(left), query_params=tables.missing_place(table))
-        st.button(say("data.done.another"), key="declare-another", type="tertiary", on_click=_another)
 
 
 def show() -> None:

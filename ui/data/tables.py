@@ -86,16 +86,12 @@ def _card(name: str, label: str) -> str:
 def _sample(name: str) -> str:
     """A practice table. Its card does not load the table."""
     with of_practice(name):
-        return _practice_card(name)
-
-
-def _practice_card(name: str) -> str:
-    if workspace().here(name):
-        return _card(name, called(name))
-    ways = [(nav.address("ask", name), "tables.ask"), (nav.address("data", name), "tables.about")]
-    if any(has_cells(column) for column in SAMPLES[name].schema.columns.values()):
-        ways.insert(1, (nav.address("board", name), "tables.first_look"))
-    return _tile(called(name), _columns(SAMPLES[name].schema), _left(Fraction(0)) + _ways(*ways))
+        if workspace().here(name):
+            return _card(name, called(name))
+        ways = [(nav.address("ask", name), "tables.ask"), (nav.address("data", name), "tables.about")]
+        if any(has_cells(column) for column in SAMPLES[name].schema.columns.values()):
+            ways.insert(1, (nav.address("board", name), "tables.first_look"))
+        return _tile(called(name), _columns(SAMPLES[name].schema), _left(Fraction(0)) + _ways(*ways))
 
 
 def _tile(label: str, facts: str, inner: str) -> str:

@@ -27,19 +27,15 @@ def view(given: Given) -> View:
     settings = result.settings
     compared = people_needed.comparison(settings.people, settings.questions, yes_no=True)
     simulated = say("overfitting.simulated", seed=settings.seed)
-    one, two = _sentences(result)
-    theorem = "\n".join((_terms(result), _proof(result), compared, simulated))
-    return View("", one, two, theorem, text("source"), text("relation"), result)
-
-
-def _sentences(result: Outcome) -> tuple[str, str]:
     exact, fresh, private, after = (
         percent(round(shares[-1], 2)) for shares in (result.exact, result.fresh, result.private, result.private_fresh)
     )
     fooled = abs(result.private[-1] - 0.5) > float(result.noise.alpha)
     code = "overfitting.fooled" if fooled else "overfitting.private"
     second = say(code, private=private, alpha=ceiling(100 * result.noise.alpha), fresh=after)
-    return say("overfitting.exact", exact=exact, fresh=fresh), second
+    one, two = say("overfitting.exact", exact=exact, fresh=fresh), second
+    theorem = "\n".join((_terms(result), _proof(result), compared, simulated))
+    return View("", one, two, theorem, text("source"), text("relation"), result)
 
 
 def _terms(result: Outcome) -> str:

@@ -30,6 +30,7 @@ from ui.shell import nav, workshop_state
 from ui.shell.frame import paragraph, section_head, show_error, show_success
 from ui.shell.incoming import here
 from ui.shell.state import may, workspace
+from ui.shell.style import sheet
 from ui.words import gloss
 
 # --- “Check a receipt”: an uploaded file, compared with this workspace's ledger. Nothing of it is kept.
@@ -292,10 +293,4 @@ def now() -> tuple[tuple[int, str], str]:
     return workspace().ledger.head(), datetime.now(UTC).isoformat(timespec="seconds")
 
 
-_STYLE = """<style>
-table.plain.others { max-width: 34rem; }
-p.read { max-width: 46rem; }
-.whole { color: var(--left); }
-.note { margin-top: 0.6rem !important; }
-[data-testid="stHtml"] h4 { font-size: 1rem; margin: 0.8rem 0 0.2rem 0; padding: 0; color: var(--ink); }
-</style>"""
+_STYLE = sheet("ledger/ledger_view")

@@ -7,10 +7,8 @@ from the ledger and the declaration alone, so anybody who may see the answers ma
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from html import escape
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -266,14 +264,6 @@ def _checking(head: tuple[int, str]) -> str:
 
 
 def _style() -> str:
-    def variables(colours: style.Palette) -> str:
-        return "".join(f"--{name.replace('_', '-')}:{value};" for name, value in vars(colours).items())
-
-    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {variables(style.DARK)} }} }}"
-    light = f":root {{ {variables(style.LIGHT)} }}"
-    return f"{light} {dark} @media print {{ {light} }} {_rules()}"
-
-
-@cache
-def _rules() -> str:
-    return (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
+    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {style.DARK.variables()} }} }}"
+    light = f":root {{ {style.LIGHT.variables()} }}"
+    return f"{light} {dark} @media print {{ {light} }} {style.rules('ledger/report')}"

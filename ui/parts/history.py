@@ -19,6 +19,7 @@ from dpengine.messages.language import current
 from dpengine.messages.numbers import day
 from ui.parts import answer_notes
 from ui.shell.state import workspace
+from ui.shell.style import sheet
 from ui.words import prices
 from ui.words.figures import printed_range
 from ui.words.wording import as_one, in_short
@@ -185,24 +186,4 @@ def outcome(entry: dp.Entry) -> str:
 
 
 # On a phone each charge is a small block instead of a row: nothing is cut off and nothing scrolls sideways.
-_STYLE = """<style>
-table.plain.rows th, table.plain.rows td { padding-right: 1.2rem; overflow-wrap: anywhere; }
-table.plain.rows th { overflow-wrap: normal; }
-table.plain.rows .phone { display: none; }
-table.plain.rows em.doubt { display: block; font-style: normal; color: var(--take); }
-table.plain.rows tr.act td { color: var(--muted); font-style: italic; }
-table.plain.rows td.at-when, table.plain.rows td.at-receipt { white-space: nowrap; }
-table.plain.rows th:last-child, table.plain.rows td:last-child { padding-right: 0; }
-@media (max-width: 640px) {
-  table.plain.rows thead { position: absolute; clip-path: inset(50%); }
-  table.plain.rows, table.plain.rows tbody { display: block; }
-  table.plain.rows tr { display: grid; grid-template-columns: 1fr auto; padding: 0.6rem 0; }
-  table.plain.rows tr { border-bottom: 1px solid var(--line); }
-  table.plain.rows td { border: 0; padding: 0.1rem 0; }
-  table.plain.rows .phone { display: inline; }
-  table.plain.rows td.at-question, table.plain.rows td.at-table { grid-column: 1 / -1; }
-  table.plain.rows td.at-question { order: -1; font-weight: 600; }
-  table.plain.rows td.at-when { order: 3; color: var(--muted); }
-  table.plain.rows td.at-receipt { order: 4; }
-}
-</style>"""
+_STYLE = sheet("parts/history")

@@ -25,14 +25,6 @@ def show() -> None:
     if not opened("accounts", "accounts", "accounts.not_you"):
         return
     called = names.labels_of(face().people())
-    _accounts(called)
-    _acts(called)
-    ledger_view.check()
-    whole = face()
-    exports.offer(say("accounts.export"), lambda: "".join(whole.export()), "ledger.jsonl", "accounts-export")
-
-
-def _accounts(called: dict[str, str]) -> None:
     tiles = []
     for account in face().accounts():
         person_name = called.get(account.budget.id.rpartition(":")[2], "")
@@ -44,6 +36,10 @@ def _accounts(called: dict[str, str]) -> None:
         tiles.append(f'<article class="tile">{head}{bar}</article>')
     html = "".join(tiles) or f'<p class="muted">{escape(say("accounts.none"))}</p>'
     st.html(f'<section class="tables"><h2>{escape(say("accounts.all"))}</h2><div class="tiles">{html}</div></section>')
+    _acts(called)
+    ledger_view.check()
+    whole = face()
+    exports.offer(say("accounts.export"), lambda: "".join(whole.export()), "ledger.jsonl", "accounts-export")
 
 
 def _acts(called: dict[str, str]) -> None:

@@ -139,14 +139,6 @@ def show() -> None:
         requests.show_feedback(f"grants-{table}")
     for wish in waiting:  # nobody decides on their own request, so owners' requests come here
         grants.wished(None, wish, names.labels_of(everybody))
-    _list(everybody, roles)
-    show_groups(names.labels_of(everybody))
-    _hand_over(everybody)
-    show_apart(names.labels_of(everybody))
-    matches(names.labels_of(everybody))
-
-
-def _list(everybody: list[KnownPerson], roles: dict[str, list[Role]]) -> None:
     listed = everybody
     if len(everybody) > PER_PAGE:
         wanted = st.text_input(say("people.page.find"), key="people-find", width=360).strip().lower()
@@ -157,6 +149,10 @@ def _list(everybody: list[KnownPerson], roles: dict[str, list[Role]]) -> None:
         _person(known, roles.get(known.id, []))
     if not listed:
         paragraph(say("people.page.nobody"))
+    show_groups(names.labels_of(everybody))
+    _hand_over(everybody)
+    show_apart(names.labels_of(everybody))
+    matches(names.labels_of(everybody))
 
 
 def _person(who: KnownPerson, roles: list[Role]) -> None:

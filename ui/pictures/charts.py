@@ -390,7 +390,9 @@ def band(
         thin = {"color": colours.take, "width": 2, "shape": shape, "dash": "dot"}
         figure.add_trace(go.Scatter(x=xs, y=other, mode="lines", line=thin, text=day_labels, hovertemplate=hover))
     if days:
-        ticks = _some_days(str(xs[0]), str(xs[-1]))
+        low, high = date.fromisoformat(str(xs[0])).toordinal(), date.fromisoformat(str(xs[-1])).toordinal()
+        places = {low + (high - low) * (2 * place + 1) // (2 * DAY_LABELS) for place in range(DAY_LABELS)}
+        ticks = [date.fromordinal(place).isoformat() for place in sorted(places)]
         figure.update_xaxes(type="date", tickvals=ticks, ticktext=[day(tick) for tick in ticks], tickangle=0)
     else:
         span = (float(xs[0]), float(xs[-1])) if len(xs) else (0.0, 1.0)
@@ -405,9 +407,3 @@ def band(
 def _see_through(colour: str, strength: float) -> str:
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({red},{green},{blue},{strength})"
-
-
-def _some_days(first: str, last: str) -> list[str]:
-    low, high = date.fromisoformat(first).toordinal(), date.fromisoformat(last).toordinal()
-    places = {low + (high - low) * (2 * place + 1) // (2 * DAY_LABELS) for place in range(DAY_LABELS)}
-    return [date.fromordinal(place).isoformat() for place in sorted(places)]

@@ -37,6 +37,7 @@ from ui.pictures import charts, many
 from ui.shell import frame, nav
 from ui.shell.frame import hint, page_head, paragraph, section_head
 from ui.shell.state import workspace
+from ui.shell.style import sheet
 from ui.words import prices
 from ui.words.figures import rounded, rounded_range
 from ui.words.markup import html_table
@@ -54,7 +55,9 @@ def show_preview(table: dp.Table, chosen: Chosen) -> None:
     each = "".join(_column(query, name) for name in query.columns)
     html = "".join(f"<p class='muted'>{escape(line)}</p>" for line in _together(chosen))
     st.html(f"<ul class='facts'>{each}</ul>{html}{_STYLE}")
-    before, after = _rehearsed(_public(query), table, query)
+    before, after = _rehearsed(
+        canonical([query.describe(), query.facts.schema.as_json(), query.facts.about]), table, query
+    )
     st.html(
         f"<h2>{escape(say('publish_page.example'))}</h2><p class='muted'>{escape(say('publish_page.example_lead'))}</p>"
         + _rows_html(query, before, after)
@@ -67,10 +70,6 @@ def show_preview(table: dp.Table, chosen: Chosen) -> None:
 def _rehearsed(facts: str, _table: dp.Table, _query: OfRows) -> tuple[list[list[Any]], list[list[Any]]]:
     """Cached for all visitors, so that the example stays the same; the key holds public facts only."""
     return _table.rehearse_rows(_query)
-
-
-def _public(query: OfRows) -> str:
-    return canonical([query.describe(), query.facts.schema.as_json(), query.facts.about])
 
 
 def link(table: str, query: OfRows, **changed: Any) -> dict[str, str]:
@@ -244,12 +243,7 @@ def _exact(share: Fraction) -> str:
     return to_figures(float(share), 5)
 
 
-_STYLE = """<style>
-[data-testid="stHtml"] ul.facts { list-style: none; padding: 0; margin: 0 0 0.5rem 0; }
-[data-testid="stHtml"] ul.facts li { margin: 0 0 0.7rem 0; padding: 0; overflow-wrap: anywhere; }
-table.plain.example th, table.plain.example td { padding-top: 0.25rem; padding-bottom: 0.25rem; }
-table.plain.example td { white-space: nowrap; }
-</style>"""
+_STYLE = sheet("publish/publish")
 
 
 # --- a published table: download it, and ask it anything, free
@@ -296,16 +290,16 @@ def _take(answer: dp.Answer, published: Published) -> None:
         label, key = say("publish_page.csv"), f"publish-csv-{cut}"
         exports.offer(label, lambda: exports.table_csv(published.table(cut)), f"{name}.csv", key, type="primary")
         label, key = say("publish_page.parquet"), f"publish-parquet-{cut}"
-        exports.offer(label, lambda: _parquet(published, cut), f"{name}.parquet", key)
+        exports.offer(
+            label,
+            lambda: exports.table_parquet(published.table(cut)) if cut else published.path.read_bytes(),
+            f"{name}.parquet",
+            key,
+        )
     st.html(
         f'<p class="muted">{escape(say("publish_page.may"))}</p>'
         f'<p class="receipt">{escape(say("publish_page.sha"))} <code>{escape(answer.value["sha256"])}</code></p>'
     )
-
-
-def _parquet(published: Published, cut: bool) -> bytes:
-    """As published, byte for byte, unless it is cut off."""
-    return exports.table_parquet(published.table(cut)) if cut else published.path.read_bytes()
 
 
 def begins(lead: str, names: list[str], rows: list[list[str]]) -> str:

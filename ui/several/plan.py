@@ -33,11 +33,6 @@ _NEXT = "_next_run"
 _ASKED = "plan-asked"  # by run: the questions submitted; some may not have been asked
 
 
-def _run_whole(table: dp.Table, plan: Plan, priced: Priced, share: str) -> None:
-    content = (plan.text(), plan.keep)
-    run_button(say("plan.run", share=share), table, priced.queries, "plan-run", content, plan.share)
-
-
 def run_button(
     label: str, table: dp.Table, queries: list[dp.Query], key: str, content: object, keep: Fraction = Fraction(0)
 ) -> None:
@@ -141,7 +136,10 @@ def show(table: dp.Table) -> None:
     if plan.rows:
         _editor(table, plan)
     else:
-        _empty(table)
+        # How to add a question; mentions the suggestions below if there are any.
+        sentences = [say("plan.none", table=table.name, add=say("plan.add"))]
+        sentences += [say("plan.none_below")] if table.suggestions() else []
+        paragraph(" ".join(sentences), "")
     job.show_refusal()
     if "run" not in st.query_params:
         suggestions.remember_plan(table, plan)
@@ -162,13 +160,6 @@ def in_plan(table: dp.Table) -> None:
     if rows:
         label = say("plan.added", count=rows) + " " + say("plan.open")
         st.page_link(nav.page("several"), label=label, query_params={"table": table.name})
-
-
-def _empty(table: dp.Table) -> None:
-    """How to add a question; mentions the suggestions below if there are any."""
-    sentences = [say("plan.none", table=table.name, add=say("plan.add"))]
-    sentences += [say("plan.none_below")] if table.suggestions() else []
-    paragraph(" ".join(sentences), "")
 
 
 # The plan as it is being put together
@@ -273,7 +264,15 @@ def _total(
         words = say("plan.over", over=over, **shares) if priced.over else say("plan.over_delta")
         st.html(f'<p class="warn" role="status">{escape(words)}</p>{_reliefs(priced, planner, plan)}')
     if whole.fits and whole.lines:
-        _run_whole(table, plan, priced, prices.takes(table, whole.share))
+        content = (plan.text(), plan.keep)
+        run_button(
+            say("plan.run", share=prices.takes(table, whole.share)),
+            table,
+            priced.queries,
+            "plan-run",
+            content,
+            plan.share,
+        )
         st.html(f'<p class="muted">{gloss.text(say("plan.run_note"))}</p>')
     with st.container(horizontal=True, vertical_alignment="center"):
         label, note = say("plan.fit_more" if priced.fits else "plan.fit"), say("plan.fit_help")

@@ -36,6 +36,7 @@ from ui.shell import frame, nav
 from ui.shell.frame import hint, paragraph
 from ui.shell.language import address
 from ui.shell.state import workspace
+from ui.shell.style import sheet
 from ui.words import gloss, prices
 from ui.words.figures import anything, printed, printed_range, rounded_range
 from ui.words.markup import html_table
@@ -187,7 +188,10 @@ def show_running(table: dp.Table, session: Session) -> None:
         _waiting(session, step)
         return
     if step:
-        _renew(step)
+        # Once a step is over, the next click is the next question.
+        waiting = st.session_state.get(_NEXT, {})
+        for place in [place for place, used in waiting.items() if used == step]:
+            del waiting[place]
         if (error := session.job(step).error) is not None:
             job.refused(str(error))
     job.show_refusal()
@@ -240,7 +244,12 @@ def _builder(table: dp.Table, session: Session) -> None:
         if query is not None:
             words = f"{query.sentence()}. {query.promise().words()}"
             st.html(f'<p class="muted">{escape(words)}</p>{answer_notes.cut_note(query)}')
-            _known(table, query)
+            # What a bought first look says about it, before a question is spent.
+            known = table.already_known(query)
+            if known is not None:
+                paragraph(known_words(query, known), "", role="status")
+                where = {"table": table.name, "look": known.request}
+                st.page_link(nav.page("board"), label=say("session.known_open"), query_params=where)
             if fit_warnings.instead(table, query, quiet=False):
                 return
         waiting = st.session_state.setdefault(_NEXT, {})
@@ -248,15 +257,6 @@ def _builder(table: dp.Table, session: Session) -> None:
         with st.container(key="session-ask", width="content"):
             more: Any = {"type": "primary", "disabled": query is None}
             st.button(say("session.ask"), key=f"session-ask-{step}", on_click=_ask, args=(session, ask, step), **more)
-
-
-def _known(table: dp.Table, query: AdaptiveSession) -> None:
-    """What a bought first look says about it, before a question is spent."""
-    known = table.already_known(query)
-    if known is not None:
-        paragraph(known_words(query, known), "", role="status")
-        where = {"table": table.name, "look": known.request}
-        st.page_link(nav.page("board"), label=say("session.known_open"), query_params=where)
 
 
 def _sentence(table: dp.Table) -> dict[str, Any]:
@@ -282,13 +282,6 @@ def _ask(session: Session, ask: dict[str, Any], step: str) -> None:
         st.session_state["refusal"] = str(refusal)
         return
     st.query_params["step"] = step
-
-
-def _renew(step: str) -> None:
-    """Once a step is over, the next click is the next question."""
-    waiting = st.session_state.get(_NEXT, {})
-    for place in [place for place, used in waiting.items() if used == step]:
-        del waiting[place]
 
 
 # What was answered
@@ -346,15 +339,7 @@ def _lines(session: Session) -> str:
     return "".join(json.dumps(receipt, ensure_ascii=False) + "\n" for receipt in receipts)
 
 
-_STYLE = """<style>
-.gauge { margin-bottom: 0.4rem; }
-.gauge .words { display: flex; justify-content: space-between; }
-.gauge .aside { color: var(--muted); }
-.gauge .bar { height: 10px; border-radius: 5px; overflow: hidden; background: var(--left-soft); margin-top: 4px; }
-.gauge .bar span { display: block; height: 100%; background: var(--spent); }
-.taken { border-top: 1px solid var(--line); padding: 0.6rem 0 0.2rem 0; }
-.taken .said { font-family: var(--serif); font-size: 1.5rem; }
-</style>"""
+_STYLE = sheet("several/session")
 
 
 BEARS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
@@ -387,7 +372,9 @@ def show(table: dp.Table) -> None:
         part = meter.unused * int(share) / 100
         offers = _offers(table, questions, part)
         how = _calibration(given, offers)
-        _remember(table, {"k": str(questions), "share": share, "how": how})
+        wanted = st.session_state[_STATE] = {"table": table.name} | {"k": str(questions), "share": share, "how": how}
+        if "session" not in st.query_params:
+            address(wanted | {nav.VIEW: "after"})
         found = offers[how]
         if isinstance(found, AdaptiveSession):
             _worth(table, found, part, least_share_html(share, lambda: _opens(table, questions)))
@@ -439,12 +426,6 @@ def _given(table: dp.Table) -> dict[str, str]:
     given["share"] = given["share"] if given["share"] in SHARES else _USUAL["share"]
     given["how"] = given["how"] if given["how"] in _HOW else _USUAL["how"]
     return given
-
-
-def _remember(table: dp.Table, given: dict[str, str]) -> None:
-    wanted = st.session_state[_STATE] = {"table": table.name} | given
-    if "session" not in st.query_params:
-        address(wanted | {nav.VIEW: "after"})
 
 
 def _size(table: dp.Table, given: dict[str, str]) -> tuple[int, str]:

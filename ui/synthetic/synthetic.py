@@ -44,6 +44,7 @@ from ui.pictures import charts, many
 from ui.publish.publish import FIRST_ROWS, MOST_SHOWN, begins, picked
 from ui.shell import frame, nav
 from ui.shell.frame import hint, page_head, paragraph, section_head
+from ui.shell.style import sheet
 from ui.words import prices
 from ui.words.figures import bare, rounded, rounded_range
 from ui.words.markup import html_table
@@ -67,7 +68,12 @@ def show_preview(query: SyntheticTable) -> None:
     with st.expander(say("synthetic_page.details")):
         lines = [promised(query), *([] if warn else [sentence]), say("synthetic_page.fitted")]
         st.html("".join(f'<p class="muted">{escape(line)}</p>' for line in lines))
-    good_for(query)
+    # Before buying: what it is good for, and what not.
+    even = [name for name, several in evened(query.axes, query.facts).items() if several]
+    bad = [say("synthetic_page.bad")]
+    if even:
+        bad += [say("synthetic_page.bad_averages", columns=even), say("synthetic_page.bad_averages_but")]
+    st.html(f"{good_words(query)}<p>{escape(' '.join(bad))}</p>")
 
 
 def plainly(query: SyntheticTable, kept: KeptTogether | None = None) -> str:
@@ -114,15 +120,6 @@ def rows_words(query: SyntheticTable) -> str:
         rows = query.rows_made([])
         return say("synthetic_page.rows_known" if rows == query.facts.people else "synthetic_page.rows_most", rows=rows)
     return say("synthetic_page.rows_noisy")
-
-
-def good_for(query: SyntheticTable) -> None:
-    """Before buying: what it is good for, and what not."""
-    even = [name for name, several in evened(query.axes, query.facts).items() if several]
-    bad = [say("synthetic_page.bad")]
-    if even:
-        bad += [say("synthetic_page.bad_averages", columns=even), say("synthetic_page.bad_averages_but")]
-    st.html(f"{good_words(query)}<p>{escape(' '.join(bad))}</p>")
 
 
 def good_words(query: SyntheticTable, follows: Collection[str] = ()) -> str:
@@ -280,7 +277,7 @@ def show_not_kept(fitted: FittedTable, kept: KeptTogether) -> None:
     lines = [_pairs(kept), threes(kept), _averages(fitted, kept), _rare(fitted, kept), _none(fitted)]
     lines.append(say("synthetic_page.bad_rest"))
     points = "".join(f"<li>{escape(line)}</li>" for line in lines if line)
-    st.html(f"{_NOT_KEPT_STYLE}<h2>{escape(say('synthetic_page.not_kept'))}</h2><ul class='kept'>{points}</ul>")
+    st.html(f"{_STYLE}<h2>{escape(say('synthetic_page.not_kept'))}</h2><ul class='kept'>{points}</ul>")
     if len(kept.apart) > FEW:
         with st.expander(say("synthetic_page.apart_which", many=len(kept.apart))):
             st.html(_apart(kept))
@@ -340,12 +337,6 @@ def _apart(kept: KeptTogether) -> str:
     return html_table(heads, rows, words=2, scroll="scroll tall")
 
 
-_NOT_KEPT_STYLE = """<style>
-[data-testid="stHtml"] ul.kept { margin: 0 0 0.6rem 0; padding-inline-start: 1.2rem; }
-[data-testid="stHtml"] ul.kept li { margin: 0 0 0.4rem 0; overflow-wrap: anywhere; }
-</style>"""
-
-
 def show_fitted(table: dp.Table, answer: dp.Answer) -> None:
     fitted = table.synthetic(answer)
     assert isinstance(fitted, FittedTable)
@@ -399,7 +390,7 @@ def _measured(answer: dp.Answer, fitted: FittedTable, kept: KeptTogether) -> Non
     with st.expander(say("synthetic_page.together", told=counted_together(kept))):
         for line in (promised(fitted.query, kept), say("synthetic_page.together_lead"), _tried(fitted)):
             paragraph(line)
-        st.html(html_table(names, [(label, plain(to)) for label, to in rows], scroll="scroll tall") + _STYLE)
+        st.html(html_table(names, [(label, plain(to)) for label, to in rows], scroll="scroll tall"))
         name = f"measured-{answer.receipt['charge']['hash'][:8]}.csv"
         exports.offer(say("synthetic_page.together_csv"), exports.as_csv(names, rows), name, "synthetic-measured")
 
@@ -472,7 +463,7 @@ def _rows_table(rows: dict[str, tuple[float, tuple[float, float] | None]]) -> st
     return html_table([*map(say, titles)], shown)
 
 
-_STYLE = """<style>.scroll.tall { max-height: 24rem; overflow-y: auto; margin-bottom: 0.8rem; }</style>"""
+_STYLE = sheet("synthetic/synthetic")
 
 
 PLACE = "synthetic"
@@ -546,7 +537,13 @@ def _form(table: dp.Table) -> None:
         if query is None:
             hint(refusal)
         else:
-            _buy(table, query)
+            price = table.preview(query, checked=True)
+            frame.show_price(table, price, "_synthetic")
+            show_preview(query)
+            dear = price.share - price.check_share > PART * table.meter().unused
+            if dear and (least := spend.least_html(table, table.opening(query, _worth))):
+                st.html(least)
+            _offer(table, query, price)
         job.show_refusal()
 
 
@@ -670,16 +667,6 @@ def _worth(query: dp.Query) -> Fraction:
     """How many times fewer rows the noise moves than at the level called much."""
     assert isinstance(query, SyntheticTable)
     return Fraction(MUCH / max(query.off_by_noise(), 1e-9))
-
-
-def _buy(table: dp.Table, query: SyntheticTable) -> None:
-    price = table.preview(query, checked=True)
-    frame.show_price(table, price, "_synthetic")
-    show_preview(query)
-    dear = price.share - price.check_share > PART * table.meter().unused
-    if dear and (least := spend.least_html(table, table.opening(query, _worth))):
-        st.html(least)
-    _offer(table, query, price)
 
 
 def _offer(table: dp.Table, query: dp.Query, price: dp.Preview) -> bool:

@@ -4,7 +4,7 @@ wait while a model is trained."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -39,6 +39,7 @@ from ui.pictures import charts
 from ui.shell import frame, nav
 from ui.shell.frame import paragraph, section_head
 from ui.shell.state import workspace
+from ui.shell.style import sheet
 from ui.train import train_result
 from ui.words import gloss, model_words, prices
 from ui.words.markup import html_table, unmarked
@@ -76,11 +77,6 @@ def _short(column: Any) -> bool:
 
 def possible(table: dp.Table) -> bool:
     return any(columns_for(table, target) for target in targets(table))
-
-
-def form_given(table: dp.Table) -> dict[str, Any]:
-    """From the URL on arrival, else as last left, else a first suggestion."""
-    return job.address_given(table, PLACE, NAMES, lambda arriving: _clean(table, arriving))[0]
 
 
 def widget(name: str) -> str:
@@ -254,7 +250,7 @@ def _figures_html(query: OfGradients) -> str:
     return "".join(f'<p class="muted">{gloss.text(line)}</p>' for line in lines)
 
 
-_STYLE = """<style>table.plain.noises th.number { white-space: normal; }</style>"""
+_STYLE = sheet("train/train")
 
 
 # --- a yes-or-no model before anything is spent: the counts to buy, their promise, and the price
@@ -414,7 +410,7 @@ def _form(table: dp.Table) -> None:
     if not table.meter().unused:
         job.refused(say("ask.nothing_left"))
         return
-    given = form_given(table)
+    given = job.address_given(table, PLACE, NAMES, lambda arriving: _clean(table, arriving))[0]
     given |= _sentence(table, given)
     free(table, given)
     given["kind"] = _kind(table, given)
@@ -424,7 +420,11 @@ def _form(table: dp.Table) -> None:
     query: Overview | OfGradients | dp.AllowanceError | None = None
     offers = Offers()
     with left, st.container(key="card-train"):
-        given["share"] = _share(table, given, usual)
+        label, now = say("train_page.share"), given["share"] or usual(table, given)
+        words = {share: say("session.share_of", share=share) for share in SHARES}
+        share = st.select_slider(label, SHARES, now, key=widget("share"), format_func=words.__getitem__)
+        paragraph(say("session.ends"))
+        given["share"] = share
         worth = st.container()
         if counted:
             given |= dict.fromkeys(MORE, "")
@@ -525,14 +525,6 @@ def best(offers: Offers, wanted: str) -> OfGradients | dp.AllowanceError:
         return offers[wanted]
     had = [training for training in offers.values() if isinstance(training, OfGradients)]
     return min(had, key=lambda training: (not training.follows, training.promise().risk)) if had else offers[COORDINATE]
-
-
-def _share(table: dp.Table, given: dict[str, Any], usual: Callable[[dp.Table, dict[str, Any]], str]) -> str:
-    label, now = say("train_page.share"), given["share"] or usual(table, given)
-    words = {share: say("session.share_of", share=share) for share in SHARES}
-    share = st.select_slider(label, SHARES, now, key=widget("share"), format_func=words.__getitem__)
-    paragraph(say("session.ends"))
-    return share
 
 
 def _usual(table: dp.Table, given: dict[str, Any]) -> str:

@@ -48,6 +48,7 @@ from ui.shell.frame import hint, paragraph, section_head
 from ui.shell.incoming import here
 from ui.shell.language import day_format
 from ui.shell.state import workspace
+from ui.shell.style import sheet
 from ui.words import gloss, model_words, prices
 from ui.words.figures import bare, printed, printed_range, rounded, rounded_range
 from ui.words.markup import unmarked
@@ -126,14 +127,11 @@ def show_check(table: dp.Table, model: Model) -> None:
     with st.expander(say("train_page.check_again")) if now else st.container():
         _form(table, model)
     if before:
-        st.html(f'<p class="muted">{escape(say("train_page.check_before"))} {_links(table, before)}</p>')
-
-
-def _links(table: dp.Table, checks: list[dp.Answer]) -> str:
-    return " · ".join(
-        history.receipt_link(history.address_of(table.name, check.request_id), check.receipt["charge"]["hash"])
-        for check in checks
-    )
+        links = (
+            history.receipt_link(history.address_of(table.name, check.request_id), check.receipt["charge"]["hash"])
+            for check in before
+        )
+        st.html(f'<p class="muted">{escape(say("train_page.check_before"))} {" · ".join(links)}</p>')
 
 
 def _form(table: dp.Table, model: Model) -> None:
@@ -311,12 +309,11 @@ def as_text(done: Done) -> bytes:
     out.write(exports.MARK)
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow([exports.safe(head) for head in done.heads])
-    writer.writerows([_safe(cell) for cell in row] for row in done.rows)
+    writer.writerows(
+        [cell if isinstance(cell, str) and _NUMBER.fullmatch(cell) else exports.safe(cell) for cell in row]
+        for row in done.rows
+    )
     return out.getvalue().encode("utf-8", "replace")
-
-
-def _safe(cell: str | float | None) -> Any:
-    return cell if isinstance(cell, str) and _NUMBER.fullmatch(cell) else exports.safe(cell)
 
 
 def in_sheet(done: Done) -> bytes:
@@ -744,7 +741,12 @@ def show(table: dp.Table, answer: dp.Answer) -> None:
     with st.container(key="card-train-path"):
         _path(answer, query)
     with st.container(key="card-train-take"):
-        _take(table, answer, model)
+        hashed = answer.receipt["charge"]["hash"]
+        section_head(say("train_page.take"), say("train_page.take_lead"))
+        with st.container(horizontal=True):
+            script = linear_script(model, answer.sentence, hashed, table.dialect)
+            offer_model(model_json(answer, model), script, hashed)
+        paragraph(say("train_page.may"))
     answers.receipt(answer, "trained")
     back = ("trained", "with", "checked")
     st.button(say("train_page.another"), key="train-another", on_click=nav.forget, args=back)
@@ -768,7 +770,10 @@ def _card(answer: dp.Answer) -> str:
     query: Any = answer.query
     title = say("train_page.card.title")
     heads = "number" if not query.layout.listed else "score" if query.layout.sharp else "list"
-    lead = say(f"train_page.card.lead_{heads}", **_goal(query))
+    lead = say(
+        f"train_page.card.lead_{heads}",
+        **{"target": query.target} | ({"yes": list(query.positive)} if hasattr(query, "positive") else {}),
+    )
     names = ("when", "times" if heads == "list" else "adds", *(["range"] if answer.interval else []))
     kinds = ("", "number", "number")
     head = "".join(
@@ -791,10 +796,6 @@ def _card(answer: dp.Answer) -> str:
         f'<table class="plain"><tr>{head}</tr>{body}</table></div>'
         f'{note}<p class="muted">{escape(worth)}</p>{_STYLE}'
     )
-
-
-def _goal(query: Any) -> dict[str, Any]:
-    return {"target": query.target} | ({"yes": list(query.positive)} if hasattr(query, "positive") else {})
 
 
 # --- what it would say ------------------------------------------------------------------------------------------------
@@ -852,15 +853,6 @@ def _path(answer: dp.Answer, query: OfGradients) -> None:
 # --- take it away -----------------------------------------------------------------------------------------------------
 
 
-def _take(table: dp.Table, answer: dp.Answer, model: Model) -> None:
-    hashed = answer.receipt["charge"]["hash"]
-    section_head(say("train_page.take"), say("train_page.take_lead"))
-    with st.container(horizontal=True):
-        script = linear_script(model, answer.sentence, hashed, table.dialect)
-        offer_model(model_json(answer, model), script, hashed)
-    paragraph(say("train_page.may"))
-
-
 def model_json(answer: dp.Answer, model: Model) -> str:
     """The exact model, and its coefficients in the columns' units."""
     content = {"model": model.as_json(), "coefficients": answer.value, "intervals": answer.interval}
@@ -868,4 +860,4 @@ def model_json(answer: dp.Answer, model: Model) -> str:
     return json.dumps(content, ensure_ascii=False, indent=1)
 
 
-_STYLE = """<style>.scroll.tall { max-height: 36rem; overflow-y: auto; margin-bottom: 0.8rem; }</style>"""
+_STYLE = sheet("train/train")

@@ -29,6 +29,7 @@ from ui.parts import fields
 from ui.shell import frame, nav
 from ui.shell.frame import hint, paragraph
 from ui.shell.state import choose_table, open_table, table_labels, table_names
+from ui.shell.style import sheet
 from ui.whatif import closer, pictures
 from ui.whatif import settings as kept
 from ui.whatif.presets import PRESETS
@@ -59,7 +60,8 @@ def show(table: dp.Table) -> None:
     sides, refused = {}, {}
     for name, setting in settings.items():
         try:
-            sides[name] = _solved(table, setting)
+            facts = table.facts if setting["from"] == "table" else None
+            sides[name] = whatif.solve(whatif.read(setting | {"find": "promise", "x": "0"}, facts))
         except dp.AllowanceError as error:
             refused[name] = str(error)
     drawn = {name: picture(solved.query) for name, solved in sides.items()}
@@ -88,11 +90,6 @@ def show(table: dp.Table) -> None:
             _act(table, given, sides)
     _others()
     kept.remember(table, given)
-
-
-def _solved(table: dp.Table, given: dict[str, str]) -> whatif.Solved:
-    facts = table.facts if given["from"] == "table" else None
-    return whatif.solve(whatif.read(given | {"find": "promise", "x": "0"}, facts))
 
 
 @cache
@@ -517,26 +514,4 @@ def _others() -> None:
         st.html("".join(rows))
 
 
-_STYLE = """<style>
-.side { display: inline-block; min-width: 2.2rem; text-align: center; border-radius: 999px; color: var(--on-accent);
-  font-weight: 600; padding: 0.05rem 0.6rem; }
-.side.A { background: var(--left); }
-.side.B { background: var(--take); }
-[class*="st-key-side-head-"] { min-height: 2.5rem; }
-[class*="st-key-card-side-"] { gap: 0.35rem; padding: 0.9rem 1.2rem; }
-[class*="st-key-card-side-"] [data-testid="stSlider"] { display: grid; align-items: center;
-  grid-template-columns: 8.5rem 1fr; }
-[class*="st-key-card-side-"] [data-testid="stSlider"] label { margin-top: 0.35rem; }
-table.sides { width: 100%; }
-table.sides td { text-align: right; font-weight: 600; font-variant-numeric: tabular-nums; white-space: nowrap; }
-table.sides th[scope="col"] { text-align: right; }
-table.sides th[scope="row"] { font-weight: 400; text-align: left; }
-[data-testid="stHtml"] p.finding { font-family: var(--serif); font-size: 1.35rem; margin: 0 0 0.3rem 0; }
-[data-testid="stHtml"] p.made-up { font-size: 0.95rem; margin: 0; }
-p.source { font-size: 0.9rem; margin-top: -0.6rem !important; }
-.curve { font-weight: 600; }
-@media (max-width: 640px) {
-  table.sides td { white-space: normal; }
-  [class*="st-key-card-side-"] [data-testid="stSlider"] { grid-template-columns: 6.2rem 1fr; }
-}
-</style>"""
+_STYLE = sheet("whatif/whatif")

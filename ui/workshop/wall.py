@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from html import escape
-from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -30,6 +29,7 @@ from ui.pictures.svg import Axis
 from ui.shell import frame, state
 from ui.shell.frame import page_head, paragraph
 from ui.shell.state import open_table, workspace
+from ui.shell.style import sheet
 from ui.shell.workshop_state import ADDRESS, GONE, WAITING, Dot, Snapshot, WallQuestion, here, on
 from ui.words import prices
 from ui.words.figures import rounded
@@ -233,23 +233,6 @@ def _qr(text: str) -> str:
     return str(segno.make(text, micro=False).svg_data_uri(scale=8, border=2, dark="#1C2733", light="#FFFFFF"))
 
 
-def panel(instructs: bool) -> None:
-    with st.expander(say("workshop.for_instructor"), expanded=instructs):
-        if instructs:
-            _controls()
-        else:
-            _code()
-
-
-def _code() -> None:
-    with st.form("workshop-unlock", clear_on_submit=True, border=False):
-        st.text_input(say("workshop.code"), type="password", key=_TYPED, width=260, autocomplete="off")
-        st.form_submit_button(say("workshop.unlock"), on_click=_unlock)
-    paragraph(say("workshop.code_where"))
-    if st.session_state.pop(_WRONG, False):
-        job.refused(say("workshop.wrong"))
-
-
 def _unlock() -> None:
     st.session_state[_WRONG] = not here().unlock(state.browser(), str(st.session_state.get(_TYPED, "")))
 
@@ -325,7 +308,7 @@ def show() -> None:
         page_head(say("workshop.title"), say("workshop.none"))
         return
     room = here()
-    st.html(f"<style>{_rules()}</style>")
+    st.html(sheet("workshop/wall"))
     name = state.visitor()
     posed, instructs = room.posed, room.instructs(state.browser())
     if posed is None:
@@ -338,12 +321,16 @@ def show() -> None:
         with st.container(key="card-wall"):
             _live(posed.turn, room.round, name, answered)
     invitation(instructs)
-    panel(instructs)
-
-
-@cache
-def _rules() -> str:
-    return (Path(__file__).parent / "wall.css").read_text(encoding="utf-8")
+    with st.expander(say("workshop.for_instructor"), expanded=instructs):
+        if instructs:
+            _controls()
+        else:
+            with st.form("workshop-unlock", clear_on_submit=True, border=False):
+                st.text_input(say("workshop.code"), type="password", key=_TYPED, width=260, autocomplete="off")
+                st.form_submit_button(say("workshop.unlock"), on_click=_unlock)
+            paragraph(say("workshop.code_where"))
+            if st.session_state.pop(_WRONG, False):
+                job.refused(say("workshop.wrong"))
 
 
 # --- one's own answer -------------------------------------------------------------------------------------------------

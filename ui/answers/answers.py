@@ -19,7 +19,7 @@ from ui.ask import answer
 from ui.ledger import ledger_view, report
 from ui.ledger.ledger_view import now
 from ui.parts import answer_notes, exports, fields, history, tables
-from ui.pictures import camera
+from ui.pictures import charts
 from ui.shell import frame, nav, scroll
 from ui.shell.frame import paragraph
 from ui.shell.state import workspace
@@ -66,7 +66,7 @@ def show_cards(table: dp.Table, entry: dp.Entry) -> None:
         else:
             short = entry.charge.hash[:8]
             question = say("answer.of", sentence=released.sentence, table=entry.charge.table)
-            with camera.takes(f"answer-{short}", say("answers.picture", question=question, receipt=short)):
+            with charts.takes(f"answer-{short}", say("answers.picture", question=question, receipt=short)):
                 answer.picture(released, key)
         picked.pick(table, entry, released)
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -204,8 +204,8 @@ def _title(table: dp.Table, view: str, shown: str) -> None:
     st.html(f'{_STYLE}<h1>{escape(title)}</h1><p class="lead">{gloss.text(lead)}</p>')
     frame.pick_table(table, "answers")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        both, turned = (LIST, LEDGER), (table.name, view)
-        fields.choose("answers.view", both, view, f"answers-view-{view}", on_change=_turn, args=turned)
+        both, other = (LIST, LEDGER), (table.name, LEDGER if view == LIST else "")
+        fields.choose("answers.view", both, view, f"answers-view-{view}", on_change=nav.view, args=other)
         if view == LIST and table.meter().charges:
             with st.container(key="take-away", width="content"), st.popover(say("answers.take_away")):
                 if st.button(say("answers.print"), key="answers-print"):
@@ -213,10 +213,6 @@ def _title(table: dp.Table, view: str, shown: str) -> None:
                 st.button(say("answers.take.word"), key="answers-word", on_click=nav.view, args=(table.name, WORD))
                 for what, name, write in files(table):
                     exports.offer(say(f"answers.take.{what}"), write, name, f"answers-{what}")
-
-
-def _turn(table: str, view: str) -> None:
-    nav.view(table, LEDGER if view == LIST else "")
 
 
 _STYLE = sheet("answers/answers")

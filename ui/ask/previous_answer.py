@@ -27,13 +27,13 @@ from dpengine.released.look_groups import of_everyone
 from ui.ask import answer as answers
 from ui.ask import fit_warnings, preview, spend
 from ui.parts import answer_notes, job
-from ui.parts.history import address_of, receipt_link, when
+from ui.parts.history import receipt_of, when
 from ui.pictures import many
 from ui.shell import nav, scroll
 from ui.shell.frame import paragraph
 from ui.shell.state import workspace
 from ui.words import prices
-from ui.words.markup import unmarked
+from ui.words.markup import html_table, unmarked
 from ui.words.wording import as_one, headline, in_short, range_words
 
 # --- a question that was asked more than once: its answers combined, each one alone, and a button to ask again
@@ -91,16 +91,15 @@ def _together(reading: Reading, beta: Fraction) -> None:
 
 
 def _each(table: dp.Table, reading: Reading) -> str:
-    names = ("when", "answer", "share", "receipt")
-    head = "".join(f"<th>{escape(say(f'looks.column.{name}'))}</th>" for name in names)
-    rows = []
-    for look in reading.newest:
-        link = address_of(look.receipt["table"], look.request_id)
-        receipt = receipt_link(link, look.receipt["charge"]["hash"])
-        took = prices.took(table, workspace().ledger.find(look.request_id))
-        cells = (escape(when(look.at)), escape(in_short(look)), escape(took), receipt)
-        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-    return f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{"".join(rows)}</table></div>'
+    heads, find = (
+        [say(f"looks.column.{name}") for name in ("when", "answer", "share", "receipt")],
+        workspace().ledger.find,
+    )
+    rows = [
+        (when(look.at), in_short(look), prices.took(table, find(look.request_id)), receipt_of(look))
+        for look in reading.newest
+    ]
+    return html_table(heads, rows, words=4)
 
 
 def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:

@@ -30,7 +30,7 @@ from ui.ask import preview, spend
 from ui.board import board_figures, board_state
 from ui.board.board_figures import Bar, Card, Picked
 from ui.parts import answer_notes, exports
-from ui.pictures import camera, charts, many, named_bars
+from ui.pictures import charts, many, named_bars
 from ui.shell import nav, scroll
 from ui.shell.frame import paragraph, section_head
 from ui.shell.state import held, workspace
@@ -65,7 +65,7 @@ def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
     values = {bar.name: bar.value for bar in bars}
     ranges = {bar.name: (bar.low, bar.high) for bar in bars if bar.low is not None and bar.high is not None}
     alt = "; ".join(f"{bar.name}: {bar.text}" for bar in bars[:60])
-    with st.container(key="card-board-full"), camera.takes(f"first-look-{short}", source):
+    with st.container(key="card-board-full"), charts.takes(f"first-look-{short}", source):
         charts.bars(values, ranges or None, title, alt, "board-full", [bar.name for bar in bars if bar.faint])
     if not ranges:
         paragraph(say("board_page.estimated"), "warn")
@@ -324,9 +324,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     cards = board_figures.cards(found, look, picked)
     _whom(table, found, look, picked, cards)
     cards = tuple(card for card in cards if card.note != "untold")  # one message covers them all
-    # The cards, and apart from them those that show little, unless all do.
-    telling = tuple(card for card in cards if picked.by or not card.scarce)
-    cards, scarce = (telling, tuple(card for card in cards if card not in telling)) if telling else (cards, ())
+    cards, scarce = _apart(cards, picked)
     pages = -(-len(cards) // PER_PAGE)
     slot = st.container()
     page = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
@@ -346,6 +344,12 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     board_state.counted_as(found.query)
     answers.receipt(found, "board")
     st.button(say("board_page.another"), key="board-another", on_click=_leave)
+
+
+def _apart(cards: tuple[Card, ...], picked: Picked) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
+    """The cards, and apart from them those that show little, unless all do."""
+    telling = tuple(card for card in cards if picked.by or not card.scarce)
+    return (telling, tuple(card for card in cards if card not in telling)) if telling else (cards, ())
 
 
 def _leave() -> None:

@@ -24,7 +24,8 @@ from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from ui.ask import preview
 from ui.data import draft as drafts
-from ui.data import presets, price, reuse, second_file
+from ui.data import presets, price, reuse
+from ui.data import source as sources
 from ui.data.draft import CARE, Draft
 from ui.data.price import MOST_GOOD
 from ui.data.wizard import (
@@ -217,7 +218,7 @@ def rows(draft: Draft) -> None:
             key = kept("declare-who", draft.who)
             draft.who = st.selectbox(label, draft.names, index=None, key=key, width=420, **words, **follow)
             paragraph(say("data.unit.per_person"), "price")
-            second_file.offer(draft)
+            sources.offer_second(draft)
             _usual_each(draft)
             label, key, none = say("data.unit.each_typed"), kept("declare-each", draft.each), say("data.unit.each_none")
             follow = _follow("declare-each-usual", "declare-each", USUAL_EACH)
@@ -312,7 +313,7 @@ def _choose(about: str, options: list[str], now: str | None, captions: Sequence[
 def _check_people(draft: Draft) -> None:
     drafts.unit(draft)
     if draft.second is not None and draft.many == "more":
-        second_file.joined(draft)
+        sources.joined(draft)
     drafts.relation(draft)
 
 
@@ -591,7 +592,7 @@ def add(draft: Draft) -> None:
     """Read the draft now: the work runs in the background."""
     path, source, name, new_people = draft.path, draft.source or draft.path, draft.name, draft.new_people
     second = draft.second.path if draft.second is not None and draft.many == "more" else None
-    of_both = source if second is None else second_file.joined(draft)
+    of_both = source if second is None else sources.joined(draft)
     space, declared, given = workspace(), drafts.schema(draft), drafts.budget(draft)
     unit, kind = drafts.unit(draft), drafts.relation(draft)
     declared_about = draft.about if kind == "add_remove" else None

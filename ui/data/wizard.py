@@ -26,6 +26,7 @@ from ui.parts import fields, job
 from ui.shell import frame, nav, scroll, uploads
 from ui.shell.frame import paragraph
 from ui.shell.incoming import here
+from ui.shell.language import address
 from ui.shell.state import NOBODY, choose_table, may, read_names_of, visitor, workspace
 from ui.shell.style import sheet
 from ui.words import gloss
@@ -279,6 +280,26 @@ def _so_far(draft: Draft) -> None:
 
 
 # --- work in the background
+
+
+def adding(place: str) -> tuple[bool, AllowanceError | None]:
+    """A task kept under `place` that adds a table: does it run, and why did it fail? Once done, its table opens."""
+    task: Task | None = st.session_state.get(place)
+    if task is None:
+        return False, None
+    if not task.over:
+        waiting(task)
+    elif task.error is None:
+        del st.session_state[place]
+        choose_table(task.result.name)
+        address({"table": task.result.name})
+        st.rerun()
+    return not task.over, task.error
+
+
+def begin_adding(place: str, work: Work) -> None:
+    task = st.session_state[place] = Task("add", work)
+    task.wait(PATIENCE)
 
 
 def begin(draft: Draft, purpose: str, work: Work, stoppable: bool = True) -> None:

@@ -18,10 +18,12 @@ from dpengine.messages import say
 from dpengine.messages.language import current
 from dpengine.messages.numbers import day
 from ui.parts import answer_notes
+from ui.shell.frame import paragraph
 from ui.shell.state import workspace
 from ui.shell.style import sheet
 from ui.words import prices
 from ui.words.figures import printed_range
+from ui.words.markup import Html, html_table, link
 from ui.words.wording import as_one, in_short
 
 _KEPT = 10_000
@@ -122,13 +124,17 @@ def answer_link(charge: Charge) -> str:
 
 def point_to(charge: Charge) -> None:
     """That this answer is an earlier one, and the way to the newest."""
-    words = say("ask.newer", sentence=sentence_of(charge))
-    st.html(f'<p class="muted"><a href="{answer_link(charge)}" target="_self">{escape(words)}</a></p>')
+    paragraph(link(answer_link(charge), say("ask.newer", sentence=sentence_of(charge))))
 
 
-def receipt_link(address: str, hashed: str) -> str:
+def receipt_link(address: str, hashed: str) -> Html:
     """To an answer, from its row in a table."""
-    return f'<a href="{address}" target="_self">{escape(say("history.open"))} <code>{hashed[:8]}</code></a>'
+    return Html(f'<a href="{address}" target="_self">{escape(say("history.open"))} <code>{hashed[:8]}</code></a>')
+
+
+def receipt_of(answer: dp.Answer, page: str = "ask", name: str = "answer") -> Html:
+    address = address_of(answer.receipt["table"], answer.request_id, page, name)
+    return receipt_link(address, answer.receipt["charge"]["hash"])
 
 
 # The page and the address parameter of answers that are not figures. Other answers are read on Ask.
@@ -149,18 +155,11 @@ def kept(title: str, answers: Sequence[dp.Answer], page: str, name: str) -> None
     """Earlier answers of a page, newest first: free to open."""
     if not answers:
         return
-    names = ("when", "question", "answer", "receipt")
-    head = "".join(f"<th>{escape(say(f'history.{name}'))}</th>" for name in names)
-    rows = ""
+    heads, rows = [say(f"history.{head}") for head in ("when", "question", "answer", "receipt")], []
     for answer in answers:
-        address = address_of(answer.receipt["table"], answer.request_id, page, name)
-        link = receipt_link(address, answer.receipt["charge"]["hash"])
-        cells = (escape(when(answer.at)), escape(answer.sentence), escape(in_short(answer)), link)
-        rows += "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
-    st.html(
-        f'<h2>{escape(title)}</h2><div class="scroll" tabindex="0">'
-        f'<table class="plain"><tr>{head}</tr>{rows}</table></div>'
-    )
+        receipt = receipt_of(answer, page, name)
+        rows.append((when(answer.at), answer.sentence, in_short(answer), receipt))
+    st.html(f"<h2>{escape(title)}</h2>{html_table(heads, rows, words=4)}")
 
 
 def outcome(entry: dp.Entry) -> str:

@@ -24,14 +24,20 @@ from ui.shell.state import face, may
 _SAID = "people-said"
 
 
-def act(place: str, done: str, work: Callable[[], object], **facts: str) -> bool:
+def act(place: str, done: str, work: Callable[[], object], **facts: object) -> bool:
+    """One call of the engine, and what to say of it beside its button. `work` may return facts for the sentence."""
     try:
-        work()
+        found = work()
     except dp.AllowanceError as complaint:
         st.session_state[_SAID] = (place, False, str(complaint))
         return False
-    st.session_state[_SAID] = (place, True, say(done, **facts))
+    st.session_state[_SAID] = (place, True, say(done, **facts | (found if isinstance(found, dict) else {})))
     return True
+
+
+def forget_feedback() -> None:
+    """Before the next try."""
+    st.session_state.pop(_SAID, None)
 
 
 def show_feedback(place: str) -> None:
@@ -40,7 +46,7 @@ def show_feedback(place: str) -> None:
     if where != place:
         return
     if good:
-        st.session_state.pop(_SAID)
+        forget_feedback()
         show_success(sentence)
     else:
         show_error(say("owner.not_done"), sentence)

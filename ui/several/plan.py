@@ -14,7 +14,6 @@ import dpengine as dp
 from dpengine.accountant.loss import loss_as_json
 from dpengine.asking.column_fit import unchecked_words
 from dpengine.asking.plan import PlanLine, Planner, PlanRun, Priced, Relief, round_up_amount
-from dpengine.asking.release import new_request
 from dpengine.core.printed import percent, percent_left, power_of_ten, three_figures
 from dpengine.core.strict_json import canonical
 from dpengine.messages import say
@@ -29,7 +28,6 @@ from ui.words import gloss, prices
 
 # --- run a plan: a click hands it to a background thread, and the page finds it by the id in the URL
 
-_NEXT = "_next_run"
 _ASKED = "plan-asked"  # by run: the questions submitted; some may not have been asked
 
 
@@ -37,8 +35,7 @@ def run_button(
     label: str, table: dp.Table, queries: list[dp.Query], key: str, content: object, keep: Fraction = Fraction(0)
 ) -> None:
     """The run's id is chosen before the click and belongs to the `content`: many clicks are one charge."""
-    waiting = st.session_state.setdefault(_NEXT, {})
-    run = waiting.setdefault((table.name, content), new_request())
+    run = job.next_request(table.name, content)
     with st.container(key=key, width="content"):
         given = (table, queries, run, keep, job.seen())
         st.button(label, key=f"{key}-{run}", type="primary", on_click=_submit, args=given)
@@ -60,22 +57,13 @@ def show_run(table: dp.Table, run: str) -> bool:
     if not found.over:
         progress(table, run)
         return True
-    if renew(run) and found.rows:
+    if job.renew(run) and found.rows:
         suggestions.clear_plan(table)  # it has run: nobody should pay twice by accident
     if not found.rows:
         job.refused(str(found.error) if found.error else say("plan.unknown"))
         return False
     _results(table, found)
     return True
-
-
-def renew(run: str) -> bool:
-    """Once a run has ended, the next click is a new, paid one; False if this was done before."""
-    waiting = st.session_state.get(_NEXT, {})
-    over = [key for key, used in waiting.items() if used == run]
-    for key in over:
-        del waiting[key]
-    return bool(over)
 
 
 @st.fragment(run_every=0.3)

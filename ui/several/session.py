@@ -14,7 +14,6 @@ from dpengine.accountant.history import Past
 from dpengine.accountant.loss import Gaussian
 from dpengine.asking.answers import round_up_two
 from dpengine.asking.column_fit import unchecked_words
-from dpengine.asking.release import new_request
 from dpengine.asking.sessions import BEST, Session, Taken, most_questions
 from dpengine.core.printed import chance, percent, points
 from dpengine.core.strict_json import canonical
@@ -171,7 +170,6 @@ def _answer(query: AdaptiveSession, released: Any, interval: Any) -> dp.Answer:
 # --- the Session page during and after a session: the next question, the answers, the questions left
 
 NEWEST = 50  # answers shown
-_NEXT = "_next_step"
 
 
 def show_running(table: dp.Table, session: Session) -> None:
@@ -188,10 +186,7 @@ def show_running(table: dp.Table, session: Session) -> None:
         _waiting(session, step)
         return
     if step:
-        # Once a step is over, the next click is the next question.
-        waiting = st.session_state.get(_NEXT, {})
-        for place in [place for place, used in waiting.items() if used == step]:
-            del waiting[place]
+        job.renew(step)
         if (error := session.job(step).error) is not None:
             job.refused(str(error))
     job.show_refusal()
@@ -252,8 +247,7 @@ def _builder(table: dp.Table, session: Session) -> None:
                 st.page_link(nav.page("board"), label=say("session.known_open"), query_params=where)
             if fit_warnings.instead(table, query, quiet=False):
                 return
-        waiting = st.session_state.setdefault(_NEXT, {})
-        step = waiting.setdefault((session.request, canonical(ask)), new_request())
+        step = job.next_request(session.request, canonical(ask))
         with st.container(key="session-ask", width="content"):
             more: Any = {"type": "primary", "disabled": query is None}
             st.button(say("session.ask"), key=f"session-ask-{step}", on_click=_ask, args=(session, ask, step), **more)

@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
@@ -51,7 +51,7 @@ from ui.shell.state import workspace
 from ui.shell.style import sheet
 from ui.words import gloss, model_words, prices
 from ui.words.figures import bare, printed, printed_range, rounded, rounded_range
-from ui.words.markup import unmarked
+from ui.words.markup import html_table, p, paragraphs, unmarked
 from ui.words.wording import range_words
 
 # --- how well a model fits its table, measured at its own price: accuracy or error, and calibration
@@ -127,11 +127,8 @@ def show_check(table: dp.Table, model: Model) -> None:
     with st.expander(say("train_page.check_again")) if now else st.container():
         _form(table, model)
     if before:
-        links = (
-            history.receipt_link(history.address_of(table.name, check.request_id), check.receipt["charge"]["hash"])
-            for check in before
-        )
-        st.html(f'<p class="muted">{escape(say("train_page.check_before"))} {" · ".join(links)}</p>')
+        links = " · ".join(map(history.receipt_of, before))
+        st.html(f'<p class="muted">{escape(say("train_page.check_before"))} {links}</p>')
 
 
 def _form(table: dp.Table, model: Model) -> None:
@@ -499,17 +496,10 @@ def signed(value: float) -> str:
 def _shape_figures(answer: dp.Answer, model: Shapes) -> None:
     section_head(say("train_page.card.title"))
     names = ("column", "value", "adds", *(["band"] if model.measured_pairs else []))
-    head = "".join(f"<th>{escape(say(f'shapes_page.figure.{name}'))}</th>" for name in names)
-    rows = ""
-    for column in model.columns:
-        for bar in bars_of(model, column):
-            cells: Sequence[str] = (column, bar.name, bar.label, bar.band)
-            rows += "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells[: len(names)]) + "</tr>"
-    title = say("shapes_page.all")
-    st.html(
-        f'<div class="scroll tall" tabindex="0" role="region" aria-label="{escape(title)}">'
-        f'<table class="plain"><tr>{head}</tr>{rows}</table></div>{_STYLE}'
-    )
+    heads, bars = [say(f"shapes_page.figure.{name}") for name in names], {c: bars_of(model, c) for c in model.columns}
+    rows = [(name, bar.name, bar.label, bar.band)[: len(names)] for name, drawn in bars.items() for bar in drawn]
+    table = html_table(heads, rows, words=4, scroll="scroll tall", region=say("shapes_page.all"))
+    st.html(table + _STYLE)
 
 
 # --- what it would say, and its files ---------------------------------------------------------------------------------
@@ -775,27 +765,14 @@ def _card(answer: dp.Answer) -> str:
         **{"target": query.target} | ({"yes": list(query.positive)} if hasattr(query, "positive") else {}),
     )
     names = ("when", "times" if heads == "list" else "adds", *(["range"] if answer.interval else []))
-    kinds = ("", "number", "number")
-    head = "".join(
-        f'<th class="{kind}">{escape(say(f"train_page.card.{name}"))}</th>'
-        for name, kind in zip(names, kinds, strict=False)
-    )
-    body = ""
-    for cells in word_rows(answer):
-        shown = zip(cells, kinds, names, strict=False)
-        body += "<tr>" + "".join(f'<td class="{kind}">{escape(cell)}</td>' for cell, kind, _ in shown) + "</tr>"
-    note = ""
+    rows = [cells[: len(names)] for cells in word_rows(answer)]
+    card = html_table([say(f"train_page.card.{name}") for name in names], rows, scroll="scroll tall", region=title)
+    notes = [range_words(answer)]
     if answer.interval:
-        note = f'<p class="muted">{escape(say("train_page.card.ranges", chance=chance(query.beta)))}</p>'
+        notes.insert(0, say("train_page.card.ranges", chance=chance(query.beta)))
     elif reason := query.interval_reason():
-        note = f'<p class="muted">{escape(say(reason))}</p>'
-    worth = range_words(answer)
-    return (
-        f"<h2>{escape(title)}</h2><p class='muted'>{escape(lead)}</p>"
-        f'<div class="scroll tall" tabindex="0" role="region" aria-label="{escape(title)}">'
-        f'<table class="plain"><tr>{head}</tr>{body}</table></div>'
-        f'{note}<p class="muted">{escape(worth)}</p>{_STYLE}'
-    )
+        notes.insert(0, say(reason))
+    return f"<h2>{escape(title)}</h2>{p(lead, 'muted')}{card}{paragraphs(notes)}{_STYLE}"
 
 
 # --- what it would say ------------------------------------------------------------------------------------------------

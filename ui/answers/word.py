@@ -34,6 +34,7 @@ from ui.shell.state import workspace
 from ui.shell.style import sheet
 from ui.words import prices
 from ui.words.figures import figure, printed_range
+from ui.words.markup import p
 from ui.words.wording import headline, range_words
 
 MOST_OFFERED = 40  # answers to choose from, newest first
@@ -116,7 +117,7 @@ def _printed(table: dp.Table, title: str, findings: Sequence[Finding]) -> str:
         answer = finding.answer
         parts.append(f"<section><h2>{number}. {escape(finding.heading)}</h2>")
         parts.append(f"<p><b>{escape(headline(answer))}</b> {escape(range_words(answer))}</p>")
-        parts += [f"<p>{escape(note)}</p>" for note in answers.card_notes(answer)]
+        parts += [p(note) for note in answers.card_notes(answer)]
         for picture in _pictures(answer):
             data = b64encode(png.drawn(picture)).decode()
             alt = re.search(r'aria-label="([^"]*)"', picture)

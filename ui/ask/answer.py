@@ -31,7 +31,7 @@ from ui.shell.state import workspace
 from ui.shell.style import sheet
 from ui.words import gloss
 from ui.words.figures import cut, figure, limits, pictured, printed_range, rounded
-from ui.words.markup import unmarked
+from ui.words.markup import paragraphs, unmarked
 from ui.words.phrases import edges, not_kept
 from ui.words.wording import (
     axis,
@@ -546,7 +546,7 @@ def receipt(answer: dp.Answer, key: str) -> None:
             f'<p class="muted">{escape(say("receipt.plain"))}</p>'
             f'<p class="muted">{escape(say("receipt.value", value=_full(answer)))}</p>'
             f'<p class="muted">{gloss.text(odds_words(answer))}</p>'
-            + "".join(f'<p class="muted">{escape(text)}</p>' for text in answer.query.card.caveat_texts)
+            + paragraphs(answer.query.card.caveat_texts)
             + f'<p class="muted">{escape(say("receipt.theorem", theorem=answer.query.theorem))}</p>'
         )
         nav.check_link(q=answer.query.card.key, relation=answer.query.facts.relation)

@@ -20,7 +20,7 @@ from ui.shell import frame, nav, scroll
 from ui.shell.frame import hint, paragraph
 from ui.shell.state import may, workspace
 from ui.words import prices
-from ui.words.markup import unmarked
+from ui.words.markup import p, unmarked
 
 _DECLARED = ("widen", "name_code", "written", "list")  # ways that lead to the column's card
 _WHOSE = ("people", "more_rows")  # ways that lead to whose the rows are
@@ -95,7 +95,7 @@ def show(
     a button asks; `key` tells several refusals on one page apart."""
     with st.container(key=f"card-doubted{key}"):
         mark = ' arrived" tabindex="-1' if request else ""
-        asked = "" if query is None else f'<p class="question">{escape(query.sentence())}</p>'
+        asked = "" if query is None else p(query.sentence(), "question")
         st.html(
             f'{asked}<p class="headline long{mark}" role="alert">{escape(" ".join(refused.reasons))}</p>'
             f"<p>{escape(_paid(table, refused))}</p>"

@@ -26,6 +26,7 @@ from ui.shell import nav
 from ui.shell.frame import paragraph
 from ui.shell.language import in_address
 from ui.words import gloss
+from ui.words.markup import p
 from ui.words.wording import from_zero
 
 MOST_BARS = 5
@@ -119,8 +120,8 @@ def show(query: dp.Query) -> None:
         picture = error_bars(many, share, words) if ends is None else error_ranges(many, ends, words)
         written = many == 1 and ends is not None  # then its ends say it all
     more = many - MOST_BARS if query.answer_kind not in (*CURVES, "density", "label") else 0
-    rest = f'<p class="muted">{escape(say("preview.more", more=more))}</p>' if more > 0 else ""
-    lead = "" if written else f'<p class="lead">{escape(words)}</p>'
+    rest = p(say("preview.more", more=more), "muted") if more > 0 else ""
+    lead = "" if written else p(words, "lead")
     st.html(f"{picture}{rest}{lead}")
 
 

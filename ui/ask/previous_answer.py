@@ -33,7 +33,7 @@ from ui.shell import nav, scroll
 from ui.shell.frame import paragraph
 from ui.shell.state import workspace
 from ui.words import prices
-from ui.words.markup import html_table, unmarked
+from ui.words.markup import html_table, p, unmarked
 from ui.words.wording import as_one, headline, in_short, range_words
 
 # --- a question that was asked more than once: its answers combined, each one alone, and a button to ask again
@@ -63,19 +63,19 @@ def show_repeats(table: dp.Table, answer: dp.Answer) -> None:
 def _together(reading: Reading, beta: Fraction) -> None:
     lines = [f"<h2>{escape(say('looks.title', count=reading.count))}</h2>"]
     if reading.kind == "apart":
-        st.html(lines[0] + f"<p>{escape(say('looks.apart'))}</p>")
+        st.html(lines[0] + p(say("looks.apart")))
         return
     if not reading.agree:
         odds = {"chance": plain(float(beta * 100))} if reading.kind == "averaged" else {}
         code = "looks.disagree" if odds else "looks.disagree.shared"
-        lines.append(f'<p class="warn" role="status">{escape(say(code, **odds))}</p>')
+        lines.append(p(say(code, **odds), "warn", "status"))
     elif reading.interval is None:
         facts = {"count": reading.count, "chance": chance(beta)}
-        st.html(lines[0] + f'<p class="muted">{escape(say("looks.shared.nothing", **facts))}</p>')
+        st.html(lines[0] + p(say("looks.shared.nothing", **facts), "muted"))
         return
     combined = as_one(reading)
     if reading.agree:
-        lines.append(f'<p class="muted">{escape(say(f"looks.{reading.kind}", count=reading.count))}</p>')
+        lines.append(p(say(f"looks.{reading.kind}", count=reading.count), "muted"))
     words = range_words(combined)
     if isinstance(combined.interval, dict):
         code = "answer.ranges_one" if len(combined.interval) == 1 else "answer.ranges"
@@ -84,7 +84,7 @@ def _together(reading: Reading, beta: Fraction) -> None:
     lines.append(answer_notes.finding(combined, lead, kind="together"))
     if reading.agree:
         facts = {"count": reading.count, "chance": chance(beta), "together": chance(reading.beta)}
-        lines.append(f'<p class="muted">{escape(say(f"looks.{reading.kind}.holds", **facts))}</p>')
+        lines.append(p(say(f"looks.{reading.kind}.holds", **facts), "muted"))
     st.html("".join(lines))
     if isinstance(combined.value, dict):
         answers.picture(combined, "looks")

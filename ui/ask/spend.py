@@ -26,7 +26,7 @@ from ui.shell import nav
 from ui.shell.frame import hint, paragraph
 from ui.shell.state import held, may
 from ui.words import gloss, prices
-from ui.words.markup import unmarked
+from ui.words.markup import p, unmarked
 
 
 def show_levers(table: dp.Table, query: dp.Query) -> None:
@@ -147,7 +147,7 @@ def least_html(table: dp.Table, found: Opening | None) -> str:
     share = table.preview(found.asked, checked=True).share
     if share <= PART * table.meter().unused:
         return ""
-    return f'<p class="warn" role="status">{escape(say("spend.least", share=prices.takes(table, share)))}</p>'
+    return p(say("spend.least", share=prices.takes(table, share)), "warn", "status")
 
 
 def least_share_html(now: str, usual: Callable[[], str]) -> str:
@@ -155,7 +155,7 @@ def least_share_html(now: str, usual: Callable[[], str]) -> str:
     least = usual() if int(now) > int(AT_MOST) else AT_MOST
     if int(least) <= int(AT_MOST):
         return ""
-    return f'<p class="warn" role="status">{escape(say("spend.least_part", share=least))}</p>'
+    return p(say("spend.least_part", share=least), "warn", "status")
 
 
 def dear(price: dp.Preview) -> str:
@@ -259,9 +259,7 @@ def describe(
         return None if steps else enough(table, query, price, times)
 
     rows = (
-        f'<p class="muted">{escape(answer_notes.several_rows(query))}</p>'
-        if steps and query.counts_rows and query.facts.unit.counted
-        else ""
+        p(answer_notes.several_rows(query), "muted") if steps and query.counts_rows and query.facts.unit.counted else ""
     )
     lines = [f"{rows}<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"]
     lines.append(answer_notes.cut_note(query))

@@ -37,7 +37,7 @@ from ui.shell.state import held, workspace
 from ui.shell.style import sheet
 from ui.words import prices
 from ui.words.figures import bare, rounded
-from ui.words.markup import first_names, html_table, unmarked
+from ui.words.markup import first_names, html_table, p, unmarked
 
 # --- one column in full: a picture to save as PNG, and all figures
 
@@ -189,7 +189,7 @@ def show_matrix(table: dp.Table, found: dp.Answer, look: Look) -> None:
         words += f"<li><b>{escape(first)} · {escape(other)}</b> {shown}</li>"
     st.html(
         f"<h2>{escape(say('board_page.together'))}</h2><p class='muted'>{escape(say('board_page.together_lead'))}</p>"
-        + (f'<p class="muted">{escape(some)}</p>' if some else "")
+        + (p(some, "muted") if some else "")
         + f'<p class="muted">{escape(legend)}</p>'
         f'<div class="scroll" tabindex="0"><table class="plain matrix"><tr><th></th>{head}</tr>{rows}</table></div>'
         + (f"<ul>{words}</ul>" if words else "")

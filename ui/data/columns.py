@@ -42,7 +42,7 @@ from ui.shell.incoming import here
 from ui.shell.language import day_format
 from ui.shell.state import held
 from ui.shell.style import sheet
-from ui.words.markup import first_names, unmarked
+from ui.words.markup import first_names, p, unmarked
 
 # --- a list of values: a usual one, typed or pasted, or from a public file, which stays on the server
 
@@ -225,7 +225,7 @@ def number(card: Card, at: str) -> None:
     words: Any = {"placeholder": say("data.card.codes_example"), "help": say("data.card.codes_help", most=MOST_CODES)}
     card.codes = st.text_input(label, key=key, max_chars=drafts.LONGEST, width=260, **words).strip()
     if (found := drafts.codes_reached(card.lower, card.upper, card.codes, card.usual)) is not None:
-        above.html(f'<p class="warn" role="status">{escape(say("data.card.codes_hint", code=str(found)))}</p>')
+        above.html(p(say("data.card.codes_hint", code=str(found)), "warn", "status"))
     treated = {False: say("data.card.left_out"), True: say("data.card.filled")}
     words = {"help": say("data.card.missing_help"), "format_func": treated.__getitem__, "horizontal": True}
     key = kept(f"{at}-filled", card.filled)

@@ -32,7 +32,7 @@ from ui.shell import nav, scroll
 from ui.shell.frame import hint, paragraph
 from ui.shell.state import may
 from ui.words import prices
-from ui.words.markup import first_names, unmarked
+from ui.words.markup import first_names, p, unmarked
 from ui.words.wording import headline, range_words
 
 # --- ranges and lists of several unknown columns, bought together
@@ -154,7 +154,7 @@ def show_check(table: dp.Table, exact: bool) -> None:
     fits = _fits(table)
     unchecked = [fit.column for fit in fits if not fit.checked]
     with st.container(key="card-fit"):
-        lead = f'<p class="muted">{escape(say("data.fit.all_lead"))}</p>' if unchecked else ""
+        lead = p(say("data.fit.all_lead"), "muted") if unchecked else ""
         came = bool(st.query_params.get("check")) and not st.query_params.get("answer")
         mark = ' class="arrived" tabindex="-1"' if came else ""
         st.html(f"<h2{mark}>{escape(say('data.fit.all_title'))}</h2>{lead}")
@@ -189,7 +189,7 @@ def check_result(table: dp.Table, checked: dp.Answer) -> None:
     if sure(table):
         most = max(0, *(high for _, high in checked.interval.values()))
         passed = say("data.fit.passed", most=most, chance=chance(checked.query.beta))
-        notes.append(f'<p class="lead">{escape(passed)}</p>')
+        notes.append(p(passed, "lead"))
     if (far := answer_notes.far_off(table)) is not None:
         notes.append(f'<p class="warn">{escape(far.on_card())} {answer_notes.people_way(table.name)}</p>')
     st.html(f'<p class="headline long arrived" tabindex="-1">{escape(headline(checked))}</p>{"".join(notes)}')

@@ -48,7 +48,7 @@ from ui.shell.incoming import here
 from ui.shell.language import address
 from ui.shell.state import choose_table, may, open_table, table_names, workspace
 from ui.words import gloss
-from ui.words.markup import unmarked
+from ui.words.markup import paragraphs, unmarked
 
 # --- correct the rows per person of an added table
 #
@@ -567,7 +567,7 @@ def _explained(draft: Draft) -> None:
         most = fields.odds_after(PRIOR, Fraction(epsilon))
         odds = say(f"data.care.odds.{draft.relation}", prior=PRIOR, most=most)
         choices.append(say("data.care.choices", care=say(f"data.care.{care}_label"), epsilon=epsilon, odds=odds))
-    st.html("".join(f'<p class="muted">{escape(choice)}</p>' for choice in choices))
+    st.html(paragraphs(choices))
     given = drafts.allowance(draft)
     fields.show_odds(given.epsilon, given.delta, read_relation(draft.relation), PRIOR)
 

@@ -36,6 +36,7 @@ from ui.shell import style
 from ui.shell.state import workspace
 from ui.words import prices
 from ui.words.figures import cut, limits, pictured
+from ui.words.markup import p
 from ui.words.phrases import density_headline, density_unit
 from ui.words.wording import axis, from_zero, headline, range_words, released_words
 
@@ -119,7 +120,7 @@ def html(table: dp.Table, head: tuple[int, str], at: str) -> str:
 
 
 def _p(text: str, kind: str = "") -> str:
-    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
+    return f'<p class="{kind}">{escape(text)}</p>' if kind else p(text)
 
 
 def _terms(table: dp.Table, meter: dp.Meter, answers: int) -> str:

@@ -40,7 +40,7 @@ from ui.shell.state import workspace
 from ui.shell.style import sheet
 from ui.words import prices
 from ui.words.figures import rounded, rounded_range
-from ui.words.markup import html_table
+from ui.words.markup import html_table, p, paragraphs
 from ui.words.wording import range_words
 
 # --- a published table's expected value, from public facts: one row, all rows, the lower bound, and made-up rows
@@ -53,7 +53,7 @@ _TENTHS = 1000  # of a percent
 def show_preview(table: dp.Table, chosen: Chosen) -> None:
     query = chosen.query
     each = "".join(_column(query, name) for name in query.columns)
-    html = "".join(f"<p class='muted'>{escape(line)}</p>" for line in _together(chosen))
+    html = paragraphs(_together(chosen))
     st.html(f"<ul class='facts'>{each}</ul>{html}{_STYLE}")
     before, after = _rehearsed(
         canonical([query.describe(), query.facts.schema.as_json(), query.facts.about]), table, query
@@ -225,7 +225,7 @@ def _figures_html(query: OfRows) -> str:
             lines.append(say("publish_page.chances", column=name, size=row.size, **chances))
         lines.append(_floors(query, name))
     lines += [say("receipt.theorem", theorem=query.theorem), *query.card.caveat_texts]
-    return "".join(f'<p class="muted">{escape(line)}</p>' for line in lines)
+    return paragraphs(lines)
 
 
 def _floors(query: OfRows, name: str) -> str:
@@ -387,7 +387,7 @@ def _number(parameter: str, least: int, most: int, usual: int, label: str) -> in
 def _line(sentence: str, wide: str, note: str = "") -> None:
     st.html(
         f'<p class="together">{escape(sentence)}</p><p class="lead">{escape(wide)}</p>'
-        + (f'<p class="muted">{escape(note)}</p>' if note else "")
+        + (p(note, "muted") if note else "")
     )
 
 

@@ -25,6 +25,7 @@ from ui.shell import frame, nav
 from ui.shell.frame import hint, paragraph
 from ui.shell.language import address
 from ui.words import gloss, prices
+from ui.words.markup import p
 
 # --- run a plan: a click hands it to a background thread, and the page finds it by the id in the URL
 
@@ -289,7 +290,7 @@ def _reliefs(priced: Priced, planner: Planner, plan: Plan) -> str:
     for relief in planner.reliefs(plan.wishes):
         ways += _relief(priced.lines[relief.place], relief)
     if not ways:
-        return f'<p class="muted">{escape(say("plan.relief.none"))}</p>'
+        return p(say("plan.relief.none"), "muted")
     items = "".join(f"<li>{escape(way)}</li>" for way in ways)
     return f"<p>{escape(say('plan.relief'))}</p><ul>{items}</ul>"
 

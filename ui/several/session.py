@@ -38,7 +38,7 @@ from ui.shell.state import workspace
 from ui.shell.style import sheet
 from ui.words import gloss, prices
 from ui.words.figures import anything, printed, printed_range, rounded_range
-from ui.words.markup import html_table
+from ui.words.markup import html_table, p, paragraphs
 from ui.words.wording import headline, range_words
 
 # --- what a session's answers imply about the population that the people were drawn from, with the bounds used
@@ -102,7 +102,7 @@ def explain(query: AdaptiveSession, past: Past, reserve: Fraction) -> None:
         notes += [say("session.outward.assumed"), say("session.outward.choice")]
         heads = [say(f"session.outward.column.{name}") for name in ("bound", "width")]
         shown = [bound for bound in outward(query, past, reserve) if past == Past.NOTHING or bound.claimed]
-        below = "".join(f'<p class="muted">{escape(note)}</p>' for note in notes if note)
+        below = paragraphs(note for note in notes if note)
         st.html(html_table(heads, map(_row, shown), words=2) + below)
 
 
@@ -304,7 +304,7 @@ def _taken_html(table: dp.Table, taken: Taken) -> str:
     fits = table.fits()  # of now: what a later check found is said of earlier answers too
     notes = [*fits.row_notes(taken.query), *(fit.note(taken.query) for fit in fits.between(taken.query))]
     if any(notes):
-        body += f'<p class="headline-note">{escape(" ".join(filter(None, notes)))}</p>'
+        body += p(" ".join(filter(None, notes)), "headline-note")
     return f'<div class="taken">{head}{body}{answer_notes.cut_note(taken.query)}</div>'
 
 
@@ -491,7 +491,7 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
     past, reserve = table.released(), table.budget.rule.delta_reserve
     noise = ""
     if not price.useful:
-        noise = f'<p class="warn" role="status">{escape(say("session.noise", questions=query.questions))}</p>'
+        noise = p(say("session.noise", questions=query.questions), "warn", "status")
     frame.show_price(table, price, "_session")
     covered = set(price.check.parameters()["columns"]) if price.check is not None else set[str]()
     rest = [(name, column) for name, column in table.schema.columns.items() if name not in covered]

@@ -47,7 +47,7 @@ from ui.shell.frame import hint, page_head, paragraph, section_head
 from ui.shell.style import sheet
 from ui.words import prices
 from ui.words.figures import bare, rounded, rounded_range
-from ui.words.markup import html_table
+from ui.words.markup import html_table, link, p, paragraphs
 from ui.words.phrases import threes
 from ui.words.wording import range_words
 
@@ -60,14 +60,14 @@ def show_preview(query: SyntheticTable) -> None:
     off = query.off_by_noise()
     sentence = say("synthetic_page.off_much" if off > MUCH else "synthetic_page.off", off=to_figures(100 * off, 2))
     sentence += f" {say('synthetic_page.off_rows')}" if query.counts_rows else ""
-    warn = f'<p class="warn">{escape(sentence)}</p>' if off > MUCH else ""
+    warn = p(sentence, "warn") if off > MUCH else ""
     st.html(
         f"<h2>{escape(say('publish_page.worth'))}</h2><p><b>{escape(plainly(query))}</b></p>{warn}"
         f'<p class="muted">{escape(rows_words(query))}</p>'
     )
     with st.expander(say("synthetic_page.details")):
         lines = [promised(query), *([] if warn else [sentence]), say("synthetic_page.fitted")]
-        st.html("".join(f'<p class="muted">{escape(line)}</p>' for line in lines))
+        st.html(paragraphs(lines))
     # Before buying: what it is good for, and what not.
     even = [name for name, several in evened(query.axes, query.facts).items() if several]
     bad = [say("synthetic_page.bad")]
@@ -375,10 +375,7 @@ def _fitting(fitted: FittedTable) -> None:
 
 def _inside(table: dp.Table, fitted: FittedTable) -> str:
     """The columns with values inside the measured groups from another answer."""
-    links = ", ".join(
-        f'<a href="{history.address_of(table.name, request)}" target="_self">{escape(name)}</a>'
-        for name, request in fitted.refined.items()
-    )
+    links = ", ".join(link(history.address_of(table.name, request), name) for name, request in fitted.refined.items())
     return f'<p class="muted">{escape(say("synthetic_page.values_curve"))} {links}.</p>'
 
 
@@ -592,7 +589,7 @@ def _drawn_form(table: dp.Table, key: str, given: dict[str, Any], arrived: bool)
         price = table.preview(query, checked=True)
         frame.show_price(table, price, "_synthetic")
         words = [query.promise().words(query), say("synthetic_page.lecture_rows", rows=getattr(query, "rows", 0))]
-        st.html("".join(f"<p>{escape(line)}</p>" for line in words))
+        st.html(paragraphs(words, ""))
         if query.promise().amount > query.coarse():
             hint(say("synthetic_page.lecture_noise"))
         if _offer(table, query, price):

@@ -42,7 +42,7 @@ from ui.shell.state import workspace
 from ui.shell.style import sheet
 from ui.train import train_result
 from ui.words import gloss, model_words, prices
-from ui.words.markup import html_table, unmarked
+from ui.words.markup import html_table, p, paragraphs, unmarked
 
 # --- the choices on the Train page. The address keeps them, so that a link restores them
 
@@ -131,7 +131,7 @@ _LENGTHS = (("second", 1), ("minute", 60), ("hour", 3600), ("day", 86_400), ("ye
 def steps_html(query: OfGradients, delta: Fraction) -> str:
     lecture = lecture_steps(query, delta)
     if lecture is None:
-        return f'<p class="muted">{escape(say("train_page.lecture_no_delta"))}</p>'
+        return p(say("train_page.lecture_no_delta"), "muted")
     head = _head("which", "steps", "time", "worse")
     body = "".join(_row(query, option) for option in lecture.options)
     facts = {"epsilon": three_figures(lecture.epsilon), "delta": power_of_ten(delta), "width": query.width}
@@ -142,7 +142,7 @@ def steps_html(query: OfGradients, delta: Fraction) -> str:
         lines.append(say("train_page.lecture_capped", most=MOST_STEPS))
     lines.append(say("train_page.lecture_estimate"))
     below = "".join(f'<p class="muted">{gloss.text(line)}</p>' for line in lines)
-    lead = f'<p class="muted">{escape(say("train_page.lecture_lead"))}</p>'
+    lead = p(say("train_page.lecture_lead"), "muted")
     return f"{lead}<div class='scroll'><table class='plain noises'><tr>{head}</tr>{body}</table></div>{below}"
 
 
@@ -176,7 +176,7 @@ def show_preview(query: OfGradients, offers: dict[str, OfGradients | dp.Allowanc
     html = [f"<p><b>{escape(promise.said('train_page.promise', query))}</b></p>"]
     supposed = "train_page.nominal_where" if query.conditional else "train_page.nominal"
     nominal = f"{say(supposed)} " if promise.nominal else ""
-    html.append(f'<p class="muted">{escape(nominal + say("train_page.worst_case"))}</p>')
+    html.append(p(nominal + say("train_page.worst_case"), "muted"))
     st.html("".join(html))
     setting, now = query.setting, float(query.epsilon)
     with st.expander(say("train_page.figures")):
@@ -330,7 +330,7 @@ def preview_counts(query: Overview, target: str) -> None:
     st.html(html_table(heads, rows, kind="plain noises"))
     with st.expander(say("train_page.figures")):
         lines = [say("receipt.theorem", theorem=query.theorem), *query.card.caveat_texts]
-        st.html("".join(f'<p class="muted">{escape(line)}</p>' for line in lines))
+        st.html(paragraphs(lines))
 
 
 def _points(share: float) -> str:
@@ -442,7 +442,7 @@ def _form(table: dp.Table) -> None:
         elif isinstance(query, OfGradients):
             _buy(table, query, worth, least())
         else:
-            worth.html(f'<p class="warn" role="status">{escape(str(query or say("train_page.choose")))}</p>')
+            worth.html(p(str(query or say("train_page.choose")), "warn", "status"))
         job.show_refusal()
     with right, st.container(key="card-train-preview"):
         section_head(say("train_page.worth"))
@@ -577,7 +577,7 @@ def _buy(table: dp.Table, query: OfGradients, worth: Any, least: str) -> None:
         html += f'<p class="warn">{gloss.text(say(short, share=percent(share or 0)))}</p>'
     html += least
     if query.diverges:
-        html += f'<p class="warn">{escape(say("train_page.diverges"))}</p>'
+        html += p(say("train_page.diverges"), "warn")
     worth.html(html)
     label = say("train_page.button", share=prices.takes(table, price.share))
     if fit_warnings.instead_at("trained", table, query):

@@ -167,7 +167,7 @@ def _show_check(table: dp.Table, answer: dp.Answer) -> None:
     sentence = say("train_page.right" if listed else "train_page.off", **facts).replace(" %", "\u00a0%")
     words = flattery_words(table, answer)
     beside = "" if answer.raw is None else f"{query.beside(answer.raw)} {query.finds(answer.raw)}".strip()
-    lead = f'<p class="lead"><b>{escape(sentence)}</b></p>' + (f"<p>{escape(beside)}</p>" if beside else "")
+    lead = f'<p class="lead"><b>{escape(sentence)}</b></p>' + (p(beside) if beside else "")
     st.html(f'{lead}<p class="muted">{escape(words)}</p>{answer_notes.cut_note(query)}')
     _curve(answer, query)
     with st.expander(say("answer.figures")):
@@ -428,7 +428,7 @@ def _show_quality(answer: dp.Answer, model: Shapes) -> None:
     html += f"{escape(say('train_page.no_cause'))}</p>"
     if held is not None:
         off, blank = (amount(model, part) for part in held)
-        html += f'<p class="muted">{escape(say("shapes_page.held", off=off, blank=blank))}</p>'
+        html += p(say("shapes_page.held", off=off, blank=blank), "muted")
     st.html(html)
 
 
@@ -525,7 +525,7 @@ def _try_shapes(answer: dp.Answer, model: Shapes) -> None:
     else:
         words = say("train_page.would_number", value=bare(prediction), target=model.target)
     text = words.replace(" %", "\u00a0%")
-    answered.html(f'<p class="together" role="status">{escape(text)}</p>')
+    answered.html(p(text, "together", "status"))
 
 
 def would(model: Shapes, prediction: float) -> str:
@@ -711,14 +711,14 @@ def show(table: dp.Table, answer: dp.Answer) -> None:
     first = say("train_page.hidden") if hidden else sentence_shown
     lines = [
         f'<p class="question">{escape(of)}</p><p class="together">{escape(first)}</p>',
-        f'<p class="lead">{escape(_sure(answer, effect, sentence_shown))}</p>',
+        p(_sure(answer, effect, sentence_shown), "lead"),
         f"{answer_notes.fit_notes(answer)}{answer_notes.cut_note(query)}",
     ]
     if answer.path.stopped:
         stopped = say("train_page.stopped", done=answer.path.steps, total=answer.path.of)
-        lines.append(f'<p class="warn" role="status">{escape(stopped)}</p>')
+        lines.append(p(stopped, "warn", "status"))
     if query.diverges:
-        lines.append(f'<p class="warn" role="status">{escape(say("train_page.diverged"))}</p>')
+        lines.append(p(say("train_page.diverged"), "warn", "status"))
     st.html("".join(lines))
     left, right = st.columns([6, 5], gap="medium")
     with left, st.container(key="card-train-says"):

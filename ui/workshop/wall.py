@@ -33,6 +33,7 @@ from ui.shell.style import sheet
 from ui.shell.workshop_state import ADDRESS, GONE, WAITING, Dot, Snapshot, WallQuestion, here, on
 from ui.words import prices
 from ui.words.figures import rounded
+from ui.words.markup import p, paragraphs
 from ui.words.wording import axis, headline, range_words
 from ui.workshop.workshop import figure
 
@@ -401,7 +402,7 @@ def everybody(seen: Snapshot, name: str) -> str:
     posed = seen.posed
     assert posed is not None
     lang = language.get()
-    waiting = f'<p class="muted">{escape(say("workshop.waiting", n=seen.waiting))}</p>' if seen.waiting else ""
+    waiting = p(say("workshop.waiting", n=seen.waiting), "muted") if seen.waiting else ""
     if not seen.dots:
         return f'<div role="status"><p class="wall-say">{escape(say("workshop.none_yet"))}</p>{waiting}</div>'
     true = true_value(posed.question) if posed.truth else None
@@ -427,4 +428,4 @@ def _sentences(seen: Snapshot, true: float | None, promised: str) -> str:
             say("workshop.answers_truth", n=len(dots), mean=mean, truth=true),
             say("workshop.held", held=held, n=len(dots), chance=promised),
         ]
-    return "".join(f'<p class="wall-say">{escape(line)}</p>' for line in lines)
+    return paragraphs(lines, "wall-say")

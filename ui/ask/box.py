@@ -105,7 +105,7 @@ def _understood(readings: list[Meaning], refusal: str) -> list[Meaning]:
     used: Meaning = st.session_state[_USED]
     note = p(say("box.read", sentence=used.sentence), "muted", "status")
     if used.unread:
-        words = ", ".join(f"“{word}”" for word in used.unread)
+        words = ", ".join(say("read.quoted", text=word) for word in used.unread)
         note = p(say("box.unread", words=words), "warn", "status") + note
     st.html(note)
     return [reading for reading in readings if reading != used]

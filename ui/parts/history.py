@@ -129,7 +129,7 @@ def point_to(charge: Charge) -> None:
 
 def receipt_link(address: str, hashed: str) -> Html:
     """To an answer, from its row in a table."""
-    return Html(f'<a href="{address}" target="_self">{escape(say("history.open"))} <code>{hashed[:8]}</code></a>')
+    return Html(f'<a href="{address}" target="_self">{escape(say("history.open"))}&nbsp;<code>{hashed[:8]}</code></a>')
 
 
 def receipt_of(answer: dp.Answer, page: str = "ask", name: str = "answer") -> Html:

@@ -35,7 +35,7 @@ from ui.data.presets import LISTS, RANGES, YES_NO, Candidate
 from ui.data.source import is_typed
 from ui.data.wizard import DOT, complain, heading, kept, onwards, problem, reconsider, tried
 from ui.parts import job
-from ui.parts.fields import kept_number, number_key, whole_number
+from ui.parts.fields import details, kept_number, number_key, whole_number
 from ui.shell import scroll
 from ui.shell.frame import paragraph
 from ui.shell.incoming import here
@@ -660,7 +660,9 @@ def _listed(labels: dict[str, list[str]]) -> str | None:
 
 
 def offer_codebook(draft: Draft) -> None:
-    with st.expander(say("data.codebook.title")):
+    with details(say("data.codebook.title"), f"{draft.mark}-codebook-open") as opened:
+        if not opened:
+            return
         paragraph(say("data.codebook.lead"))
         key = f"{draft.mark}-codebook"
         text = st.text_area(say("data.codebook.label"), key=key, height=150, placeholder=say("data.codebook.example"))

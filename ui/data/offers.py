@@ -28,6 +28,7 @@ from ui.data import change, presets
 from ui.data.presets import sure_id_column
 from ui.data.wizard import DOT
 from ui.parts import answer_notes, job, tables
+from ui.parts.fields import details
 from ui.shell import nav, scroll
 from ui.shell.frame import hint, paragraph
 from ui.shell.state import may
@@ -364,7 +365,9 @@ def show_first_questions(table: dp.Table) -> None:
         ways = [way for name in table.schema.columns if name not in offered and (way := first_way(table, name, name))]
         alike = [(place, others) for place, (_, *others) in enumerate(asked) if others]
         if ways or alike:
-            with st.expander(say("data.done.others"), key="done-others"):
+            with details(say("data.done.others"), "done-others", expanded=not asked) as opened:
+                if not opened:
+                    return
                 for place, others in alike:
                     paragraph(asked[place][0].query.card.title, "at-once")
                     _alike(table, others, place)

@@ -477,7 +477,8 @@ def at_once(draft: Draft) -> str:
     if scarce or draft.shares or name in table_names() or drafts.taken_name(draft, table_names()):
         return ""
     care = say(f"data.care.{draft.care}") if not (draft.epsilon or draft.delta) else say("data.care.own")
-    adds = say("data.cards.adds", name=name, care=care, many=_many(given, draft))
+    many = _many(given, draft) if draft.about is not None else ""  # else it is said once the rows are counted
+    adds = say("data.cards.adds", name=name, care=care, many=many).strip()
     if not shared_offered(draft):
         return adds
     return f"{adds} {say('data.cards.adds_shared', last=say('data.cards.care'))}"

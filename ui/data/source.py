@@ -30,6 +30,7 @@ from dpengine.messages.language import current
 from ui.data import presets
 from ui.data.draft import MOST_SHOWN, NUMBERS, Draft, numbers_like, numbers_of
 from ui.data.wizard import begin, complain, heading, kept, onwards, problem, start_over
+from ui.parts.fields import details
 from ui.shell import person, uploads
 from ui.shell.frame import paragraph
 from ui.shell.incoming import here
@@ -59,7 +60,10 @@ def choose_source(draft: Draft) -> None:
 
 def _database(draft: Draft, refused: bool) -> None:
     """A form: nothing is sent before the button, and the click clears the password."""
-    with st.expander(say("data.source.title"), expanded=refused or bool(st.session_state.get(_ADDRESS))):
+    asked = refused or bool(st.session_state.get(_ADDRESS))
+    with details(say("data.source.title"), "declare-source-open", asked) as opened:
+        if not opened:
+            return
         paragraph(say("data.source.how"))
         with st.form("declare-source", border=False):
             st.text_input(say("data.source.address"), key=_ADDRESS, placeholder=say("data.source.address_like"))
@@ -73,7 +77,10 @@ def _database(draft: Draft, refused: bool) -> None:
 
 def _lake(draft: Draft, refused: bool) -> None:
     """The same form for Parquet files that Spark reads, or a table of its catalogue."""
-    with st.expander(say("data.lake.title"), expanded=refused or bool(st.session_state.get(_WHAT))):
+    asked = refused or bool(st.session_state.get(_WHAT))
+    with details(say("data.lake.title"), "declare-lake-open", asked) as opened:
+        if not opened:
+            return
         paragraph(say("data.lake.how"))
         with st.form("declare-lake", border=False):
             st.text_input(say("data.lake.what"), key=_WHAT, placeholder=say("data.lake.what_like"))
@@ -184,7 +191,9 @@ def _on_server(draft: Draft) -> None:
     """Files too large to upload: put into the workspace's files/ folder and picked by name."""
     place = workspace().folder / "files"
     paths = uploads.waiting(place)
-    with st.expander(say("data.file.large_title")):
+    with details(say("data.file.large_title"), "declare-large-open") as opened:
+        if not opened:
+            return
         if person.served():  # only the operator may know the full path
             paragraph(say("data.file.large_served", folder="/".join(place.parts[-3:])))
         else:

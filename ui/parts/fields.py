@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from html import escape
@@ -19,6 +20,14 @@ from dpengine.messages.numbers import local
 from dpengine.planning.whatif import suspicion
 from ui.shell.style import sheet
 from ui.words import gloss
+
+
+@contextmanager
+def details(title: str, key: str, expanded: bool = False) -> Iterator[bool]:
+    """An expander; yields whether it is open: nothing inside is made before."""
+    box = st.expander(title, expanded=expanded, key=key, on_change="rerun")
+    with box:
+        yield bool(box.open)
 
 
 def whole_number(label: str, most: int, key: str, least: int = 1, **options: Any) -> int | None:

@@ -302,7 +302,7 @@ def _read_files_here() -> None:
     run, start = file_process.run, file_process._START
 
     def here(work: str, given: Any, progress: Any = None) -> Any:
-        if _running.startswith(_OWN_PROCESS) or file_process._START != start:
+        if _running.startswith(_OWN_PROCESS) or start != file_process._START:
             return run(work, given, progress)
         try:
             done = getattr(foreign_records, work)(progress or (lambda share: None), **given)

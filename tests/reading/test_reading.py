@@ -77,6 +77,11 @@ def test_no_random_text_fails() -> None:
     fuzzed(2_000)
 
 
+def test_none_out_of_ten_is_no_percentile(facts: dict[str, Facts]) -> None:
+    for text in ("income that 0 out of 10 people have less than", "plača, ki jo ima 0 od 10 ljudi"):
+        assert all(found.key != "quantile" for known in facts.values() for found in reader.readings(text, known))
+
+
 def test_a_table_reads_a_question(table: dp.Table) -> None:
     query = table.read("median income of women by region")
     assert query.card.key == "median"
@@ -187,3 +192,15 @@ def test_a_word_is_completed_from_the_declaration(table: dp.Table) -> None:
     assert table.completions("median inc") == ["median income"]
     assert table.completions("average income by re") == ["average income by region"]
     assert "how many" not in table.completions("") and table.completions("median ") == []
+
+
+@pytest.mark.parametrize(
+    ("lang", "text"), [("en", "average late fee"), ("en", "average late fee (€)"), ("sl", "povprečen late fee")]
+)
+def test_a_column_is_known_without_the_unit_in_its_name(lang: str, text: str) -> None:
+    schema = dp.Schema({"late fee (€)": dp.Number(0, 50), "loans": dp.Number(0, 100)})
+    with speaking(lang):
+        (only,) = reader.readings(
+            text, Facts(table="t", schema=schema, unit=dp.Unit.rows(), relation="add_remove", about=5_000)
+        )
+    assert only.given["column"] == "late fee (€)" and not only.unread and not only.guessed

@@ -11,6 +11,7 @@ from demos.lessons import patients
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from ui.shell import nav
+from ui.words.markup import p
 
 if TYPE_CHECKING:
     from demos.lessons.differencing import Attack
@@ -40,7 +41,7 @@ def show() -> None:
         lead = escape(say("why.exact" if drawn is None else "why.private"))
         below = ""
         if drawn is not None:
-            below = f'<p class="muted">{escape(say("why.chances", right=local(f"{100 * drawn.right:.1f}")))}</p>'
+            below = p(say("why.chances", right=local(f"{100 * drawn.right:.1f}")), "muted")
         st.html(f'<p class="muted">{lead}</p><div class="why">{html}</div>{below}')
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(say("why.ask" if drawn is None else "why.again"), key="why-ask", on_click=_draw)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -63,6 +64,13 @@ def workspace() -> dp.Workspace:
     if who is None:
         return dp.open_workspace(home(), samples_only=workshop_state.on())
     return cast("dp.Workspace", dp.open_workspace(home()).as_person(who))
+
+
+def steady() -> AbstractContextManager[None]:
+    """While a page is drawn: what it has read from the ledger, it does not ask for again."""
+    if is_untouched():
+        return nullcontext()
+    return dp.open_workspace(home(), samples_only=workshop_state.on()).ledger.steady()
 
 
 def face() -> Face:

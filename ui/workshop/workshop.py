@@ -14,6 +14,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.messages import plain, say
 from ui.shell import nav, speed, state, workshop_state
+from ui.shell.frame import page_head, paragraph
 
 
 def warm() -> None:
@@ -50,7 +51,7 @@ def instead_of_data() -> None:
 def refuse_data() -> None:
     """Say that a workshop adds no tables; the workspace refuses them too. The existing ones can be opened."""
     if workshop_state.on() and not st.query_params.get("table"):
-        st.html(f'<h1>{escape(say("page.data"))}</h1><p class="lead">{escape(say("workshop.no_tables"))}</p>')
+        page_head(say("page.data"), say("workshop.no_tables"))
         instead_of_data()
         st.stop()
 
@@ -61,8 +62,7 @@ def truth_beside(answer: dp.Answer) -> None:
     from demos import truth
 
     if truth.tellable(answer.query):
-        sentence = say("workshop.truth", truth=plain(figure(truth.of(answer.query))))
-        st.html(f'<p class="warn workshop-truth">{escape(sentence)}</p>')
+        paragraph(say("workshop.truth", truth=plain(figure(truth.of(answer.query)))), "warn workshop-truth")
 
 
 def figure(value: float) -> int | float:

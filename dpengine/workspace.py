@@ -19,14 +19,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from dpengine.accountant.budget import Budget
+from dpengine.accountant.filter import Budget
 from dpengine.asking.answers import Answer, Job
 from dpengine.asking.jobs import Jobs
 from dpengine.asking.receipts import Finding, check, read_receipts
 from dpengine.core import places
 from dpengine.core.errors import AllowanceError, UnknownBudget, UnknownTable
 from dpengine.core.exact import read_number
-from dpengine.core.space import refuse_full
+from dpengine.core.files import refuse_full
 from dpengine.core.types import JsonObject
 from dpengine.declared import public_rules
 from dpengine.declared.dialect import Dialect

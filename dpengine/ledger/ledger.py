@@ -21,9 +21,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar, Unpack
 
-from dpengine.accountant.budget import MOST_EPSILON
 from dpengine.accountant.costs import Cost, cost
-from dpengine.accountant.filter import Rule, Totals, admits, price, share, spent, used
+from dpengine.accountant.filter import MOST_EPSILON, Rule, Totals, admits, price, share, spent, used
 from dpengine.accountant.group import for_group
 from dpengine.accountant.history import Past
 from dpengine.core.errors import DAMAGED, AllowanceError, BudgetExceeded, LedgerDamaged, UnknownBudget

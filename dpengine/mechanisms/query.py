@@ -21,8 +21,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.strict_json import canonical
 from dpengine.core.types import Ends, Figures, Json, JsonObject
-from dpengine.declared.condition_words import combined, who
-from dpengine.declared.conditions import EVERYONE, Predicate, Row, read_predicate
+from dpengine.declared.conditions import EVERYONE, Predicate, Row, combined, read_predicate, who
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.read_group import coarser, read_ref

@@ -30,10 +30,9 @@ from typing import TypeVar
 import numpy as np
 
 from dpengine.accountant import compositions, filter, how_many_fit
-from dpengine.accountant.budget import MOST_EPSILON as MOST_ALLOWANCE
-from dpengine.accountant.budget import Budget
 from dpengine.accountant.costs import cost
-from dpengine.accountant.filter import Rule, Totals
+from dpengine.accountant.filter import MOST_EPSILON as MOST_ALLOWANCE
+from dpengine.accountant.filter import Budget, Rule, Totals
 from dpengine.accountant.history import History
 from dpengine.asking.answers import round_up_two
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
@@ -63,7 +62,7 @@ from dpengine.planning import lecture_curves
 from dpengine.population import people_needed, session_validity
 from dpengine.population.noise_for_k import MOST_ANSWERS, MOST_PEOPLE
 from dpengine.population.validity import Width, split
-from dpengine.statistics.distributions import Distribution
+from dpengine.statistics.counts import Distribution
 from dpengine.statistics.features import MOST_WIDE
 
 STEPS = 12  # points for each power of ten on a log axis

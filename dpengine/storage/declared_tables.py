@@ -18,10 +18,10 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from dpengine.accountant.budget import Budget
+from dpengine.accountant.filter import Budget
 from dpengine.core import files
 from dpengine.core.errors import AllowanceError, UnknownTable
-from dpengine.core.space import refuse_full
+from dpengine.core.files import refuse_full
 from dpengine.declared import public_rules
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.joined import Joined
@@ -46,9 +46,9 @@ from dpengine.statistics.engines.duck import read_columns
 from dpengine.statistics.raw_needs import Crowded, Different, RawNeed, RawStatistic
 from dpengine.storage import arrivals, matches, redeclare, sources
 from dpengine.storage.arrivals import Arriving
-from dpengine.storage.folder_lock import Hold
 from dpengine.storage.registry import ADDRESS, Record, Registry
 from dpengine.storage.samples import SAMPLES, Sample
+from dpengine.storage.workers import Hold
 
 OWNER = "owner"  # the actor where nobody signs in
 

@@ -19,7 +19,7 @@ from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Json, JsonObject
-from dpengine.declared.condition_words import combined, who
+from dpengine.declared.conditions import combined, who
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import coarser, read_ref

@@ -24,8 +24,7 @@ from typing import ClassVar
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import floor, read_number
 from dpengine.core.types import Ends, Json, JsonObject
-from dpengine.declared.condition_words import who
-from dpengine.declared.conditions import Row
+from dpengine.declared.conditions import Row, who
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.read_group import coarser, read_ref

@@ -25,8 +25,7 @@ import numpy as np
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Ends, Figures, Floats, Json, JsonObject
-from dpengine.declared.condition_words import conditions
-from dpengine.declared.conditions import Predicate, Row, read_predicate
+from dpengine.declared.conditions import Predicate, Row, conditions, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import ItemSet
 from dpengine.mechanisms import sampling

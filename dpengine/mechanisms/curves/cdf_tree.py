@@ -30,7 +30,7 @@ from math import ceil, floor, sqrt
 from typing import ClassVar
 
 from dpengine.core.types import Figures, Json, JsonObject
-from dpengine.declared.condition_words import who
+from dpengine.declared.conditions import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW, NEARLY
 from dpengine.mechanisms.answered import Runs

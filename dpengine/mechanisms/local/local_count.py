@@ -23,7 +23,7 @@ import numpy as np
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.exact import ceiling
 from dpengine.core.types import JsonObject
-from dpengine.declared.condition_words import who
+from dpengine.declared.conditions import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import EPSILON, Card, Parameter

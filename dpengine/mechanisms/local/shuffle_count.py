@@ -23,7 +23,7 @@ from dpengine.core.amounts import LEAST_DELTA, read_row_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, text_of
 from dpengine.core.types import Json, JsonObject
-from dpengine.declared.condition_words import who
+from dpengine.declared.conditions import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import EPSILON, Card, Parameter

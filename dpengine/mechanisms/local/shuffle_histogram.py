@@ -35,7 +35,7 @@ from dpengine.accountant.loss import Approximate, Loss
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, text_of
 from dpengine.core.types import JsonObject
-from dpengine.declared.condition_words import who
+from dpengine.declared.conditions import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import read_ref

@@ -10,8 +10,7 @@ import pytest
 
 from dpengine.__main__ import main
 from dpengine.accountant import how_many_fit
-from dpengine.accountant.budget import Budget
-from dpengine.accountant.filter import Rule
+from dpengine.accountant.filter import Budget, Rule
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Exponential, Pure
 from dpengine.core.errors import AllowanceError

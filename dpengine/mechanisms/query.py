@@ -27,10 +27,9 @@ from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.read_group import coarser, read_ref
 from dpengine.declared.schema import Category, ItemSet, extra_labels
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms.answered import Answered
 from dpengine.mechanisms.cuts import Cut, of_question
 from dpengine.mechanisms.noise import NoiseKind
-from dpengine.mechanisms.promises import Promise
+from dpengine.mechanisms.promises import Answered, Promise
 from dpengine.mechanisms.trial import Trial
 from dpengine.messages import say, shown
 from dpengine.noise.coins import Coins

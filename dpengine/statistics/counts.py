@@ -58,14 +58,11 @@ class ConditionCounts(Aggregate[Counts]):
 
     options: tuple[Predicate, ...]
     where: Predicate = EVERYONE
+    weighed = True
 
     def of(self, rows: Sequence[Row]) -> Counts:
         met = [row for row in rows if self.where.holds(row)]
         return tuple(sum(option.holds(row) for row in met) for option in self.options)
-
-    @property
-    def weighed(self) -> bool:
-        return True
 
     def apart(self) -> list[ConditionCounts]:
         return [replace(self, options=(option,)) for option in self.options]
@@ -108,6 +105,7 @@ class BinCounts(Aggregate[Counts]):
     starts: tuple[Code, ...]
     size: int
     where: Predicate = EVERYONE
+    weighed = True
 
     def of(self, rows: Sequence[Row]) -> Counts:
         counts = [0] * len(self.starts)
@@ -120,10 +118,6 @@ class BinCounts(Aggregate[Counts]):
     @property
     def as_stored(self) -> bool:
         return only_compared(self.where)
-
-    @property
-    def weighed(self) -> bool:
-        return True
 
     def expression(self, view: View) -> Expression:
         return Distribution(self.column, self.size).expression(view)
@@ -236,6 +230,7 @@ class MisfitCount(Aggregate[int]):
 
     column: str | None = None
     where: Predicate = EVERYONE
+    weighed = True
 
     def of(self, rows: Sequence[Row]) -> int:
         met = [row for row in rows if self.where.holds(row)]
@@ -246,10 +241,6 @@ class MisfitCount(Aggregate[int]):
 
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
         return {self._flag(names): "int64"}
-
-    @property
-    def weighed(self) -> bool:
-        return True
 
     def expression(self, view: View) -> Expression:
         flag = view.rows[self._flag(view.names)]
@@ -265,6 +256,7 @@ class KindCounts(Aggregate[Counts]):
 
     columns: tuple[tuple[str, tuple[int, ...]], ...]  # a name, and the kinds to count, in this order
     where: Predicate = EVERYONE
+    weighed = True
 
     def of(self, rows: Sequence[Row]) -> Counts:
         met = [row for row in rows if self.where.holds(row)]
@@ -274,10 +266,6 @@ class KindCounts(Aggregate[Counts]):
 
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
         return {flag_name(names[column]): "int64" for column, _ in self.columns}
-
-    @property
-    def weighed(self) -> bool:
-        return True
 
     def apart(self) -> list[KindCounts]:
         return [replace(self, columns=(column,)) for column in self.columns]
@@ -299,6 +287,7 @@ class HitCounts(Aggregate[Counts]):
     by: Ref | None
     groups: int
     where: Predicate = EVERYONE
+    weighed = True
 
     def of(self, rows: Sequence[Row]) -> Counts:
         counts = [0] * (2 * self.groups)
@@ -307,10 +296,6 @@ class HitCounts(Aggregate[Counts]):
             if group != MISSING and self.where.holds(row):
                 counts[2 * group + (0 if self.hit.holds(row) else 1)] += 1
         return tuple(counts)
-
-    @property
-    def weighed(self) -> bool:
-        return True
 
     def expression(self, view: View) -> Expression:
         view = view.grouped(self.by)
@@ -332,6 +317,7 @@ class Moments(Aggregate[Counts]):
     by: Ref | None
     groups: int
     where: Predicate = EVERYONE
+    weighed = True
 
     def of(self, rows: Sequence[Row]) -> Counts:
         sums = [0] * (self.groups * (self.degree + 1))
@@ -351,10 +337,6 @@ class Moments(Aggregate[Counts]):
     def _by_code(self) -> bool:
         """On a short grid we count rows code by code, which takes DuckDB half the time of squaring each."""
         return self.degree == 2 and self.by is None and self.size <= SHORT_GRID
-
-    @property
-    def weighed(self) -> bool:
-        return True
 
     def expression(self, view: View) -> Expression:
         """Plain sums of codes, which an engine adds fastest; `shape` measures them from the middle."""
@@ -420,6 +402,7 @@ class Distribution(Aggregate[Spread]):
     column: str
     size: int
     where: Predicate = EVERYONE
+    weighed = True
 
     def of(self, rows: Sequence[Row]) -> Spread:
         return spread_of(row[self.column] for row in rows if self.where.holds(row) and row[self.column] != MISSING)
@@ -440,10 +423,6 @@ class Distribution(Aggregate[Spread]):
     def as_stored(self) -> bool:
         return only_compared(self.where)
 
-    @property
-    def weighed(self) -> bool:
-        return True
-
     def expression(self, view: View) -> Expression:
         view = view.present(self.column)
         return view.rows.group_by(code=view[self.column]).aggregate(rows=view.count())
@@ -461,6 +440,7 @@ class GroupDistributions(Aggregate[tuple[Spread, ...]]):
     by: Ref
     groups: int
     where: Predicate = EVERYONE
+    weighed = True
 
     def of(self, rows: Sequence[Row]) -> tuple[Spread, ...]:
         inner = Distribution(self.column, self.size, self.where)
@@ -469,10 +449,6 @@ class GroupDistributions(Aggregate[tuple[Spread, ...]]):
     @property
     def as_stored(self) -> bool:
         return only_compared(self.where, self.by)
-
-    @property
-    def weighed(self) -> bool:
-        return True
 
     def expression(self, view: View) -> Expression:
         view = view.present(self.column).grouped(self.by)
@@ -494,6 +470,7 @@ class PairDistribution(Aggregate[Spread]):
     columns: tuple[str, str]
     sizes: tuple[int, int]
     where: Predicate = EVERYONE
+    weighed = True
 
     def of(self, rows: Sequence[Row]) -> Spread:
         first, second = self.columns
@@ -503,10 +480,6 @@ class PairDistribution(Aggregate[Spread]):
     @property
     def as_stored(self) -> bool:
         return only_compared(self.where)
-
-    @property
-    def weighed(self) -> bool:
-        return True
 
     def expression(self, view: View) -> Expression:
         view = view.present(*self.columns)

@@ -55,6 +55,7 @@ class FitCheck(OfCounts):
     of_people: ClassVar[bool] = False
 
     column: str | None = None
+    counts_rows = True
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -80,10 +81,6 @@ class FitCheck(OfCounts):
 
     def sentence(self) -> str:
         return say("sentence.fit_check" if self.column is None else "sentence.fit_check_column", column=self.column)
-
-    @property
-    def counts_rows(self) -> bool:
-        return True
 
     def verdict(self, interval: Json) -> str:
         low, high = interval

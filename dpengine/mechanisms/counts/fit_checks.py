@@ -177,6 +177,8 @@ class FitChecks(OfCounts):
 
     columns: tuple[str, ...]
     ids: tuple[str, ...] = ()
+    counts_rows = True
+    none_hoped = True
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -217,16 +219,8 @@ class FitChecks(OfCounts):
         code = "sentence.fit_checks_one" if len(self.columns) == 1 else "sentence.fit_checks"
         return say(code, columns=say("who.and").join(self.columns))
 
-    @property
-    def counts_rows(self) -> bool:
-        return True
-
     def labels(self) -> list[str]:
         return list(self.columns)
-
-    @property
-    def none_hoped(self) -> bool:
-        return True
 
     def about(self, part: str = "") -> set[str]:
         return set()  # it is the check

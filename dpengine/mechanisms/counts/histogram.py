@@ -30,10 +30,10 @@ from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.read_group import coarser, read_ref
 from dpengine.declared.schema import Category, Column, ItemSet, Ordered, extra_labels
 from dpengine.mechanisms.answer_state import APART, FEW
-from dpengine.mechanisms.answered import Runs
 from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.cuts import Cut, cut
+from dpengine.mechanisms.promises import Runs
 from dpengine.mechanisms.query import Fields, Released
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import plain, say
@@ -79,6 +79,7 @@ class Histogram(OfCounts):
 
     column: Ref
     starts: tuple[int, ...]
+    compared = True
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -161,10 +162,6 @@ class Histogram(OfCounts):
     @property
     def numbers(self) -> int:
         return len(self.starts)
-
-    @property
-    def compared(self) -> bool:
-        return True
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, len(self.starts)) / 4

@@ -66,6 +66,9 @@ class Proportion(OfRatio[tuple[int, ...]]):
     )
 
     of: Predicate
+    parts_apart = True
+    placed = False
+    promise_unit = "percent"
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -105,10 +108,6 @@ class Proportion(OfRatio[tuple[int, ...]]):
         """The sides of one person's change."""
         return 2 if self.known is None and self.facts.relation == "replace" else 1
 
-    @property
-    def parts_apart(self) -> bool:
-        return True
-
     def sensitivity(self) -> Sensitivity:
         return self.of_rows(self.loss_parts, self.loss_parts)
 
@@ -117,14 +116,6 @@ class Proportion(OfRatio[tuple[int, ...]]):
 
     def sure(self, part: str = "") -> Ends:
         return NOBODY, ALL
-
-    @property
-    def placed(self) -> bool:
-        return False
-
-    @property
-    def promise_unit(self) -> str:
-        return "percent"
 
     def least(self) -> Fraction:
         if self.known is None:

@@ -33,12 +33,11 @@ from dpengine.core.types import Figures, Json, JsonObject
 from dpengine.declared.conditions import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW, NEARLY
-from dpengine.mechanisms.answered import Runs
 from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.curves import count_tree
 from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise
-from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.promises import Runs, Within
 from dpengine.mechanisms.query import Fields, Released, Sensitivity
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say

@@ -95,6 +95,7 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
     delta: Fraction
     solution: str = "first"
     calibration: str = "joint"
+    compared = True
 
     def __post_init__(self) -> None:
         check_people(self)
@@ -168,10 +169,6 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
         off = Fraction(ceiling(max(middle - low, high - middle)))
         off = max(off, Fraction(self.rare)) if self.solution == "second" else off
         return Within(off, self.size, self.beta, Fraction(0))
-
-    @property
-    def compared(self) -> bool:
-        return True
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, 4 * self.size)

@@ -95,6 +95,7 @@ class VectorMean(Noised[tuple[int, ...]]):
     columns: tuple[str, ...]
     norm: Fraction = Fraction(1)  # s
     lattice: int = LATTICE
+    own_scales = True
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -259,10 +260,6 @@ class VectorMean(Noised[tuple[int, ...]]):
         return (
             {part}.union(*(where.columns() for where in self.conditions())) if part in self.columns else super().about()
         )
-
-    @property
-    def own_scales(self) -> bool:
-        return True
 
     @property
     def comparable(self) -> bool:

@@ -341,7 +341,7 @@ class Ledger:
         if not is_request(request):
             return None  # typed into an address by hand
         with self._file.reading() as db:
-            entries = self._entries(db, self._charge_rows(db, request))
+            entries = self._entries(db, sound_rows(db, _CHARGE, [request]))
         return entries[0] if entries else None
 
     def charges(
@@ -401,7 +401,7 @@ class Ledger:
     def newest_to(self, budget: str, table: str, claim_digest: str) -> Entry | None:
         """The last charge for one question, with or without an outcome."""
         with self._file.reading() as db:
-            entries = self._entries(db, self._newest_to(db, budget, table, claim_digest))
+            entries = self._entries(db, sound_rows(db, _NEWEST, [budget, table, claim_digest]))
             if entries and self._outlived(db, entries[0].charge):
                 return None  # it asked about rows; the same words now ask about people
         return entries[0] if entries else None
@@ -546,14 +546,8 @@ class Ledger:
             raise AllowanceError("act.practice")
         return record
 
-    def _charge_rows(self, db: Database, request: str) -> list[JsonObject]:
-        return sound_rows(db, _CHARGE, [request])
-
-    def _newest_to(self, db: Database, budget: str, table: str, claim_digest: str | None) -> list[JsonObject]:
-        return sound_rows(db, _NEWEST, [budget, table, claim_digest])
-
     def _charge(self, db: Database, request: str) -> Charge | None:
-        rows = self._charge_rows(db, request)
+        rows = sound_rows(db, _CHARGE, [request])
         return Charge.from_row(rows[0]) if rows else None
 
     def _entries(self, db: Database, charges: list[JsonObject]) -> list[Entry]:
@@ -1051,7 +1045,8 @@ class Ledger:
     def _refuse_unseen(self, db: Database, wanted: Reservation) -> None:
         seen = wanted.get("seen")
         if seen is not None:
-            newest = self._newest_to(db, wanted["budget"], wanted["table"], wanted["claim"].get("digest"))
+            same = [wanted["budget"], wanted["table"], wanted["claim"].get("digest")]
+            newest = sound_rows(db, _NEWEST, same)
             if newest and newest[0]["seq"] > seen:
                 raise AllowanceError("request.meanwhile")
 
@@ -1064,7 +1059,7 @@ class Ledger:
     def _settle(self, request: str, kind: str, body: JsonObject) -> bool:
         text = canonical(body)
         with self._file.writing() as db:
-            rows = self._charge_rows(db, request)
+            rows = sound_rows(db, _CHARGE, [request])
             if not rows:
                 raise AllowanceError("request.unknown")
             if list(db.query(_OUTCOMES, [json.dumps([request])])):

@@ -37,7 +37,6 @@ a decision takes the same work after a hundred thousand rows as after ten.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -50,7 +49,7 @@ from dpengine.accountant.filter import Rule, Totals, share, used
 from dpengine.core.exact import PICO, up
 from dpengine.core.strict_json import canonical
 from dpengine.core.types import JsonObject
-from dpengine.ledger.rows import BudgetRecord, LedgerRow, Moved, Paid, Raised, Standing, together
+from dpengine.ledger.rows import BudgetRecord, LedgerRow, Moved, Paid, Raised, Standing, named, parts_of, together
 
 KINDS = ("role", "group", "grant", "wish", "decided", "limit", "agreement")
 ADMINISTRATOR, AUDITOR, OWNER, BARRED = "administrator", "auditor", "owner", "barred"
@@ -92,8 +91,7 @@ class Role:
 
     @staticmethod
     def from_row(row: LedgerRow) -> Role:
-        body = json.loads(row["body"])
-        return Role(row["seq"], row["at"], row["actor"], body["person"], body["role"], body["table"], body["on"])
+        return named(Role, parts_of(row))
 
 
 @dataclass(frozen=True)
@@ -112,18 +110,8 @@ class Grant:
 
     @staticmethod
     def from_row(row: LedgerRow) -> Grant:
-        body = json.loads(row["body"])
-        return Grant(
-            row["seq"],
-            row["at"],
-            row["actor"],
-            row["budget"],
-            body["table"],
-            body["to"],
-            Fraction(body["share"]),
-            tuple(body["questions"]),
-            body["until"],
-        )
+        parts = parts_of(row)
+        return named(Grant, parts | {"share": Fraction(parts["share"]), "questions": tuple(parts["questions"])})
 
     def live(self, day: str) -> bool:
         return self.share > 0 and (not self.until or day <= self.until)
@@ -155,10 +143,9 @@ class ShareRequest:
 
     @staticmethod
     def from_row(row: LedgerRow) -> ShareRequest:
-        body = json.loads(row["body"])
-        share, takes = (None if body[name] is None else Fraction(body[name]) for name in ("share", "takes"))
-        start = (row["request"], row["seq"], row["at"], row["actor"], row["budget"], body["table"], body["reason"])
-        return ShareRequest(*start, share, body["claim"], takes)
+        parts = parts_of(row)
+        amounts = {name: None if parts[name] is None else Fraction(parts[name]) for name in ("share", "takes")}
+        return named(ShareRequest, parts | amounts | {"id": row["request"]})
 
 
 @dataclass(frozen=True)
@@ -172,9 +159,9 @@ class Decision:
 
     @staticmethod
     def from_row(row: LedgerRow) -> Decision:
-        body = json.loads(row["body"])
-        share = None if body["share"] is None else Fraction(body["share"])
-        return Decision(row["seq"], row["at"], row["actor"], row["request"], body["answer"], share)
+        parts = parts_of(row)
+        share = None if parts["share"] is None else Fraction(parts["share"])
+        return named(Decision, parts | {"wish": row["request"], "share": share})
 
 
 def role_body(person: str, role: str, table: str, on: bool) -> str:

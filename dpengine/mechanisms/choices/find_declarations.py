@@ -61,7 +61,7 @@ import numpy as np
 from dpengine.accountant.loss import Approximate, Exponential, Gaussian, Loss, Pure, Repeated, Together
 from dpengine.core.amounts import read_delta
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ceiling, exp_decimal, ln_above, text_of
+from dpengine.core.exact import ceiling, exp_decimal, first_true, ln_above, text_of
 from dpengine.core.printed import chance
 from dpengine.core.types import Ends, Integers, Json, JsonObject
 from dpengine.declared.facts import Facts
@@ -501,14 +501,8 @@ def _root_below(square: Fraction) -> Fraction:
 def least_threshold(scale: Fraction, rows: int, delta: Fraction) -> int:
     """The least T for which one person's new values appear with probability at most δ."""
     # r^(T−rows)/(1+r) ≤ worst ≤ rows·r^(T−rows): the answer lies between these two.
-    low, high = rows, rows + ceiling(scale * ln_above(rows / delta)) + 1
-    while low < high:
-        middle = (low + high) // 2
-        if Fraction(chance_of_new(scale, rows, middle)) * _GUARD <= delta:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    most = rows + ceiling(scale * ln_above(rows / delta)) + 1
+    return first_true(lambda threshold: Fraction(chance_of_new(scale, rows, threshold)) * _GUARD <= delta, rows, most)
 
 
 def chance_of_new(scale: Fraction, rows: int, threshold: int) -> Decimal:

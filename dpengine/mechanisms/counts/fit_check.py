@@ -22,7 +22,7 @@ from dpengine.declared.cell_kinds import FITS
 from dpengine.declared.conditions import Row, kind_name
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.query import Fields
 from dpengine.mechanisms.trial import Example, Trial
@@ -36,14 +36,10 @@ class FitCheck(OfCounts):
         key="fit_check",
         asked_on=("ask", "data"),
         order=160,
-        version=1,
         answer="count",
         states=(FEW,),
         caveats=("empty",),
-        parameters=(
-            Parameter("column", "column.any", words="fit"),
-            Parameter("epsilon", "epsilon", required=True),
-        ),
+        parameters=(Parameter("column", "column.any", words="fit"), EPSILON),
     )
     trial: ClassVar[Trial] = Trial(
         cases={"of the table": {}, "of a column": {"column": "x"}},

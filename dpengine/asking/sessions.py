@@ -23,7 +23,7 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.history import Past
 from dpengine.asking.answers import build_step_receipt, cuts_as_json, promise_as_json
-from dpengine.asking.checking import doubts
+from dpengine.asking.checking import column_doubts, doubts
 from dpengine.asking.column_fit import Fits
 from dpengine.asking.jobs import PATIENCE, Jobs, JobState
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
@@ -152,7 +152,10 @@ class Session:
         claim = step_claim(asked)  # refused here, before a step is used
         if checked:
             fits = self.fits()
-            if (doubt := doubts(fits, asked, asked.facts)) is not None:
+            # Whoever opened it has answered for whose rows they are, as far as checks before it could tell.
+            since = replace(fits, checks=tuple(check for check in fits.checks if check.seq > self.entry.charge.seq))
+            doubt = doubts(since, asked, asked.facts) or column_doubts(fits, asked, asked.facts)
+            if doubt is not None:
                 raise doubt
             if unchecked := [fit.column for fit in fits.about(asked) if not fit.checked]:
                 raise AllowanceError("session.unchecked", columns=unchecked)

@@ -294,6 +294,8 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> _Lexicon:
     for (name, column), shown in zip(schema.columns.items(), names, strict=True):
         for written in dict.fromkeys((name, shown)):
             _add_column(known, name, _phrase(_name_words(written), lang), lang)
+            if bare := written.partition("(")[0].strip():  # “monthly fee (€)” → monthly fee
+                known.add(_phrase(_name_words(bare), lang), "col", (2.5, name), own=True)
         if isinstance(column, (Category, ItemSet)) and not _yes_no(column) and column.size <= _MOST_VALUES:
             _add_values(known, name, column, lang)
     for title, (name, _) in schema.lookups.items():
@@ -311,7 +313,7 @@ def _add_column(known: _Lexicon, name: str, words: tuple[str, ...], lang: str) -
     spread = [word for word in words if len(word) > 1]
     generic = {stem(word, lang) for word in GENERIC}
     head = spread.index("of") if "of" in spread else len(spread)
-    for place, word in enumerate(spread if len(spread) > 1 else ()):
+    for place, word in enumerate(spread if len(words) > 1 else ()):  # “fee (€)” → fee
         if word not in generic:
             known.add((word,), "col", (2 if place < head else 1.5, name), own=True)
     if len(words) > 1 and words[0] in ("has", "is", "ima", "je"):  # has_car → car
@@ -1699,9 +1701,9 @@ def understood(text: str, facts: Facts) -> Meaning:
     if not found:
         raise refusal or NotUnderstood("read.nothing")
     first = found[0]
-    offered = say("read.or").join(f"“{reading.sentence}”" for reading in found)
+    offered = say("read.or").join(say("read.quoted", text=reading.sentence) for reading in found)
     if first.unread:
-        unread = ", ".join(f"“{word}”" for word in first.unread)
+        unread = ", ".join(say("read.quoted", text=word) for word in first.unread)
         raise NotUnderstood("read.unread", found, words=unread, readings=offered)
     if first.guessed and len(found) > 1:
         raise NotUnderstood("read.several", found, readings=offered)

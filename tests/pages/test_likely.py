@@ -94,7 +94,7 @@ def test_there_are_three_and_each_can_be_taken(name: str) -> None:
         assert reading.kind == "yes_no" or reading.preset in RANGES or reading.preset in LISTS
 
 
-@pytest.mark.parametrize("name", ["Name", "Surname", "Opomba", "Remarks", ""])
+@pytest.mark.parametrize("name", ["Name", "Surname", "Opomba", "Remarks", "Pupil no.", "Članska številka", ""])
 def test_names_and_remarks_are_offered_nothing(name: str) -> None:
     assert presets.likely(name) == ()
 

@@ -48,6 +48,11 @@ def test_every_page_tells_of_a_session(people: dp.Table) -> None:
     session.ask({"share": [["town", "in", ["<i>A</i>"]]]}, "a")
     _, text = opened("several", session="s")
     assert "Question 2 of 3" in text and "1 of 3 questions used" in text and "In this table between" in text
+    _, newest = opened("several", session="s", step="a")
+    assert newest.index("In this table between") < newest.index("The share of people where town is") + 200
+    assert newest.count("In this table between") == 1, (
+        "the newest answer stands above the next question, and only there"
+    )
     session.ask({"largest": [[["x", ">", 2]], [["town", "in", ["B"]]]]}, "b")
     session.end()
     page, text = opened("several", session="s", step="b")

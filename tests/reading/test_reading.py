@@ -187,3 +187,15 @@ def test_a_word_is_completed_from_the_declaration(table: dp.Table) -> None:
     assert table.completions("median inc") == ["median income"]
     assert table.completions("average income by re") == ["average income by region"]
     assert "how many" not in table.completions("") and table.completions("median ") == []
+
+
+@pytest.mark.parametrize(
+    ("lang", "text"), [("en", "average late fee"), ("en", "average late fee (€)"), ("sl", "povprečen late fee")]
+)
+def test_a_column_is_known_without_the_unit_in_its_name(lang: str, text: str) -> None:
+    schema = dp.Schema({"late fee (€)": dp.Number(0, 50), "loans": dp.Number(0, 100)})
+    with speaking(lang):
+        (only,) = reader.readings(
+            text, Facts(table="t", schema=schema, unit=dp.Unit.rows(), relation="add_remove", about=5_000)
+        )
+    assert only.given["column"] == "late fee (€)" and not only.unread and not only.guessed

@@ -105,7 +105,7 @@ def _understood(readings: list[Meaning], refusal: str) -> list[Meaning]:
     used: Meaning = st.session_state[_USED]
     note = f'<p class="muted" role="status">{escape(say("box.read", sentence=used.sentence))}</p>'
     if used.unread:
-        words = ", ".join(f"“{word}”" for word in used.unread)
+        words = ", ".join(say("read.quoted", text=word) for word in used.unread)
         note = f'<p class="warn" role="status">{escape(say("box.unread", words=words))}</p>' + note
     st.html(note)
     return [reading for reading in readings if reading != used]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
 from html import escape
+from math import ceil
 from typing import Any
 
 import streamlit as st
@@ -18,7 +19,7 @@ from dpengine.core.exact import as_typed, read_number, read_typed, text_of
 from dpengine.core.printed import percent_left, percents
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local, to_figures
-from dpengine.planning.opening import AT_MOST, CLEAR, PART, STEPS, Opening
+from dpengine.planning.opening import CLEAR, PART, STEPS, Opening
 from dpengine.planning.suggestions import Lever, without_codes
 from ui.ask import fit_warnings, preview
 from ui.parts import answer_notes, fields
@@ -149,10 +150,13 @@ def least_html(table: dp.Table, found: Opening | None) -> str:
     return f'<p class="warn" role="status">{escape(say("spend.least", share=prices.takes(table, share)))}</p>'
 
 
-def least_share_html(now: str, usual: Callable[[], str]) -> str:
-    """The same warning where the person chooses a share of the rest: `now` is chosen, `usual` gives the default."""
-    least = usual() if int(now) > int(AT_MOST) else AT_MOST
-    if int(least) <= int(AT_MOST):
+def least_share_html(now: str, usual: Callable[[], str], check: Fraction = Fraction(0)) -> str:
+    """The same warning where the person chooses a share of the rest: `now` is chosen, `usual` gives the default, and
+    `check` is what its check adds."""
+    if Fraction(now) / 100 + check <= PART:
+        return ""
+    least = ceil(Fraction(usual()) + 100 * check)
+    if least <= 100 * PART:
         return ""
     return f'<p class="warn" role="status">{escape(say("spend.least_part", share=least))}</p>'
 

@@ -457,6 +457,8 @@ def likely(name: str) -> tuple[Candidate, ...]:
     words = fold(name)
     if not words or {words[0], words[-1]} & {*_LABELS.split(), *_TEXTS} or words[-1] in _LABELS_LAST.split():
         return ()
+    if id_names.numbering_people([name]):
+        return ()
     found: list[str] = []
     for word in words:
         for pattern, readings in _SHORT:

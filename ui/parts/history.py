@@ -127,7 +127,7 @@ def point_to(charge: Charge) -> None:
 
 def receipt_link(address: str, hashed: str) -> str:
     """To an answer, from its row in a table."""
-    return f'<a href="{address}" target="_self">{escape(say("history.open"))} <code>{hashed[:8]}</code></a>'
+    return f'<a href="{address}" target="_self">{escape(say("history.open"))}&nbsp;<code>{hashed[:8]}</code></a>'
 
 
 # The page and the address parameter of answers that are not figures. Other answers are read on Ask.

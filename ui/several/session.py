@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -190,14 +191,19 @@ def show_running(table: dp.Table, session: Session) -> None:
         if (error := session.job(step).error) is not None:
             job.refused(str(error))
     job.show_refusal()
+    earlier = steps
     if over:
         lead = "session.protected" if withdrawn else "session.stopped_lead" if ended else "session.finished_lead"
         st.html(f'<p class="lead">{escape(say(lead))}</p>')
     elif table.closed:
         owner.closed(table)
     else:
+        newest = next((taken for taken in steps if taken.step == step), None)
+        if newest is not None:
+            st.html(_taken_html(table, newest))  # in view, above the next question
         _builder(table, session)
-    _answers(table, steps, state, over)
+        earlier = [taken for taken in steps if taken is not newest]
+    _answers(table, earlier, state, over)
     _ways_on(table, session, state, over, steps)
 
 
@@ -237,7 +243,8 @@ def _builder(table: dp.Table, session: Session) -> None:
         except dp.AllowanceError as complaint:
             job.hint(str(complaint))
         if query is not None:
-            words = f"{query.sentence()}. {query.promise().words()}"
+            promised = query.promise().words()
+            words = f"{query.sentence()}. {promised[:1].upper()}{promised[1:]}."
             st.html(f'<p class="muted">{escape(words)}</p>{answer_notes.cut_note(query)}')
             _known(table, query)
             if fit_warnings.instead(table, query, quiet=False):
@@ -359,7 +366,8 @@ _STYLE = """<style>
 
 BEARS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
 _STATE = "session-form"
-_USUAL = {"k": "20", "share": "", "how": BEST}  # the preselected share depends on the allowance
+_USUAL = {"k": "", "share": "", "how": BEST}  # the preselected number and share depend on the table
+_NUMBERS = (20, 10, 5, 3)  # of questions: the first whose answers are more than noise
 FIELDS = tuple(_USUAL)  # in the address
 _HOW = (BEST, *CALIBRATIONS)
 _SEARCHED = 50  # charges, for a session with questions left
@@ -383,14 +391,14 @@ def show(table: dp.Table) -> None:
     _open_one(table)
     given = _given(table)
     with st.container(key="card-session-start"):
-        questions, share = _size(table, given)
+        questions, share, check = _size(table, given)
         part = meter.unused * int(share) / 100
         offers = _offers(table, questions, part)
         how = _calibration(given, offers)
         _remember(table, {"k": str(questions), "share": share, "how": how})
         found = offers[how]
         if isinstance(found, AdaptiveSession):
-            _worth(table, found, part, least_share_html(share, lambda: _opens(table, questions)))
+            _worth(table, found, part, least_share_html(share, lambda: _opens(table, questions), check))
         else:
             job.hint(str(found))
     job.show_refusal()
@@ -432,13 +440,22 @@ def _given(table: dp.Table) -> dict[str, str]:
     """The form from the URL, else as the visitor left it."""
     kept: dict[str, str] = st.session_state.get(_STATE, {})
     if kept.get("table") != table.name:  # another allowance
-        kept = {name: value for name, value in kept.items() if name != "share"}
+        kept = {name: value for name, value in kept.items() if name not in ("k", "share")}
     given = _USUAL | kept | {name: st.query_params[name] for name in _USUAL if name in st.query_params}
     if not given["k"].isdecimal() or not 1 <= int(given["k"][:9]) <= MOST_QUESTIONS:
-        given["k"] = _USUAL["k"]
+        given["k"] = str(_usual_number(table))
     given["share"] = given["share"] if given["share"] in SHARES else _USUAL["share"]
     given["how"] = given["how"] if given["how"] in _HOW else _USUAL["how"]
     return given
+
+
+def _usual_number(table: dp.Table) -> int:
+    left = table.meter().unused
+    for questions in _NUMBERS:
+        with suppress(dp.AllowanceError):
+            if room(table.session_for(questions, left * int(_opens(table, questions)) / 100)) >= 1:
+                return questions
+    return _NUMBERS[-1]
 
 
 def _remember(table: dp.Table, given: dict[str, str]) -> None:
@@ -447,7 +464,8 @@ def _remember(table: dp.Table, given: dict[str, str]) -> None:
         address(wanted | {nav.VIEW: "after"})
 
 
-def _size(table: dp.Table, given: dict[str, str]) -> tuple[int, str]:
+def _size(table: dp.Table, given: dict[str, str]) -> tuple[int, str, Fraction]:
+    """The number of questions, the share of what is left, and the part of it that the check takes besides."""
     label, note = say("param.questions.label"), say("param.questions.help")
     questions = int(st.number_input(label, 1, MOST_QUESTIONS, int(given["k"]), key="session-k", width=200, help=note))
     st.html(f'<p class="muted">{escape(say("session.ends"))}</p>')
@@ -464,7 +482,8 @@ def _size(table: dp.Table, given: dict[str, str]) -> tuple[int, str]:
     shares = [share for share in SHARES if Fraction(share) / 100 + check <= 1]
     wanted = given["share"] or _opens(table, questions)
     now = wanted if wanted in shares else shares[-1]
-    return questions, st.select_slider(say("session.share"), shares, now, key="session-share", format_func=words)
+    chosen = st.select_slider(say("session.share"), shares, now, key="session-share", format_func=words)
+    return questions, chosen, check
 
 
 def _opens(table: dp.Table, questions: int) -> str:

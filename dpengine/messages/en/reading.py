@@ -14,5 +14,6 @@ SENTENCES = {
     "read.nothing": "This names no question that the table can answer. Name what you want and a column: “average of …”.",
     "read.unread": "Not understood: {words}. Write it differently, or take {readings}.",
     "read.several": "This can mean several questions. Choose one: {readings}.",
+    "read.quoted": "“{text}”",
     "read.or": " or ",
 }

@@ -188,7 +188,7 @@ SENTENCES: dict[str, str] = {
     "data.price.grid": "{range}: možnih vrednosti je {size}.",
     "data.price.mean": "Prvo povprečje bo na ±{now} natančno, pri dvakrat širšem razponu na ±{then}.",
     "data.price.mean_spend": "Uporabno povprečje porabi {price}.",
-    "data.price.narrow": "Preširok razpon samo doda šum; pri preožjem štejejo osebe zunaj njega, kot da so na robu.",
+    "data.price.narrow": "Preširok razpon samo doda šum; pri preozkem štejejo osebe zunaj njega, kot da so na robu.",
     "data.price.bars": "{bars} {bars|stolpič|stolpiča|stolpiči|stolpičev}: {labels}.",
     "data.price.each": "Pri prvi ponudbi: {promise}.",
     "data.price.items": "{items} {items|vrednost|vrednosti|vrednosti|vrednosti}: {labels}.",

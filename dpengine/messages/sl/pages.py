@@ -260,7 +260,7 @@ SENTENCES: dict[str, str] = {
     "spend.starts": "Začne se pri najmanjši nastavitvi, pri kateri je odgovor jasno več kot šum, in nikoli nad 5 % preostanka, če je mogoče vprašati za manj. Desni konec je največ, kar gre v preostalih {left}.",
     "spend.least": "Ceneje tukaj zdaj ni mogoče vprašati: že najbolj groba nastavitev porabi {share} proračuna, več kot 5 % preostanka.",
     "spend.least_part": "Ceneje tukaj zdaj ni mogoče: najmanj je {share} % preostanka.",
-    "spend.dear": "Tu jasno uporaben odgovor porabi približno {share} proračuna.",
+    "spend.dear": "Za jasno uporaben odgovor tu porabite približno {share} proračuna.",
     "spend.dear_most": "Preostanek proračuna kupi le za silo uporaben odgovor.",
     "spend.helps": "Kaj bi pomagalo?",
 }

@@ -11,7 +11,7 @@ SENTENCES: dict[str, str] = {
     "session.theorem.laplace": "Prilagodljiva kompozicija pod filtrom proračuna, vsak odgovor z diskretnim Laplaceovim šumom (Dwork, McSherry, Nissim, Smith 2006, trditev 1)",
     "session.theorem.lecture": "6. predavanje, posledica 5: šum 1/(γn) z γ = ε/√(8k·ln(1/δ)) (Dwork, Rothblum, Vadhan 2010); zaračunana izguba je k odgovorov po γ",
     "session.theorem.gaussian": "Prilagodljiva kompozicija ničelno koncentriranih izgub (Bun, Steinke 2016), vsak odgovor z diskretnim Gaussovim šumom (Canonne, Kamath, Steinke 2020, izrek 14)",
-    "sentence.adaptive_session": "Seja, v kateri je {questions} {questions|vprašanje|vprašanji|vprašanja|vprašanj}",
+    "sentence.adaptive_session": "Seja za {questions} {questions|vprašanje|vprašanji|vprašanja|vprašanj}",
     "param.questions.label": "Koliko vprašanj",
     "param.questions.help": "Največ, kar lahko vprašate v tej seji. Več ko je vprašanj, manj natančen je vsak odgovor.",
     "param.calibration.label": "Kako je določen šum",

@@ -57,3 +57,18 @@ def test_a_session_answers_about_no_column_that_nobody_checked(tmp_path: Path) -
         session.ask({"average": "waiting_days"}, "one", checked=True)
     assert refused.value.code == "session.unchecked" and not isinstance(refused.value, ColumnDoubted)
     assert session.look()[0].asked == 0, "no step is used"
+
+
+def test_a_session_opened_although_ids_repeat_answers_and_says_so(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"Pupil no.": [at // 10 for at in range(3_000)], "age": [8 + at % 9 for at in range(3_000)]})
+    schema = dp.Schema({"age": dp.Number(0, 20)})
+    workspace = dp.open_workspace(tmp_path / "own")
+    table = workspace.add_table("school", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("2", "1e-6"))
+    opened = table.query("adaptive_session", questions=2, epsilon="0.3")
+    with pytest.raises(ColumnDoubted) as refused:
+        table.open_session(opened, "first", checked=True)
+    assert [way.kind for way in refused.value.ways] == ["people", "rows"]
+    table.ask(opened, "session", checked=True, anyway=True)
+    session = table.session("session")
+    taken = session.ask({"average": "age"}, "one", checked=True)
+    assert taken.state == "done" and table.fits().row_notes(taken.query)

@@ -106,9 +106,6 @@ class OfNumbers(Noised[Statistic]):
         facts.schema.number(name)
         return {"column": name}
 
-    def own_json(self) -> JsonObject:
-        return {"column": self.column}
-
     @property
     def declared(self) -> Number:
         return self.facts.schema.number(self.column)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -50,6 +50,15 @@ def read_names(given: Json) -> tuple[str, ...] | None:
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
         return None
     return tuple(names) if len(set(names)) == len(names) else None
+
+
+def given_json(value: Json) -> Json:
+    """A field of a question as its form's JSON."""
+    if isinstance(value, Fraction):
+        return text_of(value)
+    if isinstance(value, tuple):
+        return [given_json(part) for part in value]
+    return value.as_json() if isinstance(value, Grouped | Predicate) else value
 
 
 @dataclass(frozen=True)
@@ -147,18 +156,20 @@ class Query(Answered, Generic[Statistic, Raw]):
         return cls(**fields, **cls.read(facts, given))
 
     @classmethod
-    @abstractmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
         """This question's own fields from the rest of the form."""
+        return {}
 
     @classmethod
     def known_of_everyone(cls, facts: Facts) -> bool:
         """Without a condition, is the answer already public?"""
         return False
 
-    @abstractmethod
     def own_json(self) -> JsonObject:
-        """The inverse of `read`."""
+        """The inverse of `read`: this question's own fields, without those that have their default value."""
+        own = [field for field in fields(self) if field.name not in _SHARED]
+        values = {field.name: (getattr(self, field.name), field.default) for field in own}
+        return {name: given_json(value) for name, (value, usual) in values.items() if value != usual}
 
     @abstractmethod
     def sentence(self) -> str:
@@ -409,6 +420,7 @@ class Query(Answered, Generic[Statistic, Raw]):
         return say(f"noise.{self.noise}.theorem") if self.noise else self.card.theorem
 
 
+_SHARED = {field.name for field in fields(Query)}
 AnyQuery = Query[Any, Any]
 
 

@@ -87,9 +87,6 @@ class Count(OfCounts):
     def known_of_everyone(cls, facts: Facts) -> bool:
         return facts.people is not None
 
-    def own_json(self) -> JsonObject:
-        return {"people": True} if self.people else {}
-
     def sentence(self) -> str:
         rows = None if self.people else self.facts.said_rows
         return say("sentence.count", who=who(self.where, self.by, rows))

@@ -61,9 +61,6 @@ class FitCheck(OfCounts):
         facts.schema[str(name)]  # refuses a column that is not declared
         return {"column": str(name)}
 
-    def own_json(self) -> JsonObject:
-        return {} if self.column is None else {"column": self.column}
-
     def used(self) -> set[str]:
         """All columns: what counts as a misfit depends on the whole declaration."""
         return set(self.facts.schema.columns) if self.column is None else {self.column}

@@ -199,9 +199,6 @@ class FitChecks(OfCounts):
             raise AllowanceError("fit_checks.columns", most=MOST_COLUMNS)
         return {"columns": tuple(str(name) for name in names), "ids": own}
 
-    def own_json(self) -> JsonObject:
-        return {"columns": list(self.columns)} | ({"ids": list(self.ids)} if self.ids else {})
-
     def used(self) -> set[str]:
         return set(self.columns)
 

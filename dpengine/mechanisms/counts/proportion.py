@@ -77,9 +77,6 @@ class Proportion(OfRatio[tuple[int, ...]]):
             raise AllowanceError("query.missing", name=say("param.of.label"))
         return {"of": of}
 
-    def own_json(self) -> JsonObject:
-        return {"of": self.of.as_json()}
-
     def counted_empty(self) -> list[str]:
         columns = {name: self.facts.schema[name] for name in sorted(self.of.columns())}
         return [name for name, column in columns.items() if not isinstance(column, ItemSet) and not column.complete]

@@ -86,9 +86,6 @@ class CdfTree(OfCounts):
         facts.schema.ordered(name)
         return {"column": name}
 
-    def own_json(self) -> JsonObject:
-        return {"column": self.column}
-
     def sentence(self) -> str:
         return say("sentence.cdf_tree", column=self.column, who=who(self.where, rows=self.facts.said_rows))
 

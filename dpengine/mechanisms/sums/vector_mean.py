@@ -112,11 +112,6 @@ class VectorMean(Noised[tuple[int, ...]]):
                 raise AllowanceError("vector.kind", column=name)
         return {"columns": tuple(names), "norm": _norm(given.get("norm")), "lattice": _lattice(given.get("lattice"))}
 
-    def own_json(self) -> JsonObject:
-        data: JsonObject = {"columns": list(self.columns)}
-        data |= {"norm": text_of(self.norm)} if self.norm != 1 else {}
-        return data | ({"lattice": self.lattice} if self.lattice != LATTICE else {})
-
     def sentence(self) -> str:
         facts = {"columns": list(self.columns), "who": self.whom()}
         if self.norm == 1:

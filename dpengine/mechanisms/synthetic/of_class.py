@@ -81,10 +81,6 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
             raise too_many("synthetic.cells", lists, MOST_CELLS)
         return {"columns": names, "queries": _conditions(facts, names, given.get("queries"))}
 
-    def own_json(self) -> JsonObject:
-        data: JsonObject = {"columns": list(self.columns)}
-        return data | ({"queries": [query.as_json() for query in self.queries]} if self.queries else {})
-
     def sentence(self) -> str:
         rows = self.facts.said_rows
         return say(f"sentence.{self.card.key}", columns=list(self.columns), who=who(self.where, rows=rows))

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import ceil
 
 from dpengine.asking.answers import Answer, query_of, round_up_two
-from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.core.printed import chance, percent
+from dpengine.core.printed import chance
 from dpengine.core.remembered import remembered
 from dpengine.core.types import Figures, JsonObject
 from dpengine.declared.cell_kinds import bars
@@ -28,7 +26,16 @@ from dpengine.ledger.ledger import Entry, Ledger
 from dpengine.ledger.rows import Outcome
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.answer_state import FAR
-from dpengine.mechanisms.counts.fit_checks import GATE, GOOD, QUIET, UNSURE, CellShare, ColumnFound, FitChecks
+from dpengine.mechanisms.counts.fit_checks import (
+    GATE,
+    GOOD,
+    QUIET,
+    UNSURE,
+    CellShare,
+    ColumnFound,
+    FitChecks,
+    percent_above,
+)
 from dpengine.mechanisms.cuts import figure
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.messages import called, say
@@ -160,7 +167,9 @@ class ColumnFit:
         code = "unsure" if self.state == UNSURE else "fits" if self.found.quiet else "fits_rough"
         if code == "fits_rough" and isinstance(self.declared, Number):
             code = "fits_rough_codes" if self._looked_for else "fits_rough_range"
-        facts = {"column": self.column, "most": _up(self.hidden), "codes": self._looked_for} | _ends(self.declared)
+        facts = {"column": self.column, "most": percent_above(self.hidden), "codes": self._looked_for} | _ends(
+            self.declared
+        )
         return say(f"fit.found.{code}", **facts)
 
     @property
@@ -288,7 +297,7 @@ class Fits:
         if share.high < QUIET:
             return []
         if share.low < QUIET:
-            return [say("fit.note.maybe_crowded", share=_up(share.high), most=most)]
+            return [say("fit.note.maybe_crowded", share=percent_above(share.high), most=most)]
         return [say("fit.note.crowded", share=share.span(), most=most)]
 
     def cut_rows(self, query: AnyQuery) -> int | None:
@@ -342,7 +351,7 @@ def rough_words(fits: Iterable[ColumnFit]) -> str:
     if len(rough) < 2:
         return "".join(fit.words() for fit in rough)
     most = max(fit.hidden for fit in rough)
-    return say("fit.note.fits_rough_several", columns=[fit.column for fit in rough], most=_up(most))
+    return say("fit.note.fits_rough_several", columns=[fit.column for fit in rough], most=percent_above(most))
 
 
 def unchecked_words(fits: Iterable[ColumnFit]) -> str:
@@ -425,10 +434,7 @@ def only_fitting(query: AnyQuery, doubted: Iterable[ColumnFit]) -> AnyQuery | No
     if any(fit.hardly_fits for fit in doubted):
         return None
     where = [*query.where.as_json(), *(fit.clause() for fit in doubted)]
-    try:
-        return type(query).build(query.facts, query.parameters() | {"where": where})
-    except AllowanceError:
-        return None
+    return type(query).built(query.facts, query.parameters() | {"where": where})
 
 
 def declared_since(claim: JsonObject, facts: Facts) -> list[str]:
@@ -477,10 +483,6 @@ def _ends(column: Column) -> dict[str, str]:
         write = day if isinstance(column, Date) else figure
         return {"lower": write(column.text(0)), "upper": write(column.text(column.size - 1))}
     return {"lower": "", "upper": ""}
-
-
-def _up(share: Fraction) -> str:
-    return percent(Fraction(ceil(share * 100), 100))
 
 
 # Does the declared number of people agree with paid answers? Free post-processing.

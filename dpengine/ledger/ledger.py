@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import reduce
 from pathlib import Path
 from typing import TypeVar, Unpack
 
@@ -130,7 +131,9 @@ class Watch:
             self._refuse()
         if seq and next((row["hash"] for row in db.query(_AT, [seq])), None) != digest:
             self._refuse()
-        head = self._walk(db, (seq, digest))
+        head, ended = (seq, digest), False
+        while not ended:
+            head, ended = self._page(db, head)
         with self._state:
             self._head = max(self._head, head)
 
@@ -163,28 +166,22 @@ class Watch:
         with self._store.reading() as db:
             if list(db.query(_BELOW)):
                 self._refuse()
-        while not self._closed:
+        ended = False
+        while not ended and not self._closed:
             with self._store.reading() as db:
-                page = list(db.query(_NEXT, [head[0]]))
-            head = self._linked(page, head)
-            if len(page) < _PAGE:
-                with self._state:
-                    self._head, self._whole = head, began
-                return
+                head, ended = self._page(db, head)
+        if ended:
+            with self._state:
+                self._head, self._whole = head, began
 
-    def _walk(self, db: Database, head: Head) -> Head:
-        while True:
-            page = list(db.query(_NEXT, [head[0]]))
-            head = self._linked(page, head)
-            if len(page) < _PAGE:
-                return head
-
-    def _linked(self, rows: Iterable[JsonObject], head: Head) -> Head:
-        for row in rows:
+    def _page(self, db: Database, head: Head) -> tuple[Head, bool]:
+        """The head after the next page of rows, and whether it was the last."""
+        page = list(db.query(_NEXT, [head[0]]))
+        for row in page:
             if row["seq"] != head[0] + 1 or row["prev"] != head[1] or not sound(row):
                 self._refuse()
             head = row["seq"], row["hash"]
-        return head
+        return head, len(page) < _PAGE
 
     def _refuse(self) -> None:
         with self._state:
@@ -1216,9 +1213,7 @@ def grant_exceeded(record: BudgetRecord, payer: Payer, costs: Sequence[Cost]) ->
 
 def _admit(rule: Rule, before: Totals, costs: Sequence[Cost], keep: Fraction | None) -> None:
     """Check all costs at once. Sums only grow, so if the rule admits them together it admits each in turn."""
-    after = before
-    for paid in costs:
-        after = after.plus(paid)
+    after = reduce(Totals.plus, costs, before)
     if keep is None and not admits(rule, after):
         raise _refusal(rule, before, costs[0]) if len(costs) == 1 else BudgetExceeded("plan.exceeded")
     if keep is not None and not (admits(rule, after) and used(rule, after) <= 1 - keep):

@@ -42,6 +42,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from fractions import Fraction
+from functools import reduce
 from typing import Protocol
 
 from dpengine.accountant.costs import Cost, cost
@@ -71,10 +72,6 @@ def is_person(actor: object) -> bool:
 
 def is_group(name: object) -> bool:
     return isinstance(name, str) and _GROUP.fullmatch(name) is not None and name.isprintable()
-
-
-def is_day(text: object) -> bool:
-    return isinstance(text, str) and _DAY.fullmatch(text) is not None
 
 
 @dataclass(frozen=True)
@@ -320,7 +317,7 @@ def grant_fault(book: Book, grant: Grant) -> str | None:
     themselves more than they have, except the owner who added the table and gives its first grant."""
     if not (is_person(grant.to) or is_group(grant.to)) or not 0 <= grant.share <= 1:
         return "people.grant_form"
-    if not grant.questions or (grant.until and not is_day(grant.until)):
+    if not grant.questions or (grant.until and not _DAY.fullmatch(str(grant.until))):
         return "people.grant_form"
     own = owns(book, grant.actor, grant.table)
     if book.budget_of(grant.table) != grant.budget or not (own or administers(book, grant.actor)):
@@ -462,10 +459,7 @@ def asking_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
 
 def moves(rule: Rule, before: Totals, costs: Sequence[Cost]) -> Fraction:
     """How far these questions together move a meter."""
-    after = before
-    for paid in costs:
-        after = after.plus(paid)
-    return used(rule, after) - used(rule, before)
+    return used(rule, reduce(Totals.plus, costs, before)) - used(rule, before)
 
 
 def room(grant: Grant, held: HolderPart) -> Fraction:

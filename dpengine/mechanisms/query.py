@@ -156,6 +156,14 @@ class Query(Answered, Generic[Statistic, Raw]):
         return cls(**fields, **cls.read(facts, given))
 
     @classmethod
+    def built(cls, facts: Facts, parameters: JsonObject) -> Self | None:
+        """`build`, or None where it refuses."""
+        try:
+            return cls.build(facts, parameters)
+        except AllowanceError:
+            return None
+
+    @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
         """This question's own fields from the rest of the form."""
         return {}

@@ -541,7 +541,7 @@ class FitChecks(OfCounts):
             return say("fit.headline.repeated", column=name, low=low, high=high, rows=rows)
         if (crowded := self.crowded(tuple(raw))) is not None and (crowded.low > 0 or not fits):
             kind = "crowded" if crowded.low > 0 else "not_crowded"
-            share = crowded.span() if crowded.low > 0 else _percent(crowded.high)
+            share = crowded.span() if crowded.low > 0 else percent_above(crowded.high)
             return say(f"fit.headline.{kind}", most=self.facts.unit.at_most, share=share)
         if not fits:
             return say("fit.headline.no_repeats", columns=list(self.ids))
@@ -561,7 +561,7 @@ class FitChecks(OfCounts):
             return say("fit.headline.fits_part" if part else "fit.headline.codes_part", names=_some([*part, *coded]))
         if not unsure and not all(fit.quiet for fit in fits.values()):
             most = max(max(fit.misfit.high, fit.sees) for fit in fits.values())
-            return say("fit.headline.fits_rough", share=_percent(most))
+            return say("fit.headline.fits_rough", share=percent_above(most))
         return say("fit.headline.unsure" if unsure else "fit.headline.fits", columns=len(fits), fit=len(fits) - unsure)
 
     def holds_none(self, interval: Json) -> bool:
@@ -645,7 +645,7 @@ def _part(count: int | Fraction, rows: int) -> Fraction:
     return min(max(Fraction(count) / max(rows, 1), Fraction(0)), Fraction(1))
 
 
-def _percent(share: Fraction) -> str:
+def percent_above(share: Fraction) -> str:
     return percent(Fraction(ceil(share * 100), 100))
 
 

@@ -128,7 +128,7 @@ _opening = threading.Lock()
 def open_workspace(folder: str | Path | None = None, samples_only: bool = False) -> Workspace:
     """The workspace in this folder, created if absent; the app's own without one. One per process and folder. With
     `samples_only` it holds the bundled tables alone and refuses every other."""
-    path = (places.home() if folder is None else Path(folder)).resolve()
+    path = _resolved(places.home() if folder is None else Path(folder))
     with _opening:
         if path not in _opened:
             if samples_only:
@@ -138,6 +138,13 @@ def open_workspace(folder: str | Path | None = None, samples_only: bool = False)
         if samples_only and not _opened[path].samples_only:
             raise AllowanceError("workshop.folder")
         return _opened[path]
+
+
+def _resolved(path: Path) -> Path:
+    """Pages ask for their folder some thirty times a click."""
+    if path not in _opened:  # then it is the resolved one
+        path = path.resolve()
+    return path
 
 
 def finish_releases() -> None:

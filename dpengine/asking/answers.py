@@ -4,6 +4,8 @@ and from the ledger. Also the question behind an answer: as a person asks it, an
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -13,7 +15,7 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import loss_as_json
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.core.remembered import remembered
+from dpengine.core.remembered import Lately, remembered
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.facts import Facts, named_columns
 from dpengine.declared.schema import Category, Schema
@@ -26,7 +28,7 @@ from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.promises import Blurred, Promise
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.stepwise import Path
-from dpengine.messages.language import stored
+from dpengine.messages.language import current, stored
 from dpengine.released.shapes import LookWithModels
 
 RECEIPT = 2  # the form of a receipt; docs/receipts.md
@@ -286,7 +288,15 @@ def asked(key: str, facts: Facts, given: JsonObject, reserve: Fraction) -> AnyQu
     takes = kind.declares and any(parameter.kind == "delta" for parameter in kind.card.parameters)
     if takes and given.get("delta") is None:
         given = {**given, "delta": text_of(reserve / FINDS)}
-    return kind.build(facts, kind.asked_now(given, facts))
+    try:
+        written = json.dumps(given)
+    except (TypeError, ValueError):  # not from a form
+        return kind.build(facts, kind.asked_now(given, facts))
+    name = key, facts, facts.repeated, written, current()
+    return _asked(name, lambda: kind.build(facts, kind.asked_now(given, facts)))
+
+
+_asked = Lately(2048)  # a page asks for the same questions at every click
 
 
 def same_question(one: AnyQuery, other: AnyQuery) -> bool:
@@ -301,6 +311,17 @@ def identity(claim: JsonObject) -> str:
 
 def query_of(charge: Charge) -> AnyQuery | None:
     """A charged question rebuilt from its claim; None if this program cannot build it."""
+    try:
+        content = json.dumps([charge.table, charge.claim]).encode()
+    except (TypeError, ValueError):  # a receipt that somebody wrote
+        return _query_of(charge)
+    return _rebuilt(hashlib.sha256(content).digest(), lambda: _query_of(charge))
+
+
+_rebuilt = Lately(512)
+
+
+def _query_of(charge: Charge) -> AnyQuery | None:
     if charge.claim.get("key") not in catalogue:
         return None
     try:

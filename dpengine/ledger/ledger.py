@@ -14,7 +14,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -217,6 +217,7 @@ _NEWEST = (
     " AND json_extract(body, '$.claim.digest') = ? ORDER BY seq DESC LIMIT 1"
 )
 NO_ROW = 2**62  # after every row
+_PAGE_OF_CHARGES = 200  # cached; more are read for a file
 _FIRST = "SELECT hash FROM entries WHERE seq = 1"
 _HASHED = "SELECT seq FROM entries WHERE substr(hash, 1, ?) = ? ORDER BY seq DESC LIMIT 1"
 LONGEST_REASON = 500
@@ -251,6 +252,10 @@ class Ledger:
     def kept_in(self) -> Store:
         """The store of the rows; it also knows which processes spend from it."""
         return self._file
+
+    def steady(self) -> AbstractContextManager[None]:
+        """While this thread draws a page (store.py)."""
+        return self._file.steady()
 
     def close(self) -> None:
         self._watch.close()
@@ -357,8 +362,14 @@ class Ledger:
                 conditions.append(f"{expression} = ?")
                 values.append(value)
         sql = f"SELECT * FROM entries WHERE {' AND '.join(conditions)} ORDER BY seq DESC LIMIT ? OFFSET ?"
-        with self._file.reading() as db:
+
+        def read(db: Database) -> list[Entry]:
             return self._entries(db, sound_rows(db, sql, [*values, limit, offset]))
+
+        if 0 <= limit <= _PAGE_OF_CHARGES:
+            return list(self._file.kept(("charges", sql, *values, str(limit), str(offset)), read))
+        with self._file.reading() as db:
+            return read(db)
 
     def told(self, charge: Charge) -> Charge:
         """The part of a charge that the reader may see: here all of it."""
@@ -391,9 +402,12 @@ class Ledger:
     def answers_to(self, budget: str, table: str, claim: JsonObject, noises: Sequence[str] = ("",)) -> list[Entry]:
         """The latest paid answers to one question under any of these noises, oldest first."""
         laws = [repeats.law_of(claim, noise) for noise in noises]
-        with self._file.reading() as db:
-            charges = repeats.of_laws(db, repeats.question_of(repeats.since(db, budget), table, claim), laws)
+
+        def read(db: Database) -> list[Entry]:
+            charges = repeats.of_laws(db, self._question(db, budget, table, claim), laws)
             return self._answered(db, charges)[-repeats.MOST_NEWEST :]
+
+        return list(self._file.kept(("answers", budget, table, repeats.question_of("", "", claim), *laws), read))
 
     def newest_to(self, budget: str, table: str, claim_digest: str) -> Entry | None:
         """The last charge for one question, with or without an outcome."""
@@ -406,11 +420,14 @@ class Ledger:
     def looks_at(self, budget: str, table: str, claim: JsonObject) -> Repeats:
         """The answers to one question, at any ε and with any noise: their number, the first ones of each law, and the
         latest. Costs the same after ten thousand answers as after a hundred."""
-        with self._file.reading() as db:
-            question = repeats.question_of(repeats.since(db, budget), table, claim)
+
+        def read(db: Database) -> Repeats:
+            question = self._question(db, budget, table, claim)
             count = repeats.number(db, question)
             first, newest = (self._answered(db, find(db, question)) for find in (repeats.first, repeats.newest))
-        return Repeats(count, tuple(first), tuple(newest))
+            return Repeats(count, tuple(first), tuple(newest))
+
+        return self._file.kept(("looks", budget, table, repeats.question_of("", "", claim)), read)
 
     # Reading: sessions
 
@@ -437,9 +454,11 @@ class Ledger:
         from any table that shares it, answered or not. `but` is the request of a charge to leave out. Every claim that
         would need “nothing else was seen” asks this. If more protection was declared since, a charge for a row counts
         as for a person, for every row asked about."""
-        with self._file.reading() as db:
-            newest = sound_rows(db, _CHARGE_BEFORE, [budget, NO_ROW if before is None else before])
-            anew = owner_rows.protections(db, budget)
+        row = NO_ROW if before is None else before
+        newest, anew = self._file.kept(
+            ("newest", budget, str(row)),
+            lambda db: (sound_rows(db, _CHARGE_BEFORE, [budget, row]), owner_rows.protections(db, budget)),
+        )
         if not newest:
             return Past.NOTHING
         last = Charge.from_row(newest[0])
@@ -460,8 +479,7 @@ class Ledger:
 
     def head(self) -> tuple[int, str]:
         """The last row's number and hash. Keep it elsewhere: it changes if any rows are cut off or changed."""
-        with self._file.reading() as db:
-            return head_of(db)
+        return self._file.kept(("head",), head_of)
 
     def row_of(self, start_of_hash: str) -> int | None:
         """The number of the last row with a hash that starts like this."""
@@ -552,6 +570,9 @@ class Ledger:
         requests = json.dumps([row["request"] for row in charges])
         outcomes = {row["request"]: Outcome.from_row(row) for row in sound_rows(db, _OUTCOMES, [requests])}
         return [Entry(Charge.from_row(row), outcomes.get(row["request"]), origin) for row in charges]
+
+    def _question(self, db: Database, budget: str, table: str, claim: JsonObject) -> str:
+        return repeats.question_of(repeats.since(db, budget), table, claim)
 
     def _answered(self, db: Database, charges: list[int]) -> list[Entry]:
         """The answered ones of these charges, in the order of their answers."""

@@ -661,6 +661,7 @@ class PostgresLedger:
         """`sure`: on a connection tested just now, so that a server restarted in between costs no answer."""
         with own_errors():
             state = self._state
+            state.local.sure = None
             held: Link | None = getattr(state.local, "link", None)
             if held is not None:
                 yield held
@@ -726,18 +727,34 @@ class PostgresLedger:
 
     def kept(self, key: tuple[str, ...], read: Callable[[Database], T]) -> T:
         """Rows are only appended, so nothing has changed while the last row is the same, whoever writes."""
+        state = self._state
+        with state.lock:  # `sure` is the last row, as it was read just now
+            sure = getattr(state.local, "sure", None)
+            if sure is not None and sure == state.as_of and key in state.read:
+                return cast(T, state.read[key])
         with self.reading() as db:
-            state, as_of = self._state, head_of(db)
+            as_of = head_of(db)
             with state.lock:
                 if as_of != state.as_of or len(state.read) >= _KEPT:
                     state.as_of, state.read = as_of, {}
                 if key in state.read:
+                    state.local.sure = as_of if getattr(state.local, "steady", False) else None
                     return cast(T, state.read[key])
             value = read(db)
             with state.lock:
                 if as_of == state.as_of:
                     state.read[key] = value
+            state.local.sure = as_of if getattr(state.local, "steady", False) else None
             return value
+
+    @contextmanager
+    def steady(self) -> Iterator[None]:
+        here = self._state.local
+        here.steady, here.sure = True, None
+        try:
+            yield
+        finally:
+            here.steady, here.sure = False, None
 
     def refuse_full(self) -> None:
         """The folder's own disk; the server reports about its own."""

@@ -106,6 +106,10 @@ class Store(Protocol):
     def kept(self, key: tuple[str, ...], read: Callable[[Database], T]) -> T:
         """A cached read, until something is written."""
 
+    def steady(self) -> AbstractContextManager[None]:
+        """While a page is drawn by this thread: whether others wrote is asked only where something is read anew, not
+        for every cached read. A page reads the same sums some hundred times."""
+
     def refuse_full(self) -> None: ...
     def guarded(self, db: Database) -> bool:
         """Does the database have exactly the tables, indexes and triggers of this program?"""

@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import wraps
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -37,6 +38,7 @@ from dpengine.noise.laws import Law
 from dpengine.statistics.need import AnyNeed
 from dpengine.statistics.raw_needs import RawNeed
 
+T = TypeVar("T")
 Statistic = TypeVar("Statistic")  # computed on the data
 Raw = TypeVar("Raw")  # drawn from the statistic with noise
 Fields = JsonObject  # the fields of a question, by name
@@ -59,6 +61,20 @@ def given_json(value: Json) -> Json:
     if isinstance(value, tuple):
         return [given_json(part) for part in value]
     return value.as_json() if isinstance(value, Grouped | Predicate) else value
+
+
+def _once(method: Callable[[Any], T]) -> Callable[[Any], T]:
+    """Computed once for each question: its loss and promise follow from its fields."""
+    name = f"_{method.__qualname__}"
+
+    @wraps(method)
+    def kept(self: Any) -> T:
+        if name not in self.__dict__:
+            self.__dict__[name] = method(self)
+        value: T = self.__dict__[name]
+        return value
+
+    return kept
 
 
 @dataclass(frozen=True)
@@ -116,6 +132,22 @@ class Query(Answered, Generic[Statistic, Raw]):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls.noises = tuple(kind.name for kind in cls.accepts[1:])
+        cls.__hash__ = Query.__hash__  # type: ignore[method-assign]
+        for name in ("loss", "promise"):
+            if name in cls.__dict__:
+                setattr(cls, name, _once(cls.__dict__[name]))
+
+    def __hash__(self) -> int:
+        """Computed once: a page looks for the price of the same question many times."""
+        known: int | None = self.__dict__.get("_hash")
+        if known is None:
+            known = hash(tuple(getattr(self, field.name) for field in fields(self) if field.compare))
+            self.__dict__["_hash"] = known
+        return known
+
+    def __getstate__(self) -> dict[str, object]:
+        """Without the hash, which is another one in another process."""
+        return {name: value for name, value in self.__dict__.items() if name != "_hash"}
 
     @classmethod
     def asked_now(cls, given: JsonObject, facts: Facts) -> JsonObject:

@@ -162,8 +162,10 @@ def suggest(facts: Facts, rule: Rule, totals: Totals, check: Callable[[AnyQuery]
         if asked is None:
             continue
         opened = opening(asked, rule, totals, left, check(asked))
-        if opened is not None and not opened.dear and room(opened.asked) >= 1 and len(queries) < MANY:
+        if opened is not None and not opened.dear and room(opened.asked) >= 1:
             queries.append(opened.asked)
+        if len(queries) == MANY:
+            break
     return tuple(queries)
 
 

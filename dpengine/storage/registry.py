@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from dpengine.core.errors import AllowanceError, UnknownTable
 from dpengine.core.strict_json import canonical, read_strict
@@ -19,6 +20,7 @@ from dpengine.ledger.chain import START
 from dpengine.ledger.high_water import Anchor, refuse_older
 from dpengine.ledger.sqlite_file import VERSION, Handle, has_tables, journal, own_errors, refuse_holes
 
+T = TypeVar("T")
 _DAMAGED = "registry.damaged"
 _WAIT = 10
 _COME = "SELECT count(*) + coalesce(sum(version), 0) AS come FROM tables"  # grows with every change
@@ -90,6 +92,7 @@ class Registry:
     def __init__(self, path: Path) -> None:
         self._path = path.absolute()
         self._anchor = Anchor(path.with_suffix(".head"))
+        self._looking = threading.Lock()
         with own_errors(_DAMAGED):
             refuse_holes(self._path)
         self._refuse_older()
@@ -101,8 +104,13 @@ class Registry:
         # One connection stays open: when the last one closes, SQLite removes the file's shared memory, and on a full
         # disk it could not be created again for reading.
         with own_errors(_DAMAGED):
-            self._kept = Handle(self._path, _WAIT)
+            self._kept = self._open()
             self._kept.db.execute(_COME).fetchone()
+
+    def _open(self) -> Handle:
+        handle = Handle(self._path, _WAIT)
+        handle.db.conn.row_factory = sqlite3.Row
+        return handle
 
     def close(self) -> None:
         self._kept.close()
@@ -223,14 +231,24 @@ class Registry:
             rows.execute(f"DELETE FROM drafts WHERE {of} = ?", [value])
 
     def get(self, name: str) -> Record | None:
-        with self.transaction(write=False) as rows:
-            return self.find(rows, name)
+        return self._look(("get", name), lambda rows: self.find(rows, name))
 
     def names(self) -> list[tuple[str, str]]:
         """The declared tables with their budgets, without their declarations, which may be long: pages ask often."""
-        with self.transaction(write=False) as rows:
+
+        def read(rows: sqlite3.Connection) -> list[tuple[str, str]]:
             tables = rows.execute("SELECT name, budget FROM tables WHERE practice = 0 ORDER BY at, name")
             return [(row["name"], row["budget"]) for row in tables]
+
+        return list(self._look(("names",), read))
+
+    def _look(self, key: tuple[str, ...], read: Callable[[sqlite3.Connection], T]) -> T:
+        """Cached until somebody writes, or another file stands in this one's place."""
+        with own_errors(_DAMAGED), self._looking:
+            if not self._kept.of(self._path):
+                self._kept.close()
+                self._kept = self._open()
+            return self._kept.kept(key, lambda db: read(db.conn))
 
     def all(self) -> list[Record]:
         with self.transaction(write=False) as rows:

@@ -7,10 +7,8 @@ from the ledger and the declaration alone, so anybody who may see the answers ma
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from html import escape
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,6 +35,7 @@ from ui.shell import style
 from ui.shell.state import workspace
 from ui.words import prices
 from ui.words.figures import cut, limits, pictured
+from ui.words.markup import p
 from ui.words.phrases import density_headline, density_unit
 from ui.words.wording import axis, from_zero, headline, range_words, released_words
 
@@ -120,7 +119,7 @@ def html(table: dp.Table, head: tuple[int, str], at: str) -> str:
 
 
 def _p(text: str, kind: str = "") -> str:
-    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
+    return f'<p class="{kind}">{escape(text)}</p>' if kind else p(text)
 
 
 def _terms(table: dp.Table, meter: dp.Meter, answers: int) -> str:
@@ -265,14 +264,6 @@ def _checking(head: tuple[int, str]) -> str:
 
 
 def _style() -> str:
-    def variables(colours: style.Palette) -> str:
-        return "".join(f"--{name.replace('_', '-')}:{value};" for name, value in vars(colours).items())
-
-    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {variables(style.DARK)} }} }}"
-    light = f":root {{ {variables(style.LIGHT)} }}"
-    return f"{light} {dark} @media print {{ {light} }} {_rules()}"
-
-
-@cache
-def _rules() -> str:
-    return (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
+    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {style.DARK.variables()} }} }}"
+    light = f":root {{ {style.LIGHT.variables()} }}"
+    return f"{light} {dark} @media print {{ {light} }} {style.rules('ledger/report')}"

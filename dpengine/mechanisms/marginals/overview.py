@@ -277,7 +277,18 @@ class Overview(Query[Statistic, tuple[int, ...]]):
 
     def reach(self, part: Columns, noise: Mapping[Columns, Fraction] | None = None) -> float:
         """Every cell of every wanted marginal is within its reach, all at once, except with probability β/2."""
-        variance = float(self.layout.variance(part, noise or self.noise_of))
+        if noise:
+            return self._reach(part, noise)
+        if part not in self._reaches:
+            self._reaches[part] = self._reach(part, self.noise_of)
+        return self._reaches[part]
+
+    @cached_property
+    def _reaches(self) -> dict[Columns, float]:
+        return {}
+
+    def _reach(self, part: Columns, noise: Mapping[Columns, Fraction]) -> float:
+        variance = float(self.layout.variance(part, noise))
         return union_reach(variance, self.cell_count * self.ways(part), self.beta / 2)
 
     def reach_of_held(self, held: Held) -> float:

@@ -657,14 +657,18 @@ class _Parse:
             elif self.free(at, "number") and self.has(at + 1, "per cent"):
                 self._percent(at)
             elif self._of_ten(at):
-                share = self.marks[at].roles.get("number") or Fraction(self.marks[at].roles["num"])
+                share = self._counted(self.marks[at])
                 whole = next(self.marks[place] for place in range(at + 1, at + 4) if self._ten(place))
-                total = whole.roles.get("number") or Fraction(whole.roles["num"])
+                total = self._counted(whole)
                 if 0 < share < total:
                     self._share(text_of(share / total), at)
                     self.take("share", range(at, self.marks.index(whole) + 1))
                     self._take_near("below")
         self.shares.reverse() if len(self.shares) > 1 and self.shares[0] > self.shares[-1] else None
+
+    @staticmethod
+    def _counted(mark: _Mark) -> Fraction:
+        return Fraction(mark.roles["number" if "number" in mark.roles else "num"])
 
     def _ten(self, at: int) -> bool:
         return self.has(at, "number", "num") and str(

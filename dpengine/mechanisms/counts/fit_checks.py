@@ -346,7 +346,7 @@ class FitChecks(OfCounts):
     def _upper_chance(self, column: str) -> Fraction:
         return self._beta * _UPPER / (len(self._ranged[column]) + 1)
 
-    @property
+    @cached_property
     def _beta(self) -> Fraction:
         return self.beta * (1 - _FOR_ROWS if self._public_rows is None else 1)
 
@@ -365,9 +365,28 @@ class FitChecks(OfCounts):
 
     def _reaches(self, column: str, bar: Bar | None, counts: int = 1, draws: int = 1) -> tuple[Fraction, Fraction]:
         """How far below and above a figure of a column the truth may lie."""
-        chances = self._lower_chance(column, bar), self._upper_chance(column)
-        lower, upper = (self._sum_of(counts, draws, chance) for chance in chances)
-        return lower, upper
+        key = column, bar, counts, draws
+        if key not in self._reached:
+            chances = self._lower_chance(column, bar), self._upper_chance(column)
+            lower, upper = (self._sum_of(counts, draws, chance) for chance in chances)
+            self._reached[key] = lower, upper
+        return self._reached[key]
+
+    @cached_property
+    def _reached(self) -> dict[tuple[str, Bar | None, int, int], tuple[Fraction, Fraction]]:
+        """Reaches that are known: every draw needs the same."""
+        return {}
+
+    @cached_property
+    def _summed(self) -> dict[tuple[str, Bar | None], list[Callable[[float, float], float]]]:
+        """The same for sums, by their factors."""
+        return {}
+
+    def _sums(self, column: str, bar: Bar | None) -> list[Callable[[float, float], float]]:
+        if (column, bar) not in self._summed:
+            chances = self._lower_chance(column, bar), self._upper_chance(column) / 2
+            self._summed[column, bar] = [gaussian_sums(self.variance, 2 * chance) for chance in chances]
+        return self._summed[column, bar]
 
     def reach(self, draws: int = 1) -> int | Fraction:
         """For one bar of misfits, on the wider side; without columns, for a number of different values."""
@@ -445,7 +464,8 @@ class FitChecks(OfCounts):
         }
         zeros = next((share for bar, share in counts.items() if bar.name == "zero"), None)
         empty = next((count for bar, count in counted.items() if bar.kind == EMPTY), 0)
-        seen = {bar: lower[bar] + self._sum_of(1, 1, _SEEN) for bar in counts}
+        further = self._sum_of(1, 1, _SEEN)
+        seen = {bar: lower[bar] + further for bar in counts}
         about = rows[2]
         return ColumnFound(
             name,
@@ -480,6 +500,7 @@ class FitChecks(OfCounts):
         bars_in_all, columns = self.numbers - self._wide_numbers, len(self.columns)
         all_rows = sum(raw[:bars_in_all]) / columns
         plain = [count for one, count in counted.items() if one.kind in (FITS, EMPTY)]
+        in_plain = sum(plain)
 
         def off(own: float, others: int, other: float, reach: Callable[[float, float], float]) -> float:
             """How far a sum may be off to one side: `counts` bars with one factor, others with another."""
@@ -488,12 +509,11 @@ class FitChecks(OfCounts):
         def of_all(share: float, reach: Callable[[float, float], float]) -> float:
             return off(1 - share / columns, bars_in_all - counts, share / columns, reach)
 
-        chances = self._lower_chance(name, bar), self._upper_chance(name) / 2
-        below, above = (gaussian_sums(self.variance, 2 * chance) for chance in chances)
+        below, above = self._sums(name, bar)
         low = _last(lambda share: count - share * all_rows > of_all(share, below))
         high = min(
             _last(lambda share: count - share * all_rows >= -of_all(share, above)),
-            _last(lambda t: count * (1 - t) - t * sum(plain) >= -off(1 - t, len(plain), t, above)),
+            _last(lambda t: count * (1 - t) - t * in_plain >= -off(1 - t, len(plain), t, above)),
         )
         high = min(high + Fraction(1, _GRID), Fraction(1))
         return CellShare(min(max(value, low), high), low, high)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from demos.lessons.patients import patients
-from dpengine.accountant.budget import Budget
+from dpengine.accountant.filter import Budget
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Unit

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -14,7 +13,6 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 import dpengine as dp
 from dpengine.core import places
 from dpengine.core.errors import UnknownTable
-from dpengine.ledger import address as address_of_ledger
 from dpengine.messages import called, of_practice, practice_in_view, say
 from ui.shell import gate, person, workshop_state
 from ui.shell.language import address
@@ -114,7 +112,7 @@ def open_table(name: str) -> dp.Table:
 
 def is_untouched() -> bool:
     """Is there no workspace yet? Then Start can be shown before the engine is imported."""
-    return not (person.served() or workshop_state.on() or os.environ.get(address_of_ledger.SETTING)) and places.empty()
+    return not (person.served() or workshop_state.on()) and places.empty()
 
 
 def is_fresh() -> bool:

@@ -360,7 +360,8 @@ _LEAVE = ("shapes", "with", "target", "positive", "features", "checked")
 def show_shapes(table: dp.Table, answer: dp.Answer) -> None:
     look = board_figures.look_of(answer)
     took = prices.took(table, workspace().ledger.find(answer.request_id))
-    st.html(f"<p class='lead'>{escape(say('shapes_page.lead', share=took))}</p>")
+    notes = answer_notes.headline_notes(answer, linked=True) + answer_notes.fit_notes(answer, linked=True)
+    st.html(f"<p class='lead'>{escape(say('shapes_page.lead', share=took))}</p>{notes}")
     model = _chosen(look)
     if model is None:
         st.html(f'<p class="warn" role="status">{escape(say("shapes_page.none"))}</p>')
@@ -723,6 +724,7 @@ def show(table: dp.Table, answer: dp.Answer) -> None:
     first = say("train_page.hidden") if hidden else sentence_shown
     lines = [
         f'<p class="question">{escape(of)}</p><p class="together">{escape(first)}</p>',
+        answer_notes.headline_notes(answer, linked=True),
         f'<p class="lead">{escape(_sure(answer, effect, sentence_shown))}</p>',
         f"{answer_notes.fit_notes(answer)}{answer_notes.cut_note(query)}",
     ]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -27,15 +28,15 @@ from dpengine.asking.answers import (
     identity,
 )
 from dpengine.asking.checking import ColumnDoubted, check_for, column_doubts, doubts, finer_check, id_check_for
-from dpengine.asking.column_fit import ColumnFit, Fits, fits_of, only_fitting
+from dpengine.asking.column_fit import ColumnFit, Fits, ImpliedPeople, far_off, fits_of, kinds, only_fitting
 from dpengine.asking.exports import BurnDownStep, Fit, account_lines
-from dpengine.asking.implied_people import ImpliedPeople, far_off, kinds
 from dpengine.asking.jobs import outcome_of
 from dpengine.asking.plan import Planner, PlanRun
 from dpengine.asking.release import Asker, Home, new_request
 from dpengine.asking.sessions import BEST, Session, fitted
 from dpengine.core.amounts import BETA
 from dpengine.core.errors import AllowanceError, BudgetExceeded
+from dpengine.core.remembered import Lately
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.declaration import Declaration
 from dpengine.declared.dialect import Dialect
@@ -81,6 +82,7 @@ from dpengine.released.years import MOST_ANSWERS, AcrossTables, AskedFigures, Pe
 from dpengine.storage.registry import Record
 
 CHECK = ".check"  # ends the request id of a question's check
+_lately = Lately(1024)
 MOST_ASKED = 20  # the newest answers that are searched for the number of people or a column's range
 
 
@@ -189,9 +191,20 @@ class Table:
         public facts and released figures."""
         if not any(query.gated or query.to_check() for query in queries):
             return []
-        wanted = set[str]().union(*(query.to_check() for query in queries))
-        checks = (id_check_for(self), check_for(self, wanted, len(queries)))
-        return [check for check in checks if check is not None]
+        wanted = frozenset[str]().union(*(query.to_check() for query in queries))
+
+        def work() -> list[AnyQuery]:
+            checks = (id_check_for(self), check_for(self, wanted, len(queries)))
+            return [check for check in checks if check is not None]
+
+        follows = self._follows()
+        return work() if follows is None else list(_lately((follows, wanted, len(queries)), work))
+
+    def _follows(self) -> Hashable:
+        """All that the prices of checks and of suggestions follow from; None where it is more than this."""
+        checks = tuple(check.seq for check in self.fits().checks)
+        place = self._budget.id, self._record.folder, self._record.version
+        return place, self.facts, self.facts.repeated, self.budget.rule, self._standing().totals, checks
 
     def finer_check(self, columns: Sequence[str]) -> AnyQuery | None:
         """A check that shows nearly everything about columns checked only roughly; None where it is dear."""
@@ -244,8 +257,12 @@ class Table:
 
     def suggestions(self) -> list[AnyQuery]:
         """Up to five questions this table can answer, from public facts and paid checks, each at its opening price."""
-        totals = self._standing().totals
-        found = suggest(self.facts, self.budget.rule, totals, lambda query: self._check_share(lambda _: query))
+        rule, totals, follows = self.budget.rule, self._standing().totals, self._follows()
+
+        def work() -> tuple[AnyQuery, ...]:
+            return suggest(self.facts, rule, totals, lambda query: self._check_share(lambda _: query))
+
+        found = work() if follows is None else _lately((follows, "suggestions"), work)
         return [query for query in found if self.doubts(query) is None]
 
     def suggested(self, key: str, /, **parameters: Json) -> AnyQuery | None:
@@ -440,7 +457,9 @@ class Table:
 
     def training_for(self, key: str, share: Fraction, /, **parameters: Json) -> AnyQuery:
         """The training with the least noise that takes at most this share of the allowance. Free; no row is read."""
-        return trained(self.query, key, parameters, share, self.budget.rule, self._standing().totals)
+        rule, totals = self.budget.rule, self._standing().totals
+        name = "training", self.facts, self.facts.repeated, key, json.dumps(parameters), share, rule, totals
+        return _lately(name, lambda: trained(self.query, key, parameters, share, rule, totals))
 
     def planner(self, keep: Fraction = Fraction(0)) -> Planner:
         """Prices plans against the present state of the budget; the share `keep` must be left. Free."""

@@ -34,7 +34,7 @@ from ui.shell import (  # noqa: E402
     tour,
     widget_words,
 )
-from ui.shell.state import FIRST_TABLE, current_table, is_fresh, open_table  # noqa: E402
+from ui.shell.state import FIRST_TABLE, current_table, is_fresh, open_table, steady  # noqa: E402
 from ui.shell.web import visitor_of  # noqa: E402
 from ui.workshop import workshop  # noqa: E402
 
@@ -71,7 +71,7 @@ with st.container():  # keeps the elements below in place
     tour.show(name, shown)
     st.html('<span class="sr" id="here" tabindex="-1"></span>')  # where the link that skips to the content leads
 try:
-    with incoming.here.run(person.person() or visitor_of(st.context.cookies)):
+    with incoming.here.run(person.person() or visitor_of(st.context.cookies)), steady():
         page.run()
 except dp.AllowanceError as error:
     frame.show_refusal(str(error), calmly=error.code == NO_RIGHT)

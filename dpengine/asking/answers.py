@@ -4,6 +4,8 @@ and from the ledger. Also the question behind an answer: as a person asks it, an
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -13,10 +15,10 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import loss_as_json
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.core.remembered import remembered
+from dpengine.core.remembered import Lately, remembered
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.facts import Facts, named_columns
-from dpengine.declared.schema import Number, Schema
+from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.ledger import repeats
 from dpengine.ledger.ledger import BudgetRecord, Entry, SessionStep, Standing, cap_needed
@@ -26,7 +28,7 @@ from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.promises import Blurred, Promise
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.stepwise import Path
-from dpengine.messages.language import stored
+from dpengine.messages.language import current, stored
 from dpengine.released.shapes import LookWithModels
 
 RECEIPT = 2  # the form of a receipt; docs/receipts.md
@@ -286,7 +288,15 @@ def asked(key: str, facts: Facts, given: JsonObject, reserve: Fraction) -> AnyQu
     takes = kind.declares and any(parameter.kind == "delta" for parameter in kind.card.parameters)
     if takes and given.get("delta") is None:
         given = {**given, "delta": text_of(reserve / FINDS)}
-    return kind.build(facts, kind.asked_now(given, facts))
+    try:
+        written = json.dumps(given)
+    except (TypeError, ValueError):  # not from a form
+        return kind.build(facts, kind.asked_now(given, facts))
+    name = key, facts, facts.repeated, written, current()
+    return _asked(name, lambda: kind.build(facts, kind.asked_now(given, facts)))
+
+
+_asked = Lately(2048)  # a page asks for the same questions at every click
 
 
 def same_question(one: AnyQuery, other: AnyQuery) -> bool:
@@ -301,15 +311,31 @@ def identity(claim: JsonObject) -> str:
 
 def query_of(charge: Charge) -> AnyQuery | None:
     """A charged question rebuilt from its claim; None if this program cannot build it."""
-    claim = charge.claim
-    if claim.get("key") not in catalogue:
+    try:
+        content = json.dumps([charge.table, charge.claim]).encode()
+    except (TypeError, ValueError):  # a receipt that somebody wrote
+        return _query_of(charge)
+    return _rebuilt(hashlib.sha256(content).digest(), lambda: _query_of(charge))
+
+
+_rebuilt = Lately(512)
+
+
+def _query_of(charge: Charge) -> AnyQuery | None:
+    if charge.claim.get("key") not in catalogue:
         return None
     try:
-        bounds = claim["bounds"]  # a schema has at least one column; a session or a bought range names none
-        schema = Schema.from_json({"columns": list(bounds.items())}) if bounds else Schema({"-": Number(0, 1)})
-        unit, relation = Unit.from_json(claim["unit"]), read_relation(claim["relation"])
-        header = (*schema.columns, *named_columns(claim["parameters"]))
-        facts = Facts(charge.table, schema, unit, relation, claim["about"], header, sample="sample" in claim)
-        return catalogue[claim["key"]].build(facts, claim["parameters"])
+        return catalogue[charge.claim["key"]].build(facts_of(charge), charge.claim["parameters"])
     except (AllowanceError, KeyError, TypeError, ValueError):
         return None
+
+
+def facts_of(charge: Charge) -> Facts:
+    """The public facts in a claim. A question about an undeclared column has a name but no bounds; a placeholder stands
+    in, since a schema needs at least one column."""
+    claim = charge.claim
+    header = tuple(dict.fromkeys([*claim["bounds"], *named_columns(claim["parameters"])]))
+    bounds = claim["bounds"] or {claim["parameters"].get("column") or "-": Category(["-"]).as_json()}
+    schema = Schema.from_json({"columns": list(bounds.items())})
+    unit, relation = Unit.from_json(claim["unit"]), read_relation(claim["relation"])
+    return Facts(charge.table, schema, unit, relation, claim["about"], header, sample="sample" in claim)

@@ -7,11 +7,12 @@ a result nor its speed says anything about a table's rows.
 from __future__ import annotations
 
 import math
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from fractions import Fraction
 from functools import lru_cache, wraps
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,6 +35,26 @@ def remembered(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
         return call
 
     return decorate
+
+
+class Lately:
+    """The same for work on things that are too large to compare: the caller names all that its result depends on."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._lock = most, threading.Lock()
+        self._kept: OrderedDict[Hashable, object] = OrderedDict()
+
+    def __call__(self, name: Hashable, work: Callable[[], R]) -> R:
+        with self._lock:
+            if name in self._kept:
+                self._kept.move_to_end(name)
+                return cast(R, self._kept[name])
+        found = work()
+        with self._lock:
+            self._kept[name] = found
+            if len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return found
 
 
 def guessed(measure: Callable[[int], float | None], wanted: float, start: int, low: int, high: int) -> int:

@@ -14,16 +14,16 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import reduce
 from pathlib import Path
 from typing import TypeVar, Unpack
 
-from dpengine.accountant.budget import MOST_EPSILON
 from dpengine.accountant.costs import Cost, cost
-from dpengine.accountant.filter import Rule, Totals, admits, price, share, spent, used
+from dpengine.accountant.filter import MOST_EPSILON, Rule, Totals, admits, price, share, spent, used
 from dpengine.accountant.group import for_group
 from dpengine.accountant.history import Past
 from dpengine.core.errors import DAMAGED, AllowanceError, BudgetExceeded, LedgerDamaged, UnknownBudget
@@ -131,7 +131,9 @@ class Watch:
             self._refuse()
         if seq and next((row["hash"] for row in db.query(_AT, [seq])), None) != digest:
             self._refuse()
-        head = self._walk(db, (seq, digest))
+        head, ended = (seq, digest), False
+        while not ended:
+            head, ended = self._page(db, head)
         with self._state:
             self._head = max(self._head, head)
 
@@ -164,28 +166,22 @@ class Watch:
         with self._store.reading() as db:
             if list(db.query(_BELOW)):
                 self._refuse()
-        while not self._closed:
+        ended = False
+        while not ended and not self._closed:
             with self._store.reading() as db:
-                page = list(db.query(_NEXT, [head[0]]))
-            head = self._linked(page, head)
-            if len(page) < _PAGE:
-                with self._state:
-                    self._head, self._whole = head, began
-                return
+                head, ended = self._page(db, head)
+        if ended:
+            with self._state:
+                self._head, self._whole = head, began
 
-    def _walk(self, db: Database, head: Head) -> Head:
-        while True:
-            page = list(db.query(_NEXT, [head[0]]))
-            head = self._linked(page, head)
-            if len(page) < _PAGE:
-                return head
-
-    def _linked(self, rows: Iterable[JsonObject], head: Head) -> Head:
-        for row in rows:
+    def _page(self, db: Database, head: Head) -> tuple[Head, bool]:
+        """The head after the next page of rows, and whether it was the last."""
+        page = list(db.query(_NEXT, [head[0]]))
+        for row in page:
             if row["seq"] != head[0] + 1 or row["prev"] != head[1] or not sound(row):
                 self._refuse()
             head = row["seq"], row["hash"]
-        return head
+        return head, len(page) < _PAGE
 
     def _refuse(self) -> None:
         with self._state:
@@ -221,6 +217,7 @@ _NEWEST = (
     " AND json_extract(body, '$.claim.digest') = ? ORDER BY seq DESC LIMIT 1"
 )
 NO_ROW = 2**62  # after every row
+_PAGE_OF_CHARGES = 200  # cached; more are read for a file
 _FIRST = "SELECT hash FROM entries WHERE seq = 1"
 _HASHED = "SELECT seq FROM entries WHERE substr(hash, 1, ?) = ? ORDER BY seq DESC LIMIT 1"
 LONGEST_REASON = 500
@@ -255,6 +252,10 @@ class Ledger:
     def kept_in(self) -> Store:
         """The store of the rows; it also knows which processes spend from it."""
         return self._file
+
+    def steady(self) -> AbstractContextManager[None]:
+        """While this thread draws a page (store.py)."""
+        return self._file.steady()
 
     def close(self) -> None:
         self._watch.close()
@@ -342,7 +343,7 @@ class Ledger:
         if not is_request(request):
             return None  # typed into an address by hand
         with self._file.reading() as db:
-            entries = self._entries(db, self._charge_rows(db, request))
+            entries = self._entries(db, sound_rows(db, _CHARGE, [request]))
         return entries[0] if entries else None
 
     def charges(
@@ -361,8 +362,14 @@ class Ledger:
                 conditions.append(f"{expression} = ?")
                 values.append(value)
         sql = f"SELECT * FROM entries WHERE {' AND '.join(conditions)} ORDER BY seq DESC LIMIT ? OFFSET ?"
-        with self._file.reading() as db:
+
+        def read(db: Database) -> list[Entry]:
             return self._entries(db, sound_rows(db, sql, [*values, limit, offset]))
+
+        if 0 <= limit <= _PAGE_OF_CHARGES:
+            return list(self._file.kept(("charges", sql, *values, str(limit), str(offset)), read))
+        with self._file.reading() as db:
+            return read(db)
 
     def told(self, charge: Charge) -> Charge:
         """The part of a charge that the reader may see: here all of it."""
@@ -395,14 +402,17 @@ class Ledger:
     def answers_to(self, budget: str, table: str, claim: JsonObject, noises: Sequence[str] = ("",)) -> list[Entry]:
         """The latest paid answers to one question under any of these noises, oldest first."""
         laws = [repeats.law_of(claim, noise) for noise in noises]
-        with self._file.reading() as db:
-            charges = repeats.of_laws(db, repeats.question_of(repeats.since(db, budget), table, claim), laws)
+
+        def read(db: Database) -> list[Entry]:
+            charges = repeats.of_laws(db, self._question(db, budget, table, claim), laws)
             return self._answered(db, charges)[-repeats.MOST_NEWEST :]
+
+        return list(self._file.kept(("answers", budget, table, repeats.question_of("", "", claim), *laws), read))
 
     def newest_to(self, budget: str, table: str, claim_digest: str) -> Entry | None:
         """The last charge for one question, with or without an outcome."""
         with self._file.reading() as db:
-            entries = self._entries(db, self._newest_to(db, budget, table, claim_digest))
+            entries = self._entries(db, sound_rows(db, _NEWEST, [budget, table, claim_digest]))
             if entries and self._outlived(db, entries[0].charge):
                 return None  # it asked about rows; the same words now ask about people
         return entries[0] if entries else None
@@ -410,11 +420,14 @@ class Ledger:
     def looks_at(self, budget: str, table: str, claim: JsonObject) -> Repeats:
         """The answers to one question, at any ε and with any noise: their number, the first ones of each law, and the
         latest. Costs the same after ten thousand answers as after a hundred."""
-        with self._file.reading() as db:
-            question = repeats.question_of(repeats.since(db, budget), table, claim)
+
+        def read(db: Database) -> Repeats:
+            question = self._question(db, budget, table, claim)
             count = repeats.number(db, question)
             first, newest = (self._answered(db, find(db, question)) for find in (repeats.first, repeats.newest))
-        return Repeats(count, tuple(first), tuple(newest))
+            return Repeats(count, tuple(first), tuple(newest))
+
+        return self._file.kept(("looks", budget, table, repeats.question_of("", "", claim)), read)
 
     # Reading: sessions
 
@@ -441,9 +454,11 @@ class Ledger:
         from any table that shares it, answered or not. `but` is the request of a charge to leave out. Every claim that
         would need “nothing else was seen” asks this. If more protection was declared since, a charge for a row counts
         as for a person, for every row asked about."""
-        with self._file.reading() as db:
-            newest = sound_rows(db, _CHARGE_BEFORE, [budget, NO_ROW if before is None else before])
-            anew = owner_rows.protections(db, budget)
+        row = NO_ROW if before is None else before
+        newest, anew = self._file.kept(
+            ("newest", budget, str(row)),
+            lambda db: (sound_rows(db, _CHARGE_BEFORE, [budget, row]), owner_rows.protections(db, budget)),
+        )
         if not newest:
             return Past.NOTHING
         last = Charge.from_row(newest[0])
@@ -464,8 +479,7 @@ class Ledger:
 
     def head(self) -> tuple[int, str]:
         """The last row's number and hash. Keep it elsewhere: it changes if any rows are cut off or changed."""
-        with self._file.reading() as db:
-            return head_of(db)
+        return self._file.kept(("head",), head_of)
 
     def row_of(self, start_of_hash: str) -> int | None:
         """The number of the last row with a hash that starts like this."""
@@ -547,14 +561,8 @@ class Ledger:
             raise AllowanceError("act.practice")
         return record
 
-    def _charge_rows(self, db: Database, request: str) -> list[JsonObject]:
-        return sound_rows(db, _CHARGE, [request])
-
-    def _newest_to(self, db: Database, budget: str, table: str, claim_digest: str | None) -> list[JsonObject]:
-        return sound_rows(db, _NEWEST, [budget, table, claim_digest])
-
     def _charge(self, db: Database, request: str) -> Charge | None:
-        rows = self._charge_rows(db, request)
+        rows = sound_rows(db, _CHARGE, [request])
         return Charge.from_row(rows[0]) if rows else None
 
     def _entries(self, db: Database, charges: list[JsonObject]) -> list[Entry]:
@@ -562,6 +570,9 @@ class Ledger:
         requests = json.dumps([row["request"] for row in charges])
         outcomes = {row["request"]: Outcome.from_row(row) for row in sound_rows(db, _OUTCOMES, [requests])}
         return [Entry(Charge.from_row(row), outcomes.get(row["request"]), origin) for row in charges]
+
+    def _question(self, db: Database, budget: str, table: str, claim: JsonObject) -> str:
+        return repeats.question_of(repeats.since(db, budget), table, claim)
 
     def _answered(self, db: Database, charges: list[int]) -> list[Entry]:
         """The answered ones of these charges, in the order of their answers."""
@@ -1052,7 +1063,8 @@ class Ledger:
     def _refuse_unseen(self, db: Database, wanted: Reservation) -> None:
         seen = wanted.get("seen")
         if seen is not None:
-            newest = self._newest_to(db, wanted["budget"], wanted["table"], wanted["claim"].get("digest"))
+            same = [wanted["budget"], wanted["table"], wanted["claim"].get("digest")]
+            newest = sound_rows(db, _NEWEST, same)
             if newest and newest[0]["seq"] > seen:
                 raise AllowanceError("request.meanwhile")
 
@@ -1065,7 +1077,7 @@ class Ledger:
     def _settle(self, request: str, kind: str, body: JsonObject) -> bool:
         text = canonical(body)
         with self._file.writing() as db:
-            rows = self._charge_rows(db, request)
+            rows = sound_rows(db, _CHARGE, [request])
             if not rows:
                 raise AllowanceError("request.unknown")
             if list(db.query(_OUTCOMES, [json.dumps([request])])):
@@ -1222,9 +1234,7 @@ def grant_exceeded(record: BudgetRecord, payer: Payer, costs: Sequence[Cost]) ->
 
 def _admit(rule: Rule, before: Totals, costs: Sequence[Cost], keep: Fraction | None) -> None:
     """Check all costs at once. Sums only grow, so if the rule admits them together it admits each in turn."""
-    after = before
-    for paid in costs:
-        after = after.plus(paid)
+    after = reduce(Totals.plus, costs, before)
     if keep is None and not admits(rule, after):
         raise _refusal(rule, before, costs[0]) if len(costs) == 1 else BudgetExceeded("plan.exceeded")
     if keep is not None and not (admits(rule, after) and used(rule, after) <= 1 - keep):

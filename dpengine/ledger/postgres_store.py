@@ -36,13 +36,12 @@ from typing import Protocol, TypeVar, cast
 
 from dpengine.core import files
 from dpengine.core.errors import DAMAGED, AllowanceError, LedgerDamaged
-from dpengine.core.space import refuse_full
+from dpengine.core.files import refuse_full
 from dpengine.core.types import Json, JsonObject
-from dpengine.ledger.address import SETTING, Address
 from dpengine.ledger.high_water import Anchor, Mark, refuse_older
 from dpengine.ledger.rows import COLUMNS
 from dpengine.ledger.sqlite_file import SCHEMA, VERSION, anchor_path, head_of
-from dpengine.ledger.store import Database, Values
+from dpengine.ledger.store import SETTING, Address, Database, Values
 
 # SQL for Postgres, translated from SQLite's (store.py explains why)
 #
@@ -625,7 +624,7 @@ class _State:
 
 
 class PostgresLedger:
-    """`mark`: the folder's (address.py); empty: not compared. `alone`: for an operator's commands, refused while any
+    """`mark`: the folder's (store.py); empty: not compared. `alone`: for an operator's commands, refused while any
     program has the ledger open, and the other way round."""
 
     shared = True
@@ -662,6 +661,7 @@ class PostgresLedger:
         """`sure`: on a connection tested just now, so that a server restarted in between costs no answer."""
         with own_errors():
             state = self._state
+            state.local.sure = None
             held: Link | None = getattr(state.local, "link", None)
             if held is not None:
                 yield held
@@ -727,18 +727,34 @@ class PostgresLedger:
 
     def kept(self, key: tuple[str, ...], read: Callable[[Database], T]) -> T:
         """Rows are only appended, so nothing has changed while the last row is the same, whoever writes."""
+        state = self._state
+        with state.lock:  # `sure` is the last row, as it was read just now
+            sure = getattr(state.local, "sure", None)
+            if sure is not None and sure == state.as_of and key in state.read:
+                return cast(T, state.read[key])
         with self.reading() as db:
-            state, as_of = self._state, head_of(db)
+            as_of = head_of(db)
             with state.lock:
                 if as_of != state.as_of or len(state.read) >= _KEPT:
                     state.as_of, state.read = as_of, {}
                 if key in state.read:
+                    state.local.sure = as_of if getattr(state.local, "steady", False) else None
                     return cast(T, state.read[key])
             value = read(db)
             with state.lock:
                 if as_of == state.as_of:
                     state.read[key] = value
+            state.local.sure = as_of if getattr(state.local, "steady", False) else None
             return value
+
+    @contextmanager
+    def steady(self) -> Iterator[None]:
+        here = self._state.local
+        here.steady, here.sure = True, None
+        try:
+            yield
+        finally:
+            here.steady, here.sure = False, None
 
     def refuse_full(self) -> None:
         """The folder's own disk; the server reports about its own."""

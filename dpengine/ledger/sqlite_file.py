@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from dpengine.core import files
 from dpengine.core.errors import DAMAGED, AllowanceError, LedgerDamaged
-from dpengine.core.space import nearly_full, refuse_full, small_blocks
+from dpengine.core.files import nearly_full, refuse_full, small_blocks
 from dpengine.core.types import Json, JsonObject
 from dpengine.ledger import long_lists, repeats
-from dpengine.ledger.address import SETTING
 from dpengine.ledger.chain import START, sound
 from dpengine.ledger.high_water import Anchor, refuse_older
-from dpengine.ledger.store import Database
+from dpengine.ledger.store import SETTING, Database
 
 if TYPE_CHECKING:
     from sqlite_utils import Database as SqliteDatabase
@@ -289,9 +288,11 @@ class Handle:
         """May this process still use it for the file that is there now?"""
         return self.pid == os.getpid() and self._file == _identity(path) and not self.db.conn.in_transaction
 
-    def kept(self, key: tuple[str, ...], read: Callable[[SqliteDatabase], T]) -> T:
+    def kept(self, key: tuple[str, ...], read: Callable[[SqliteDatabase], T], sure: bool = False) -> T:
         """A cached read, valid until somebody writes: a page asks for the same sums many times. Nothing is decided by
-        it: a charge reads everything again, under the write lock."""
+        it: a charge reads everything again, under the write lock. `sure`: whether others wrote was asked just now."""
+        if sure and key in self._read and self._as_of is not None and self._as_of[1] == self.db.conn.total_changes:
+            return cast(T, self._read[key])
         version: int = self.db.conn.execute("PRAGMA data_version").fetchone()[0]  # changes when others write
         as_of = version, self.db.conn.total_changes
         if as_of != self._as_of or len(self._read) >= _KEPT:
@@ -365,10 +366,14 @@ class LedgerFile:
     @contextmanager
     def reading(self) -> Iterator[SqliteDatabase]:
         with own_errors():
-            lent: _Lent | None = getattr(self._local, "lent", None)
-            if lent is None or lent.handle.pid != os.getpid():
-                lent = self._local.lent = _Lent(self._handle(), self._waiting)
-            yield lent.handle.db
+            self._local.sure = False
+            yield self._lent().handle.db
+
+    def _lent(self) -> _Lent:
+        lent: _Lent | None = getattr(self._local, "lent", None)
+        if lent is None or lent.handle.pid != os.getpid():
+            lent = self._local.lent = _Lent(self._handle(), self._waiting)
+        return lent
 
     def _handle(self) -> Handle:
         with self._lock:
@@ -383,9 +388,20 @@ class LedgerFile:
 
     def kept(self, key: tuple[str, ...], read: Callable[[SqliteDatabase], T]) -> T:
         """Reads once for each connection, until something is written."""
-        with self.reading():
-            lent: _Lent = self._local.lent
-            return lent.handle.kept(key, read)
+        with own_errors():
+            here = self._local
+            value = self._lent().handle.kept(key, read, getattr(here, "sure", False))
+            here.sure = getattr(here, "steady", False)
+            return value
+
+    @contextmanager
+    def steady(self) -> Iterator[None]:
+        here = self._local
+        here.steady, here.sure = True, False
+        try:
+            yield
+        finally:
+            here.steady = here.sure = False
 
     def refuse_full(self) -> None:
         """Called before a charge or an opening. Rows that end one, an answer or a seal, may use the last space."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import wraps
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -21,17 +22,15 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.strict_json import canonical
 from dpengine.core.types import Ends, Figures, Json, JsonObject
-from dpengine.declared.condition_words import combined, who
-from dpengine.declared.conditions import EVERYONE, Predicate, Row, read_predicate
+from dpengine.declared.conditions import EVERYONE, Predicate, Row, combined, read_predicate, who
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.read_group import coarser, read_ref
 from dpengine.declared.schema import Category, ItemSet, extra_labels
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms.answered import Answered
 from dpengine.mechanisms.cuts import Cut, of_question
 from dpengine.mechanisms.noise import NoiseKind
-from dpengine.mechanisms.promises import Promise
+from dpengine.mechanisms.promises import Answered, Promise
 from dpengine.mechanisms.trial import Trial
 from dpengine.messages import say, shown
 from dpengine.noise.coins import Coins
@@ -39,6 +38,7 @@ from dpengine.noise.laws import Law
 from dpengine.statistics.need import AnyNeed
 from dpengine.statistics.raw_needs import RawNeed
 
+T = TypeVar("T")
 Statistic = TypeVar("Statistic")  # computed on the data
 Raw = TypeVar("Raw")  # drawn from the statistic with noise
 Fields = JsonObject  # the fields of a question, by name
@@ -52,6 +52,29 @@ def read_names(given: Json) -> tuple[str, ...] | None:
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
         return None
     return tuple(names) if len(set(names)) == len(names) else None
+
+
+def given_json(value: Json) -> Json:
+    """A field of a question as its form's JSON."""
+    if isinstance(value, Fraction):
+        return text_of(value)
+    if isinstance(value, tuple):
+        return [given_json(part) for part in value]
+    return value.as_json() if isinstance(value, Grouped | Predicate) else value
+
+
+def _once(method: Callable[[Any], T]) -> Callable[[Any], T]:
+    """Computed once for each question: its loss and promise follow from its fields."""
+    name = f"_{method.__qualname__}"
+
+    @wraps(method)
+    def kept(self: Any) -> T:
+        if name not in self.__dict__:
+            self.__dict__[name] = method(self)
+        value: T = self.__dict__[name]
+        return value
+
+    return kept
 
 
 @dataclass(frozen=True)
@@ -108,6 +131,22 @@ class Query(Answered, Generic[Statistic, Raw]):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls.noises = tuple(kind.name for kind in cls.accepts[1:])
+        cls.__hash__ = Query.__hash__  # type: ignore[method-assign]
+        for name in ("loss", "promise"):
+            if name in cls.__dict__:
+                setattr(cls, name, _once(cls.__dict__[name]))
+
+    def __hash__(self) -> int:
+        """Computed once: a page looks for the price of the same question many times."""
+        known: int | None = self.__dict__.get("_hash")
+        if known is None:
+            known = hash(tuple(getattr(self, field.name) for field in fields(self) if field.compare))
+            self.__dict__["_hash"] = known
+        return known
+
+    def __getstate__(self) -> dict[str, object]:
+        """Without the hash, which is another one in another process."""
+        return {name: value for name, value in self.__dict__.items() if name != "_hash"}
 
     @classmethod
     def asked_now(cls, given: JsonObject, facts: Facts) -> JsonObject:
@@ -148,18 +187,28 @@ class Query(Answered, Generic[Statistic, Raw]):
         return cls(**fields, **cls.read(facts, given))
 
     @classmethod
-    @abstractmethod
+    def built(cls, facts: Facts, parameters: JsonObject) -> Self | None:
+        """`build`, or None where it refuses."""
+        try:
+            return cls.build(facts, parameters)
+        except AllowanceError:
+            return None
+
+    @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
         """This question's own fields from the rest of the form."""
+        return {}
 
     @classmethod
     def known_of_everyone(cls, facts: Facts) -> bool:
         """Without a condition, is the answer already public?"""
         return False
 
-    @abstractmethod
     def own_json(self) -> JsonObject:
-        """The inverse of `read`."""
+        """The inverse of `read`: this question's own fields, without those that have their default value."""
+        own = [field for field in fields(self) if field.name not in _SHARED]
+        values = {field.name: (getattr(self, field.name), field.default) for field in own}
+        return {name: given_json(value) for name, (value, usual) in values.items() if value != usual}
 
     @abstractmethod
     def sentence(self) -> str:
@@ -415,6 +464,7 @@ class Query(Answered, Generic[Statistic, Raw]):
         return say(f"noise.{self.noise}.theorem") if self.noise else self.card.theorem
 
 
+_SHARED = {field.name for field in fields(Query)}
 AnyQuery = Query[Any, Any]
 
 

@@ -65,6 +65,10 @@ class PersonTable(Table):
             grain *= 10
         return part if part == whole else down(part, grain)
 
+    def _follows(self) -> None:
+        """From their grants too."""
+        return None
+
     def preview(self, query: AnyQuery, checked: bool = False) -> Preview:
         """Adds which of the two limits is tighter, and whether the question waits for a decision."""
         seen = super().preview(query, checked)

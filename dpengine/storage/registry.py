@@ -6,17 +6,21 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Literal, TypeVar
 
 from dpengine.core.errors import AllowanceError, UnknownTable
+from dpengine.core.strict_json import canonical, read_strict
 from dpengine.core.types import JsonObject
 from dpengine.ledger.chain import START
 from dpengine.ledger.high_water import Anchor, refuse_older
 from dpengine.ledger.sqlite_file import VERSION, Handle, has_tables, journal, own_errors, refuse_holes
 
+T = TypeVar("T")
 _DAMAGED = "registry.damaged"
 _WAIT = 10
 _COME = "SELECT count(*) + coalesce(sum(version), 0) AS come FROM tables"  # grows with every change
@@ -45,6 +49,7 @@ CREATE TABLE drafts (
 CREATE INDEX tokens_by_person ON tokens (person);
 """
 
+LONGEST_DRAFT = 10_000  # characters
 _JSON = ("unit", "schema", "dialect", "header")
 _YES_NO = ("practice", "sample")
 
@@ -87,6 +92,7 @@ class Registry:
     def __init__(self, path: Path) -> None:
         self._path = path.absolute()
         self._anchor = Anchor(path.with_suffix(".head"))
+        self._looking = threading.Lock()
         with own_errors(_DAMAGED):
             refuse_holes(self._path)
         self._refuse_older()
@@ -98,8 +104,13 @@ class Registry:
         # One connection stays open: when the last one closes, SQLite removes the file's shared memory, and on a full
         # disk it could not be created again for reading.
         with own_errors(_DAMAGED):
-            self._kept = Handle(self._path, _WAIT)
+            self._kept = self._open()
             self._kept.db.execute(_COME).fetchone()
+
+    def _open(self) -> Handle:
+        handle = Handle(self._path, _WAIT)
+        handle.db.conn.row_factory = sqlite3.Row
+        return handle
 
     def close(self) -> None:
         self._kept.close()
@@ -196,15 +207,48 @@ class Registry:
             kin += fresh
         return kin
 
-    def get(self, name: str) -> Record | None:
+    def keep_draft(self, table: str, person: str, draft: JsonObject | None) -> None:
+        """Replace or delete the question that a person was putting together, one for each table: it survives a reload
+        and a sign-out. It holds what a form holds, nothing from a row. One that is too long is not kept."""
+        text = "" if draft is None else canonical(draft)
+        with self.transaction() as rows:
+            rows.execute("DELETE FROM drafts WHERE name = ? AND person = ?", [table, person])
+            if text and len(text) <= LONGEST_DRAFT:
+                rows.execute("INSERT INTO drafts VALUES (?, ?, ?)", [table, person, text])
+
+    def draft_of(self, table: str, person: str) -> JsonObject | None:
         with self.transaction(write=False) as rows:
-            return self.find(rows, name)
+            found = rows.execute("SELECT draft FROM drafts WHERE name = ? AND person = ?", [table, person]).fetchone()
+        try:
+            draft = None if found is None else read_strict(found["draft"])
+        except (AllowanceError, ValueError):
+            return None
+        return draft if isinstance(draft, dict) else None
+
+    def forget_drafts(self, of: Literal["name", "person"], value: str) -> None:
+        """All drafts about a forgotten table, or of a forgotten person."""
+        with self.transaction() as rows:
+            rows.execute(f"DELETE FROM drafts WHERE {of} = ?", [value])
+
+    def get(self, name: str) -> Record | None:
+        return self._look(("get", name), lambda rows: self.find(rows, name))
 
     def names(self) -> list[tuple[str, str]]:
         """The declared tables with their budgets, without their declarations, which may be long: pages ask often."""
-        with self.transaction(write=False) as rows:
+
+        def read(rows: sqlite3.Connection) -> list[tuple[str, str]]:
             tables = rows.execute("SELECT name, budget FROM tables WHERE practice = 0 ORDER BY at, name")
             return [(row["name"], row["budget"]) for row in tables]
+
+        return list(self._look(("names",), read))
+
+    def _look(self, key: tuple[str, ...], read: Callable[[sqlite3.Connection], T]) -> T:
+        """Cached until somebody writes, or another file stands in this one's place."""
+        with own_errors(_DAMAGED), self._looking:
+            if not self._kept.of(self._path):
+                self._kept.close()
+                self._kept = self._open()
+            return self._kept.kept(key, lambda db: read(db.conn))
 
     def all(self) -> list[Record]:
         with self.transaction(write=False) as rows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import cast
 
@@ -60,6 +61,11 @@ def workspace() -> dp.Workspace:
     if who is None:
         return dp.open_workspace(home(), samples_only=workshop_state.on())
     return cast(dp.Workspace, dp.open_workspace(home()).as_person(who))
+
+
+def steady() -> AbstractContextManager[None]:
+    """While a page is drawn: what it has read from the ledger, it does not ask for again."""
+    return dp.open_workspace(home(), samples_only=workshop_state.on()).ledger.steady()
 
 
 def face() -> Face:

@@ -37,7 +37,6 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.schema import Category, ItemSet, Ordered, extra_labels
 from dpengine.mechanisms.answer_state import FEW, NEARLY
-from dpengine.mechanisms.answered import Runs
 from dpengine.mechanisms.card import EPSILON, Card, Parameter
 from dpengine.mechanisms.cuts import Cut, cut, of_question
 from dpengine.mechanisms.marginals import wanted as look_wanted
@@ -56,7 +55,7 @@ from dpengine.mechanisms.marginals.wanted import (
     split,
     wanted_sets,
 )
-from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.promises import Runs, Within
 from dpengine.mechanisms.query import Bounds, Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import called, say
@@ -282,7 +281,18 @@ class Overview(Query[Statistic, tuple[int, ...]]):
 
     def reach(self, part: Columns, noise: Mapping[Columns, Fraction] | None = None) -> float:
         """Every cell of every wanted marginal is within its reach, all at once, except with probability β/2."""
-        variance = float(self.layout.variance(part, noise or self.noise_of))
+        if noise:
+            return self._reach(part, noise)
+        if part not in self._reaches:
+            self._reaches[part] = self._reach(part, self.noise_of)
+        return self._reaches[part]
+
+    @cached_property
+    def _reaches(self) -> dict[Columns, float]:
+        return {}
+
+    def _reach(self, part: Columns, noise: Mapping[Columns, Fraction]) -> float:
+        variance = float(self.layout.variance(part, noise))
         return union_reach(variance, self.cell_count * self.ways(part), self.beta / 2)
 
     def reach_of_held(self, held: Held) -> float:

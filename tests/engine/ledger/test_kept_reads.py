@@ -38,6 +38,25 @@ def test_what_another_connection_wrote_is_seen_at_once(tmp_path: Path) -> None:
         other.close()
 
 
+def test_a_page_that_is_drawn_reads_anew_what_it_looks_up_or_has_written(tmp_path: Path) -> None:
+    """A request is not kept: it is looked up now, and so are the sums after it."""
+    with opened(tmp_path, WIDE) as ledger:
+        other = Ledger(tmp_path / "ledger.sqlite")
+        with ledger.steady():
+            assert ledger.standing("b").totals.epsilon == 0
+            other.reserve(**ask("one"))
+            assert ledger.standing("b").totals.epsilon == 0
+            assert ledger.find("one") is not None
+            assert ledger.standing("b").totals.epsilon == Fraction(1, 10)
+            other.reserve(**ask("again"))
+            assert len(ledger.charges("b")) == 2 and ledger.standing("b").totals.epsilon == Fraction(2, 10)
+            ledger.reserve(**ask("two"))
+            assert ledger.standing("b").totals.epsilon == Fraction(3, 10)
+            other.reserve(**ask("three"))
+        assert ledger.standing("b").totals.epsilon == Fraction(4, 10) and len(ledger.charges("b")) == 4
+        other.close()
+
+
 def test_an_edit_is_noticed_though_the_sums_were_read_before(tmp_path: Path) -> None:
     with opened(tmp_path, WIDE) as ledger:
         ledger.reserve(**ask("one"))

@@ -164,4 +164,4 @@ def test_pages_read_no_declaration_but_their_own(tmp_path: Path, monkeypatch: py
                 walk.opened(page, {"table": "T1", "view": "ledger"})
         assert set(counted) == {"T1"}
         found.append(len(counted))
-    assert found[0] == found[1]
+    assert found[1] <= found[0]  # what is read is kept

@@ -24,7 +24,7 @@ from ui.parts.fields import details
 from ui.shell.frame import paragraph
 from ui.shell.incoming import here
 from ui.shell.state import open_table, workspace
-from ui.words.markup import unmarked
+from ui.words.markup import p, unmarked
 
 MOST_OFFERED = 5
 MOST_NAMED = 8
@@ -121,7 +121,7 @@ def show_differences(draft: Draft) -> None:
         lines.append(say("data.like.renamed", pairs=pairs))
     lead = say("data.like.differs" if lines else "data.like.same", table=draft.like)
     items = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    st.html(f'<p class="read" role="status">{escape(lead)}</p>' + (f"<ul>{items}</ul>" if items else ""))
+    st.html(p(lead, "read", "status") + (f"<ul>{items}</ul>" if items else ""))
 
 
 def offer_download(table: dp.Table) -> None:

@@ -18,6 +18,7 @@ from dpengine.messages import say
 from dpengine.messages.language import STORED, current
 from dpengine.messages.numbers import local
 from dpengine.planning.whatif import suspicion
+from ui.shell.style import sheet
 from ui.words import gloss
 
 
@@ -146,12 +147,4 @@ def dots(on: int, caption: str) -> str:
     return f"<figure>{picture}<figcaption>{words}</figcaption></figure>"
 
 
-ODDS_STYLE = """<style>
-.odds { display: flex; flex-wrap: wrap; gap: 1rem 3rem; margin: 0.6rem 0 0.8rem 0; }
-.odds figure { margin: 0; }
-.odds .dots { display: grid; grid-template-columns: repeat(10, 15px); gap: 4px; }
-.odds .dots i { width: 13px; height: 13px; border-radius: 50%; background: var(--line); }
-.odds .dots i.on { background: var(--take); }
-.odds figcaption { color: var(--muted); margin-top: 0.4rem; }
-.odds-lead { max-width: 44rem; font-size: 1.12rem; }
-</style>"""
+ODDS_STYLE = sheet("parts/odds")

@@ -20,6 +20,7 @@ from dpengine.ledger.rows import Charge
 from dpengine.messages import say
 from ui.parts import owner, requests
 from ui.shell import frame, nav, scroll
+from ui.shell.frame import hint
 from ui.shell.language import address
 from ui.shell.state import workspace
 from ui.words.markup import html_lines
@@ -28,7 +29,6 @@ Kind = Literal["primary", "secondary"]
 PRIMARY: Kind = "primary"
 SECONDARY: Kind = "secondary"
 _NEXT, _SEEN, _CLICKED = "_next_request", "_seen", "_clicked"
-DOUBTED = "_doubted_above"  # in this run the page has shown why its question was refused
 _FIELDS = "ask-", "where-"  # how the keys of a form's fields begin
 _OURS = ("ask-epsilon", "ask-epsilon-table", "ask-fresh", "ask-shape", "ask-began")  # no fields
 JUST_NOW = timedelta(minutes=1)
@@ -57,8 +57,7 @@ def ask_button(
     if requests.waits(table, query):
         requests.approval(table, query, key)
         return
-    waiting = st.session_state.setdefault(_NEXT, {})
-    request = waiting.setdefault((key, table.name, query.digest()), new_request())
+    request = next_request(key, table.name, query.digest())
     given = (table, query, request, place, seen(), _fields(key), checked, anyway)
     with st.container(key=key, width="content"):
         if not again or disabled:
@@ -70,9 +69,14 @@ def ask_button(
                 st.button(say("ask.again_pay"), key=f"{key}-{request}", type="primary", on_click=_ask, args=given)
 
 
+def next_request(*what: object) -> str:
+    """The id that a click on this will use, however often it is clicked: chosen before the click, until `renew`."""
+    waiting: dict[tuple[object, ...], str] = st.session_state.setdefault(_NEXT, {})
+    return waiting.setdefault(what, new_request())
+
+
 def look_up() -> None:
     """The last ledger row that the person looking at this page has seen, taken before anything else is read."""
-    st.session_state.pop(DOUBTED, None)
     st.session_state[_SEEN] = workspace().ledger.head()[0]
 
 
@@ -134,11 +138,13 @@ def current_request() -> str | None:
     return st.query_params.get("answer")
 
 
-def renew(request: str) -> None:
-    """After a question has ended, the next click is a new, paid draw."""
+def renew(request: str) -> bool:
+    """After a question has ended, the next click is a new, paid draw. False if this was done before."""
     waiting = st.session_state.get(_NEXT, {})
-    for place in [place for place, used in waiting.items() if used == request]:
-        del waiting[place]
+    over = [what for what, used in waiting.items() if used == request]
+    for what in over:
+        del waiting[what]
+    return bool(over)
 
 
 def running(table: dp.Table, query: dp.Query) -> str | None:
@@ -206,11 +212,6 @@ def only_covered(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     if sentence is not None:
         refused(sentence)
         st.stop()
-
-
-def hint(sentence: str) -> None:
-    """What the form still needs; nothing was asked yet."""
-    st.html(f'<p class="warn" role="status">{html_lines(sentence)}</p>')
 
 
 def refused(sentence: str, request: str | None = None) -> None:
@@ -329,7 +330,6 @@ def became(
         if doubted is not None and isinstance(asked.error, dp.ColumnDoubted):
             frame.show_price(table, None)
             doubted(table, asked.error, request)
-            st.session_state[DOUBTED] = True
         else:
             refused(str(asked.error or say(unknown)), request)
         return False

@@ -8,12 +8,16 @@ another thread imports what a question needs. (What the first page needs: ui/fir
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import ctypes
 import gc
 import threading
 import time
+from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
+from contextvars import Context
 from typing import Any
 
 from streamlit import runtime
@@ -39,6 +43,36 @@ def settle(again: bool = False) -> None:
         return
     gc.collect()
     gc.freeze()
+
+
+def wake_seldom(loop: asyncio.AbstractEventLoop) -> None:
+    """Wake the server's loop once for all that waits. A page hands some ninety parts to the loop. Streamlit wakes it
+    for each; then the page's thread stands back, and on a busy server waits for its next turn, ninety times."""
+    waiting: deque[asyncio.Handle] = deque()
+    lock, wake = threading.Lock(), loop.call_soon_threadsafe
+    woken = False
+
+    def work() -> None:
+        nonlocal woken
+        with lock:
+            handed = list(waiting)
+            waiting.clear()
+            woken = False
+        for handle in handed:
+            if not handle.cancelled():
+                handle._run()  # as the loop itself does: its own context, and its own handler of errors
+
+    def soon(callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.Handle:
+        nonlocal woken
+        handle = asyncio.Handle(callback, args, loop, context)
+        with lock:
+            waiting.append(handle)
+            asleep, woken = not woken, True
+        if asleep:
+            wake(work)
+        return handle
+
+    loop.call_soon_threadsafe = soon  # type: ignore[method-assign, assignment]
 
 
 def _import_for_questions() -> None:

@@ -25,6 +25,7 @@ from streamlit import runtime
 import dpengine as dp
 
 _EVERY, _IDLE = 5.0, 60.0  # seconds
+_FETCH = 0.004
 _DRAWN = 0.5  # for the browser to show the first page
 _once, _tidied = threading.Lock(), threading.Lock()
 _ran = threading.Event()
@@ -46,28 +47,31 @@ def settle(again: bool = False) -> None:
 
 
 def wake_seldom(loop: asyncio.AbstractEventLoop) -> None:
-    """Wake the server's loop once for all that waits. A page hands some ninety parts to the loop. Streamlit wakes it
-    for each; then the page's thread stands back, and on a busy server waits for its next turn, ninety times."""
+    """Wake the server's loop for the first of what other threads hand to it; the rest it fetches by itself, every few
+    milliseconds. A page hands over some ninety parts. Streamlit wakes the loop for each; then the page's thread stands
+    back, and on a busy server waits ninety times for its next turn."""
     waiting: deque[asyncio.Handle] = deque()
     lock, wake = threading.Lock(), loop.call_soon_threadsafe
-    woken = False
+    awake = False
 
     def work() -> None:
-        nonlocal woken
+        nonlocal awake
         with lock:
             handed = list(waiting)
             waiting.clear()
-            woken = False
+            awake = bool(handed)
+        if handed:
+            loop.call_later(_FETCH, work)
         for handle in handed:
             if not handle.cancelled():
-                handle._run()  # as the loop itself does: its own context, and its own handler of errors
+                handle._run()  # as the loop itself does: in its own context, with its own handler of errors
 
     def soon(callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.Handle:
-        nonlocal woken
+        nonlocal awake
         handle = asyncio.Handle(callback, args, loop, context)
         with lock:
             waiting.append(handle)
-            asleep, woken = not woken, True
+            asleep, awake = not awake, True
         if asleep:
             wake(work)
         return handle

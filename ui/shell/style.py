@@ -50,4 +50,6 @@ def apply() -> None:
 
 @cache
 def _rules() -> str:
-    return "".join((Path(__file__).parent / f"{name}.css").read_text(encoding="utf-8") for name in ("style", "places"))
+    """In one line: Streamlit looks for the indents of every text, at every click."""
+    files = (Path(__file__).parent / f"{name}.css" for name in ("style", "places"))
+    return " ".join(line.strip() for file in files for line in file.read_text(encoding="utf-8").splitlines())

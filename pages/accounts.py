@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ui.people import accounts
+from ui.people import people
 
-accounts.show()
+people.show_accounts()

@@ -15,6 +15,7 @@ from ui.data import change, people
 from ui.parts import history, job, owner, tables
 from ui.several import plan
 from ui.shell import frame
+from ui.shell.frame import hint, paragraph
 from ui.shell.state import current_table
 from ui.words import prices
 from ui.workshop import workshop
@@ -66,7 +67,7 @@ with st.container(key="card-spend"):
             query = trusted.asked(table, usual) or table.cheapest(usual)
             price = table.preview(query, checked=True)
         except dp.AllowanceError as complaint:
-            job.hint(str(complaint))
+            hint(str(complaint))
     if query is not None and usual is not None and price is not None:
         just_answered = previous_answer.just_answered(found, query, usual, [key, given], owned=request is None)
         looking = just_answered or (found is not None and not previous_answer.composing(found, [key, given]))
@@ -81,7 +82,7 @@ with st.container(key="card-spend"):
         form.keep_draft(table, key, given, bool(paid))
         with right:
             if paid and not just_answered and request is not None:
-                st.html(f'<p class="muted">{escape(say("ask.paid"))}</p>')
+                paragraph(say("ask.paid"))
                 st.button(say("ask.again_free"), key="ask-free", on_click=job.revisit, args=(table, paid[-1]))
             elif running and not paid:
                 job.elsewhere(running)

@@ -104,6 +104,7 @@ def first_asked(page: Any, column: str) -> int:
     others = page.locator(".st-key-done-others summary")
     if not row.count() and others.count():
         others.click()
+        settled(page)
     if at_once := button.count() > 0:
         button.first.click()
         page.locator(".headline").wait_for()

@@ -385,6 +385,8 @@ def test_values_that_a_list_cannot_hold_are_passed_over() -> None:
 @pytest.mark.long
 def test_a_code_book_fills_columns_and_is_undone_one_by_one() -> None:
     page = Page().upload("sex,way,age\n1,a,33\n2,b,44\n").to("cards")
+    page.app.session_state[f"{page.draft.mark}-codebook-open"] = True
+    page.run()
     page.set("declare-codebook", "sex;1;male\nsex;2;female\nway;a;bus\nway;b;car\nelsewhere;1;x\n")
     assert "sex: 2 values (male, female)" in page.text and "elsewhere" in page.text
     page.press("Fill 2 columns")

@@ -22,6 +22,8 @@ COLUMNS = (
 
 
 def fill(page: Page, address: str = ADDRESS, table: str = "visits", password: str = PASSWORD) -> Page:
+    page.app.session_state["declare-source-open"] = True
+    page.run()
     for key, value in (("address", address), ("table", table), ("password", password)):
         page.app.text_input(key=f"declare-source-{key}").set_value(value)
     page.app.button(key="declare-source-go").click()
@@ -98,7 +100,9 @@ def test_an_earlier_state_is_named_and_newer_rows_come_with_one_click(
 def test_a_lake_is_offered_where_spark_is_and_described_by_its_schema(
     home: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "declare-lake-what" not in {one.key for one in Page().run().app.text_input} or home.reads_lakes
+    page = Page().run()
+    page.app.session_state["declare-lake-open"] = True
+    assert "declare-lake-what" not in {one.key for one in page.run().app.text_input} or home.reads_lakes
     monkeypatch.setattr("dpengine.storage.sources.find_spec", lambda name: name)
     asked: list[object] = []
 
@@ -114,6 +118,8 @@ def test_a_lake_is_offered_where_spark_is_and_described_by_its_schema(
         ("/data/*.parquet", "yarn", "not the address of a Spark"),
         ("care.visits", "", ""),
     ):
+        page.app.session_state["declare-lake-open"] = True
+        page.run()
         page.app.text_input(key="declare-lake-what").set_value(what)
         page.app.text_input(key="declare-lake-spark").set_value(spark)
         page.app.button(key="declare-lake-go").click()

@@ -26,7 +26,7 @@ from dpengine.messages.language import LANGUAGES, carried, current, speaking, st
 from dpengine.storage.samples import SAMPLES
 from ui.learn.lessons import NAMES
 from ui.shell import language
-from ui.whatif.presets import PRESETS
+from ui.whatif.settings import PRESETS
 from ui.words.figures import rounded_range
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,8 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
 from dpengine.planning import whatif
-from ui.whatif.presets import PRESETS
-from ui.whatif.settings import LECTURES, USUAL, other
+from ui.whatif.settings import LECTURES, PRESETS, USUAL, other
 
 pytestmark = pytest.mark.usefixtures("shared")
 

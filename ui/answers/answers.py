@@ -19,23 +19,16 @@ from ui.ask import answer
 from ui.ledger import ledger_view, report
 from ui.ledger.ledger_view import now
 from ui.parts import answer_notes, exports, fields, history, tables
-from ui.pictures import camera
+from ui.pictures import charts
 from ui.shell import frame, nav, scroll
+from ui.shell.frame import paragraph
 from ui.shell.state import workspace
+from ui.shell.style import sheet
 from ui.words import gloss, model_words, prices
 
 # --- the whole account to print or download. Files are written when clicked.
 
 File = tuple[str, str, Callable[[], str | bytes]]  # its title, name and writer
-
-
-def show_downloads(table: dp.Table) -> None:
-    with st.container(key="take-away", width="content"), st.popover(say("answers.take_away")):
-        if st.button(say("answers.print"), key="answers-print"):
-            scroll.print_page()
-        st.button(say("answers.take.word"), key="answers-word", on_click=nav.view, args=(table.name, WORD))
-        for what, name, write in files(table):
-            exports.offer(say(f"answers.take.{what}"), write, name, f"answers-{what}")
 
 
 def files(table: dp.Table) -> list[File]:
@@ -67,13 +60,13 @@ def show_cards(table: dp.Table, entry: dp.Entry) -> None:
         st.html(answer.card_words(released, aside=aside))
         good = model_words.measured(released, table.checks()) if released.path is not None else ""
         if good:
-            st.html(f"<p>{escape(good)}</p>")
+            paragraph(good, "")
         if released.query.answer_kind in history.READ_ON:
             answer.read_on(released)
         else:
             short = entry.charge.hash[:8]
             question = say("answer.of", sentence=released.sentence, table=entry.charge.table)
-            with camera.takes(f"answer-{short}", say("answers.picture", question=question, receipt=short)):
+            with charts.takes(f"answer-{short}", say("answers.picture", question=question, receipt=short)):
                 answer.picture(released, key)
         picked.pick(table, entry, released)
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -113,9 +106,7 @@ def show_glance(table: dp.Table, entries: list[dp.Entry]) -> None:
     if len(entries) < FEWEST:
         return
     lines = "".join(_line(table, entry) for entry in entries)
-    st.html(
-        f'{_GLANCE_STYLE}<h2>{escape(say("answers.glance", many=len(entries)))}</h2><ul class="glance">{lines}</ul>'
-    )
+    st.html(f'<h2>{escape(say("answers.glance", many=len(entries)))}</h2><ul class="glance">{lines}</ul>')
 
 
 def _line(table: dp.Table, entry: dp.Entry) -> str:
@@ -126,23 +117,6 @@ def _line(table: dp.Table, entry: dp.Entry) -> str:
         f'<li><a href="{history.answer_link(charge)}" target="_self">{escape(sentence)}</a>'
         f"<b>{escape(history.outcome(entry))}{answer_notes.fit_in_short_html(entry)}</b><span>{escape(took)}</span></li>"
     )
-
-
-_GLANCE_STYLE = """<style>
-[data-testid="stHtml"] ul.glance { list-style: none; margin: 0 0 1rem 0; padding: 0;
-  border-top: 1px solid var(--line); }
-[data-testid="stHtml"] ul.glance li { display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 4fr) auto;
-  gap: 0 1.2rem; align-items: baseline; margin: 0; padding: 0.3rem 0; border-bottom: 1px solid var(--line); }
-ul.glance a, ul.glance b { overflow-wrap: anywhere; }
-ul.glance b { font-weight: 600; }
-ul.glance em { display: block; font-style: normal; font-weight: 400; color: var(--take); }
-ul.glance span { color: var(--take); white-space: nowrap; }
-@media (max-width: 640px) {
-  [data-testid="stHtml"] ul.glance li { grid-template-columns: minmax(0, 1fr) auto; }
-  [data-testid="stHtml"] ul.glance a { grid-column: 1 / -1; display: inline-flex;
-    align-items: center; min-height: 44px; }
-}
-</style>"""
 
 
 PER_PAGE = 8
@@ -166,7 +140,7 @@ def show(table: dp.Table) -> None:
         return
     asked = table.meter().charges
     if not asked:
-        st.html(f"<p>{escape(say('ledger.empty', table=table.name))}</p>")
+        paragraph(say("ledger.empty", table=table.name), "")
         if not table.closed:
             tables.first_look_link(table)
             st.page_link(nav.page("ask"), label=say("ledger.first"), query_params={"table": table.name})
@@ -189,8 +163,7 @@ def show(table: dp.Table) -> None:
                 with column:
                     show_cards(table, entry)
         if pages > 1:
-            rows_words = say("answers.rows", first=first + 1, last=first + len(entries), charges=many)
-            st.html(f'<p class="muted">{escape(rows_words)}</p>')
+            paragraph(say("answers.rows", first=first + 1, last=first + len(entries), charges=many))
 
 
 def _search(table: dp.Table, asked: int) -> list[dp.Entry] | None:
@@ -204,7 +177,7 @@ def _search(table: dp.Table, asked: int) -> list[dp.Entry] | None:
         return None
     found = [entry for entry in table.history(MOST_SEARCHED) if all(word in _text(entry) for word in words)]
     told = say("answers.found", count=len(found)) if found else say("answers.found_none", typed=typed)
-    st.html(f'<p class="muted" role="status">{escape(told)}</p>')
+    paragraph(told, role="status")
     return found
 
 
@@ -231,31 +204,15 @@ def _title(table: dp.Table, view: str, shown: str) -> None:
     st.html(f'{_STYLE}<h1>{escape(title)}</h1><p class="lead">{gloss.text(lead)}</p>')
     frame.pick_table(table, "answers")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        both, turned = (LIST, LEDGER), (table.name, view)
-        fields.choose("answers.view", both, view, f"answers-view-{view}", on_change=_turn, args=turned)
+        both, other = (LIST, LEDGER), (table.name, LEDGER if view == LIST else "")
+        fields.choose("answers.view", both, view, f"answers-view-{view}", on_change=nav.view, args=other)
         if view == LIST and table.meter().charges:
-            show_downloads(table)
+            with st.container(key="take-away", width="content"), st.popover(say("answers.take_away")):
+                if st.button(say("answers.print"), key="answers-print"):
+                    scroll.print_page()
+                st.button(say("answers.take.word"), key="answers-word", on_click=nav.view, args=(table.name, WORD))
+                for what, name, write in files(table):
+                    exports.offer(say(f"answers.take.{what}"), write, name, f"answers-{what}")
 
 
-def _turn(table: str, view: str) -> None:
-    nav.view(table, LEDGER if view == LIST else "")
-
-
-_STYLE = """<style>
-[class*="st-key-card-answer"] .headline { font-size: 1.55rem; line-height: 1.25; }
-[class*="st-key-card-answer"] .headline-note { font-size: 1.25rem; line-height: 1.35; }
-[class*="st-key-card-answer"] .headline.long { font-size: 1.25rem; line-height: 1.35; }
-.took { color: var(--take); white-space: nowrap; }
-table.plain.compared { max-width: 44rem; }
-.st-key-card-compare { border-color: var(--left) !important; }
-.st-key-card-compare .headline { font-size: 1.75rem; }
-.st-key-card-compare .fit { margin-top: 0.8rem; }
-@media print {
-  [data-testid="stHeader"], .st-key-head, .st-key-take-away, .st-key-compare-clear, .see, [data-testid="stPopover"],
-  [data-testid="stExpander"], [data-testid="stSelectbox"], [data-testid="stButtonGroup"], .modebar-container,
-  [data-testid="stMultiSelect"] { display: none !important; }
-  [data-testid="stApp"], [data-testid="stMain"], [data-testid="stAppViewContainer"] { position: static !important;
-    overflow: visible !important; height: auto !important; }
-  [class*="st-key-card"] { break-inside: avoid; }
-}
-</style>"""
+_STYLE = sheet("answers/answers")

@@ -26,9 +26,10 @@ from dpengine.released.compare import (
 )
 from ui.parts import answer_notes
 from ui.pictures import many
+from ui.shell.frame import hint, paragraph
 from ui.shell.state import held, workspace
 from ui.words.figures import printed, rounded, rounded_range
-from ui.words.markup import unmarked
+from ui.words.markup import p, paragraphs, unmarked
 
 # --- the comparison in words. Intervals are rounded outwards, so that the printed ones hold as often.
 
@@ -235,7 +236,7 @@ def _show(table: dp.Table) -> None:
         words, actions = st.container(), st.container(horizontal=True)
         with words:
             if len(named) < FEWEST:
-                st.html(f'<p class="lead">{escape(say("answers.one_more"))}</p>')
+                paragraph(say("answers.one_more"), "lead")
             else:
                 _compared(named, question, table, actions)
         actions.button(say("answers.clear"), key="compare-clear", on_click=clear)
@@ -245,15 +246,15 @@ def _compared(named: list[Named], question: str, table: dp.Table, actions: Delta
     try:
         comparison = compare([figure.figure for figure in named])
     except dp.AllowanceError as error:
-        st.html(f'<p class="warn" role="status">{escape(str(error))}</p>')
+        hint(str(error))
         return
     if not question:  # whole questions, which begin alike
         names, question = shortened([figure.name for figure in named])
         named = [replace(figure, name=name) for figure, name in zip(named, names, strict=True)]
     words = Words(comparison, named, table.name, question)
-    notes = "".join(f'<p class="warn fit">{escape(note)}</p>' for note in words.notes())
-    claim = f'<p class="muted">{escape(words.claim())}</p>'
-    wider = f'<p class="lead">{escape(beyond)}</p>' if (beyond := _beyond(table)) else ""
+    notes = paragraphs(words.notes(), "warn fit")
+    claim = p(words.claim(), "muted")
+    wider = p(beyond, "lead") if (beyond := _beyond(table)) else ""
     st.html(f'<p class="headline">{escape(words.headline())}</p>{words.table()}{wider}{notes}{claim}')
     with actions, st.popover(say("answers.copy"), key="copy-compared"):
         st.code(words.sentence(), language=None, wrap_lines=True)

@@ -31,8 +31,10 @@ from ui.parts.history import when
 from ui.pictures import png
 from ui.shell import scroll
 from ui.shell.state import workspace
+from ui.shell.style import sheet
 from ui.words import prices
 from ui.words.figures import figure, printed_range
+from ui.words.markup import p
 from ui.words.wording import headline, range_words
 
 MOST_OFFERED = 40  # answers to choose from, newest first
@@ -115,7 +117,7 @@ def _printed(table: dp.Table, title: str, findings: Sequence[Finding]) -> str:
         answer = finding.answer
         parts.append(f"<section><h2>{number}. {escape(finding.heading)}</h2>")
         parts.append(f"<p><b>{escape(headline(answer))}</b> {escape(range_words(answer))}</p>")
-        parts += [f"<p>{escape(note)}</p>" for note in answers.card_notes(answer)]
+        parts += [p(note) for note in answers.card_notes(answer)]
         for picture in _pictures(answer):
             data = b64encode(png.drawn(picture)).decode()
             alt = re.search(r'aria-label="([^"]*)"', picture)
@@ -158,10 +160,6 @@ def document(table: dp.Table, title: str, findings: Sequence[Finding], head: tup
     out = io.BytesIO()
     paper.save(out)
     return out.getvalue()
-
-
-def _plain(html: str) -> str:
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
 
 
 def _finding(paper: Any, number: int, finding: Finding) -> None:
@@ -240,7 +238,10 @@ def _receipts(paper: Any, table: dp.Table, findings: Sequence[Finding], head: tu
         answer = finding.answer
         paper.add_heading(f"{number}. {answer.sentence}", 3)
         share = prices.took(table, find(answer.request_id))
-        lines = [say("report.price", share=share, at=when(answer.at)), _plain(answers.odds_words(answer, rule))]
+        lines = [
+            say("report.price", share=share, at=when(answer.at)),
+            " ".join(unescape(re.sub(r"<[^>]+>", " ", answers.odds_words(answer, rule))).split()),
+        ]
         lines += [say("receipt.theorem", theorem=answer.query.theorem), *answer.query.card.caveat_texts]
         for line in filter(None, lines):
             paper.add_paragraph(line).paragraph_format.space_after = Pt(2)
@@ -252,19 +253,4 @@ def _receipts(paper: Any, table: dp.Table, findings: Sequence[Finding], head: tu
     paper.add_paragraph(say("report.check_why"))
 
 
-_STYLE = """<style>
-.word { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1.5rem 2rem; }
-.word h1 { font-size: 1.9rem; } .word h2 { font-size: 1.3rem; margin-top: 1.2rem; }
-.word img { width: 100%; max-width: 40rem; display: block; margin: 0.6rem 0; background: #fff; }
-.word table.plain { max-width: 40rem; }
-@media print {
-  [data-testid="stHeader"], .st-key-head, [data-testid="stExpander"],
-  [data-testid="stElementContainer"]:not(:has(.word)) { display: none !important; }
-  [data-testid="stApp"], [data-testid="stMain"], [data-testid="stAppViewContainer"] { position: static !important;
-    overflow: visible !important; height: auto !important; background: #fff !important; }
-  [data-testid="stMainBlockContainer"] { padding: 0 !important; }
-  .word { border: 0; padding: 0; }
-  .word h2 { break-after: avoid; } .word img, .word tr { break-inside: avoid; }
-  .word td, .word th { padding: 0.1rem 0.4rem !important; }
-}
-</style>"""
+_STYLE = sheet("answers/word")

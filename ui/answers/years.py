@@ -17,8 +17,9 @@ from dpengine.messages import say
 from dpengine.released.compare import Stated
 from dpengine.released.years import AcrossTables
 from ui.answers.picked import printed_figure
-from ui.shell.frame import paragraph
+from ui.shell.frame import hint, paragraph
 from ui.shell.state import open_table, workspace
+from ui.shell.style import sheet
 
 
 def show(table: dp.Table) -> None:
@@ -47,17 +48,17 @@ def _others(table: dp.Table) -> list[str]:
 def _compared(table: dp.Table, other: dp.Table) -> None:
     pairs = table.beside(other)
     if not pairs:
-        st.html(f'<p class="warn" role="status">{escape(say("years.nothing", table=table.name, other=other.name))}</p>')
+        hint(say("years.nothing", table=table.name, other=other.name))
     else:
         head = [say("years.question"), other.name, table.name, say("years.difference"), ""]
         rows = "".join(_row(pair) for pair in pairs)
         titles = "".join(f"<th>{escape(title)}</th>" for title in head)
         table_html = f'<table class="plain compared"><tr>{titles}</tr>{rows}</table>'
         st.html(f'{_STYLE}<div class="scroll" tabindex="0">{table_html}</div>')
-        st.html(f'<p class="muted">{escape(say("years.claim", chance=chance(BETA)))}</p>')
+        paragraph(say("years.claim", chance=chance(BETA)))
     both = table.person_in_both(other)
     code = "years.shared" if both.shared else f"years.both.{both.relation}"
-    st.html(f'<p class="read">{escape(say(code, epsilon=both.epsilon, delta=power_of_ten(both.delta)))}</p>')
+    paragraph(say(code, epsilon=both.epsilon, delta=power_of_ten(both.delta)), "read")
 
 
 def _row(pair: AcrossTables) -> str:
@@ -90,11 +91,4 @@ def _picture(pair: AcrossTables) -> str:
     return f'<div class="year-ranges" aria-hidden="true">{lines}</div>'
 
 
-_STYLE = """<style>
-.year-ranges { width: 13rem; max-width: 100%; padding: 0.25rem 0.4rem; }
-.year-ranges span { display: block; position: relative; height: 0.8rem; }
-.year-ranges i { position: absolute; top: 0.3rem; height: 0.2rem; background: var(--muted); }
-.year-ranges b { position: absolute; top: 0.1rem; width: 0.6rem; height: 0.6rem; margin-left: -0.3rem;
-  border-radius: 50%; background: var(--muted); }
-.year-ranges .this i, .year-ranges .this b { background: var(--left); }
-</style>"""
+_STYLE = sheet("answers/years")

@@ -26,10 +26,12 @@ from ui.ask import density
 from ui.parts import answer_notes, exports, fields, history
 from ui.pictures import charts, many, svg
 from ui.shell import nav, scroll
+from ui.shell.frame import paragraph
 from ui.shell.state import workspace
+from ui.shell.style import sheet
 from ui.words import gloss
 from ui.words.figures import cut, figure, limits, pictured, printed_range, rounded
-from ui.words.markup import unmarked
+from ui.words.markup import paragraphs, unmarked
 from ui.words.phrases import edges, not_kept
 from ui.words.wording import (
     axis,
@@ -66,7 +68,7 @@ def strips_of(strips: Sequence[Strip]) -> str:
         f'<th scope="col" class="number">{escape(say("answer.column.range"))}</th></tr>'
     )
     rows = "".join(map(_row, strips))
-    return f'<div class="scroll"><table class="plain strips">{head}{rows}</table></div>{_STRIP_STYLE}'
+    return f'<div class="scroll"><table class="plain strips">{head}{rows}</table></div>{_STYLE}'
 
 
 def _row(strip: Strip) -> str:
@@ -88,13 +90,7 @@ def _drawn(strip: Strip) -> str:
     return f"<div class='line'>{bar}{mark}</div>"
 
 
-_STRIP_STYLE = """<style>table.strips th[scope=row]{text-align:left;font-weight:400}
-table.strips tr:has(+ tr td.strip) > *{border-bottom:0;padding-bottom:0}
-table.strips .line{position:relative;height:14px;background:var(--line);border-radius:3px}
-table.strips .reach{position:absolute;top:0;height:14px;min-width:9px;background:var(--left-soft);border-radius:3px;
-border:1px solid var(--left);box-sizing:border-box}
-table.strips .mark{position:absolute;top:-3px;width:3px;margin-left:-1px;height:20px;background:var(--left)}
-table.strips small{display:flex;justify-content:space-between;color:var(--muted)}</style>"""
+_STYLE = sheet("ask/answer")
 
 
 # A grid: figures by two columns, shaded by size.
@@ -123,7 +119,7 @@ def grid_table(
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
         f'<table class="plain grid"><caption class="sr">{escape(caption)}</caption>'
-        f"<tr><th>{escape(corner)}</th>{head}</tr>{rows}</table></div>{_GRID_STYLE}"
+        f"<tr><th>{escape(corner)}</th>{head}</tr>{rows}</table></div>{_STYLE}"
     )
 
 
@@ -135,37 +131,9 @@ def _cell(cell: Cell) -> str:
     return f'<td class="{kind}" style="{shade}" title="{escape(cell.range)}"><b>{escape(cell.figure)}</b>{small}</td>'
 
 
-_GRID_STYLE = """<style>table.plain.grid small{display:block;color:var(--ink);font-weight:400;white-space:nowrap}
-table.plain.grid td.faint b,table.plain.grid td.faint small{color:var(--muted);font-weight:400}
-table.plain.grid td,table.plain.grid th{padding:.35rem .6rem}table.plain.grid th[scope=row]{text-align:left}</style>"""
-
-
 # A curve: its picture, a version that never falls, and a free download.
 
 _ALT_POINTS = 5  # of a curve, named in its alternative text
-
-
-def show_curve(answer: dp.Answer, key: str) -> None:
-    """The picture, a switch for a curve that may fall, and the synthetic column as a file."""
-    query: Any = answer.query
-    made_up = query.answer_kind == "column"
-    smooth = not made_up and st.toggle(say("curve.smooth"), help=say("curve.smooth_help"), key=f"smooth-{key}")
-    draw_curve(query, answer.value, answer.interval, f"chart-{key}", smooth=smooth)
-    if made_up:
-        short = answer.receipt["charge"]["hash"][:8]
-        synthetic = exports.column_csv(query, answer.value)
-        exports.offer(say("curve.csv"), synthetic, f"synthetic-{short}.csv", f"column-{key}")
-        st.html(f'<p class="muted">{escape(say("curve.free"))}</p>')
-
-
-def draw_curve(query: dp.Query, value: dict[str, Any], interval: Any, key: str, smooth: bool) -> None:
-    xs, heights, lows, highs = traced_curve(query, value, interval)
-    if smooth:
-        heights, lows, highs = rising(heights, lows, highs)
-    column = query.answer_column
-    limits = (0.0, 102.0) if query.answer_kind == "column" else None
-    alt, titles = curve_alt(query, xs, heights, lows, highs), (column, upright(query))
-    charts.band(xs, heights, (lows, highs), titles, alt, key, stairs=True, limits=limits)
 
 
 def curve_standing(answer: dp.Answer) -> str:
@@ -236,7 +204,7 @@ def show_groups(answer: dp.Answer, alt: str, key: str) -> None:
             charts.ranges(*shown, behind)
         _beyond_legend(answer)
         if words := many.none_words(answer, none):
-            st.html(f'<p class="muted none">{escape(words)}</p>')
+            paragraph(words, "muted none")
         return
     _grid(answer, key)
 
@@ -263,8 +231,7 @@ def _beyond_legend(answer: dp.Answer) -> None:
     if not beyond_drawn(answer):
         return
     bars = isinstance(answer.value, dict) and from_zero(answer.query)
-    words = say("sample.legend_bars", people=answer.query.facts.about) if bars else say("sample.legend")
-    st.html(f'<p class="muted">{escape(words)}</p>')
+    paragraph(say("sample.legend_bars", people=answer.query.facts.about) if bars else say("sample.legend"))
 
 
 def faint_names(answer: dp.Answer) -> set[str]:
@@ -294,7 +261,7 @@ def _shown_labels(answer: dp.Answer, key: str, sortable: bool) -> list[str]:
     gone, names = [label for label in labels if label in leftovers], query.shown()
     note = say("group.hidden", names="; ".join(names.get(label, label) for label in gone))
     note = note if len(gone) <= _NAMED else say("group.hidden_many", many=len(gone))
-    st.html(f'<p class="muted">{escape(note)}</p>')
+    paragraph(note)
     return [label for label in labels if label not in leftovers]
 
 
@@ -428,17 +395,32 @@ def read_on(answer: dp.Answer) -> None:
 
 def picture(answer: dp.Answer, key: str) -> None:
     if answer.value == {} or speechless(answer):
-        st.html(f'<p class="lead">{escape(answer.query.card.plain)}</p>')
+        paragraph(answer.query.card.plain, "lead")
     else:
         _PICTURES.get(answer.query.answer_kind, _charted)(answer, key)
 
 
 def _named(answer: dp.Answer, key: str) -> None:
-    st.html(f'<p class="lead">{escape(released_words(answer))}</p>')
+    paragraph(released_words(answer), "lead")
 
 
 def _curve(answer: dp.Answer, key: str) -> None:
-    show_curve(answer, key)
+    # The picture, a switch for a curve that may fall, and the synthetic column as a file.
+    query: Any = answer.query
+    made_up = query.answer_kind == "column"
+    smooth = not made_up and st.toggle(say("curve.smooth"), help=say("curve.smooth_help"), key=f"smooth-{key}")
+    xs, heights, lows, highs = traced_curve(query, answer.value, answer.interval)
+    if smooth:
+        heights, lows, highs = rising(heights, lows, highs)
+    column = query.answer_column
+    limits = (0.0, 102.0) if query.answer_kind == "column" else None
+    alt, titles = curve_alt(query, xs, heights, lows, highs), (column, upright(query))
+    charts.band(xs, heights, (lows, highs), titles, alt, f"chart-{key}", stairs=True, limits=limits)
+    if made_up:
+        short = answer.receipt["charge"]["hash"][:8]
+        synthetic = exports.column_csv(query, answer.value)
+        exports.offer(say("curve.csv"), synthetic, f"synthetic-{short}.csv", f"column-{key}")
+        paragraph(say("curve.free"))
     figures(answer, key)
 
 
@@ -450,7 +432,7 @@ def _charted(answer: dp.Answer, key: str) -> None:
         show_groups(answer, bars_alt(answer), key)
         figures(answer, key)
     elif isinstance(answer.value, str):  # a day
-        st.html(f'<p class="lead">{escape(range_words(answer))}</p>')
+        paragraph(range_words(answer), "lead")
     else:
         alt = f"{headline(answer)}. {range_words(answer)}"
         value, interval = cut(answer.query, answer.value, answer.interval)
@@ -564,7 +546,7 @@ def receipt(answer: dp.Answer, key: str) -> None:
             f'<p class="muted">{escape(say("receipt.plain"))}</p>'
             f'<p class="muted">{escape(say("receipt.value", value=_full(answer)))}</p>'
             f'<p class="muted">{gloss.text(odds_words(answer))}</p>'
-            + "".join(f'<p class="muted">{escape(text)}</p>' for text in answer.query.card.caveat_texts)
+            + paragraphs(answer.query.card.caveat_texts)
             + f'<p class="muted">{escape(say("receipt.theorem", theorem=answer.query.theorem))}</p>'
         )
         nav.check_link(q=answer.query.card.key, relation=answer.query.facts.relation)

@@ -7,7 +7,6 @@ the declaration; the browser matches them while a person types, so no keystroke 
 from __future__ import annotations
 
 import json
-from html import escape
 from typing import Any
 
 import streamlit as st
@@ -18,7 +17,8 @@ from dpengine.reading import reader
 from dpengine.reading.reader import LONGEST, Meaning
 from ui.ask import form
 from ui.shell import nav, scroll
-from ui.words.markup import unmarked
+from ui.shell.frame import hint
+from ui.words.markup import p, unmarked
 
 _FIELD = "box-field"
 _READ, _USED = "box-read", "box-used"  # the readings of the text, and the one in the form
@@ -100,12 +100,12 @@ def _undo(table: dp.Table) -> None:
 def _understood(readings: list[Meaning], refusal: str) -> list[Meaning]:
     """Says what was read and what was not understood; returns the other readings."""
     if refusal:
-        st.html(f'<p class="warn" role="status">{escape(refusal)}</p>')
+        hint(refusal)
         return []
     used: Meaning = st.session_state[_USED]
-    note = f'<p class="muted" role="status">{escape(say("box.read", sentence=used.sentence))}</p>'
+    note = p(say("box.read", sentence=used.sentence), "muted", "status")
     if used.unread:
         words = ", ".join(say("read.quoted", text=word) for word in used.unread)
-        note = f'<p class="warn" role="status">{escape(say("box.unread", words=words))}</p>' + note
+        note = p(say("box.unread", words=words), "warn", "status") + note
     st.html(note)
     return [reading for reading in readings if reading != used]

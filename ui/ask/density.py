@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from dpengine.released import curves
 from ui.parts import exports, fields
 from ui.pictures import charts
 from ui.pictures.sketch import Sketch
+from ui.shell.frame import paragraph
 from ui.shell.style import palette
 from ui.words.markup import unmarked
 from ui.words.phrases import density_reach, density_top, density_unit
@@ -41,7 +41,7 @@ def pickers(table: dp.Table, given: dict[str, Any], turn: str) -> dict[str, Any]
     asked = given.get("bandwidth")
     known = dict(zip(now, asked if isinstance(asked, list) else [asked] * len(now), strict=False))
     with st.expander(say("form.density.more"), expanded=asked is not None):
-        st.html(f'<p class="muted">{escape(say("param.bandwidth.help"))}</p>')
+        paragraph(say("param.bandwidth.help"))
         typed = []
         for name in columns:
             usual = plain(float(table.schema.number(name).diameter / USUAL_WIDTH))
@@ -81,10 +81,21 @@ def picture(answer: dp.Answer, key: str) -> None:
     kept = curves.cut_off(query, value) if clip else None
     if kept is not None:
         draw(query, kept, None, f"chart-{key}-clipped", shares=True)
-        st.html(f'<p class="muted">{escape(say("density.clipped"))}</p>')
+        paragraph(say("density.clipped"))
     else:
         draw(query, curves.heights(query, value), answer.interval, f"chart-{key}")
-    _sample(query, answer, key)
+    with st.expander(say("density.sample")):
+        paragraph(say("density.sample_lead"))
+        if curves.cut_off(query, answer.value) is None:
+            paragraph(say("density.sample_none"))
+            return
+        label, most = say("density.sample_count"), curves.MOST_VALUES
+        count = st.number_input(label, 1, most, USUAL_SAMPLE, key=f"sample-{key}", width=220)
+
+        def write() -> str:
+            return exports.as_csv(query.columns, curves.sample(query, answer.value, int(count)))
+
+        exports.offer(say("density.sample_get"), write, "made-up.csv", f"sample-get-{key}")
 
 
 def draw(query: Density, heights: Floats, interval: Any, key: str, shares: bool = False) -> None:
@@ -97,7 +108,7 @@ def draw(query: Density, heights: Floats, interval: Any, key: str, shares: bool 
     facts |= {"height": to_figures(float(shown.max()), 3), "alpha": two_figures(density_reach(query)[0])}
     if len(query.columns) == 2:
         alt = say("density.map_alt", **facts)
-        st.html(f'<p class="muted">{escape(unit)}</p>')  # a colour bar's own title is cut off on a phone
+        paragraph(unit)  # a colour bar's own title is cut off on a phone
         _map(grids, shown, query.columns, alt, key)
         return
     outer, inner = _bands(query, interval, shown, factor)
@@ -132,18 +143,3 @@ def _map(grids: list[list[float]], heights: Floats, columns: tuple[str, ...], al
         form = charts._figures((grids[place][0], grids[place][-1]))
         update(title={"text": charts.text(columns[place])}, tickformat=form, showline=True, ticks="outside", nticks=7)
     charts.show(figure, alt, key)
-
-
-def _sample(query: Density, answer: dp.Answer, key: str) -> None:
-    with st.expander(say("density.sample")):
-        st.html(f'<p class="muted">{escape(say("density.sample_lead"))}</p>')
-        if curves.cut_off(query, answer.value) is None:
-            st.html(f'<p class="muted">{escape(say("density.sample_none"))}</p>')
-            return
-        label, most = say("density.sample_count"), curves.MOST_VALUES
-        count = st.number_input(label, 1, most, USUAL_SAMPLE, key=f"sample-{key}", width=220)
-
-        def write() -> str:
-            return exports.as_csv(query.columns, curves.sample(query, answer.value, int(count)))
-
-        exports.offer(say("density.sample_get"), write, "made-up.csv", f"sample-get-{key}")

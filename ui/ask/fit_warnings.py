@@ -17,9 +17,10 @@ from dpengine.messages import say
 from ui.ask import preview
 from ui.parts import answer_notes, job
 from ui.shell import frame, nav, scroll
+from ui.shell.frame import hint, paragraph
 from ui.shell.state import may, workspace
 from ui.words import prices
-from ui.words.markup import unmarked
+from ui.words.markup import p, unmarked
 
 _DECLARED = ("widen", "name_code", "written", "list")  # ways that lead to the column's card
 _WHOSE = ("people", "more_rows")  # ways that lead to whose the rows are
@@ -46,9 +47,9 @@ def before(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     if price.check is not None:
         given, share = price.check.parameters(), prices.takes(table, price.check_share)
         names = given["columns"] or given["ids"]
-        st.html(f'<p class="muted">{escape(say("fit.before", columns=names, share=share))}</p>')
+        paragraph(say("fit.before", columns=names, share=share))
     elif table.doubts(query) is None and (found := answer_notes.fits_of_table(table.name).doubts(query)):
-        st.html(f'<p class="warn" role="status">{escape(" ".join(found))}</p>')
+        hint(" ".join(found))
 
 
 def refused(table: dp.Table, asked: dp.Job | None) -> dp.ColumnDoubted | None:
@@ -94,7 +95,7 @@ def show(
     a button asks; `key` tells several refusals on one page apart."""
     with st.container(key=f"card-doubted{key}"):
         mark = ' arrived" tabindex="-1' if request else ""
-        asked = "" if query is None else f'<p class="question">{escape(query.sentence())}</p>'
+        asked = "" if query is None else p(query.sentence(), "question")
         st.html(
             f'{asked}<p class="headline long{mark}" role="alert">{escape(" ".join(refused.reasons))}</p>'
             f"<p>{escape(_paid(table, refused))}</p>"
@@ -103,7 +104,13 @@ def show(
         real = [WayOut("real", way.column, query=query, code=way.code) for way in codes]  # it is a value here
         for number, way in enumerate([*refused.ways, *real]):
             _way(table, way, query, f"{key}{number}", number == 0, place)
-        _others(table, refused)
+        # The check's results for the other columns.
+        fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
+        good = [fit for fit in fits if fit.checked and fit.fits and fit.column not in refused.columns]
+        notes = [say("fit.others_fit", columns=len(good))] if good else []
+        notes += [fit.words() for fit in fits if fit.column not in refused.columns and (fit.doubted or fit.in_part)]
+        if notes:
+            paragraph(" ".join(notes))
     scroll.arrived(request or None)
 
 
@@ -120,7 +127,7 @@ def in_part(table: dp.Table, answer: dp.Answer) -> None:
     names = [name for name in table.schema.columns if name in answer.query.about() and name not in spared]
     ways = [way for name in names for way in ways_in_part(known.of(name, table.schema[name]), table.schema)]
     if ways and may("revise", table.name):
-        st.html(f"<p>{escape(say('fit.in_part.ways'))}</p>")
+        paragraph(say("fit.in_part.ways"), "")
         for place, way in enumerate(ways):
             _way(table, way, answer.query, f"part-{place}")
 
@@ -145,7 +152,7 @@ def _way(
                 where = {"change": "1", "open": way.column} if declared else {"protect": way.column}
                 st.page_link(nav.page("data"), label=label, query_params={"table": table.name} | where | back)
                 if back and declared:
-                    st.html(f'<p class="muted">{escape(say("fit.means.declared"))}</p>')
+                    paragraph(say("fit.means.declared"))
             return
         if (asked := way.query or query) is None or stepwise:
             return
@@ -161,8 +168,7 @@ def _way(
         else:
             shut = not seen.admissible
             job.ask_button(label, table, best, key, shut, kind, place, checked=checked, anyway=checked)
-        means = say(f"fit.means.{_MEANS[way.kind]}", share=prices.takes(table, seen.share))
-        st.html(f'<p class="muted">{escape(means)}</p>')
+        paragraph(say(f"fit.means.{_MEANS[way.kind]}", share=prices.takes(table, seen.share)))
 
 
 def _mend(table: dp.Table, schema: dp.Schema, query: dp.Query, request: str, place: str) -> None:
@@ -172,13 +178,3 @@ def _mend(table: dp.Table, schema: dp.Schema, query: dp.Query, request: str, pla
         job.submit(anew, anew.query(query.card.key, **query.parameters()), request, place)
     except dp.AllowanceError as refusal:
         st.session_state["refusal"] = str(refusal)
-
-
-def _others(table: dp.Table, refused: dp.ColumnDoubted) -> None:
-    """The check's results for the other columns."""
-    fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
-    good = [fit for fit in fits if fit.checked and fit.fits and fit.column not in refused.columns]
-    notes = [say("fit.others_fit", columns=len(good))] if good else []
-    notes += [fit.words() for fit in fits if fit.column not in refused.columns and (fit.doubted or fit.in_part)]
-    if notes:
-        st.html(f'<p class="muted">{escape(" ".join(notes))}</p>')

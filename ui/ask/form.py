@@ -17,8 +17,7 @@ from dpengine.asking.exports import sentence_of
 from dpengine.core.exact import Unread, read_number, text_of
 from dpengine.core.printed import percent_up
 from dpengine.core.strict_json import read_strict
-from dpengine.declared.condition_words import who
-from dpengine.declared.conditions import read_predicate
+from dpengine.declared.conditions import read_predicate, who
 from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.mechanisms import asked_on
 from dpengine.mechanisms.card import Parameter
@@ -29,6 +28,7 @@ from ui.ask import density
 from ui.parts import conditions, fields, job
 from ui.pictures import charts
 from ui.shell import scroll
+from ui.shell.frame import paragraph
 from ui.shell.language import IN_ADDRESS, address
 
 _DRAFT = "form-draft"  # what was last kept as a draft
@@ -67,7 +67,7 @@ def _came_along(part: str, held: Any, asked: Sequence[Any]) -> bool:
 
 def _say(key: str, note: str, button: str, drop: Callable[[], None]) -> None:
     with st.container(key=key, horizontal=True, vertical_alignment="center"):
-        st.html(f'<p role="status">{escape(note)}</p>', width="content")
+        paragraph(note, "", role="status", width="content")
         st.button(button, key=f"{key}-drop", on_click=drop)
 
 
@@ -92,7 +92,7 @@ def several_pickers(table: dp.Table, offered: list[str], given: dict[str, Any], 
     chosen: dict[str, Any] = {"columns": picked}
     before = _percent(given.get("norm"))
     with st.expander(say("form.numbers_more"), expanded=before != "100"):
-        st.html(f'<p class="muted">{escape(say("param.norm.help"))}</p>')
+        paragraph(say("param.norm.help"))
         typed = fields.number_field(say("param.norm.label"), before, f"ask-norm{turn}", unit="%", width=260)
     if typed not in ("", "100"):
         chosen["norm"] = typed if isinstance(typed, Unread) else _share(typed)
@@ -221,7 +221,7 @@ def unfinished(table: dp.Table) -> None:
     except dp.AllowanceError:  # declared anew since, or not complete
         return
     with st.container(key="form-draft", horizontal=True, vertical_alignment="center"):
-        st.html(f'<p role="status">{escape(say("draft.left", sentence=sentence))}</p>', width="content")
+        paragraph(say("draft.left", sentence=sentence), "", role="status", width="content")
         given = (table, draft["key"], draft["given"])
         st.button(say("draft.take"), key="form-draft-take", on_click=_take_up, args=given)
         st.button(say("draft.drop"), key="form-draft-drop", on_click=table.keep_draft, args=(None,))
@@ -373,7 +373,7 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
             by = fields.pick("form.by_label", ["", *groups], now, _by_words, f"ask-by-{key}")
     if instead not in columns and instead in (*table.schema.columns, *conditions.group_options(table.schema)):
         note = say("form.other_column", before=conditions.group_words(instead), now=conditions.group_words(column))
-        st.html(f'<p class="muted" role="status">{escape(note)}</p>')
+        paragraph(note, role="status")
     below = st.container()  # what is said stands below: the sentence never moves away from the pointer
     if column:
         at = f"ask-column-figures-{key}"

@@ -23,8 +23,10 @@ from dpengine.planning.both_ranges import BothRanges, both_ranges
 from ui.ask import form, trusted
 from ui.parts import job
 from ui.shell import nav
+from ui.shell.frame import paragraph
 from ui.shell.language import in_address
 from ui.words import gloss
+from ui.words.markup import p
 from ui.words.wording import from_zero
 
 MOST_BARS = 5
@@ -118,8 +120,8 @@ def show(query: dp.Query) -> None:
         picture = error_bars(many, share, words) if ends is None else error_ranges(many, ends, words)
         written = many == 1 and ends is not None  # then its ends say it all
     more = many - MOST_BARS if query.answer_kind not in (*CURVES, "density", "label") else 0
-    rest = f'<p class="muted">{escape(say("preview.more", more=more))}</p>' if more > 0 else ""
-    lead = "" if written else f'<p class="lead">{escape(words)}</p>'
+    rest = p(say("preview.more", more=more), "muted") if more > 0 else ""
+    lead = "" if written else p(words, "lead")
     st.html(f"{picture}{rest}{lead}")
 
 
@@ -127,9 +129,9 @@ def show_both(table: dp.Table, query: dp.Query) -> None:
     """For a random sample: how wide the range for all such people will be too, and when paying more is pointless."""
     found = table.both_ranges(query)
     if found is not None:
-        st.html(f'<p class="muted both">{escape(both_words(query, found))}</p>')
+        paragraph(both_words(query, found), "muted both")
     elif table.facts.sample and both_ranges(query) is not None:  # earlier answers took it
-        st.html(f'<p class="warn both">{escape(say("sample.lost"))}</p>')
+        paragraph(say("sample.lost"), "warn both")
 
 
 def both_words(query: dp.Query, found: BothRanges) -> str:
@@ -186,15 +188,14 @@ def come_back(table: str) -> None:
 
 def details(table: dp.Table, query: dp.Query, usual: dp.Query) -> None:
     """What is asked, how wide the error bar will be, and who adds which noise."""
-    st.html(f'<p class="muted">{escape(usual.card.plain)}</p>')
+    paragraph(usual.card.plain)
     heading(query)
     show(query)
     form.several_note(table, usual, query)
     trusted.choose(table, usual)
     if query.noise:
         now, before = query.promise().short(query), usual.promise().short(usual)
-        note = say(f"noise.{query.noise}.chosen", now=now, usual=before)
-        st.html(f'<p class="muted">{escape(note)}</p>')
+        paragraph(say(f"noise.{query.noise}.chosen", now=now, usual=before))
 
 
 # Beside a curve: the other question that gives it, which of the two is expected to be more accurate, and a link.
@@ -209,6 +210,6 @@ def curve_alternative_note(table: dp.Table, query: dp.Query) -> None:
     note = say(f"rival.{code}", own=own, its=its, title=other.query.card.title)
     if code == "worse" and other.loses_values:
         note += " " + say("rival.column")
-    st.html(f'<p class="muted" role="note">{escape(note)}</p>')
+    paragraph(note, role="note")
     link = preview_link(table, other.query)
     st.page_link(nav.page("ask"), label=say("rival.link"), query_params=link)

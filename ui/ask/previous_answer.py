@@ -27,12 +27,13 @@ from dpengine.released.look_groups import of_everyone
 from ui.ask import answer as answers
 from ui.ask import fit_warnings, preview, spend
 from ui.parts import answer_notes, job
-from ui.parts.history import address_of, receipt_link, when
+from ui.parts.history import receipt_of, when
 from ui.pictures import many
 from ui.shell import nav, scroll
+from ui.shell.frame import paragraph
 from ui.shell.state import workspace
 from ui.words import prices
-from ui.words.markup import unmarked
+from ui.words.markup import html_table, p, unmarked
 from ui.words.wording import as_one, headline, in_short, range_words
 
 # --- a question that was asked more than once: its answers combined, each one alone, and a button to ask again
@@ -62,19 +63,19 @@ def show_repeats(table: dp.Table, answer: dp.Answer) -> None:
 def _together(reading: Reading, beta: Fraction) -> None:
     lines = [f"<h2>{escape(say('looks.title', count=reading.count))}</h2>"]
     if reading.kind == "apart":
-        st.html(lines[0] + f"<p>{escape(say('looks.apart'))}</p>")
+        st.html(lines[0] + p(say("looks.apart")))
         return
     if not reading.agree:
         odds = {"chance": plain(float(beta * 100))} if reading.kind == "averaged" else {}
         code = "looks.disagree" if odds else "looks.disagree.shared"
-        lines.append(f'<p class="warn" role="status">{escape(say(code, **odds))}</p>')
+        lines.append(p(say(code, **odds), "warn", "status"))
     elif reading.interval is None:
         facts = {"count": reading.count, "chance": chance(beta)}
-        st.html(lines[0] + f'<p class="muted">{escape(say("looks.shared.nothing", **facts))}</p>')
+        st.html(lines[0] + p(say("looks.shared.nothing", **facts), "muted"))
         return
     combined = as_one(reading)
     if reading.agree:
-        lines.append(f'<p class="muted">{escape(say(f"looks.{reading.kind}", count=reading.count))}</p>')
+        lines.append(p(say(f"looks.{reading.kind}", count=reading.count), "muted"))
     words = range_words(combined)
     if isinstance(combined.interval, dict):
         code = "answer.ranges_one" if len(combined.interval) == 1 else "answer.ranges"
@@ -83,23 +84,22 @@ def _together(reading: Reading, beta: Fraction) -> None:
     lines.append(answer_notes.finding(combined, lead, kind="together"))
     if reading.agree:
         facts = {"count": reading.count, "chance": chance(beta), "together": chance(reading.beta)}
-        lines.append(f'<p class="muted">{escape(say(f"looks.{reading.kind}.holds", **facts))}</p>')
+        lines.append(p(say(f"looks.{reading.kind}.holds", **facts), "muted"))
     st.html("".join(lines))
     if isinstance(combined.value, dict):
         answers.picture(combined, "looks")
 
 
 def _each(table: dp.Table, reading: Reading) -> str:
-    names = ("when", "answer", "share", "receipt")
-    head = "".join(f"<th>{escape(say(f'looks.column.{name}'))}</th>" for name in names)
-    rows = []
-    for look in reading.newest:
-        link = address_of(look.receipt["table"], look.request_id)
-        receipt = receipt_link(link, look.receipt["charge"]["hash"])
-        took = prices.took(table, workspace().ledger.find(look.request_id))
-        cells = (escape(when(look.at)), escape(in_short(look)), escape(took), receipt)
-        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-    return f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{"".join(rows)}</table></div>'
+    heads, find = (
+        [say(f"looks.column.{name}") for name in ("when", "answer", "share", "receipt")],
+        workspace().ledger.find,
+    )
+    rows = [
+        (when(look.at), in_short(look), prices.took(table, find(look.request_id)), receipt_of(look))
+        for look in reading.newest
+    ]
+    return html_table(heads, rows, words=4)
 
 
 def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
@@ -112,7 +112,7 @@ def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
         notes += [say("looks.why.averaged"), narrower]
     notes += [_better(table, answer, bool(notes))]
     if words := " ".join(filter(None, notes)):
-        st.html(f'<p class="muted">{escape(words)}</p>')
+        paragraph(words)
 
 
 def _better(table: dp.Table, answer: dp.Answer, beside: bool) -> str:
@@ -168,8 +168,7 @@ def typical_note(table: dp.Table, answer: dp.Answer) -> None:
     kind = answer.query.typical
     if not kind:
         return
-    note = " ".join((say("typical.told"), _looked(table, answer.query))).strip()
-    st.html(f'<p class="muted" role="note">{escape(note)}</p>')
+    paragraph(" ".join((say("typical.told"), _looked(table, answer.query))).strip(), role="note")
     if table.closed:
         return
     given = answer.query.parameters()
@@ -215,7 +214,7 @@ def show(
     found in the ledger, not asked on this visit; the page says so."""
     with slot:
         if owned:
-            st.html(f'<p class="muted" role="status">{escape(say("ask.owned"))}</p>')
+            paragraph(say("ask.owned"), role="status")
         if _another(answer, form):
             if st.session_state.get(_FOLDED) != answer.request_id:  # the page got shorter: keep the sentence in view
                 st.session_state[_FOLDED] = answer.request_id

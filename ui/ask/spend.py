@@ -24,9 +24,10 @@ from dpengine.planning.suggestions import Lever, without_codes
 from ui.ask import fit_warnings, preview
 from ui.parts import answer_notes, fields
 from ui.shell import nav
+from ui.shell.frame import hint, paragraph
 from ui.shell.state import held, may
 from ui.words import gloss, prices
-from ui.words.markup import unmarked
+from ui.words.markup import p, unmarked
 
 
 def show_levers(table: dp.Table, query: dp.Query) -> None:
@@ -47,7 +48,7 @@ def show_levers(table: dp.Table, query: dp.Query) -> None:
             where = {"table": table.name, "change": "1", "open": query.answer_column} | preview.back(table, query)
             st.page_link(nav.page("data"), label=words, query_params=where)
         else:
-            st.html(f'<p class="muted">{escape(text)}</p>')
+            paragraph(text)
 
 
 def after_codes(table: dp.Table, query: dp.Query) -> None:
@@ -147,7 +148,7 @@ def least_html(table: dp.Table, found: Opening | None) -> str:
     share = table.preview(found.asked, checked=True).share
     if share <= PART * table.meter().unused:
         return ""
-    return f'<p class="warn" role="status">{escape(say("spend.least", share=prices.takes(table, share)))}</p>'
+    return p(say("spend.least", share=prices.takes(table, share)), "warn", "status")
 
 
 def least_share_html(now: str, usual: Callable[[], str], check: Fraction = Fraction(0)) -> str:
@@ -158,7 +159,7 @@ def least_share_html(now: str, usual: Callable[[], str], check: Fraction = Fract
     least = ceil(Fraction(usual()) + 100 * check)
     if least <= 100 * PART:
         return ""
-    return f'<p class="warn" role="status">{escape(say("spend.least_part", share=least))}</p>'
+    return p(say("spend.least_part", share=least), "warn", "status")
 
 
 def dear(price: dp.Preview) -> str:
@@ -195,7 +196,7 @@ def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -
         except (dp.AllowanceError, ValueError):
             now = options[0]
     if table.meter().unused < LITTLE:
-        st.html(f'<p class="warn" role="status">{escape(say("spend.almost_nothing"))}</p>')
+        hint(say("spend.almost_nothing"))
         return str(now)
     title, ends = escape(say("spend.title")), escape(say("spend.ends"))
     st.html(f'<div class="exact"><h2>{title}</h2><span class="muted">{ends}</span></div>')
@@ -262,9 +263,7 @@ def describe(
         return None if steps else enough(table, query, price, times)
 
     rows = (
-        f'<p class="muted">{escape(answer_notes.several_rows(query))}</p>'
-        if steps and query.counts_rows and query.facts.unit.counted
-        else ""
+        p(answer_notes.several_rows(query), "muted") if steps and query.counts_rows and query.facts.unit.counted else ""
     )
     lines = [f"{rows}<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"]
     lines.append(answer_notes.cut_note(query))
@@ -278,7 +277,7 @@ def describe(
         st.html(whose)
     if answered is not None:
         if answered.query.mostly_noise(answered.value, answered.interval):
-            st.html(f'<p class="warn">{escape(say("spend.noise_answered"))}</p>')
+            paragraph(say("spend.noise_answered"), "warn")
             show_levers(table, query)
     elif not price.useful:
         st.html(f'<p class="warn">{gloss.text(_noise(price, table, least(1)))}</p>')
@@ -291,7 +290,7 @@ def describe(
             with st.expander(unmarked(f"{note} {say('spend.helps')}")):
                 show_levers(table, query)
         else:
-            st.html(f'<p class="muted">{escape(note)}</p>')
+            paragraph(note)
 
 
 def noise_words(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:

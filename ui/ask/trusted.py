@@ -3,7 +3,6 @@ messages, or everybody changes their own answer. All of it runs on this computer
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import streamlit as st
@@ -13,6 +12,7 @@ from dpengine.core.exact import text_of
 from dpengine.messages import say
 from dpengine.planning import trust_models
 from ui.parts import fields
+from ui.shell.frame import hint, paragraph
 
 USUAL = "central"
 _REFUSED = "trusted-refused"
@@ -56,11 +56,11 @@ def choose(table: dp.Table, usual: dp.Query) -> None:
     now = fields.choose("trusted.who", (USUAL, *offered), USUAL, key)
     if now == USUAL:
         return
-    st.html(f'<p class="muted">{escape(say(f"trusted.who.{now}.means"))}</p>')
+    paragraph(say(f"trusted.who.{now}.means"))
     if any(parameter.name == "solution" for parameter in dp.catalogue[offered[now]].card.parameters):
         fields.choose("trust.solution", ("first", "second"), "first", f"{key}-solution")
     if refusal := st.session_state.pop(_REFUSED, None):
-        st.html(f'<p class="warn" role="status">{escape(say("trusted.refused", why=refusal))}</p>')
+        hint(say("trusted.refused", why=refusal))
 
 
 def _offered(table: dp.Table, usual: dp.Query) -> dict[str, str]:

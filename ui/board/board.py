@@ -23,6 +23,7 @@ from ui.board import board_result, board_state
 from ui.board.board_state import NAMES, PLACE
 from ui.parts import history, job, owner
 from ui.shell import frame, nav
+from ui.shell.frame import hint, page_head, paragraph, section_head
 from ui.words import prices
 from ui.words.markup import unmarked
 
@@ -37,7 +38,7 @@ def show_gains(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
     found = _gains(table, now, query)
     if not found:
         return
-    st.html(f"<h2>{escape(say('board_page.gains'))}</h2>")
+    section_head(say("board_page.gains"))
     for words, changed in found:
         where = board_state.link(table, now | changed) | {"new": "1"}
         st.page_link(nav.page("board"), label=unmarked(words), query_params=where)
@@ -128,10 +129,10 @@ def _looked_up(table: dp.Table, column: str) -> None:
     try:
         found = read_lookup(str(pasted), table.schema.category(column))
     except dp.AllowanceError as complaint:
-        st.html(f'<p class="warn" role="status">{escape(str(complaint))}</p>')
+        hint(str(complaint))
         return
     note = say("board_page.looked_up", groups=len(found.groups), alone=len(found.alone), strange=found.strange)
-    st.html(f'<p class="muted" role="status">{escape(note)}</p>')
+    paragraph(note, role="status")
     st.session_state[_PICKED] = (column, found.as_json())
 
 
@@ -143,7 +144,7 @@ def gain(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
         changed = now | {"merged": now["merged"] | {column: groups}}
         after = promised(table, query, changed)
         if after is None:
-            st.html(f'<p class="warn">{escape(_refusal(table, changed))}</p>')
+            paragraph(_refusal(table, changed), "warn")
         else:
             words = {"column": column, "now": plain(before), "then": plain(after)}
             more = len(groups) > len(now["merged"].get(column, [])) + 1
@@ -178,16 +179,13 @@ def show(table: dp.Table) -> None:
     ):
         _earlier(table, request)
         return
-    st.html(
-        f"<h1>{escape(say('board_page.title', table=table.name))}</h1>"
-        f"<p class='lead'>{escape(say('board_page.lead'))}</p>"
-    )
+    page_head(say("board_page.title", table=table.name), say("board_page.lead"))
     frame.pick_table(table, PLACE)
     _earlier(table)
     if table.closed:
         owner.closed(table)
     elif not board_state.offered(table):
-        job.hint(say("board_page.no_columns"))
+        hint(say("board_page.no_columns"))
     else:
         _form(table)
 
@@ -213,7 +211,7 @@ def _form(table: dp.Table) -> None:
             plain = board_state.query_of(table, now | {"epsilon": "1"})
         except dp.AllowanceError as complaint:
             plain = None
-            job.hint(str(complaint))
+            hint(str(complaint))
         found = None if plain is None else table.opening(plain)
         spend.start_from(table, given.get("epsilon") or spend.opens_at(found), PLACE)
         if plain is not None:
@@ -234,8 +232,8 @@ def _form(table: dp.Table) -> None:
 
 def _columns(table: dp.Table, offered: list[str], given: dict[str, Any]) -> dict[str, Any]:
     """Columns to leave out, and columns with fewer groups."""
-    st.html(f"<h2>{escape(say('board_page.what'))}</h2>")
-    frame.paragraph(say("board_page.all", columns=len(offered)))
+    section_head(say("board_page.what"))
+    paragraph(say("board_page.all", columns=len(offered)))
     without = _some("without", offered, given, say("board_page.without"))
     rough = [name for name in board_state.can_be_coarser(table) if name not in without]
     note = say("board_page.coarse_help")
@@ -277,7 +275,7 @@ def _buy(table: dp.Table, query: Overview) -> None:
     if least := spend.least_html(table, table.opening(query)):
         st.html(least)
     if not price.useful:
-        st.html(f'<p class="warn">{escape(spend.noise_words(table, query, price))}</p>')
+        paragraph(spend.noise_words(table, query, price), "warn")
     spend.exactly(table, query, PLACE)
     label = say("board_page.button", share=prices.takes(table, price.share))
     paid = bool(table.recall(query))

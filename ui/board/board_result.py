@@ -30,18 +30,20 @@ from ui.ask import preview, spend
 from ui.board import board_figures, board_state
 from ui.board.board_figures import Bar, Card, Picked
 from ui.parts import answer_notes, exports
-from ui.pictures import camera, charts, many, named_bars
+from ui.pictures import charts, many, named_bars
 from ui.shell import nav, scroll
+from ui.shell.frame import paragraph, section_head
 from ui.shell.state import held, workspace
+from ui.shell.style import sheet
 from ui.words import prices
 from ui.words.figures import bare, rounded
-from ui.words.markup import first_names, html_table, unmarked
+from ui.words.markup import first_names, html_table, p, unmarked
 
 # --- one column in full: a picture to save as PNG, and all figures
 
 
 def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
-    st.html(f"<h2>{escape(say('board_page.full'))}</h2>")
+    section_head(say("board_page.full"))
     now = st.query_params.get("of", "")
     turn = now if now in look.columns else ""
     column = _selectbox("board_page.column", ["", *look.columns], turn, "of", f"board-of-{turn}", width=320)
@@ -49,10 +51,10 @@ def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
         return
     if sets := column in look.query.items:
         if picked.by:
-            st.html(f'<p class="muted">{escape(say("board_page.sets_everyone"))}</p>')
+            paragraph(say("board_page.sets_everyone"))
         picked = Picked(shares=picked.shares)
     if (note := board_figures.note_of(look, str(column), picked)) in ("untold", "large"):
-        st.html(f'<p class="warn">{escape(say(f"board_page.{note}"))}</p>')
+        paragraph(say(f"board_page.{note}"), "warn")
         return
     bars = board_figures.bars_of(look, str(column), picked)
     short = found.receipt["charge"]["hash"][:8]
@@ -63,10 +65,10 @@ def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
     values = {bar.name: bar.value for bar in bars}
     ranges = {bar.name: (bar.low, bar.high) for bar in bars if bar.low is not None and bar.high is not None}
     alt = "; ".join(f"{bar.name}: {bar.text}" for bar in bars[:60])
-    with st.container(key="card-board-full"), camera.takes(f"first-look-{short}", source):
+    with st.container(key="card-board-full"), charts.takes(f"first-look-{short}", source):
         charts.bars(values, ranges or None, title, alt, "board-full", [bar.name for bar in bars if bar.faint])
     if not ranges:
-        st.html(f'<p class="warn">{escape(say("board_page.estimated"))}</p>')
+        paragraph(say("board_page.estimated"), "warn")
     with st.expander(say("answer.figures")):
         page = [bars[int(at)] for at in many.page(map(str, range(len(bars))), "board-figures")]
         st.html(_table(page, picked.shares) + answers.not_adding())
@@ -187,7 +189,7 @@ def show_matrix(table: dp.Table, found: dp.Answer, look: Look) -> None:
         words += f"<li><b>{escape(first)} · {escape(other)}</b> {shown}</li>"
     st.html(
         f"<h2>{escape(say('board_page.together'))}</h2><p class='muted'>{escape(say('board_page.together_lead'))}</p>"
-        + (f'<p class="muted">{escape(some)}</p>' if some else "")
+        + (p(some, "muted") if some else "")
         + f'<p class="muted">{escape(legend)}</p>'
         f'<div class="scroll" tabindex="0"><table class="plain matrix"><tr><th></th>{head}</tr>{rows}</table></div>'
         + (f"<ul>{words}</ul>" if words else "")
@@ -227,8 +229,7 @@ def held_back(tried: HeldBack) -> str:
 
 def two(tried: HeldBack | None) -> None:
     """Warn that pictures of two groups are estimates: the three columns were not bought together."""
-    warning = say("board_page.two_estimated") + (f" {held_back(tried)}" if tried is not None else "")
-    st.html(f'<p class="warn">{escape(warning)}</p>')
+    paragraph(say("board_page.two_estimated") + (f" {held_back(tried)}" if tried is not None else ""), "warn")
 
 
 def show_price(table: dp.Table, look: Look, by: str) -> None:
@@ -236,21 +237,19 @@ def show_price(table: dp.Table, look: Look, by: str) -> None:
     warning = say("board_page.not_bought", column=by)
     if (tried := look.held_back) is not None:
         warning += " " + held_back(tried)
-    st.html(f'<p class="warn">{escape(warning)}</p>')
+    paragraph(warning, "warn")
     _pairs(table, look, by)
 
 
 def some(table: dp.Table, look: Look, by: str, called: str, known: Sequence[str]) -> None:
     """Some columns were not bought with this one: they have no picture."""
-    note = say("board_page.some_bought", column=by, group=called, others=list(known))
-    st.html(f'<p role="status">{escape(note)}</p>')
+    paragraph(say("board_page.some_bought", column=by, group=called, others=list(known)), "", role="status")
     _pairs(table, look, by)
 
 
 def alone(table: dp.Table, look: Look, picked: Picked, called: str, others: Sequence[str]) -> None:
     """Nothing was bought about this group: offer single questions about the `others`, then all pairs."""
-    note = say("board_page.nothing_bought", column=picked.by, group=called)
-    st.html(f'<p role="status">{escape(note)}</p>')
+    paragraph(say("board_page.nothing_bought", column=picked.by, group=called), "", role="status")
     if table.closed:
         return
     asked = (look_groups.one_question(look, column, picked.by, picked.group) for column in others)
@@ -334,7 +333,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     if scarce:
         names = first_names([card.column for card in scarce], MOST_NAMED)
         with st.expander(say("board_page.scarce", columns=len(scarce), names=unmarked(names))):
-            st.html(f'<p class="muted">{escape(say("board_page.scarce_means"))}</p>')
+            paragraph(say("board_page.scarce_means"))
             _grid(look, scarce, picked)
     show_pairs(table, found, look)
     show_matrix(table, found, look)
@@ -455,7 +454,7 @@ def _whom(table: dp.Table, found: dp.Answer, look: Look, picked: Picked, cards: 
         if picked.also:
             groups = {"column": picked.by, "group": _called(look, picked.by, picked.group), "also": picked.also}
             words = say("board_page.showing_two", **groups, second=_called(look, picked.also, picked.second))
-    st.html(f'<p class="muted" role="status">{escape(words)}</p>')
+    paragraph(words, role="status")
     if picked.also and "estimated" in notes:
         two(board_figures.tried(found, look, picked))
     elif "estimated" in notes:
@@ -493,7 +492,7 @@ def _draw(look: Look, card: Card, picked: Picked) -> None:
         if card.shown:
             _bars(card, key, pick, own)
         if card.below:
-            st.html(f'<p class="muted aside">{escape(card.below)}</p>')
+            paragraph(card.below, "muted aside")
 
 
 def _bars(card: Card, key: str, pick: Callable[[str], None] | None, marked: str) -> None:
@@ -515,17 +514,4 @@ def alt(card: Card) -> str:
     return f"{card.column}: {bars}"
 
 
-_STYLE = """<style>
-h3.board { font-family: var(--serif); font-size: 1.15rem; margin: 0; overflow-wrap: anywhere; }
-p.aside { font-size: .85rem; margin: 0; min-height: 1.2em; }
-p.aside.estimated { color: var(--take); }
-[class*="st-key-card-board-"] [data-testid="stVerticalBlock"] { gap: .3rem; }
-table.pairs td, table.pairs th { padding: .45rem .8rem .45rem 0; }
-.state { border-radius: 1rem; padding: .1rem .6rem; white-space: nowrap; font-size: .85rem; }
-.state.clear { background: var(--left-soft); color: var(--left); }
-.state.perhaps { background: var(--line); }
-.state.unknown { background: var(--take-soft); }
-table.matrix td { text-align: center; min-width: 2rem; padding: .1rem; }
-table.matrix td .state { display: inline-block; min-width: 1.6rem; padding: 0 .3rem; text-decoration: none; }
-table.matrix th { font-weight: 400; }
-</style>"""
+_STYLE = sheet("board/board")

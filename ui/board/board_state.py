@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import streamlit as st
@@ -15,6 +14,7 @@ from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.wanted import EVERY_PAIR, MOST_AGAINST, MOST_COLUMNS, coarser, has_cells, readable
 from dpengine.messages import say
 from ui.parts import answer_notes, job
+from ui.shell.frame import paragraph
 
 _SHORT = 300  # characters
 
@@ -27,7 +27,7 @@ def counted_as(query: dp.Query) -> None:
             st.html(answer_notes.cut_note(query))
         return
     with st.expander(say("board_page.counted")):
-        st.html(f'<p class="muted">{escape(note)}</p>')
+        paragraph(note)
 
 
 PLACE = "board"

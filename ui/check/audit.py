@@ -29,12 +29,13 @@ from dpengine.declared.unit import RELATIONS
 from dpengine.mechanisms.publish.of_rows import OfRows, way_key
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
-from ui.parts import exports, fields, job
+from ui.parts import exports, fields
 from ui.pictures import charts
 from ui.pictures.sketch import Sketch
 from ui.shell import frame, nav
+from ui.shell.frame import hint, paragraph, section_head
 from ui.shell.language import address
-from ui.shell.style import palette
+from ui.shell.style import palette, sheet
 from ui.words import gloss
 
 # --- the choices on the audit page, kept in the address, and the draws, kept in the session
@@ -429,7 +430,7 @@ DELTAS = ("0", "1e-6", "0.01", "0.1")
 
 
 def show_own_column(table: dp.Table, epsilon: str) -> None:
-    st.html(f'<h2>{escape(say("check.own"))}</h2><p class="muted">{escape(say("check.own_lead"))}</p>')
+    section_head(say("check.own"), say("check.own_lead"))
     frame.pick_table(table, "check", here=True)
     left, right = st.columns([1, 1])
     with left:
@@ -441,7 +442,7 @@ def show_own_column(table: dp.Table, epsilon: str) -> None:
     try:
         query = table.query(way_key(table.schema, [name]), columns=[name], epsilon=epsilon, delta=delta)
     except dp.AllowanceError as refusal:
-        job.hint(str(refusal))
+        hint(str(refusal))
         return
     assert isinstance(query, OfRows)
     audited = audited_column(query, name)
@@ -488,10 +489,10 @@ def show(table: dp.Table) -> None:
         example = example_of(given)
         st.html(tables_html(example))
     with st.container(key="card-audit-built"):
-        st.html(f"<h2>{escape(say('check.built'))}</h2>")
+        section_head(say("check.built"))
         checked(example, "")
     with st.container(key="card-audit-broken"):
-        st.html(f'<h2>{escape(say("check.broken"))}</h2><p class="muted">{escape(say("check.broken_lead"))}</p>')
+        section_head(say("check.broken"), say("check.broken_lead"))
         given = given | {"twin": _twin(example, given)}
         checked(example, given["twin"])
     with st.container(key="card-audit-own"):
@@ -585,7 +586,7 @@ def checked(example: Example, twin: str) -> None:
         if kept.many < MOST:
             st.button(say("check.more_draws"), key=f"{key}-more", on_click=wish, args=(kept,))
         else:
-            st.html(f'<p class="muted">{escape(say("check.enough"))}</p>')
+            paragraph(say("check.enough"))
     with st.expander(say("check.details")):
         lines = details(example, ready, twin)
         st.html("".join(f"<p>{gloss.text(line)}</p>" for line in lines))
@@ -609,7 +610,7 @@ def _picture(example: Example, ready: Prepared, kept: Drawn, words: str, key: st
     few = len(view.cells) <= FEW
     read = say("check.read.drawn" if not view.known else "check.read.bars" if few else "check.read.lines")
     beyond = ready.loss is not None and ready.loss > claim.epsilon
-    st.html(f'<p class="muted">{escape(read + (" " + say("check.read.beyond") if beyond else ""))}</p>')
+    paragraph(read + (" " + say("check.read.beyond") if beyond else ""))
 
 
 def _gauge(ready: Prepared, kept: Drawn, twin: str) -> str:
@@ -633,34 +634,4 @@ def _csv(ready: Prepared, kept: Drawn) -> str:
     return exports.as_csv([say("check.csv.answer"), *columns], zip(labels(ready.view), *exact, *shares, strict=True))
 
 
-_STYLE = """<style>
-.found { font-family: var(--serif); font-size: 1.3rem; line-height: 1.4; max-width: 54rem; color: var(--ink);
-  margin: 0.3rem 0 0.5rem 0 !important; }
-.found b { font-weight: 600; }
-.pair { display: grid; grid-template-columns: 1fr 1fr; gap: 0.5rem 2.5rem; margin-bottom: 0.6rem; }
-.pair caption { text-align: left; font-family: var(--serif); font-weight: 600; font-size: 1.15rem; color: var(--ink); }
-.pair table.plain th, .pair table.plain td { padding: 0.25rem 0.6rem 0.25rem 0.4rem; color: var(--muted);
-  font-weight: 400; }
-.pair table.plain tr.ana th, .pair table.plain tr.ana td { background: var(--take-soft); color: var(--ink);
-  font-weight: 600; }
-.pair table.plain tr.gone td { font-style: italic; font-weight: 400; }
-.gauge { position: relative; height: 18px; border-radius: 9px; overflow: hidden; max-width: 54rem;
-  margin: 0.8rem 0 0.5rem 0; border: 1px solid var(--line);
-  background: repeating-linear-gradient(45deg, var(--take-soft) 0 6px, var(--card) 6px 12px); }
-.gauge span, .gauge i { position: absolute; display: block; top: 0; height: 100%; left: 0; }
-.gauge .promised { background: var(--left-soft); }
-.gauge .proven { top: 5px; height: 6px; border-radius: 0 3px 3px 0; }
-.gauge .proven.fine { background: var(--left); }
-.gauge .proven.over { background: var(--refuse); }
-.gauge i.limit { width: 3px; background: var(--left); margin-left: -3px; }
-.gauge i.exact { width: 3px; background: var(--ink); margin-left: -3px; }
-[data-testid="stHtml"] .gauge-words { list-style: none; padding: 0; margin: 0 0 0.6rem 0; }
-[data-testid="stHtml"] .gauge-words li { margin: 0 0 0.1rem 0; padding-left: 1.6rem; position: relative; }
-.gauge-words li::before { content: ""; position: absolute; left: 0; top: 0.35rem; width: 1rem; height: 0.8rem;
-  border-radius: 2px; }
-.gauge-words li.promised::before { background: var(--left-soft); border-right: 3px solid var(--left); }
-.gauge-words li.exact::before { background: var(--ink); width: 3px; left: 0.5rem; }
-.gauge-words li.fine::before, .gauge-words li.over::before { top: 0.6rem; height: 6px; background: var(--left); }
-.gauge-words li.over::before { background: var(--refuse); }
-@media (max-width: 640px) { .found { font-size: 1.12rem; } .pair { grid-template-columns: 1fr; } }
-</style>"""
+_STYLE = sheet("check/audit")

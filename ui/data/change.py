@@ -6,7 +6,6 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from html import escape
 
 import streamlit as st
 
@@ -14,7 +13,7 @@ import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.declared.dialect import Dialect
-from dpengine.mechanisms.choices.drafted import Drafted
+from dpengine.mechanisms.choices.find_declarations import Drafted
 from dpengine.mechanisms.counts.fit_checks import UNSURE
 from dpengine.messages import say
 from ui.ask import form, preview
@@ -24,6 +23,7 @@ from ui.data.draft import OUT, Card, Draft
 from ui.data.wizard import begin, heading, look, reconsider, waiting
 from ui.parts import answer_notes
 from ui.shell import frame, scroll
+from ui.shell.frame import paragraph
 from ui.shell.language import address
 from ui.shell.state import NOBODY, current_table, visitor, workspace
 
@@ -129,7 +129,7 @@ def show(below: Callable[[dp.Table], None]) -> None:
         _settle(draft, table.name)
     heading("data.change", table=table.name)
     if (query := form.of_link(table, preview.came_from())) is not None:
-        st.html(f'<p role="status">{escape(say("data.change.then", question=query.sentence()))}</p>')
+        paragraph(say("data.change.then", question=query.sentence()), "", role="status")
     if draft.task is not None:
         waiting(draft.task)
         return

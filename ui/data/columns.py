@@ -12,9 +12,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cache, partial
+from functools import partial
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -36,13 +35,14 @@ from ui.data.presets import LISTS, RANGES, YES_NO, Candidate
 from ui.data.source import is_typed
 from ui.data.wizard import DOT, complain, heading, kept, onwards, problem, reconsider, tried
 from ui.parts import job
-from ui.parts.fields import kept_number, number_key, whole_number
+from ui.parts.fields import details, kept_number, number_key, whole_number
 from ui.shell import scroll
 from ui.shell.frame import paragraph
 from ui.shell.incoming import here
 from ui.shell.language import day_format
 from ui.shell.state import held
-from ui.words.markup import first_names, unmarked
+from ui.shell.style import sheet
+from ui.words.markup import first_names, p, unmarked
 
 # --- a list of values: a usual one, typed or pasted, or from a public file, which stays on the server
 
@@ -80,7 +80,7 @@ def choose_values(card: Card, at: str) -> None:
     """Usual lists on the left, the values on the right."""
     if card.brought:
         summary = say("data.list.brought", values=len(card.brought), source=card.source, first=card.brought[:SHOWN])
-        st.html(f"<p>{escape(summary)}</p>")
+        paragraph(summary, "")
         card.public = st.checkbox(say("data.list.public"), key=kept(f"{at}-public-{card.uploads}", card.public))
         st.button(say("data.list.drop"), key=f"{at}-drop", on_click=_drop, args=(card,))
         _beside_values(card, at)
@@ -104,7 +104,17 @@ def choose_values(card: Card, at: str) -> None:
 
 def _beside_values(card: Card, at: str) -> None:
     if card.kind == "items":
-        _sets(card, at)
+
+        def words(sign: str | None) -> str:
+            return say(f"data.sign.{_SEPARATORS[sign]}") if sign in _SEPARATORS else say("words.quoted", text=sign)
+
+        options = list(dict.fromkeys([*_SEPARATORS, card.separator]))
+        key = kept(f"{at}-separator", card.separator)
+        card.separator = st.selectbox(say("data.card.separator"), options, format_func=words, key=key)
+        label, key = say("data.card.at_most"), kept(f"{at}-at-most", card.at_most)
+        notes: Any = {"help": say("data.card.at_most_help"), "placeholder": say("data.card.at_most_none")}
+        card.at_most = whole_number(label, MOST_EACH, key, **notes)
+        paragraph(say("data.card.items_means"))
     else:
         other_values(card, at, list(dict.fromkeys(card.values)))
 
@@ -215,7 +225,7 @@ def number(card: Card, at: str) -> None:
     words: Any = {"placeholder": say("data.card.codes_example"), "help": say("data.card.codes_help", most=MOST_CODES)}
     card.codes = st.text_input(label, key=key, max_chars=drafts.LONGEST, width=260, **words).strip()
     if (found := drafts.codes_reached(card.lower, card.upper, card.codes, card.usual)) is not None:
-        above.html(f'<p class="warn" role="status">{escape(say("data.card.codes_hint", code=str(found)))}</p>')
+        above.html(p(say("data.card.codes_hint", code=str(found)), "warn", "status"))
     treated = {False: say("data.card.left_out"), True: say("data.card.filled")}
     words = {"help": say("data.card.missing_help"), "format_func": treated.__getitem__, "horizontal": True}
     key = kept(f"{at}-filled", card.filled)
@@ -324,20 +334,6 @@ def _take_days(card: Card, at: str) -> None:
         st.session_state[f"{at}-{part}"] = date.fromisoformat(now) if now else None
 
 
-def _sets(card: Card, at: str) -> None:
-
-    def words(sign: str | None) -> str:
-        return say(f"data.sign.{_SEPARATORS[sign]}") if sign in _SEPARATORS else say("words.quoted", text=sign)
-
-    options = list(dict.fromkeys([*_SEPARATORS, card.separator]))
-    key = kept(f"{at}-separator", card.separator)
-    card.separator = st.selectbox(say("data.card.separator"), options, format_func=words, key=key)
-    label, key = say("data.card.at_most"), kept(f"{at}-at-most", card.at_most)
-    notes: Any = {"help": say("data.card.at_most_help"), "placeholder": say("data.card.at_most_none")}
-    card.at_most = whole_number(label, MOST_EACH, key, **notes)
-    paragraph(say("data.card.items_means"))
-
-
 def yes_no(card: Card, at: str) -> None:
     yes, no = (spelling.spellings(YES_NO.table, value)[:8] for value in ("yes", "no"))
     paragraph(say("data.card.yes_no", yes=yes, no=no))
@@ -348,11 +344,6 @@ ASK = {"number": number, "date": days, "list": choose_values, "items": choose_va
 
 
 # --- one column on one line: its name, what it holds, the error of answers, its state
-
-
-@cache
-def rules() -> str:
-    return (Path(__file__).parent / "lines.css").read_text(encoding="utf-8")
 
 
 def at(draft: Draft, name: str) -> str:
@@ -470,7 +461,7 @@ def untouched(draft: Draft, name: str) -> bool:
 def left_out(draft: Draft, names: list[str]) -> None:
     """Each with its three likely readings, one tap away, and a card for any other."""
     with st.container(key="lines-out", gap=None):
-        st.html(f'<p class="muted">{escape(say("data.cards.left_out"))}</p>')
+        paragraph(say("data.cards.left_out"))
         for name in names:
             key, place = at(draft, name), draft.names.index(name)
             with st.container(key=f"out-{place}", horizontal=True, vertical_alignment="center", gap="small"):
@@ -554,7 +545,12 @@ def card_of(draft: Draft, name: str) -> None:
         if came:
             scroll.show()
         if card.candidates:
-            _recognise(draft, name)
+            # A button for each reading of the name, with sample cells.
+            paragraph(say("data.card.which"))
+            with st.container(horizontal=True, gap="small"):
+                for place, reading in enumerate(draft.card(name).candidates):
+                    label = unmarked(plain(cells(reading, draft.dialect)))
+                    st.button(label, key=f"{at(draft, name)}-like-{place}", on_click=take, args=(draft, name, reading))
         card.kind = st.segmented_control(
             say("data.card.kind"),
             [*KINDS, *([KEPT] if card.kept else []), UNKNOWN, OUT],
@@ -576,15 +572,6 @@ def card_of(draft: Draft, name: str) -> None:
             st.button(done, key=f"{key}-right", type="primary", on_click=_settle, args=(draft, name))
             if draft.can_undo(name):
                 st.button(say("data.line.undo"), key=f"{key}-undo", on_click=undo, args=(draft, name))
-
-
-def _recognise(draft: Draft, name: str) -> None:
-    """A button for each reading of the name, with sample cells."""
-    paragraph(say("data.card.which"))
-    with st.container(horizontal=True, gap="small"):
-        for place, reading in enumerate(draft.card(name).candidates):
-            label = unmarked(plain(cells(reading, draft.dialect)))
-            st.button(label, key=f"{at(draft, name)}-like-{place}", on_click=take, args=(draft, name, reading))
 
 
 def _worth(draft: Draft, name: str) -> None:
@@ -673,7 +660,9 @@ def _listed(labels: dict[str, list[str]]) -> str | None:
 
 
 def offer_codebook(draft: Draft) -> None:
-    with st.expander(say("data.codebook.title")):
+    with details(say("data.codebook.title"), f"{draft.mark}-codebook-open") as opened:
+        if not opened:
+            return
         paragraph(say("data.codebook.lead"))
         key = f"{draft.mark}-codebook"
         text = st.text_area(say("data.codebook.label"), key=key, height=150, placeholder=say("data.codebook.example"))
@@ -759,8 +748,7 @@ def _written(draft: Draft) -> None:
     if draft.path is None or is_typed(draft.path) or draft.dialect.separator == ",":
         return
     with st.container(horizontal=True, vertical_alignment="center", key="lines-written"):
-        note = say("data.cards.written", example=numbers_like(numbers_of(draft.dialect)))
-        st.html(f'<p class="muted">{escape(note)}</p>', width="content")
+        paragraph(say("data.cards.written", example=numbers_like(numbers_of(draft.dialect))), width="content")
         if st.button(say("data.cards.otherwise"), key=f"{draft.mark}-otherwise", type="tertiary"):
             draft.go("names")
             st.rerun()
@@ -815,13 +803,15 @@ def settled(draft: Draft) -> None:
 
 def cards(draft: Draft) -> list[str]:
     """The columns on this screen."""
-    st.html(f"<style>{rules()}</style>")
+    st.html(sheet("data/lines"))
     draft.choose()
     shown = _shown(draft)
     single = alike(draft, shown)
     asked_below = draft.step == "cards" and (len(single) > 1 or len(single) == len(draft.waiting))
     _mended(draft)
-    first = _first_pending(draft)
+    # The first unsettled column, if the complaint is about those: it is shown above that line.
+    pending = isinstance(draft.complaint, AllowanceError) and draft.complaint.code == "data.cards.pending"
+    first = next(iter(draft.waiting), None) if pending else None
     with st.container(key="card-lines"):
         out = [name for name in shown if name != draft.opened and untouched(draft, name)]
         for name in (name for name in shown if name not in out):
@@ -843,12 +833,6 @@ def cards(draft: Draft) -> list[str]:
 
 def _mended(draft: Draft) -> None:
     reconsider(draft, lambda: settled(draft), "data.cards.", "schema.empty")
-
-
-def _first_pending(draft: Draft) -> str | None:
-    """The first unsettled column, if the complaint is about those: it is shown above that line."""
-    pending = isinstance(draft.complaint, AllowanceError) and draft.complaint.code == "data.cards.pending"
-    return next(iter(draft.waiting), None) if pending else None
 
 
 def _shown(draft: Draft) -> list[str]:

@@ -19,7 +19,7 @@ from dpengine.asking.column_fit import ColumnFit, slip
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.printed import chance, percent
-from dpengine.mechanisms.choices.drafted import Drafted
+from dpengine.mechanisms.choices.find_declarations import Drafted
 from dpengine.mechanisms.counts.fit_checks import MOST_COLUMNS, UNSURE
 from dpengine.messages import plain, say
 from dpengine.planning.suggestions import first_asked
@@ -28,11 +28,12 @@ from ui.data import change, presets
 from ui.data.presets import sure_id_column
 from ui.data.wizard import DOT
 from ui.parts import answer_notes, job, tables
+from ui.parts.fields import details
 from ui.shell import nav, scroll
-from ui.shell.frame import paragraph
+from ui.shell.frame import hint, paragraph
 from ui.shell.state import may
 from ui.words import prices
-from ui.words.markup import first_names, unmarked
+from ui.words.markup import first_names, p, unmarked
 from ui.words.wording import headline, range_words
 
 # --- ranges and lists of several unknown columns, bought together
@@ -62,7 +63,7 @@ def offer_found(table: dp.Table, first: Sequence[str]) -> None:
     try:
         _priced(table, given, len(chosen))
     except AllowanceError as complaint:
-        job.hint(say("data.buy.no_delta") if complaint.code == "delta.range" else str(complaint))
+        hint(say("data.buy.no_delta") if complaint.code == "delta.range" else str(complaint))
 
 
 def _kind(name: str) -> str:
@@ -92,7 +93,7 @@ def _priced(table: dp.Table, given: dict[str, Any], columns: int) -> None:
     left = table.meter().unused
     opens = table.opening(asked)
     if opens is None:
-        job.hint(say("data.found.nothing_fits"))
+        hint(say("data.found.nothing_fits"))
         return
     asked = asked.with_noise(opens.asked.noise)
     bought = {share: found for share in SHARES if share <= left and (found := table.at_share(asked, share))}
@@ -101,10 +102,10 @@ def _priced(table: dp.Table, given: dict[str, Any], columns: int) -> None:
     options[usual] = opens.asked  # of two with the same label, the usual one
     picked = st.select_slider(say("data.found.spend"), list(options), usual, key=f"found-spend-{columns}")
     query: Any = options[picked]
-    st.html(f"<p>{escape(query.worth())}</p>")
+    paragraph(query.worth(), "")
     price = table.preview(query)
     if not price.useful:
-        job.hint(say("data.found.rough", people=table.facts.about))
+        hint(say("data.found.rough", people=table.facts.about))
     label = say("data.found.button", columns=columns, share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "buy-found", disabled=not price.admissible)
 
@@ -140,7 +141,7 @@ def then_bought(table: dp.Table, answer: dp.Answer) -> None:
         if answer.receipt["table"] == table.name and not table.practice and not table.closed:
             then_found(table, answer)
     elif verdict := query.verdict(answer.interval):
-        st.html(f'<p class="lead">{escape(say(f"data.fit.{verdict}"))}</p>')
+        paragraph(say(f"data.fit.{verdict}"), "lead")
 
 
 # --- a check whether the cells fit the declarations, of all columns together, and its result
@@ -154,7 +155,7 @@ def show_check(table: dp.Table, exact: bool) -> None:
     fits = _fits(table)
     unchecked = [fit.column for fit in fits if not fit.checked]
     with st.container(key="card-fit"):
-        lead = f'<p class="muted">{escape(say("data.fit.all_lead"))}</p>' if unchecked else ""
+        lead = p(say("data.fit.all_lead"), "muted") if unchecked else ""
         came = bool(st.query_params.get("check")) and not st.query_params.get("answer")
         mark = ' class="arrived" tabindex="-1"' if came else ""
         st.html(f"<h2{mark}>{escape(say('data.fit.all_title'))}</h2>{lead}")
@@ -164,7 +165,7 @@ def show_check(table: dp.Table, exact: bool) -> None:
         if exact:
             stronger_check(table)
         if unchecked and len(unchecked) < len(fits):
-            st.html(f"<p>{escape(say('data.fit.unchecked', columns=first_names(unchecked, MOST_NAMED)))}</p>")
+            paragraph(say("data.fit.unchecked", columns=first_names(unchecked, MOST_NAMED)), "")
         if unchecked:
             _offer_check(table, unchecked)
 
@@ -189,7 +190,7 @@ def check_result(table: dp.Table, checked: dp.Answer) -> None:
     if sure(table):
         most = max(0, *(high for _, high in checked.interval.values()))
         passed = say("data.fit.passed", most=most, chance=chance(checked.query.beta))
-        notes.append(f'<p class="lead">{escape(passed)}</p>')
+        notes.append(p(passed, "lead"))
     if (far := answer_notes.far_off(table)) is not None:
         notes.append(f'<p class="warn">{escape(far.on_card())} {answer_notes.people_way(table.name)}</p>')
     st.html(f'<p class="headline long arrived" tabindex="-1">{escape(headline(checked))}</p>{"".join(notes)}')
@@ -262,7 +263,7 @@ def check_words(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
             st.button(label, key=key, help=note, on_click=change.again, args=(table, fit.column))
     for code, rough in (("data.fit.good", False), ("data.fit.good_rough", True)):
         if good := [fit.column for fit in fits if fit.checked and fit.fits and fit.rough == rough]:
-            st.html(f"<p>{escape(say(code, columns=first_names(good, MOST_NAMED)))}</p>")
+            paragraph(say(code, columns=first_names(good, MOST_NAMED)), "")
 
 
 def stronger_check(table: dp.Table) -> bool:
@@ -274,8 +275,7 @@ def stronger_check(table: dp.Table) -> bool:
     price = table.preview(finer)
     label = say("data.fit.stronger_button", share=prices.takes(table, price.share))
     with st.container(horizontal=True, vertical_alignment="center", key="fit-stronger"):
-        offer = say("data.fit.stronger", alpha=finer.promise().amount, columns=first_names(names, MOST_NAMED))
-        st.html(f"<p>{escape(offer)}</p>")
+        paragraph(say("data.fit.stronger", alpha=finer.promise().amount, columns=first_names(names, MOST_NAMED)), "")
         again = spend.dear(price) or bool(table.recall(finer))
         job.ask_button(label, table, finer, "fit-again-exact", kind=job.SECONDARY, again=again)
     return True
@@ -301,10 +301,9 @@ def _offer_check(table: dp.Table, unchecked: list[str]) -> None:
             query = options[st.select_slider(label, list(options), start, key=key)]
     with above:
         if query is None or (usual is None and query == next(iter(options.values()))):
-            job.hint(say("data.fit.few_people", people=table.facts.about, columns=len(names)))
+            hint(say("data.fit.few_people", people=table.facts.about, columns=len(names)))
         if query is not None:
-            worth = say("data.fit.all_worth", alpha=query.promise().amount, chance=chance(query.beta))
-            st.html(f"<p>{escape(worth)}</p>")
+            paragraph(say("data.fit.all_worth", alpha=query.promise().amount, chance=chance(query.beta)), "")
             takes = prices.takes(table, table.preview(query).share)
             label = say("data.fit.all_button", columns=len(names), share=takes)
             job.ask_button(label, table, query, "buy-fit", kind="primary" if usual else "secondary")
@@ -341,7 +340,7 @@ def show_first_questions(table: dp.Table) -> None:
         asked = _at_once(table) if asking else []
         brings = next((offer.seen for alike in asked for offer in alike if offer.seen.check is not None), None)
         if brings is not None and brings.check is not None:
-            st.html(f"<p>{escape(_check_note(table, brings))}</p>")
+            paragraph(_check_note(table, brings), "")
         elif check is not None:
             _only_check(table, check, alone=True)
         for place, (usual, *_) in enumerate(asked):
@@ -355,7 +354,7 @@ def show_first_questions(table: dp.Table) -> None:
             label, again = say("board_page.button", share=prices.takes(table, price.share)), bool(table.recall(look))
             kind = job.SECONDARY if asked or check is not None else job.PRIMARY
             with st.container(horizontal=True, vertical_alignment="center", key="done-all"):
-                st.html(f"<p>{escape(promise)}</p>")
+                paragraph(promise, "")
                 job.ask_button(label, table, look, "done-look", kind=kind, place="look", again=again)
         else:
             with st.container(key="declare-done-first"):  # another one is below, after a check
@@ -366,9 +365,11 @@ def show_first_questions(table: dp.Table) -> None:
         ways = [way for name in table.schema.columns if name not in offered and (way := first_way(table, name, name))]
         alike = [(place, others) for place, (_, *others) in enumerate(asked) if others]
         if ways or alike:
-            with st.expander(say("data.done.others"), key="done-others"):
+            with details(say("data.done.others"), "done-others", expanded=not asked) as opened:
+                if not opened:
+                    return
                 for place, others in alike:
-                    st.html(f'<p class="at-once">{escape(asked[place][0].query.card.title)}</p>')
+                    paragraph(asked[place][0].query.card.title, "at-once")
                     _alike(table, others, place)
                 if ways:
                     st.html(
@@ -417,7 +418,7 @@ def _at_once(table: dp.Table) -> list[list[Offer]]:
 def _alike(table: dp.Table, others: Sequence[Offer], place: int) -> None:
     """The same question about other columns, each with its error and its price."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"done-alike-{place}"):
-        st.html(f'<p class="muted">{escape(say("data.done.alike"))}</p>', width="content")
+        paragraph(say("data.done.alike"), width="content")
         for at, offer in enumerate(others):
             asked: Any = offer.query
             takes = prices.takes(table, offer.seen.share)

@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.accountant.budget import usual_delta
+from dpengine.accountant.filter import usual_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.printed import percent_left, power_of_ten
@@ -24,7 +24,8 @@ from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from ui.ask import preview
 from ui.data import draft as drafts
-from ui.data import presets, price, reuse, second_file
+from ui.data import presets, price, reuse
+from ui.data import source as sources
 from ui.data.draft import CARE, Draft
 from ui.data.price import MOST_GOOD
 from ui.data.wizard import (
@@ -42,12 +43,12 @@ from ui.data.wizard import (
 )
 from ui.parts import fields
 from ui.shell import frame, scroll
-from ui.shell.frame import paragraph
+from ui.shell.frame import hint, paragraph
 from ui.shell.incoming import here
 from ui.shell.language import address
 from ui.shell.state import choose_table, may, open_table, table_names, workspace
 from ui.words import gloss
-from ui.words.markup import unmarked
+from ui.words.markup import paragraphs, unmarked
 
 # --- correct the rows per person of an added table
 #
@@ -119,7 +120,7 @@ def offer_protection(draft: Draft, name: str) -> None:
     with st.container(key="card-protect"):
         title = say("data.protect.offer", table=name, rows=_rows_words(table.facts.unit))
         st.html(f'<h2 class="ask-second" tabindex="-1">{escape(title)}</h2>')
-        st.html(f'<p class="read">{escape(say("data.protect.offer_lead", table=name))}</p>')
+        paragraph(say("data.protect.offer_lead", table=name), "read")
         _price(table, unit, draft.about, name)
 
 
@@ -205,7 +206,7 @@ def rows(draft: Draft) -> None:
             draft.each_own = st.checkbox(asked, key=kept("declare-each-own", draft.each_own))
         elif draft.many == "one" and (likely := presets.id_columns(draft.names) or presets.event_columns(draft.names)):
             code = "data.unit.one_sure" if presets.id_columns(draft.names) else "data.unit.one_coming"
-            st.html(f'<p class="warn" role="status">{escape(say(code, column=likely[0]))}</p>')
+            hint(say(code, column=likely[0]))
         if draft.many == "more":
             _likely(draft)
             label = say("data.unit.who_other" if _offers(draft) else "data.unit.who")
@@ -217,13 +218,13 @@ def rows(draft: Draft) -> None:
             key = kept("declare-who", draft.who)
             draft.who = st.selectbox(label, draft.names, index=None, key=key, width=420, **words, **follow)
             paragraph(say("data.unit.per_person"), "price")
-            second_file.offer(draft)
+            sources.offer_second(draft)
             _usual_each(draft)
             label, key, none = say("data.unit.each_typed"), kept("declare-each", draft.each), say("data.unit.each_none")
             follow = _follow("declare-each-usual", "declare-each", USUAL_EACH)
             draft.each = fields.whole_number(label, MOST_ROWS_EACH, key, placeholder=none, width=420, **follow)
             if draft.each is not None:
-                st.html(f'<p class="warn" role="status">{escape(say("data.unit.each_cut", each=draft.each))}</p>')
+                hint(say("data.unit.each_cut", each=draft.each))
     secret(draft)
     reconsider(draft, lambda: _check_people(draft), "unit.", "data.relation.", "facts.")
     offered = protection_offered(draft)
@@ -312,7 +313,7 @@ def _choose(about: str, options: list[str], now: str | None, captions: Sequence[
 def _check_people(draft: Draft) -> None:
     drafts.unit(draft)
     if draft.second is not None and draft.many == "more":
-        second_file.joined(draft)
+        sources.joined(draft)
     drafts.relation(draft)
 
 
@@ -349,8 +350,7 @@ def show_shared(draft: Draft) -> None:
         draft.shares = picked or ""
         if draft.shares:
             left = percent_left(workspace().table(draft.shares).meter().unused)
-            note = say("data.shared.chosen", table=draft.shares, left=left)
-            st.html(f'<p class="price" role="status">{escape(note)}</p>')
+            paragraph(say("data.shared.chosen", table=draft.shares, left=left), "price", role="status")
 
 
 def shared_offered(draft: Draft) -> list[str]:
@@ -448,14 +448,12 @@ def show_sample(table: dp.Table) -> None:
     done = st.session_state.pop(f"sample-done-{table.name}", False)
     with st.expander(say("sample.change.title"), expanded=done):
         if done:
-            frame.show_success(say("sample.change.done", what=_sample_words(table)))
+            frame.show_success(
+                say("sample.change.done", what=say("sample.fact.yes" if table.facts.sample else "sample.fact.no"))
+            )
         paragraph(say("sample.change.lead"))
         label = say("sample.change.no" if table.facts.sample else "sample.change.yes")
         st.button(label, key="sample-change", on_click=_declare_sample, args=(table.name, not table.facts.sample))
-
-
-def _sample_words(table: dp.Table) -> str:
-    return say("sample.fact.yes" if table.facts.sample else "sample.fact.no")
 
 
 def _declare_sample(name: str, sample: bool) -> None:
@@ -479,7 +477,8 @@ def at_once(draft: Draft) -> str:
     if scarce or draft.shares or name in table_names() or drafts.taken_name(draft, table_names()):
         return ""
     care = say(f"data.care.{draft.care}") if not (draft.epsilon or draft.delta) else say("data.care.own")
-    adds = say("data.cards.adds", name=name, care=care, many=_many(given, draft))
+    many = _many(given, draft) if draft.about is not None else ""  # else it is said once the rows are counted
+    adds = say("data.cards.adds", name=name, care=care, many=many).strip()
     if not shared_offered(draft):
         return adds
     return f"{adds} {say('data.cards.adds_shared', last=say('data.cards.care'))}"
@@ -549,7 +548,7 @@ def _scarce(draft: Draft) -> None:
         if Fraction(epsilon) > given.epsilon:
             many = min(_good(draft, dp.Budget(epsilon, given.delta)), MOST_GOOD)
             advice.append(say("data.care.scarce_looser", care=say(f"data.care.{care}_label"), many=many))
-    st.html(f'<p class="warn" role="status">{escape(" ".join(advice))}</p>')
+    hint(" ".join(advice))
 
 
 def _fewer_rows(draft: Draft, given: dp.Budget, each: int) -> list[str]:
@@ -569,7 +568,7 @@ def _explained(draft: Draft) -> None:
         most = fields.odds_after(PRIOR, Fraction(epsilon))
         odds = say(f"data.care.odds.{draft.relation}", prior=PRIOR, most=most)
         choices.append(say("data.care.choices", care=say(f"data.care.{care}_label"), epsilon=epsilon, odds=odds))
-    st.html("".join(f'<p class="muted">{escape(choice)}</p>' for choice in choices))
+    st.html(paragraphs(choices))
     given = drafts.allowance(draft)
     fields.show_odds(given.epsilon, given.delta, read_relation(draft.relation), PRIOR)
 
@@ -594,7 +593,7 @@ def add(draft: Draft) -> None:
     """Read the draft now: the work runs in the background."""
     path, source, name, new_people = draft.path, draft.source or draft.path, draft.name, draft.new_people
     second = draft.second.path if draft.second is not None and draft.many == "more" else None
-    of_both = source if second is None else second_file.joined(draft)
+    of_both = source if second is None else sources.joined(draft)
     space, declared, given = workspace(), drafts.schema(draft), drafts.budget(draft)
     unit, kind = drafts.unit(draft), drafts.relation(draft)
     declared_about = draft.about if kind == "add_remove" else None

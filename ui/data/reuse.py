@@ -20,10 +20,11 @@ from ui.data import draft as drafts
 from ui.data.draft import OUT, Card, Draft
 from ui.data.wizard import problem
 from ui.parts import exports
+from ui.parts.fields import details
 from ui.shell.frame import paragraph
 from ui.shell.incoming import here
 from ui.shell.state import open_table, workspace
-from ui.words.markup import unmarked
+from ui.words.markup import p, unmarked
 
 MOST_OFFERED = 5
 MOST_NAMED = 8
@@ -42,7 +43,9 @@ def offer(draft: Draft) -> None:
                 for place, declared in enumerate(alike[:MOST_OFFERED]):
                     label = unmarked(say("data.like.do", table=declared.title))
                     st.button(label, key=f"declare-like-{place}", on_click=_take, args=(draft, declared))
-        with st.expander(say("data.like.file_title")):
+        with details(say("data.like.file_title"), "declare-like-open") as opened:
+            if not opened:
+                return
             given = here.picker(say("data.like.file"), key=f"declare-like-file-{draft.uploads}")
             if given is not None:
                 _read(draft, given)
@@ -118,7 +121,7 @@ def show_differences(draft: Draft) -> None:
         lines.append(say("data.like.renamed", pairs=pairs))
     lead = say("data.like.differs" if lines else "data.like.same", table=draft.like)
     items = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    st.html(f'<p class="read" role="status">{escape(lead)}</p>' + (f"<ul>{items}</ul>" if items else ""))
+    st.html(p(lead, "read", "status") + (f"<ul>{items}</ul>" if items else ""))
 
 
 def offer_download(table: dp.Table) -> None:

@@ -7,7 +7,8 @@ No cell shapes any screen.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import zip_longest
 from pathlib import Path
@@ -19,14 +20,17 @@ import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import EITHER, ENCODINGS, MOST_NAME_ROWS, MOST_TITLES, Dialect, suggest
 from dpengine.declared.source import spark_of, without_password
+from dpengine.declared.spelling import normal
 from dpengine.intake import foreign
 from dpengine.intake.file_kinds import PACKED
 from dpengine.intake.inspect import files_of, is_parquet, is_sheet, is_statistics, names_of, survey
 from dpengine.intake.postgres import Described
 from dpengine.messages import plain, say
 from dpengine.messages.language import current
+from ui.data import presets
 from ui.data.draft import MOST_SHOWN, NUMBERS, Draft, numbers_like, numbers_of
 from ui.data.wizard import begin, complain, heading, kept, onwards, problem, start_over
+from ui.parts.fields import details
 from ui.shell import person, uploads
 from ui.shell.frame import paragraph
 from ui.shell.incoming import here
@@ -56,7 +60,10 @@ def choose_source(draft: Draft) -> None:
 
 def _database(draft: Draft, refused: bool) -> None:
     """A form: nothing is sent before the button, and the click clears the password."""
-    with st.expander(say("data.source.title"), expanded=refused or bool(st.session_state.get(_ADDRESS))):
+    asked = refused or bool(st.session_state.get(_ADDRESS))
+    with details(say("data.source.title"), "declare-source-open", asked) as opened:
+        if not opened:
+            return
         paragraph(say("data.source.how"))
         with st.form("declare-source", border=False):
             st.text_input(say("data.source.address"), key=_ADDRESS, placeholder=say("data.source.address_like"))
@@ -70,7 +77,10 @@ def _database(draft: Draft, refused: bool) -> None:
 
 def _lake(draft: Draft, refused: bool) -> None:
     """The same form for Parquet files that Spark reads, or a table of its catalogue."""
-    with st.expander(say("data.lake.title"), expanded=refused or bool(st.session_state.get(_WHAT))):
+    asked = refused or bool(st.session_state.get(_WHAT))
+    with details(say("data.lake.title"), "declare-lake-open", asked) as opened:
+        if not opened:
+            return
         paragraph(say("data.lake.how"))
         with st.form("declare-lake", border=False):
             st.text_input(say("data.lake.what"), key=_WHAT, placeholder=say("data.lake.what_like"))
@@ -129,9 +139,9 @@ def source_names(draft: Draft) -> None:
         items = "".join(f"<li>{kind}</li>" for kind in kinds)
         st.html(f'<p class="muted">{escape(say("data.source.names"))}</p><ul class="names">{items}</ul>')
         stays = draft.source is not None and draft.source.in_place
-        st.html(f"<p>{escape(say('data.source.stays' if stays else 'data.source.read_over'))}</p>")
+        paragraph(say("data.source.stays" if stays else "data.source.read_over"), "")
         if draft.earlier:
-            st.html(f"<p>{escape(say('data.source.earlier', tables=plain(draft.earlier)))}</p>")
+            paragraph(say("data.source.earlier", tables=plain(draft.earlier)), "")
             key = kept("declare-new-people", draft.new_people)
             help_text = say("data.source.new_people_help")
             draft.new_people = st.checkbox(say("data.source.new_people"), key=key, help=help_text)
@@ -169,7 +179,7 @@ def choose_file(draft: Draft) -> None:
         if not (draft.complaint and draft.complaint.code.startswith("source.")):  # shown beside its form
             complain(draft)
         if draft.begun:
-            st.html(f"<p>{escape(say('data.file.ready', file=draft.file))}</p>")
+            paragraph(say("data.file.ready", file=draft.file), "")
             with st.container(horizontal=True):
                 if st.button(say("data.file.go_on"), key="declare-go-on", type="primary"):
                     draft.go("names")
@@ -181,7 +191,9 @@ def _on_server(draft: Draft) -> None:
     """Files too large to upload: put into the workspace's files/ folder and picked by name."""
     place = workspace().folder / "files"
     paths = uploads.waiting(place)
-    with st.expander(say("data.file.large_title")):
+    with details(say("data.file.large_title"), "declare-large-open") as opened:
+        if not opened:
+            return
         if person.served():  # only the operator may know the full path
             paragraph(say("data.file.large_served", folder="/".join(place.parts[-3:])))
         else:
@@ -517,3 +529,94 @@ def _mended(draft: Draft, part: str, value: str | bool) -> None:
 
 def _empty(draft: Draft) -> None:
     draft.bad_records, draft.complaint, draft.pressed, draft.again = "empty", None, False, True
+
+
+# --- a second file about the same people: its columns stand beside the rows of the first, joined by the id. Only the
+# names of both files are read and shown; no cell is.
+
+
+@dataclass(frozen=True)
+class Second:
+    """The second file, and how it is joined."""
+
+    path: Path
+    file: str
+    dialect: Dialect
+    names: tuple[str, ...]
+    who: str | None = None
+    everybody: bool = True
+
+
+def offer_second(draft: Draft) -> None:
+    """Below the column that says who: pick the file, agree on its id, and read in words what is joined."""
+    if draft.path is None or draft.who is None:
+        return
+    with st.expander(say("data.join.title"), expanded=draft.second is not None):
+        paragraph(say("data.join.lead"))
+        if draft.second is None:
+            given = here.picker(say("data.join.file"), key=f"declare-second-{draft.uploads}")
+            if given is not None:
+                _take_second(draft, given)
+        else:
+            _agree_second(draft, draft.second)
+        if (refused := st.session_state.pop("declare-second-refused", "")) != "":
+            problem(str(refused))
+    names = list(draft.own)
+    if draft.second is not None and draft.second.who is not None:
+        with suppress(AllowanceError):
+            names = joined(draft).names(draft.own, draft.second.names)
+    draft.names = names
+
+
+def _take_second(draft: Draft, given: Any) -> None:
+    draft.uploads += 1
+    path = None
+    try:
+        path = here.take(given, workspace().folder / "tmp", int(st.get_option("server.maxUploadSize")) * 2**20)
+        own = Dialect() if is_typed(path) else guess(files_of(path)[0])
+        own = replace(own, decimal=draft.dialect.decimal, thousands=draft.dialect.thousands)
+        names = tuple(names_of(path, own))
+        shown = "".join(sign for sign in str(given.name) if sign.isprintable()).strip()
+        likely = next((name for name in names if normal(name) == normal(draft.who or "")), None)
+        draft.second = Second(path, shown[-MOST_SHOWN:], own, names, likely or presets.sure_id_column(names))
+    except AllowanceError as refusal:
+        here.forget(path)
+        st.session_state["declare-second-refused"] = str(refusal)
+    st.rerun()
+
+
+def _agree_second(draft: Draft, second: Second) -> None:
+    key = kept("declare-second-who", second.who)
+    more: dict[str, Any] = {"placeholder": say("data.unit.who_none"), "help": say("data.unit.who_help")}
+    who = st.selectbox(say("data.join.who", file=second.file), second.names, None, key=key, width=420, **more)
+    key = kept("declare-second-everybody", second.everybody)
+    everybody = st.checkbox(say("data.join.everybody"), key=key)
+    draft.second = replace(second, who=who, everybody=everybody)
+    if who is not None:
+        columns = [name for name in second.names if name != who]
+        facts = {"events": draft.file, "people": second.file, "who": draft.who, "id": who}
+        paragraph(say("data.join.words", **facts), "read", role="status")
+        items = "".join(f"<li>{escape(name)}</li>" for name in columns)
+        st.html(f'<ul class="names">{items}</ul>')
+    st.button(say("data.join.remove"), key="declare-second-remove", on_click=let_go_second, args=(draft,))
+
+
+def let_go_second(draft: Draft) -> None:
+    """Without the second file again."""
+    if draft.second is not None:
+        here.forget(draft.second.path)
+    draft.second = None
+    draft.names = list(draft.own) or draft.names
+    for part in ("who", "everybody"):
+        st.session_state.pop(f"declare-second-{part}", None)
+
+
+def joined(draft: Draft) -> dp.Joined:
+    """The source to add; refuses if the id is not agreed on."""
+    second = draft.second
+    assert second is not None and draft.path is not None
+    if second.who is None or draft.who is None:
+        raise AllowanceError("joined.on")
+    on = draft.who, second.who
+    own = replace(second.dialect, decimal=draft.dialect.decimal, thousands=draft.dialect.thousands)
+    return dp.Joined(draft.path, second.path, on, draft.dialect, own, second.everybody)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
+from typing import Any
 
 import streamlit as st
 
@@ -11,18 +13,20 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.printed import measured, power_of_ten
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, Column, ItemSet, Number
+from dpengine.declared.summary import COUNT
+from dpengine.mechanisms import catalogue
 from dpengine.messages import called, say
 from dpengine.storage.registry import Record
 from ui.ask import answer, fit_warnings
-from ui.data import change, offers, people, per_person, price, reuse
+from ui.data import change, offers, people, price, reuse
 from ui.data.draft import Draft, code_words, numbers_like, numbers_of, table_name
-from ui.data.wizard import PATIENCE, Task, heading, look, problem, start_over, waiting
-from ui.parts import answer_notes, job, owner, requests, tables
+from ui.data.wizard import adding, begin_adding, heading, look, problem, start_over
+from ui.parts import answer_notes, fields, job, owner, requests, tables
 from ui.people import grants
 from ui.shell import frame, nav
-from ui.shell.frame import paragraph
+from ui.shell.frame import hint, paragraph
 from ui.shell.language import address
-from ui.shell.state import choose_table, current_table, may, open_table, table_names, workspace
+from ui.shell.state import current_table, may, open_table, table_names, workspace
 from ui.words import gloss
 from ui.words.markup import unmarked
 
@@ -34,17 +38,9 @@ def show_newer_file(table: dp.Table) -> None:
     tables, and where the workspace keeps this table's connection."""
     if table.practice or not may("bring_newer", table.name) or not workspace().has_source(table.name):
         return
-    place = f"newer-task-{table.name}"
-    task: Task | None = st.session_state.get(place)
-    if task is not None and not task.over:
-        waiting(task)
+    runs, error = adding(place := f"newer-task-{table.name}")
+    if runs:
         return
-    error = task.error if task is not None else None
-    if task is not None and error is None:
-        del st.session_state[place]
-        choose_table(task.result.name)
-        address({"table": task.result.name})
-        st.rerun()
     with st.expander(say("data.newer.title"), expanded=error is not None):
         paragraph(say("data.newer.lead", table=table.name))
         usual = table_name(table.name, table_names())
@@ -53,14 +49,93 @@ def show_newer_file(table: dp.Table) -> None:
         new_people = st.checkbox(label, key=_NEW, help=say("data.source.new_people_help"))
         if error is not None:
             problem(str(error))
-        st.button(say("data.newer.do"), key="newer-do", on_click=_begin, args=(place, table.name, name, new_people))
+        st.button(say("data.newer.do"), key="newer-do", on_click=_bring, args=(place, table.name, name, new_people))
 
 
-def _begin(place: str, table: str, newer: str, new_people: bool) -> None:
+def _bring(place: str, table: str, newer: str, new_people: bool) -> None:
     space = workspace()
-    task = Task("add", lambda tell: space.bring_newer(table, newer, new_people=new_people, progress=tell))
-    st.session_state[place] = task
-    task.wait(PATIENCE)
+    begin_adding(place, lambda tell: space.bring_newer(table, newer, new_people=new_people, progress=tell))
+
+
+# --- one row a person, where people have several rows: what each row says, and the gain. The choices come from the
+# declared columns; a person types the range of a total. No row is read before the click.
+
+MOST_VALUES = 8  # of a list, each of which can be asked for
+MOST_TOTAL = 10**9
+GAIN = "0.1"  # ε of the compared counts; their ratio hardly depends on it
+
+
+def show_per_person(table: dp.Table) -> None:
+    if table.practice or table.closed or table.facts.unit.single or not may("one_row_a_person", table.name):
+        return
+    runs, error = adding(place := f"person-task-{table.name}")
+    if runs:
+        return
+    with st.expander(say("data.person.title"), expanded=error is not None):
+        paragraph(say("data.person.lead", table=table.name), "read")
+        paragraph(_gain(table), "price")
+        offered = _summaries(table.schema)
+        more: dict[str, Any] = {"placeholder": say("data.person.none"), "format_func": unmarked}
+        names = st.multiselect(say("data.person.pick"), list(offered), key=f"person-pick-{table.name}", **more)
+        chosen, complete = {}, bool(names)
+        for name in names:
+            summary = offered[name]
+            if summary.kind in (COUNT, "sum"):
+                label, note = unmarked(say("data.person.upper", name=name)), say("data.person.upper_help")
+                key = f"person-upper-{table.name}-{name}"
+                upper = fields.whole_number(label, MOST_TOTAL, key, width=420, help=note)
+                complete = complete and upper is not None
+                summary = replace(summary, upper=upper or summary.upper)
+            chosen[name] = summary
+        usual = table_name(say("data.person.fresh", table=table.name), table_names())
+        made = st.text_input(say("data.person.name"), usual, key=f"person-name-{usual}", max_chars=80)
+        if error is not None:
+            problem(str(error))
+        given = place, table.name, made, chosen
+        st.button(say("data.person.do"), key="person-do", disabled=not complete, on_click=_make, args=given)
+
+
+def _make(place: str, table: str, made: str, chosen: dict[str, dp.Summary]) -> None:
+    space = workspace()
+    begin_adding(place, lambda tell: space.one_row_a_person(table, made, chosen, progress=tell))
+
+
+def _gain(table: dp.Table) -> str:
+    """The promised error of a count now and with one row each, at one ε: from public facts."""
+    single = replace(table.facts, unit=dp.Unit.of_person(str(table.facts.unit.id_column)))
+    try:
+        counts = [catalogue["count"].build(facts, {"epsilon": GAIN}) for facts in (table.facts, single)]
+    except AllowanceError:
+        return ""
+    now, then = (count.promise().short(count) for count in counts)
+    return say("data.person.gain", now=now, then=then)
+
+
+def _summaries(schema: dp.Schema) -> dict[str, dp.Summary]:
+    """Every summary that the declared columns allow, by its name. Ranges of totals are still to be typed."""
+    found = {say("data.person.count"): dp.Summary(COUNT, lower=0, upper=1)}
+    days = schema.of_kind(dp.Date)
+    for name, column in schema.columns.items():
+        kinds: dict[str, dict[str, Any]] = {}
+        if isinstance(column, dp.Number):
+            kinds |= {"mean": {}, "most": {}, "least": {}}
+            step = {"lower": min(column.lower, 0), "upper": max(column.upper, 1), "step": 1}
+            if column.step.denominator == 1 and column.lower.denominator == 1:
+                kinds["sum"] = step
+        elif isinstance(column, dp.Category):
+            kinds |= {"frequent": {}}
+        if days and not isinstance(column, dp.ItemSet | dp.Date):
+            kinds |= {"first": {"by": days[0]}, "last": {"by": days[0]}}
+        for kind, given in kinds.items():
+            found[say(f"data.person.{kind}", column=name)] = dp.Summary(kind, name, **given)
+        if isinstance(column, dp.Category) and len(column.values) <= MOST_VALUES:
+            for value in column.values:
+                label = say("data.person.any", column=name, value=value)
+                found[label] = dp.Summary("any", name, value=str(value))
+    return found
+
+
+# --- the page
 
 
 def done(draft: Draft) -> None:
@@ -79,17 +154,22 @@ def done(draft: Draft) -> None:
         meter = table.meter()
         code = "data.done.joined" if draft.added.there == "done" else "data.source.joined"
         note = say(code, epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
-        st.html(f'<p class="warn" role="status">{escape(note)}</p>')
+        hint(note)
     if not table.closed:
         if table.facts.people is not None and table.facts.unit == dp.Unit.rows():  # else their number is nobody's
-            st.html(f"<p>{escape(say('data.done.rows_people', rows=table.facts.people))}</p>")
+            paragraph(say("data.done.rows_people", rows=table.facts.people), "")
         if table.facts.unit.counted:
-            st.html(f"<p>{escape(say('data.done.rows_each', most=table.facts.unit.counted))}</p>")
+            paragraph(say("data.done.rows_each", most=table.facts.unit.counted), "")
         offers.show_first_questions(table)
         if not draft.added.joined and (note := _enough(table)):
             paragraph(note)
     job.show_refusal()
-    _rest(table)
+    # Links to everything else.
+    with st.container(horizontal=True, key="done-rest"):
+        st.page_link(nav.page("data"), label=say("data.done.declared"), query_params={"table": table.name})
+        if not table.closed and (left := tables.missing_columns(table)):
+            st.page_link(nav.page("data"), label=tables.missing_label(left), query_params=tables.missing_place(table))
+        st.button(say("data.done.another"), key="declare-another", type="tertiary", on_click=_another)
 
 
 def _enough(table: dp.Table) -> str:
@@ -101,15 +181,6 @@ def _enough(table: dp.Table) -> str:
     asked = price.typical(facts.schema, facts.relation, facts.about, facts.unit)
     many = price.good_questions(dp.Budget(meter.epsilon, meter.delta), asked)
     return say("data.done.enough", many=many, people=facts.about) if 0 < many <= price.MOST_GOOD else ""
-
-
-def _rest(table: dp.Table) -> None:
-    """Links to everything else."""
-    with st.container(horizontal=True, key="done-rest"):
-        st.page_link(nav.page("data"), label=say("data.done.declared"), query_params={"table": table.name})
-        if not table.closed and (left := tables.missing_columns(table)):
-            st.page_link(nav.page("data"), label=tables.missing_label(left), query_params=tables.missing_place(table))
-        st.button(say("data.done.another"), key="declare-another", type="tertiary", on_click=_another)
 
 
 def show() -> None:
@@ -178,7 +249,7 @@ def show() -> None:
             offers.unknown_columns(table)
     show_newer_file(table)
     people.show_sample(table)
-    per_person.show(table)
+    show_per_person(table)
     people.show_protection(table)
     if may("seal", table.name):
         owner.show(table)

@@ -20,8 +20,9 @@ from dpengine.storage.samples import SAMPLES
 from ui.data import wizard
 from ui.parts import answer_notes, history, requests, tables
 from ui.shell import frame, nav, workshop_state
+from ui.shell.frame import page_head
 from ui.shell.state import home, may, on_own_computer, open_table, table_labels, workspace
-from ui.words.markup import first_names
+from ui.words.markup import first_names, p, paragraphs
 
 LATEST = 3
 _NAMED = 6  # columns on a card
@@ -30,7 +31,7 @@ _SEARCHED = 20  # charges of a budget that other tables spend too
 
 def show() -> None:
     frame.hide_meter()  # each card has a bar of its own
-    st.html(f'<h1>{escape(say("tables.title"))}</h1><p class="lead">{escape(say("tables.lead"))}</p>')
+    page_head(say("tables.title"), say("tables.lead"))
     labels = table_labels()
     if not workshop_state.on():
         with of_practice(""):
@@ -42,11 +43,11 @@ def show() -> None:
     if on_own_computer():
         with st.expander(say("tables.leave")):
             lines = say("tables.leave_move"), say("tables.leave_remove", place=str(home().resolve()))
-            st.html("".join(f"<p>{escape(line)}</p>" for line in lines))
+            st.html(paragraphs(lines, ""))
 
 
 def _section(title: str, cards: list[str], first: str = "", none: str = "", kind: str = "tiles") -> None:
-    note = f'<p class="muted">{escape(none)}</p>' if none and not cards else ""
+    note = p(none, "muted") if none and not cards else ""
     grid = "".join(cards)
     st.html(
         f'<section class="tables"><div class="over"><h2>{escape(say(title))}</h2>{first}</div>{note}'
@@ -66,7 +67,7 @@ def _card(name: str, label: str) -> str:
         table = open_table(name)
         meter = table.meter()
     except dp.AllowanceError as complaint:  # its ledger is damaged or locked: the others can be used
-        return _tile(label, "", f'<p class="refused">{escape(str(complaint))}</p>')
+        return _tile(label, "", p(str(complaint), "refused"))
     counted = table.practice or table.facts.people is not None
     people = escape(say("tables.people" if counted else "tables.people_supposed", people=table.facts.about))
     others = [] if table.practice else [other for other in table.sharing() if other != name]
@@ -85,16 +86,12 @@ def _card(name: str, label: str) -> str:
 def _sample(name: str) -> str:
     """A practice table. Its card does not load the table."""
     with of_practice(name):
-        return _practice_card(name)
-
-
-def _practice_card(name: str) -> str:
-    if workspace().here(name):
-        return _card(name, called(name))
-    ways = [(nav.address("ask", name), "tables.ask"), (nav.address("data", name), "tables.about")]
-    if any(has_cells(column) for column in SAMPLES[name].schema.columns.values()):
-        ways.insert(1, (nav.address("board", name), "tables.first_look"))
-    return _tile(called(name), _columns(SAMPLES[name].schema), _left(Fraction(0)) + _ways(*ways))
+        if workspace().here(name):
+            return _card(name, called(name))
+        ways = [(nav.address("ask", name), "tables.ask"), (nav.address("data", name), "tables.about")]
+        if any(has_cells(column) for column in SAMPLES[name].schema.columns.values()):
+            ways.insert(1, (nav.address("board", name), "tables.first_look"))
+        return _tile(called(name), _columns(SAMPLES[name].schema), _left(Fraction(0)) + _ways(*ways))
 
 
 def _tile(label: str, facts: str, inner: str) -> str:

@@ -24,8 +24,11 @@ from ui.data import draft as drafts
 from ui.data.draft import STEPS, Draft
 from ui.parts import fields, job
 from ui.shell import frame, nav, scroll, uploads
+from ui.shell.frame import paragraph
 from ui.shell.incoming import here
+from ui.shell.language import address
 from ui.shell.state import NOBODY, choose_table, may, read_names_of, visitor, workspace
+from ui.shell.style import sheet
 from ui.words import gloss
 from ui.words.markup import html_lines
 
@@ -144,7 +147,7 @@ def show(screens: Mapping[str, Callable[[Draft], None]], take_source: Callable[.
     read_names_of("")  # a new table's names are its owner's own
     if not may("add_table"):
         frame.hide_meter()
-        st.html(f'<p class="lead">{escape(say("data.not_you"))}</p>')
+        paragraph(say("data.not_you"), "lead")
         return
     draft = current()
     _take_terms(draft)
@@ -184,7 +187,7 @@ def _take_terms(draft: Draft) -> None:
 
 
 def look() -> None:
-    st.html(f"<style>{_RULES}</style>")
+    st.html(sheet("data/wizard"))
 
 
 def heading(code: str, lead: bool = True, part: str = "lead", **facts: Any) -> None:
@@ -279,6 +282,26 @@ def _so_far(draft: Draft) -> None:
 # --- work in the background
 
 
+def adding(place: str) -> tuple[bool, AllowanceError | None]:
+    """A task kept under `place` that adds a table: does it run, and why did it fail? Once done, its table opens."""
+    task: Task | None = st.session_state.get(place)
+    if task is None:
+        return False, None
+    if not task.over:
+        waiting(task)
+    elif task.error is None:
+        del st.session_state[place]
+        choose_table(task.result.name)
+        address({"table": task.result.name})
+        st.rerun()
+    return not task.over, task.error
+
+
+def begin_adding(place: str, work: Work) -> None:
+    task = st.session_state[place] = Task("add", work)
+    task.wait(PATIENCE)
+
+
 def begin(draft: Draft, purpose: str, work: Work, stoppable: bool = True) -> None:
     """Start the work once; a second click finds it running."""
     if draft.task is None:
@@ -323,45 +346,3 @@ def _settle(draft: Draft, take_source: Callable[..., None]) -> None:
         draft.go("done")
         choose_table(table.name)
         st.rerun()
-
-
-_RULES = """
-[data-testid="stHtml"] h1.ask-heading { font-size: 2.1rem; max-width: 54rem; outline: none; }
-[data-testid="stHtml"] h2.ask-second { margin-top: 0.6rem; }
-[data-testid="stRadio"] label p { font-size: 1.02rem; }
-[data-testid="stRadio"] [role="radiogroup"] { row-gap: 0.7rem; }
-.so-far { color: var(--muted); margin: 0; overflow-wrap: anywhere; }
-.so-far b { color: var(--ink); margin-right: 0.5rem; }
-.st-key-declare-so-far { border-bottom: 1px solid var(--line); padding-bottom: 0.4rem; justify-content: space-between; }
-.st-key-declare-so-far { flex-wrap: nowrap; }
-.st-key-declare-so-far > :first-child { flex: 1 1 0; min-width: 0; }
-.st-key-declare-so-far > :last-child { flex: none; }
-[data-testid="stHtml"] ul.names { display: flex; flex-wrap: wrap; gap: 0.45rem; margin: 0.2rem 0 0.6rem 0; padding: 0;
-  list-style: none; }
-[data-testid="stHtml"] ul.names li { border: 1px solid var(--line); border-radius: 1rem; padding: 0.15rem 0.75rem;
-  background: var(--paper); overflow-wrap: anywhere; white-space: pre-wrap; margin: 0; }
-.price { color: var(--muted); max-width: 44rem; }
-[data-testid="stLayoutWrapper"]:has(> .st-key-declare-buttons) { position: sticky; bottom: 0; z-index: 5;
-  background: var(--paper); padding: 0.6rem 0;
-  border-top: 1px solid var(--line); }
-[data-testid="stHtml"] dl.fact { display: grid; grid-template-columns: minmax(7rem, 14rem) 1fr; gap: 0.35rem 1.2rem;
-  margin: 0; padding: 0; }
-.fact dt { color: var(--muted); overflow-wrap: anywhere; }
-[data-testid="stHtml"] .fact dd { margin: 0; padding: 0; overflow-wrap: anywhere; }
-.columns-on { line-height: 2.1; }
-.at-once span { color: var(--muted); }
-.st-key-done-check, .st-key-done-all, [class*="st-key-done-ask-"] { border-bottom: 1px solid var(--line);
-  padding-bottom: 0.6rem; }
-.st-key-card-first [data-testid="stHtml"] p { margin: 0; }
-.columns-on a { border: 1px solid var(--line); border-radius: 1rem; padding: 0.1rem 0.7rem; background: var(--paper);
-  white-space: nowrap; text-decoration: none; }
-[class*="st-key-declare-done"] > :first-child [data-testid="stPageLink-NavLink"] { background: var(--left);
-  border-color: var(--left); }
-[class*="st-key-declare-done"] > :first-child [data-testid="stPageLink-NavLink"] p { color: var(--paper);
-  font-weight: 600; }
-[data-testid="stRadio"] [data-testid="stCaptionContainer"] { color: var(--muted); opacity: 1; }
-@media (max-width: 640px) { .so-far span { display: none; }
-  [data-testid="stLayoutWrapper"]:has(> .st-key-declare-buttons) { bottom: 3.5rem; }
-  [data-testid="stHtml"] dl.fact { grid-template-columns: 1fr; gap: 0; }
-  [data-testid="stHtml"] .fact dd { margin-bottom: 0.5rem; } }
-"""

@@ -19,6 +19,7 @@ from ui.pictures import picture
 from ui.pictures.picture import Column
 from ui.pictures.svg import Axis
 from ui.shell.language import written
+from ui.words.markup import p
 
 NUMBER = 8
 FEW = 21  # different losses
@@ -69,7 +70,7 @@ def _answer(settings: Settings) -> str:
     """One answer under each table: the bells nearly coincide."""
     values, first, second = demo.answers(float(settings.epsilon), 4)
     places = [Column(str(value), pair) for value, pair in zip(values, zip(first, second, strict=True), strict=True)]
-    head = f'<p class="head">{escape(text("answer.title"))}</p>'
+    head = p(text("answer.title"), "head")
     names = text("first", value=demo.FIRST), text("second", value=demo.SECOND)
     return f"<div>{head}{picture.columns(places, text('alt.answer'), names)}</div>"
 
@@ -93,7 +94,7 @@ def _bells(result: Figures, few: bool) -> str:
         for tick in axis.ticks()
     )
     sides = "".join(f"<span>{escape(text(side))}</span>" for side in ("side.second", "side.first"))
-    head = f'<p class="head">{escape(text("bells.title"))}</p>'
+    head = p(text("bells.title"), "head")
     alt = text("alt.bells", guessed=percent(result.guessed), simple=_three(result.simple), exact=_three(result.exact))
     under = f'<div class="ticks">{ticks}</div><div class="sides">{sides}</div>'
     return picture.figure(f'{head}<div class="law">{areas}{lines}</div>{under}', alt, "bells")

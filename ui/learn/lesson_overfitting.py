@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from html import escape
-
-import streamlit as st
 
 from demos import overfitting as demo
 from demos.overfitting import Outcome, points
-from dpengine.accountant.budget import usual_delta
+from dpengine.accountant.filter import usual_delta
 from dpengine.core.exact import ceiling
 from dpengine.core.printed import percent, power_of_ten
 from dpengine.messages import say
@@ -18,6 +15,7 @@ from ui.learn.lesson import Given, Lesson, Setting, View, numbers, words
 from ui.parts import exports
 from ui.pictures import charts, picture
 from ui.pictures.picture import Column
+from ui.shell.frame import paragraph
 
 NUMBER = 9
 _LINES = {"exact": ("take", "solid"), "fresh": ("spent", "dash"), "private": ("left", "solid")}
@@ -29,19 +27,15 @@ def view(given: Given) -> View:
     settings = result.settings
     compared = people_needed.comparison(settings.people, settings.questions, yes_no=True)
     simulated = say("overfitting.simulated", seed=settings.seed)
-    one, two = _sentences(result)
-    theorem = "\n".join((_terms(result), _proof(result), compared, simulated))
-    return View("", one, two, theorem, text("source"), text("relation"), result)
-
-
-def _sentences(result: Outcome) -> tuple[str, str]:
     exact, fresh, private, after = (
         percent(round(shares[-1], 2)) for shares in (result.exact, result.fresh, result.private, result.private_fresh)
     )
     fooled = abs(result.private[-1] - 0.5) > float(result.noise.alpha)
     code = "overfitting.fooled" if fooled else "overfitting.private"
     second = say(code, private=private, alpha=ceiling(100 * result.noise.alpha), fresh=after)
-    return say("overfitting.exact", exact=exact, fresh=fresh), second
+    one, two = say("overfitting.exact", exact=exact, fresh=fresh), second
+    theorem = "\n".join((_terms(result), _proof(result), compared, simulated))
+    return View("", one, two, theorem, text("source"), text("relation"), result)
 
 
 def _terms(result: Outcome) -> str:
@@ -64,7 +58,7 @@ def _proof(result: Outcome) -> str:
 
 def draw(view: View) -> None:
     result: Outcome = view.data
-    st.html(f'<p class="muted">{escape(say("overfitting.how", questions=result.settings.questions))}</p>')
+    paragraph(say("overfitting.how", questions=result.settings.questions))
     alpha = float(result.noise.alpha)
     lines = []
     for name, (colour, dash) in _LINES.items():

@@ -9,7 +9,6 @@ import secrets
 from functools import cache
 from html import escape
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -20,6 +19,7 @@ from dpengine.messages.numbers import setting
 from ui.learn.lesson import Given, Lesson, Setting, View
 from ui.shell import frame
 from ui.shell.language import IN_ADDRESS, address, in_address, written
+from ui.shell.style import sheet
 from ui.words import gloss
 
 # In teaching order, by the number in the catalogue (`lesson.<number>.…`): the name in the address and in the module
@@ -53,18 +53,13 @@ def lesson(number: int) -> Lesson:
 
 def show() -> None:
     frame.replace_meter(say("lessons.meter"))
-    st.html(f"<style>{rules()}</style>")
+    st.html(sheet("learn/lessons"))
     named = st.query_params.get("lesson")
     number = next((number for number, name in NAMES.items() if name == named), None)
     if number is None:
         overview()
     else:
         show_lesson(number)
-
-
-@cache
-def rules() -> str:
-    return "".join(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("lessons*.css")))
 
 
 # --- the overview -----------------------------------------------------------------------------------------------------

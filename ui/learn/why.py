@@ -11,6 +11,7 @@ from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from ui.learn import lesson_differencing, lessons
 from ui.shell import nav
+from ui.words.markup import p
 
 _SEEN = "why-private"  # this visitor's private answers, until they ask again
 
@@ -32,7 +33,7 @@ def show() -> None:
         lead = escape(say("why.exact" if drawn is None else "why.private"))
         below = ""
         if drawn is not None:
-            below = f'<p class="muted">{escape(say("why.chances", right=local(f"{100 * drawn.right:.1f}")))}</p>'
+            below = p(say("why.chances", right=local(f"{100 * drawn.right:.1f}")), "muted")
         st.html(f'<p class="muted">{lead}</p><div class="why">{html}</div>{below}')
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(say("why.ask" if drawn is None else "why.again"), key="why-ask", on_click=_draw)

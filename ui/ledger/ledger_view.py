@@ -27,9 +27,10 @@ from ui.parts import exports, history, owner
 from ui.parts.history import outcome
 from ui.pictures import charts
 from ui.shell import nav, workshop_state
-from ui.shell.frame import show_error, show_success
+from ui.shell.frame import paragraph, section_head, show_error, show_success
 from ui.shell.incoming import here
 from ui.shell.state import may, workspace
+from ui.shell.style import sheet
 from ui.words import gloss
 
 # --- “Check a receipt”: an uploaded file, compared with this workspace's ledger. Nothing of it is kept.
@@ -86,7 +87,7 @@ def show_findings(findings: list[Finding]) -> None:
             html = "".join(f"<li>{escape(line)}</li>" for line in finding.differences[:MOST_LISTED])
             st.html(f'<ul class="muted">{html}</ul>')
     if len(bad) > MOST_LISTED:
-        st.html(f'<p class="muted">{escape(say("receipt.more", more=len(bad) - MOST_LISTED))}</p>')
+        paragraph(say("receipt.more", more=len(bad) - MOST_LISTED))
 
 
 def _answered(finding: Finding) -> str:
@@ -127,10 +128,10 @@ def account(table: dp.Table) -> bool:
     """The burn-down, the rows and their sum; False before the first question."""
     sharing = table.sharing()
     if len(sharing) > 1:
-        st.html(f'<p class="muted">{escape(say("ledger.shared", tables=sharing))}</p>')
+        paragraph(say("ledger.shared", tables=sharing))
     meter = table.meter()
     if not meter.charges:
-        st.html(f"<p>{escape(say('ledger.empty', table=table.name))}</p>")
+        paragraph(say("ledger.empty", table=table.name), "")
         acts = [] if table.practice else table.acts()
         if acts:
             st.html(history.rows_html(table, [], acts=acts))
@@ -154,10 +155,10 @@ def burn_down(table: dp.Table, meter: dp.Meter) -> None:
     words = (say("ledger.start"), say("ledger.now"))
     charts.burn_down([*left, left[-1]], [*times, words[1]], words, alt, "ledger-burn")
     if any(step.raised for step in steps):
-        st.html(f'<p class="muted">{escape(say("ledger.burn_raised"))}</p>')
+        paragraph(say("ledger.burn_raised"))
     shown = sum(not step.raised for step in steps) - 1
     if shown < meter.charges:
-        st.html(f'<p class="muted">{escape(say("ledger.burn_every", charges=meter.charges, shown=shown))}</p>')
+        paragraph(say("ledger.burn_every", charges=meter.charges, shown=shown))
 
 
 def charges(table: dp.Table, meter: dp.Meter, several: bool) -> None:
@@ -177,8 +178,7 @@ def charges(table: dp.Table, meter: dp.Meter, several: bool) -> None:
         st.html(history.rows_html(table, entries, several, acts))
         if pages > 1:
             first = (page - 1) * PER_PAGE + 1
-            sentence = say("ledger.rows", first=first, last=first + len(entries) - 1, charges=meter.charges)
-            st.html(f'<p class="muted">{escape(sentence)}</p>')
+            paragraph(say("ledger.rows", first=first, last=first + len(entries) - 1, charges=meter.charges))
 
 
 def stopping(table: dp.Table, meter: dp.Meter) -> None:
@@ -229,7 +229,7 @@ def check(at_once: bool = False) -> None:
         with st.expander(say("ledger.specialists")):
             st.html(f"<p>{escape(say('ledger.chain'))} {escape(say('ledger.head', row=row))}:</p>")
             st.code(head, language=None, wrap_lines=True)
-            st.html(f'<p class="muted">{escape(say("ledger.head_why"))}</p>')
+            paragraph(say("ledger.head_why"))
             kept = re.sub(r"[^0-9a-z]", "", st.text_input(say("ledger.kept"), key="ledger-kept").lower())[:64]
         with verdict_slot:
             if asked or ((kept or at_once) and _VERDICT not in st.session_state):
@@ -254,7 +254,7 @@ def show_verdict(verdict: Verdict) -> None:
 def show_kept(kept: str) -> None:
     """A noted hash: is its row still there?"""
     if len(kept) < LEAST_OF_HASH or not re.fullmatch("[0-9a-f]+", kept):
-        st.html(f'<p class="muted">{escape(say("ledger.kept_short", least=LEAST_OF_HASH))}</p>')
+        paragraph(say("ledger.kept_short", least=LEAST_OF_HASH))
         return
     row = workspace().ledger.row_of(kept)
     if row is None:
@@ -265,7 +265,7 @@ def show_kept(kept: str) -> None:
 
 def downloads(table: dp.Table) -> None:
     """Written when clicked: a long ledger must not slow down the page."""
-    st.html(f"<h2>{escape(say('ledger.downloads'))}</h2>")
+    section_head(say("ledger.downloads"))
     name = re.sub(r"[^\w-]+", "-", table.name).strip("-") or "table"
     files: list[File] = [
         ("report", f"report-{name}.html", lambda: report.html(table, *now())),
@@ -293,10 +293,4 @@ def now() -> tuple[tuple[int, str], str]:
     return workspace().ledger.head(), datetime.now(UTC).isoformat(timespec="seconds")
 
 
-_STYLE = """<style>
-table.plain.others { max-width: 34rem; }
-p.read { max-width: 46rem; }
-.whole { color: var(--left); }
-.note { margin-top: 0.6rem !important; }
-[data-testid="stHtml"] h4 { font-size: 1rem; margin: 0.8rem 0 0.2rem 0; padding: 0; color: var(--ink); }
-</style>"""
+_STYLE = sheet("ledger/ledger_view")

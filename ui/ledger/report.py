@@ -7,17 +7,14 @@ from the ledger and the declaration alone, so anybody who may see the answers ma
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from html import escape
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import dpengine as dp
 from dpengine.asking.exports import act_words
-from dpengine.asking.sessions import step_query
 from dpengine.core.exact import up
 from dpengine.core.printed import chance, percent, percent_left, power_of_ten
 from dpengine.core.types import Floats
@@ -38,6 +35,7 @@ from ui.shell import style
 from ui.shell.state import workspace
 from ui.words import prices
 from ui.words.figures import cut, limits, pictured
+from ui.words.markup import p
 from ui.words.phrases import density_headline, density_unit
 from ui.words.wording import axis, from_zero, headline, range_words, released_words
 
@@ -121,7 +119,7 @@ def html(table: dp.Table, head: tuple[int, str], at: str) -> str:
 
 
 def _p(text: str, kind: str = "") -> str:
-    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
+    return f'<p class="{kind}">{escape(text)}</p>' if kind else p(text)
 
 
 def _terms(table: dp.Table, meter: dp.Meter, answers: int) -> str:
@@ -187,7 +185,7 @@ def _session(number: int, answer: dp.Answer, share: str) -> str:
     assert isinstance(session, AdaptiveSession)
     ended = workspace().ledger.progress(answer.request_id)[1]
     done = [(step, step.told) for step in steps if step.told is not None and step.told.kind == "part"]
-    html = "".join(_step(step_query(session, step.claim), **told.body) for step, told in done)
+    html = "".join(_step(session.again(step.claim), **told.body) for step, told in done)
     asked = say("session.in_short_ended" if ended else "session.in_short", asked=len(steps), questions=answer.value)
     together = say("report.session_ranges", questions=session.questions, chance=chance(session.beta)) if html else ""
     return (
@@ -266,14 +264,6 @@ def _checking(head: tuple[int, str]) -> str:
 
 
 def _style() -> str:
-    def variables(colours: style.Palette) -> str:
-        return "".join(f"--{name.replace('_', '-')}:{value};" for name, value in vars(colours).items())
-
-    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {variables(style.DARK)} }} }}"
-    light = f":root {{ {variables(style.LIGHT)} }}"
-    return f"{light} {dark} @media print {{ {light} }} {_rules()}"
-
-
-@cache
-def _rules() -> str:
-    return (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
+    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {style.DARK.variables()} }} }}"
+    light = f":root {{ {style.LIGHT.variables()} }}"
+    return f"{light} {dark} @media print {{ {light} }} {style.rules('ledger/report')}"

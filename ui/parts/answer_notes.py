@@ -17,8 +17,17 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.answers import query_of
-from dpengine.asking.column_fit import MADE, WELL_MADE, ColumnFit, Fits, declared_since, rough_words, unchecked_words
-from dpengine.asking.implied_people import ImpliedPeople, implied_by
+from dpengine.asking.column_fit import (
+    MADE,
+    WELL_MADE,
+    ColumnFit,
+    Fits,
+    ImpliedPeople,
+    declared_since,
+    implied_by,
+    rough_words,
+    unchecked_words,
+)
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.grouped import base
 from dpengine.mechanisms import cuts
@@ -30,6 +39,7 @@ from dpengine.storage.samples import SAMPLES
 from ui.shell import nav
 from ui.shell.state import workspace
 from ui.words import prices
+from ui.words.markup import p, paragraphs
 from ui.words.phrases import edges
 from ui.words.wording import cut_rows, headline
 
@@ -127,7 +137,7 @@ def finding(answer: dp.Answer, lead: str = "", linked: bool = False, kind: str =
     declaration changes what counts.
     """
     warnings = [_near_end(answer), _hardly(answer), edges(answer), cut_rows(answer)]
-    warned = "".join(f'<p class="warn">{escape(warning)}</p>' for warning in warnings if warning)
+    warned = paragraphs((warning for warning in warnings if warning), "warn")
     title = _of_rows(answer, _of_fitting(answer, _one_sided(answer, headline(answer))))
     kind = kind or ("headline long" if len(title) > LONG else "headline")
     notes = headline_notes(answer, linked)
@@ -157,8 +167,8 @@ def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[st
         rough = rough_words(fits)
         if any(fit.may_hide for fit in fits):
             notes, rough = [*notes, rough], ""
-    lines = [f'<p class="headline-note">{escape(" ".join(notes))}</p>'] if notes else []
-    lines += [f"<p>{escape(rough)}</p>"] if rough else []
+    lines = [p(" ".join(notes), "headline-note")] if notes else []
+    lines += [p(rough)] if rough else []
     if linked:
         lines += [f"<p>{_column_way(answer, fit.column)}</p>" for fit in doubted]
         unsure = [fit.column for fit in fits if fit.rough or not fit.checked]
@@ -285,7 +295,7 @@ def fit_notes(answer: dp.Answer, linked: bool = False) -> str:
     notes = [note for note in fits.notes(answer.query) if answer.query.own_scales or note not in above]
     if since := _since_then(answer.receipt["claim"], table):
         notes.insert(0, since)
-    lines = [] if answer.query.own_scales else [f'<p class="warn fit">{escape(note)}</p>' for note in notes]
+    lines = [] if answer.query.own_scales else [p(note, "warn fit") for note in notes]
     if people is not None and people.far:
         way = people_way(table) if linked else ""
         several = say("people.far_one_row") if answer.query.facts.unit.id_column is None else ""
@@ -317,7 +327,7 @@ def cut_words(query: dp.Query) -> str:
 
 def cut_note(query: dp.Query) -> str:
     words = cut_words(query)
-    return f'<p class="muted counted">{escape(words)}</p>' if words else ""
+    return p(words, "muted counted") if words else ""
 
 
 def several_rows(query: dp.Query) -> str:

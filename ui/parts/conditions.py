@@ -6,7 +6,6 @@ import json
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from html import escape
 from typing import Any
 
 import streamlit as st
@@ -21,6 +20,7 @@ from dpengine.declared.read_group import read_group
 from dpengine.declared.schema import Category, ItemSet, Number, Schema
 from dpengine.messages import called, say
 from ui.parts import fields
+from ui.shell.frame import hint
 from ui.shell.language import day_format
 
 # Grouped columns, as pickers offer them: days by month, quarter, year or weekday, numbers in steps or between
@@ -180,8 +180,7 @@ def _idle(schema: dp.Schema, rows: list[Any]) -> None:
         if any(excludes_nothing(clause, schema) for clause in read.clauses):
             names = sorted(read.columns())
             listed = all(isinstance(schema[name], Category) for name in names)
-            note = say("form.where_all_listed" if listed else "form.where_all", column=names)
-            st.html(f'<p class="warn" role="status">{escape(note)}</p>')
+            hint(say("form.where_all_listed" if listed else "form.where_all", column=names))
 
 
 def _simple(row: Any) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from html import escape
@@ -17,7 +18,16 @@ from dpengine.messages import say
 from dpengine.messages.language import STORED, current
 from dpengine.messages.numbers import local
 from dpengine.planning.whatif import suspicion
+from ui.shell.style import sheet
 from ui.words import gloss
+
+
+@contextmanager
+def details(title: str, key: str, expanded: bool = False) -> Iterator[bool]:
+    """An expander; yields whether it is open: nothing inside is made before."""
+    box = st.expander(title, expanded=expanded, key=key, on_change="rerun")
+    with box:
+        yield bool(box.open)
 
 
 def whole_number(label: str, most: int, key: str, least: int = 1, **options: Any) -> int | None:
@@ -137,12 +147,4 @@ def dots(on: int, caption: str) -> str:
     return f"<figure>{picture}<figcaption>{words}</figcaption></figure>"
 
 
-ODDS_STYLE = """<style>
-.odds { display: flex; flex-wrap: wrap; gap: 1rem 3rem; margin: 0.6rem 0 0.8rem 0; }
-.odds figure { margin: 0; }
-.odds .dots { display: grid; grid-template-columns: repeat(10, 15px); gap: 4px; }
-.odds .dots i { width: 13px; height: 13px; border-radius: 50%; background: var(--line); }
-.odds .dots i.on { background: var(--take); }
-.odds figcaption { color: var(--muted); margin-top: 0.4rem; }
-.odds-lead { max-width: 44rem; font-size: 1.12rem; }
-</style>"""
+ODDS_STYLE = sheet("parts/odds")

@@ -18,9 +18,12 @@ from dpengine.messages import say
 from dpengine.messages.language import current
 from dpengine.messages.numbers import day
 from ui.parts import answer_notes
+from ui.shell.frame import paragraph
 from ui.shell.state import workspace
+from ui.shell.style import sheet
 from ui.words import prices
 from ui.words.figures import printed_range
+from ui.words.markup import Html, html_table, link
 from ui.words.wording import as_one, in_short
 
 _KEPT = 10_000
@@ -121,13 +124,17 @@ def answer_link(charge: Charge) -> str:
 
 def point_to(charge: Charge) -> None:
     """That this answer is an earlier one, and the way to the newest."""
-    words = say("ask.newer", sentence=sentence_of(charge))
-    st.html(f'<p class="muted"><a href="{answer_link(charge)}" target="_self">{escape(words)}</a></p>')
+    paragraph(link(answer_link(charge), say("ask.newer", sentence=sentence_of(charge))))
 
 
-def receipt_link(address: str, hashed: str) -> str:
+def receipt_link(address: str, hashed: str) -> Html:
     """To an answer, from its row in a table."""
-    return f'<a href="{address}" target="_self">{escape(say("history.open"))}&nbsp;<code>{hashed[:8]}</code></a>'
+    return Html(f'<a href="{address}" target="_self">{escape(say("history.open"))}&nbsp;<code>{hashed[:8]}</code></a>')
+
+
+def receipt_of(answer: dp.Answer, page: str = "ask", name: str = "answer") -> Html:
+    address = address_of(answer.receipt["table"], answer.request_id, page, name)
+    return receipt_link(address, answer.receipt["charge"]["hash"])
 
 
 # The page and the address parameter of answers that are not figures. Other answers are read on Ask.
@@ -148,18 +155,11 @@ def kept(title: str, answers: Sequence[dp.Answer], page: str, name: str) -> None
     """Earlier answers of a page, newest first: free to open."""
     if not answers:
         return
-    names = ("when", "question", "answer", "receipt")
-    head = "".join(f"<th>{escape(say(f'history.{name}'))}</th>" for name in names)
-    rows = ""
+    heads, rows = [say(f"history.{head}") for head in ("when", "question", "answer", "receipt")], []
     for answer in answers:
-        address = address_of(answer.receipt["table"], answer.request_id, page, name)
-        link = receipt_link(address, answer.receipt["charge"]["hash"])
-        cells = (escape(when(answer.at)), escape(answer.sentence), escape(in_short(answer)), link)
-        rows += "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
-    st.html(
-        f'<h2>{escape(title)}</h2><div class="scroll" tabindex="0">'
-        f'<table class="plain"><tr>{head}</tr>{rows}</table></div>'
-    )
+        receipt = receipt_of(answer, page, name)
+        rows.append((when(answer.at), answer.sentence, in_short(answer), receipt))
+    st.html(f"<h2>{escape(title)}</h2>{html_table(heads, rows, words=4)}")
 
 
 def outcome(entry: dp.Entry) -> str:
@@ -185,24 +185,4 @@ def outcome(entry: dp.Entry) -> str:
 
 
 # On a phone each charge is a small block instead of a row: nothing is cut off and nothing scrolls sideways.
-_STYLE = """<style>
-table.plain.rows th, table.plain.rows td { padding-right: 1.2rem; overflow-wrap: anywhere; }
-table.plain.rows th { overflow-wrap: normal; }
-table.plain.rows .phone { display: none; }
-table.plain.rows em.doubt { display: block; font-style: normal; color: var(--take); }
-table.plain.rows tr.act td { color: var(--muted); font-style: italic; }
-table.plain.rows td.at-when, table.plain.rows td.at-receipt { white-space: nowrap; }
-table.plain.rows th:last-child, table.plain.rows td:last-child { padding-right: 0; }
-@media (max-width: 640px) {
-  table.plain.rows thead { position: absolute; clip-path: inset(50%); }
-  table.plain.rows, table.plain.rows tbody { display: block; }
-  table.plain.rows tr { display: grid; grid-template-columns: 1fr auto; padding: 0.6rem 0; }
-  table.plain.rows tr { border-bottom: 1px solid var(--line); }
-  table.plain.rows td { border: 0; padding: 0.1rem 0; }
-  table.plain.rows .phone { display: inline; }
-  table.plain.rows td.at-question, table.plain.rows td.at-table { grid-column: 1 / -1; }
-  table.plain.rows td.at-question { order: -1; font-weight: 600; }
-  table.plain.rows td.at-when { order: 3; color: var(--muted); }
-  table.plain.rows td.at-receipt { order: 4; }
-}
-</style>"""
+_STYLE = sheet("parts/history")

@@ -20,6 +20,7 @@ from dpengine.ledger.rows import Charge
 from dpengine.messages import say
 from ui.parts import owner, requests
 from ui.shell import frame, nav, scroll
+from ui.shell.frame import hint
 from ui.shell.language import address
 from ui.shell.state import workspace
 from ui.words.markup import html_lines
@@ -56,8 +57,7 @@ def ask_button(
     if requests.waits(table, query):
         requests.approval(table, query, key)
         return
-    waiting = st.session_state.setdefault(_NEXT, {})
-    request = waiting.setdefault((key, table.name, query.digest()), new_request())
+    request = next_request(key, table.name, query.digest())
     given = (table, query, request, place, seen(), _fields(key), checked, anyway)
     with st.container(key=key, width="content"):
         if not again or disabled:
@@ -67,6 +67,12 @@ def ask_button(
             st.html(f'<p class="muted">{html_lines(again if isinstance(again, str) else say("ask.again_sure"))}</p>')
             with st.container(key=f"{key}-sure"):
                 st.button(say("ask.again_pay"), key=f"{key}-{request}", type="primary", on_click=_ask, args=given)
+
+
+def next_request(*what: object) -> str:
+    """The id that a click on this will use, however often it is clicked: chosen before the click, until `renew`."""
+    waiting: dict[tuple[object, ...], str] = st.session_state.setdefault(_NEXT, {})
+    return waiting.setdefault(what, new_request())
 
 
 def look_up() -> None:
@@ -132,11 +138,13 @@ def current_request() -> str | None:
     return st.query_params.get("answer")
 
 
-def renew(request: str) -> None:
-    """After a question has ended, the next click is a new, paid draw."""
+def renew(request: str) -> bool:
+    """After a question has ended, the next click is a new, paid draw. False if this was done before."""
     waiting = st.session_state.get(_NEXT, {})
-    for place in [place for place, used in waiting.items() if used == request]:
-        del waiting[place]
+    over = [what for what, used in waiting.items() if used == request]
+    for what in over:
+        del waiting[what]
+    return bool(over)
 
 
 def running(table: dp.Table, query: dp.Query) -> str | None:
@@ -204,11 +212,6 @@ def only_covered(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     if sentence is not None:
         refused(sentence)
         st.stop()
-
-
-def hint(sentence: str) -> None:
-    """What the form still needs; nothing was asked yet."""
-    st.html(f'<p class="warn" role="status">{html_lines(sentence)}</p>')
 
 
 def refused(sentence: str, request: str | None = None) -> None:

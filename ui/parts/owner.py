@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
+from typing import Any
 
 import streamlit as st
 
 import dpengine as dp
 from dpengine.core.exact import as_typed, text_of
 from dpengine.messages import say
+from ui.parts import requests
 from ui.shell import nav
-from ui.shell.frame import show_error, show_success
+from ui.shell.frame import paragraph
 from ui.shell.state import workspace
 from ui.words import gloss
 from ui.words.markup import unmarked
 
-_SAID = "owner-said"
 _OPEN = "owner-open"
 GONE = {"seal": ("seal",), "forget": ("seal", "forget"), "close": ("raise", "seal")}  # acts without a button then
 
@@ -29,24 +30,33 @@ def show(table: dp.Table) -> None:
     """At the bottom of a table's page. Practice tables have no owner."""
     if table.practice:
         return
-    closed = table.closed
-    opened = st.session_state.get(_OPEN) == table.name  # stays so: it must not close under somebody's hands
-    with st.expander(unmarked(say("owner.title", table=table.name)), expanded=opened):
-        if closed:
-            _tell(table.name, *GONE[closed])
+    closed, name = table.closed, table.name
+    again: Any = {"on_change": requests.forget_feedback}
+    opened = st.session_state.get(_OPEN) == name  # stays so: it must not close under somebody's hands
+    with st.expander(unmarked(say("owner.title", table=name)), expanded=opened):
+        for act in GONE.get(closed or "", ()):
+            requests.show_feedback(f"owner-{act}-{name}")
         st.html(f'<p class="muted">{gloss.text(say("owner.lead"))}</p>')
         if closed:
             st.html(f"<p>{gloss.text(closed_words(closed))}</p>")
-        if not closed:
-            _raise(table)
-            _seal(table)
+        else:
+            now = text_of(table.budget.rule.epsilon)
+            _head("raise", now=now)
+            st.text_input(say("owner.raise_new", now=now), key=f"owner-cap-{name}", width=320, **again)
+            st.checkbox(say("owner.raise_tick"), key=f"owner-raise-tick-{name}", **again)
+            _button("raise", name, _raise)
+            _head("seal")
+            st.checkbox(say("owner.seal_tick"), key=f"owner-seal-tick-{name}", **again)
+            _button("seal", name, _seal)
         if closed != "forget":
-            _forget(table)
+            _head("forget")
+            st.text_input(say("owner.forget_type"), key=f"owner-name-{name}", width=320, **again)
+            _button("forget", name, _forget)
 
 
 def closed(table: dp.Table) -> None:
     """On a page that asks: this table is closed."""
-    st.html(f'<p class="lead">{escape(closed_words(table.closed or "seal"))}</p>')
+    paragraph(closed_words(table.closed or "seal"), "lead")
     st.page_link(nav.page("answers"), label=say("owner.earlier"), query_params=nav.to_ledger(table.name))
 
 
@@ -59,85 +69,49 @@ def _head(act: str, **facts: str) -> None:
     st.html(f'<h3>{escape(title)}</h3><p class="read">{escape(lead)}</p>')
 
 
-def _raise(table: dp.Table) -> None:
-    now = text_of(table.budget.rule.epsilon)
-    _head("raise", now=now)
-    st.text_input(say("owner.raise_new", now=now), key=f"owner-cap-{table.name}", width=320, on_change=_unsay)
-    st.checkbox(say("owner.raise_tick"), key=f"owner-raise-tick-{table.name}", on_change=_unsay)
-    st.button(say("owner.raise_do"), key="owner-raise", on_click=_do_raise, args=(table.name,))
-    _tell(table.name, "raise")
+def _button(act: str, name: str, do: Callable[[str], None]) -> None:
+    """The button of an act, and its result beside it."""
+    st.button(say(f"owner.{act}_do"), key=f"owner-{act}", on_click=do, args=(name,))
+    requests.show_feedback(f"owner-{act}-{name}")
 
 
-def _seal(table: dp.Table) -> None:
-    _head("seal")
-    st.checkbox(say("owner.seal_tick"), key=f"owner-seal-tick-{table.name}", on_change=_unsay)
-    st.button(say("owner.seal_do"), key="owner-seal", on_click=_do_seal, args=(table.name,))
-    _tell(table.name, "seal")
+def _do(act: str, name: str, work: Callable[[], object]) -> bool:
+    st.session_state[_OPEN] = name
+    return requests.act(f"owner-{act}-{name}", f"owner.done.{act}", work, table=name)
 
 
-def _forget(table: dp.Table) -> None:
-    _head("forget")
-    st.text_input(say("owner.forget_type"), key=f"owner-name-{table.name}", width=320, on_change=_unsay)
-    st.button(say("owner.forget_do"), key="owner-forget", on_click=_do_forget, args=(table.name,))
-    _tell(table.name, "forget")
+def _ticked(act: str, name: str) -> None:
+    if not st.session_state.get(f"owner-{act}-tick-{name}"):
+        raise dp.AllowanceError("owner.confirm")
 
 
-def _do_raise(name: str) -> None:
+def _raise(name: str) -> None:
     typed = as_typed(str(st.session_state.get(f"owner-cap-{name}") or ""))
-    if not st.session_state.get(f"owner-raise-tick-{name}"):
-        _say(name, "raise", False, say("owner.confirm"))
-        return
 
-    def act() -> str:
-        return say("owner.done.raise", after=workspace().raise_cap(name, typed).after)
+    def work() -> dict[str, object]:
+        _ticked("raise", name)
+        return {"after": workspace().raise_cap(name, typed).after}
 
-    good = _done(name, "raise", act)
+    good = _do("raise", name, work)
     st.session_state[f"owner-raise-tick-{name}"] = False
     if good:
         st.session_state[f"owner-cap-{name}"] = ""
 
 
-def _do_seal(name: str) -> None:
-    if not st.session_state.get(f"owner-seal-tick-{name}"):
-        _say(name, "seal", False, say("owner.confirm"))
-        return
-    _done(name, "seal", lambda: say("owner.done.seal", table=workspace().seal(name).table))
+def _seal(name: str) -> None:
+    def work() -> None:
+        _ticked("seal", name)
+        workspace().seal(name)
+
+    _do("seal", name, work)
 
 
-def _do_forget(name: str) -> None:
+def _forget(name: str) -> None:
     typed = str(st.session_state.get(f"owner-name-{name}") or "").strip()
-    if typed != name:
-        _say(name, "forget", False, say("owner.confirm_name" if typed else "owner.confirm_typed", table=name))
-        return
-    _done(name, "forget", lambda: say("owner.done.forget", table=workspace().forget(name).table))
 
+    def work() -> None:
+        if typed != name:
+            raise dp.AllowanceError("owner.confirm_name" if typed else "owner.confirm_typed", table=name)
+        workspace().forget(name)
 
-def _done(name: str, act: str, work: Callable[[], str]) -> bool:
-    try:
-        _say(name, act, True, work())
-        return True
-    except dp.AllowanceError as complaint:
-        _say(name, act, False, str(complaint))
-        return False
-
-
-def _say(name: str, act: str, good: bool, sentence: str) -> None:
-    st.session_state[_SAID] = (name, act, good, sentence)
-    st.session_state[_OPEN] = name
-
-
-def _unsay() -> None:
-    """Drop the feedback before the next try."""
-    st.session_state.pop(_SAID, None)
-
-
-def _tell(name: str, *acts: str) -> None:
-    """The result of an act, beside its button. A refusal stays until the next try."""
-    about, act, good, sentence = st.session_state.get(_SAID) or ("", "", False, "")
-    if about != name or act not in acts:
-        return
-    if good:
-        _unsay()
-        show_success(sentence)
-    else:
-        show_error(say("owner.not_done"), sentence)
+    _do("forget", name, work)

@@ -18,20 +18,26 @@ from dpengine.messages import say
 from dpengine.people.face import AskedFor
 from ui.parts import history
 from ui.shell import person
-from ui.shell.frame import show_error, show_success
+from ui.shell.frame import paragraph, section_head, show_error, show_success
 from ui.shell.state import face, may
 
 _SAID = "people-said"
 
 
-def act(place: str, done: str, work: Callable[[], object], **facts: str) -> bool:
+def act(place: str, done: str, work: Callable[[], object], **facts: object) -> bool:
+    """One call of the engine, and what to say of it beside its button. `work` may return facts for the sentence."""
     try:
-        work()
+        found = work()
     except dp.AllowanceError as complaint:
         st.session_state[_SAID] = (place, False, str(complaint))
         return False
-    st.session_state[_SAID] = (place, True, say(done, **facts))
+    st.session_state[_SAID] = (place, True, say(done, **facts | (found if isinstance(found, dict) else {})))
     return True
+
+
+def forget_feedback() -> None:
+    """Before the next try."""
+    st.session_state.pop(_SAID, None)
 
 
 def show_feedback(place: str) -> None:
@@ -40,7 +46,7 @@ def show_feedback(place: str) -> None:
     if where != place:
         return
     if good:
-        st.session_state.pop(_SAID)
+        forget_feedback()
         show_success(sentence)
     else:
         show_error(say("owner.not_done"), sentence)
@@ -68,7 +74,7 @@ def approval(table: dp.Table, query: dp.Query, key: str) -> None:
     request = st.session_state.setdefault("wish-next", {}).setdefault((key, query.digest()), f"w-{new_request()}")
     given = (table.name, query, field, request)
     with st.container(key=f"waits-{key}"):
-        st.html(f'<p class="warn">{escape(say("wish.waits", limit=percent(most or Fraction(0))))}</p>')
+        paragraph(say("wish.waits", limit=percent(most or Fraction(0))), "warn")
         st.text_input(say("wish.reason"), key=field, max_chars=LONGEST)
         st.button(say("wish.approve_do"), key=f"wish-{key}-{request}", on_click=_ask, args=given)
         show_feedback(f"wish-{table.name}")
@@ -110,7 +116,7 @@ def show_requests(table: dp.Table) -> None:
         _became(wishes)
         return
     with st.container(key="card-wish"):
-        st.html(f"<h2>{escape(say('wish.title'))}</h2>")
+        section_head(say("wish.title"))
         ends = [held.grant.until for held in own if held.grant.until]
         lead = say("wish.have", share=percent(mine.share), left=percent_left(1 - mine.used)) if mine.share else ""
         until = say("wish.until", day=min(ends)) if ends and mine.share else ""

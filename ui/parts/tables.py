@@ -16,7 +16,8 @@ import dpengine as dp
 from dpengine.mechanisms.marginals.wanted import MOST_COLUMNS, has_cells
 from dpengine.messages import say
 from dpengine.planning.opening import Opening
-from ui.shell import frame, nav
+from ui.shell import nav
+from ui.shell.frame import paragraph
 from ui.shell.state import visitor
 from ui.words import prices
 from ui.words.markup import first_names, unmarked
@@ -61,7 +62,7 @@ def remind_missing(table: dp.Table) -> None:
     if not (left := _due(table)):
         return
     with st.container(key="missing", horizontal=True, vertical_alignment="center"):
-        frame.paragraph(say("missing.told", many=len(left), columns=first_names(left, MOST_NAMED)))
+        paragraph(say("missing.told", many=len(left), columns=first_names(left, MOST_NAMED)))
         st.page_link(nav.page("data"), label=say("missing.link", many=len(left)), query_params=missing_place(table))
         st.button(say("missing.no"), key="missing-no", type="tertiary", on_click=leave_missing, args=(table.name,))
 

@@ -18,6 +18,7 @@ from ui.parts import fields, history, requests
 from ui.parts.requests import share_of
 from ui.people import names
 from ui.shell import frame, person
+from ui.shell.frame import paragraph, section_head
 from ui.shell.language import day_format
 from ui.shell.state import face, may
 
@@ -99,10 +100,10 @@ def _questions(patterns: tuple[str, ...]) -> str:
 def _give(table: dp.Table, called: dict[str, str]) -> None:
     others = [person_id for person_id in called if person_id != person.person()]
     if not others:
-        st.html(f'<p class="muted">{escape(say("grants.nobody"))}</p>')
+        paragraph(say("grants.nobody"))
         return
     at = table.name
-    st.html(f"<h3>{escape(say('grants.give'))}</h3>")
+    section_head(say("grants.give"), level="h3")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         # No default, so that nobody gets a grant by mistake.
         label, none, key = say("grants.who"), say("grants.choose"), f"give-who-{at}"
@@ -117,7 +118,7 @@ def _give(table: dp.Table, called: dict[str, str]) -> None:
 
 def _limit(table: dp.Table) -> None:
     at, now = table.name, face().limit(table.name)
-    st.html(f'<h3>{escape(say("grants.limit"))}</h3><p class="muted">{escape(say("grants.limit_lead"))}</p>')
+    section_head(say("grants.limit"), say("grants.limit_lead"), level="h3")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         shown = "" if now is None else percent(now)
         st.text_input(say("grants.limit_share"), value=shown, key=f"limit-{at}-{shown}", width=200, placeholder="5 %")

@@ -10,6 +10,7 @@ import streamlit as st
 from dpengine.messages import say
 from dpengine.storage.people_names import KnownPerson
 from ui.shell import frame, nav, person
+from ui.shell.frame import paragraph
 from ui.shell.state import face, may
 from ui.words.markup import unmarked
 
@@ -39,7 +40,7 @@ def opened(page: str, verb: str, not_you: str) -> bool:
     frame.hide_meter()
     st.html(f"<h1>{escape(say(f'{page}.title'))}</h1>")
     shut = "people.page.none" if not person.served() else "" if may(verb) else not_you
-    st.html(f'<p class="lead">{escape(say(shut or f"{page}.lead"))}</p>')
+    paragraph(say(shut or f"{page}.lead"), "lead")
     return not shut
 
 

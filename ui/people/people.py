@@ -5,6 +5,7 @@ Every action runs with the signed-in person's rights; the engine refuses the oth
 
 from __future__ import annotations
 
+from fractions import Fraction
 from html import escape
 from typing import Any
 from zlib import crc32
@@ -12,13 +13,19 @@ from zlib import crc32
 import streamlit as st
 
 import dpengine as dp
+from dpengine.asking.exports import AuditRow
+from dpengine.core.printed import percent_left
 from dpengine.ledger.people_rules import ADMINISTRATOR, AUDITOR, BARRED, OWNER, Role
 from dpengine.messages import say
 from dpengine.storage.people_names import KnownPerson
-from ui.parts import history, requests
+from ui.ledger import ledger_view
+from ui.parts import exports, history, requests
 from ui.people import grants, names
 from ui.people.names import opened
+from ui.shell import frame
+from ui.shell.frame import paragraph, section_head
 from ui.shell.state import face
+from ui.words.markup import html_table
 
 # --- people who keep apart, for an administrator. An owner has no such form: a refusal would reveal that somebody else
 # has the same content.
@@ -28,7 +35,7 @@ def show_apart(called: dict[str, str]) -> None:
     tables = [name for name, _ in face().names()]
     if not tables:
         return
-    st.html(f'<h2>{escape(say("apart.title"))}</h2><p class="muted">{escape(say("apart.lead"))}</p>')
+    section_head(say("apart.title"), say("apart.lead"))
     requests.show_feedback("apart")
     for table, people in face().agreements().items():
         members = ", ".join(called.get(member, member[:10]) for member in people)
@@ -56,7 +63,7 @@ MOST = 50  # matches listed
 
 def show_groups(called: dict[str, str]) -> None:
     groups = face().groups()
-    st.html(f'<h2>{escape(say("groups.title"))}</h2><p class="muted">{escape(say("groups.lead"))}</p>')
+    section_head(say("groups.title"), say("groups.lead"))
     requests.show_feedback("groups")
     for name, people in sorted(groups.items()):
         _group(name, people, called)
@@ -87,17 +94,14 @@ def matches(called: dict[str, str]) -> None:
     all_matches = face().matches()
     if not all_matches:
         return
-    st.html(f'<h2>{escape(say("matches.title"))}</h2><p class="muted">{escape(say("matches.lead"))}</p>')
+    section_head(say("matches.title"), say("matches.lead"))
     rows = []
     for match in reversed(all_matches[-MOST:]):
         who = called.get(match.person, match.person[:10])
         what = say(f"matches.{'refused' if match.refused else 'joined'}")
-        cells = (history.when(match.at), match.name, who, ", ".join(match.others), what)
-        rows.append(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
-    names = ("at", "table", "who", "others", "what")
-    heads = "".join(f"<th>{escape(say(f'matches.head.{name}'))}</th>" for name in names)
-    body = f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    st.html(f'<div class="wide"><table class="acts">{body}</table></div>')
+        rows.append((history.when(match.at), match.name, who, ", ".join(match.others), what))
+    heads = [say(f"matches.head.{name}") for name in ("at", "table", "who", "others", "what")]
+    st.html(html_table(heads, rows, words=5, kind="acts", scroll="wide"))
 
 
 def _add_group() -> None:
@@ -138,14 +142,6 @@ def show() -> None:
         requests.show_feedback(f"grants-{table}")
     for wish in waiting:  # nobody decides on their own request, so owners' requests come here
         grants.wished(None, wish, names.labels_of(everybody))
-    _list(everybody, roles)
-    show_groups(names.labels_of(everybody))
-    _hand_over(everybody)
-    show_apart(names.labels_of(everybody))
-    matches(names.labels_of(everybody))
-
-
-def _list(everybody: list[KnownPerson], roles: dict[str, list[Role]]) -> None:
     listed = everybody
     if len(everybody) > PER_PAGE:
         wanted = st.text_input(say("people.page.find"), key="people-find", width=360).strip().lower()
@@ -155,7 +151,11 @@ def _list(everybody: list[KnownPerson], roles: dict[str, list[Role]]) -> None:
     for known in listed[(page - 1) * PER_PAGE : page * PER_PAGE]:
         _person(known, roles.get(known.id, []))
     if not listed:
-        st.html(f'<p class="muted">{escape(say("people.page.nobody"))}</p>')
+        paragraph(say("people.page.nobody"))
+    show_groups(names.labels_of(everybody))
+    _hand_over(everybody)
+    show_apart(names.labels_of(everybody))
+    matches(names.labels_of(everybody))
 
 
 def _person(who: KnownPerson, roles: list[Role]) -> None:
@@ -190,7 +190,7 @@ def _hand_over(everybody: list[KnownPerson]) -> None:
     if not tables:
         return
     called = names.labels_of(everybody)
-    st.html(f'<h2>{escape(say("people.hand.title"))}</h2><p class="muted">{escape(say("people.hand.lead"))}</p>')
+    section_head(say("people.hand.title"), say("people.hand.lead"))
     with st.container(key="people-hand", horizontal=True, vertical_alignment="bottom"):
         none = say("grants.choose")
         st.selectbox(say("people.hand.table"), tables, None, key="hand-table", width=260, placeholder=none)
@@ -213,3 +213,57 @@ def _hand() -> None:
     table, to = (str(st.session_state.get(f"hand-{name}") or "") for name in ("table", "to"))
     facts = {"table": table, "person": names.known_person(to).shown}
     requests.act("hand", "people.hand.done", lambda: face().hand_over(table, to), **facts)
+
+
+# --- accounts, for an auditor: every account and every action, by person, to check and to download
+
+MOST_ACTS = 100
+
+
+def show_accounts() -> None:
+    if not opened("accounts", "accounts", "accounts.not_you"):
+        return
+    called = names.labels_of(face().people())
+    tiles = []
+    for account in face().accounts():
+        person_name = called.get(account.budget.id.rpartition(":")[2], "")
+        title = ", ".join(account.tables) + (f" · {person_name}" if person_name else "")
+        left = say("tables.left", left=percent_left(1 - account.meter.used))
+        facts = say("accounts.facts", charges=account.meter.charges, epsilon=account.meter.epsilon)
+        head = f'<h3>{escape(title)}</h3><p class="muted">{escape(facts)}</p>'
+        bar = f'{frame.small_bar(min(account.meter.used, Fraction(1)))}<p class="left">{left}</p>'
+        tiles.append(f'<article class="tile">{head}{bar}</article>')
+    html = "".join(tiles) or f'<p class="muted">{escape(say("accounts.none"))}</p>'
+    st.html(f'<section class="tables"><h2>{escape(say("accounts.all"))}</h2><div class="tiles">{html}</div></section>')
+    _acts(called)
+    ledger_view.check()
+    whole = face()
+    exports.offer(say("accounts.export"), lambda: "".join(whole.export()), "ledger.jsonl", "accounts-export")
+
+
+def _acts(called: dict[str, str]) -> None:
+    section_head(say("accounts.acts"))
+    everybody = {"": say("accounts.everybody")} | called
+    who = st.selectbox(say("accounts.by"), list(everybody), 0, everybody.__getitem__, "accounts-by", width=320)
+    before = st.session_state.get("accounts-before")
+    deeds = face().acts_of(who or None, MOST_ACTS, before)
+    heads = [say(f"accounts.head.{name}") for name in ("row", "at", "who", "what")]
+    st.html(html_table(heads, [_deed(deed, called) for deed in deeds], words=4, kind="acts", scroll="wide"))
+    with st.container(horizontal=True):
+        if before is not None:
+            st.button(say("accounts.newest"), key="accounts-newest", on_click=_from, args=(None,))
+        if len(deeds) == MOST_ACTS:
+            st.button(say("accounts.older"), key="accounts-older", on_click=_from, args=(deeds[-1].seq,))
+
+
+def _deed(deed: AuditRow, called: dict[str, str]) -> tuple[str, ...]:
+    who = called.get(deed.actor, deed.actor[:12])
+    words = deed.words
+    for known, name in called.items():  # the ledger names people by the start of their ids
+        words = words.replace(known[:12], name)
+    shown = f"{deed.table}: {words}" if deed.table and deed.table not in words else words
+    return str(deed.seq), history.when(deed.at), who, shown
+
+
+def _from(seq: int | None) -> None:
+    st.session_state["accounts-before"] = seq

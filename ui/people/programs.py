@@ -15,6 +15,7 @@ from dpengine.messages.numbers import day
 from dpengine.storage.tokens import LONGEST_NAME, MOST_DAYS, USUAL_DAYS, Token
 from ui.parts import history, requests
 from ui.people.names import opened
+from ui.shell.frame import paragraph, section_head
 from ui.shell.language import day_format
 from ui.shell.state import face, may
 
@@ -27,7 +28,7 @@ def show() -> None:
     requests.show_feedback("programs")
     if shown := st.session_state.pop(_SHOWN, None):
         with st.container(key="card-token"):
-            st.html(f'<p class="warn">{escape(say("programs.once"))}</p>')
+            paragraph(say("programs.once"), "warn")
             st.code(shown, language=None, wrap_lines=True)
     _make()
     _list([token for token in face().tokens() if not token.revoked])
@@ -48,9 +49,9 @@ def _make() -> None:
 
 
 def _list(tokens: list[Token]) -> None:
-    st.html(f"<h2>{escape(say('programs.all'))}</h2>")
+    section_head(say("programs.all"))
     if not tokens:
-        st.html(f'<p class="muted">{escape(say("programs.none"))}</p>')
+        paragraph(say("programs.none"))
     for token in tokens:
         tables = ", ".join(token.tables) or say("programs.every_table")
         tables = say("programs.for_metrics") if token.metrics else tables

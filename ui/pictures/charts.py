@@ -6,12 +6,15 @@ They get released or simulated numbers and public labels only. Each has a text a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from html import escape
 from math import ceil, floor, log10
+from textwrap import wrap
 from typing import Any
 
 import streamlit as st
@@ -19,19 +22,57 @@ import streamlit as st
 from dpengine.core.printed import percent, power_of_ten
 from dpengine.messages import say
 from dpengine.messages.numbers import day, local
-from ui.pictures import camera, many
+from ui.pictures import many
 from ui.pictures.sketch import Sketch
+from ui.shell.frame import paragraph
 from ui.shell.style import palette
 from ui.words.figures import rounded
 
 _CONFIG = {"displayModeBar": False, "staticPlot": False, "scrollZoom": False}
 
+# Pictures with Plotly's own button for a PNG, made in the browser. The picture names its source.
+
+_WIDTH, _LINES, _LINE = 56, 3, 16  # of the source text: characters per line, lines, pixels per line
+_AXIS, _BUTTON = 72, 24  # pixels for an axis with its title, and for the button
+_taken: ContextVar[tuple[str, str] | None] = ContextVar("taken", default=None)
+
+
+@contextmanager
+def takes(file: str, source: str) -> Iterator[None]:
+    """Pictures drawn inside get the button and a caption with their `source`."""
+    before = _taken.set((file, source))
+    try:
+        yield
+    finally:
+        _taken.reset(before)
+
+
+def _captioned(figure: Sketch) -> dict[str, Any]:
+    """Make room for the caption and configure the button; nothing outside `takes`."""
+    taken = _taken.get()
+    if taken is None:
+        return {}
+    file, source = taken
+    lines = wrap(source, _WIDTH)[:_LINES]
+    below = _AXIS + _LINE * len(lines)
+    height = figure.layout["height"] + below + _BUTTON - 16
+    text, font = "<br>".join(escape(line, quote=False) for line in lines), {"size": 12, "color": palette().muted}
+    place = {"x": 0, "y": (_LINE * len(lines) + 6) / height, "xanchor": "left", "yanchor": "top", "pad": {"l": 4}}
+    margin, title = {"t": _BUTTON, "b": below}, place | {"text": text, "font": font}
+    figure.update_layout(height=height, margin=margin, paper_bgcolor=palette().card, title=title)
+    return {
+        "displayModeBar": True,
+        "displaylogo": False,
+        "modeBarButtons": [["toImage"]],
+        "toImageButtonOptions": {"format": "png", "filename": file, "scale": 2},
+    }
+
 
 def show(figure: Sketch, alt: str, key: str, words: str = "") -> None:
-    config = _CONFIG | camera.settings(figure)
+    config = _CONFIG | _captioned(figure)
     st.plotly_chart(figure.figure(), config=config, theme=None, alt=alt, key=key)
     if words:
-        st.html(f'<p class="muted">{escape(words)}</p>')
+        paragraph(words)
 
 
 def text(words: str) -> str:
@@ -377,7 +418,9 @@ def band(
         thin = {"color": colours.take, "width": 2, "shape": shape, "dash": "dot"}
         figure.add_scatter(x=xs, y=other, mode="lines", line=thin, text=day_labels, hovertemplate=hover)
     if days:
-        ticks = _some_days(str(xs[0]), str(xs[-1]))
+        low, high = date.fromisoformat(str(xs[0])).toordinal(), date.fromisoformat(str(xs[-1])).toordinal()
+        places = {low + (high - low) * (2 * place + 1) // (2 * DAY_LABELS) for place in range(DAY_LABELS)}
+        ticks = [date.fromordinal(place).isoformat() for place in sorted(places)]
         figure.update_xaxes(type="date", tickvals=ticks, ticktext=[day(tick) for tick in ticks], tickangle=0)
     else:
         span = (float(xs[0]), float(xs[-1])) if len(xs) else (0.0, 1.0)
@@ -392,9 +435,3 @@ def band(
 def _see_through(colour: str, strength: float) -> str:
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({red},{green},{blue},{strength})"
-
-
-def _some_days(first: str, last: str) -> list[str]:
-    low, high = date.fromisoformat(first).toordinal(), date.fromisoformat(last).toordinal()
-    places = {low + (high - low) * (2 * place + 1) // (2 * DAY_LABELS) for place in range(DAY_LABELS)}
-    return [date.fromordinal(place).isoformat() for place in sorted(places)]

@@ -10,22 +10,20 @@ import dpengine as dp
 from dpengine.mechanisms import asked_on
 from dpengine.messages import say
 from ui.shell import frame, nav
+from ui.shell.frame import page_head
 
 
 def show(table: dp.Table) -> None:
-    st.html(f'<h1>{escape(say("more.title"))}</h1><p class="lead">{escape(say("more.lead"))}</p>')
+    page_head(say("more.title"), say("more.lead"))
     frame.pick_table(table, "more")
     ways = {name: nav.address(name, table.name) for name in ("publish", "synthetic", "train")}
     if table.schema.of_kind(dp.Number):
-        ways["curves"] = nav.address("ask", table.name, q=_curve())
+        ways["curves"] = nav.address(
+            "ask", table.name, q=next(key for key in asked_on("ask") if dp.catalogue[key].card.answer == "density")
+        )
     cards = "".join(
         f'<a class="tile" href="{link}" target="_self"><b>{escape(say(f"more.{name}"))}</b>'
         f"<span>{escape(say(f'more.{name}.line'))}</span></a>"
         for name, link in ways.items()
     )
     st.html(f'<div class="tiles">{cards}</div>')
-
-
-def _curve() -> str:
-    """The question on Ask that answers with a smooth curve."""
-    return next(key for key in asked_on("ask") if dp.catalogue[key].card.answer == "density")

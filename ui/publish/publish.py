@@ -35,10 +35,12 @@ from ui.ask import spend
 from ui.parts import exports, fields, history, job
 from ui.pictures import charts, many
 from ui.shell import frame, nav
+from ui.shell.frame import hint, page_head, paragraph, section_head
 from ui.shell.state import workspace
+from ui.shell.style import sheet
 from ui.words import prices
 from ui.words.figures import rounded, rounded_range
-from ui.words.markup import html_table
+from ui.words.markup import html_table, p, paragraphs
 from ui.words.wording import range_words
 
 # --- a published table's expected value, from public facts: one row, all rows, the lower bound, and made-up rows
@@ -51,9 +53,11 @@ _TENTHS = 1000  # of a percent
 def show_preview(table: dp.Table, chosen: Chosen) -> None:
     query = chosen.query
     each = "".join(_column(query, name) for name in query.columns)
-    html = "".join(f"<p class='muted'>{escape(line)}</p>" for line in _together(chosen))
+    html = paragraphs(_together(chosen))
     st.html(f"<ul class='facts'>{each}</ul>{html}{_STYLE}")
-    before, after = _rehearsed(_public(query), table, query)
+    before, after = _rehearsed(
+        canonical([query.describe(), query.facts.schema.as_json(), query.facts.about]), table, query
+    )
     st.html(
         f"<h2>{escape(say('publish_page.example'))}</h2><p class='muted'>{escape(say('publish_page.example_lead'))}</p>"
         + _rows_html(query, before, after)
@@ -66,10 +70,6 @@ def show_preview(table: dp.Table, chosen: Chosen) -> None:
 def _rehearsed(facts: str, _table: dp.Table, _query: OfRows) -> tuple[list[list[Any]], list[list[Any]]]:
     """Cached for all visitors, so that the example stays the same; the key holds public facts only."""
     return _table.rehearse_rows(_query)
-
-
-def _public(query: OfRows) -> str:
-    return canonical([query.describe(), query.facts.schema.as_json(), query.facts.about])
 
 
 def link(table: str, query: OfRows, **changed: Any) -> dict[str, str]:
@@ -225,7 +225,7 @@ def _figures_html(query: OfRows) -> str:
             lines.append(say("publish_page.chances", column=name, size=row.size, **chances))
         lines.append(_floors(query, name))
     lines += [say("receipt.theorem", theorem=query.theorem), *query.card.caveat_texts]
-    return "".join(f'<p class="muted">{escape(line)}</p>' for line in lines)
+    return paragraphs(lines)
 
 
 def _floors(query: OfRows, name: str) -> str:
@@ -243,12 +243,7 @@ def _exact(share: Fraction) -> str:
     return to_figures(float(share), 5)
 
 
-_STYLE = """<style>
-[data-testid="stHtml"] ul.facts { list-style: none; padding: 0; margin: 0 0 0.5rem 0; }
-[data-testid="stHtml"] ul.facts li { margin: 0 0 0.7rem 0; padding: 0; overflow-wrap: anywhere; }
-table.plain.example th, table.plain.example td { padding-top: 0.25rem; padding-bottom: 0.25rem; }
-table.plain.example td { white-space: nowrap; }
-</style>"""
+_STYLE = sheet("publish/publish")
 
 
 # --- a published table: download it, and ask it anything, free
@@ -266,7 +261,7 @@ def show_result(table: dp.Table, answer: dp.Answer) -> None:
     published = table.published(answer)
     answers.show_heading(table, answer, range_words(answer))
     if not published.whole:
-        st.html(f'<p class="warn" role="status">{escape(str(dp.AllowanceError("publish.changed")))}</p>')
+        hint(str(dp.AllowanceError("publish.changed")))
     else:
         with st.container(key="card-publish-file"):
             _take(answer, published)
@@ -288,23 +283,23 @@ def _take(answer: dp.Answer, published: Published) -> None:
     if any(isinstance(query.row(name), Blur) for name in query.columns):
         cut = st.toggle(say("publish_page.cut"), key="publish-cut", help=say("publish_page.cut_help"))
         if cut:
-            st.html(f'<p class="warn">{escape(say("publish_page.cut_biases"))}</p>')
+            paragraph(say("publish_page.cut_biases"), "warn")
     name = f"published-{short}{'-cut' if cut else ''}"
     with st.container(horizontal=True):
         # Built when the button is clicked: a large table is not written on every run of the page.
         label, key = say("publish_page.csv"), f"publish-csv-{cut}"
         exports.offer(label, lambda: exports.table_csv(published.table(cut)), f"{name}.csv", key, type="primary")
         label, key = say("publish_page.parquet"), f"publish-parquet-{cut}"
-        exports.offer(label, lambda: _parquet(published, cut), f"{name}.parquet", key)
+        exports.offer(
+            label,
+            lambda: exports.table_parquet(published.table(cut)) if cut else published.path.read_bytes(),
+            f"{name}.parquet",
+            key,
+        )
     st.html(
         f'<p class="muted">{escape(say("publish_page.may"))}</p>'
         f'<p class="receipt">{escape(say("publish_page.sha"))} <code>{escape(answer.value["sha256"])}</code></p>'
     )
-
-
-def _parquet(published: Published, cut: bool) -> bytes:
-    """As published, byte for byte, unless it is cut off."""
-    return exports.table_parquet(published.table(cut)) if cut else published.path.read_bytes()
 
 
 def begins(lead: str, names: list[str], rows: list[list[str]]) -> str:
@@ -339,7 +334,7 @@ def _result(sha: str, name: str, what: str, extra: str, _published: Published) -
 
 
 def _ask(table: dp.Table, answer: dp.Answer, published: Published) -> None:
-    st.html(f"<h2>{escape(say('publish_page.free'))}</h2><p class='muted'>{escape(say('publish_page.free_why'))}</p>")
+    section_head(say("publish_page.free"), say("publish_page.free_why"))
     columns, sha = list(published.query.columns), answer.value["sha256"]
     offered = [*columns, TOGETHER] if published.crossed else columns
     name = picked("of", offered, _named, say("publish_page.of"))
@@ -362,7 +357,7 @@ def _ask(table: dp.Table, answer: dp.Answer, published: Published) -> None:
             share = _number("share", 1, 99, 50, say("publish_page.share"))
             _percentile(table, _result(sha, name, what, f"{share}/100", published), published, name, share)
     except dp.AllowanceError as refusal:
-        st.html(f'<p class="warn" role="status">{escape(str(refusal))}</p>')
+        hint(str(refusal))
         _coarser(table, published, name)
 
 
@@ -392,7 +387,7 @@ def _number(parameter: str, least: int, most: int, usual: int, label: str) -> in
 def _line(sentence: str, wide: str, note: str = "") -> None:
     st.html(
         f'<p class="together">{escape(sentence)}</p><p class="lead">{escape(wide)}</p>'
-        + (f'<p class="muted">{escape(note)}</p>' if note else "")
+        + (p(note, "muted") if note else "")
     )
 
 
@@ -439,8 +434,7 @@ def _counts(each: dict[str, Estimate], published: Published, name: str) -> None:
     if all(fills(estimate.low, estimate.high, 0, rows) for estimate in each.values()):
         _line(say("answer.nothing"), say("publish_page.counts_nothing"))
         return
-    alt = say("publish_page.counts", values=len(each), chance=chance(query.beta))
-    st.html(f'<p class="lead">{escape(alt)}</p>')
+    paragraph(say("publish_page.counts", values=len(each), chance=chance(query.beta)), "lead")
     _drawn(each, rows, name)
 
 
@@ -449,8 +443,7 @@ def _bars(table: dp.Table, each: list[Estimate], published: Published, name: str
         _line(say("answer.nothing"), say("publish_page.bars_nothing"))
         _coarser(table, published, name)
         return
-    alt = say("publish_page.counts", values=len(each), chance=chance(published.query.beta))
-    st.html(f'<p class="lead">{escape(alt)}</p>')
+    paragraph(say("publish_page.counts", values=len(each), chance=chance(published.query.beta)), "lead")
     labels = _labels(published, name, _starts(published, name, bins))
     _drawn(dict(zip(labels, each, strict=True)), published.rows, name)
 
@@ -505,11 +498,11 @@ def _coarser(table: dp.Table, published: Published, name: str) -> None:
     for steps in COARSER:
         coarse = Blur(steps, row.epsilon, row.delta)
         if steps < row.steps and 4 * reach_of(coarse, None, steps // 2, rows, published.query.beta) <= rows:
-            st.html(f'<p class="muted">{escape(say("publish_page.coarser", steps=steps))}</p>')
+            paragraph(say("publish_page.coarser", steps=steps))
             where = link(table.name, published.query, grid=steps)
             st.page_link(nav.page("publish"), label=say("publish_page.coarser_link", steps=steps), query_params=where)
             return
-    st.html(f'<p class="muted">{escape(say("publish_page.spend_more"))}</p>')
+    paragraph(say("publish_page.spend_more"))
 
 
 PLACE = "publish"
@@ -522,7 +515,7 @@ def show(table: dp.Table) -> None:
     if request and job.became(table, request, OfRows, "publish.unknown", _wait, show_result):
         _earlier(table, request)
         return
-    st.html(f"<h1>{escape(say('publish_page.title'))}</h1><p class='lead'>{escape(say('publish_page.lead'))}</p>")
+    page_head(say("publish_page.title"), say("publish_page.lead"))
     job.show_form(table, PLACE, _never(table) or "", _form)
     _earlier(table)
     st.page_link(nav.page("thesis"), label=say("publish_page.thesis"))
@@ -575,12 +568,12 @@ def _form(table: dp.Table) -> None:
         try:
             chosen = build_question(table, given)
         except dp.AllowanceError as error:
-            job.hint(say("publish_page.choose") if not columns else str(error))
+            hint(say("publish_page.choose") if not columns else str(error))
         if chosen is not None:
             _buy(table, chosen.query, given)
         job.show_refusal()
     with right, st.container(key="card-publish-preview"):
-        st.html(f"<h2>{escape(say('publish_page.worth'))}</h2>")
+        section_head(say("publish_page.worth"))
         if chosen is not None:
             show_preview(table, chosen)
 
@@ -607,7 +600,7 @@ def _more(given: dict[str, Any]) -> dict[str, str]:
         label, note = say("param.grid.label"), say("param.grid.help")
         grid = fields.number_field(label, given["grid"], _widget("grid"), help=note, width=220)
         delta = fields.number_field(say("publish_page.delta"), given["delta"], _widget("delta"), width=220)
-        st.html(f'<p class="muted">{escape(say("publish_page.delta_means"))}</p>')
+        paragraph(say("publish_page.delta_means"))
     return {"grid": grid, "delta": delta}
 
 
@@ -619,7 +612,7 @@ def _buy(table: dp.Table, query: OfRows, given: dict[str, Any]) -> None:
     spend.exactly(table, query, PLACE)
     if query.delta * query.facts.about >= 1:
         rows = int(query.delta * query.facts.about)
-        st.html(f'<p class="warn">{escape(say("publish_page.teaching", rows=rows))}</p>')
+        paragraph(say("publish_page.teaching", rows=rows), "warn")
     label = say("publish_page.button", share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "publish-go", disabled=not price.admissible, place="published")
     if price.admissible:

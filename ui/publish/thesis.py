@@ -15,6 +15,7 @@ from dpengine.messages import say
 from dpengine.messages.numbers import local, to_figures
 from ui.pictures import charts
 from ui.shell import frame, nav
+from ui.shell.style import sheet
 from ui.words.markup import html_table
 
 # Figures 1 to 3 of the thesis: a private curve of two hundred made-up people, drawn anew, and its noise level.
@@ -149,8 +150,4 @@ def _figure(value: float | str, digits: int) -> str:
     return local(f"{value:,.{digits if abs(value) < 1 else 0}f}".replace("-", "−"))
 
 
-_STYLE = """<style>
-table.plain.thesis td { line-height: 1.35; }
-table.plain.thesis b.random { color: var(--take); }
-table.plain.thesis span.muted { font-size: 0.88rem; white-space: nowrap; }
-</style>"""
+_STYLE = sheet("publish/thesis")

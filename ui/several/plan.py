@@ -14,7 +14,6 @@ import dpengine as dp
 from dpengine.accountant.loss import loss_as_json
 from dpengine.asking.column_fit import unchecked_words
 from dpengine.asking.plan import PlanLine, Planner, PlanRun, Priced, Relief, round_up_amount
-from dpengine.asking.release import new_request
 from dpengine.core.printed import percent, percent_left, power_of_ten, three_figures
 from dpengine.core.strict_json import canonical
 from dpengine.messages import say
@@ -23,26 +22,21 @@ from ui.ask import fit_warnings, preview, spend, suggestions
 from ui.ask.suggestions import KEEPS, Plan
 from ui.parts import answer_notes, fields, history, job, owner
 from ui.shell import frame, nav
+from ui.shell.frame import hint, paragraph
 from ui.shell.language import address
 from ui.words import gloss, prices
+from ui.words.markup import p
 
 # --- run a plan: a click hands it to a background thread, and the page finds it by the id in the URL
 
-_NEXT = "_next_run"
 _ASKED = "plan-asked"  # by run: the questions submitted; some may not have been asked
-
-
-def _run_whole(table: dp.Table, plan: Plan, priced: Priced, share: str) -> None:
-    content = (plan.text(), plan.keep)
-    run_button(say("plan.run", share=share), table, priced.queries, "plan-run", content, plan.share)
 
 
 def run_button(
     label: str, table: dp.Table, queries: list[dp.Query], key: str, content: object, keep: Fraction = Fraction(0)
 ) -> None:
     """The run's id is chosen before the click and belongs to the `content`: many clicks are one charge."""
-    waiting = st.session_state.setdefault(_NEXT, {})
-    run = waiting.setdefault((table.name, content), new_request())
+    run = job.next_request(table.name, content)
     with st.container(key=key, width="content"):
         given = (table, queries, run, keep, job.seen())
         st.button(label, key=f"{key}-{run}", type="primary", on_click=_submit, args=given)
@@ -64,22 +58,13 @@ def show_run(table: dp.Table, run: str) -> bool:
     if not found.over:
         progress(table, run)
         return True
-    if renew(run) and found.rows:
+    if job.renew(run) and found.rows:
         suggestions.clear_plan(table)  # it has run: nobody should pay twice by accident
     if not found.rows:
         job.refused(str(found.error) if found.error else say("plan.unknown"))
         return False
     _results(table, found)
     return True
-
-
-def renew(run: str) -> bool:
-    """Once a run has ended, the next click is a new, paid one; False if this was done before."""
-    waiting = st.session_state.get(_NEXT, {})
-    over = [key for key, used in waiting.items() if used == run]
-    for key in over:
-        del waiting[key]
-    return bool(over)
 
 
 @st.fragment(run_every=0.3)
@@ -100,12 +85,12 @@ def _results(table: dp.Table, found: PlanRun) -> None:
     total = len(found.rows) + len(refused)
     st.html(f"<h1>{escape(say('plan.done', done=answered, total=total))}</h1>")
     if refused:
-        st.html(f'<p class="lead" role="status">{escape(say("plan.not_asked", count=len(refused)))}</p>')
+        paragraph(say("plan.not_asked", count=len(refused)), "lead", role="status")
     if answered < len(found.rows):
-        st.html(f'<p class="warn" role="status">{escape(say("plan.lost"))}</p>')
+        hint(say("plan.lost"))
     left_out = _unchecked(table, [table.answer_of(entry).query for entry, state in found.rows if state == "done"])
     if left_out:
-        st.html(f'<p class="lead warn" role="status">{escape(left_out)}</p>')
+        paragraph(left_out, "lead warn", role="status")
     with st.container(key="card-plan-results"):
         rows = [*table.checks_of(found.id), *(entry for entry, _ in found.rows)]
         st.html(history.rows_html(table, rows, newest_first=False))
@@ -136,11 +121,14 @@ def show(table: dp.Table) -> None:
         return
     plan = suggestions.current_plan(table)
     if plan.unread:
-        job.hint(say("plan.unreadable"))
+        hint(say("plan.unreadable"))
     if plan.rows:
         _editor(table, plan)
     else:
-        _empty(table)
+        # How to add a question; mentions the suggestions below if there are any.
+        sentences = [say("plan.none", table=table.name, add=say("plan.add"))]
+        sentences += [say("plan.none_below")] if table.suggestions() else []
+        paragraph(" ".join(sentences), "")
     job.show_refusal()
     if "run" not in st.query_params:
         suggestions.remember_plan(table, plan)
@@ -161,13 +149,6 @@ def in_plan(table: dp.Table) -> None:
     if rows:
         label = say("plan.added", count=rows) + " " + say("plan.open")
         st.page_link(nav.page("several"), label=label, query_params={"table": table.name})
-
-
-def _empty(table: dp.Table) -> None:
-    """How to add a question; mentions the suggestions below if there are any."""
-    sentences = [say("plan.none", table=table.name, add=say("plan.add"))]
-    sentences += [say("plan.none_below")] if table.suggestions() else []
-    st.html(f"<p>{escape(' '.join(sentences))}</p>")
 
 
 # The plan as it is being put together
@@ -199,7 +180,7 @@ def _as_one(plan: Plan, planner: Planner) -> None:
         rows = ", ".join(str(place + 1) for place in offer.places)
         words = {"rows": rows, "before": percent(offer.before), "after": percent(offer.after)}
         sentence = offer.wish.query.sentence()
-        st.html(f"<p>{escape(say('plan.as_one', sentence=sentence, **words))}</p>")
+        paragraph(say("plan.as_one", sentence=sentence, **words), "")
         label, note, changed = say("plan.as_one_do"), say("plan.as_one_help"), offer.applied(plan.wishes)
         st.button(label, key="plan-as-one", help=note, on_click=plan.replace_wishes, args=(changed,))
 
@@ -259,11 +240,11 @@ def _total(
         given = [check.parameters() for check in checks]
         names = [name for part in given for name in (*part["columns"], *part.get("ids", []))]
         takes = prices.takes(table, sum((line.share for line in whole.lines[: len(checks)]), Fraction(0)))
-        st.html(f'<p class="muted">{escape(say("fit.before", columns=names, share=takes))}</p>')
+        paragraph(say("fit.before", columns=names, share=takes))
     if left_out := _unchecked(table, list(priced.queries), checks):
-        st.html(f'<p class="warn" role="status">{escape(left_out)}</p>')
+        hint(left_out)
     if not whole.fits and priced.fits:
-        st.html(f'<p class="warn" role="status">{escape(say("fit.both"))}</p>')
+        hint(say("fit.both"))
     elif priced.fits:
         words = say("plan.fits_kept" if plan.keep else "plan.fits", keep=percent(plan.share), **shares)
         st.html(f'<p class="lead">{gloss.text(words)}</p>')
@@ -272,7 +253,15 @@ def _total(
         words = say("plan.over", over=over, **shares) if priced.over else say("plan.over_delta")
         st.html(f'<p class="warn" role="status">{escape(words)}</p>{_reliefs(priced, planner, plan)}')
     if whole.fits and whole.lines:
-        _run_whole(table, plan, priced, prices.takes(table, whole.share))
+        content = (plan.text(), plan.keep)
+        run_button(
+            say("plan.run", share=prices.takes(table, whole.share)),
+            table,
+            priced.queries,
+            "plan-run",
+            content,
+            plan.share,
+        )
         st.html(f'<p class="muted">{gloss.text(say("plan.run_note"))}</p>')
     with st.container(horizontal=True, vertical_alignment="center"):
         label, note = say("plan.fit_more" if priced.fits else "plan.fit"), say("plan.fit_help")
@@ -301,7 +290,7 @@ def _reliefs(priced: Priced, planner: Planner, plan: Plan) -> str:
     for relief in planner.reliefs(plan.wishes):
         ways += _relief(priced.lines[relief.place], relief)
     if not ways:
-        return f'<p class="muted">{escape(say("plan.relief.none"))}</p>'
+        return p(say("plan.relief.none"), "muted")
     items = "".join(f"<li>{escape(way)}</li>" for way in ways)
     return f"<p>{escape(say('plan.relief'))}</p><ul>{items}</ul>"
 

@@ -15,7 +15,6 @@ from dpengine.accountant.history import Past
 from dpengine.accountant.loss import Gaussian
 from dpengine.asking.answers import round_up_two
 from dpengine.asking.column_fit import unchecked_words
-from dpengine.asking.release import new_request
 from dpengine.asking.sessions import BEST, Session, Taken, most_questions
 from dpengine.core.printed import chance, percent, points
 from dpengine.core.strict_json import canonical
@@ -34,11 +33,13 @@ from ui.ask import fit_warnings
 from ui.ask.spend import least_share_html
 from ui.parts import answer_notes, conditions, exports, fields, job, owner
 from ui.shell import frame, nav
+from ui.shell.frame import hint, paragraph
 from ui.shell.language import address
 from ui.shell.state import workspace
+from ui.shell.style import sheet
 from ui.words import gloss, prices
 from ui.words.figures import anything, printed, printed_range, rounded_range
-from ui.words.markup import html_table
+from ui.words.markup import html_table, p, paragraphs
 from ui.words.wording import headline, range_words
 
 # --- what a session's answers imply about the population that the people were drawn from, with the bounds used
@@ -102,7 +103,7 @@ def explain(query: AdaptiveSession, past: Past, reserve: Fraction) -> None:
         notes += [say("session.outward.assumed"), say("session.outward.choice")]
         heads = [say(f"session.outward.column.{name}") for name in ("bound", "width")]
         shown = [bound for bound in outward(query, past, reserve) if past == Past.NOTHING or bound.claimed]
-        below = "".join(f'<p class="muted">{escape(note)}</p>' for note in notes if note)
+        below = paragraphs(note for note in notes if note)
         st.html(html_table(heads, map(_row, shown), words=2) + below)
 
 
@@ -170,7 +171,6 @@ def _answer(query: AdaptiveSession, released: Any, interval: Any) -> dp.Answer:
 # --- the Session page during and after a session: the next question, the answers, the questions left
 
 NEWEST = 50  # answers shown
-_NEXT = "_next_step"
 
 
 def show_running(table: dp.Table, session: Session) -> None:
@@ -187,14 +187,14 @@ def show_running(table: dp.Table, session: Session) -> None:
         _waiting(session, step)
         return
     if step:
-        _renew(step)
+        job.renew(step)
         if (error := session.job(step).error) is not None:
             job.refused(str(error))
     job.show_refusal()
     earlier = steps
     if over:
         lead = "session.protected" if withdrawn else "session.stopped_lead" if ended else "session.finished_lead"
-        st.html(f'<p class="lead">{escape(say(lead))}</p>')
+        paragraph(say(lead), "lead")
     elif table.closed:
         owner.closed(table)
     else:
@@ -228,7 +228,7 @@ def _meters(session: Session, state: State, ended: bool, withdrawn: bool) -> Non
 def _waiting(session: Session, step: str) -> None:
     if session.job(step).over:
         st.rerun()
-    st.html(f'<p class="muted" role="status">{escape(say("job.waiting"))}</p>')
+    paragraph(say("job.waiting"), role="status")
 
 
 # The next question
@@ -241,28 +241,23 @@ def _builder(table: dp.Table, session: Session) -> None:
         try:
             query = session.query.asking(ask)
         except dp.AllowanceError as complaint:
-            job.hint(str(complaint))
+            hint(str(complaint))
         if query is not None:
             promised = query.promise().words()
             words = f"{query.sentence()}. {promised[:1].upper()}{promised[1:]}."
             st.html(f'<p class="muted">{escape(words)}</p>{answer_notes.cut_note(query)}')
-            _known(table, query)
+            # What a bought first look says about it, before a question is spent.
+            known = table.already_known(query)
+            if known is not None:
+                paragraph(known_words(query, known), "", role="status")
+                where = {"table": table.name, "look": known.request}
+                st.page_link(nav.page("board"), label=say("session.known_open"), query_params=where)
             if fit_warnings.instead(table, query, quiet=False):
                 return
-        waiting = st.session_state.setdefault(_NEXT, {})
-        step = waiting.setdefault((session.request, canonical(ask)), new_request())
+        step = job.next_request(session.request, canonical(ask))
         with st.container(key="session-ask", width="content"):
             more: Any = {"type": "primary", "disabled": query is None}
             st.button(say("session.ask"), key=f"session-ask-{step}", on_click=_ask, args=(session, ask, step), **more)
-
-
-def _known(table: dp.Table, query: AdaptiveSession) -> None:
-    """What a bought first look says about it, before a question is spent."""
-    known = table.already_known(query)
-    if known is not None:
-        st.html(f'<p role="status">{escape(known_words(query, known))}</p>')
-        where = {"table": table.name, "look": known.request}
-        st.page_link(nav.page("board"), label=say("session.known_open"), query_params=where)
 
 
 def _sentence(table: dp.Table) -> dict[str, Any]:
@@ -290,13 +285,6 @@ def _ask(session: Session, ask: dict[str, Any], step: str) -> None:
     st.query_params["step"] = step
 
 
-def _renew(step: str) -> None:
-    """Once a step is over, the next click is the next question."""
-    waiting = st.session_state.get(_NEXT, {})
-    for place in [place for place, used in waiting.items() if used == step]:
-        del waiting[place]
-
-
 # What was answered
 
 
@@ -307,7 +295,7 @@ def _answers(table: dp.Table, steps: list[Taken], state: State, over: bool) -> N
     title = say("session.answers_all" if over else "session.answers")
     st.html(f"<h2>{escape(title)}</h2>{html}")
     if state.asked > len(steps):
-        st.html(f'<p class="muted">{escape(say("session.newest", newest=len(steps)))}</p>')
+        paragraph(say("session.newest", newest=len(steps)))
 
 
 def _taken_html(table: dp.Table, taken: Taken) -> str:
@@ -323,7 +311,7 @@ def _taken_html(table: dp.Table, taken: Taken) -> str:
     fits = table.fits()  # of now: what a later check found is said of earlier answers too
     notes = [*fits.row_notes(taken.query), *(fit.note(taken.query) for fit in fits.between(taken.query))]
     if any(notes):
-        body += f'<p class="headline-note">{escape(" ".join(filter(None, notes)))}</p>'
+        body += p(" ".join(filter(None, notes)), "headline-note")
     return f'<div class="taken">{head}{body}{answer_notes.cut_note(taken.query)}</div>'
 
 
@@ -331,14 +319,13 @@ def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps:
     if steps:
         outward = any(step.population is not None for step in steps)
         code = "session.all_at_once" if outward else "session.all_at_once_table"
-        all_at_once = say(code, questions=state.questions, chance=chance(session.query.beta))
-        st.html(f'<p class="muted">{escape(all_at_once)}</p>')
+        paragraph(say(code, questions=state.questions, chance=chance(session.query.beta)))
         name = f"session-{session.entry.charge.hash[:8]}.jsonl"
         exports.offer(say("session.download"), lambda: _lines(session), name, "session-download")
     if not over and not table.closed:
         with st.expander(say("session.end_title")):
             taken = prices.took(table, session.entry)
-            st.html(f'<p class="muted">{escape(say("session.end_lead", left=state.left, share=taken))}</p>')
+            paragraph(say("session.end_lead", left=state.left, share=taken))
             st.button(say("session.end"), key="session-end", on_click=session.end)
     if over:
         with st.container(horizontal=True):
@@ -353,15 +340,7 @@ def _lines(session: Session) -> str:
     return "".join(json.dumps(receipt, ensure_ascii=False) + "\n" for receipt in receipts)
 
 
-_STYLE = """<style>
-.gauge { margin-bottom: 0.4rem; }
-.gauge .words { display: flex; justify-content: space-between; }
-.gauge .aside { color: var(--muted); }
-.gauge .bar { height: 10px; border-radius: 5px; overflow: hidden; background: var(--left-soft); margin-top: 4px; }
-.gauge .bar span { display: block; height: 100%; background: var(--spent); }
-.taken { border-top: 1px solid var(--line); padding: 0.6rem 0 0.2rem 0; }
-.taken .said { font-family: var(--serif); font-size: 1.5rem; }
-</style>"""
+_STYLE = sheet("several/session")
 
 
 BEARS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
@@ -395,12 +374,14 @@ def show(table: dp.Table) -> None:
         part = meter.unused * int(share) / 100
         offers = _offers(table, questions, part)
         how = _calibration(given, offers)
-        _remember(table, {"k": str(questions), "share": share, "how": how})
+        wanted = st.session_state[_STATE] = {"table": table.name} | {"k": str(questions), "share": share, "how": how}
+        if "session" not in st.query_params:
+            address(wanted | {nav.VIEW: "after"})
         found = offers[how]
         if isinstance(found, AdaptiveSession):
             _worth(table, found, part, least_share_html(share, lambda: _opens(table, questions), check))
         else:
-            job.hint(str(found))
+            hint(str(found))
     job.show_refusal()
 
 
@@ -458,17 +439,11 @@ def _usual_number(table: dp.Table) -> int:
     return _NUMBERS[-1]
 
 
-def _remember(table: dp.Table, given: dict[str, str]) -> None:
-    wanted = st.session_state[_STATE] = {"table": table.name} | given
-    if "session" not in st.query_params:
-        address(wanted | {nav.VIEW: "after"})
-
-
 def _size(table: dp.Table, given: dict[str, str]) -> tuple[int, str, Fraction]:
     """The number of questions, the share of what is left, and the part of it that the check takes besides."""
     label, note = say("param.questions.label"), say("param.questions.help")
     questions = int(st.number_input(label, 1, MOST_QUESTIONS, int(given["k"]), key="session-k", width=200, help=note))
-    st.html(f'<p class="muted">{escape(say("session.ends"))}</p>')
+    paragraph(say("session.ends"))
     try:  # the check's share of what is left: a session buys it first
         check = table.check_part(table.session_for(questions, table.meter().unused / 2))
     except dp.AllowanceError:  # half of what is left buys none
@@ -535,7 +510,7 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
     past, reserve = table.released(), table.budget.rule.delta_reserve
     noise = ""
     if not price.useful:
-        noise = f'<p class="warn" role="status">{escape(say("session.noise", questions=query.questions))}</p>'
+        noise = p(say("session.noise", questions=query.questions), "warn", "status")
     frame.show_price(table, price, "_session")
     covered = set(price.check.parameters()["columns"]) if price.check is not None else set[str]()
     rest = [(name, column) for name, column in table.schema.columns.items() if name not in covered]

@@ -16,6 +16,7 @@ from dpengine.messages import say
 from ui.shell import person, scroll
 from ui.shell.state import choose_table, face, table_labels, table_names
 from ui.words import gloss
+from ui.words.markup import html_lines, p
 
 _SLOT, _PICKER = "_meter_slot", "_picker_slot"
 _DOT = "\u00a0· "  # never begins a line
@@ -52,8 +53,21 @@ def show_refusal(sentence: str | None, calmly: bool = False) -> None:
         show_error(say("page.trouble"), sentence)
 
 
-def paragraph(text: str, kind: str = "muted") -> None:
-    st.html(f'<p class="{kind}">{escape(text)}</p>')
+def paragraph(text: str, kind: str = "muted", role: str = "", **options: Any) -> None:
+    st.html(p(text, kind, role), **options)
+
+
+def hint(sentence: str) -> None:
+    """A warning, or what a form still needs; nothing was asked yet."""
+    st.html(f'<p class="warn" role="status">{html_lines(sentence)}</p>')
+
+
+def page_head(title: str, lead: str) -> None:
+    st.html(f"<h1>{escape(title)}</h1>{p(lead, 'lead')}")
+
+
+def section_head(title: str, lead: str = "", level: str = "h2") -> None:
+    st.html(f"<{level}>{escape(title)}</{level}>{p(lead, 'muted') if lead else ''}")
 
 
 def show_success(sentence: str, bring: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Styles beyond Streamlit's theme: light and dark colours, and two stylesheets. They select by stable keys only."""
+"""Styles beyond Streamlit's theme: light and dark colours, and stylesheets, which select by stable keys only."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ class Palette:
     refuse: str
     on_accent: str
 
+    def variables(self) -> str:
+        return "".join(f"--{name.replace('_', '-')}:{value};" for name, value in vars(self).items())
+
 
 LIGHT = Palette(
     *"#FBFAF6 #FFFFFF #1C2733 #55606C #DDD9CE #0B6B63 #CFE6E1 #B4590A #F6D9B8 #39495A #B3261E #FFFFFF".split()
@@ -42,14 +45,17 @@ def palette() -> Palette:
 
 
 def apply() -> None:
-    colours = palette()
-    colour_lines = (f"--{name.replace('_', '-')}:{value};" for name, value in vars(colours).items())
-    variables = '--serif:"Source Serif","Source Serif 4",serif;' + "".join(colour_lines)
-    st.html(f"<style>:root{{{variables}}}{_rules()}</style>")
+    variables = '--serif:"Source Serif","Source Serif 4",serif;' + palette().variables()
+    st.html(f"<style>:root{{{variables}}}{rules('shell/style')}{rules('shell/places')}</style>")
 
 
 @cache
-def _rules() -> str:
-    """In one line: Streamlit looks for the indents of every text, at every click."""
-    files = (Path(__file__).parent / f"{name}.css" for name in ("style", "places"))
-    return " ".join(line.strip() for file in files for line in file.read_text(encoding="utf-8").splitlines())
+def rules(name: str) -> str:
+    """A stylesheet below ui/, by its path; in one line, since Streamlit looks for indents at every click."""
+    text = (Path(__file__).parents[1] / f"{name}.css").read_text(encoding="utf-8")
+    return " ".join(line.strip() for line in text.splitlines())
+
+
+def sheet(name: str) -> str:
+    """The same as HTML, for the pages that need it."""
+    return f"<style>{rules(name)}</style>"

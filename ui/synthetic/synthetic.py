@@ -18,7 +18,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.printed import chance
 from dpengine.core.types import Arrow
-from dpengine.declared import condition_words
+from dpengine.declared.conditions import conditions as in_words
 from dpengine.declared.conditions import read_predicate
 from dpengine.declared.public_rules import rules_on
 from dpengine.mechanisms import asked_on
@@ -43,9 +43,11 @@ from ui.parts import conditions, exports, fields, history, job
 from ui.pictures import charts, many
 from ui.publish.publish import FIRST_ROWS, MOST_SHOWN, begins, picked
 from ui.shell import frame, nav
+from ui.shell.frame import hint, page_head, paragraph, section_head
+from ui.shell.style import sheet
 from ui.words import prices
 from ui.words.figures import bare, rounded, rounded_range
-from ui.words.markup import html_table
+from ui.words.markup import html_table, link, p, paragraphs
 from ui.words.phrases import threes
 from ui.words.wording import range_words
 
@@ -58,15 +60,20 @@ def show_preview(query: SyntheticTable) -> None:
     off = query.off_by_noise()
     sentence = say("synthetic_page.off_much" if off > MUCH else "synthetic_page.off", off=to_figures(100 * off, 2))
     sentence += f" {say('synthetic_page.off_rows')}" if query.counts_rows else ""
-    warn = f'<p class="warn">{escape(sentence)}</p>' if off > MUCH else ""
+    warn = p(sentence, "warn") if off > MUCH else ""
     st.html(
         f"<h2>{escape(say('publish_page.worth'))}</h2><p><b>{escape(plainly(query))}</b></p>{warn}"
         f'<p class="muted">{escape(rows_words(query))}</p>'
     )
     with st.expander(say("synthetic_page.details")):
         lines = [promised(query), *([] if warn else [sentence]), say("synthetic_page.fitted")]
-        st.html("".join(f'<p class="muted">{escape(line)}</p>' for line in lines))
-    good_for(query)
+        st.html(paragraphs(lines))
+    # Before buying: what it is good for, and what not.
+    even = [name for name, several in evened(query.axes, query.facts).items() if several]
+    bad = [say("synthetic_page.bad")]
+    if even:
+        bad += [say("synthetic_page.bad_averages", columns=even), say("synthetic_page.bad_averages_but")]
+    st.html(f"{good_words(query)}<p>{escape(' '.join(bad))}</p>")
 
 
 def plainly(query: SyntheticTable, kept: KeptTogether | None = None) -> str:
@@ -115,15 +122,6 @@ def rows_words(query: SyntheticTable) -> str:
     return say("synthetic_page.rows_noisy")
 
 
-def good_for(query: SyntheticTable) -> None:
-    """Before buying: what it is good for, and what not."""
-    even = [name for name, several in evened(query.axes, query.facts).items() if several]
-    bad = [say("synthetic_page.bad")]
-    if even:
-        bad += [say("synthetic_page.bad_averages", columns=even), say("synthetic_page.bad_averages_but")]
-    st.html(f"{good_words(query)}<p>{escape(' '.join(bad))}</p>")
-
-
 def good_words(query: SyntheticTable, follows: Collection[str] = ()) -> str:
     """What it is good for. `follows`: the columns that take their values from another answer."""
     several = evened(query.axes, query.facts)
@@ -158,11 +156,11 @@ def take_away(answer: dp.Answer, table: Callable[..., Arrow], in_sheet: int | No
     }
     if in_sheet is not None and in_sheet <= MOST_IN_SHEET:
         files["xlsx"] = ("synthetic_page.excel", exports.table_sheet)
-    st.html(f"<h2>{escape(say('publish_page.take'))}</h2>")
+    section_head(say("publish_page.take"))
     st.html(begins(say("synthetic_page.begins"), list(first.column_names), rows))
     writers = {end: (label, partial(_file, build, table)) for end, (label, build) in files.items()}
     exports.offer_all(name, "synthetic", writers)
-    st.html(f'<p class="muted">{escape(say("synthetic_page.may"))}</p>')
+    paragraph(say("synthetic_page.may"))
 
 
 # --- a synthetic table: download it, and ask it anything, free
@@ -182,7 +180,7 @@ def show_made(table: dp.Table, answer: dp.Answer) -> None:
 
 def _ask(fitted: Synthetic) -> None:
     title, why = say("publish_page.free"), say("synthetic_page.free_why")
-    st.html(f"<h2>{escape(title)}</h2><p class='muted'>{escape(why)}</p>")
+    section_head(title, why)
     columns = fitted.query.columns
     groups: dict[str, tuple[str, ...]] = {name: (name,) for name in columns}
     pairs = {f"{first} × {other}": (first, other) for first, other in combinations(columns, 2)}
@@ -207,7 +205,7 @@ def _condition(fitted: Synthetic) -> None:
     try:
         share = fitted.share(rows)
     except dp.AllowanceError as refusal:
-        st.html(f'<p class="warn" role="status">{escape(str(refusal))}</p>')
+        hint(str(refusal))
         return
     st.query_params["if"] = json.dumps(rows, ensure_ascii=False)
     sentence = say("answer.about_percent", value=_points(share))
@@ -240,10 +238,10 @@ def _shares(fitted: Synthetic, shares: dict[str, ClassShare], name: str) -> None
     if promised:
         sentence = say("synthetic_page.shares", alpha=promise.alpha_words(), chance=chance(promise.beta))
         sentence += _guess(fitted)
-    st.html(f'<p class="lead">{escape(sentence)}</p>')
+    paragraph(sentence, "lead")
     first = dict(list(shares.items())[:MOST_SHOWN])
     if len(shares) > MOST_SHOWN:
-        st.html(f'<p class="muted">{escape(say("synthetic_page.first", shown=MOST_SHOWN, many=len(shares)))}</p>')
+        paragraph(say("synthetic_page.first", shown=MOST_SHOWN, many=len(shares)))
     values: dict[str, Any] = {label: share.value for label, share in first.items()}
     ranges = {label: share.interval for label, share in first.items() if share.interval is not None}
     alt = "; ".join(f"{label}: {_points(share)} %" for label, share in first.items())
@@ -279,7 +277,7 @@ def show_not_kept(fitted: FittedTable, kept: KeptTogether) -> None:
     lines = [_pairs(kept), threes(kept), _averages(fitted, kept), _rare(fitted, kept), _none(fitted)]
     lines.append(say("synthetic_page.bad_rest"))
     points = "".join(f"<li>{escape(line)}</li>" for line in lines if line)
-    st.html(f"{_NOT_KEPT_STYLE}<h2>{escape(say('synthetic_page.not_kept'))}</h2><ul class='kept'>{points}</ul>")
+    st.html(f"{_STYLE}<h2>{escape(say('synthetic_page.not_kept'))}</h2><ul class='kept'>{points}</ul>")
     if len(kept.apart) > FEW:
         with st.expander(say("synthetic_page.apart_which", many=len(kept.apart))):
             st.html(_apart(kept))
@@ -339,12 +337,6 @@ def _apart(kept: KeptTogether) -> str:
     return html_table(heads, rows, words=2, scroll="scroll tall")
 
 
-_NOT_KEPT_STYLE = """<style>
-[data-testid="stHtml"] ul.kept { margin: 0 0 0.6rem 0; padding-inline-start: 1.2rem; }
-[data-testid="stHtml"] ul.kept li { margin: 0 0 0.4rem 0; overflow-wrap: anywhere; }
-</style>"""
-
-
 def show_fitted(table: dp.Table, answer: dp.Answer) -> None:
     fitted = table.synthetic(answer)
     assert isinstance(fitted, FittedTable)
@@ -363,7 +355,7 @@ def show_fitted(table: dp.Table, answer: dp.Answer) -> None:
     elif fitted.progress() is not None:
         _fitting(fitted)
     else:
-        st.html(f'<p class="warn" role="status">{escape(say("synthetic_page.making"))}</p>')
+        hint(say("synthetic_page.making"))
         st.button(say("synthetic_page.make"), key="synthetic-fit", on_click=table.make_rows, args=(answer,))
     where = {"table": table.name, "look": answer.request_id}
     st.page_link(nav.page("board"), label=say("synthetic_page.board"), query_params=where)
@@ -377,16 +369,13 @@ def _fitting(fitted: FittedTable) -> None:
     now = fitted.progress()
     if now is None or fitted.ready:
         st.rerun()
-    st.html(f'<p class="muted" role="status">{escape(say("synthetic_page.fitting"))}</p>')
+    paragraph(say("synthetic_page.fitting"), role="status")
     st.progress(min(now[0] / max(now[1], 1), 1.0))
 
 
 def _inside(table: dp.Table, fitted: FittedTable) -> str:
     """The columns with values inside the measured groups from another answer."""
-    links = ", ".join(
-        f'<a href="{history.address_of(table.name, request)}" target="_self">{escape(name)}</a>'
-        for name, request in fitted.refined.items()
-    )
+    links = ", ".join(link(history.address_of(table.name, request), name) for name, request in fitted.refined.items())
     return f'<p class="muted">{escape(say("synthetic_page.values_curve"))} {links}.</p>'
 
 
@@ -397,15 +386,15 @@ def _measured(answer: dp.Answer, fitted: FittedTable, kept: KeptTogether) -> Non
     rows = [(" × ".join(columns), reach) for columns, reach in fitted.together()]
     with st.expander(say("synthetic_page.together", told=counted_together(kept))):
         for line in (promised(fitted.query, kept), say("synthetic_page.together_lead"), _tried(fitted)):
-            st.html(f'<p class="muted">{escape(line)}</p>')
-        st.html(html_table(names, [(label, plain(to)) for label, to in rows], scroll="scroll tall") + _STYLE)
+            paragraph(line)
+        st.html(html_table(names, [(label, plain(to)) for label, to in rows], scroll="scroll tall"))
         name = f"measured-{answer.receipt['charge']['hash'][:8]}.csv"
         exports.offer(say("synthetic_page.together_csv"), exports.as_csv(names, rows), name, "synthetic-measured")
 
 
 def _beside(fitted: FittedTable) -> None:
     """For one or two columns: the measured intervals, and the rows."""
-    st.html(f"<h2>{escape(say('synthetic_page.beside'))}</h2>")
+    section_head(say("synthetic_page.beside"))
     names = fitted.look.cells
     groups: dict[str, tuple[str, ...]] = {name: (name,) for name in names}
     pairs = {f"{left} × {other}": (left, other) for left, other in combinations(names, 2)}
@@ -414,16 +403,16 @@ def _beside(fitted: FittedTable) -> None:
     figures, counts = _figures(fitted, groups[of])
     measured = all(left.low is not None for left in figures)
     code = "synthetic_page.beside_why" if measured else "synthetic_page.not_measured"
-    st.html(f'<p class="muted">{escape(say(code, chance=chance(fitted.query.beta)))}</p>')
+    paragraph(say(code, chance=chance(fitted.query.beta)))
     labels = [left.label for left in figures]
     values = dict(zip(labels, counts, strict=True))
     bands = {left.label: (left.low, left.high) for left in figures if left.low is not None and left.high is not None}
     if measured:
         inside = sum(low <= values[label] <= high for label, (low, high) in bands.items())
-        st.html(f"<p>{escape(say('synthetic_page.inside', inside=inside, cells=len(bands)))}</p>")
+        paragraph(say("synthetic_page.inside", inside=inside, cells=len(bands)), "")
     first = labels[:MOST_SHOWN]
     if len(labels) > MOST_SHOWN:
-        st.html(f'<p class="muted">{escape(say("synthetic_page.first", shown=MOST_SHOWN, many=len(labels)))}</p>')
+        paragraph(say("synthetic_page.first", shown=MOST_SHOWN, many=len(labels)))
     alt = "; ".join(f"{label}: {plain(round(values[label]))}" for label in first)
     axis_words = (say("chart.rows" if fitted.query.counts_rows else "chart.people"), alt, f"synthetic-{of}")
     drawn = {label: values[label] for label in first}
@@ -471,7 +460,7 @@ def _rows_table(rows: dict[str, tuple[float, tuple[float, float] | None]]) -> st
     return html_table([*map(say, titles)], shown)
 
 
-_STYLE = """<style>.scroll.tall { max-height: 24rem; overflow-y: auto; margin-bottom: 0.8rem; }</style>"""
+_STYLE = sheet("synthetic/synthetic")
 
 
 PLACE = "synthetic"
@@ -487,7 +476,7 @@ def show(table: dp.Table) -> None:
     if request and job.became(table, request, _mine, "synthetic.unknown", job.wait, _result, fit_warnings.at("made")):
         _earlier(table, request)
         return
-    st.html(f"<h1>{escape(say('synthetic_page.title'))}</h1><p class='lead'>{escape(say('synthetic_page.lead'))}</p>")
+    page_head(say("synthetic_page.title"), say("synthetic_page.lead"))
     job.show_form(table, PLACE, say("synthetic_page.no_columns") if len(_offered(table)) < 2 else "", _form)
     _earlier(table)
 
@@ -543,9 +532,15 @@ def _form(table: dp.Table) -> None:
             now["epsilon"] = st.session_state[f"{PLACE}-epsilon"]
         job.remember_address(table, PLACE, now, arrived)
         if query is None:
-            job.hint(refusal)
+            hint(refusal)
         else:
-            _buy(table, query)
+            price = table.preview(query, checked=True)
+            frame.show_price(table, price, "_synthetic")
+            show_preview(query)
+            dear = price.share - price.check_share > PART * table.meter().unused
+            if dear and (least := spend.least_html(table, table.opening(query, _worth))):
+                st.html(least)
+            _offer(table, query, price)
         job.show_refusal()
 
 
@@ -571,7 +566,7 @@ def _drawn_form(table: dp.Table, key: str, given: dict[str, Any], arrived: bool)
     left, right = st.columns([5, 6], gap="medium")
     with left, st.container(key="card-synthetic-what"):
         note, label = say("synthetic_page.lecture"), say("synthetic_page.columns")
-        st.html(f'<p class="muted">{escape(note)}</p>')
+        paragraph(note)
         limits: Any = {"max_selections": MOST_LISTS, "placeholder": say("publish_page.columns_none")}
         widget = job.addressed_widget(PLACE, f"columns-{key}")
         columns = st.multiselect(label, offered, wanted or offered[:1], called, key=widget, **limits)
@@ -585,7 +580,7 @@ def _drawn_form(table: dp.Table, key: str, given: dict[str, Any], arrived: bool)
             plain_query = made("1")
         except dp.AllowanceError as error:
             job.remember_address(table, PLACE, now, arrived)
-            job.hint(str(error))
+            hint(str(error))
             return
         spend.start_from(table, given.get("epsilon") or spend.opens_at(table.opening(plain_query)), PLACE)
         now["epsilon"] = spend.choose(table, made, PLACE)
@@ -594,9 +589,9 @@ def _drawn_form(table: dp.Table, key: str, given: dict[str, Any], arrived: bool)
         price = table.preview(query, checked=True)
         frame.show_price(table, price, "_synthetic")
         words = [query.promise().words(query), say("synthetic_page.lecture_rows", rows=getattr(query, "rows", 0))]
-        st.html("".join(f"<p>{escape(line)}</p>" for line in words))
+        st.html(paragraphs(words, ""))
         if query.promise().amount > query.coarse():
-            job.hint(say("synthetic_page.lecture_noise"))
+            hint(say("synthetic_page.lecture_noise"))
         if _offer(table, query, price):
             job.show_refusal()
 
@@ -626,9 +621,9 @@ def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[A
     with st.expander(say("synthetic_page.rules"), expanded=bool(known or declared)):
         if declared:
             st.html(_declared(table, declared))
-        st.html(f'<p class="muted">{escape(say("synthetic_page.rules_why"))}</p>')
+        paragraph(say("synthetic_page.rules_why"))
         if len(known) > MOST_DRAWN or not all(_drawable(rule, columns) for rule in known):
-            st.html(f'<p class="muted">{escape(say("form.where_from_link"))}</p>')
+            paragraph(say("form.where_from_link"))
             return known
         if not columns:
             return []
@@ -637,7 +632,7 @@ def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[A
         count = st.session_state.setdefault(counter, len(known))
         built = []
         for place in range(count):
-            st.html(f'<p class="muted">{escape(say("synthetic_page.rule"))}</p>')
+            paragraph(say("synthetic_page.rule"))
             rows = known[place] if place < len(known) else []
             built.append(conditions.conditions(lists, rows, f"synthetic{place}"))
         with st.container(horizontal=True):
@@ -650,7 +645,7 @@ def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[A
 
 def _declared(table: dp.Table, rules: list[Any]) -> str:
     """The table's declared rules, in words."""
-    sentences = [condition_words.conditions(read_predicate(rule, table.schema)) for rule in rules]
+    sentences = [in_words(read_predicate(rule, table.schema)) for rule in rules]
     lines = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
     return f"<p>{escape(say('synthetic_page.known_rules'))}</p><ul>{lines}</ul>"
 
@@ -669,16 +664,6 @@ def _worth(query: dp.Query) -> Fraction:
     """How many times fewer rows the noise moves than at the level called much."""
     assert isinstance(query, SyntheticTable)
     return Fraction(MUCH / max(query.off_by_noise(), 1e-9))
-
-
-def _buy(table: dp.Table, query: SyntheticTable) -> None:
-    price = table.preview(query, checked=True)
-    frame.show_price(table, price, "_synthetic")
-    show_preview(query)
-    dear = price.share - price.check_share > PART * table.meter().unused
-    if dear and (least := spend.least_html(table, table.opening(query, _worth))):
-        st.html(least)
-    _offer(table, query, price)
 
 
 def _offer(table: dp.Table, query: dp.Query, price: dp.Preview) -> bool:

@@ -4,7 +4,7 @@ wait while a model is trained."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -37,10 +37,12 @@ from ui.board import board_figures, board_state
 from ui.parts import answer_notes, fields, history, job
 from ui.pictures import charts
 from ui.shell import frame, nav
+from ui.shell.frame import paragraph, section_head
 from ui.shell.state import workspace
+from ui.shell.style import sheet
 from ui.train import train_result
 from ui.words import gloss, model_words, prices
-from ui.words.markup import html_table, unmarked
+from ui.words.markup import html_table, p, paragraphs, unmarked
 
 # --- the choices on the Train page. The address keeps them, so that a link restores them
 
@@ -75,11 +77,6 @@ def _short(column: Any) -> bool:
 
 def possible(table: dp.Table) -> bool:
     return any(columns_for(table, target) for target in targets(table))
-
-
-def form_given(table: dp.Table) -> dict[str, Any]:
-    """From the URL on arrival, else as last left, else a first suggestion."""
-    return job.address_given(table, PLACE, NAMES, lambda arriving: _clean(table, arriving))[0]
 
 
 def widget(name: str) -> str:
@@ -134,7 +131,7 @@ _LENGTHS = (("second", 1), ("minute", 60), ("hour", 3600), ("day", 86_400), ("ye
 def steps_html(query: OfGradients, delta: Fraction) -> str:
     lecture = lecture_steps(query, delta)
     if lecture is None:
-        return f'<p class="muted">{escape(say("train_page.lecture_no_delta"))}</p>'
+        return p(say("train_page.lecture_no_delta"), "muted")
     head = _head("which", "steps", "time", "worse")
     body = "".join(_row(query, option) for option in lecture.options)
     facts = {"epsilon": three_figures(lecture.epsilon), "delta": power_of_ten(delta), "width": query.width}
@@ -145,7 +142,7 @@ def steps_html(query: OfGradients, delta: Fraction) -> str:
         lines.append(say("train_page.lecture_capped", most=MOST_STEPS))
     lines.append(say("train_page.lecture_estimate"))
     below = "".join(f'<p class="muted">{gloss.text(line)}</p>' for line in lines)
-    lead = f'<p class="muted">{escape(say("train_page.lecture_lead"))}</p>'
+    lead = p(say("train_page.lecture_lead"), "muted")
     return f"{lead}<div class='scroll'><table class='plain noises'><tr>{head}</tr>{body}</table></div>{below}"
 
 
@@ -179,15 +176,15 @@ def show_preview(query: OfGradients, offers: dict[str, OfGradients | dp.Allowanc
     html = [f"<p><b>{escape(promise.said('train_page.promise', query))}</b></p>"]
     supposed = "train_page.nominal_where" if query.conditional else "train_page.nominal"
     nominal = f"{say(supposed)} " if promise.nominal else ""
-    html.append(f'<p class="muted">{escape(nominal + say("train_page.worst_case"))}</p>')
+    html.append(p(nominal + say("train_page.worst_case"), "muted"))
     st.html("".join(html))
     setting, now = query.setting, float(query.epsilon)
     with st.expander(say("train_page.figures")):
         st.html(_noises_html(query, offers))
-        st.html(f"<h2>{escape(say('train_page.against_steps'))}</h2>")
+        section_head(say("train_page.against_steps"))
         _draw(query, excess.along_steps(setting, sorted({*STEPS, query.steps})), float(query.steps), "steps")
         st.html(steps_html(query, delta))
-        st.html(f"<h2>{escape(say('train_page.against_epsilon'))}</h2>")
+        section_head(say("train_page.against_epsilon"))
         _draw(query, excess.along_epsilon(setting, [now * times for times in SPENDS]), now, "epsilon")
         st.html(_figures_html(query))
 
@@ -253,7 +250,7 @@ def _figures_html(query: OfGradients) -> str:
     return "".join(f'<p class="muted">{gloss.text(line)}</p>' for line in lines)
 
 
-_STYLE = """<style>table.plain.noises th.number { white-space: normal; }</style>"""
+_STYLE = sheet("train/train")
 
 
 # --- a yes-or-no model before anything is spent: the counts to buy, their promise, and the price
@@ -303,11 +300,11 @@ def buy_counts(table: dp.Table, query: Overview, target: str, worth: Any, least:
     takes = say("shapes_page.takes", share=prices.takes(table, price.share), columns=len(query.names))
     with worth:
         board_state.counted_as(query)
-        st.html(f'<p class="muted">{escape(takes)}</p>')
+        paragraph(takes)
         if least:
             st.html(least)
         if (moved := training.reach_of_effect(query, target, query.most // 10)) >= NOISE:
-            st.html(f'<p class="warn">{escape(say("shapes_page.noise", points=_points(min(moved, 1.0))))}</p>')
+            paragraph(say("shapes_page.noise", points=_points(min(moved, 1.0))), "warn")
     label = say("shapes_page.button", share=prices.takes(table, price.share))
     if fit_warnings.instead_at(SHAPES, table, query):
         return
@@ -333,7 +330,7 @@ def preview_counts(query: Overview, target: str) -> None:
     st.html(html_table(heads, rows, kind="plain noises"))
     with st.expander(say("train_page.figures")):
         lines = [say("receipt.theorem", theorem=query.theorem), *query.card.caveat_texts]
-        st.html("".join(f'<p class="muted">{escape(line)}</p>' for line in lines))
+        st.html(paragraphs(lines))
 
 
 def _points(share: float) -> str:
@@ -354,7 +351,7 @@ def free(table: dp.Table, given: dict[str, Any]) -> None:
         return
     with st.container(key="card-train-free"):
         lead = say("shapes_page.free_lead", target=given["target"])
-        st.html(f"<h2>{escape(say('shapes_page.free'))}</h2><p class='muted'>{escape(lead)}</p>")
+        section_head(say("shapes_page.free"), lead)
         for look_answer, features in looks:
             label = say("shapes_page.free_open", sentence=look_answer.sentence, when=history.when(look_answer.at))
             model = given["target"], given["positive"], features
@@ -393,10 +390,10 @@ def _wait(request: str) -> None:
         words = say("train_page.working", done=asked.done, total=asked.total) if asked.total > 1 else say("job.waiting")
         st.progress(min(asked.done / max(asked.total, 1), 1.0), words)
         if st.session_state.get(stopping):
-            st.html(f'<p role="status">{escape(say("train_page.stopping"))}</p>')
+            paragraph(say("train_page.stopping"), "", role="status")
         else:
             st.button(say("train_page.cancel"), key="train-cancel", on_click=_stop, args=(request, stopping))
-        st.html(f'<p class="muted">{escape(say("train_page.cancel_means"))}</p>')
+        paragraph(say("train_page.cancel_means"))
 
 
 def _stop(request: str, stopping: str) -> None:
@@ -413,7 +410,7 @@ def _form(table: dp.Table) -> None:
     if not table.meter().unused:
         job.refused(say("ask.nothing_left"))
         return
-    given = form_given(table)
+    given = job.address_given(table, PLACE, NAMES, lambda arriving: _clean(table, arriving))[0]
     given |= _sentence(table, given)
     free(table, given)
     given["kind"] = _kind(table, given)
@@ -423,7 +420,11 @@ def _form(table: dp.Table) -> None:
     query: Overview | OfGradients | dp.AllowanceError | None = None
     offers = Offers()
     with left, st.container(key="card-train"):
-        given["share"] = _share(table, given, usual)
+        label, now = say("train_page.share"), given["share"] or usual(table, given)
+        words = {share: say("session.share_of", share=share) for share in SHARES}
+        share = st.select_slider(label, SHARES, now, key=widget("share"), format_func=words.__getitem__)
+        paragraph(say("session.ends"))
+        given["share"] = share
         worth = st.container()
         if counted:
             given |= dict.fromkeys(MORE, "")
@@ -441,16 +442,16 @@ def _form(table: dp.Table) -> None:
         elif isinstance(query, OfGradients):
             _buy(table, query, worth, least())
         else:
-            worth.html(f'<p class="warn" role="status">{escape(str(query or say("train_page.choose")))}</p>')
+            worth.html(p(str(query or say("train_page.choose")), "warn", "status"))
         job.show_refusal()
     with right, st.container(key="card-train-preview"):
-        st.html(f"<h2>{escape(say('train_page.worth'))}</h2>")
+        section_head(say("train_page.worth"))
         if isinstance(query, Overview):
             preview_counts(query, given["target"])
         elif isinstance(query, OfGradients):
             show_preview(query, offers, table.budget.rule.delta)
         else:
-            st.html(f'<p class="muted">{escape(say("train_page.worth_none"))}</p>')
+            paragraph(say("train_page.worth_none"))
 
 
 def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
@@ -473,8 +474,7 @@ def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
         kept = kept or first(table, target)
     features = train_result.choose_features(others, kept, widget(f"features-{target}"))
     if left_out := [name for name in table.schema.columns if name != target and name not in others]:
-        note = say("train_page.left_out", columns=left_out, most=MOST_WIDE)
-        st.html(f'<p class="muted">{escape(note)}</p>')
+        paragraph(say("train_page.left_out", columns=left_out, most=MOST_WIDE))
     return {"target": target, "positive": positive, "features": features}
 
 
@@ -487,7 +487,7 @@ def _kind(table: dp.Table, given: dict[str, Any]) -> str:
     now = given["kind"] if given["kind"] in ways else ways[0]
     with st.expander(say("shapes_page.ways"), expanded=now != ways[0]):
         if best:
-            st.html(f'<p class="muted">{escape(say("shapes_page.ways_lead"))}</p>')
+            paragraph(say("shapes_page.ways_lead"))
         titles = {key: dp.catalogue[key].card.title if key else say("shapes_page.title") for key in ways}
         more: Any = {"key": widget("kind"), "format_func": titles.__getitem__, "required": True}
         picked = st.segmented_control(say("train_page.kind"), ways, default=now, **more)
@@ -527,14 +527,6 @@ def best(offers: Offers, wanted: str) -> OfGradients | dp.AllowanceError:
     return min(had, key=lambda training: (not training.follows, training.promise().risk)) if had else offers[COORDINATE]
 
 
-def _share(table: dp.Table, given: dict[str, Any], usual: Callable[[dp.Table, dict[str, Any]], str]) -> str:
-    label, now = say("train_page.share"), given["share"] or usual(table, given)
-    words = {share: say("session.share_of", share=share) for share in SHARES}
-    share = st.select_slider(label, SHARES, now, key=widget("share"), format_func=words.__getitem__)
-    st.html(f'<p class="muted">{escape(say("session.ends"))}</p>')
-    return share
-
-
 def _usual(table: dp.Table, given: dict[str, Any]) -> str:
     """The smallest share of what is left with a useful promise, within limits."""
 
@@ -557,7 +549,7 @@ def _more(given: dict[str, Any], key: str) -> dict[str, str]:
     named = {"iterate": question.usual_iterate, "region": question.usual_region}
     usual = {name: say("train_page.usual", what=say(f"train_page.{name}.{value}")) for name, value in named.items()}
     with st.expander(say("train_page.more"), expanded=any(given[name] for name in MORE)):
-        st.html(f'<p class="muted">{escape(say("train_page.more_lead"))}</p>')
+        paragraph(say("train_page.more_lead"))
         choices = (("calibration", CALIBRATIONS), ("region", question.regions), ("iterate", ITERATES))
         chosen = {name: _choice(name, options, given[name], usual.get(name, "")) for name, options in choices}
         for place, name in zip(st.columns(3), ("steps", "rate", "epsilon"), strict=True):
@@ -585,7 +577,7 @@ def _buy(table: dp.Table, query: OfGradients, worth: Any, least: str) -> None:
         html += f'<p class="warn">{gloss.text(say(short, share=percent(share or 0)))}</p>'
     html += least
     if query.diverges:
-        html += f'<p class="warn">{escape(say("train_page.diverges"))}</p>'
+        html += p(say("train_page.diverges"), "warn")
     worth.html(html)
     label = say("train_page.button", share=prices.takes(table, price.share))
     if fit_warnings.instead_at("trained", table, query):

@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
@@ -44,12 +44,14 @@ from ui.parts import answer_notes, exports, fields, history, job
 from ui.pictures import charts, named_bars
 from ui.pictures.named_bars import NamedBar
 from ui.shell import frame, nav, workshop_state
+from ui.shell.frame import hint, paragraph, section_head
 from ui.shell.incoming import here
 from ui.shell.language import day_format
 from ui.shell.state import workspace
+from ui.shell.style import sheet
 from ui.words import gloss, model_words, prices
 from ui.words.figures import bare, printed, printed_range, rounded, rounded_range
-from ui.words.markup import unmarked
+from ui.words.markup import html_table, p, paragraphs, unmarked
 from ui.words.wording import range_words
 
 # --- how well a model fits its table, measured at its own price: accuracy or error, and calibration
@@ -103,7 +105,7 @@ PLACE = "train-check"
 
 
 def show_check(table: dp.Table, model: Model) -> None:
-    st.html(f"<h2>{escape(say('train_page.check'))}</h2>")
+    section_head(say("train_page.check"))
     request = st.query_params.get("checked")
     asked = workspace().job(request) if request else None
     if asked is not None and not asked.over:
@@ -117,7 +119,7 @@ def show_check(table: dp.Table, model: Model) -> None:
     before = [check for check in table.checks() if isinstance(check.query, OfModel) and check.query.model == model]
     now = next((check for check in before if check.request_id == request), before[0] if before else None)
     if now is None:
-        st.html(f'<p class="muted">{escape(say("train_page.check_lead"))}</p>')
+        paragraph(say("train_page.check_lead"))
     else:
         _show_check(table, now)
     if table.closed:
@@ -125,14 +127,8 @@ def show_check(table: dp.Table, model: Model) -> None:
     with st.expander(say("train_page.check_again")) if now else st.container():
         _form(table, model)
     if before:
-        st.html(f'<p class="muted">{escape(say("train_page.check_before"))} {_links(table, before)}</p>')
-
-
-def _links(table: dp.Table, checks: list[dp.Answer]) -> str:
-    return " · ".join(
-        history.receipt_link(history.address_of(table.name, check.request_id), check.receipt["charge"]["hash"])
-        for check in checks
-    )
+        links = " · ".join(map(history.receipt_of, before))
+        st.html(f'<p class="muted">{escape(say("train_page.check_before"))} {links}</p>')
 
 
 def _form(table: dp.Table, model: Model) -> None:
@@ -145,7 +141,7 @@ def _form(table: dp.Table, model: Model) -> None:
         spend.start_from(table, spend.opens_at(opening), PLACE)
         query = at(spend.choose(table, at, PLACE))
     except dp.AllowanceError as error:  # the table was declared anew since then
-        job.hint(str(error))
+        hint(str(error))
         return
     price = table.preview(query, checked=True)
     html = f"<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"
@@ -171,7 +167,7 @@ def _show_check(table: dp.Table, answer: dp.Answer) -> None:
     sentence = say("train_page.right" if listed else "train_page.off", **facts).replace(" %", "\u00a0%")
     words = flattery_words(table, answer)
     beside = "" if answer.raw is None else f"{query.beside(answer.raw)} {query.finds(answer.raw)}".strip()
-    lead = f'<p class="lead"><b>{escape(sentence)}</b></p>' + (f"<p>{escape(beside)}</p>" if beside else "")
+    lead = f'<p class="lead"><b>{escape(sentence)}</b></p>' + (p(beside) if beside else "")
     st.html(f'{lead}<p class="muted">{escape(words)}</p>{answer_notes.cut_note(query)}')
     _curve(answer, query)
     with st.expander(say("answer.figures")):
@@ -203,7 +199,7 @@ def _curve(answer: dp.Answer, query: OfModel) -> None:
         drawn.append((middle, added + answer.value[label]))
         band.append((added + answer.interval[label][0], added + answer.interval[label][1]))
     if not drawn:
-        st.html(f'<p class="muted">{escape(say("train_page.curve_none"))}</p>')
+        paragraph(say("train_page.curve_none"))
         return
     alone = drawn[0] if len(drawn) == 1 else None  # a line of one point is drawn as a dot
     lines = [charts.Line(say("train_page.curve_is"), drawn, alone, "left", band=tuple(band))]
@@ -213,7 +209,7 @@ def _curve(answer: dp.Answer, query: OfModel) -> None:
     alt = "; ".join(f"{bare(x)}: {rounded(y, *ends)}" for (x, y), ends in zip(drawn, band, strict=True))
     code = "train_page.curve_lead" if query.calibrated else "train_page.curve_lead_score"
     lead = say(code, chance=chance(query.beta), known=len(drawn), parts=query.parts)
-    st.html(f"<h3>{escape(say('train_page.curve'))}</h3><p class='muted'>{escape(lead)}</p>")
+    section_head(say("train_page.curve"), lead, level="h3")
     unit = "%" if layout.listed else layout.target
     axes = say("train_page.axis.said", unit=unit), say("train_page.axis.is", unit=unit)
     if not query.calibrated:
@@ -247,7 +243,7 @@ def show_file(table: dp.Table, answer: dp.Answer, model: Shapes | Model) -> None
 def _file(table: dp.Table, answer: dp.Answer, model: Shapes | Model) -> None:
     column = named(model)
     lead = say("score_file.lead", column=column, columns=_needed(model))
-    st.html(f"<h2>{escape(say('score_file.title'))}</h2><p class='muted'>{escape(lead)}</p>")
+    section_head(say("score_file.title"), lead)
     label, key = say("score_file.file"), f"score-file-{answer.request_id}"
     given = here.picker(label, key=key, max_upload_size=MOST_BYTES // 2**20)
     if given is None:
@@ -310,12 +306,11 @@ def as_text(done: Done) -> bytes:
     out.write(exports.MARK)
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow([exports.safe(head) for head in done.heads])
-    writer.writerows([_safe(cell) for cell in row] for row in done.rows)
+    writer.writerows(
+        [cell if isinstance(cell, str) and _NUMBER.fullmatch(cell) else exports.safe(cell) for cell in row]
+        for row in done.rows
+    )
     return out.getvalue().encode("utf-8", "replace")
-
-
-def _safe(cell: str | float | None) -> Any:
-    return cell if isinstance(cell, str) and _NUMBER.fullmatch(cell) else exports.safe(cell)
 
 
 def in_sheet(done: Done) -> bytes:
@@ -331,15 +326,15 @@ def _typed(cell: str | float | None) -> str | float | None:
 
 def _show_files(done: Done | str, answer: dp.Answer) -> None:
     if isinstance(done, str):
-        st.html(f'<p class="warn" role="status">{escape(done)}</p>')
+        hint(done)
         return
     message = say("score_file.done", rows=len(done.rows))
     message += " " + say("score_file.without", rows=done.without) if done.without else ""
-    st.html(f'<p role="status">{escape(message)}</p>')
+    paragraph(message, "", role="status")
     name = f"predicted-{answer.receipt['charge']['hash'][:8]}"
     files = {"csv": ("score_file.csv", partial(as_text, done)), "xlsx": ("score_file.sheet", partial(in_sheet, done))}
     exports.offer_all(name, "score", files)
-    st.html(f'<p class="muted">{escape(say("score_file.kept"))}</p>')
+    paragraph(say("score_file.kept"))
 
 
 def offer_model(content: str, script: str, hashed: str) -> None:
@@ -360,10 +355,10 @@ _LEAVE = ("shapes", "with", "target", "positive", "features", "checked")
 def show_shapes(table: dp.Table, answer: dp.Answer) -> None:
     look = board_figures.look_of(answer)
     took = prices.took(table, workspace().ledger.find(answer.request_id))
-    st.html(f"<p class='lead'>{escape(say('shapes_page.lead', share=took))}</p>")
+    paragraph(say("shapes_page.lead", share=took), "lead")
     model = _chosen(look)
     if model is None:
-        st.html(f'<p class="warn" role="status">{escape(say("shapes_page.none"))}</p>')
+        hint(say("shapes_page.none"))
     else:
         _show_quality(answer, model)
         _pictures(answer, model)
@@ -433,7 +428,7 @@ def _show_quality(answer: dp.Answer, model: Shapes) -> None:
     html += f"{escape(say('train_page.no_cause'))}</p>"
     if held is not None:
         off, blank = (amount(model, part) for part in held)
-        html += f'<p class="muted">{escape(say("shapes_page.held", off=off, blank=blank))}</p>'
+        html += p(say("shapes_page.held", off=off, blank=blank), "muted")
     st.html(html)
 
 
@@ -471,7 +466,7 @@ def _grid(model: Shapes, shown: dict[str, list[NamedBar]], widest: float) -> Non
     for start in range(0, len(names), ACROSS):
         for place, name in zip(st.columns(ACROSS, gap="medium"), names[start : start + ACROSS], strict=False):
             with place, st.container(key=f"card-shape-{model.look.place(name)}"):
-                st.html(f"<h2>{escape(called(name))}</h2>")
+                section_head(called(name))
                 values = "; ".join(f"{bar.name} {bar.label}" for bar in shown[name])
                 alt = say("shapes_page.alt", column=name, told=values)
                 named_bars.show(shown[name], (-widest, widest), alt, f"shape-{model.look.place(name)}")
@@ -499,26 +494,19 @@ def signed(value: float) -> str:
 
 
 def _shape_figures(answer: dp.Answer, model: Shapes) -> None:
-    st.html(f"<h2>{escape(say('train_page.card.title'))}</h2>")
+    section_head(say("train_page.card.title"))
     names = ("column", "value", "adds", *(["band"] if model.measured_pairs else []))
-    head = "".join(f"<th>{escape(say(f'shapes_page.figure.{name}'))}</th>" for name in names)
-    rows = ""
-    for column in model.columns:
-        for bar in bars_of(model, column):
-            cells: Sequence[str] = (column, bar.name, bar.label, bar.band)
-            rows += "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells[: len(names)]) + "</tr>"
-    title = say("shapes_page.all")
-    st.html(
-        f'<div class="scroll tall" tabindex="0" role="region" aria-label="{escape(title)}">'
-        f'<table class="plain"><tr>{head}</tr>{rows}</table></div>{_STYLE}'
-    )
+    heads, bars = [say(f"shapes_page.figure.{name}") for name in names], {c: bars_of(model, c) for c in model.columns}
+    rows = [(name, bar.name, bar.label, bar.band)[: len(names)] for name, drawn in bars.items() for bar in drawn]
+    table = html_table(heads, rows, words=4, scroll="scroll tall", region=say("shapes_page.all"))
+    st.html(table + _STYLE)
 
 
 # --- what it would say, and its files ---------------------------------------------------------------------------------
 
 
 def _try_shapes(answer: dp.Answer, model: Shapes) -> None:
-    st.html(f"<h2>{escape(say('train_page.try'))}</h2><p class='muted'>{escape(say('train_page.try_lead'))}</p>")
+    section_head(say("train_page.try"), say("train_page.try_lead"))
     kept = typed(st.query_params.get("with"))
     answered = st.container()
     schema, values = model.look.query.facts.schema, {}
@@ -537,7 +525,7 @@ def _try_shapes(answer: dp.Answer, model: Shapes) -> None:
     else:
         words = say("train_page.would_number", value=bare(prediction), target=model.target)
     text = words.replace(" %", "\u00a0%")
-    answered.html(f'<p class="together" role="status">{escape(text)}</p>')
+    answered.html(p(text, "together", "status"))
 
 
 def would(model: Shapes, prediction: float) -> str:
@@ -550,7 +538,7 @@ def would(model: Shapes, prediction: float) -> str:
 
 def _take_shapes(table: dp.Table, answer: dp.Answer, model: Shapes) -> None:
     hashed = answer.receipt["charge"]["hash"]
-    st.html(f"<h2>{escape(say('train_page.take'))}</h2><p class='muted'>{escape(say('shapes_page.take_lead'))}</p>")
+    section_head(say("train_page.take"), say("shapes_page.take_lead"))
     about = {"model": model.as_json(), "sentence": answer.sentence, "charge": hashed}
     content = json.dumps(about, ensure_ascii=False, indent=1)
     with st.container(horizontal=True):
@@ -723,14 +711,14 @@ def show(table: dp.Table, answer: dp.Answer) -> None:
     first = say("train_page.hidden") if hidden else sentence_shown
     lines = [
         f'<p class="question">{escape(of)}</p><p class="together">{escape(first)}</p>',
-        f'<p class="lead">{escape(_sure(answer, effect, sentence_shown))}</p>',
+        p(_sure(answer, effect, sentence_shown), "lead"),
         f"{answer_notes.fit_notes(answer)}{answer_notes.cut_note(query)}",
     ]
     if answer.path.stopped:
         stopped = say("train_page.stopped", done=answer.path.steps, total=answer.path.of)
-        lines.append(f'<p class="warn" role="status">{escape(stopped)}</p>')
+        lines.append(p(stopped, "warn", "status"))
     if query.diverges:
-        lines.append(f'<p class="warn" role="status">{escape(say("train_page.diverged"))}</p>')
+        lines.append(p(say("train_page.diverged"), "warn", "status"))
     st.html("".join(lines))
     left, right = st.columns([6, 5], gap="medium")
     with left, st.container(key="card-train-says"):
@@ -743,7 +731,12 @@ def show(table: dp.Table, answer: dp.Answer) -> None:
     with st.container(key="card-train-path"):
         _path(answer, query)
     with st.container(key="card-train-take"):
-        _take(table, answer, model)
+        hashed = answer.receipt["charge"]["hash"]
+        section_head(say("train_page.take"), say("train_page.take_lead"))
+        with st.container(horizontal=True):
+            script = linear_script(model, answer.sentence, hashed, table.dialect)
+            offer_model(model_json(answer, model), script, hashed)
+        paragraph(say("train_page.may"))
     answers.receipt(answer, "trained")
     back = ("trained", "with", "checked")
     st.button(say("train_page.another"), key="train-another", on_click=nav.forget, args=back)
@@ -767,40 +760,26 @@ def _card(answer: dp.Answer) -> str:
     query: Any = answer.query
     title = say("train_page.card.title")
     heads = "number" if not query.layout.listed else "score" if query.layout.sharp else "list"
-    lead = say(f"train_page.card.lead_{heads}", **_goal(query))
+    lead = say(
+        f"train_page.card.lead_{heads}",
+        **{"target": query.target} | ({"yes": list(query.positive)} if hasattr(query, "positive") else {}),
+    )
     names = ("when", "times" if heads == "list" else "adds", *(["range"] if answer.interval else []))
-    kinds = ("", "number", "number")
-    head = "".join(
-        f'<th class="{kind}">{escape(say(f"train_page.card.{name}"))}</th>'
-        for name, kind in zip(names, kinds, strict=False)
-    )
-    body = ""
-    for cells in word_rows(answer):
-        shown = zip(cells, kinds, names, strict=False)
-        body += "<tr>" + "".join(f'<td class="{kind}">{escape(cell)}</td>' for cell, kind, _ in shown) + "</tr>"
-    note = ""
+    rows = [cells[: len(names)] for cells in word_rows(answer)]
+    card = html_table([say(f"train_page.card.{name}") for name in names], rows, scroll="scroll tall", region=title)
+    notes = [range_words(answer)]
     if answer.interval:
-        note = f'<p class="muted">{escape(say("train_page.card.ranges", chance=chance(query.beta)))}</p>'
+        notes.insert(0, say("train_page.card.ranges", chance=chance(query.beta)))
     elif reason := query.interval_reason():
-        note = f'<p class="muted">{escape(say(reason))}</p>'
-    worth = range_words(answer)
-    return (
-        f"<h2>{escape(title)}</h2><p class='muted'>{escape(lead)}</p>"
-        f'<div class="scroll tall" tabindex="0" role="region" aria-label="{escape(title)}">'
-        f'<table class="plain"><tr>{head}</tr>{body}</table></div>'
-        f'{note}<p class="muted">{escape(worth)}</p>{_STYLE}'
-    )
-
-
-def _goal(query: Any) -> dict[str, Any]:
-    return {"target": query.target} | ({"yes": list(query.positive)} if hasattr(query, "positive") else {})
+        notes.insert(0, say(reason))
+    return f"<h2>{escape(title)}</h2>{p(lead, 'muted')}{card}{paragraphs(notes)}{_STYLE}"
 
 
 # --- what it would say ------------------------------------------------------------------------------------------------
 
 
 def _try(table: dp.Table, answer: dp.Answer, model: Model) -> None:
-    st.html(f"<h2>{escape(say('train_page.try'))}</h2><p class='muted'>{escape(say('train_page.try_lead'))}</p>")
+    section_head(say("train_page.try"), say("train_page.try_lead"))
     kept = typed(st.query_params.get("with"))
     values = {
         name: model_field(name, column, kept.get(name), f"train-with-{answer.request_id}-{name}")
@@ -819,10 +798,10 @@ def _try(table: dp.Table, answer: dp.Answer, model: Model) -> None:
     else:
         message = say("train_page.would_list", share=percent(prediction), yes=list(query.positive), target=query.target)
     message = message.replace(" %", "\u00a0%")
-    st.html(f'<p class="together" role="status">{escape(message)}</p>')
+    paragraph(message, "together", role="status")
     goal = model.layout.goal
     if isinstance(goal, dp.Number) and not goal.lower <= prediction <= goal.upper:
-        st.html(f'<p class="muted">{escape(say("train_page.outside", low=goal.lower, high=goal.upper))}</p>')
+        paragraph(say("train_page.outside", low=goal.lower, high=goal.upper))
 
 
 # --- how it got there -------------------------------------------------------------------------------------------------
@@ -843,21 +822,12 @@ def _path(answer: dp.Answer, query: OfGradients) -> None:
     ]
     lead = say("train_page.path_lead")
     lead += " " + say("train_page.path_some", shown=len(lines)) if len(moves) > len(lines) else ""
-    st.html(f"<h2>{escape(say('train_page.path'))}</h2><p class='muted'>{escape(lead)}</p>")
+    section_head(say("train_page.path"), lead)
     step, weight, alt = (say(f"train_page.{code}") for code in ("axis.step", "axis.weight", "alt.path"))
     charts.curves(lines, step, weight, alt, "train-path", even=True)
 
 
 # --- take it away -----------------------------------------------------------------------------------------------------
-
-
-def _take(table: dp.Table, answer: dp.Answer, model: Model) -> None:
-    hashed = answer.receipt["charge"]["hash"]
-    st.html(f"<h2>{escape(say('train_page.take'))}</h2><p class='muted'>{escape(say('train_page.take_lead'))}</p>")
-    with st.container(horizontal=True):
-        script = linear_script(model, answer.sentence, hashed, table.dialect)
-        offer_model(model_json(answer, model), script, hashed)
-    st.html(f'<p class="muted">{escape(say("train_page.may"))}</p>')
 
 
 def model_json(answer: dp.Answer, model: Model) -> str:
@@ -867,4 +837,4 @@ def model_json(answer: dp.Answer, model: Model) -> str:
     return json.dumps(content, ensure_ascii=False, indent=1)
 
 
-_STYLE = """<style>.scroll.tall { max-height: 36rem; overflow-y: auto; margin-bottom: 0.8rem; }</style>"""
+_STYLE = sheet("train/train")

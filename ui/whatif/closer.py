@@ -23,6 +23,7 @@ from dpengine.planning.whatif import made_up
 from ui.ask import preview
 from ui.parts import exports, fields
 from ui.pictures import charts
+from ui.shell.frame import paragraph
 from ui.whatif.settings import LECTURES, SECTIONS, SHAPES, widget
 from ui.words import gloss
 
@@ -139,7 +140,7 @@ def _choosing(solved: whatif.Solved) -> dict[str, Points]:
     rest = dict(drawn["filter"]).get(options)
     if rest is not None:
         facts = {"options": options, "one": best, "all": rest, "chance": chance(BETA)}
-        st.html(f'<p role="status">{escape(say("whatif.choose.told", **facts))}</p>')
+        paragraph(say("whatif.choose.told", **facts), "", role="status")
     return {line.name: line.points for line in lines}
 
 
@@ -154,7 +155,7 @@ def _medians(given: dict[str, str], solved: whatif.Solved) -> tuple[str, dict[st
     try:
         query = _median(given, solved)
     except dp.AllowanceError as error:
-        st.html(f'<p class="warn">{escape(str(error))}</p>')
+        paragraph(str(error), "warn")
         return shape, {}
     column = query.facts.schema.number(query.column)
     people = min(query.facts.about, whatif.MOST_IMAGINED)
@@ -206,11 +207,11 @@ def _curves(sides: Sides, unit: str) -> dict[str, Points]:
             drawn[f"{say(f'whatif.curve.{axis}')} ({name})"] = points
         beside = axis == "people" and not whatif.depends_on_people(first.query)
         with column:
-            st.html(f'<p class="muted curve">{escape(say(f"whatif.curve.{axis}"))}</p>')
+            paragraph(say(f"whatif.curve.{axis}"), "muted curve")
             title = say("whatif.axis.beside") if beside else unit
             charts.curves(lines, say(f"whatif.axis.{axis}"), title, say(f"whatif.alt.{axis}"), f"whatif-{axis}")
             if beside:
-                st.html(f'<p class="muted">{escape(say("whatif.flat"))}</p>')
+                paragraph(say("whatif.flat"))
     return drawn
 
 
@@ -219,9 +220,9 @@ def _sampled(solved: whatif.Solved) -> dict[str, Points]:
     query = both.as_sample(solved.query)
     now = None if query is None else both.both_ranges(query)
     if query is None or now is None:
-        st.html(f'<p class="muted">{escape(say("sample.whatif.none"))}</p>')
+        paragraph(say("sample.whatif.none"))
         return {}
-    st.html(f'<p role="status">{escape(preview.both_words(query, now))}</p>')
+    paragraph(preview.both_words(query, now), "", role="status")
     unit = say("sample.whatif.points" if query.answer_kind in ("count", "share") else "sample.whatif.unit")
     drawn: dict[str, Points] = {}
     axes = {"epsilon": both.along_epsilon(query), "people": both.along_people(query)}
@@ -237,9 +238,9 @@ def _sampled(solved: whatif.Solved) -> dict[str, Points]:
             lines.append(charts.Line(title, list(zip(xs, heights, strict=True)), mark, *look))
             drawn[f"{say(f'whatif.curve.{axis}')} ({title})"] = lines[-1].points
         with column:
-            st.html(f'<p class="muted curve">{escape(say(f"whatif.curve.{axis}"))}</p>')
+            paragraph(say(f"whatif.curve.{axis}"), "muted curve")
             charts.curves(lines, say(f"whatif.axis.{axis}"), unit, say("sample.whatif.alt"), f"whatif-sample-{axis}")
-    st.html(f'<p class="muted">{escape(say("sample.whatif.crossing"))}</p>')
+    paragraph(say("sample.whatif.crossing"))
     return drawn
 
 
@@ -274,7 +275,7 @@ def _lecture(name: str, solved: whatif.Solved) -> dict[str, Points]:
         curves = lecture_curves.along_weights(replace(WEIGHTS, people=people, epsilon=epsilon))
     named = {say(f"whatif.pic.{name}.{code}"): points for code, points in curves.items() if points}
     if not named:
-        st.html(f'<p class="warn">{escape(say("whatif.pic.none"))}</p>')
+        paragraph(say("whatif.pic.none"), "warn")
         return {}
     st.html(f"<p>{gloss.text(say(f'whatif.pic.{name}.told', **facts))}</p>")
     lines = [

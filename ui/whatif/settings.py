@@ -3,6 +3,7 @@ them. Setting B follows the people and the number of questions of A until somebo
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
@@ -10,7 +11,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant import how_many_fit
-from dpengine.accountant.budget import MOST_EPSILON
+from dpengine.accountant.filter import MOST_EPSILON
 from dpengine.core.exact import text_of
 from dpengine.planning.whatif import FIND, MOST_TYPED_PEOPLE, offered, read_number_field
 from ui.shell.language import address
@@ -127,3 +128,64 @@ def remember(table: dp.Table, given: dict[str, str]) -> None:
     query = {name: text for name, text in given.items() if text != usual[name]}
     kept["given"], kept["url"], kept["table"] = given, query, table.name
     address({"table": table.name} | query)
+
+
+# --- allowances that others published for a release from data kept in one place, with where they said so. Figures as
+# published, whatever the unit they protect; the note says which. Releases where every device adds its own noise are not
+# comparable with a table here and are left out.
+
+
+@dataclass(frozen=True)
+class Preset:
+    key: str  # whatif.preset.<key> says what was released and what is protected
+    year: int
+    epsilon: str
+    delta: str
+    people: str  # "" if it was not published
+    source: str
+
+
+PRESETS = (
+    Preset(
+        "census",
+        2021,
+        "19.61",
+        "0.0000000001",
+        "331,449,281",
+        "Abowd et al., The 2020 Census Disclosure Avoidance System TopDown Algorithm, "
+        "Harvard Data Science Review, 2022",
+    ),
+    Preset(
+        "births",
+        2024,
+        "9.98",
+        "0",
+        "167,000",
+        "Hod, Canetti, Differentially Private Release of Israel’s National Registry of Live Births, arXiv:2405.00267",
+    ),
+    Preset(
+        "mobility",
+        2020,
+        "2.64",
+        "0",
+        "",
+        "Aktay et al., Google COVID-19 Community Mobility Reports: Anonymization Process Description, arXiv:2004.04145",
+    ),
+    Preset(
+        "urls",
+        2020,
+        "0.45",
+        "0.00001",
+        "",
+        "Messing et al., Facebook Privacy-Protected Full URLs Data Set, Harvard Dataverse, doi:10.7910/DVN/TDOAPG",
+    ),
+    Preset(
+        "audience",
+        2020,
+        "34.9",
+        "0.000000007",
+        "",
+        "Rogers et al., LinkedIn’s Audience Engagements API: A Privacy Preserving Data Analytics System at Scale, "
+        "arXiv:2002.05839",
+    ),
+)

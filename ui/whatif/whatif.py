@@ -23,15 +23,18 @@ from dpengine.messages.language import language
 from dpengine.messages.numbers import local, to_figures
 from dpengine.planning import whatif
 from dpengine.planning import whatif as asked
-from dpengine.planning.whatif_pictures import picture
+from dpengine.planning.whatif_pictures import Picture, picture
 from ui.ask import form, preview
-from ui.parts import fields, job
+from ui.parts import fields
+from ui.pictures import charts
+from ui.pictures.sketch import Sketch
 from ui.shell import frame, nav
+from ui.shell.frame import hint, paragraph
 from ui.shell.state import choose_table, open_table, table_labels, table_names
-from ui.whatif import closer, pictures
+from ui.shell.style import palette, sheet
+from ui.whatif import closer
 from ui.whatif import settings as kept
-from ui.whatif.presets import PRESETS
-from ui.whatif.settings import LADDERS, SLIDERS, STATE, USUAL, widget
+from ui.whatif.settings import LADDERS, PRESETS, SLIDERS, STATE, USUAL, widget
 from ui.words import gloss
 
 SIDES = {"A": "", "B": "2"}  # and how the names of its fields end
@@ -47,7 +50,7 @@ def show(table: dp.Table) -> None:
         st.html(f'{_STYLE}<h1>{title}</h1><p class="lead">{lead}</p>')
         _presets()
         with st.popover(say("whatif.link"), key="whatif-link-open"):
-            st.html(f"<p>{escape(say('whatif.link_keeps'))}</p>")
+            paragraph(say("whatif.link_keeps"), "")
             st.code(str(st.context.url or ""), language=None, wrap_lines=True)
     before = kept.state(table)
     given = _question(table, before)
@@ -58,7 +61,8 @@ def show(table: dp.Table) -> None:
     sides, refused = {}, {}
     for name, setting in settings.items():
         try:
-            sides[name] = _solved(table, setting)
+            facts = table.facts if setting["from"] == "table" else None
+            sides[name] = whatif.solve(whatif.read(setting | {"find": "promise", "x": "0"}, facts))
         except dp.AllowanceError as error:
             refused[name] = str(error)
     drawn = {name: picture(solved.query) for name, solved in sides.items()}
@@ -67,11 +71,11 @@ def show(table: dp.Table) -> None:
         with column, st.container(key=f"card-side-{name}"):
             _sliders(table, name, given)
             if name in refused:
-                job.hint(refused[name])
+                hint(refused[name])
                 continue
             both = [*drawn.values()] if same else [drawn[name]]
-            pictures.show(name, drawn[name], pictures.span(both), _axis(sides[name], drawn[name].kind))
-            st.html(f'<p class="muted made-up">{escape(pictures.said(drawn[name]))}</p>')
+            _show_picture(name, drawn[name], _span(both), _axis(sides[name], drawn[name].kind))
+            paragraph(picture_words(drawn[name]), "muted made-up")
             _cautions(sides[name])
             terms = {"epsilon": settings[name]["e"], "delta": settings[name]["d"]}
             st.page_link(nav.page("data"), label=say("whatif.adopt"), query_params=terms, help=say("whatif.adopt_help"))
@@ -87,11 +91,6 @@ def show(table: dp.Table) -> None:
             _act(table, given, sides)
     _others()
     kept.remember(table, given)
-
-
-def _solved(table: dp.Table, given: dict[str, str]) -> whatif.Solved:
-    facts = table.facts if given["from"] == "table" else None
-    return whatif.solve(whatif.read(given | {"find": "promise", "x": "0"}, facts))
 
 
 @cache
@@ -176,7 +175,7 @@ def noun(key: str) -> str:
 def _presets() -> None:
     """Published allowances, each with its source. One becomes setting B."""
     with st.popover(say("whatif.presets"), key="whatif-presets"):
-        st.html(f'<p class="muted">{escape(say("whatif.presets_lead"))}</p>')
+        paragraph(say("whatif.presets_lead"))
         for preset in PRESETS:
             values = {"e2": preset.epsilon, "d2": preset.delta}
             values |= {"n2": preset.people} if preset.people else {}
@@ -270,6 +269,83 @@ def _cautions(solved: whatif.Solved) -> None:
         st.html("".join(f'<p class="warn">{gloss.text(note)}</p>' for note in notes))
 
 
+# --- the same made-up people under both settings: bars with error bars, a range, a curve in its band, or how often each
+# name is given. Both pictures have the same axes.
+
+HEIGHT = 200
+COLOURS = {"A": "left", "B": "take"}
+Span = tuple[float, float]
+
+
+def _span(pictures: list[Picture]) -> Span:
+    """Of a range, twice the widest; of anything else, from nothing to the highest."""
+    low, high = min(min(picture.low) for picture in pictures), max(max(picture.high) for picture in pictures)
+    if pictures[0].kind != "range":
+        return min(low, 0.0), high * 1.06 or 1.0
+    pad = (high - low) / 2 or abs(high) * 0.05 or 1.0
+    least, most = pictures[0].limits or (low - pad, high + pad)
+    return max(low - pad, min(least, low)), min(high + pad, max(most, high))
+
+
+def _show_picture(side: str, picture: Picture, axis: Span, title: str) -> None:
+    colours = palette()
+    colour, soft = (getattr(colours, COLOURS[side] + end) for end in ("", "_soft"))
+    figure = Sketch(HEIGHT)
+    {"bars": _bars_of, "chance": _bars_of, "range": _range_of, "curve": _curve_of}[picture.kind](
+        figure, picture, colour, soft
+    )
+    grid = {"showgrid": True, "gridcolor": colours.line, "nticks": 4, "tickformat": ","}
+    words = {"title": {"text": charts.text(called(title))}}
+    if picture.kind == "range":
+        figure.update_yaxes(visible=False, range=[0, 1])
+        figure.update_xaxes(range=list(axis), showline=True, ticks="outside", nticks=5, tickformat=",", **words)
+    else:
+        figure.update_yaxes(range=list(axis), **grid)
+        labels = picture.kind != "curve"
+        figure.update_xaxes(showline=True, type="category" if labels else "linear", tickformat=",", nticks=8, **words)
+    charts.show(figure, picture_words(picture), f"whatif-picture-{side}")
+
+
+def picture_words(picture: Picture) -> str:
+    """The picture in one sentence."""
+    place = max(range(len(picture.truth)), key=picture.truth.__getitem__)
+    ends = [
+        to_figures(value[place], 3 if picture.unit == "percent" else 4)
+        for value in (picture.truth, picture.low, picture.high)
+    ]
+    unit = " %" if picture.unit == "percent" else ""
+    facts = dict(zip(("truth", "low", "high"), (end + unit for end in ends), strict=True))
+    return say(f"whatif.picture.{picture.kind}", **facts)
+
+
+def _bars_of(figure: Sketch, picture: Picture, colour: str, soft: str) -> None:
+    look: dict[str, Any] = {"type": "bar", "marker": {"color": colour, "opacity": 0.85}, "hoverinfo": "y"}
+    if picture.kind == "bars":
+        above = [high - y for y, high in zip(picture.truth, picture.high, strict=True)]
+        below = [y - low for y, low in zip(picture.truth, picture.low, strict=True)]
+        whiskers = {"type": "data", "symmetric": False, "array": above, "arrayminus": below}
+        look["error_y"] = whiskers | {"color": palette().ink, "thickness": 1.5, "width": 4}
+    figure.add_trace(look | {"x": list(picture.at), "y": list(picture.truth)})
+
+
+def _range_of(figure: Sketch, picture: Picture, colour: str, soft: str) -> None:
+    (truth,), (low,), (high,) = picture.truth, picture.low, picture.high
+    edge = {"color": colour, "width": 1}
+    figure.add_shape(type="rect", x0=low, x1=high, y0=0.2, y1=0.8, fillcolor=soft, line=edge)
+    figure.add_shape(type="line", x0=truth, x1=truth, y0=0.08, y1=0.92, line={"color": colour, "width": 3})
+    marks = {"type": "scatter", "mode": "markers", "marker": {"opacity": 0}, "hoverinfo": "x"}
+    figure.add_trace(marks | {"x": [low, truth, high], "y": [0.5] * 3})
+
+
+def _curve_of(figure: Sketch, picture: Picture, colour: str, soft: str) -> None:
+    xs = list(picture.at)
+    band = {"type": "scatter", "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
+    figure.add_trace(band | {"x": xs, "y": list(picture.low)})
+    figure.add_trace(band | {"x": xs, "y": list(picture.high), "fill": "tonexty", "fillcolor": soft})
+    line = {"type": "scatter", "mode": "lines", "line": {"color": colour, "width": 2.5}, "hoverinfo": "x+y"}
+    figure.add_trace(line | {"x": xs, "y": list(picture.truth)})
+
+
 # --- the comparison ---------------------------------------------------------------------------------------------------
 
 
@@ -289,7 +365,7 @@ def _compared(given: dict[str, str], sides: closer.Sides) -> dict[str, str]:
         own = {say("whatif.row.question"): lambda side: noun(side.query.card.key)} | own
     with st.container(key="card-compare"):
         if len(sides) == 2:
-            st.html(f'<p class="finding" role="status">{escape(_difference(sides["A"], sides["B"]))}</p>')
+            paragraph(_difference(sides["A"], sides["B"]), "finding", role="status")
         st.html(_rows(own, sides))
         given = given | {"x": _accepted(given, first)}
         wish = _wish(given, first)
@@ -429,7 +505,7 @@ def _more(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
     """Every number by hand, the sizes that the question needs, how sure, and who is protected."""
     with st.expander(say("whatif.more")):
         if refused := st.session_state[STATE].pop("refused", ""):
-            job.hint(refused)
+            hint(refused)
         for side, end in SIDES.items():
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 for short in SLIDERS:
@@ -516,26 +592,4 @@ def _others() -> None:
         st.html("".join(rows))
 
 
-_STYLE = """<style>
-.side { display: inline-block; min-width: 2.2rem; text-align: center; border-radius: 999px; color: var(--on-accent);
-  font-weight: 600; padding: 0.05rem 0.6rem; }
-.side.A { background: var(--left); }
-.side.B { background: var(--take); }
-[class*="st-key-side-head-"] { min-height: 2.5rem; }
-[class*="st-key-card-side-"] { gap: 0.35rem; padding: 0.9rem 1.2rem; }
-[class*="st-key-card-side-"] [data-testid="stSlider"] { display: grid; align-items: center;
-  grid-template-columns: 8.5rem 1fr; }
-[class*="st-key-card-side-"] [data-testid="stSlider"] label { margin-top: 0.35rem; }
-table.sides { width: 100%; }
-table.sides td { text-align: right; font-weight: 600; font-variant-numeric: tabular-nums; white-space: nowrap; }
-table.sides th[scope="col"] { text-align: right; }
-table.sides th[scope="row"] { font-weight: 400; text-align: left; }
-[data-testid="stHtml"] p.finding { font-family: var(--serif); font-size: 1.35rem; margin: 0 0 0.3rem 0; }
-[data-testid="stHtml"] p.made-up { font-size: 0.95rem; margin: 0; }
-p.source { font-size: 0.9rem; margin-top: -0.6rem !important; }
-.curve { font-weight: 600; }
-@media (max-width: 640px) {
-  table.sides td { white-space: normal; }
-  [class*="st-key-card-side-"] [data-testid="stSlider"] { grid-template-columns: 6.2rem 1fr; }
-}
-</style>"""
+_STYLE = sheet("whatif/whatif")

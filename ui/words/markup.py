@@ -12,22 +12,57 @@ def html_lines(text: str) -> str:
     return escape(text).replace("\n", "<br>")
 
 
+def p(text: str, kind: str = "", role: str = "") -> str:
+    """A paragraph of plain text."""
+    marks = (f' class="{kind}"' if kind else "") + (f' role="{role}"' if role else "")
+    return f"<p{marks}>{html(text)}</p>"
+
+
 def first_names(names: Sequence[str], most: int) -> str:
     """The first few names, and a mark that there are more."""
     return ", ".join(called(name) for name in names[:most]) + (", …" if len(names) > most else "")
 
 
+class Html(str):
+    """Text that is HTML already."""
+
+
+def html(text: str) -> str:
+    return text if isinstance(text, Html) else escape(text)
+
+
+def paragraphs(lines: Iterable[str], kind: str = "muted") -> str:
+    return "".join(p(line, kind) for line in lines)
+
+
+def bullets(lines: Iterable[str], kind: str = "") -> str:
+    items = "".join(f"<li>{html(line)}</li>" for line in lines)
+    return f'<ul class="{kind}">{items}</ul>' if kind else f"<ul>{items}</ul>"
+
+
+def link(address: str, words: str, kind: str = "") -> Html:
+    """A link within the app; `address` is escaped already, as `nav.address` gives it."""
+    mark = f' class="{kind}"' if kind else ""
+    return Html(f'<a{mark} href="{address}" target="_self">{escape(words)}</a>')
+
+
 def html_table(
-    heads: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1, kind: str = "plain", scroll: str = "scroll"
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    words: int = 1,
+    kind: str = "plain",
+    scroll: str = "scroll",
+    region: str = "",
 ) -> str:
-    """A table that scrolls on its own. Columns after the first `words` hold numbers."""
+    """A table that scrolls on its own, and may be named as a `region`. Columns after the first `words` hold numbers."""
     marks = ["" if place < words else ' class="number"' for place in range(len(heads))]
-    head = "".join(f"<th{mark}>{escape(title)}</th>" for title, mark in zip(heads, marks, strict=True))
+    head = "".join(f"<th{mark}>{html(title)}</th>" for title, mark in zip(heads, marks, strict=True))
     body = ""
     for row in rows:
-        cells = "".join(f"<td{mark}>{escape(cell)}</td>" for cell, mark in zip(row, marks, strict=True))
+        cells = "".join(f"<td{mark}>{html(cell)}</td>" for cell, mark in zip(row, marks, strict=True))
         body += f"<tr>{cells}</tr>"
-    return f'<div class="{scroll}" tabindex="0"><table class="{kind}"><tr>{head}</tr>{body}</table></div>'
+    named = f' role="region" aria-label="{escape(region)}"' if region else ""
+    return f'<div class="{scroll}" tabindex="0"{named}><table class="{kind}"><tr>{head}</tr>{body}</table></div>'
 
 
 def unmarked(text: str) -> str:

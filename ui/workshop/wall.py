@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from html import escape
-from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -28,10 +27,13 @@ from ui.parts import answer_notes, job
 from ui.pictures import picture
 from ui.pictures.svg import Axis
 from ui.shell import frame, state
+from ui.shell.frame import page_head, paragraph
 from ui.shell.state import open_table, workspace
+from ui.shell.style import sheet
 from ui.shell.workshop_state import ADDRESS, GONE, WAITING, Dot, Snapshot, WallQuestion, here, on
 from ui.words import prices
 from ui.words.figures import rounded
+from ui.words.markup import p, paragraphs
 from ui.words.wording import axis, headline, range_words
 from ui.workshop.workshop import figure
 
@@ -232,23 +234,6 @@ def _qr(text: str) -> str:
     return str(segno.make(text, micro=False).svg_data_uri(scale=8, border=2, dark="#1C2733", light="#FFFFFF"))
 
 
-def panel(instructs: bool) -> None:
-    with st.expander(say("workshop.for_instructor"), expanded=instructs):
-        if instructs:
-            _controls()
-        else:
-            _code()
-
-
-def _code() -> None:
-    with st.form("workshop-unlock", clear_on_submit=True, border=False):
-        st.text_input(say("workshop.code"), type="password", key=_TYPED, width=260, autocomplete="off")
-        st.form_submit_button(say("workshop.unlock"), on_click=_unlock)
-    st.html(f'<p class="muted">{escape(say("workshop.code_where"))}</p>')
-    if st.session_state.pop(_WRONG, False):
-        job.refused(say("workshop.wrong"))
-
-
 def _unlock() -> None:
     st.session_state[_WRONG] = not here().unlock(state.browser(), str(st.session_state.get(_TYPED, "")))
 
@@ -263,14 +248,13 @@ def _controls() -> None:
     epsilon = str(st.select_slider(say("workshop.epsilon"), EPSILONS, epsilon, format_func=local, key="wall-epsilon"))
     table, query = query_of(question, epsilon)
     fresh = query.epsilon / table.budget.rule.epsilon
-    sentence = say("workshop.takes", share=percent(fresh), promise=_sentence(query.promise().words(query)))
-    st.html(f'<p class="muted">{escape(sentence)}</p>')
+    paragraph(say("workshop.takes", share=percent(fresh), promise=_sentence(query.promise().words(query))))
     with st.container(horizontal=True):
         _button("workshop.pose", "wall-pose", _pose, question, epsilon, kind="primary")
         with st.popover(say("workshop.slide")):
             st.code(f"{address()}/wall?{urlencode({'q': question, 'epsilon': epsilon})}", language=None)
         with st.popover(say("workshop.reset")):
-            st.html(f"<p>{escape(say('workshop.reset_means'))}</p>")
+            paragraph(say("workshop.reset_means"), "")
             _button("workshop.reset_do", "wall-reset", lambda: here().reset(state.browser()))
     if posed is not None:
         for what, now in (("truth", posed.truth), ("simulated", posed.simulated)):
@@ -322,28 +306,32 @@ PATIENCE = 1.5  # seconds a click waits for its answer; the live part finds a la
 def show() -> None:
     if not on():
         frame.replace_meter(say("workshop.meter"))
-        st.html(f'<h1>{escape(say("workshop.title"))}</h1><p class="lead">{escape(say("workshop.none"))}</p>')
+        page_head(say("workshop.title"), say("workshop.none"))
         return
     room = here()
-    st.html(f"<style>{_rules()}</style>")
+    st.html(sheet("workshop/wall"))
     name = state.visitor()
     posed, instructs = room.posed, room.instructs(state.browser())
     if posed is None:
         frame.replace_meter(say("workshop.meter"))
-        st.html(f'<h1>{escape(say("workshop.title"))}</h1><p class="lead">{escape(say("workshop.empty"))}</p>')
+        page_head(say("workshop.title"), say("workshop.empty"))
         _wait_for_question()
     else:
-        st.html(f'<h1>{escape(words_of(posed.question))}</h1><p class="lead">{escape(say("workshop.lead"))}</p>')
+        page_head(words_of(posed.question), say("workshop.lead"))
         answered = _own(posed, name)
         with st.container(key="card-wall"):
             _live(posed.turn, room.round, name, answered)
     invitation(instructs)
-    panel(instructs)
-
-
-@cache
-def _rules() -> str:
-    return (Path(__file__).parent / "wall.css").read_text(encoding="utf-8")
+    with st.expander(say("workshop.for_instructor"), expanded=instructs):
+        if instructs:
+            _controls()
+        else:
+            with st.form("workshop-unlock", clear_on_submit=True, border=False):
+                st.text_input(say("workshop.code"), type="password", key=_TYPED, width=260, autocomplete="off")
+                st.form_submit_button(say("workshop.unlock"), on_click=_unlock)
+            paragraph(say("workshop.code_where"))
+            if st.session_state.pop(_WRONG, False):
+                job.refused(say("workshop.wrong"))
 
 
 # --- one's own answer -------------------------------------------------------------------------------------------------
@@ -366,7 +354,7 @@ def _own(posed: WallQuestion, name: str) -> bool:
     own_job = state.workspace().job(request)
     frame.show_price(table, None)  # again: the charge came after the frame
     if not own_job.over:  # the live part below finds it: thirty waiting people must not poll one by one
-        st.html(f'<p class="muted" role="status">{escape(say("job.waiting"))}</p>')
+        paragraph(say("job.waiting"), role="status")
     elif own_job.answer is None:
         job.refused(str(own_job.error or say("job.unknown")))
     else:
@@ -397,7 +385,7 @@ def _wait_for_question() -> None:
     here().name(state.browser())
     if here().posed is not None:
         st.rerun()
-    st.html(f'<p class="muted" role="status">{escape(say("workshop.none_yet"))}</p>')
+    paragraph(say("workshop.none_yet"), role="status")
 
 
 @st.fragment(run_every=EVERY)
@@ -414,7 +402,7 @@ def everybody(seen: Snapshot, name: str) -> str:
     posed = seen.posed
     assert posed is not None
     lang = language.get()
-    waiting = f'<p class="muted">{escape(say("workshop.waiting", n=seen.waiting))}</p>' if seen.waiting else ""
+    waiting = p(say("workshop.waiting", n=seen.waiting), "muted") if seen.waiting else ""
     if not seen.dots:
         return f'<div role="status"><p class="wall-say">{escape(say("workshop.none_yet"))}</p>{waiting}</div>'
     true = true_value(posed.question) if posed.truth else None
@@ -440,4 +428,4 @@ def _sentences(seen: Snapshot, true: float | None, promised: str) -> str:
             say("workshop.answers_truth", n=len(dots), mean=mean, truth=true),
             say("workshop.held", held=held, n=len(dots), chance=promised),
         ]
-    return "".join(f'<p class="wall-say">{escape(line)}</p>' for line in lines)
+    return paragraphs(lines, "wall-say")

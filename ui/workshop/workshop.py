@@ -16,6 +16,7 @@ from demos import truth
 from dpengine.messages import plain, say
 from dpengine.storage.samples import SAMPLES
 from ui.shell import nav, speed, state, workshop_state
+from ui.shell.frame import page_head, paragraph
 
 
 def warm() -> None:
@@ -50,15 +51,14 @@ def instead_of_data() -> None:
 def refuse_data() -> None:
     """Say that a workshop adds no tables; the workspace refuses them too. The existing ones can be opened."""
     if workshop_state.on() and not st.query_params.get("table"):
-        st.html(f'<h1>{escape(say("page.data"))}</h1><p class="lead">{escape(say("workshop.no_tables"))}</p>')
+        page_head(say("page.data"), say("workshop.no_tables"))
         instead_of_data()
         st.stop()
 
 
 def truth_beside(answer: dp.Answer) -> None:
     if workshop_state.on() and truth.tellable(answer.query):
-        sentence = say("workshop.truth", truth=plain(figure(truth.of(answer.query))))
-        st.html(f'<p class="warn workshop-truth">{escape(sentence)}</p>')
+        paragraph(say("workshop.truth", truth=plain(figure(truth.of(answer.query)))), "warn workshop-truth")
 
 
 def figure(value: float) -> int | float:

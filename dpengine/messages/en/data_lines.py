@@ -9,7 +9,7 @@ SENTENCES: dict[str, str] = {
     "data.cards.sizes": "Errors (±) are for {people} people.",
     "data.cards.written": "Numbers are written like {example}.",
     "data.cards.otherwise": "Not so?",
-    "data.cards.left_out": "Not used. To add one, tap what its cells look like, or its name:",
+    "data.cards.left_out": "Not used. To add one, tap what its cells hold, or its name:",
     "data.cards.to_find": "Once the table is added, you can have the contents of {many} {many|column|columns} found for a part of the allowance. Nothing is bought yet; you see the price first.",
     "data.cards.waiting": "Still to settle: {columns}. You can also declare a column later.",
     "data.cards.leave": "Leave {many|it|them} out for now",

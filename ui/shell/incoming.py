@@ -32,7 +32,7 @@ from dpengine.core import files
 from dpengine.core.errors import AllowanceError
 from dpengine.core.files import nearly_full
 from dpengine.intake.file_kinds import kind_of
-from ui.shell import gate, speed, uploads
+from ui.shell import gate, uploads
 
 _BOUNDARY = re.compile(rb"[A-Za-z0-9'()+_,./:=? -]{1,70}")
 _MOST_HEADERS, _LONGEST_HEADER = 4, 2048
@@ -252,7 +252,6 @@ class Incoming:
 
             manager.get_upload_urls = give_out
             self.folder = folder
-            speed.wake_seldom(asyncio.get_running_loop())
             watching = asyncio.create_task(watch())
             try:
                 yield

@@ -8,16 +8,12 @@ another thread imports what a question needs. (What the first page needs: ui/fir
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import ctypes
 import gc
 import threading
 import time
-from collections import deque
-from collections.abc import Callable
 from contextlib import suppress
-from contextvars import Context
 from typing import Any
 
 from streamlit import runtime
@@ -25,7 +21,6 @@ from streamlit import runtime
 import dpengine as dp
 
 _EVERY, _IDLE = 5.0, 60.0  # seconds
-_FETCH = 0.004
 _DRAWN = 0.5  # for the browser to show the first page
 _once, _tidied = threading.Lock(), threading.Lock()
 _ran = threading.Event()
@@ -44,39 +39,6 @@ def settle(again: bool = False) -> None:
         return
     gc.collect()
     gc.freeze()
-
-
-def wake_seldom(loop: asyncio.AbstractEventLoop) -> None:
-    """Wake the server's loop for the first of what other threads hand to it; the rest it fetches by itself, every few
-    milliseconds. A page hands over some ninety parts. Streamlit wakes the loop for each; then the page's thread stands
-    back, and on a busy server waits ninety times for its next turn."""
-    waiting: deque[asyncio.Handle] = deque()
-    lock, wake = threading.Lock(), loop.call_soon_threadsafe
-    awake = False
-
-    def work() -> None:
-        nonlocal awake
-        with lock:
-            handed = list(waiting)
-            waiting.clear()
-            awake = bool(handed)
-        if handed:
-            loop.call_later(_FETCH, work)
-        for handle in handed:
-            if not handle.cancelled():
-                handle._run()  # as the loop itself does: in its own context, with its own handler of errors
-
-    def soon(callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.Handle:
-        nonlocal awake
-        handle = asyncio.Handle(callback, args, loop, context)
-        with lock:
-            waiting.append(handle)
-            asleep, awake = not awake, True
-        if asleep:
-            wake(work)
-        return handle
-
-    loop.call_soon_threadsafe = soon  # type: ignore[method-assign, assignment]
 
 
 def _import_for_questions() -> None:

@@ -18,7 +18,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.printed import chance
 from dpengine.core.types import Arrow
-from dpengine.declared import condition_words
+from dpengine.declared.conditions import conditions as in_words
 from dpengine.declared.conditions import read_predicate
 from dpengine.declared.public_rules import rules_on
 from dpengine.mechanisms import asked_on
@@ -645,7 +645,7 @@ def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[A
 
 def _declared(table: dp.Table, rules: list[Any]) -> str:
     """The table's declared rules, in words."""
-    sentences = [condition_words.conditions(read_predicate(rule, table.schema)) for rule in rules]
+    sentences = [in_words(read_predicate(rule, table.schema)) for rule in rules]
     lines = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
     return f"<p>{escape(say('synthetic_page.known_rules'))}</p><ul>{lines}</ul>"
 
@@ -671,6 +671,7 @@ def _offer(table: dp.Table, query: dp.Query, price: dp.Preview) -> bool:
     board_state.counted_as(query)
     spend.exactly(table, query, PLACE)
     label = say("synthetic_page.button", share=prices.takes(table, price.share))
+    fit_warnings.before(table, query, price)
     if fit_warnings.instead_at("made", table, query):
         return False
     job.ask_button(label, table, query, "synthetic-go", disabled=not price.admissible, place="made")

@@ -49,7 +49,7 @@ from typing import ClassVar
 
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import text_of
+from dpengine.core.exact import first_true, text_of
 from dpengine.core.printed import percent
 from dpengine.core.types import Ends, Figures, Json, JsonObject
 from dpengine.declared.cell_kinds import EMPTY, FITS, Bar, bars
@@ -57,15 +57,16 @@ from dpengine.declared.conditions import Row, kind_name
 from dpengine.declared.facts import Facts
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
+from dpengine.mechanisms.noise import Added
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Bounds, Fields, Released, Sensitivity
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Independent, Laplace, Normal
-from dpengine.noise.tails import gaussian_reach, gaussian_sum_reach, gaussian_sums, laplace_reach
+from dpengine.noise.laws import Independent
+from dpengine.noise.tails import gaussian_sum_reach, gaussian_sums
 from dpengine.statistics.counts import KindCounts, RowCount
 from dpengine.statistics.raw_needs import Beside, Crowded, Different
 
@@ -149,14 +150,13 @@ class FitChecks(OfCounts):
         key="fit_checks",
         asked_on=("data",),
         order=165,
-        version=1,
         answer="count",
         states=(FEW,),
         caveats=("empty", "codes"),
         parameters=(
             Parameter("columns", "columns"),
             Parameter("ids", "columns.file"),
-            Parameter("epsilon", "epsilon", required=True),
+            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(
@@ -172,11 +172,12 @@ class FitChecks(OfCounts):
         broken_variants=("half",),
     )
 
-    gated: ClassVar[bool] = False
     of_people: ClassVar[bool] = False
 
     columns: tuple[str, ...]
     ids: tuple[str, ...] = ()
+    counts_rows = True
+    none_hoped = True
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -197,9 +198,6 @@ class FitChecks(OfCounts):
             raise AllowanceError("fit_checks.columns", most=MOST_COLUMNS)
         return {"columns": tuple(str(name) for name in names), "ids": own}
 
-    def own_json(self) -> JsonObject:
-        return {"columns": list(self.columns)} | ({"ids": list(self.ids)} if self.ids else {})
-
     def used(self) -> set[str]:
         return set(self.columns)
 
@@ -217,16 +215,8 @@ class FitChecks(OfCounts):
         code = "sentence.fit_checks_one" if len(self.columns) == 1 else "sentence.fit_checks"
         return say(code, columns=say("who.and").join(self.columns))
 
-    @property
-    def counts_rows(self) -> bool:
-        return True
-
     def labels(self) -> list[str]:
         return list(self.columns)
-
-    @property
-    def none_hoped(self) -> bool:
-        return True
 
     def about(self, part: str = "") -> set[str]:
         return set()  # it is the check
@@ -306,6 +296,11 @@ class FitChecks(OfCounts):
     def loss(self) -> Loss:
         return Pure(self.epsilon) if self.ids and not self.noise else super().loss()
 
+    @property
+    def _wider(self) -> Added:
+        """The noise of a number of different values, or of rows."""
+        return self.added[0].thinner(Fraction(1, WIDE))
+
     def _split(self, counts: Sequence[int]) -> tuple[list[int], list[int]]:
         """The bars, and the numbers with wider noise."""
         bars_in_all = self.numbers - self._wide_numbers
@@ -313,18 +308,11 @@ class FitChecks(OfCounts):
 
     def draw(self, value: int | tuple[int, ...], coins: Coins) -> tuple[int, ...]:
         plain, wide = self._split(self.measured(value))
-        if self.noise:
-            drawn = coins.gaussian(plain, self.variance)
-            return (*drawn, *(coins.gaussian(wide, self.variance * WIDE**2) if wide else ()))
-        return (*coins.laplace(plain, self.scale), *(coins.laplace(wide, self.scale * WIDE) if wide else ()))
+        return (*self.added[0].draw(plain, coins), *(self._wider.draw(wide, coins) if wide else ()))
 
     def law(self, value: int | tuple[int, ...]) -> Independent:
         plain, wide = self._split(self.measured(value))
-        if self.noise:
-            of_bars = [Normal(count, self.variance) for count in plain]
-            return Independent((*of_bars, *(Normal(count, self.variance * WIDE**2) for count in wide)))
-        laws = [Laplace(count, self.scale) for count in plain]
-        return Independent((*laws, *(Laplace(count, self.scale * WIDE) for count in wide)))
+        return Independent((*map(self.added[0].law, plain), *map(self._wider.law, wide)))
 
     @property
     def numbers(self) -> int:
@@ -340,25 +328,22 @@ class FitChecks(OfCounts):
             yield name, dict(zip(own, raw[at : at + len(own)], strict=True))
             at += len(own)
 
-    def _ranged(self, column: str) -> list[Bar]:
-        """The bars of a column that have a range."""
-        return self._with_range[column]
-
     @cached_property
-    def _with_range(self) -> dict[str, list[Bar]]:
+    def _ranged(self) -> dict[str, list[Bar]]:
+        """The bars of each column that have a range."""
         named = ("code", "zero")
         return {name: [bar for bar in self.bars_of(name) if bar.misfit or bar.name in named] for name in self.columns}
 
     @cached_property
     def _whole_weight(self) -> dict[str, int]:
-        return {name: _MINOR + sum(_weight(bar) for bar in bars) for name, bars in self._with_range.items()}
+        return {name: _MINOR + sum(_weight(bar) for bar in bars) for name, bars in self._ranged.items()}
 
     def _lower_chance(self, column: str, bar: Bar | None) -> Fraction:
         """How often the lower end of this bar, or of the sum of all misfits, may fail."""
         return self._beta * _LOWER * _weight(bar) / self._whole_weight[column]
 
     def _upper_chance(self, column: str) -> Fraction:
-        return self._beta * _UPPER / (len(self._ranged(column)) + 1)
+        return self._beta * _UPPER / (len(self._ranged[column]) + 1)
 
     @cached_property
     def _beta(self) -> Fraction:
@@ -462,7 +447,7 @@ class FitChecks(OfCounts):
     def _shares(
         self, name: str, counted: dict[Bar, int | Fraction], rows: tuple[int, int, int], raw: Figures
     ) -> ColumnFound:
-        counts = {bar: self._share(name, bar, counted, rows, raw) for bar in self._ranged(name)}
+        counts = {bar: self._share(name, bar, counted, rows, raw) for bar in self._ranged[name]}
         parts = {bar: share for bar, share in counts.items() if bar.misfit}
         whole = self._share(name, None, counted, rows, raw)
         together = _together([_ends(share) for share in parts.values()], _ends(whole))
@@ -534,9 +519,7 @@ class FitChecks(OfCounts):
 
     def _wide_reach(self, chance: Fraction) -> int:
         """How far a number with wider noise may be off, on both sides."""
-        if self.noise:
-            return gaussian_reach(self.variance * WIDE**2, chance)
-        return laplace_reach(self.scale * WIDE, chance)
+        return int(self._wider.reach(chance))
 
     def different(self, raw: Figures) -> dict[str, tuple[int, int, int]]:
         """For each id the approximate number of different values, with bounds; each fails with probability β."""
@@ -577,7 +560,7 @@ class FitChecks(OfCounts):
             return say("fit.headline.repeated", column=name, low=low, high=high, rows=rows)
         if (crowded := self.crowded(tuple(raw))) is not None and (crowded.low > 0 or not fits):
             kind = "crowded" if crowded.low > 0 else "not_crowded"
-            share = crowded.span() if crowded.low > 0 else _percent(crowded.high)
+            share = crowded.span() if crowded.low > 0 else percent_above(crowded.high)
             return say(f"fit.headline.{kind}", most=self.facts.unit.at_most, share=share)
         if not fits:
             return say("fit.headline.no_repeats", columns=list(self.ids))
@@ -597,7 +580,7 @@ class FitChecks(OfCounts):
             return say("fit.headline.fits_part" if part else "fit.headline.codes_part", names=_some([*part, *coded]))
         if not unsure and not all(fit.quiet for fit in fits.values()):
             most = max(max(fit.misfit.high, fit.sees) for fit in fits.values())
-            return say("fit.headline.fits_rough", share=_percent(most))
+            return say("fit.headline.fits_rough", share=percent_above(most))
         return say("fit.headline.unsure" if unsure else "fit.headline.fits", columns=len(fits), fit=len(fits) - unsure)
 
     def holds_none(self, interval: Json) -> bool:
@@ -664,13 +647,9 @@ def _last(holds: Callable[[float], bool]) -> Fraction:
     """The last share on the grid up to which it holds; 0 if not even there."""
     if not holds(0):
         return Fraction(0)
-    low, high = 0, _GRID
     if holds(1):
         return Fraction(1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if holds(middle / _GRID) else (low, middle)
-    return Fraction(low, _GRID)
+    return Fraction(first_true(lambda place: not holds(place / _GRID), 1, _GRID) - 1, _GRID)
 
 
 def _some(names: list[str]) -> list[str]:
@@ -685,12 +664,12 @@ def _part(count: int | Fraction, rows: int) -> Fraction:
     return min(max(Fraction(count) / max(rows, 1), Fraction(0)), Fraction(1))
 
 
-def _percent(share: Fraction) -> str:
+def percent_above(share: Fraction) -> str:
     return percent(Fraction(ceil(share * 100), 100))
 
 
 @lru_cache(maxsize=256)
 def _least_chance(query: FitChecks) -> Fraction:
     """Of all bars of misfits: how often the end that fails least often may fail. It reaches farthest, at every ε."""
-    chances = [(query._lower_chance(name, query._ranged(name)[0]), query._upper_chance(name)) for name in query.columns]
+    chances = [(query._lower_chance(name, query._ranged[name][0]), query._upper_chance(name)) for name in query.columns]
     return min(min(pair) for pair in chances)

@@ -37,7 +37,6 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.schema import Category, ItemSet, Ordered, extra_labels
 from dpengine.mechanisms.answer_state import FEW, NEARLY
-from dpengine.mechanisms.answered import Runs
 from dpengine.mechanisms.card import EPSILON, Card, Parameter
 from dpengine.mechanisms.cuts import Cut, cut, of_question
 from dpengine.mechanisms.marginals import wanted as look_wanted
@@ -56,7 +55,7 @@ from dpengine.mechanisms.marginals.wanted import (
     split,
     wanted_sets,
 )
-from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.promises import Runs, Within
 from dpengine.mechanisms.query import Bounds, Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import called, say
@@ -89,7 +88,6 @@ class Overview(Query[Statistic, tuple[int, ...]]):
             EPSILON,
         ),
     )
-    gated: ClassVar[bool] = False  # each card shows the check of its column
     trial: ClassVar[Trial] = Trial(
         cases={
             "of two lists": {"columns": ["c", "d"]},
@@ -138,6 +136,11 @@ class Overview(Query[Statistic, tuple[int, ...]]):
     def predicts(self) -> str:
         """The column to predict, if it was bought for a model."""
         return look_wanted.bought_for(self.weights) if self.every and self.spread == EVEN else ""
+
+    @property
+    def gated(self) -> bool:
+        """Not a look: each card shows the check of its column. A model has one answer for all columns."""
+        return bool(self.predicts)
 
     @property
     def names(self) -> list[str]:

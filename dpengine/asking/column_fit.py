@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from dpengine.asking.answers import Answer, query_of, round_up_two
 from dpengine.core.exact import text_of
-from dpengine.core.printed import chance
+from dpengine.core.printed import chance, percent
 from dpengine.core.remembered import remembered
 from dpengine.core.types import Figures, JsonObject
 from dpengine.declared.cell_kinds import bars

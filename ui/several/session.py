@@ -256,7 +256,7 @@ def _builder(table: dp.Table, session: Session) -> None:
                 fit_warnings.show(table, against, query)
                 return
             if against is not None:
-                job.hint(str(against))
+                hint(str(against))
                 st.page_link(nav.page("ask"), label=say("plan.ask"), query_params={"table": table.name})
                 return
             notes = [query.ask.middle_note() if isinstance(query.ask, Average) else "", table.fits().in_short(query)]

@@ -134,10 +134,6 @@ def _refuse(sentence: str) -> None:
     st.session_state[_CLICKED] = True
 
 
-def current_request() -> str | None:
-    return st.query_params.get("answer")
-
-
 def renew(request: str) -> bool:
     """After a question has ended, the next click is a new, paid draw. False if this was done before."""
     waiting = st.session_state.get(_NEXT, {})

@@ -40,7 +40,7 @@ from ui.shell.state import workspace
 from ui.shell.style import sheet
 from ui.words import prices
 from ui.words.figures import rounded, rounded_range
-from ui.words.markup import html_table, p, paragraphs
+from ui.words.markup import html_table, p, paragraphs, shortened
 from ui.words.wording import range_words
 
 # --- a published table's expected value, from public facts: one row, all rows, the lower bound, and made-up rows
@@ -189,14 +189,12 @@ def _rows_html(query: OfRows, before: list[list[Any]], after: list[list[Any]]) -
     head = "".join(f"<th>{escape(name)}</th><th>{published}</th>" for name in query.columns)
     body = ""
     for old, new in list(zip(before, after, strict=True))[:MOST_ROWS]:
-        pairs = [(escape(_short(cell_words(a))), escape(_short(cell_words(b)))) for a, b in zip(old, new, strict=True)]
+        pairs = zip(
+            *([escape(shortened(cell_words(cell), LONGEST_CELL)) for cell in row] for row in (old, new)), strict=True
+        )
         cells = "".join(f"<td class='muted'>{a}</td><td>{b}</td>" for a, b in pairs)
         body += f"<tr>{cells}</tr>"
     return f'<div class="scroll" tabindex="0"><table class="plain example"><tr>{head}</tr>{body}</table></div>'
-
-
-def _short(words: str) -> str:
-    return words if len(words) <= LONGEST_CELL else words[: LONGEST_CELL - 1] + "…"
 
 
 def cell_words(value: Any) -> str:

@@ -473,16 +473,20 @@ _USUAL = 15  # columns chosen at first
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("made")
-    if request and job.became(table, request, _mine, "synthetic.unknown", job.wait, _result, fit_warnings.at("made")):
+    if request and job.became(
+        table,
+        request,
+        lambda query: bool(query.makes_rows),
+        "synthetic.unknown",
+        job.wait,
+        _result,
+        fit_warnings.at("made"),
+    ):
         _earlier(table, request)
         return
     page_head(say("synthetic_page.title"), say("synthetic_page.lead"))
     job.show_form(table, PLACE, say("synthetic_page.no_columns") if len(_offered(table)) < 2 else "", _form)
     _earlier(table)
-
-
-def _mine(query: dp.Query) -> bool:
-    return bool(query.makes_rows)
 
 
 def _result(table: dp.Table, answer: dp.Answer) -> None:
@@ -542,10 +546,6 @@ def _form(table: dp.Table) -> None:
                 st.html(least)
             _offer(table, query, price)
         job.show_refusal()
-
-
-def _is_drawn(way: str) -> bool:
-    return way in asked_on(PLACE) and _draws(way)
 
 
 def _draws(way: str) -> bool:
@@ -637,9 +637,19 @@ def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[A
             built.append(conditions.conditions(lists, rows, f"synthetic{place}"))
         with st.container(horizontal=True):
             if count < MOST_DRAWN:
-                st.button(say("synthetic_page.rule_add"), key="synthetic-add", on_click=_count, args=(counter, 1))
+                st.button(
+                    say("synthetic_page.rule_add"),
+                    key="synthetic-add",
+                    on_click=conditions.more_lines,
+                    args=(counter, 1),
+                )
             if count:
-                st.button(say("synthetic_page.rule_less"), key="synthetic-less", on_click=_count, args=(counter, -1))
+                st.button(
+                    say("synthetic_page.rule_less"),
+                    key="synthetic-less",
+                    on_click=conditions.more_lines,
+                    args=(counter, -1),
+                )
     return [condition for condition in built if condition]
 
 
@@ -654,10 +664,6 @@ def _drawable(rule: Any, columns: list[str]) -> bool:
     """Can the form show this rule exactly? Another condition in its place would exclude other people."""
     rows = rule if isinstance(rule, list) else [rule]
     return all(isinstance(row, list) and len(row) == 3 and row[0] in columns and row[1] in _DRAWN for row in rows)
-
-
-def _count(counter: str, step: int) -> None:
-    st.session_state[counter] += step
 
 
 def _worth(query: dp.Query) -> Fraction:
@@ -681,17 +687,15 @@ def _offer(table: dp.Table, query: dp.Query, price: dp.Preview) -> bool:
 
 def _filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
     """The form's values from an address; by default the first columns."""
-    offered = _offered(table)
-    wanted = job.read_address(arriving.get("columns"))
+    offered, wanted = _offered(table), job.read_address(arriving.get("columns"))
+    way = arriving["way"] if arriving.get("way") in asked_on(PLACE) else ""
     if isinstance(wanted, list):
         columns = list(dict.fromkeys(name for name in wanted if isinstance(name, str) and name in offered))
     else:
-        columns = _lists(table)[:1] if _is_drawn(arriving.get("way", "")) else offered[:_USUAL]
-    never = job.read_address(arriving.get("never"))
-    keep = arriving.get("keep", "")
-    way = arriving.get("way", "")
+        columns = _lists(table)[:1] if way and _draws(way) else offered[:_USUAL]
+    never, keep = job.read_address(arriving.get("never")), arriving.get("keep", "")
     return {
-        "way": way if way in asked_on(PLACE) else "",
+        "way": way,
         "columns": columns[:MOST_COLUMNS],
         "keep": keep if keep in columns else "",
         "never": never if isinstance(never, list) else [],

@@ -3,7 +3,6 @@ Everything is read from the ledger, and costs nothing."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
@@ -41,7 +40,7 @@ File = tuple[str, str, Callable[[], str | bytes]]  # its title, name and writer
 
 
 def files(table: dp.Table) -> list[File]:
-    name = re.sub(r"[^\w-]+", "-", table.name).strip("-") or "table"
+    name = exports.file_name(table.name)
     return [
         ("report", f"report-{name}.html", lambda: report.html(table, *now())),
         ("csv", f"answers-{name}.csv", lambda: exports.as_csv(ANSWER_COLUMNS, table.answer_rows())),

@@ -78,7 +78,7 @@ def show(table: dp.Table) -> None:
     if not findings:
         st.html(f'<p class="warn" role="status">{say("word.choose")}</p>')
         return
-    name = re.sub(r"[^\w-]+", "-", table.name).strip("-") or "table"
+    name = exports.file_name(table.name)
     with st.container(key="word-take", horizontal=True):
         label, write = say("word.download"), partial(_written, table, str(title), findings)
         exports.offer(label, write, f"report-{name}.docx", "word-download", type="primary")

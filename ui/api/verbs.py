@@ -181,8 +181,7 @@ def _preview(visit: Visit, given: Given) -> Json:
 
 def _read(visit: Visit, given: Given) -> Json:
     """What a typed text means. A text that is not clear is refused, with its readings."""
-    query = visit.table(given["table"]).read(given["text"])
-    return serialize.asked(query)
+    return serialize.asked(visit.table(given["table"]).read(given["text"]))
 
 
 def _recall(visit: Visit, given: Given) -> Json:

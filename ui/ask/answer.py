@@ -174,8 +174,7 @@ def upright(query: dp.Query) -> str:
 def curve_alt(query: dp.Query, xs: list[Any], heights: list[float], lows: list[float], highs: list[float]) -> str:
     places = sorted({(len(xs) - 1) * step // (_ALT_POINTS - 1) for step in range(_ALT_POINTS)})
     names = [day(xs[p]) if isinstance(xs[p], str) else plain(xs[p]) for p in places]
-    figures = [rounded(heights[p], lows[p], highs[p]) for p in places]
-    pairs = zip(names, figures, strict=True)
+    pairs = zip(names, [rounded(heights[p], lows[p], highs[p]) for p in places], strict=True)
     listed = "; ".join(say("curve.alt_at", value=name, figure=height) for name, height in pairs)
     return say("curve.alt", column=query.answer_column, figures=listed, range=say("curve.alt_band"))
 

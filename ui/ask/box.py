@@ -34,8 +34,7 @@ def show(table: dp.Table) -> None:
     with st.container(key="box"):
         given: Any = {"placeholder": say("box.example", text=reader.example(table.schema)), "max_chars": LONGEST}
         st.text_input(say("box.label"), key=_FIELD, on_change=_typed, args=(table,), **given)
-        offered = json.dumps(reader.vocabulary(table.schema)[:MOST_OFFERED], ensure_ascii=False)
-        scroll.complete(offered)
+        scroll.complete(json.dumps(reader.vocabulary(table.schema)[:MOST_OFFERED], ensure_ascii=False))
         found = st.session_state.get(_READ)
         readings = _understood(*found[1]) if found is not None and found[0] == table.name else []
         past = [name for name, _ in st.session_state.get(_PAST, [])]

@@ -211,5 +211,4 @@ def curve_alternative_note(table: dp.Table, query: dp.Query) -> None:
     if code == "worse" and other.loses_values:
         note += " " + say("rival.column")
     paragraph(note, role="note")
-    link = preview_link(table, other.query)
-    st.page_link(nav.page("ask"), label=say("rival.link"), query_params=link)
+    st.page_link(nav.page("ask"), label=say("rival.link"), query_params=preview_link(table, other.query))

@@ -582,8 +582,7 @@ _GROUPS = ("by", "group", "also", "second")
 
 def show_board(table: dp.Table, found: dp.Answer) -> None:
     look = board_figures.look_of(found)
-    entry = workspace().ledger.find(found.request_id)
-    took = prices.took_in_all(table, entry)
+    took = prices.took_in_all(table, workspace().ledger.find(found.request_id))
     st.html(
         f"{_STYLE}<h1 class='arrived' tabindex='-1'>{escape(say('board_page.board', table=table.name))}</h1>"
         f"<p class='lead'>{escape(say('board_page.free', share=took, chance=chance(found.query.beta)))}</p>"

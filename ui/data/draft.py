@@ -371,8 +371,7 @@ def column_of(card: Card, dialect: Dialect) -> Column:
         parts = ("lower", "upper", "step")
         lower, upper, step = (typed(getattr(card, part), say(f"data.card.{part}")) for part in parts)
         missing = typed(card.stand_in, say("data.card.stand_in")) if card.filled else None
-        codes = read_codes(card.codes, dialect)
-        return Number(lower, upper, step, missing, card.measure, codes)
+        return Number(lower, upper, step, missing, card.measure, read_codes(card.codes, dialect))
     if card.kind == "date":
         if not (card.first and card.last):
             raise AllowanceError("data.card.days_missing")
@@ -646,8 +645,7 @@ def budget(draft: Draft) -> dp.Budget:
     epsilon = draft.epsilon.strip() or CARE.get(draft.care or "", "")
     if not epsilon:
         raise AllowanceError("data.care.missing")
-    delta = draft.delta.strip() or text_of(draft.usual_delta)
-    return dp.Budget(epsilon, delta)
+    return dp.Budget(epsilon, draft.delta.strip() or text_of(draft.usual_delta))
 
 
 def allowance(draft: Draft) -> dp.Budget:

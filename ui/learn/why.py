@@ -10,6 +10,7 @@ from demos.lessons import differencing as demo
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from ui.learn import lesson_differencing, lessons
+from ui.pictures import picture
 from ui.shell import nav
 from ui.words.markup import p
 
@@ -27,14 +28,11 @@ def show() -> None:
             ("", say("why.box", edge=person), plain(second)),
             ("out" if drawn is None else "hidden", say("why.so" if drawn is None else "why.and", person=person), has),
         )
-        html = "".join(
-            f'<div class="{kind}"><span>{escape(label)}</span><b>{out}</b></div>' for kind, label, out in boxes
-        )
         lead = escape(say("why.exact" if drawn is None else "why.private"))
         below = ""
         if drawn is not None:
             below = p(say("why.chances", right=local(f"{100 * drawn.right:.1f}")), "muted")
-        st.html(f'<p class="muted">{lead}</p><div class="why">{html}</div>{below}')
+        st.html(f'<p class="muted">{lead}</p>{picture.boxes(boxes, "why")}{below}')
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(say("why.ask" if drawn is None else "why.again"), key="why-ask", on_click=_draw)
             if drawn is not None:

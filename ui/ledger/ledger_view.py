@@ -260,7 +260,7 @@ def show_kept(kept: str) -> None:
 def downloads(table: dp.Table) -> None:
     """Written when clicked: a long ledger must not slow down the page."""
     section_head(say("ledger.downloads"))
-    name = re.sub(r"[^\w-]+", "-", table.name).strip("-") or "table"
+    name = exports.file_name(table.name)
     files: list[File] = [
         ("report", f"report-{name}.html", lambda: report.html(table, *now())),
         ("rows", f"ledger-{name}.csv", lambda: exports.as_csv(ROW_COLUMNS, table.ledger_rows())),

@@ -43,6 +43,11 @@ _TYPES = {  # by the ending of a file's name
 MARK = "\ufeff"  # without it a spreadsheet reads č as Ä
 
 
+def file_name(table: str) -> str:
+    """A table's name as a part of a file's name."""
+    return re.sub(r"[^\w-]+", "-", table).strip("-") or "table"
+
+
 def offer(label: str, content: Any, name: str, key: str, **options: Any) -> None:
     """A button that downloads a file. If `content` is a function, it writes the file when the button is clicked, in the
     language of the page: it runs on another thread."""

@@ -75,8 +75,7 @@ def rows(
         top = 6 + number * _LINE
         name = escape(shortened(label, _LONGEST_NAME))
         drawn.append(f'<text class="name" x="{_NAMES - 10}" y="{top + 15}" text-anchor="end">{name}</text>')
-        interval = (intervals or {}).get(label)
-        mark = (_bar if bars else _tick)(axis.place, top, value, interval)
+        mark = (_bar if bars else _tick)(axis.place, top, value, (intervals or {}).get(label))
         drawn.append(f'<g class="faint">{mark}</g>' if label in faint else mark)
     height = 6 + len(values) * _LINE
     return _picture("".join(drawn) + axis.drawn(height + 4, title), height + 50, alt)

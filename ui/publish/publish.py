@@ -609,8 +609,7 @@ def _buy(table: dp.Table, query: OfRows, given: dict[str, Any]) -> None:
     spend.describe(table, query, price, opening=opening)
     spend.exactly(table, query, PLACE)
     if query.delta * query.facts.about >= 1:
-        rows = int(query.delta * query.facts.about)
-        paragraph(say("publish_page.teaching", rows=rows), "warn")
+        paragraph(say("publish_page.teaching", rows=int(query.delta * query.facts.about)), "warn")
     label = say("publish_page.button", share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "publish-go", disabled=not price.admissible, place="published")
     if price.admissible:

@@ -189,8 +189,7 @@ def _as_one(plan: Plan, planner: Planner) -> None:
     with st.container(key="card-plan-as-one"):
         rows = ", ".join(str(place + 1) for place in offer.places)
         words = {"rows": rows, "before": percent(offer.before), "after": percent(offer.after)}
-        sentence = offer.wish.query.sentence()
-        paragraph(say("plan.as_one", sentence=sentence, **words), "")
+        paragraph(say("plan.as_one", sentence=offer.wish.query.sentence(), **words), "")
         label, note, changed = say("plan.as_one_do"), say("plan.as_one_help"), offer.applied(plan.wishes)
         st.button(label, key="plan-as-one", help=note, on_click=plan.replace_wishes, args=(changed,))
 

@@ -211,8 +211,7 @@ def _meters(session: Session, state: State, ended: bool, withdrawn: bool) -> Non
     used = Fraction(state.asked, state.questions)
     label = say("session.used", asked=state.asked, questions=state.questions)
     left = say("session.unused" if ended else "session.left", left=state.left)
-    others = session.others_from is not None
-    bound = outward_words(session.query, session.past, session.reserve, others)
+    bound = outward_words(session.query, session.past, session.reserve, session.others_from is not None)
     outward = say("session.outward.withdrawn") if withdrawn else bound
     bar = f'<span style="width:{float(used) * 100:.3f}%"></span>'
     st.html(
@@ -324,8 +323,7 @@ def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps:
         exports.offer(say("session.download"), lambda: _lines(session), name, "session-download")
     if not over and not table.closed:
         with st.expander(say("session.end_title")):
-            taken = prices.took(table, session.entry)
-            paragraph(say("session.end_lead", left=state.left, share=taken))
+            paragraph(say("session.end_lead", left=state.left, share=prices.took(table, session.entry)))
             st.button(say("session.end"), key="session-end", on_click=session.end)
     if over:
         with st.container(horizontal=True):

@@ -315,7 +315,7 @@ class Incoming:
                 with self._lock:
                     self._notes.get(at[0], set()).discard(at[1])
         elif not self._announced(at[0], at[1]):
-            await _say(send, 403)
+            await gate.respond(send, 403)
         else:
             await self._receive(app, scope, receive, send, at[0], at[1])
 
@@ -337,10 +337,10 @@ class Incoming:
                     self._notes.setdefault(session, set()).add(name)
         except Unfit as error:
             kept = False
-            await _say(send, error.status)
+            await gate.respond(send, error.status)
         except OSError:
             kept = False
-            await _say(send, 507)
+            await gate.respond(send, 507)
         finally:
             if file is not None and not kept:
                 self.forget(file.path)
@@ -427,11 +427,6 @@ async def _status(app: Any, scope: Any, receive: Any, send: Any) -> int:
 
     await app(scope, receive, listen)
     return int(answered[-1])
-
-
-async def _say(send: Any, status: int) -> None:
-    await send({"type": "http.response.start", "status": status, "headers": []})
-    await send({"type": "http.response.body", "body": b""})
 
 
 # --- uploaded files on the server: in the workspace's tmp/, readable by its user only, under a random name, deleted

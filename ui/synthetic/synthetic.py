@@ -66,8 +66,7 @@ def show_preview(query: SyntheticTable) -> None:
         f'<p class="muted">{escape(rows_words(query))}</p>'
     )
     with st.expander(say("synthetic_page.details")):
-        lines = [promised(query), *([] if warn else [sentence]), say("synthetic_page.fitted")]
-        st.html(paragraphs(lines))
+        st.html(paragraphs([promised(query), *([] if warn else [sentence]), say("synthetic_page.fitted")]))
     # Before buying: what it is good for, and what not.
     even = [name for name, several in evened(query.axes, query.facts).items() if several]
     bad = [say("synthetic_page.bad")]
@@ -239,28 +238,36 @@ def _shares(fitted: Synthetic, shares: dict[str, ClassShare], name: str) -> None
         sentence = say("synthetic_page.shares", alpha=promise.alpha_words(), chance=chance(promise.beta))
         sentence += _guess(fitted)
     paragraph(sentence, "lead")
-    first = dict(list(shares.items())[:MOST_SHOWN])
-    if len(shares) > MOST_SHOWN:
-        paragraph(say("synthetic_page.first", shown=MOST_SHOWN, many=len(shares)))
-    values: dict[str, Any] = {label: share.value for label, share in first.items()}
-    ranges = {label: share.interval for label, share in first.items() if share.interval is not None}
-    alt = "; ".join(f"{label}: {_points(share)} %" for label, share in first.items())
-    words = (say("chart.percent"), alt, f"synthetic-{name}")
-    if promised:
-        charts.ranges(values, ranges, *words)
+    values = {label: share.value for label, share in shares.items()}
+    ranges = {label: share.interval for label, share in shares.items() if share.interval is not None}
+    printed = {label: f"{_points(share)} %" for label, share in shares.items()}
+    titles = ("publish_page.column.share", "answer.column.range")
+    _drawn(values, ranges, printed, promised, say("chart.percent"), name, titles)
+
+
+def _drawn(
+    values: dict[str, float],
+    ranges: dict[str, tuple[float, float]],
+    printed: dict[str, str],
+    measured: bool,
+    axis: str,
+    name: str,
+    titles: tuple[str, str],
+) -> None:
+    """The first values as ranges, or as bars if not all were `measured`; and all of them in a table."""
+    first = list(values)[:MOST_SHOWN]
+    if len(values) > MOST_SHOWN:
+        paragraph(say("synthetic_page.first", shown=MOST_SHOWN, many=len(values)))
+    words = axis, "; ".join(f"{label}: {printed[label]}" for label in first), f"synthetic-{name}"
+    if measured:
+        charts.ranges({label: values[label] for label in first}, {label: ranges[label] for label in first}, *words)
     else:
-        charts.bars(values, None, *words)
+        charts.bars({label: values[label] for label in first}, None, *words)
     with st.expander(say("answer.figures")):
-        st.html(_shares_table({label: shares[label] for label in many.page(shares, f"synthetic-page-{name}")}))
-
-
-def _shares_table(shares: dict[str, ClassShare]) -> str:
-    titles = ("answer.column.label", "publish_page.column.share", "answer.column.range")
-    rows = []
-    for label, share in shares.items():
-        ends = "–" if share.interval is None else " – ".join(rounded_range(*share.interval))
-        rows.append((label, f"{_points(share)} %", ends))
-    return html_table([*map(say, titles)], rows)
+        page = many.page(values, f"synthetic-page-{name}")
+        ends = {label: " – ".join(rounded_range(*ranges[label])) if label in ranges else "–" for label in page}
+        heads = [say(code) for code in ("answer.column.label", *titles)]
+        st.html(html_table(heads, [(label, printed[label], ends[label]) for label in page]))
 
 
 # --- a paid synthetic table: download it, and compare its rows with what was measured
@@ -410,19 +417,10 @@ def _beside(fitted: FittedTable) -> None:
     if measured:
         inside = sum(low <= values[label] <= high for label, (low, high) in bands.items())
         paragraph(say("synthetic_page.inside", inside=inside, cells=len(bands)), "")
-    first = labels[:MOST_SHOWN]
-    if len(labels) > MOST_SHOWN:
-        paragraph(say("synthetic_page.first", shown=MOST_SHOWN, many=len(labels)))
-    alt = "; ".join(f"{label}: {plain(round(values[label]))}" for label in first)
-    axis_words = (say("chart.rows" if fitted.query.counts_rows else "chart.people"), alt, f"synthetic-{of}")
-    drawn = {label: values[label] for label in first}
-    if measured:
-        charts.ranges(dict(drawn), {label: bands[label] for label in first}, *axis_words)
-    else:
-        charts.bars(drawn, None, *axis_words)
-    with st.expander(say("answer.figures")):
-        shown = many.page(values, f"synthetic-page-{of}")
-        st.html(_rows_table({label: (values[label], bands.get(label)) for label in shown}))
+    printed = {label: plain(round(value)) for label, value in values.items()}
+    axis = say("chart.rows" if fitted.query.counts_rows else "chart.people")
+    titles = ("synthetic_page.column.rows", "synthetic_page.column.measured")
+    _drawn(values, bands, printed, measured, axis, of, titles)
 
 
 def _figures(fitted: FittedTable, names: tuple[str, ...]) -> tuple[list[Figure], list[float]]:
@@ -449,15 +447,6 @@ def _tried(fitted: FittedTable) -> str:
     off, noise, alone = (to_figures(100 * error, 2) for error in (tried.off, tried.noise, tried.alone))
     sentence = say("synthetic_page.tried", pairs=tried.pairs, off=off, noise=noise, alone=alone)
     return f"{sentence} {say('synthetic_page.tried_chosen')}" if fitted.query.plan == CHOSEN else sentence
-
-
-def _rows_table(rows: dict[str, tuple[float, tuple[float, float] | None]]) -> str:
-    titles = ("answer.column.label", "synthetic_page.column.rows", "synthetic_page.column.measured")
-    shown = []
-    for label, (value, band) in rows.items():
-        ends = "–" if band is None else " – ".join(rounded_range(*band))
-        shown.append((label, plain(round(value)), ends))
-    return html_table([*map(say, titles)], shown)
 
 
 _STYLE = sheet("synthetic/synthetic")

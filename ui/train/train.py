@@ -286,8 +286,7 @@ def counts_offered(table: dp.Table, given: dict[str, Any], share: Fraction) -> O
     """The counts that this share of the allowance buys, or why they cannot be bought."""
     try:
         wanted = training.look_for_model(table.schema, given["target"], given["features"])
-        query = table.query("overview", **wanted, epsilon="1")
-        answerable = table.at_share(query, share)
+        answerable = table.at_share(table.query("overview", **wanted, epsilon="1"), share)
     except dp.AllowanceError as refusal:
         return refusal
     return answerable if isinstance(answerable, Overview) else dp.AllowanceError("train.no_room")
@@ -348,8 +347,7 @@ def preview_counts(query: Overview, target: str) -> None:
     heads = say(f"shapes_page.column.rows.{query.counted}"), say("shapes_page.column.band")
     st.html(html_table(heads, rows, kind="plain noises"))
     with st.expander(say("train_page.figures")):
-        lines = [say("receipt.theorem", theorem=query.theorem), *query.card.caveat_texts]
-        st.html(paragraphs(lines))
+        st.html(paragraphs([say("receipt.theorem", theorem=query.theorem), *query.card.caveat_texts]))
 
 
 def _points(share: float) -> str:
@@ -369,8 +367,7 @@ def free(table: dp.Table, given: dict[str, Any]) -> None:
     if not looks:
         return
     with st.container(key="card-train-free"):
-        lead = say("shapes_page.free_lead", target=given["target"])
-        section_head(say("shapes_page.free"), lead)
+        section_head(say("shapes_page.free"), say("shapes_page.free_lead", target=given["target"]))
         for look_answer, features in looks:
             label = say("shapes_page.free_open", sentence=look_answer.sentence, when=history.when(look_answer.at))
             model = given["target"], given["positive"], features
@@ -806,8 +803,7 @@ def show_file(table: dp.Table, answer: dp.Answer, model: Shapes | Model) -> None
 
 def _file(table: dp.Table, answer: dp.Answer, model: Shapes | Model) -> None:
     column = named(model)
-    lead = say("score_file.lead", column=column, columns=_needed(model))
-    section_head(say("score_file.title"), lead)
+    section_head(say("score_file.title"), say("score_file.lead", column=column, columns=_needed(model)))
     label, key = say("score_file.file"), f"score-file-{answer.request_id}"
     given = here.picker(label, key=key, max_upload_size=MOST_BYTES // 2**20)
     if given is None:
@@ -1080,16 +1076,20 @@ def _try_shapes(answer: dp.Answer, model: Shapes) -> None:
         now = kept.get(name, model.usual_value(name))
         with place:
             values[name] = model_field(name, column, now, f"shapes-with-{answer.request_id}-{name}")
-    text = json.dumps(values, ensure_ascii=False)
-    if st.query_params.get("with") != text:
-        st.query_params["with"] = text
-    prediction: Any = model.predict(values)
+    prediction: Any = _kept_and_predicted(model, values)
     if model.listed:
         words = would(model, prediction)
     else:
         words = say("train_page.would_number", value=bare(prediction), target=model.target)
-    text = words.replace(" %", "\u00a0%")
-    answered.html(p(text, "together", "status"))
+    answered.html(p(words.replace(" %", "\u00a0%"), "together", "status"))
+
+
+def _kept_and_predicted(model: Shapes | Model, values: dict[str, Any]) -> float:
+    """What the model says of these values, which the address keeps."""
+    text = json.dumps(values, ensure_ascii=False)
+    if st.query_params.get("with") != text:
+        st.query_params["with"] = text
+    return float(model.predict(values))
 
 
 def would(model: Shapes, prediction: float) -> str:
@@ -1349,10 +1349,7 @@ def _try(table: dp.Table, answer: dp.Answer, model: Model) -> None:
         name: model_field(name, column, kept.get(name), f"train-with-{answer.request_id}-{name}")
         for name, column in zip(model.layout.names, model.layout.columns, strict=True)
     }
-    message = json.dumps(values, ensure_ascii=False)
-    if st.query_params.get("with") != message:
-        st.query_params["with"] = message
-    prediction = model.predict(values)
+    prediction = _kept_and_predicted(model, values)
     query: Any = answer.query
     if not model.layout.listed:
         message = say("train_page.would_number", value=bare(prediction), target=query.target)
@@ -1361,8 +1358,7 @@ def _try(table: dp.Table, answer: dp.Answer, model: Model) -> None:
         message = say(code, score=bare(prediction), yes=list(query.positive), target=query.target)
     else:
         message = say("train_page.would_list", share=percent(prediction), yes=list(query.positive), target=query.target)
-    message = message.replace(" %", "\u00a0%")
-    paragraph(message, "together", role="status")
+    paragraph(message.replace(" %", "\u00a0%"), "together", role="status")
     goal = model.layout.goal
     if isinstance(goal, dp.Number) and not goal.lower <= prediction <= goal.upper:
         paragraph(say("train_page.outside", low=goal.lower, high=goal.upper))

@@ -583,8 +583,7 @@ def _act(table: dp.Table, given: dict[str, str], sides: Sides) -> None:
         st.page_link(nav.page("synthetic"), label=say("whatif.use_synthetic"), query_params=terms)
     st.page_link(nav.page("lessons"), label=say("overfitting.link"), query_params={"lesson": "overfitting"})
     st.page_link(nav.page("lessons"), label=say("trust.link"), query_params={"lesson": "trust"})
-    relation = next(iter(sides.values())).query.facts.relation
-    nav.check_link(q=given["q"], relation=relation)
+    nav.check_link(q=given["q"], relation=next(iter(sides.values())).query.facts.relation)
 
 
 def _others() -> None:

@@ -15,7 +15,6 @@ import streamlit as st
 import dpengine as dp
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
-from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import WHOLE, AnswerKind
 from dpengine.messages import plain, say, written_day
 from dpengine.messages.numbers import day, local
@@ -393,7 +392,7 @@ def read_on(answer: dp.Answer) -> None:
 
 
 def picture(answer: dp.Answer, key: str) -> None:
-    if answer.value == {} or speechless(answer):
+    if answer.value == {} or answer_notes.says_nothing(answer):
         paragraph(answer.query.card.plain, "lead")
     else:
         _PICTURES.get(answer.query.answer_kind, _charted)(answer, key)
@@ -478,11 +477,6 @@ _PICTURES: dict[AnswerKind, Callable[[dp.Answer, str], None]] = {
     "curve": _curve,
     "column": _curve,
 }
-
-
-def speechless(answer: dp.Answer) -> bool:
-    """Does the answer say nothing at all? Then nothing is drawn. Groups that cannot be ranked are still drawn."""
-    return answer.query.state(answer.value, answer.interval) == FEW
 
 
 def bars_alt(answer: dp.Answer) -> str:

@@ -364,7 +364,6 @@ def _card_of(column: Column, dialect: Dialect) -> Card:
 
 
 def column_of(card: Card, dialect: Dialect) -> Column:
-    """The engine's column."""
     if card.kind == KEPT and card.kept is not None:
         return card.kept
     if card.kind == "number":
@@ -458,8 +457,6 @@ NUMBERS: dict[str, tuple[str, str]] = {
 
 @dataclass
 class Added:
-    """The table as it was added."""
-
     name: str
     joined: bool
     there: str = "done"  # or where it came from: "copied" from a database, or "stayed" in it
@@ -512,7 +509,6 @@ class Draft:
 
     @property
     def begun(self) -> bool:
-        """Is there a table to describe?"""
         return self.path is not None or self.source is not None
 
     def let_go_source(self) -> None:
@@ -570,7 +566,6 @@ class Draft:
 
     @property
     def waiting(self) -> list[str]:
-        """Chosen columns that are not settled."""
         return [name for name in self.chosen if self.state(name) in ("guess", "waits")]
 
     def remember(self, name: str) -> None:

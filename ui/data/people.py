@@ -150,7 +150,6 @@ def _price(table: dp.Table, unit: dp.Unit, people: int | None, name: str) -> Non
 
 
 def _tasks() -> dict[str, Task]:
-    """Running corrections by table."""
     held: dict[str, Task] = st.session_state.setdefault(_KEY, {})
     return held
 
@@ -289,7 +288,6 @@ def _worth(draft: Draft, each: int) -> str:
 
 
 def _takes(clicked: str, field: str) -> None:
-    """Copy the clicked option into the field."""
     st.session_state[field] = st.session_state[clicked]
 
 

@@ -114,7 +114,6 @@ def _keep(draft: Draft) -> None:
 
 
 def under_way() -> Draft | None:
-    """The visitor's unfinished draft."""
     draft = st.session_state.get(_DRAFT) or _left.get(visitor())
     return draft if draft is not None and draft.begun and draft.step not in ("file", "done") else None
 

@@ -158,7 +158,8 @@ def _section(number: int, answer: dp.Answer, share: str, odds: str = "") -> str:
         figures = p(say("answer.file_full", sha=answer.value["sha256"]), "muted")
     elif isinstance(answer.value, dict) and answer.query.answer_kind not in ("label", "table", "density"):
         shown = " open" if answer.interval is None else ""
-        rows = answers.bars_table(answer, islice(answer.value, many.PAGE)) + p(_rest(len(answer.value)), "muted")
+        many_of, rows = len(answer.value), answers.bars_table(answer, islice(answer.value, many.PAGE))
+        rows += p(say("report.rest", shown=many.PAGE, of=many_of), "muted") if many_of > many.PAGE else ""
         figures = f"<details{shown}><summary>{escape(say('answer.figures'))}</summary>{rows}</details>"
     caveats = "".join(p(text, "muted") for text in answer.query.card.caveat_texts)
     return (
@@ -172,12 +173,7 @@ def _section(number: int, answer: dp.Answer, share: str, odds: str = "") -> str:
     )
 
 
-def _rest(of: int) -> str:
-    return say("report.rest", shown=many.PAGE, of=of) if of > many.PAGE else ""
-
-
 def _session(number: int, answer: dp.Answer, share: str) -> str:
-    """A session with each of its answers."""
     steps, session = workspace().ledger.steps(answer.request_id), answer.query
     assert isinstance(session, AdaptiveSession)
     ended = workspace().ledger.progress(answer.request_id)[1]
@@ -211,7 +207,7 @@ def picture(answer: dp.Answer) -> str:
         return _PICTURES[answer.query.answer_kind](answer)
     if isinstance(answer.value, dict) and answer.interval is None:
         return ""  # the list shows the two ends
-    if answers.speechless(answer):
+    if answer_notes.says_nothing(answer):
         return ""
     if answer.query.own_scales:
         return answers.strips_html(answer)

@@ -86,7 +86,6 @@ def seen() -> int | None:
 
 
 def _fields(button: str) -> dict[str, str]:
-    """The current values of the form's fields."""
     found = {str(name): value for name, value in st.session_state.items() if str(name).startswith(_FIELDS)}
     return {
         name: repr(value) for name, value in found.items() if name not in _OURS and not name.startswith(f"{button}-")

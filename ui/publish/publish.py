@@ -184,7 +184,6 @@ def _together(chosen: Chosen) -> list[str]:
 
 
 def _rows_html(query: OfRows, before: list[list[Any]], after: list[list[Any]]) -> str:
-    """Made-up rows beside their published versions."""
     published = escape(say("publish_page.published_as"))
     head = "".join(f"<th>{escape(name)}</th><th>{published}</th>" for name in query.columns)
     body = ""
@@ -301,7 +300,6 @@ def _take(answer: dp.Answer, published: Published) -> None:
 
 
 def begins(lead: str, names: list[str], rows: list[list[str]]) -> str:
-    """The first rows of a publishable table."""
     return f'<p class="muted">{escape(lead)}</p>{html_table(names, rows, words=len(names))}'
 
 
@@ -623,7 +621,6 @@ def _buy(table: dp.Table, query: OfRows, given: dict[str, Any]) -> None:
 
 
 def _earlier(table: dp.Table, but: str = "") -> None:
-    """Earlier publications, free to open."""
     publications = [publication for publication in table.publications() if publication.request_id != but]
     history.kept(say("publish_page.earlier"), publications, "publish", "published")
 

@@ -148,7 +148,6 @@ def show(table: dp.Table) -> None:
 
 
 def add_button(table: dp.Table, query: dp.Query) -> None:
-    """For Ask."""
     label = say("plan.add_again" if current_plan(table).holds(query) else "plan.add")
     st.button(label, key="ask-plan", on_click=add_to_plan, args=(table, query))
 
@@ -294,7 +293,6 @@ def _fit(plan: Plan, planner: Planner) -> None:
 
 
 def _reliefs(priced: Priced, planner: Planner, plan: Plan) -> str:
-    """What to relax, in words."""
     ways = [say("plan.relief.all")] if planner.redistributed(plan.wishes) is not None else []
     for relief in planner.reliefs(plan.wishes):
         ways += _relief(priced.lines[relief.place], relief)

@@ -47,17 +47,12 @@ from ui.words.wording import headline, range_words
 WISHED = Fraction(1, 10)
 
 
-def best_bound(query: AdaptiveSession, past: Past, reserve: Fraction, question: int | None = None) -> Width | None:
-    """The claimed bound, if nothing else is released in between; None if it is useless."""
-    return claimed(query, past, reserve, question or query.questions)
-
-
 def outward_words(query: AdaptiveSession, past: Past, reserve: Fraction, others: bool = False) -> str:
     """`past`: releases about these people before the session. `others`: something else was released since."""
     if not claimable(query):
         return say("session.outward.unfit")
-    bound = best_bound(query, past, reserve)
-    first = best_bound(query, past, reserve, 1)
+    # Claimed if nothing else is released in between; None if it is useless.
+    bound, first = (claimed(query, past, reserve, questions) for questions in (query.questions, 1))
     if bound is None:
         if first is not None:
             words = say("session.outward.early", width=points(first.width), chance=chance(query.beta))
@@ -357,7 +352,6 @@ def arrived(table: dp.Table) -> bool:
 
 
 def show(table: dp.Table) -> None:
-    """Before a session."""
     if table.closed:
         owner.closed(table)
         return

@@ -643,7 +643,6 @@ def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[A
 
 
 def _declared(table: dp.Table, rules: list[Any]) -> str:
-    """The table's declared rules, in words."""
     sentences = [condition_words.conditions(read_predicate(rule, table.schema)) for rule in rules]
     lines = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
     return f"<p>{escape(say('synthetic_page.known_rules'))}</p><ul>{lines}</ul>"

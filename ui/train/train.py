@@ -80,7 +80,6 @@ def targets(table: dp.Table) -> list[str]:
 
 
 def columns_for(table: dp.Table, target: str) -> list[str]:
-    """The columns to predict from."""
     schema = table.schema
     return [name for name in schema.of_kind(Number, Date, Category) if name != target and _short(schema[name])]
 
@@ -605,7 +604,6 @@ def _offer(table: dp.Table, query: dp.Query, price: dp.Preview, label: str, plac
 
 
 def _earlier(table: dp.Table, but: str = "") -> None:
-    """Earlier trainings, free to open."""
     trainings = [training for training in table.trainings() if training.request_id != but]
     history.kept(say("train_page.earlier"), trainings, "train", "trained")
     first_looks = [look for look in table.first_looks(but=but) if predictable(board_figures.look_of(look))]
@@ -940,7 +938,6 @@ def show_shapes(table: dp.Table, answer: dp.Answer) -> None:
 
 
 def choose_features(offered: list[str], now: list[str], key: str) -> list[str]:
-    """The columns to predict from."""
     label, none = say("train_page.features"), say("train_page.features_none")
     return st.multiselect(label, offered, now, key=key, placeholder=none, label_visibility="collapsed")
 
@@ -1320,7 +1317,6 @@ def _sure(answer: dp.Answer, effect: Effect, strongest: str) -> str:
 
 
 def _card(answer: dp.Answer) -> str:
-    """The model as a score card."""
     query: Any = answer.query
     title = say("train_page.card.title")
     heads = "number" if not query.layout.listed else "score" if query.layout.sharp else "list"

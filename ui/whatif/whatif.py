@@ -106,7 +106,6 @@ def _unit_of(key: str) -> str:
 
 
 def _unit(given: dict[str, str]) -> str:
-    """The title of an axis of errors."""
     code = _unit_of(given["q"])
     return say(f"whatif.wish.{'plain' if code == 'column' and not given['column'] else code}", column=given["column"])
 
@@ -205,8 +204,9 @@ def _sliders(table: dp.Table, side: str, given: dict[str, str]) -> None:
             now = given["q2"] if given["q2"] in keys else ""
             st.session_state[widget("q2")] = now
             look = {"label_visibility": "collapsed", "width": 240}
-            change: Any = {"on_change": _moved, "args": ("q2",)}
-            st.selectbox(say("whatif.same"), keys, format_func=_noun_or_same, key=widget("q2"), **look, **change)
+            same = say("whatif.same")
+            change: Any = {"on_change": _moved, "args": ("q2",), "format_func": lambda key: noun(key) if key else same}
+            st.selectbox(same, keys, key=widget("q2"), **look, **change)
     for short in SLIDERS:
         name = short + end
         text = given[name] or given[short]
@@ -223,10 +223,6 @@ def _sliders(table: dp.Table, side: str, given: dict[str, str]) -> None:
 def _moved(name: str) -> None:
     if (now := st.session_state.get(widget(name))) is not None:
         kept.put(**{name: str(now)})
-
-
-def _noun_or_same(key: str) -> str:
-    return noun(key) if key else say("whatif.same")
 
 
 @lru_cache(maxsize=4096)

@@ -107,7 +107,6 @@ def _mark(axis: Axis, at: float, words: str, kind: str) -> str:
 
 
 def yours(number: int) -> str:
-    """Mark the viewer's own dot."""
     words = say("workshop.yours").replace("\\", "").replace('"', "")
     mine = f".wall .dots i.d{number}"
     return (
@@ -176,7 +175,6 @@ def words_of(question: str) -> str:
 
 
 def read(request: str) -> Dot | str:
-    """The state of one participant's question."""
     state_of_job = workspace().job(request)
     if state_of_job.answer is not None:
         value, interval = state_of_job.answer.value, state_of_job.answer.interval or (state_of_job.answer.value,) * 2

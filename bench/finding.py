@@ -13,9 +13,8 @@ import numpy as np
 
 from bench.data import zipf_shares
 from dpengine.accountant import filter
-from dpengine.accountant.budget import Budget
 from dpengine.accountant.costs import cost
-from dpengine.accountant.filter import Rule, Totals
+from dpengine.accountant.filter import Budget, Rule, Totals
 from dpengine.core.types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpengine.accountant.budget import usual_delta
+from dpengine.accountant.filter import usual_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, text_of
 from dpengine.messages import say

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dpengine.accountant.budget import Budget
+    from dpengine.accountant.filter import Budget
     from dpengine.asking.answers import Answer, Job, Meter, Preview
     from dpengine.asking.checking import ColumnDoubted
     from dpengine.core.errors import AllowanceError, BudgetExceeded
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dpengine.workspace import Workspace, open_workspace
 
 _MODULES = {
-    "accountant.budget": ["Budget"],
+    "accountant.filter": ["Budget"],
     "asking.answers": ["Answer", "Job", "Meter", "Preview"],
     "asking.checking": ["ColumnDoubted"],
     "core.errors": ["AllowanceError", "BudgetExceeded"],

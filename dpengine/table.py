@@ -28,9 +28,8 @@ from dpengine.asking.answers import (
     identity,
 )
 from dpengine.asking.checking import ColumnDoubted, check_for, column_doubts, doubts, finer_check, id_check_for
-from dpengine.asking.column_fit import ColumnFit, Fits, fits_of, only_fitting
+from dpengine.asking.column_fit import ColumnFit, Fits, ImpliedPeople, far_off, fits_of, kinds, only_fitting
 from dpengine.asking.exports import BurnDownStep, Fit, account_lines
-from dpengine.asking.implied_people import ImpliedPeople, far_off, kinds
 from dpengine.asking.jobs import outcome_of
 from dpengine.asking.plan import Planner, PlanRun
 from dpengine.asking.release import Asker, Home, new_request

@@ -11,8 +11,7 @@ from dpengine.declared.conditions import Row, kind_name
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, ItemSet
 from dpengine.mechanisms.query import AnyQuery
-from dpengine.statistics.counts import cut
-from dpengine.statistics.distributions import Distribution
+from dpengine.statistics.counts import Distribution, cut
 from dpengine.statistics.raw_needs import Several, _OfColumn
 
 

@@ -43,5 +43,5 @@ class Pretended:
 def pretend(monkeypatch: pytest.MonkeyPatch, rows: str, *columns: SourceColumn) -> Pretended:
     made = Pretended(rows, *columns)
     monkeypatch.setattr(load.postgres, "copy_rows", made.copy)
-    monkeypatch.setattr("dpengine.storage.declared_tables.describe", made.describe)
+    monkeypatch.setattr("dpengine.workspace.describe", made.describe)
     return made

@@ -52,7 +52,7 @@ SECRETS = {
     "noise/coins.py",
     "asking/release.py",
     "client.py",
-    "storage/declared_tables.py",
+    "workspace.py",
     "storage/erase.py",
     "storage/tokens.py",
     "storage/workers.py",

@@ -42,7 +42,7 @@ from dpengine.mechanisms.promises import Blurred
 from dpengine.mechanisms.query import Query
 from dpengine.mechanisms.trial import IN_A, SOME
 from dpengine.noise.coins import SystemCoins
-from dpengine.statistics.distributions import Distribution
+from dpengine.statistics.counts import Distribution
 from dpengine.statistics.need import Spread
 from tests.planted.checks import check_the_shape_is_public
 from tests.planted.wrong_questions import OneItemEach, SetSizedScore, Uncut, made

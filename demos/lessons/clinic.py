@@ -6,7 +6,7 @@ import csv
 from dataclasses import dataclass
 from functools import cache
 
-from dpengine.accountant.budget import Budget
+from dpengine.accountant.filter import Budget
 from dpengine.core import places
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number, Schema

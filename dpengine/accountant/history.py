@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import ClassVar
 
 from dpengine.accountant import renyi
@@ -32,10 +33,7 @@ class History:
 
     @staticmethod
     def of(losses: Iterable[Loss]) -> History:
-        history = History.NOTHING
-        for loss in losses:
-            history = history.plus(loss)
-        return history
+        return reduce(History.plus, losses, History.NOTHING)
 
     def plus(self, loss: Loss) -> History:
         parts = counted_parts(loss)
@@ -87,10 +85,7 @@ class Past:
 
     @staticmethod
     def of(losses: Iterable[Loss]) -> Past:
-        past = Past.NOTHING
-        for loss in losses:
-            past = past.plus(loss)
-        return past
+        return reduce(Past.plus, losses, Past.NOTHING)
 
     @staticmethod
     def of_sums(history: History) -> Past:

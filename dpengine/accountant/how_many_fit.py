@@ -14,10 +14,9 @@ from fractions import Fraction
 from functools import partial
 
 from dpengine.accountant import filter
-from dpengine.accountant.budget import Budget
 from dpengine.accountant.compositions import EPSILON_OF
 from dpengine.accountant.costs import cost
-from dpengine.accountant.filter import Rule, Totals
+from dpengine.accountant.filter import Budget, Rule, Totals
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Exponential, Loss, Pure
 from dpengine.core.amounts import read_epsilon

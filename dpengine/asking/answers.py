@@ -18,7 +18,7 @@ from dpengine.core.exact import text_of
 from dpengine.core.remembered import Lately, remembered
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.facts import Facts, named_columns
-from dpengine.declared.schema import Number, Schema
+from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.ledger import repeats
 from dpengine.ledger.ledger import BudgetRecord, Entry, SessionStep, Standing, cap_needed
@@ -322,15 +322,20 @@ _rebuilt = Lately(512)
 
 
 def _query_of(charge: Charge) -> AnyQuery | None:
-    claim = charge.claim
-    if claim.get("key") not in catalogue:
+    if charge.claim.get("key") not in catalogue:
         return None
     try:
-        bounds = claim["bounds"]  # a schema has at least one column; a session or a bought range names none
-        schema = Schema.from_json({"columns": list(bounds.items())}) if bounds else Schema({"-": Number(0, 1)})
-        unit, relation = Unit.from_json(claim["unit"]), read_relation(claim["relation"])
-        header = (*schema.columns, *named_columns(claim["parameters"]))
-        facts = Facts(charge.table, schema, unit, relation, claim["about"], header, sample="sample" in claim)
-        return catalogue[claim["key"]].build(facts, claim["parameters"])
+        return catalogue[charge.claim["key"]].build(facts_of(charge), charge.claim["parameters"])
     except (AllowanceError, KeyError, TypeError, ValueError):
         return None
+
+
+def facts_of(charge: Charge) -> Facts:
+    """The public facts in a claim. A question about an undeclared column has a name but no bounds; a placeholder stands
+    in, since a schema needs at least one column."""
+    claim = charge.claim
+    header = tuple(dict.fromkeys([*claim["bounds"], *named_columns(claim["parameters"])]))
+    bounds = claim["bounds"] or {claim["parameters"].get("column") or "-": Category(["-"]).as_json()}
+    schema = Schema.from_json({"columns": list(bounds.items())})
+    unit, relation = Unit.from_json(claim["unit"]), read_relation(claim["relation"])
+    return Facts(charge.table, schema, unit, relation, claim["about"], header, sample="sample" in claim)

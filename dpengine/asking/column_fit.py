@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import ceil
 
-from dpengine.asking.answers import query_of
-from dpengine.core.errors import AllowanceError
+from dpengine.asking.answers import Answer, query_of, round_up_two
 from dpengine.core.exact import text_of
-from dpengine.core.printed import percent
+from dpengine.core.printed import chance
 from dpengine.core.remembered import remembered
 from dpengine.core.types import Figures, JsonObject
 from dpengine.declared.cell_kinds import bars
@@ -26,7 +24,18 @@ from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Entry, Ledger
 from dpengine.ledger.rows import Outcome
-from dpengine.mechanisms.counts.fit_checks import GATE, GOOD, QUIET, UNSURE, CellShare, ColumnFound, FitChecks
+from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.answer_state import FAR
+from dpengine.mechanisms.counts.fit_checks import (
+    GATE,
+    GOOD,
+    QUIET,
+    UNSURE,
+    CellShare,
+    ColumnFound,
+    FitChecks,
+    percent_above,
+)
 from dpengine.mechanisms.cuts import figure
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.messages import called, say
@@ -158,7 +167,9 @@ class ColumnFit:
         code = "unsure" if self.state == UNSURE else "fits" if self.found.quiet else "fits_rough"
         if code == "fits_rough" and isinstance(self.declared, Number):
             code = "fits_rough_codes" if self._looked_for else "fits_rough_range"
-        facts = {"column": self.column, "most": _up(self.hidden), "codes": self._looked_for} | _ends(self.declared)
+        facts = {"column": self.column, "most": percent_above(self.hidden), "codes": self._looked_for} | _ends(
+            self.declared
+        )
         return say(f"fit.found.{code}", **facts)
 
     @property
@@ -286,7 +297,7 @@ class Fits:
         if share.high < QUIET:
             return []
         if share.low < QUIET:
-            return [say("fit.note.maybe_crowded", share=_up(share.high), most=most)]
+            return [say("fit.note.maybe_crowded", share=percent_above(share.high), most=most)]
         return [say("fit.note.crowded", share=share.span(), most=most)]
 
     def cut_rows(self, query: AnyQuery) -> int | None:
@@ -340,7 +351,7 @@ def rough_words(fits: Iterable[ColumnFit]) -> str:
     if len(rough) < 2:
         return "".join(fit.words() for fit in rough)
     most = max(fit.hidden for fit in rough)
-    return say("fit.note.fits_rough_several", columns=[fit.column for fit in rough], most=_up(most))
+    return say("fit.note.fits_rough_several", columns=[fit.column for fit in rough], most=percent_above(most))
 
 
 def unchecked_words(fits: Iterable[ColumnFit]) -> str:
@@ -423,10 +434,7 @@ def only_fitting(query: AnyQuery, doubted: Iterable[ColumnFit]) -> AnyQuery | No
     if any(fit.hardly_fits for fit in doubted):
         return None
     where = [*query.where.as_json(), *(fit.clause() for fit in doubted)]
-    try:
-        return type(query).build(query.facts, query.parameters() | {"where": where})
-    except AllowanceError:
-        return None
+    return type(query).built(query.facts, query.parameters() | {"where": where})
 
 
 def declared_since(claim: JsonObject, facts: Facts) -> list[str]:
@@ -477,5 +485,66 @@ def _ends(column: Column) -> dict[str, str]:
     return {"lower": "", "upper": ""}
 
 
-def _up(share: Fraction) -> str:
-    return percent(Fraction(ceil(share * 100), 100))
+# Does the declared number of people agree with paid answers? Free post-processing.
+#
+# Where membership is secret nobody counts people when a table is declared: the owner states their number, and every
+# promised error assumes it. Some answers imply it (`Query.people_bounds`): a count of everybody, bars of a whole table,
+# a first look, a check of the columns. A count under a condition implies a lower bound. A range far from the declared
+# number gets a note.
+
+
+@dataclass(frozen=True)
+class ImpliedPeople:
+    """An answer implies between `low` and `high` people, or at least `low`, except with probability β."""
+
+    declared: int
+    low: int
+    high: int | None
+    beta: Fraction
+
+    @property
+    def far(self) -> bool:
+        return self.low > (1 + FAR) * self.declared or (self.high is not None and self.high < (1 - FAR) * self.declared)
+
+    @property
+    def about(self) -> int:
+        """A number to declare instead: the middle of the range, or its lower end, rounded up to two figures."""
+        return round_up_two(Fraction(self.low if self.high is None else (self.low + self.high) // 2))
+
+    def words(self) -> str:
+        """The note on the answer that shows it."""
+        return self._note("people.far")
+
+    def planned(self) -> str:
+        """The note beside a promise, which assumes the declared number."""
+        return self._note("people.planned")
+
+    def on_card(self) -> str:
+        """The note on the table's card, one tap away from the field."""
+        return self._note("people.card")
+
+    def _note(self, code: str) -> str:
+        facts = {"declared": self.declared, "low": self.low, "high": self.high, "chance": chance(self.beta)}
+        return say(f"{code}_least" if self.high is None else code, **facts)
+
+
+def implied_by(answer: Answer) -> ImpliedPeople | None:
+    """What an answer implies; None where it implies nothing or the number is public."""
+    query = answer.query
+    if query.facts.people is not None or answer.raw is None:
+        return None
+    bounds = query.people_bounds(answer.raw)
+    return None if bounds is None else ImpliedPeople(query.facts.about, *bounds, query.beta)
+
+
+def kinds() -> list[str]:
+    """Questions with answers that may imply it."""
+    return [key for key, kind in catalogue.items() if kind.row_bounds is not AnyQuery.row_bounds]
+
+
+def far_off(answers: Iterable[Answer], declared: int) -> ImpliedPeople | None:
+    """The newest of these answers that was asked with the declared number and shows it to be far off. One with both
+    ends comes before those with a lower end only."""
+    implied = (implied_by(answer) for answer in answers if answer.query.facts.about == declared)
+    far = [people for people in implied if people is not None and people.far]
+    return next((people for people in far if people.high is not None), far[0] if far else None)

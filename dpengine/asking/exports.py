@@ -19,9 +19,9 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Totals
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import loss_from_json
-from dpengine.asking.answers import Answer, build_answer, build_receipt, build_step_receipt, query_of
+from dpengine.asking.answers import Answer, build_answer, build_receipt, build_step_receipt, facts_of, query_of
 from dpengine.asking.column_fit import Fits
-from dpengine.asking.receipts import Finding, Receipt, check, check_alone, facts_of
+from dpengine.asking.receipts import Finding, Receipt, check, check_alone
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.types import Json, JsonObject

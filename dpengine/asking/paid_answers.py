@@ -61,7 +61,7 @@ from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Entry
 from dpengine.ledger.rows import questions_of
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.answered import Answered
+from dpengine.mechanisms.promises import Answered
 from dpengine.mechanisms.query import AnyQuery, Averaged
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.released.look import Look

@@ -23,7 +23,7 @@ from dpengine.accountant import filter, pld
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import text_of, up
+from dpengine.core.exact import first_true, text_of, up
 from dpengine.core.types import Json
 from dpengine.ledger.rows import Entry
 from dpengine.mechanisms.least_epsilon import least_epsilon
@@ -244,16 +244,9 @@ class Planner:
                 for place, wish in enumerate(wishes)
             ]
 
-        low, high = _TIGHTEST, _LOOSEST
-        if not places or not self.price(at(high)).fits:
+        if not places or not self.price(at(_LOOSEST)).fits:
             return None
-        while low < high:
-            middle = (low + high) // 2
-            if self.price(at(middle)).fits:
-                high = middle
-            else:
-                low = middle + 1
-        return at(low)
+        return at(first_true(lambda factor: self.price(at(factor)).fits, _TIGHTEST, _LOOSEST))
 
 
 def _least_epsilon(option: _Option) -> tuple[bool, Fraction, Fraction]:

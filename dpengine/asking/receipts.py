@@ -17,14 +17,12 @@ from fractions import Fraction
 
 from dpengine.accountant.filter import Rule
 from dpengine.accountant.loss import loss_as_json
-from dpengine.asking.answers import RECEIPT, build_receipt, build_step_receipt, promise_as_json
+from dpengine.asking.answers import RECEIPT, build_receipt, build_step_receipt, facts_of, promise_as_json
 from dpengine.asking.sessions import session_of, step_claim
 from dpengine.core.errors import AllowanceError
 from dpengine.core.strict_json import canonical, read_strict
 from dpengine.core.types import Json, JsonObject
-from dpengine.declared.facts import Facts, named_columns
-from dpengine.declared.schema import Category, Schema
-from dpengine.declared.unit import Unit, read_relation
+from dpengine.declared.unit import Unit
 from dpengine.ledger import long_lists
 from dpengine.ledger.chain import verify
 from dpengine.ledger.rows import (
@@ -260,15 +258,3 @@ def step_fault(charge: Charge, burned: SessionStep) -> str | None:
         return None if same else "verify.claim"
     except _ILLEGIBLE:
         return "verify.claim"
-
-
-def facts_of(charge: Charge) -> Facts:
-    """The public facts in a claim. A question about an undeclared column has a name but no bounds; a placeholder stands
-    in, since a schema needs at least one column."""
-    claim = charge.claim
-    column = claim["parameters"].get("column")
-    header = tuple(dict.fromkeys([*claim["bounds"], *named_columns(claim["parameters"])]))
-    bounds = claim["bounds"] or {column or "-": Category(["-"]).as_json()}
-    schema = Schema.from_json({"columns": list(bounds.items())})
-    unit, relation = Unit.from_json(claim["unit"]), read_relation(claim["relation"])
-    return Facts(charge.table, schema, unit, relation, claim["about"], header, sample="sample" in claim)

@@ -264,11 +264,6 @@ def step_claim(query: AdaptiveSession) -> JsonObject:
     }
 
 
-def step_query(session: AdaptiveSession, claim: JsonObject) -> AdaptiveSession:
-    """The question under the bounds in its claim, even if the table was declared anew since."""
-    return session.again(claim)
-
-
 # Before a session: from public facts and the ledger's sums
 
 

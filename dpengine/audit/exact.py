@@ -47,7 +47,7 @@ from dpengine.accountant import compositions
 from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import Loss
 from dpengine.audit.world import POSSIBLE_ROWS, key_of, neighbouring_statistics
-from dpengine.core.exact import decimal_of, exp_decimal
+from dpengine.core.exact import decimal_of, exp_decimal, first_true
 from dpengine.core.types import Floats, Json
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations, ValueCounts
@@ -293,13 +293,9 @@ def epsilon_at(first: Law, second: Law, delta: Fraction) -> Span:
 
 def _least(holds: Callable[[Fraction], bool]) -> Decimal:
     grain = 10**6
-    low, high = 0, int(_FARTHEST) * grain
-    if not holds(Fraction(high, grain)):
+    if not holds(Fraction(_FARTHEST)):
         return Decimal("Infinity")
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(Fraction(middle, grain)) else (middle + 1, high)
-    return Decimal(low) / grain
+    return Decimal(first_true(lambda grains: holds(Fraction(grains, grain)), 0, int(_FARTHEST) * grain)) / grain
 
 
 def _parts(law: Law) -> tuple[Law, ...]:

@@ -35,8 +35,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpengine.accountant.budget import Budget
-from dpengine.accountant.filter import Rule, spent
+from dpengine.accountant.filter import Budget, Rule, spent
 from dpengine.accountant.loss import Pure, Repeated
 from dpengine.audit.empirical import FAILURE, Evidence, lower_bound
 from dpengine.core.errors import BudgetExceeded

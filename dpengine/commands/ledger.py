@@ -17,9 +17,9 @@ from dpengine.commands.ledger_places import InDatabase, InFile, Place
 from dpengine.commands.recover import look
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import JsonObject
-from dpengine.ledger.address import SETTING, address_set
+from dpengine.ledger.store import SETTING, address_set
 from dpengine.messages import say
-from dpengine.storage.folder_lock import Hold
+from dpengine.storage.workers import Hold
 
 
 def main(arguments: list[str]) -> int:

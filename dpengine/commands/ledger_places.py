@@ -13,12 +13,12 @@ from typing import Protocol
 from dpengine.core import files
 from dpengine.core.errors import AllowanceError, LedgerDamaged
 from dpengine.core.types import JsonObject
-from dpengine.ledger.address import Address, address_set
 from dpengine.ledger.chain import Verdict
 from dpengine.ledger.exports import opened
 from dpengine.ledger.high_water import Anchor, Mark
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.sqlite_file import anchor_path
+from dpengine.ledger.store import Address, address_set
 
 LEDGER = "ledger.sqlite"
 _NEW = "ledger.new.sqlite"

@@ -23,11 +23,11 @@ from dpengine.commands.backup import REGISTRY, SECRET, backup, home_of, place_of
 from dpengine.commands.ledger_places import LEDGER, place_of_ledger
 from dpengine.core import files
 from dpengine.core.errors import AllowanceError
-from dpengine.ledger.address import address_set
 from dpengine.ledger.high_water import Anchor, Mark
 from dpengine.ledger.sqlite_file import anchor_path
+from dpengine.ledger.store import address_set
 from dpengine.messages import say
-from dpengine.storage.folder_lock import Hold
+from dpengine.storage.workers import Hold
 
 _LIST = "allowance.json"
 _HEAD = anchor_path(Path(LEDGER)).name

@@ -31,8 +31,8 @@ from dpengine.ledger.chain import START, Verdict, verify
 from dpengine.ledger.high_water import Anchor, Mark
 from dpengine.ledger.sqlite_file import anchor_path
 from dpengine.messages import say
-from dpengine.storage.folder_lock import Hold
 from dpengine.storage.registry import Registry
+from dpengine.storage.workers import Hold
 
 OPERATOR = "operator"
 _LEAST_HEAD = 12

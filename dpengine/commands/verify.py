@@ -18,10 +18,10 @@ from dpengine.asking.receipts import Receipt, check, read_receipts
 from dpengine.commands.backup import home_of, place_of
 from dpengine.commands.ledger_places import LEDGER
 from dpengine.core.errors import AllowanceError
-from dpengine.ledger.address import SETTING
 from dpengine.ledger.chain import verify
 from dpengine.ledger.exports import opened
 from dpengine.ledger.opening import opened_anywhere
+from dpengine.ledger.store import SETTING
 from dpengine.messages import say
 from dpengine.workspace import Workspace
 

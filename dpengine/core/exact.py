@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
+from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
@@ -163,3 +165,9 @@ def float_above(value: Fraction) -> float:
     while Fraction(near) < value:
         near = math.nextafter(near, math.inf)
     return near
+
+
+def first_true(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """The least number from `low` on for which it holds, by bisection; `high` if it holds for none below. What holds
+    for a number must hold for every larger one."""
+    return low + bisect_left(range(low, high), True, key=holds)

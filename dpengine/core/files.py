@@ -7,6 +7,7 @@ So a lock has a file of its own, with nothing in it. The kernel drops a lock whe
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +17,8 @@ from typing import BinaryIO, cast
 
 from portalocker import AlreadyLocked, LockException, LockFlags
 from portalocker import portalocker as lockers
+
+from dpengine.core.errors import AllowanceError
 
 if sys.platform == "win32":
     _locker = lockers.Win32Locker()  # the usual one gives up after ten seconds
@@ -82,3 +85,36 @@ def after_fork(begin_anew: Callable[[], None]) -> None:
     """Call this in every forked child, where the system can fork."""
     if register := getattr(os, "register_at_fork", None):
         register(after_in_child=begin_anew)
+
+
+# Free space and block size of a workspace's disk, checked before every charge: if the disk were full when the answer
+# is stored, the charge would stand and nobody would have the answer.
+
+KEPT_FREE = 16 * 2**20  # bytes: room for answers being computed, a published table, and the ledger's own log
+_PAGE = 4096
+
+
+def refuse_full(folder: Path) -> None:
+    """Refuse new questions once little space is left: running ones need it. A disk that does not report its free space
+    counts as large enough."""
+    if nearly_full(folder):
+        raise AllowanceError("ledger.full", megabytes=KEPT_FREE // 2**20)
+
+
+def nearly_full(folder: Path) -> bool:
+    try:
+        disk = shutil.disk_usage(folder)
+    except OSError:
+        return False  # writing there gives an error of its own
+    return disk.total > 0 and disk.free < KEPT_FREE
+
+
+def small_blocks(folder: Path) -> bool:
+    """Are the disk's blocks smaller than a memory page? SQLite writes one byte per page of its shared-memory file. Such
+    a file would then have holes, and on a full disk the kernel kills a process that touches one (SIGBUS). Windows does
+    not."""
+    blocks = getattr(os, "statvfs", None)
+    try:
+        return blocks is not None and blocks(folder).f_bsize < _PAGE
+    except OSError:
+        return False

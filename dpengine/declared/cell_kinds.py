@@ -51,6 +51,9 @@ class Bar:
     beside: tuple[Fraction, ...] = ()  # the numbers that a code is compared with
     rare: bool = False  # a code that few files use
 
+    def __hash__(self) -> int:
+        return hash(self.kind)  # no two bars of a column have the same
+
     @property
     def misfit(self) -> bool:
         return self.kind < 0

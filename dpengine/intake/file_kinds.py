@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.space import refuse_full
+from dpengine.core.files import refuse_full
 
 MOST_UNPACKED = 10**9  # bytes that a small file may unpack to …
 MOST_TIMES = 20  # … and a larger one, per byte of its own: text seldom packs better

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.files import refuse_full
 from dpengine.core.libpq import Driver, connect
-from dpengine.core.space import refuse_full
 from dpengine.declared.dialect import LONGEST_RECORD, MOST_COLUMNS, Dialect, check_names
 from dpengine.declared.source import Source
 from dpengine.declared.spelling import trimmed

@@ -16,7 +16,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dpengine.accountant.costs import Cost, cost
@@ -323,7 +323,7 @@ class _Reader:
             return "chain.totals"
         if not admits(record.rule, sums.whole.totals):
             return "chain.rule"
-        self.budgets[record.id] = record.for_unit(unit.as_json())
+        self.budgets[record.id] = replace(record, unit=unit.as_json())
         self.standings[record.id] = sums.whole
         self.people.counted_anew(record.id, sums, moved)
         self.protected[record.id] = row["seq"]

@@ -18,12 +18,12 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import reduce
 from pathlib import Path
 from typing import TypeVar, Unpack
 
-from dpengine.accountant.budget import MOST_EPSILON
 from dpengine.accountant.costs import Cost, cost
-from dpengine.accountant.filter import Rule, Totals, admits, price, share, spent, used
+from dpengine.accountant.filter import MOST_EPSILON, Rule, Totals, admits, price, share, spent, used
 from dpengine.accountant.group import for_group
 from dpengine.accountant.history import Past
 from dpengine.core.errors import DAMAGED, AllowanceError, BudgetExceeded, LedgerDamaged, UnknownBudget
@@ -131,7 +131,9 @@ class Watch:
             self._refuse()
         if seq and next((row["hash"] for row in db.query(_AT, [seq])), None) != digest:
             self._refuse()
-        head = self._walk(db, (seq, digest))
+        head, ended = (seq, digest), False
+        while not ended:
+            head, ended = self._page(db, head)
         with self._state:
             self._head = max(self._head, head)
 
@@ -164,28 +166,22 @@ class Watch:
         with self._store.reading() as db:
             if list(db.query(_BELOW)):
                 self._refuse()
-        while not self._closed:
+        ended = False
+        while not ended and not self._closed:
             with self._store.reading() as db:
-                page = list(db.query(_NEXT, [head[0]]))
-            head = self._linked(page, head)
-            if len(page) < _PAGE:
-                with self._state:
-                    self._head, self._whole = head, began
-                return
+                head, ended = self._page(db, head)
+        if ended:
+            with self._state:
+                self._head, self._whole = head, began
 
-    def _walk(self, db: Database, head: Head) -> Head:
-        while True:
-            page = list(db.query(_NEXT, [head[0]]))
-            head = self._linked(page, head)
-            if len(page) < _PAGE:
-                return head
-
-    def _linked(self, rows: Iterable[JsonObject], head: Head) -> Head:
-        for row in rows:
+    def _page(self, db: Database, head: Head) -> tuple[Head, bool]:
+        """The head after the next page of rows, and whether it was the last."""
+        page = list(db.query(_NEXT, [head[0]]))
+        for row in page:
             if row["seq"] != head[0] + 1 or row["prev"] != head[1] or not sound(row):
                 self._refuse()
             head = row["seq"], row["hash"]
-        return head
+        return head, len(page) < _PAGE
 
     def _refuse(self) -> None:
         with self._state:
@@ -347,7 +343,7 @@ class Ledger:
         if not is_request(request):
             return None  # typed into an address by hand
         with self._file.reading() as db:
-            entries = self._entries(db, self._charge_rows(db, request))
+            entries = self._entries(db, sound_rows(db, _CHARGE, [request]))
         return entries[0] if entries else None
 
     def charges(
@@ -416,7 +412,7 @@ class Ledger:
     def newest_to(self, budget: str, table: str, claim_digest: str) -> Entry | None:
         """The last charge for one question, with or without an outcome."""
         with self._file.reading() as db:
-            entries = self._entries(db, self._newest_to(db, budget, table, claim_digest))
+            entries = self._entries(db, sound_rows(db, _NEWEST, [budget, table, claim_digest]))
             if entries and self._outlived(db, entries[0].charge):
                 return None  # it asked about rows; the same words now ask about people
         return entries[0] if entries else None
@@ -565,14 +561,8 @@ class Ledger:
             raise AllowanceError("act.practice")
         return record
 
-    def _charge_rows(self, db: Database, request: str) -> list[JsonObject]:
-        return sound_rows(db, _CHARGE, [request])
-
-    def _newest_to(self, db: Database, budget: str, table: str, claim_digest: str | None) -> list[JsonObject]:
-        return sound_rows(db, _NEWEST, [budget, table, claim_digest])
-
     def _charge(self, db: Database, request: str) -> Charge | None:
-        rows = self._charge_rows(db, request)
+        rows = sound_rows(db, _CHARGE, [request])
         return Charge.from_row(rows[0]) if rows else None
 
     def _entries(self, db: Database, charges: list[JsonObject]) -> list[Entry]:
@@ -1073,7 +1063,8 @@ class Ledger:
     def _refuse_unseen(self, db: Database, wanted: Reservation) -> None:
         seen = wanted.get("seen")
         if seen is not None:
-            newest = self._newest_to(db, wanted["budget"], wanted["table"], wanted["claim"].get("digest"))
+            same = [wanted["budget"], wanted["table"], wanted["claim"].get("digest")]
+            newest = sound_rows(db, _NEWEST, same)
             if newest and newest[0]["seq"] > seen:
                 raise AllowanceError("request.meanwhile")
 
@@ -1086,7 +1077,7 @@ class Ledger:
     def _settle(self, request: str, kind: str, body: JsonObject) -> bool:
         text = canonical(body)
         with self._file.writing() as db:
-            rows = self._charge_rows(db, request)
+            rows = sound_rows(db, _CHARGE, [request])
             if not rows:
                 raise AllowanceError("request.unknown")
             if list(db.query(_OUTCOMES, [json.dumps([request])])):
@@ -1243,9 +1234,7 @@ def grant_exceeded(record: BudgetRecord, payer: Payer, costs: Sequence[Cost]) ->
 
 def _admit(rule: Rule, before: Totals, costs: Sequence[Cost], keep: Fraction | None) -> None:
     """Check all costs at once. Sums only grow, so if the rule admits them together it admits each in turn."""
-    after = before
-    for paid in costs:
-        after = after.plus(paid)
+    after = reduce(Totals.plus, costs, before)
     if keep is None and not admits(rule, after):
         raise _refusal(rule, before, costs[0]) if len(costs) == 1 else BudgetExceeded("plan.exceeded")
     if keep is not None and not (admits(rule, after) and used(rule, after) <= 1 - keep):

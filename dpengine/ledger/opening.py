@@ -1,4 +1,4 @@
-"""The ledger of a workspace: a file in its folder, unless the environment names a database (address.py)."""
+"""The ledger of a workspace: a file in its folder, unless the environment names a database (store.py)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from pathlib import Path
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import JsonObject
-from dpengine.ledger.address import SETTING, address_set, mark_of
 from dpengine.ledger.exports import opened
 from dpengine.ledger.ledger import Ledger
-from dpengine.ledger.store import Store
+from dpengine.ledger.store import SETTING, Store, address_set, mark_of
 
 
 def open_ledger(path: Path, secret: bytes = b"", wait: float = 5.0) -> Ledger:

@@ -19,7 +19,7 @@ answers already given, their receipts and their prices stay as they are.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpengine.core.errors import AllowanceError
@@ -107,7 +107,7 @@ def protections(db: Database, budget: str) -> list[JsonObject]:
 def protected(db: Database, record: BudgetRecord) -> BudgetRecord:
     """The budget with the unit it has now."""
     rows = protections(db, base_of(record.id))
-    return record if not rows else record.for_unit(json.loads(rows[0]["body"])["unit"])
+    return record if not rows else replace(record, unit=json.loads(rows[0]["body"])["unit"])
 
 
 def refuse_by_row(db: Database, record: BudgetRecord, claim: JsonObject) -> None:

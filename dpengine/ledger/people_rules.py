@@ -37,12 +37,12 @@ a decision takes the same work after a hundred thousand rows as after ten.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from fractions import Fraction
+from functools import reduce
 from typing import Protocol
 
 from dpengine.accountant.costs import Cost, cost
@@ -50,7 +50,7 @@ from dpengine.accountant.filter import Rule, Totals, share, used
 from dpengine.core.exact import PICO, up
 from dpengine.core.strict_json import canonical
 from dpengine.core.types import JsonObject
-from dpengine.ledger.rows import BudgetRecord, LedgerRow, Moved, Paid, Raised, Standing, together
+from dpengine.ledger.rows import BudgetRecord, LedgerRow, Moved, Paid, Raised, Standing, named, parts_of, together
 
 KINDS = ("role", "group", "grant", "wish", "decided", "limit", "agreement")
 ADMINISTRATOR, AUDITOR, OWNER, BARRED = "administrator", "auditor", "owner", "barred"
@@ -74,10 +74,6 @@ def is_group(name: object) -> bool:
     return isinstance(name, str) and _GROUP.fullmatch(name) is not None and name.isprintable()
 
 
-def is_day(text: object) -> bool:
-    return isinstance(text, str) and _DAY.fullmatch(text) is not None
-
-
 @dataclass(frozen=True)
 class Role:
     """A role given to a person or taken back; `table` is empty if the role is about none."""
@@ -92,8 +88,7 @@ class Role:
 
     @staticmethod
     def from_row(row: LedgerRow) -> Role:
-        body = json.loads(row["body"])
-        return Role(row["seq"], row["at"], row["actor"], body["person"], body["role"], body["table"], body["on"])
+        return named(Role, parts_of(row))
 
 
 @dataclass(frozen=True)
@@ -112,18 +107,8 @@ class Grant:
 
     @staticmethod
     def from_row(row: LedgerRow) -> Grant:
-        body = json.loads(row["body"])
-        return Grant(
-            row["seq"],
-            row["at"],
-            row["actor"],
-            row["budget"],
-            body["table"],
-            body["to"],
-            Fraction(body["share"]),
-            tuple(body["questions"]),
-            body["until"],
-        )
+        parts = parts_of(row)
+        return named(Grant, parts | {"share": Fraction(parts["share"]), "questions": tuple(parts["questions"])})
 
     def live(self, day: str) -> bool:
         return self.share > 0 and (not self.until or day <= self.until)
@@ -155,10 +140,9 @@ class ShareRequest:
 
     @staticmethod
     def from_row(row: LedgerRow) -> ShareRequest:
-        body = json.loads(row["body"])
-        share, takes = (None if body[name] is None else Fraction(body[name]) for name in ("share", "takes"))
-        start = (row["request"], row["seq"], row["at"], row["actor"], row["budget"], body["table"], body["reason"])
-        return ShareRequest(*start, share, body["claim"], takes)
+        parts = parts_of(row)
+        amounts = {name: None if parts[name] is None else Fraction(parts[name]) for name in ("share", "takes")}
+        return named(ShareRequest, parts | amounts | {"id": row["request"]})
 
 
 @dataclass(frozen=True)
@@ -172,9 +156,9 @@ class Decision:
 
     @staticmethod
     def from_row(row: LedgerRow) -> Decision:
-        body = json.loads(row["body"])
-        share = None if body["share"] is None else Fraction(body["share"])
-        return Decision(row["seq"], row["at"], row["actor"], row["request"], body["answer"], share)
+        parts = parts_of(row)
+        share = None if parts["share"] is None else Fraction(parts["share"])
+        return named(Decision, parts | {"wish": row["request"], "share": share})
 
 
 def role_body(person: str, role: str, table: str, on: bool) -> str:
@@ -333,7 +317,7 @@ def grant_fault(book: Book, grant: Grant) -> str | None:
     themselves more than they have, except the owner who added the table and gives its first grant."""
     if not (is_person(grant.to) or is_group(grant.to)) or not 0 <= grant.share <= 1:
         return "people.grant_form"
-    if not grant.questions or (grant.until and not is_day(grant.until)):
+    if not grant.questions or (grant.until and not _DAY.fullmatch(str(grant.until))):
         return "people.grant_form"
     own = owns(book, grant.actor, grant.table)
     if book.budget_of(grant.table) != grant.budget or not (own or administers(book, grant.actor)):
@@ -475,10 +459,7 @@ def asking_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
 
 def moves(rule: Rule, before: Totals, costs: Sequence[Cost]) -> Fraction:
     """How far these questions together move a meter."""
-    after = before
-    for paid in costs:
-        after = after.plus(paid)
-    return used(rule, after) - used(rule, before)
+    return used(rule, reduce(Totals.plus, costs, before)) - used(rule, before)
 
 
 def room(grant: Grant, held: HolderPart) -> Fraction:

@@ -36,13 +36,12 @@ from typing import Protocol, TypeVar, cast
 
 from dpengine.core import files
 from dpengine.core.errors import DAMAGED, AllowanceError, LedgerDamaged
-from dpengine.core.space import refuse_full
+from dpengine.core.files import refuse_full
 from dpengine.core.types import Json, JsonObject
-from dpengine.ledger.address import SETTING, Address
 from dpengine.ledger.high_water import Anchor, Mark, refuse_older
 from dpengine.ledger.rows import COLUMNS
 from dpengine.ledger.sqlite_file import SCHEMA, VERSION, anchor_path, head_of
-from dpengine.ledger.store import Database, Values
+from dpengine.ledger.store import SETTING, Address, Database, Values
 
 # SQL for Postgres, translated from SQLite's (store.py explains why)
 #
@@ -625,7 +624,7 @@ class _State:
 
 
 class PostgresLedger:
-    """`mark`: the folder's (address.py); empty: not compared. `alone`: for an operator's commands, refused while any
+    """`mark`: the folder's (store.py); empty: not compared. `alone`: for an operator's commands, refused while any
     program has the ledger open, and the other way round."""
 
     shared = True

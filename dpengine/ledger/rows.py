@@ -19,9 +19,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from typing import ClassVar, NamedTuple, NotRequired, TypedDict
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, NotRequired, TypedDict, TypeVar
 
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals
@@ -42,6 +42,21 @@ SESSION = "adaptive_session"
 LONGEST_REQUEST = 100
 
 LedgerRow = Mapping[str, Json]
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    Named = TypeVar("Named", bound=DataclassInstance)
+
+
+def parts_of(row: LedgerRow) -> JsonObject:
+    """The columns of a row and the parts of its body, by name."""
+    return {**json.loads(row["body"]), **row}
+
+
+def named(kind: type[Named], parts: JsonObject) -> Named:
+    """The record with these parts as its fields; parts that are no field are left out."""
+    return kind(**{own.name: parts[own.name] for own in fields(kind) if own.name in parts})
 
 
 @dataclass(frozen=True)
@@ -64,21 +79,11 @@ class BudgetRecord:
         """Under another cap; α, c and δ stay as they were frozen."""
         return replace(self, rule=replace(self.rule, epsilon=epsilon))
 
-    def for_unit(self, unit: JsonObject) -> BudgetRecord:
-        return replace(self, unit=unit)
-
     @staticmethod
     def from_row(row: LedgerRow) -> BudgetRecord:
         body = json.loads(row["body"])
-        return BudgetRecord(
-            row["budget"],
-            body["name"],
-            body["kind"],
-            Rule.from_json(body["rule"]),
-            row["at"],
-            body["unit"],
-            body["relation"],
-        )
+        unit, relation, rule = body["unit"], body["relation"], Rule.from_json(body["rule"])
+        return BudgetRecord(row["budget"], body["name"], body["kind"], rule, row["at"], unit, relation)
 
 
 @dataclass(frozen=True)
@@ -193,25 +198,11 @@ class Charge:
 
     @staticmethod
     def from_row(row: LedgerRow, fresh: bool = False) -> Charge:
-        body, totals = json.loads(row["body"]), json.loads(row["totals"])
-        return Charge(
-            row["seq"],
-            row["at"],
-            row["hash"],
-            row["request"],
-            row["budget"],
-            body["table"],
-            row["actor"],
-            body["worker"],
-            long_lists.whole(body["claim"]),
-            loss_from_json(body["loss"]),
-            Fraction(body["price"]),
-            Totals.from_json(totals["before"]),
-            Totals.from_json(totals["after"]),
-            History.from_json(totals["history"]),
-            fresh,
-            sums_of(body),
-        )
+        parts, totals = parts_of(row), json.loads(row["totals"])
+        parts |= {"claim": long_lists.whole(parts["claim"]), "loss": loss_from_json(parts["loss"])}
+        parts |= {"price": Fraction(parts["price"]), "sums": sums_of(parts), "fresh": fresh}
+        parts |= {f"totals_{when}": Totals.from_json(totals[when]) for when in ("before", "after")}
+        return named(Charge, parts | {"history": History.from_json(totals["history"])})
 
     @property
     def standing(self) -> Standing:
@@ -386,20 +377,9 @@ class SessionStep:
 
     @staticmethod
     def from_row(row: LedgerRow, outcome: LedgerRow | None = None, fresh: bool = False) -> SessionStep:
-        body = json.loads(row["body"])
-        return SessionStep(
-            row["seq"],
-            row["at"],
-            row["hash"],
-            row["request"],
-            body["index"],
-            body["step"],
-            body["table"],
-            body["worker"],
-            long_lists.whole(body["claim"]),
-            None if outcome is None else Outcome.from_row(outcome),
-            fresh,
-        )
+        parts, told = parts_of(row), None if outcome is None else Outcome.from_row(outcome)
+        own = {"session": row["request"], "claim": long_lists.whole(parts["claim"]), "told": told, "fresh": fresh}
+        return named(SessionStep, parts | own)
 
 
 def questions_of(claim: JsonObject) -> int | None:

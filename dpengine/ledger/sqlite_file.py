@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from dpengine.core import files
 from dpengine.core.errors import DAMAGED, AllowanceError, LedgerDamaged
-from dpengine.core.space import nearly_full, refuse_full, small_blocks
+from dpengine.core.files import nearly_full, refuse_full, small_blocks
 from dpengine.core.types import Json, JsonObject
 from dpengine.ledger import long_lists, repeats
-from dpengine.ledger.address import SETTING
 from dpengine.ledger.chain import START, sound
 from dpengine.ledger.high_water import Anchor, refuse_older
-from dpengine.ledger.store import Database
+from dpengine.ledger.store import SETTING, Database
 
 if TYPE_CHECKING:
     from sqlite_utils import Database as SqliteDatabase

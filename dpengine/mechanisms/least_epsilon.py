@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import first_true
 from dpengine.core.remembered import remembered
 from dpengine.mechanisms.query import AnyQuery
 
@@ -36,10 +37,4 @@ def least_epsilon(
         low, high = below + 1, above
     elif not enough(high):
         return None
-    while low < high:
-        middle = (low + high) // 2
-        if enough(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return Fraction(low, grain)
+    return Fraction(first_true(enough, low, high), grain)

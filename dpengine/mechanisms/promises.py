@@ -1,4 +1,5 @@
-"""How accurate an answer will be, stated before it is drawn. A promise knows its unit and its sentences.
+"""What a question knows about its answer, and how accurate it will be, stated before it is drawn. A promise knows its
+unit and its sentences.
 
 A person can choose the error, `amount`, in the promise's own unit: `written` turns an amount into the text of a field,
 `amount_of` turns typed text back, and `at` is the same promise for a chosen amount.
@@ -7,85 +8,289 @@ A person can choose the error, `amount`, in the promise's own unit: `written` tu
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, log, sqrt
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Self
 
+from dpengine.core.amounts import BETA
 from dpengine.core.exact import text_of
 from dpengine.core.printed import chance, measured, percent_up, two_figures
-from dpengine.core.types import JsonObject
+from dpengine.core.types import Ends, Json, JsonObject
+from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
-from dpengine.declared.grouped import Ref
-from dpengine.mechanisms.answer_state import NEARLY
-from dpengine.mechanisms.card import CURVES, ON_COLUMN, AnswerKind
+from dpengine.declared.grouped import Ref, base
+from dpengine.declared.schema import ItemSet, Number
+from dpengine.mechanisms.answer_state import APART, FEW, NEARLY, NOISE, alike, fills
+from dpengine.mechanisms.card import ALL, CURVES, FIGURES, ON_COLUMN, AnswerKind, Card
 from dpengine.messages import known, plain, say
 from dpengine.messages.numbers import local, to_figures
 
-_PARTS = (3, 10)  # a promise under a condition also says what holds if a third or a tenth of the people meet it
+# What a question knows about its answer: its kind, unit and limits, and when it is too noisy to say anything. Public
+# facts, the promise and the released answer decide all of it.
+
+Runs = tuple[str, tuple[int, ...], tuple[float, ...], float]  # a column, the first code of each run, counts, error
 
 
-class Asked(Protocol):
-    """The parts of a question that a promise uses for plainer sentences."""
+@dataclass(frozen=True, kw_only=True)
+class Answered(ABC):
+    card: ClassVar[Card]
+    makes_rows: ClassVar[str] = ""  # a synthetic table: "drawn" as rows, or "fitted" to what was drawn
+    keeps_empty: ClassVar[bool] = False  # does a row count although its number or day is missing?
 
-    @property
-    def facts(self) -> Facts: ...
-    @property
-    def by(self) -> Ref | None: ...
-    @property
-    def beta(self) -> Fraction: ...
-    @property
-    def answer_kind(self) -> AnswerKind: ...
-    @property
-    def counted(self) -> str: ...
-    @property
-    def measure(self) -> str: ...
-    @property
-    def wanted_places(self) -> tuple[Fraction, ...]: ...
-    @property
-    def names_ordered(self) -> bool: ...
-    @property
-    def names_ranks(self) -> bool: ...
-    @property
-    def chooses(self) -> bool: ...
-    @property
-    def goal(self) -> Goal | None: ...
-    @property
-    def conditional(self) -> bool: ...
-    @property
-    def counts_rows(self) -> bool: ...
-    def has_range(self) -> bool: ...
-    def coarse(self) -> Fraction: ...
+    facts: Facts
+    by: Ref | None = None  # a list or a grouped column: one answer for each of its values
+    beta: Fraction = BETA
+
+    @abstractmethod
     def promise(self) -> Promise: ...
-    def promise_of(self, people: int) -> Promise: ...
+
+    @abstractmethod
+    def promise_of(self, people: int) -> Promise:
+        """The promise of this same question if only this many people count."""
+
+    @abstractmethod
+    def coarse(self) -> Fraction:
+        """Errors above this are called coarse: usually a quarter of the answer's possible range. From public facts."""
+
+    @property
+    def conditional(self) -> bool:
+        """Does a condition decide who counts? How many meet it is never public."""
+        return False
+
+    @property
+    def answer_kind(self) -> AnswerKind:
+        return self.card.answer
+
+    @property
+    def answer_column(self) -> str:
+        """The column of the answer's values or unit; "" if there is none."""
+        return str(base(getattr(self, "column", "")))
+
+    @abstractmethod
+    def valued(self) -> set[str]:
+        """The declared columns with values in the answer."""
+
+    def left_out(self) -> list[str]:
+        """The columns of numbers and days in which a row needs a value to count."""
+        columns = {} if self.keeps_empty else {name: self.facts.schema[name] for name in sorted(self.valued())}
+        return [name for name, column in columns.items() if isinstance(column, Number | Date) and not column.complete]
+
+    def counted_empty(self) -> list[str]:
+        """Columns that may be empty in a row although the row counts in the total of a share."""
+        return []
+
+    def column_of(self, part: str = "") -> str:
+        """The column with the unit of this part of the answer."""
+        return self.answer_column
+
+    @property
+    def own_scales(self) -> bool:
+        """Does every part of the answer have a column of its own, so that they cannot share an axis?"""
+        return False
+
+    @property
+    def counts_rows(self) -> bool:
+        """Does the question count rows rather than people? Yes if a person may or does have several rows, unless the
+        question decides otherwise. Sets count the people who hold an item."""
+        return self.rows_in_form(self.facts, {"column": self.answer_column, "people": getattr(self, "people", False)})
+
+    @classmethod
+    def rows_in_form(cls, facts: Facts, given: JsonObject) -> bool:
+        """`counts_rows` for a form that is not complete yet."""
+        sets = isinstance(facts.schema.columns.get(str(given.get("column"))), ItemSet)
+        return facts.said_rows is not None and not sets and not given.get("people")
+
+    @property
+    def counted(self) -> str:
+        """“rows” or “people”."""
+        return "rows" if self.counts_rows else "people"
+
+    @property
+    def unit(self) -> str:
+        """The unit of the answer's figures: "people", "rows", "percent" or "column"."""
+        return "column" if self.answer_kind in ON_COLUMN else self.promise().unit_for(self)
+
+    @property
+    def measure(self) -> str:
+        """The declared unit of a figure on a column: €, kg. "" if none is declared or the figure is of another kind."""
+        return self.measure_of()
+
+    def measure_of(self, part: str = "") -> str:
+        """The measure of a part of the answer."""
+        measure = getattr(self.facts.schema.columns.get(self.column_of(part)), "measure", "")
+        return measure if measure and self.unit == "column" else ""
+
+    @property
+    def wanted_places(self) -> tuple[Fraction, ...]:
+        """The ranks asked for, as shares of people (½ for a median)."""
+        return ()
+
+    @property
+    def chooses(self) -> bool:
+        """Does it measure only some figures, chosen with noise, and promise nothing about the others?"""
+        return False
+
+    @property
+    def names_ordered(self) -> bool:
+        """Does an answer of several names also give their order?"""
+        return True
+
+    @property
+    def names_ranks(self) -> bool:
+        """Is each name promised to be near its own rank, and not ahead of those left out?"""
+        return False
+
+    def has_range(self) -> bool:
+        """Does the answer come with a range of values?"""
+        return True
+
+    @property
+    def goal(self) -> Goal | None:
+        """What the model predicts; None if the answer is not a model."""
+        return None
+
+    @property
+    def predicts(self) -> str:
+        """The column predicted by a model that is read off the answer's figures."""
+        return ""
+
+    def limits(self, part: str = "") -> Ends | None:
+        """The range of an answer, or of a part, by declaration. It uses the declared number of people if the true one
+        is not public. None if the answer is not a number."""
+        match self.answer_kind:
+            case "count":
+                return 0, self.most
+            case "share":
+                return Fraction(0), ALL
+            case "place":
+                return self.facts.schema.ordered(self.answer_column).ends
+            case "distance":
+                return Fraction(0), self.facts.schema[self.answer_column].diameter
+        return None
+
+    @property
+    def most(self) -> int:
+        """The largest possible count; approximate if the number of people is not public."""
+        return self.facts.about * self.facts.unit.at_most
+
+    def sure(self, part: str = "") -> Ends:
+        """The range of the true answer on every table; None for an unknown end."""
+        least, most = self.limits(part) or (None, None)
+        return least, None if self.answer_kind == "count" and self.facts.people is None else most
+
+    def mute(self, interval: Json, part: str = "") -> bool:
+        """Is this range so wide that the figure says nothing?"""
+        limits = self.limits(part)
+        return limits is not None and interval is not None and fills(interval[0], interval[1], *limits)
+
+    def maybe_none(self, interval: Json, part: str = "") -> bool:
+        """Is this a count that may be zero, because its range holds 0?"""
+        return self.answer_kind == "count" and interval is not None and bool(interval[0] <= 0)
+
+    @property
+    def none_hoped(self) -> bool:
+        """Is zero the best value of every part? Then all parts that may be zero are one good finding."""
+        return False
+
+    def verdict(self, interval: Json) -> str:
+        """Does the declaration fit, judged by this range? A word of `data.fit`."""
+        return ""
+
+    def finding(self, value: Json, interval: Json) -> str:
+        """The answer in a few words, if the question has better words than its kind of answer."""
+        return ""
+
+    def finding_of(self, value: Json, interval: Json, raw: tuple[int, ...] | None) -> str:
+        """`finding` from the numbers that were drawn, which may hold more than the answer."""
+        return self.finding(value, interval)
+
+    def spreads(self, value: Json) -> Iterator[Runs]:
+        """Ordered columns for which the answer counts everybody by runs of codes."""
+        return iter(())
+
+    def holds_none(self, interval: Json) -> bool:
+        """May a count of something unwanted, such as misfits, be 0?"""
+        return False
+
+    @property
+    def compared(self) -> bool:
+        """Are the parts figures of the same kind, so that one of them can be the largest?"""
+        return self.by is not None
+
+    def headline_parts(self, parts: list[str]) -> list[str]:
+        """The parts in the order in which a headline should begin, if it has too many."""
+        return parts
+
+    @property
+    def comparable(self) -> bool:
+        """Can its figures be compared with those of other answers?"""
+        return self.answer_kind in FIGURES
+
+    def state(self, value: Json, interval: Json) -> str:
+        """Why the answer says nothing: one of the card's `states`, or "" if it does say something."""
+        if not isinstance(interval, dict):
+            return FEW if self.mute(interval) else ""
+        narrow = [ends for part, ends in interval.items() if not self.mute(ends, part)]
+        if interval and not narrow:
+            return FEW
+        return APART if self.compared and len(narrow) > 1 and alike(narrow) else ""
+
+    def mostly_noise(self, value: Json, interval: Json) -> bool:
+        """Is a released answer mostly noise, by its own ranges? Before the release, the promise decides."""
+        if self.state(value, interval) in (FEW, NOISE):
+            return True
+        ranges = interval if isinstance(interval, dict) else {"": interval}
+        figures = value if isinstance(interval, dict) else {"": value}
+        known = {part: ends for part, ends in ranges.items() if ends is not None and not isinstance(ends[0], str)}
+        if not known or any(self.limits(part) is None for part in known):
+            return False
+        good = [part for part, ends in known.items() if not self._wide(figures.get(part) or 0, ends, part)]
+        if 2 * len(good) >= len(known):
+            return False
+        counted = sum(max(figures.get(part) or 0, 0) for part in known) if self.answer_kind == "count" else 0
+        return not counted or 2 * sum(max(figures.get(part) or 0, 0) for part in good) < counted
+
+    def _wide(self, figure: Json, ends: Ends, part: str) -> bool:
+        """Is a range coarse: wider than a quarter of the figure's limits and, for a count, of the figure itself?"""
+        half = (ends[1] - ends[0]) / 2
+        if self.answer_kind == "count":
+            return bool(half > max(self.coarse(), abs(figure) / 4))
+        least, most = self.limits(part) or (0, 0)
+        return bool(half > (most - least) / 8)
+
+
+_PARTS = (3, 10)  # a promise under a condition also says what holds if a third or a tenth of the people meet it
 
 
 @dataclass(frozen=True)
 class Promise(ABC):
     kind: ClassVar[str]
+    sized_by: ClassVar[str] = "share"  # the field with the amount
     in_percent: ClassVar[bool] = False  # is the amount a share, which people read and type in percent?
 
     @property
-    @abstractmethod
-    def amount(self) -> Fraction: ...
+    def amount(self) -> Fraction:
+        return Fraction(getattr(self, self.sized_by))
 
-    @abstractmethod
     def at(self, wish: Fraction) -> Self:
         """The same promise with this amount."""
+        return replace(self, **{self.sized_by: wish})
 
     @abstractmethod
-    def words(self, asked: Asked | None = None) -> str:
+    def words(self, asked: Answered | None = None) -> str:
         """How accurate the answer will be, before anything is paid; in plainer words if the question is given."""
 
     @abstractmethod
-    def short(self, asked: Asked | None = None) -> str:
+    def short(self, asked: Answered | None = None) -> str:
         """For a card or a table cell."""
 
-    def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
+    def drawn(self, asked: Answered | None = None, several: bool = False) -> str:
         """How accurate a drawn answer is; `several`: it names more than one item."""
         return self.words(asked)
 
-    def each(self, asked: Asked, of: int) -> str:
+    def each(self, asked: Answered, of: int) -> str:
         """How far each of `of` figures may be off."""
         return say("answer.ranges_one" if of == 1 else "answer.ranges", of=of, chance=chance(asked.beta))
 
@@ -98,11 +303,11 @@ class Promise(ABC):
         """The unit of the amount; amounts of the same kind and unit can be compared."""
         return self.kind
 
-    def unit_for(self, asked: Asked | None = None) -> str:
+    def unit_for(self, asked: Answered | None = None) -> str:
         """The unit as it occurs in message codes."""
         return self.kind
 
-    def typed_in(self, asked: Asked | None = None) -> str:
+    def typed_in(self, asked: Answered | None = None) -> str:
         """The unit in which an accepted error is typed, as it occurs in message codes."""
         return self.unit_for()
 
@@ -126,15 +331,15 @@ class Promise(ABC):
         """The amount in the unit in which it is shown."""
         return self.amount * 100 if self.in_percent else self.amount
 
-    def figure_for(self, asked: Asked) -> Fraction:
+    def figure_for(self, asked: Answered) -> Fraction:
         """`figure` for a question: a model's promise is in the unit of the predicted column."""
         return self.figure
 
-    def size_for(self, asked: Asked) -> str:
+    def size_for(self, asked: Answered) -> str:
         """`size` for a question."""
         return self.size()
 
-    def ends(self, asked: Asked) -> tuple[str, str] | None:
+    def ends(self, asked: Answered) -> tuple[str, str] | None:
         """The labels at the ends of a figure's error bar; None if the promise is no range around a figure."""
         return None
 
@@ -142,15 +347,15 @@ class Promise(ABC):
         """Would its range be narrower than a received one of this half-width? True if the promise is no range."""
         return True
 
-    def amount_of(self, typed: Fraction, asked: Asked | None = None) -> Fraction:
+    def amount_of(self, typed: Fraction, asked: Answered | None = None) -> Fraction:
         """The amount that a typed figure stands for."""
         return typed / 100 if self.in_percent else typed
 
-    def written(self, amount: Fraction, asked: Asked | None = None) -> str:
+    def written(self, amount: Fraction, asked: Answered | None = None) -> str:
         """An amount as it would be typed."""
         return local(text_of(Fraction(f"{float(amount) * 100:.3g}") if self.in_percent else amount))
 
-    def field(self, asked: Asked) -> tuple[str, str]:
+    def field(self, asked: Answered) -> tuple[str, str]:
         """The label of the field for the accepted error, and the error promised now."""
         return say(f"spend.wish.{self.kind}"), self.written(self.amount, asked)
 
@@ -162,16 +367,16 @@ class Promise(ABC):
         """The amount as a number of people."""
         return self.amount * people if self.in_percent else self.amount
 
-    def supposes(self, asked: Asked | None = None) -> bool:
+    def supposes(self, asked: Answered | None = None) -> bool:
         """Does it suppose that the declared number of people count? How many meet a condition is not public, nor is
         their total if membership is secret."""
         return bool(getattr(self, "nominal", False))
 
-    def equal_groups(self, asked: Asked | None = None) -> bool:
+    def equal_groups(self, asked: Answered | None = None) -> bool:
         """Does it suppose that all groups are of one size?"""
         return asked is not None and asked.by is not None
 
-    def guess(self, asked: Asked | None = None) -> str:
+    def guess(self, asked: Answered | None = None) -> str:
         """What it supposes, as the end of a sentence. Under a condition also the promise if fewer people meet it, from
         public facts, so that nobody takes the promise for everyone as one for a group."""
         if not self.supposes(asked):
@@ -187,12 +392,12 @@ class Promise(ABC):
         third, tenth = (self._if_met(asked, part) for part in _PARTS)
         return say(f"promise.if_met{groups}", who=everyone, third=third, tenth=tenth)
 
-    def _if_met(self, asked: Asked, part: int) -> str:
+    def _if_met(self, asked: Answered, part: int) -> str:
         """The promised size if one in `part` of the declared people meets the condition."""
         then = asked.promise_of(max(asked.facts.about // part, 1))
         return say("promise.if_met.nothing") if then.amount >= 4 * asked.coarse() else then.size_for(asked)
 
-    def at_best(self, short: str, asked: Asked | None = None) -> str:
+    def at_best(self, short: str, asked: Answered | None = None) -> str:
         """A short promise with what it supposes, for a card or a table cell."""
         if asked is None or not self.supposes(asked):
             return short
@@ -202,7 +407,7 @@ class Promise(ABC):
             return say(code, promise=short, who=_everyone(asked))
         return say("promise.short.groups", promise=short) if groups else short
 
-    def wished(self, asked: Asked) -> tuple[str, str]:
+    def wished(self, asked: Answered) -> tuple[str, str]:
         """`field`, with what a wish supposes."""
         label, now = self.field(asked)
         if self.supposes(asked) and asked.conditional:
@@ -214,21 +419,7 @@ class Promise(ABC):
         return self
 
 
-class OfShare(Promise):
-    """A promise with a share as its amount. Subclasses place the field `share` among their own."""
-
-    share: Fraction
-    in_percent: ClassVar[bool] = True
-
-    @property
-    def amount(self) -> Fraction:
-        return self.share
-
-    def at(self, wish: Fraction) -> Self:
-        return replace(self, **{"share": wish})
-
-
-def _everyone(asked: Asked) -> str:
+def _everyone(asked: Answered) -> str:
     return say("promise.all_rows" if asked.counts_rows else "who.everyone")
 
 
@@ -275,26 +466,20 @@ class Within(Promise):
     nominal: bool = False  # True: for a table of about the declared size; the interval of the answer itself is exact
     spread: bool = False  # True: for values spread over the declared range
     kind: ClassVar[str] = "within"
-
-    @property
-    def amount(self) -> Fraction:
-        return self.alpha
-
-    def at(self, wish: Fraction) -> Self:
-        return replace(self, alpha=wish)
+    sized_by: ClassVar[str] = "alpha"
 
     @property
     def empty(self) -> bool:
         """Is a promise in percent so wide that nearly any share is within it?"""
         return self.unit == "percent" and 2 * self.alpha >= 100 * NEARLY
 
-    def words(self, asked: Asked | None = None) -> str:
+    def words(self, asked: Answered | None = None) -> str:
         words = {"alpha": self.alpha_words(asked), "of": self.of, "chance": chance(self.beta)}
         code = "curve" if asked is not None and asked.answer_kind in CURVES else self.code
         code = "within_measured" if asked is not None and asked.chooses else code
         return say(f"promise.{code}", **words) + self.guess(asked)
 
-    def short(self, asked: Asked | None = None) -> str:
+    def short(self, asked: Answered | None = None) -> str:
         alpha, planned = self.alpha_words(asked), False
         if asked is not None:
             if self.unit_for(asked) == "column":  # the question beside it names it
@@ -303,23 +488,23 @@ class Within(Promise):
             planned = supposes and not asked.conditional and not self.equal_groups(asked)
         return self.at_best(say(f"promise.short.{'planned' if planned else 'within'}", alpha=alpha), asked)
 
-    def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
+    def drawn(self, asked: Answered | None = None, several: bool = False) -> str:
         if asked is None or asked.answer_kind not in CURVES:
             return self.words(asked)
         words = {"alpha": self.alpha_words(asked), "chance": chance(self.beta)}
         return say("answer.curve_nominal" if self.nominal else "answer.curve_within", rows=asked.facts.about, **words)
 
-    def each(self, asked: Asked, of: int) -> str:
+    def each(self, asked: Answered, of: int) -> str:
         if self.nominal or self.spread:
             return super().each(asked, of)
         code = "answer.within_one" if of == 1 else "answer.within_all"
         return say(code, alpha=self.alpha_words(asked), of=of, chance=chance(self.beta))
 
-    def guess(self, asked: Asked | None = None) -> str:
+    def guess(self, asked: Answered | None = None) -> str:
         supposed = super().guess(asked)
         return supposed + say("promise.spread" if supposed else "promise.spread_alone") if self.spread else supposed
 
-    def alpha_words(self, asked: Asked | None = None) -> str:
+    def alpha_words(self, asked: Answered | None = None) -> str:
         """“60 people”, “1.2 percentage points”, or a figure in the column's own unit; to two figures, rounded up."""
         unit, figure = self.unit_for(asked), self._rounded(asked)
         if unit == "column" and asked is not None and asked.measure:
@@ -329,10 +514,10 @@ class Within(Promise):
     def size(self) -> str:
         return f"±{self.alpha_words()}"
 
-    def size_for(self, asked: Asked) -> str:
+    def size_for(self, asked: Answered) -> str:
         return f"±{self.alpha_words(asked)}"
 
-    def ends(self, asked: Asked) -> tuple[str, str] | None:
+    def ends(self, asked: Answered) -> tuple[str, str] | None:
         figure = self._rounded(asked)
         if self.unit == "percent":
             figure = f"{figure} %"
@@ -343,10 +528,10 @@ class Within(Promise):
     def narrows(self, half: Fraction) -> bool:
         return self.alpha < half
 
-    def _rounded(self, asked: Asked | None) -> str:
+    def _rounded(self, asked: Answered | None) -> str:
         return plain(self.alpha) if self.unit_for(asked) in ("people", "rows") else two_figures(self.alpha)
 
-    def unit_for(self, asked: Asked | None = None) -> str:
+    def unit_for(self, asked: Answered | None = None) -> str:
         if self.unit and asked is not None and asked.answer_kind in ON_COLUMN:
             return "column"  # whichever column it is
         if self.unit == "people":
@@ -365,14 +550,14 @@ class Within(Promise):
     def code(self) -> str:
         return "within" if self.of == 1 else "within_all"
 
-    def field(self, asked: Asked) -> tuple[str, str]:
+    def field(self, asked: Answered) -> tuple[str, str]:
         label = say(f"spend.wish.{self.unit_for(asked) or 'within'}", column=self.unit)
         return label, self._rounded(asked)
 
     def floor_words(self, people: int) -> str:
         return _floor_words(self.kind, self.floor)
 
-    def equal_groups(self, asked: Asked | None = None) -> bool:
+    def equal_groups(self, asked: Answered | None = None) -> bool:
         return self.of > 1 and self.unit != "people" and (asked is None or asked.by is not None)
 
     def unnamed(self, column: str) -> Promise:
@@ -380,7 +565,7 @@ class Within(Promise):
 
 
 @dataclass(frozen=True)
-class WithinEach(OfShare):
+class WithinEach(Promise):
     """Each figure is within the same share of its own column's declared range, its alpha, of the truth; all at once
     except with chance beta."""
 
@@ -392,6 +577,7 @@ class WithinEach(OfShare):
     nominal: bool = False  # True: for a table of about the declared size; the interval of the answer itself is exact
     spread: bool = False  # True: for values spread evenly over the declared ranges
     kind: ClassVar[str] = "within_each"
+    in_percent: ClassVar[bool] = True
 
     def at(self, wish: Fraction) -> Self:
         return replace(self, share=wish, alphas=tuple(alpha * wish / self.share for alpha in self.alphas))
@@ -400,7 +586,7 @@ class WithinEach(OfShare):
     def empty(self) -> bool:
         return 2 * self.share >= NEARLY
 
-    def words(self, asked: Asked | None = None) -> str:
+    def words(self, asked: Answered | None = None) -> str:
         words = {"of": len(self.columns), "chance": chance(self.beta)}
         if self.empty:
             return say("promise.within_each_nothing") + self.guess(asked)
@@ -408,7 +594,7 @@ class WithinEach(OfShare):
         code = "promise.within_each_one" if len(self.columns) == 1 else "promise.within_each"
         return say(code, share=percent_up(self.share), each=each, **words) + self.guess(asked)
 
-    def _each(self, asked: Asked) -> str:
+    def _each(self, asked: Answered) -> str:
         """“ (age ±1.2, salary ±310 €)”: the first columns; empty for made-up ones."""
         if not all(self.columns):
             return ""
@@ -418,11 +604,11 @@ class WithinEach(OfShare):
             listed.append(f"{name} ±{measured(two_figures(alpha), measure)}")
         return f" ({', '.join(listed)}{', …' if len(self.columns) > _NAMED else ''})"
 
-    def guess(self, asked: Asked | None = None) -> str:
+    def guess(self, asked: Answered | None = None) -> str:
         supposed = super().guess(asked)
         return supposed + say("promise.spread" if supposed else "promise.spread_alone") if self.spread else supposed
 
-    def short(self, asked: Asked | None = None) -> str:
+    def short(self, asked: Answered | None = None) -> str:
         return self.at_best(say("promise.short.within_each", share=percent_up(self.share)), asked)
 
     def size(self) -> str:
@@ -433,7 +619,7 @@ class WithinEach(OfShare):
 
 
 @dataclass(frozen=True)
-class Rank(OfShare):
+class Rank(Promise):
     """The answer's place in the ordering is within `rows` people, a `share` of them, of the wanted place."""
 
     rows: Fraction
@@ -442,16 +628,17 @@ class Rank(OfShare):
     floor: Fraction  # in rows
     nominal: bool = False  # True: `rows` holds; `share` is a guess, because the number of people is not public
     kind: ClassVar[str] = "rank"
+    in_percent: ClassVar[bool] = True
 
-    def words(self, asked: Asked | None = None) -> str:
+    def words(self, asked: Answered | None = None) -> str:
         if self._places(asked) == {}:
             return say("promise.anywhere") + self.guess(asked)
         return say(f"promise.{self._code(asked)}", **self._facts(asked)) + self.guess(asked) + self._values(asked)
 
-    def short(self, asked: Asked | None = None) -> str:
+    def short(self, asked: Answered | None = None) -> str:
         return self.at_best(say(f"promise.short.{self._code(asked)}", **self._facts(asked)), asked)
 
-    def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
+    def drawn(self, asked: Answered | None = None, several: bool = False) -> str:
         code = self._code(asked)
         sentence = say("answer.rank" if code == "rank" else f"answer.rank.{code}", **self._facts(asked))
         return sentence.removesuffix(".") + self.guess(asked) + "."
@@ -459,31 +646,31 @@ class Rank(OfShare):
     def size(self) -> str:
         return f"±{self._percent()}"
 
-    def size_for(self, asked: Asked) -> str:
+    def size_for(self, asked: Answered) -> str:
         away = self._percent().removesuffix(" %")
         return say("amount.of_all", away=say(f"amount.{asked.counted}", alpha=away))
 
     def _percent(self) -> str:
         return percent_up(min(self.share, Fraction(1)))
 
-    def _code(self, asked: Asked | None) -> str:
+    def _code(self, asked: Answered | None) -> str:
         """A single wanted place has a name: the middle, or number 90 of 100."""
         if asked is None or not self._places(asked):
             return "rank"
         return "half" if asked.wanted_places[0] == Fraction(1, 2) else "below"
 
-    def _facts(self, asked: Asked | None) -> JsonObject:
+    def _facts(self, asked: Answered | None) -> JsonObject:
         facts: JsonObject = {"share": self._percent(), "unit": counted_words(asked), "chance": chance(self.beta)}
         return facts | (self._places(asked) or {})
 
-    def _values(self, asked: Asked | None) -> str:
+    def _values(self, asked: Answered | None) -> str:
         """The error in values: before the draw it is a share of people; its size in values depends on the data."""
         if asked is None:
             return ""
         code = "promise.in_values" if asked.has_range() else "promise.in_values_not"
         return say(f"{code}_unit", measure=asked.measure) if asked.measure else say(code)
 
-    def _places(self, asked: Asked | None) -> JsonObject | None:
+    def _places(self, asked: Answered | None) -> JsonObject | None:
         """How many people in 100 the answer is away from the wanted place, rounded up; empty if it could be anywhere,
         None if the question asks for several places."""
         wanted = () if asked is None else asked.wanted_places
@@ -511,30 +698,28 @@ class NearBest(Promise):
     beta: Fraction
     floor: Fraction
     kind: ClassVar[str] = "near_best"
-
-    @property
-    def amount(self) -> Fraction:
-        return Fraction(self.gap)
+    sized_by: ClassVar[str] = "gap"
+    whole = True
 
     def at(self, wish: Fraction) -> Self:
         return replace(self, gap=int(wish))
 
-    def _facts(self, asked: Asked | None) -> JsonObject:
+    def _facts(self, asked: Answered | None) -> JsonObject:
         return {"gap": self.gap, "unit": counted_words(asked), "chance": chance(self.beta)}
 
-    def words(self, asked: Asked | None = None) -> str:
+    def words(self, asked: Answered | None = None) -> str:
         return say(f"promise.{self._about(asked)}", **self._facts(asked))
 
-    def short(self, asked: Asked | None = None) -> str:
+    def short(self, asked: Answered | None = None) -> str:
         return say(f"promise.short.{self._about(asked)}", **self._facts(asked))
 
-    def _about(self, asked: Asked | None) -> str:
+    def _about(self, asked: Answered | None) -> str:
         """Is it about those left out, about ranks, or about the best of what is left?"""
         if asked is not None and not asked.names_ordered:
             return "left_out"
         return "ranks" if asked is not None and asked.names_ranks else "near_best"
 
-    def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
+    def drawn(self, asked: Answered | None = None, several: bool = False) -> str:
         ahead = "none_ahead_several" if several else "none_ahead"
         codes = {"left_out": "none_left_out", "ranks": "near_ranks", "near_best": ahead}
         return say(f"answer.{codes[self._about(asked)]}", **self._facts(asked))
@@ -542,11 +727,7 @@ class NearBest(Promise):
     def size(self) -> str:
         return plain(self.gap)
 
-    @property
-    def whole(self) -> bool:
-        return True
-
-    def field(self, asked: Asked) -> tuple[str, str]:
+    def field(self, asked: Answered) -> tuple[str, str]:
         return say("spend.wish.near_best"), plain(self.gap)
 
     def floor_words(self, people: int) -> str:
@@ -554,7 +735,7 @@ class NearBest(Promise):
 
 
 @dataclass(frozen=True)
-class NearAverage(OfShare):
+class NearAverage(Promise):
     """The named average is at most `share` of the range below the highest."""
 
     share: Fraction
@@ -562,14 +743,15 @@ class NearAverage(OfShare):
     floor: Fraction  # a share too
     nominal: bool = False  # True: `share` is a guess, because the number of people is not public
     kind: ClassVar[str] = "near_average"
+    in_percent: ClassVar[bool] = True
 
-    def words(self, asked: Asked | None = None) -> str:
+    def words(self, asked: Answered | None = None) -> str:
         return say("promise.near_average", share=self.size(), chance=chance(self.beta)) + self.guess(asked)
 
-    def short(self, asked: Asked | None = None) -> str:
+    def short(self, asked: Answered | None = None) -> str:
         return self.at_best(say("promise.short.near_average", share=self.size()), asked)
 
-    def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
+    def drawn(self, asked: Answered | None = None, several: bool = False) -> str:
         sentence = say("answer.no_average_ahead", share=self.size(), chance=chance(self.beta))
         return sentence.removesuffix(".") + self.guess(asked) + "."
 
@@ -577,7 +759,7 @@ class NearAverage(OfShare):
         return say("floor.near_average", share=f"{to_figures(float(self.floor) * 100, 2)} %") if self.floor else ""
 
 
-def counted_words(asked: Asked | None) -> str:
+def counted_words(asked: Answered | None) -> str:
     """“people”, or “rows” if the question counts rows."""
     return say(f"chart.{'people' if asked is None else asked.counted}")
 
@@ -590,7 +772,7 @@ def _floor_words(kind: str, least: Fraction) -> str:
 
 
 @dataclass(frozen=True)
-class Blurred(OfShare):
+class Blurred(Promise):
     """How far a published cell is off on average; averages over all rows are far more accurate."""
 
     columns: tuple[str, ...]
@@ -601,18 +783,19 @@ class Blurred(OfShare):
     share: Fraction  # of the range: the error of the average of all rows in the worst column, except with chance β
     beta: Fraction
     kind: ClassVar[str] = "blurred"
+    in_percent: ClassVar[bool] = True
 
     @property
     def empty(self) -> bool:
         return 2 * self.share >= NEARLY
 
-    def words(self, asked: Asked | None = None) -> str:
+    def words(self, asked: Answered | None = None) -> str:
         return self._say("promise.blurred")
 
-    def short(self, asked: Asked | None = None) -> str:
+    def short(self, asked: Answered | None = None) -> str:
         return self._say("promise.short.blurred")
 
-    def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
+    def drawn(self, asked: Answered | None = None, several: bool = False) -> str:
         return self._say("answer.blurred")
 
     def _say(self, code: str) -> str:
@@ -645,13 +828,13 @@ class Band(Promise):
     def at(self, wish: Fraction) -> Self:
         return replace(self, alpha=wish * self.even)
 
-    def words(self, asked: Asked | None = None) -> str:
+    def words(self, asked: Answered | None = None) -> str:
         return say("promise.band", share=percent_up(self.amount), chance=chance(self.beta)) + self.guess(asked)
 
-    def short(self, asked: Asked | None = None) -> str:
+    def short(self, asked: Answered | None = None) -> str:
         return self.at_best(say("promise.short.band", share=percent_up(self.amount)), asked)
 
-    def supposes(self, asked: Asked | None = None) -> bool:
+    def supposes(self, asked: Answered | None = None) -> bool:
         """The fewer people meet a condition, the lower is an even spread of them."""
         return self.nominal or (asked is not None and asked.conditional)
 
@@ -671,24 +854,18 @@ class Excess(Promise):
     nominal: bool = False  # True: for a table of about the declared size
     named: bool = True  # may the predicted column be named?
     kind: ClassVar[str] = "excess"
+    sized_by: ClassVar[str] = "risk"
 
-    @property
-    def amount(self) -> Fraction:
-        return self.risk
-
-    def at(self, wish: Fraction) -> Self:
-        return replace(self, risk=wish)
-
-    def words(self, asked: Asked | None = None) -> str:
+    def words(self, asked: Answered | None = None) -> str:
         return self.said("promise.excess", asked)
 
-    def short(self, asked: Asked | None = None) -> str:
+    def short(self, asked: Answered | None = None) -> str:
         return self.at_best(self.said("promise.short.excess", asked), asked)
 
-    def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
+    def drawn(self, asked: Answered | None = None, several: bool = False) -> str:
         return self.said("answer.excess", asked)
 
-    def said(self, code: str, asked: Asked | None) -> str:
+    def said(self, code: str, asked: Answered | None) -> str:
         """The promise in the unit of the predicted column; without the question, in units of the loss."""
         goal = None if asked is None else asked.goal
         if goal is None:
@@ -700,25 +877,25 @@ class Excess(Promise):
             return say(f"{code}_unnamed", error=error)
         return say(f"{code}_{goal.code}", error=error, target=goal.target)
 
-    def typed_in(self, asked: Asked | None = None) -> str:
+    def typed_in(self, asked: Answered | None = None) -> str:
         return self.kind if asked is None or asked.goal is None else f"{self.kind}_{asked.goal.code}"
 
-    def figure_for(self, asked: Asked) -> Fraction:
+    def figure_for(self, asked: Answered) -> Fraction:
         return self.risk if asked.goal is None else Fraction(asked.goal.error(float(self.risk)))
 
-    def size_for(self, asked: Asked) -> str:
+    def size_for(self, asked: Answered) -> str:
         return self.said("train_page.short", asked)
 
     def unnamed(self, column: str) -> Promise:
         return replace(self, nominal=False, named=False)
 
-    def amount_of(self, typed: Fraction, asked: Asked | None = None) -> Fraction:
+    def amount_of(self, typed: Fraction, asked: Answered | None = None) -> Fraction:
         return typed if asked is None or asked.goal is None else asked.goal.risk(typed)
 
-    def written(self, amount: Fraction, asked: Asked | None = None) -> str:
+    def written(self, amount: Fraction, asked: Answered | None = None) -> str:
         goal = None if asked is None else asked.goal
         return local(text_of(Fraction(f"{float(amount) if goal is None else goal.error(float(amount)):.3g}")))
 
-    def field(self, asked: Asked) -> tuple[str, str]:
+    def field(self, asked: Answered) -> tuple[str, str]:
         unit = "" if asked.goal is None else asked.goal.axis()
         return say("spend.wish.excess", unit=unit), self.written(self.risk, asked)

@@ -22,17 +22,15 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.strict_json import canonical
 from dpengine.core.types import Ends, Figures, Json, JsonObject
-from dpengine.declared.condition_words import combined, who
-from dpengine.declared.conditions import EVERYONE, Predicate, Row, read_predicate
+from dpengine.declared.conditions import EVERYONE, Predicate, Row, combined, read_predicate, who
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.read_group import coarser, read_ref
 from dpengine.declared.schema import Category, ItemSet, extra_labels
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms.answered import Answered
 from dpengine.mechanisms.cuts import Cut, of_question
 from dpengine.mechanisms.noise import NoiseKind
-from dpengine.mechanisms.promises import Promise
+from dpengine.mechanisms.promises import Answered, Promise
 from dpengine.mechanisms.trial import Trial
 from dpengine.messages import say, shown
 from dpengine.noise.coins import Coins
@@ -54,6 +52,15 @@ def read_names(given: Json) -> tuple[str, ...] | None:
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
         return None
     return tuple(names) if len(set(names)) == len(names) else None
+
+
+def given_json(value: Json) -> Json:
+    """A field of a question as its form's JSON."""
+    if isinstance(value, Fraction):
+        return text_of(value)
+    if isinstance(value, tuple):
+        return [given_json(part) for part in value]
+    return value.as_json() if isinstance(value, Grouped | Predicate) else value
 
 
 def _once(method: Callable[[Any], T]) -> Callable[[Any], T]:
@@ -181,18 +188,28 @@ class Query(Answered, Generic[Statistic, Raw]):
         return cls(**fields, **cls.read(facts, given))
 
     @classmethod
-    @abstractmethod
+    def built(cls, facts: Facts, parameters: JsonObject) -> Self | None:
+        """`build`, or None where it refuses."""
+        try:
+            return cls.build(facts, parameters)
+        except AllowanceError:
+            return None
+
+    @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
         """This question's own fields from the rest of the form."""
+        return {}
 
     @classmethod
     def known_of_everyone(cls, facts: Facts) -> bool:
         """Without a condition, is the answer already public?"""
         return False
 
-    @abstractmethod
     def own_json(self) -> JsonObject:
-        """The inverse of `read`."""
+        """The inverse of `read`: this question's own fields, without those that have their default value."""
+        own = [field for field in fields(self) if field.name not in _SHARED]
+        values = {field.name: (getattr(self, field.name), field.default) for field in own}
+        return {name: given_json(value) for name, (value, usual) in values.items() if value != usual}
 
     @abstractmethod
     def sentence(self) -> str:
@@ -443,6 +460,7 @@ class Query(Answered, Generic[Statistic, Raw]):
         return say(f"noise.{self.noise}.theorem") if self.noise else self.card.theorem
 
 
+_SHARED = {field.name for field in fields(Query)}
 AnyQuery = Query[Any, Any]
 
 

@@ -28,12 +28,11 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Figure, Figures, Floats, Json
 from dpengine.mechanisms import sampling
 from dpengine.mechanisms.noise import ADDED, Added, SharedNoise
-from dpengine.mechanisms.noised import Noised
+from dpengine.mechanisms.noised import MOST_ROWS, MOST_SUM, Noised, OfNumbers
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Released, Sensitivity, Statistic
-from dpengine.mechanisms.sums.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
 from dpengine.noise.ratio_intervals import ratio, ratio_range, tested_range
-from dpengine.statistics.distributions import Distribution, GroupDistributions
+from dpengine.statistics.counts import Distribution, GroupDistributions
 from dpengine.statistics.need import Spread
 
 Number = Fraction | float

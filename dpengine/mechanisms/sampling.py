@@ -50,7 +50,7 @@ from functools import lru_cache, reduce
 
 import numpy as np
 
-from dpengine.core.exact import float_above
+from dpengine.core.exact import first_true, float_above
 from dpengine.core.types import Floats, Json
 from dpengine.mechanisms.noise import Added, GaussianNoise
 
@@ -430,12 +430,7 @@ def ranks_off(n: int, share: Fraction, beta: Fraction, every: bool) -> int:
         p = q + d / n
         return p >= 1 or p * math.log(p / q) + (1 - p) * math.log((1 - p) / (1 - q)) >= wanted
 
-    low, high = 0, n
-    while low < high:
-        middle = (low + high) // 2
-        enough = out(float(share), middle) and out(1 - float(share), middle)
-        low, high = (low, middle) if enough else (middle + 1, high)
-    return low + 2  # qN need not be whole
+    return first_true(lambda d: out(float(share), d) and out(1 - float(share), d), 0, n) + 2  # qN need not be whole
 
 
 def pairs_off(n: int, size: int, beta: Fraction) -> float:

@@ -26,7 +26,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpengine.core.exact import ceiling, exp_decimal, ln_above
+from dpengine.core.exact import ceiling, exp_decimal, first_true, ln_above
 
 HALF = Fraction(1, 2)
 BITS = 40  # p is a multiple of 2^-40
@@ -118,13 +118,9 @@ def least_chance(n: int, epsilon: Fraction, delta: Fraction, sums: int = 1) -> F
         low = below
     if low < over and _meets(n, Fraction(over, 2**BITS), epsilon, delta, sums):
         high = over
-    while low + 1 < high:
-        middle = (low + high) // 2
-        if _meets(n, Fraction(middle, 2**BITS), epsilon, delta, sums):
-            high = middle
-        else:
-            low = middle
-    return Fraction(high, 2**BITS)
+    return Fraction(
+        first_true(lambda p: _meets(n, Fraction(p, 2**BITS), epsilon, delta, sums), min(low + 1, high), high), 2**BITS
+    )
 
 
 def _guess(n: int, epsilon: float, delta: float, sums: int) -> float:
@@ -171,20 +167,13 @@ def least_people(epsilon: Fraction, delta: Fraction, sums: int = 1, most: int = 
     """The fewest people whose coins of ½ keep (ε, δ); None if `most` do not."""
     if _about(most, 0.5, float(epsilon), sums) > 1.01 * float(delta):
         return None
-    low, high = 0, most
-    while low + 1 < high:  # a guess in floats
-        middle = (low + high) // 2
-        enough = _about(middle, 0.5, float(epsilon), sums) <= float(delta)
-        low, high = (low, middle) if enough else (middle, high)
-    low, high = max(high - 3, 0), high + 2
+    guess = first_true(lambda people: _about(people, 0.5, float(epsilon), sums) <= float(delta), 1, most)
+    low, high = max(guess - 3, 0), guess + 2
     if low and _meets(low, HALF, epsilon, delta, sums):
         low = 0
     if not _meets(high, HALF, epsilon, delta, sums):
         low, high = high, 2 * most
-    while low + 1 < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _meets(middle, HALF, epsilon, delta, sums) else (middle, high)
-    return high
+    return first_true(lambda people: _meets(people, HALF, epsilon, delta, sums), low + 1, high)
 
 
 @lru_cache(maxsize=1024)

@@ -31,7 +31,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
-from dpengine.core.exact import ceiling, decimal_of, down, exp_decimal, ln_above, up
+from dpengine.core.exact import ceiling, decimal_of, down, exp_decimal, first_true, ln_above, up
 from dpengine.core.types import Integers
 from dpengine.noise.bulk_geometric import dyadic_above
 from dpengine.noise.coins import Coins
@@ -167,14 +167,14 @@ def excess(steps: int, scale: Fraction, epsilon: Fraction) -> Decimal:
 @lru_cache(maxsize=1024)
 def least_scale(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
     """The least t, in multiples of 10^-9, with δ(t) ≤ δ."""
-    low, high = 0, ceiling(steps / epsilon * _GRAIN)  # enough without any δ
-    while delta and low + 1 < high:
-        middle = (low + high) // 2
-        if Fraction(excess(steps, Fraction(middle, _GRAIN), epsilon) + _GUARD) <= delta:
-            high = middle
-        else:
-            low = middle
-    return Fraction(high, _GRAIN)
+    most = ceiling(steps / epsilon * _GRAIN)  # enough without any δ
+    if not delta:
+        return Fraction(most, _GRAIN)
+
+    def enough(grains: int) -> bool:
+        return Fraction(excess(steps, Fraction(grains, _GRAIN), epsilon) + _GUARD) <= delta
+
+    return Fraction(first_true(enough, 1, most), _GRAIN)
 
 
 def thesis_scale(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from dpengine.core.exact import ceiling, down, exp_decimal, float_above, ln_above, ln_below
+from dpengine.core.exact import ceiling, down, exp_decimal, first_true, float_above, ln_above, ln_below
 from dpengine.core.types import Floats
 
 Each = TypeVar("Each", float, Floats)
@@ -74,14 +74,8 @@ def sum_reach(scale: Fraction, draws: int, beta: Fraction) -> int:
     """The least t with Pr[|Z₁ + … + Z_m| > t] ≤ β, from the exact law of the sum; m = 1 is `laplace_reach`."""
     if draws == 1:
         return laplace_reach(scale, beta)
-    low, high = 0, draws * laplace_reach(scale, beta / draws)  # each within a share of β: the sum within this
-    while low < high:
-        middle = (low + high) // 2
-        if Fraction(2 * sum_tail(scale, draws, middle) * _GUARD) <= beta:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    high = draws * laplace_reach(scale, beta / draws)  # each within a share of β: the sum within this
+    return first_true(lambda t: Fraction(2 * sum_tail(scale, draws, t) * _GUARD) <= beta, 0, high)
 
 
 def mean_reach(scale: Fraction, draws: int, beta: Fraction) -> int | Fraction:
@@ -110,10 +104,7 @@ def gaussian_reach(variance: Fraction, beta: Fraction) -> int:
     low, high = 0, 1
     while math.erfc(high / width) > wanted:
         low, high = high, 2 * high
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (middle + 1, high) if math.erfc(middle / width) > wanted else (low, middle)
-    return low
+    return first_true(lambda t: math.erfc(t / width) <= wanted, low, high)
 
 
 def gaussian_mean_reach(variance: Fraction, draws: int, beta: Fraction) -> int | Fraction:
@@ -197,15 +188,14 @@ def flip_behind(rate: Fraction, candidates: int, beta: Fraction) -> int:
     """
     if candidates * beta >= candidates - 1:
         return 0
-    low, high = 1, flip_gap(rate, candidates, beta) + 1  # at `high` even the weaker bound holds
-    while low < high:
-        middle = (low + high) // 2
-        power = exp_decimal(-rate * middle)
+
+    def enough(t: int) -> bool:
+        power = exp_decimal(-rate * t)
         with localcontext(_DIGITS):
             missed = 1 - (1 - (1 - power) ** candidates) / (candidates * power)
-            enough = missed * _GUARD <= Decimal(beta.numerator) / Decimal(beta.denominator)
-        low, high = (low, middle) if enough else (middle + 1, high)
-    return low - 1
+            return missed * _GUARD <= Decimal(beta.numerator) / Decimal(beta.denominator)
+
+    return first_true(enough, 1, flip_gap(rate, candidates, beta) + 1) - 1  # at the end even the weaker bound holds
 
 
 def least_count_error(epsilon: Fraction, beta: Fraction) -> Fraction:

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpengine.asking.plan import Planner, Wish, round_up_amount
-from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.strict_json import canonical
 from dpengine.core.types import Json, JsonObject
@@ -147,7 +146,5 @@ def _grouped(
         by = {"column": column, "edges": [text_of(declared.lower + code * declared.step) for code in sorted(starts)]}
     given: JsonObject = {name: part for name, part in query.parameters().items() if name not in ("where", "noise")}
     where = [row for row in query.where.as_json() if row[0] != column]
-    try:
-        return catalogue[query.card.key].build(query.facts, given | {"by": by} | ({"where": where} if where else {}))
-    except AllowanceError:  # too many groups, or the question is answered by public facts
-        return None
+    # None for too many groups, or for a question that public facts answer
+    return catalogue[query.card.key].built(query.facts, given | {"by": by} | ({"where": where} if where else {}))

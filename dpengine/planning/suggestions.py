@@ -118,11 +118,8 @@ def _fewer(query: AnyQuery) -> Iterator[Lever]:
     """The version with most groups that is no longer mostly noise, else the strongest."""
     options = []
     for key, parameters in query.fewer():
-        try:
-            changed = catalogue[key].build(query.facts, parameters)
-        except AllowanceError:
-            continue
-        options.append(Lever("groups", changed, changed.promise().amount / changed.coarse()))
+        if (changed := catalogue[key].built(query.facts, parameters)) is not None:
+            options.append(Lever("groups", changed, changed.promise().amount / changed.coarse()))
     good = [lever for lever in options if lever.noise <= 1]
     if options:
         yield max(good, key=lambda lever: lever.noise) if good else min(options, key=lambda lever: lever.noise)
@@ -135,10 +132,8 @@ def _similar(query: AnyQuery, coarse: Fraction, bought: Callable[[AnyQuery], Any
     kept = {name: value for name, value in given.items() if name in ("column", "where", "epsilon", "beta")}
     few = int(given.get("how_many") or 1) > 1
     key = {"top_item": "histogram" if few else "", "histogram": "top_item" if "bins" not in given else ""}
-    try:
-        changed = catalogue[other].build(query.facts, kept) if (other := key.get(query.card.key, "")) else None
-    except AllowanceError:
-        return
+    other = key.get(query.card.key, "")
+    changed = catalogue[other].built(query.facts, kept) if other else None
     best = None if changed is None else bought(changed)
     if best is not None and few:
         yield Lever("bars", best, 2 * best.promise().amount / coarse)
@@ -151,12 +146,8 @@ def _dearer(query: AnyQuery, coarse: Fraction, price: Callable[[AnyQuery], Fract
     times = query.promise().amount / coarse
     while times > 1:
         parameters: JsonObject = query.parameters() | {"epsilon": text_of(up(query.epsilon * times, 1000))}
-        try:
-            dearer = type(query).build(query.facts, parameters)
-        except AllowanceError:
-            times /= 2
-            continue
-        if price(dearer) is not None:
+        dearer = type(query).built(query.facts, parameters)
+        if dearer is not None and price(dearer) is not None:
             yield Lever("spend", dearer, dearer.promise().amount / coarse)
             return
         times /= 2
@@ -167,9 +158,8 @@ def suggest(facts: Facts, rule: Rule, totals: Totals, check: Callable[[AnyQuery]
     left = max(1 - filter.used(rule, totals), Fraction(0))
     queries: list[AnyQuery] = []
     for key, parameters in [*_kinds(facts), *_further(facts)]:
-        try:
-            asked = catalogue[key].build(facts, {"epsilon": "1"} | parameters)
-        except AllowanceError:
+        asked = catalogue[key].built(facts, {"epsilon": "1"} | parameters)
+        if asked is None:
             continue
         opened = opening(asked, rule, totals, left, check(asked))
         if opened is not None and not opened.dear and room(opened.asked) >= 1:
@@ -191,9 +181,8 @@ def worth_asking(
     """The question at the smallest usual ε with half of the error of mostly noise, else at the smallest with `room`."""
     useful = None
     for spend in SPENDS:
-        try:
-            query = catalogue[key].build(facts, {"epsilon": spend} | parameters)
-        except AllowanceError:
+        query = catalogue[key].built(facts, {"epsilon": spend} | parameters)
+        if query is None:
             return None
         if not affordable(query):
             break

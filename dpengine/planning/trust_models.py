@@ -62,7 +62,6 @@ from dpengine.noise import binomial
 MODELS = ("central", "lecture", "tight", "local")
 KINDS = ("count", "bars")
 SIZES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
-USUAL_EPSILON = ("0.1", "0.2", "0.3", "0.5", "1")
 Points = tuple[tuple[int, float], ...]
 OF_ALL = ("query.relation", "query.several")  # refusals that no setting on the page can cure
 SHARES = (1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 95, 98, 99, 100)  # of 100 people
@@ -84,10 +83,6 @@ class Way:
     model: str
     query: AnyQuery | None
     refused: AllowanceError | None = None
-
-    @property
-    def asked_here(self) -> bool:
-        return self.query is not None and self.query.answer_kind != "file"
 
     @property
     def error(self) -> Fraction | None:
@@ -166,16 +161,6 @@ def usual_delta(rule: Rule) -> Fraction:
     while delta > LEAST_DELTA and delta * 10 > rule.delta_reserve:
         delta /= 10
     return delta if rule.delta_reserve else Fraction(1, 10**8)
-
-
-def usual_epsilon(facts: Facts, rule: Rule) -> str:
-    """The smallest of a few ε at which this many people are enough for the shuffle model."""
-    delta = usual_delta(rule)
-    for text in USUAL_EPSILON:
-        least = binomial.least_people(Fraction(text), delta, 2)
-        if least is not None and least <= facts.about:
-            return text
-    return USUAL_EPSILON[-1]
 
 
 @lru_cache(maxsize=64)

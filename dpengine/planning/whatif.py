@@ -30,10 +30,9 @@ from typing import TypeVar
 import numpy as np
 
 from dpengine.accountant import compositions, filter, how_many_fit
-from dpengine.accountant.budget import MOST_EPSILON as MOST_ALLOWANCE
-from dpengine.accountant.budget import Budget
 from dpengine.accountant.costs import cost
-from dpengine.accountant.filter import Rule, Totals
+from dpengine.accountant.filter import MOST_EPSILON as MOST_ALLOWANCE
+from dpengine.accountant.filter import Budget, Rule, Totals
 from dpengine.accountant.history import History
 from dpengine.asking.answers import round_up_two
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
@@ -63,7 +62,7 @@ from dpengine.planning import lecture_curves
 from dpengine.population import people_needed, session_validity
 from dpengine.population.noise_for_k import MOST_ANSWERS, MOST_PEOPLE
 from dpengine.population.validity import Width, split
-from dpengine.statistics.distributions import Distribution
+from dpengine.statistics.counts import Distribution
 from dpengine.statistics.features import MOST_WIDE
 
 STEPS = 12  # points for each power of ten on a log axis
@@ -181,8 +180,8 @@ def solve(setting: Setting) -> Solved:
     if people is None:
         raise _unreached(query, setting, any_size)
     if any_size:  # then the number of people from which the answer says something
-        people = next_true(lambda n: with_people(query, n).coarse() >= query.promise().amount, MOST_TYPED_PEOPLE) or 1
-    return Solved("people", with_people(query, people), budget, questions, any_size)
+        people = next_true(lambda n: query.of_size(n).coarse() >= query.promise().amount, MOST_TYPED_PEOPLE) or 1
+    return Solved("people", query.of_size(people), budget, questions, any_size)
 
 
 @dataclass(frozen=True)
@@ -332,7 +331,7 @@ def least_people(query: AnyQuery, wish: Fraction, of_all: bool = False) -> int |
 def amount_for(query: AnyQuery, people: int) -> Fraction | None:
     """The size of the promise for this many people; None if they are too few."""
     try:
-        return with_people(query, people).promise().amount
+        return query.of_size(people).promise().amount
     except AllowanceError:
         return None
 
@@ -349,14 +348,10 @@ def depends_on_people(query: AnyQuery) -> bool:
     return amount_for(query, 1) != amount_for(query, MOST_TYPED_PEOPLE)
 
 
-def with_people(query: AnyQuery, people: int) -> AnyQuery:
-    return query.of_size(people)
-
-
 def _unreached(query: AnyQuery, setting: Setting, any_size: bool) -> AllowanceError:
     """The refusal where no number of people is enough: the promise has a limit of its own, such as a number of steps;
     or it is the same at any size; or the allowance is too small."""
-    best = with_people(query, MOST_TYPED_PEOPLE).asked_at(MOST_EPSILON)
+    best = query.of_size(MOST_TYPED_PEOPLE).asked_at(MOST_EPSILON)
     if not setting.of_all and best.promise().amount > setting.wish:
         return AllowanceError("whatif.people_limit", limit=best.promise().unnamed(UNNAMED).size_for(best))
     return _no_help(query, setting) if any_size else AllowanceError("whatif.people_far")
@@ -589,7 +584,7 @@ def along_people(query: AnyQuery) -> list[tuple[Fraction, Fraction]]:
     """(people, error); an error that does not depend on the people is taken relative to the possible range."""
     sizes = _around(Fraction(query.facts.about), Fraction(1), Fraction(MOST_TYPED_PEOPLE), 4, 1)
     enough = [int(people) for people in sizes if amount_for(query, int(people)) is not None]
-    return [(Fraction(people), at_people(with_people(query, people))) for people in enough]
+    return [(Fraction(people), at_people(query.of_size(people))) for people in enough]
 
 
 def at_people(query: AnyQuery) -> Fraction:

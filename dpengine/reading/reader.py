@@ -14,11 +14,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from calendar import monthrange
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA, Prefix
@@ -48,6 +48,8 @@ _TOKEN = re.compile(
     r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\. ?\d{1,2}\. ?\d{4}|\d{1,2}/\d{1,2}/\d{4}|\d+(?:st|nd|rd|th)\b|\d[\d.,]*\d|\d"
     r"|[^\W\d_]+(?:['’][^\W\d_]+)?|<=|>=|[<>=≤≥%€$£+–&×-]"
 )
+# Roles of words that say something by themselves: unread, they are named
+_MEANING = frozenset("col val number num kind month day ord top bottom percentile life study".split())
 _FEW = 12  # values of a number that are groups by themselves
 _EDGES = 10  # about as many groups of a number
 
@@ -230,40 +232,32 @@ def _language_lexicon(lang: str) -> _Lexicon:
     for key, phrases in _kinds(words, lang).items():
         for phrase in phrases:
             known.add(_phrase(phrase, lang), "kind", key)
-    tables: list[tuple[str, dict[str, str]]] = [
-        ("share", words.shares),
-        ("part", words.parts),
-        ("before", words.before),
-        ("after", words.after),
-        ("daysign", words.days),
-        ("period", words.periods),
-        ("unit", words.units),
-        ("num", words.numbers),
-        ("ord", words.ordinals),
+    tables: dict[str, dict[str, str]] = {
+        "share": words.shares,
+        "part": words.parts,
+        "before": words.before,
+        "after": words.after,
+        "daysign": words.days,
+        "period": words.periods,
+        "unit": words.units,
+        "num": words.numbers,
+        "ord": words.ordinals,
+        "life": BY_AGE,
+        "study": BY_YEAR,
+    }
+    lines: list[tuple[str, Json, str]] = [
+        (role, value, line) for role, table in tables.items() for value, line in table.items()
     ]
-    for role, table in tables:
-        for value, line in table.items():
-            for phrase in line.split("|"):
-                known.add(_phrase(phrase, lang), role, value)
-    for role, line in words.small.items():
+    small = words.small | {"stop": words.stop, "rows": words.rows}
+    for role, value, line in [*lines, *((role, True, line) for role, line in small.items())]:
         for phrase in line.split("|"):
-            known.add(_phrase(phrase, lang), role, True)
+            known.add(_phrase(phrase, lang), role, value)
     for place, month in enumerate(words.months.split("|")):
         forms = [month, *((month + "ja", month + "ju", month + "jem") if lang == "sl" else (month[:3],))]
         for form in forms if month != "may" else ["may"]:
             known.add((stem(form, lang),), "month", place + 1)
-    known.add(
-        _phrase("po letih", "sl") if lang == "sl" else ("per", "year"), "by year", True
-    )  # “po letu 2020” is a date
-    for ages, line in BY_AGE.items():
-        for phrase in line.split("|"):
-            known.add(_phrase(phrase, lang), "life", ages)
-    for year, line in BY_YEAR.items():
-        for phrase in line.split("|"):
-            known.add(_phrase(phrase, lang), "study", year)
-    for role, line in (("stop", words.stop), ("rows", words.rows)):
-        for word in line.split("|"):
-            known.add(_phrase(word, lang), role, True)
+    yearly = _phrase("po letih", "sl") if lang == "sl" else ("per", "year")  # “po letu 2020” is a date
+    known.add(yearly, "by year", True)
     return known
 
 
@@ -468,6 +462,10 @@ class _Parse:
     def has(self, place: int, *roles: str) -> bool:
         return 0 <= place < len(self.marks) and any(role in self.marks[place].roles for role in roles)
 
+    def take(self, role: str, places: Iterable[int]) -> None:
+        for at in places:
+            self.marks[at].take(role)
+
     def free(self, place: int, role: str) -> bool:
         return self.has(place, role) and not self.marks[place].used
 
@@ -491,8 +489,7 @@ class _Parse:
 
     def like(self, word: str, kinds: tuple[type, ...] = (Number,)) -> list[str]:
         """The columns whose name has a word of the same class."""
-        own = {stem(word, self.lang)}
-        senses = [sense for word in own for sense in self.known.phrases.get((word,), {}).get("col", ())]
+        senses = self.known.phrases.get((stem(word, self.lang),), {}).get("col", ())
         names = [name for _, name in sorted(senses, key=lambda sense: -sense[0])]
         return [name for name in names if isinstance(self.declared(name), kinds)]
 
@@ -559,8 +556,7 @@ class _Parse:
             else:
                 op, operand = "between", [low.isoformat(), high.isoformat()]
             self.conds.append(_Cond(first, column, op, operand))
-            for at in range(max(before, 0) if sign or self.has(before, "between") else first, last + 1):
-                self.marks[at].take("when")
+            self.take("when", range(max(before, 0) if sign or self.has(before, "between") else first, last + 1))
 
     def _no_year(self, at: int) -> bool:
         """“between 2000 and 3000 euros” are no years."""
@@ -630,8 +626,7 @@ class _Parse:
     def _years(self, column: str | None, sign: str | None, low: date, first: int, before: int) -> None:
         if column is not None:
             self.conds.append(_Cond(first, column, sign or "=", low.year))
-            for at in range(max(before, 0), first + 1):
-                self.marks[at].take("when")
+            self.take("when", range(max(before, 0), first + 1))
 
     def _date_column(self, before: int, last: int) -> str | None:
         for at in sorted(range(len(self.marks)), key=lambda at: min(abs(at - before), abs(at - last))):
@@ -662,15 +657,18 @@ class _Parse:
             elif self.free(at, "number") and self.has(at + 1, "per cent"):
                 self._percent(at)
             elif self._of_ten(at):
-                share = self.marks[at].roles.get("number") or Fraction(self.marks[at].roles["num"])
+                share = self._counted(self.marks[at])
                 whole = next(self.marks[place] for place in range(at + 1, at + 4) if self._ten(place))
-                total = whole.roles.get("number") or Fraction(whole.roles["num"])
+                total = self._counted(whole)
                 if 0 < share < total:
                     self._share(text_of(share / total), at)
-                    for place in range(at, self.marks.index(whole) + 1):
-                        self.marks[place].take("share")
+                    self.take("share", range(at, self.marks.index(whole) + 1))
                     self._take_near("below")
         self.shares.reverse() if len(self.shares) > 1 and self.shares[0] > self.shares[-1] else None
+
+    @staticmethod
+    def _counted(mark: _Mark) -> Fraction:
+        return Fraction(mark.roles["number" if "number" in mark.roles else "num"])
 
     def _ten(self, at: int) -> bool:
         return self.has(at, "number", "num") and str(
@@ -779,33 +777,24 @@ class _Parse:
             start = at - 1 if self.has(at - 1, "between") and not self.has(at - 1, "col") else at
             aged = self.has(at - 1, "col") and self.column_at(at - 1) in self.ages
             return self._with_unit(_Bound(start, end + 1, "between", [first, second], aged=aged))
-        aged = False
-        start, op = at, ""
-        if self.has(at - 1, "before") and not self.marks[at - 1].used:
-            start, op = at - 1, self.marks[at - 1].roles["before"]
-            typed = bare(self.words(at - 1))
-            aged = any(word in typed for word in ("older", "younger", "starejs", "mlajs"))
         after = at + 1
         while self.has(after, "unit") and not self.has(after, "after"):
             after += 1
-        last = at
-        if not op and self.has(after, "after"):
-            op, last = self.marks[after].roles["after"], after
-            typed = bare(self.words(after))
-            aged = any(word in typed for word in ("older", "younger", "starejs", "mlajs"))
-        if not op:
+        if self.has(at - 1, "before") and not self.marks[at - 1].used:
+            start, last, sign, op = at - 1, at, at - 1, self.marks[at - 1].roles["before"]
+        elif self.has(after, "after"):
+            start, last, sign, op = at, after, after, self.marks[after].roles["after"]
+        else:
             return None
+        aged = any(word in bare(self.words(sign)) for word in ("older", "younger", "starejs", "mlajs"))
         return self._with_unit(_Bound(start, last, op, [first], aged=aged))
 
     def _with_unit(self, bound: _Bound) -> _Bound:
         for at in range(bound.first, bound.last + 2):
             if self.has(at, "unit") and not self.has(at, "number"):
                 bound.unit = self.marks[at].roles["unit"]
-                bound.last = max(bound.last, at) if not self._full(at) else bound.last
+                bound.last = max(bound.last, at) if self.weight_at(at) < 2 else bound.last
         return bound
-
-    def _full(self, at: int) -> bool:
-        return self.weight_at(at) >= 2
 
     def _settle(self, bound: _Bound) -> None:
         already = self.other_columns
@@ -819,10 +808,7 @@ class _Parse:
             values = [value * 60 for value in values]
         operand: Json = [text_of(value) for value in values] if bound.op == "between" else text_of(values[0])
         self.conds.append(_Cond(bound.first, column, bound.op, operand))
-        for at in range(bound.first, bound.last + 1):
-            self.marks[at].take("bound")
-        if near is not None:
-            self.marks[near].take("bound")
+        self.take("bound", [*range(bound.first, bound.last + 1), *([] if near is None else [near])])
 
     def _bounded(self, bound: _Bound) -> tuple[str | None, int | None]:
         """The column that a comparison is about, and the mark that names it."""
@@ -877,7 +863,7 @@ class _Parse:
         if named and not bound.unit:
             at = min(named, key=lambda at: min(abs(at - bound.first), abs(at - bound.last)))
             self._or_else([name for name in self.numbers if name != self.column_at(at) and name in wide])
-            return self.column_at(at), at if self._other_target(at) else None
+            return self.column_at(at), at if self._other_target() else None
         money = [name for name in self._of_unit("money") if name in wide]
         wide = list(dict.fromkeys([*money, *wide]))
         if wide:  # no word says which: if several may be meant, the others are offered too
@@ -911,8 +897,8 @@ class _Parse:
         names = [name for name in self.numbers if stems & set(_phrase(_name_words(name), self.lang))]
         return names[0] if len(names) == 1 else None
 
-    def _other_target(self, at: int) -> bool:
-        """May the question do without this mark as its subject?"""
+    def _other_target(self) -> bool:
+        """May the question do without a column as its subject?"""
         kinds = self._typed_kinds()
         return bool(kinds) and kinds <= {"count", "proportion"}
 
@@ -992,12 +978,11 @@ class _Parse:
             if found is not None and not self._no_group(at, *found):
                 end, groups = found
                 self.by += groups
-                for place in range(at, end + 1):
-                    self.marks[place].take("by")
+                self.take("by", range(at, end + 1))
                 at = end
             elif self.free(at, "by year") and (self.dates or self._small_year()):
                 small = self._small_year()
-                self.by.append(self._ref(small) if small else {"column": self._date_near(at), "by": "year"})
+                self.by.append(self._ref(small) if small else {"column": self._named_date(), "by": "year"})
                 self.marks[at].take("by")
             elif self.free(at, "compare"):
                 self.compare = True
@@ -1012,8 +997,7 @@ class _Parse:
             return False
         near = [cond for cond in self.conds if cond.column == name and 0 < cond.place - end <= 2]
         if near or (isinstance(groups[0], dict) and "step" in groups[0] and bare(self.words(at)) == "na"):
-            for place in range(at + 1, end + 1) if near else ():
-                self.marks[place].take("bound")
+            self.take("bound", range(at + 1, end + 1) if near else ())
             return True
         return bool(name in self.numbers and self.column_at(at - 1) == name and not self.marks[at - 1].used)
 
@@ -1044,7 +1028,7 @@ class _Parse:
             if small is not None:
                 return at, [self._ref(small, step)]
             if self.dates and not (self.has(at - 1, "by") and self.words(at - 1).lower() == "na" and period != "year"):
-                end, column = at, self._date_near(at)
+                end, column = at, self._named_date()
                 for near in (at + 1, at + 2):
                     if (named := self.column_at(near, (Date,))) and self.weight_at(near) >= 1:
                         end, column = near, named
@@ -1081,7 +1065,7 @@ class _Parse:
             return None
         return end, [self._ref(name, step)]
 
-    def _date_near(self, at: int) -> str:
+    def _named_date(self) -> str:
         named = [name for place in range(len(self.marks)) if (name := self.column_at(place, (Date,)))]
         if not named and len(self.dates) > 1:
             self.guessed = True
@@ -1240,15 +1224,12 @@ class _Parse:
                     self.conds.remove(cond)  # “how many men and women in each region”
                     self.by.append(cond.column)
                 continue
-            versus = any("versus" in mark.roles for mark in self.marks) or self._typed_compare()
+            versus = any("versus" in mark.roles for mark in self.marks) or (self.compare and self.has(0, "compare"))
             if set(cond.labels) >= set(column.values):
                 self.conds.remove(cond)
                 self.by.append(cond.column)
             elif versus:
                 self.by.append(cond.column)
-
-    def _typed_compare(self) -> bool:
-        return any("compare" in mark.roles and mark.first == 0 for mark in self.marks) and self.compare
 
     def _yes_columns(self) -> None:
         """“smokers”, “without a car”, “no scholarship”, “with a scholarship”."""
@@ -1264,8 +1245,8 @@ class _Parse:
             declared = self.declared(name)
             denial = self._negated(at)
             if (pair := _yes_no(declared)) and isinstance(declared, Category):
-                if denial is None and self._only_subject(at, named):
-                    continue
+                if denial is None and "histogram" in self._typed_kinds() and len(named) == 1:
+                    continue  # the question is about this column itself: its distribution
                 label = pair[0] if denial is None else pair[1]
                 if any(cond.column == name for cond in self.conds):
                     self.marks[at].take("val")
@@ -1284,11 +1265,6 @@ class _Parse:
             self.marks[at].take("val")
             if denial is not None:
                 self.marks[denial].take("not")
-
-    def _only_subject(self, at: int, named: list[int]) -> bool:
-        """Is the question about this column itself, such as its distribution?"""
-        kinds = self._typed_kinds()
-        return "histogram" in kinds and len(named) == 1
 
     def _typed_kinds(self) -> set[str]:
         return {mark.roles["kind"] for mark in self.marks if "kind" in mark.roles and not mark.used}
@@ -1322,7 +1298,7 @@ class _Parse:
         numbers = [(at, name) for at, name in targets if isinstance(self.declared(name), Number)]
         lists = [(at, name) for at, name in targets if isinstance(self.declared(name), (Category, ItemSet))]
         days = [(at, name) for at, name in targets if isinstance(self.declared(name), Date)]
-        key = self._kind(kinds, numbers, lists, inside)
+        key = self._kind(kinds, numbers, lists)
         for at, mark in enumerate(self.marks):
             if "kind" in mark.roles and not mark.used and not self._other_kind(at, key):
                 mark.take("kind")
@@ -1365,14 +1341,10 @@ class _Parse:
         better = [other for place, other in targets if other != name and self.weight_at(place) > 1]
         if self.has(at, "unit") and not better:
             return False
-        return self.has(at, "rows", "stop", "unit") or (
-            kind is Number and any(self._a_number(other) for other in better)
-        )
+        numbers = [other for other in better if isinstance(self.declared(other), Number)]
+        return self.has(at, "rows", "stop", "unit") or (kind is Number and bool(numbers))
 
-    def _a_number(self, name: str) -> bool:
-        return isinstance(self.declared(name), Number)
-
-    def _kind(self, kinds: list[str], numbers: list[Json], lists: list[Json], inside: list[str]) -> str | None:
+    def _kind(self, kinds: list[str], numbers: list[Json], lists: list[Json]) -> str | None:
         found = set(kinds)
         for key in ("quantile", "iqr", "variance", "crosstab", "proportion", "cdf_tree", "density"):
             if key in found:
@@ -1382,18 +1354,12 @@ class _Parse:
             return sorted(others, key=kinds.index)[0]
         if "top_item" in found and not numbers and (lists or self.by):
             return "top_item"
-        if "histogram" in found:
-            return "histogram"
-        for key in ("median", "mean"):
+        for key in ("histogram", "median", "mean"):
             if key in found:
                 return key
-        if "sum" in found:
-            return "sum" if numbers or "count" not in found else "count"
-        if "count" in found:
-            return "count"
-        if "top_item" in found and self.by and numbers:
-            return None
-        return None
+        if "sum" in found and (numbers or "count" not in found):
+            return "sum"
+        return "count" if "count" in found else None
 
     def _row(self, cond: _Cond) -> list[Json]:
         if not cond.labels:
@@ -1406,8 +1372,8 @@ class _Parse:
     def _asked(self, where: list[Json], **given: Json) -> JsonObject:
         return {**given, **({"where": where} if where else {})}
 
-    def _grouped(self, where: list[Json]) -> JsonObject:
-        return {"by": self.by[0]} if self.by else {}
+    def _grouped(self, parameters: Container[str] = ("by",)) -> JsonObject:
+        return {"by": self.by[0]} if self.by and "by" in parameters else {}
 
     def _take(self, targets: list[tuple[int, str]], name: str) -> None:
         for at, other in targets:
@@ -1421,9 +1387,9 @@ class _Parse:
             name = max(numbers, key=lambda found: self.weight_at(found[0]))[1]
             self._take(numbers, name)
             if inside:
-                return [(inside[0], self._asked(where, column=name, **self._grouped(where)))]
+                return [(inside[0], self._asked(where, column=name, **self._grouped()))]
             self.guessed = True
-            return [(key, self._asked(where, column=name, **self._grouped(where))) for key in ("median", "mean")]
+            return [(key, self._asked(where, column=name, **self._grouped())) for key in ("median", "mean")]
         if len(lists) + len(self.by) > 1 and len(lists) < 3:
             names = [*(name for _, name in lists), *self.by]
             for _, name in lists:
@@ -1444,7 +1410,7 @@ class _Parse:
             columns, self.by = self.by, []
             return [("crosstab", self._asked(where, columns=columns))]
         if where or self.by:
-            return [("count", self._asked(where, **self._grouped(where)))]
+            return [("count", self._asked(where, **self._grouped()))]
         return []
 
     def _plain_ref(self, name: Json) -> Json:
@@ -1455,14 +1421,14 @@ class _Parse:
     ) -> list[tuple[str, JsonObject]]:
         parameters = {parameter.name: parameter for parameter in catalogue[key].card.parameters}
         if key == "proportion":
-            return self._proportion(where, lists, numbers)
+            return self._proportion(lists)
         if key == "count" and numbers and self._how_much(numbers):
             return self._without_kind(numbers, lists, days, where, [])
         if key == "sum" and numbers and [self.words(at).lower() for at in self._kind_marks()] == ["how much"]:
             self.guessed = True  # each of them, or all together?
             name = max(numbers, key=lambda found: self.weight_at(found[0]))[1]
             self._take(numbers, name)
-            given = self._asked(where, column=name, **self._grouped(where))
+            given = self._asked(where, column=name, **self._grouped())
             return [("sum", given), ("mean", given), ("median", given)]
         if key == "count":
             if len(self.by) > 1:
@@ -1472,7 +1438,7 @@ class _Parse:
                 return self._without_kind([], lists, [], where, [])
             if not self.by and lists and not numbers and not where and len(lists) == 1:
                 return self._without_kind([], lists, [], where, [])
-            return [(key, self._asked(where, **self._grouped(where)))]
+            return [(key, self._asked(where, **self._grouped()))]
         if "columns" in parameters:
             kind = (Number,) if parameters["columns"].kind != "columns" else (Category, Date)
             found = [*numbers] if kind == (Number,) else [*lists, *days]
@@ -1501,7 +1467,7 @@ class _Parse:
         if not fitting:
             wide = [name for name in self.numbers if takes in ("column.number", "column.ordered", "column.any")]
             self.guessed = True
-            return [(key, self._asked(where, column=name, **extra, **self._may_group(parameters))) for name in wide]
+            return [(key, self._asked(where, column=name, **extra, **self._grouped(parameters))) for name in wide]
         chosen = max(fitting, key=lambda found: self.weight_at(found[0]))
         self._take(fitting, chosen[1])
         if "by" not in parameters and key == "histogram" and self.by and isinstance(self.declared(chosen[1]), Category):
@@ -1521,7 +1487,7 @@ class _Parse:
             column = {"column": chosen[1], "by": "month"}
         elif takes != "column.ordered" and str(column).startswith("\0"):
             column = self._plain_ref(column)
-        return [(key, self._asked(where, column=column, **extra, **self._may_group(parameters)))]
+        return [(key, self._asked(where, column=column, **extra, **self._grouped(parameters)))]
 
     def _how_many(self) -> JsonObject:
         """“top 3”"""
@@ -1539,12 +1505,7 @@ class _Parse:
         """“koliko zaslužijo ženske”: not how many."""
         return any(at - 1 == first and self.lang == "sl" for first in self._kind_marks() for at, _ in numbers)
 
-    def _may_group(self, parameters: JsonObject) -> JsonObject:
-        if "by" not in parameters or not self.by:
-            return {}
-        return {"by": self.by[0]}
-
-    def _proportion(self, where: list[Json], lists: list[Json], numbers: list[Json]) -> list[tuple[str, JsonObject]]:
+    def _proportion(self, lists: list[Json]) -> list[tuple[str, JsonObject]]:
         """Which conditions say what is counted (`of`), and which of whom (`where`)."""
         if not self.conds:
             if lists and not self.by:
@@ -1562,33 +1523,22 @@ class _Parse:
         if not clear:
             self.guessed = True
             ways += [(rest, of), (ordered, [])]
-        return [
-            (
-                "proportion",
-                self._asked(
-                    [self._row(cond) for cond in rest], of=[self._row(cond) for cond in of], **self._grouped(where)
-                ),
-            )
-            for of, rest in ways
-        ]
+        rows = [(list(map(self._row, of)), list(map(self._row, rest))) for of, rest in ways]
+        return [("proportion", self._asked(where, of=of, **self._grouped())) for of, where in rows]
 
     def _split(self, conds: list[_Cond]) -> tuple[list[_Cond], list[_Cond], bool]:
         """What is counted, of whom, and whether the words say so."""
         if len(conds) == 1:
             return conds, [], True
         strong = {stem(word, self.lang) for word in ("among", "amongst", "within", "med", "izmed", "pri")}
-        for cut in range(1, len(conds)):
-            gap = range(conds[cut - 1].place + 1, conds[cut].place + 1)
-            if any(token.stem in strong for at in gap for token in self._tokens_of(at)):
-                return conds[:cut], conds[cut:], True
-        for cut in range(1, len(conds)):
-            gap = range(conds[cut - 1].place + 1, conds[cut].place + 1)
-            if any(self._says(at, "have") or self._without(at) for at in gap):
-                return conds[cut:], conds[:cut], True
-        for cut in range(1, len(conds)):
-            gap = range(conds[cut - 1].place + 1, conds[cut].place + 1)
-            if any(self.has(at, "among") for at in gap):
-                return conds[:cut], conds[cut:], True
+        cues: tuple[tuple[Callable[[int], bool], bool], ...] = (  # and whether what is counted comes after it
+            (lambda at: any(token.stem in strong for token in self._tokens_of(at)), False),
+            (lambda at: self._says(at, "have") or self._without(at), True),
+            (lambda at: self.has(at, "among"), False),
+        )
+        for (cue, after), cut in product(cues, range(1, len(conds))):
+            if any(map(cue, range(conds[cut - 1].place + 1, conds[cut].place + 1))):
+                return (conds[cut:], conds[:cut], True) if after else (conds[:cut], conds[cut:], True)
         said = [cond for cond in conds[1:] if _yes_no(self.declared(cond.column))]
         if said and not _yes_no(self.declared(conds[0].column)):  # “the share of clothes that … return”
             return said, [cond for cond in conds if cond not in said], False
@@ -1624,37 +1574,18 @@ class _Parse:
         for at, mark in enumerate(self.marks):
             if mark.used:
                 continue
-            if "only" in mark.roles and not any(
-                self.has(near, "val", "when", "col") and self.marks[near].used
-                for near in (at - 1, at + 1, at + 2, at + 3)
-            ):
-                left.append(self.words(at))
-                continue
+            near = [place for place in (at - 1, at + 1, at + 2, at + 3) if self.has(place, "val", "when", "col")]
             compared = [cond.column for cond in self.conds if not cond.labels and cond.column in self.dates]
-            if ("or" in mark.roles and self._parts_conditions(at)) or (
-                "versus" in mark.roles and len(compared) > len(set(compared))
+            small = mark.roles.keys() - _MEANING
+            if (
+                ("only" in mark.roles and not any(self.marks[place].used for place in near))
+                or ("or" in mark.roles and self._parts_conditions(at))
+                or ("versus" in mark.roles and len(compared) > len(set(compared)))
             ):
                 left.append(self.words(at))
-                continue
-            small = set(mark.roles) - {
-                "col",
-                "val",
-                "number",
-                "num",
-                "kind",
-                "month",
-                "day",
-                "ord",
-                "top",
-                "bottom",
-                "percentile",
-                "life",
-                "study",
-            }
-            if not small or ("number" in mark.roles) or ("val" in mark.roles and not small & {"stop", "not"}):
-                if any(sign.isalnum() for sign in self.words(at)):
-                    left.append(self.words(at))
-            elif small <= {"before", "after", "period", "unit", "not", "none", "per cent"} and "stop" not in small:
+            elif not small or ("number" in mark.roles) or ("val" in mark.roles and not small & {"stop", "not"}):
+                left += [self.words(at)] if any(sign.isalnum() for sign in self.words(at)) else []
+            elif small <= {"before", "after", "period", "unit", "not", "none", "per cent"}:
                 left.append(self.words(at))
         return tuple(dict.fromkeys(left))
 

@@ -90,17 +90,15 @@ EN = Vocabulary(
         "count": "how many|number of|count|number|headcount|counts|head count|count of|no of|how often|tally"
         "|amount of people",
         "proportion": "share|percentage|percent|proportion|fraction|what part|rate|ratio|portion|what share|pct|%",
-        "histogram": "distribution|histogram|breakdown|bars|bar chart|break down|distributed|frequency"
-        "|frequencies|chart",
-        "top_item": "most common|most frequent|most popular|most used|best selling|most often|commonest"
-        "|biggest|largest"
-        "|favourite|favorite|top|mode|most|main|most frequently|most typical",
-        "sum": "total|sum|in total|altogether|overall|combined|summed|totals|sum total|how much|revenue"
-        "|turnover|payroll",
+        "histogram": "distribution|histogram|breakdown|bars|bar chart|break down|distributed|frequency|frequencies"
+        "|chart",
+        "top_item": "most common|most frequent|most popular|most used|best selling|most often|commonest|biggest"
+        "|largest|favourite|favorite|top|mode|most|main|most frequently|most typical",
+        "sum": "total|sum|in total|altogether|overall|combined|summed|totals|sum total|how much|revenue|turnover"
+        "|payroll",
         "iqr": "interquartile range|iqr|middle half|middle 50%|middle 50 percent|inter quartile range|central half",
-        "variance": "standard deviation|std|variance|spread|variation|variability|dispersion|spread out|vary"
-        "|varies|sd|fluctuate|fluctuates|fluctuation|scatter"
-        "|std dev|how different|stdev",
+        "variance": "standard deviation|std|variance|spread|variation|variability|dispersion|spread out|vary|varies"
+        "|sd|fluctuate|fluctuates|fluctuation|scatter|std dev|how different|stdev",
         "crosstab": "cross table|crosstab|cross|cross tabulation|contingency table|cross tab|table|combinations"
         "|each combination|cross tabulate",
         "density": "smooth curve|density|smooth|density curve",
@@ -121,21 +119,19 @@ EN = Vocabulary(
         "0.75": "three quarters of",
     },
     before={
-        ">": "over|above|more than|greater than|older than|higher than|longer than|exceeding|exceeds"
-        "|larger than|>|bigger than"
-        "|upwards of|past|beyond|better than",
+        ">": "over|above|more than|greater than|older than|higher than|longer than|exceeding|exceeds|larger than|>"
+        "|bigger than|upwards of|past|beyond|better than",
         ">=": "at least|minimum|from age|>=|≥|no less than|not less than|a minimum of|starting at|min|not under",
-        "<": "under|below|less than|younger than|fewer than|lower than|shorter than|smaller than|<"
-        "|cheaper than|beneath|worse than",
+        "<": "under|below|less than|younger than|fewer than|lower than|shorter than|smaller than|<|cheaper than"
+        "|beneath|worse than",
         "<=": "at most|up to|maximum|no more than|not more than|<=|≤|within|a maximum of|max|not over|not above",
         "=": "exactly|equal to|=|equals|precisely",
     },
     after={
-        ">=": "or more|or older|or higher|or above|and over|and older|or over|and above|plus|+|and more"
-        "|and up|or longer"
-        "|or better|upwards|and later|or bigger|or larger|or greater|and higher|and longer|or later",
-        "<=": "or less|or younger|or lower|or fewer|or below|and under|or under|and younger|and below"
-        "|and less|or shorter|or worse|or smaller|or cheaper|or earlier",
+        ">=": "or more|or older|or higher|or above|and over|and older|or over|and above|plus|+|and more|and up"
+        "|or longer|or better|upwards|and later|or bigger|or larger|or greater|and higher|and longer|or later",
+        "<=": "or less|or younger|or lower|or fewer|or below|and under|or under|and younger|and below|and less"
+        "|or shorter|or worse|or smaller|or cheaper|or earlier",
     },
     days={
         ">=": "since|from|starting|as of|beginning",
@@ -146,15 +142,12 @@ EN = Vocabulary(
     },
     small={
         "by": "by|per|for each|for every|each|grouped by|split by|broken down by|across|in each|according to"
-        "|depending on"
-        "|depend on|depends on|by each|in every|of each|separately for|as a function of",
+        "|depending on|depend on|depends on|by each|in every|of each|separately for|as a function of",
         "versus": "vs|versus|compared to|compared with|against",
         "compare": "compare|does|do|affect|influence|comparison|differ|difference|affects|impact|matter|effect",
-        "not": "not|without|non|outside|except|excluding|other than|dont|doesnt|isnt|arent|no|didnt|havent"
-        "|hasnt|wasnt|werent"
-        "|do not|does not|apart from|lacking|never|not in|not from|outside of|out of|neither|nobody"
-        "|not a single|not one"
-        "|not any|unless|cannot|cant|wont|didn|doesn|don|isn|aren|wasn|weren",
+        "not": "not|without|non|outside|except|excluding|other than|dont|doesnt|isnt|arent|no|didnt|havent|hasnt"
+        "|wasnt|werent|do not|does not|apart from|lacking|never|not in|not from|outside of|out of|neither|nobody"
+        "|not a single|not one|not any|unless|cannot|cant|wont|didn|doesn|don|isn|aren|wasn|weren",
         "or": "or|either|nor",
         "and": "and|&|x|×",
         "among": "among|amongst|in|for|within|at|from|inside",
@@ -226,61 +219,43 @@ EN = Vocabulary(
         "5000": "five thousand",
     },
     ordinals={"1": "first", "2": "second", "3": "third", "4": "fourth", "5": "fifth", "6": "sixth"},
-    stop="a|an|the|of|to|in|on|at|for|is|are|was|were|be|been|it|its|what|whats|how|do|does|did|there|their"
-    "|they|we|our|us"
-    "|you|me|my|i|give|show|tell|find|get|gets|got|please|want|know|would|like|can|could|people|person"
-    "|persons|all|any|some"
-    "|that|this|these|those|than|then|with|who|whose|whom|which|when|where|have|has|had|having|live|lives"
-    "|living|lived|as"
-    "|from|about|say|see|much|value|values|level|levels|type|types|kind|kinds|data|table|column|aged|s|t|and"
-    "|or|so|by|per|go"
-    "|goes|going|take|takes|took|taking|make|made|out|up|down|week|weekly|currently|now|here|each|every"
-    "|start|starts|also"
-    "|more|most|old|ones|one|own|owns|owner|owners|answer|answers|method|methods|status|reach|reaches|stay"
-    "|stays|spread"
-    "|will|shall|should|let|lets|if|only|just|just|into|between|among|during|being|while|them|he|she|his|her"
-    "|work|works"
-    "|working|worked|done|percentage|look|looks|result|results|figure|figures|exactly|approximately|about"
-    "|around|roughly"
-    "|who've|really|actually|threshold|cutoff|limit|line|point|compared|everyone|everybody"
-    "|anyone|sold|bought"
-    "|buying|buy|buys|use|used|uses|using|number|finished|completed|came|come|comes|happened|occurred|size"
-    "|sizes|long|at",
-    rows="people|person|resident|patient|customer|client|visit|order|student|employee|worker|staff"
-    "|respondent|member|household"
-    "|individual|inhabitant|citizen|case|record|row|entry|participant|user|buyer|shopper|purchase"
-    "|appointment|man"
-    "|subject|transaction|guest|colleague|resident|population|hire|workforce|pupil|learner",
+    stop="a|an|the|of|to|in|on|at|for|is|are|was|were|be|been|it|its|what|whats|how|do|does|did|there|their|they|we"
+    "|our|us|you|me|my|i|give|show|tell|find|get|gets|got|please|want|know|would|like|can|could|people|person|persons"
+    "|all|any|some|that|this|these|those|than|then|with|who|whose|whom|which|when|where|have|has|had|having|live"
+    "|lives|living|lived|as|from|about|say|see|much|value|values|level|levels|type|types|kind|kinds|data|table|column"
+    "|aged|s|t|and|or|so|by|per|go|goes|going|take|takes|took|taking|make|made|out|up|down|week|weekly|currently|now"
+    "|here|each|every|start|starts|also|more|most|old|ones|one|own|owns|owner|owners|answer|answers|method|methods"
+    "|status|reach|reaches|stay|stays|spread|will|shall|should|let|lets|if|only|just|just|into|between|among|during"
+    "|being|while|them|he|she|his|her|work|works|working|worked|done|percentage|look|looks|result|results|figure"
+    "|figures|exactly|approximately|about|around|roughly|who've|really|actually|threshold|cutoff|limit|line|point"
+    "|compared|everyone|everybody|anyone|sold|bought|buying|buy|buys|use|used|uses|using|number|finished|completed"
+    "|came|come|comes|happened|occurred|size|sizes|long|at",
+    rows="people|person|resident|patient|customer|client|visit|order|student|employee|worker|staff|respondent|member"
+    "|household|individual|inhabitant|citizen|case|record|row|entry|participant|user|buyer|shopper|purchase"
+    "|appointment|man|subject|transaction|guest|colleague|resident|population|hire|workforce|pupil|learner",
     things="visit|order|case|record|row|entry|purchase|appointment|transaction|household",
 )
 
 SL = Vocabulary(
     kinds={
         "median": "mediana|mediano|mediane|tipičen|tipična|tipično|običajen|običajna|običajno|običajne"
-        "|srednja vrednost"
-        "|navadno|ponavadi|tipični|sredinska vrednost",
-        "mean": "povprečje|povprečen|povprečna|povprečni|povprečno|povprečne|v povprečju|povp|povpr"
-        "|povprečnih|povprečju"
-        "|aritmetična sredina",
+        "|srednja vrednost|navadno|ponavadi|tipični|sredinska vrednost",
+        "mean": "povprečje|povprečen|povprečna|povprečni|povprečno|povprečne|v povprečju|povp|povpr|povprečnih"
+        "|povprečju|aritmetična sredina",
         "count": "koliko|število|koliko je|stevilo|preštej|kolikokrat|številčnost",
-        "proportion": "delež|kolikšen del|kakšen del|odstotek|kolikšen delež|kakšen delež|kolikšen odstotek"
-        "|procent|koliko odstotkov"
-        "|deleža|stopnja"
-        "|razmerje|koliko procentov|deleži|odstotki|%",
+        "proportion": "delež|kolikšen del|kakšen del|odstotek|kolikšen delež|kakšen delež|kolikšen odstotek|procent"
+        "|koliko odstotkov|deleža|stopnja|razmerje|koliko procentov|deleži|odstotki|%",
         "histogram": "porazdelitev|histogram|razporeditev|v stolpcih|stolpci|razčlenitev|po skupinah|graf|frekvence"
         "|pogostost|porazdeljeni|porazdeljena|struktura",
         "top_item": "najpogostejši|top|najpogostejša|najpogostejše|najbolj priljubljena|najbolj priljubljen"
-        "|najbolj pogosta"
-        "|največji|največja|največje|najbolje prodajana|največkrat|modus|največ|najpogosteje|najbolj pogost"
-        "|najbolj obiskana"
-        "|najbolj prodajana|prevladujoča|glavni",
-        "sum": "vsota|skupaj|skupni|skupna|skupno|seštevek|vsoto|skupen|masa|celoten|celotna|celotni"
-        "|skupno število|sestej|promet|prihodki|izkupiček",
+        "|najbolj pogosta|največji|največja|največje|najbolje prodajana|največkrat|modus|največ|najpogosteje"
+        "|najbolj pogost|najbolj obiskana|najbolj prodajana|prevladujoča|glavni",
+        "sum": "vsota|skupaj|skupni|skupna|skupno|seštevek|vsoto|skupen|masa|celoten|celotna|celotni|skupno število"
+        "|sestej|promet|prihodki|izkupiček",
         "iqr": "interkvartilni razmik|iqr|srednja polovica|srednjih 50 %|medčetrtinski razmik|kvartilni razmik"
         "|interkvartilni razpon|srednjih 50 odstotkov",
         "variance": "standardni odklon|razpršenost|varianca|razpršeni|razpršen|razpršena|variabilnost|odklon"
-        "|raznolikost"
-        "|razpon|kako različni|standardna deviacija|odstopanje|niha|nihajo|nihanje|variira|variirajo",
+        "|raznolikost|razpon|kako različni|standardna deviacija|odstopanje|niha|nihajo|nihanje|variira|variirajo",
         "crosstab": "navzkrižna tabela|križna tabela|križaj|kontingenčna tabela|tabela|kombinacije|prekrižaj"
         "|navzkrižno",
         "density": "gladka krivulja|gostota",
@@ -296,24 +271,21 @@ SL = Vocabulary(
     },
     parts={"0.1": "desetina", "0.25": "četrtina", "0.5": "polovica", "0.75": "tri četrtine"},
     before={
-        ">": "nad|več kot|več od|večji od|starejši od|starejših od|višji od|daljši od|daljše od|večja od|>"
-        "|preko|čez|dražji od"
-        "|več kakor|višja od|presega|presegajo|večje od|boljša od|daljša od"
-        "|dlje kot|dlje od|dalj kot|daljše kot|starejši kot",
+        ">": "nad|več kot|več od|večji od|starejši od|starejših od|višji od|daljši od|daljše od|večja od|>|preko|čez"
+        "|dražji od|več kakor|višja od|presega|presegajo|večje od|boljša od|daljša od|dlje kot|dlje od|dalj kot"
+        "|daljše kot|starejši kot",
         ">=": "vsaj|najmanj|>=|≥|minimalno|ne manj kot",
-        "<": "pod|manj kot|manj od|mlajši od|mlajših od|nižji od|krajši od|krajše od|<|manjši od|nižja od"
-        "|manjša od|cenejši od"
-        "|slabša od",
+        "<": "pod|manj kot|manj od|mlajši od|mlajših od|nižji od|krajši od|krajše od|<|manjši od|nižja od|manjša od"
+        "|cenejši od|slabša od",
         "<=": "največ|do|kvečjemu|<=|≤|maksimalno|ne več kot|v največ|do vključno|v roku",
         "=": "natanko|točno|=|enako|enak|enaka",
     },
     after={
-        ">=": "ali več|in več|ali višje|ali starejši|in starejši|ali višji|plus|+|ali višja|ali dlje"
-        "|in starejših|ali starejših"
-        "|let ali več|in višje|ali boljša|ali boljše|ali daljša|in boljša|in boljše|ali starejša|in starejša"
-        "|ali bolje|ali kasneje|ali pozneje|in kasneje|in pozneje",
-        "<=": "ali manj|in manj|ali nižje|ali mlajši|in mlajši|ali nižji|ali mlajših|in mlajših|ali slabša"
-        "|ali slabše|ali krajša|in nižje",
+        ">=": "ali več|in več|ali višje|ali starejši|in starejši|ali višji|plus|+|ali višja|ali dlje|in starejših"
+        "|ali starejših|let ali več|in višje|ali boljša|ali boljše|ali daljša|in boljša|in boljše|ali starejša"
+        "|in starejša|ali bolje|ali kasneje|ali pozneje|in kasneje|in pozneje",
+        "<=": "ali manj|in manj|ali nižje|ali mlajši|in mlajši|ali nižji|ali mlajših|in mlajših|ali slabša|ali slabše"
+        "|ali krajša|in nižje",
     },
     days={
         ">=": "od|od leta|začenši|od vključno",
@@ -323,15 +295,13 @@ SL = Vocabulary(
         "=": "v|leta|v letu|letu|meseca|v mesecu|za leto|dne|na dan|letos",
     },
     small={
-        "by": "po|glede na|za vsak|za vsako|v vsaki|v vsakem|vsaka|na|odvisen od|odvisna od|odvisno od"
-        "|pri vsaki|ločeno po"
-        "|razdeljeno po|za posamezno|v posamezni|posamezni|za vsakega|odvisni od",
+        "by": "po|glede na|za vsak|za vsako|v vsaki|v vsakem|vsaka|na|odvisen od|odvisna od|odvisno od|pri vsaki"
+        "|ločeno po|razdeljeno po|za posamezno|v posamezni|posamezni|za vsakega|odvisni od",
         "versus": "proti|v primerjavi z|v primerjavi s|nasproti|primerjano z",
-        "compare": "primerjaj|ali|vpliva na|vplivajo na|vpliva|vplivajo|vpliv na|primerjava|razlika"
-        "|razlikuje|pomeni|razlike|vpliv|razlikujejo|učinek",
-        "not": "ne|brez|ni|niso|izven|zunaj|razen|nima|nimajo|ni bilo|ne živi|ne živijo|nista|nisem|ni iz"
-        "|niso iz|niso na"
-        "|ni v|niso v|nikoli|niso bila|ni bila|niso bili|niti ene|niti enega|niti en|niti ena|niti eno|noben"
+        "compare": "primerjaj|ali|vpliva na|vplivajo na|vpliva|vplivajo|vpliv na|primerjava|razlika|razlikuje|pomeni"
+        "|razlike|vpliv|razlikujejo|učinek",
+        "not": "ne|brez|ni|niso|izven|zunaj|razen|nima|nimajo|ni bilo|ne živi|ne živijo|nista|nisem|ni iz|niso iz"
+        "|niso na|ni v|niso v|nikoli|niso bila|ni bila|niso bili|niti ene|niti enega|niti en|niti ena|niti eno|noben"
         "|nihče|nimamo|nočejo|nikdar",
         "or": "ali|oziroma|bodisi",
         "and": "in|ter|&|x|×|z|s",
@@ -345,8 +315,8 @@ SL = Vocabulary(
         "band": "skupina|skupine|skupinah|razred|razredih|razredi|pas|pasovih|starostnih|razponih",
         "per cent": "%|odstotkov|odstotek|procent|procentov|odstotki",
         "percentile": "percentil|centil|kvantil|percentila|percentili",
-        "top": "zgornjih|najvišjih|najboljših|zgornji|najboljši|najbogatejših|največjih|najstarejših"
-        "|najdražjih|najdaljših",
+        "top": "zgornjih|najvišjih|najboljših|zgornji|najboljši|najbogatejših|največjih|najstarejših|najdražjih"
+        "|najdaljših",
         "bottom": "spodnjih|najnižjih|najslabših|najrevnejših|najmanjših|najmlajših|najcenejših|najkrajših",
         "below": "pod katerim|pod katerimi|do katere|pod katero|največ|ali manj|ne preseže|pod|do katerega|kvečjemu",
         "none": "nič|brez|noben|nobene|nobenega",
@@ -410,26 +380,18 @@ SL = Vocabulary(
         "5": "peti|petega|petem|peta",
         "6": "šesti",
     },
-    stop="a|ali|je|so|bi|bo|bilo|bili|bila|bil|sta|smo|ste|si|se|jih|ga|jim|mu|jo|v|na|iz|z|s|pri|za|ki|kot"
-    "|da|od|do|ko"
-    "|kje|kako|kaj|kdo|koliko|kakšen|kakšna|kakšno|kakšni|kolikšen|kolikšna|kolikšno|vseh|vse|vsi|ljudi"
-    "|ljudje|oseb|oseba"
-    "|osebe|živi|živijo|živeči|ima|imajo|imamo|imel|imeli|imelo|tistih|tisti|tiste|te|ta|tega|teh|pokaži"
-    "|prikaži|povej"
-    "|daj|mi|me|prosim|zanima|rad|rada|želim|vem|največ|več|manj|in|ter|pa|tudi|še|že|le|samo|vrsta|vrste"
-    "|vrsti|vrst|način"
-    "|načini|načinov|odgovor|odgovori|o|meja|mejo|let|leta|leti|letih|star|stari|starih|stara|naprej|časa"
-    "|čas|vključno|teden"
-    "|tednu|tedensko|skupaj|po|med|dela|delajo|delavci|delavcev|lastnikov|lastniki|lastnik|stanuje|stanujejo"
-    "|stanujočih|bolj"
-    "|začne|doseže|dosežejo|nova|nove|novih|zbralo|zbrali|potrebovalo|prodanih|prodani|kjer|kadar|toliko"
-    "|približno|okoli"
-    "|sem|ker|vsak|vsaka|vsako|vsaki|razred|končano|končali|ljudmi|osebah|osebami|podatki|podatek|tabela"
-    "|stolpec|vrednost"
-    "|vrednosti|višina|raven|stopnjo|nam|nas|naš|naši|kateri|katera|katero|katere|katerim|katerih|najvišji"
-    "|najvišja|posamezni"
-    "|posamezne|točno|trenutno|danes|zdaj|biti|prosim|izpiši|izračunaj|znaša|znašajo|navadno|pomeni|velikost"
-    "|narejenih|mora|morajo|imeti|letoma|ma|majo|takih|taki|takšnih|taka|se pravi|torej",
+    stop="a|ali|je|so|bi|bo|bilo|bili|bila|bil|sta|smo|ste|si|se|jih|ga|jim|mu|jo|v|na|iz|z|s|pri|za|ki|kot|da|od|do"
+    "|ko|kje|kako|kaj|kdo|koliko|kakšen|kakšna|kakšno|kakšni|kolikšen|kolikšna|kolikšno|vseh|vse|vsi|ljudi|ljudje"
+    "|oseb|oseba|osebe|živi|živijo|živeči|ima|imajo|imamo|imel|imeli|imelo|tistih|tisti|tiste|te|ta|tega|teh|pokaži"
+    "|prikaži|povej|daj|mi|me|prosim|zanima|rad|rada|želim|vem|največ|več|manj|in|ter|pa|tudi|še|že|le|samo|vrsta"
+    "|vrste|vrsti|vrst|način|načini|načinov|odgovor|odgovori|o|meja|mejo|let|leta|leti|letih|star|stari|starih|stara"
+    "|naprej|časa|čas|vključno|teden|tednu|tedensko|skupaj|po|med|dela|delajo|delavci|delavcev|lastnikov|lastniki"
+    "|lastnik|stanuje|stanujejo|stanujočih|bolj|začne|doseže|dosežejo|nova|nove|novih|zbralo|zbrali|potrebovalo"
+    "|prodanih|prodani|kjer|kadar|toliko|približno|okoli|sem|ker|vsak|vsaka|vsako|vsaki|razred|končano|končali|ljudmi"
+    "|osebah|osebami|podatki|podatek|tabela|stolpec|vrednost|vrednosti|višina|raven|stopnjo|nam|nas|naš|naši|kateri"
+    "|katera|katero|katere|katerim|katerih|najvišji|najvišja|posamezni|posamezne|točno|trenutno|danes|zdaj|biti"
+    "|prosim|izpiši|izračunaj|znaša|znašajo|navadno|pomeni|velikost|narejenih|mora|morajo|imeti|letoma|ma|majo|takih"
+    "|taki|takšnih|taka|se pravi|torej",
     rows="ljudje|človek|oseba|prebivalec|bolnik|pacient|kupec|stranka|pregled|obisk|naročilo|študent|zaposlen|delavec"
     "|uslužbenec|anketiranec|član|gospodinjstvo|posameznik|občan|primer|vrstica|udeleženec|odrasel|kupci|prebivalci"
     "|zaposlitev|nakup|ljudi|študenti|bolniki|naročila|zaposleni|dijak|učenec|gost|sodelavec|državljan|zapis",
@@ -440,18 +402,14 @@ LANGUAGES = {"en": EN, "sl": SL}
 # Words that people use for the same kind of column, in both languages. A column whose name has one of them is meant by
 # all of them, unless another column's own name says it better.
 ALIKE = (
-    "income|earner|earners|plače|plačo|plačani|zaslužkom|salary|wage|wages|pay|earnings|earn|earns|earning"
-    "|payroll|paid|dohodek|plača|zaslužek|zasluži"
-    "|zaslužijo|prejemki"
-    "|prihodek",
+    "income|earner|earners|plače|plačo|plačani|zaslužkom|salary|wage|wages|pay|earnings|earn|earns|earning|payroll"
+    "|paid|dohodek|plača|zaslužek|zasluži|zaslužijo|prejemki|prihodek",
     "age|how old|kako stari|koliko stari|koliko so stari|koliko je stara|koliko so stare|old|older|younger|aged"
     "|starost|starejši|mlajši|stara|starih|starostnih|stari",
     "cost|bill|bills|fee|fees|pricey|stali|stalo|stanejo|račun|računi|costs|price|spend|spending|spent|expense"
-    "|expenses|charge|strošek|stane|cena|porabili|poraba"
-    "|izdatki|zapravijo|stroški",
-    "amount|worth|order value|bill|vredno|vredna|vrednost naročila|račun|revenue|sales|turnover|spend|spent"
-    "|spending|znesek|promet|zapravijo|zapravi|porabijo|prihodki"
-    "|prodaja|prodajo",
+    "|expenses|charge|strošek|stane|cena|porabili|poraba|izdatki|zapravijo|stroški",
+    "amount|worth|order value|bill|vredno|vredna|vrednost naročila|račun|revenue|sales|turnover|spend|spent|spending"
+    "|znesek|promet|zapravijo|zapravi|porabijo|prihodki|prodaja|prodajo",
     "waiting|waiting room|čakalnica|čakalnici|wait|waits|waited|queue|čakalna|čakanje|čaka|čakalo|čakajo|čakali"
     "|čakanja|čakalne",
     "sex|gender|spol",
@@ -460,11 +418,10 @@ ALIKE = (
     "district|borough|neighbourhood|okraj|četrt",
     "smoker|smoke|smokes|smoking|kadilec|kadi|kajenje|kadijo|kadilka|kadilci",
     "car|automobile|drive|drives|driver|drivers|vozilo|voznik|vozniki|cars|vehicle|avto|avta|avtom|avtomobil",
-    "remote|remotely|from home|work from home|working from home|na daljavo|od doma|delo na daljavo|home"
-    "|telework|doma|domu",
-    "delivery|delivery time|čas dostave|arrive|arrives|arrived|ship|shipped|prispe|prispejo|dostavijo"
-    "|dostavljeno|prispelo|deliver"
-    "|delivered|shipping|dostava|dostave|dostavljen|dostavljenih|dostavo|dobava",
+    "remote|remotely|from home|work from home|working from home|na daljavo|od doma|delo na daljavo|home|telework|doma"
+    "|domu",
+    "delivery|delivery time|čas dostave|arrive|arrives|arrived|ship|shipped|prispe|prispejo|dostavijo|dostavljeno"
+    "|prispelo|deliver|delivered|shipping|dostava|dostave|dostavljen|dostavljenih|dostavo|dobava",
     "hired|hire|hires|joined|started|employed|recruited|zaposlitve|zaposlil|zaposlilo|zaposlili|zaposleni|zaposlitev",
     "birth|birthday|born|rojstva|rojen|rojeni|rojenih|rojena|rojstvo",
     "visit|visited|visits|appointment|pregleda|pregled|obisk|obiska|pregledov|pregledi",
@@ -473,8 +430,8 @@ ALIKE = (
     "grade|grades|mark|marks|gpa|ocena|ocene|oceno|ocen",
     "points|score|scored|scores|result|results|točke|točk|rezultat|točkami|zbralo",
     "rating|ratings|stars|star|rated|ocena|zvezdice",
-    "service|in the company|at the company|in the firm|with the company|with us|v firmi|v podjetju|pri nas"
-    "|seniority|tenure|worked here|been here|delovna doba|delovna|staž",
+    "service|in the company|at the company|in the firm|with the company|with us|v firmi|v podjetju|pri nas|seniority"
+    "|tenure|worked here|been here|delovna doba|delovna|staž",
     "education|educated|izobražen|izobraženi|school|schooling|degree|graduates|izobrazba|šola|izobrazbo",
     "employment|job|occupation|zaposlitev|služba|poklic",
     "payment|pay|paid|pays|paying|plačilo|plačan|plačanih|plača|plačajo|plačano|plačila",
@@ -482,10 +439,10 @@ ALIKE = (
     "department|division|unit|oddelek|sektor",
     "programme|program|course|field|major|smer|program|študij",
     "dormitory|student housing|hall of residence|halls|domu|v domu|dorm|dorms|dom|doma|študentski",
-    "returned|sent back|send back|vrnejo|vrnili|vračilo|vračila|vrača|vračajo|return|returns|vrnjeno|vrnjenih"
-    "|vrnjena|vrnil",
-    "sick|ill|sick leave|bolan|bolni|bolna|zboleli|bolniškem dopustu|illness|sickness|bolniška|bolniške"
-    "|bolniško|bolniški",
+    "returned|sent back|send back|vrnejo|vrnili|vračilo|vračila|vrača|vračajo|return|returns|vrnjeno|vrnjenih|vrnjena"
+    "|vrnil",
+    "sick|ill|sick leave|bolan|bolni|bolna|zboleli|bolniškem dopustu|illness|sickness|bolniška|bolniške|bolniško"
+    "|bolniški",
     "overtime|extra hours|nadure|nadur|nadurami",
     "satisfaction|satisfied|happy|happiness|zadovoljstvo|zadovoljni",
     "diagnoses|diagnosis|disease|illness|condition|diagnoza|diagnoze|bolezen",
@@ -557,18 +514,15 @@ SAME_VALUE = (
 BY_AGE = {
     ">= 18": "adult|adults|grown ups|polnoletni|polnoletna|polnoleten|odrasli|odrasel|odrasla",
     "< 18": "minors|minor|underage|under age|mladoletni|mladoletna|mladoletnik|mladoleten",
-    "": "seniors|senior|elderly|old people|older people|young people|youngsters|youth|teenagers|teens|children"
-    "|child|kids"
-    "|kid|infants|babies|seniorji|senior|starostniki|starostnik|starejši občani|mladi|mladina|mladostniki|najstniki"
-    "|otroci|otrok|otroke|otrokom",
+    "": "seniors|senior|elderly|old people|older people|young people|youngsters|youth|teenagers|teens|children|child"
+    "|kids|kid|infants|babies|seniorji|senior|starostniki|starostnik|starejši občani|mladi|mladina|mladostniki"
+    "|najstniki|otroci|otrok|otroke|otrokom",
 }
 # Students by their year.
 BY_YEAR = {"1": "freshmen|freshman|freshers|fresher|bruc|bruci|brucka|brucov", "2": "sophomores|sophomore"}
 # Parts of a name that say little: no column is known by one of these alone.
 GENERIC = frozenset(
-    "of|the|a|on|at|in|date|has|is|number|type|total|average|mean|no|id|name|value|code|per|kind|level|size"
-    "|time|day|days|hours"
-    "|monthly|yearly|datum|ima|je|stevilo|vrsta|skupna|povprecna|povprecni|ime|koda|vrednost|doba|dnevi|ure"
-    "|od|do|velikost"
-    "|mesecni|mesecna|letni|year|leto|way|group|work|delo|customer|kupca|status|any".split("|")
+    "of|the|a|on|at|in|date|has|is|number|type|total|average|mean|no|id|name|value|code|per|kind|level|size|time|day"
+    "|days|hours|monthly|yearly|datum|ima|je|stevilo|vrsta|skupna|povprecna|povprecni|ime|koda|vrednost|doba|dnevi"
+    "|ure|od|do|velikost|mesecni|mesecna|letni|year|leto|way|group|work|delo|customer|kupca|status|any".split("|")
 )

@@ -21,8 +21,7 @@ import pyarrow.parquet as pq
 from dpengine.core import files
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Arrow, Floats, Integers, Json, JsonObject
-from dpengine.declared.condition_words import combined
-from dpengine.declared.conditions import read_predicate
+from dpengine.declared.conditions import combined, read_predicate
 from dpengine.declared.grouped import Grouped, base
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.marginals.residuals import Columns

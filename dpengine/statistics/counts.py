@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import prod
 
 import numpy as np
@@ -15,8 +16,7 @@ from dpengine.declared.cell_kinds import FITS
 from dpengine.declared.conditions import EVERYONE, Predicate, Row, kind_name
 from dpengine.declared.grouped import Ref, code_of
 from dpengine.declared.schema import MISSING, Code
-from dpengine.statistics.distributions import Distribution
-from dpengine.statistics.need import Aggregate, Aggregated, only_compared, placed
+from dpengine.statistics.need import Aggregate, Aggregated, Spread, only_compared, placed
 from dpengine.statistics.view import Expression, View, flag_name, total
 
 Counts = tuple[int, ...]
@@ -58,14 +58,11 @@ class ConditionCounts(Aggregate[Counts]):
 
     options: tuple[Predicate, ...]
     where: Predicate = EVERYONE
+    weighed = True
 
     def of(self, rows: Sequence[Row]) -> Counts:
         met = [row for row in rows if self.where.holds(row)]
         return tuple(sum(option.holds(row) for row in met) for option in self.options)
-
-    @property
-    def weighed(self) -> bool:
-        return True
 
     def apart(self) -> list[ConditionCounts]:
         return [replace(self, options=(option,)) for option in self.options]
@@ -108,6 +105,7 @@ class BinCounts(Aggregate[Counts]):
     starts: tuple[Code, ...]
     size: int
     where: Predicate = EVERYONE
+    weighed = True
 
     def of(self, rows: Sequence[Row]) -> Counts:
         counts = [0] * len(self.starts)
@@ -120,10 +118,6 @@ class BinCounts(Aggregate[Counts]):
     @property
     def as_stored(self) -> bool:
         return only_compared(self.where)
-
-    @property
-    def weighed(self) -> bool:
-        return True
 
     def expression(self, view: View) -> Expression:
         return Distribution(self.column, self.size).expression(view)
@@ -236,6 +230,7 @@ class MisfitCount(Aggregate[int]):
 
     column: str | None = None
     where: Predicate = EVERYONE
+    weighed = True
 
     def of(self, rows: Sequence[Row]) -> int:
         met = [row for row in rows if self.where.holds(row)]
@@ -246,10 +241,6 @@ class MisfitCount(Aggregate[int]):
 
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
         return {self._flag(names): "int64"}
-
-    @property
-    def weighed(self) -> bool:
-        return True
 
     def expression(self, view: View) -> Expression:
         flag = view.rows[self._flag(view.names)]
@@ -265,6 +256,7 @@ class KindCounts(Aggregate[Counts]):
 
     columns: tuple[tuple[str, tuple[int, ...]], ...]  # a name, and the kinds to count, in this order
     where: Predicate = EVERYONE
+    weighed = True
 
     def of(self, rows: Sequence[Row]) -> Counts:
         met = [row for row in rows if self.where.holds(row)]
@@ -274,10 +266,6 @@ class KindCounts(Aggregate[Counts]):
 
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
         return {flag_name(names[column]): "int64" for column, _ in self.columns}
-
-    @property
-    def weighed(self) -> bool:
-        return True
 
     def apart(self) -> list[KindCounts]:
         return [replace(self, columns=(column,)) for column in self.columns]
@@ -299,6 +287,7 @@ class HitCounts(Aggregate[Counts]):
     by: Ref | None
     groups: int
     where: Predicate = EVERYONE
+    weighed = True
 
     def of(self, rows: Sequence[Row]) -> Counts:
         counts = [0] * (2 * self.groups)
@@ -307,10 +296,6 @@ class HitCounts(Aggregate[Counts]):
             if group != MISSING and self.where.holds(row):
                 counts[2 * group + (0 if self.hit.holds(row) else 1)] += 1
         return tuple(counts)
-
-    @property
-    def weighed(self) -> bool:
-        return True
 
     def expression(self, view: View) -> Expression:
         view = view.grouped(self.by)
@@ -332,6 +317,7 @@ class Moments(Aggregate[Counts]):
     by: Ref | None
     groups: int
     where: Predicate = EVERYONE
+    weighed = True
 
     def of(self, rows: Sequence[Row]) -> Counts:
         sums = [0] * (self.groups * (self.degree + 1))
@@ -351,10 +337,6 @@ class Moments(Aggregate[Counts]):
     def _by_code(self) -> bool:
         """On a short grid we count rows code by code, which takes DuckDB half the time of squaring each."""
         return self.degree == 2 and self.by is None and self.size <= SHORT_GRID
-
-    @property
-    def weighed(self) -> bool:
-        return True
 
     def expression(self, view: View) -> Expression:
         """Plain sums of codes, which an engine adds fastest; `shape` measures them from the middle."""
@@ -396,3 +378,113 @@ def _by_group(columns: Aggregated, degree: int) -> Aggregated:
         sums[f"s{power}"] = np.zeros(len(groups), dtype=kind)
         np.add.at(sums[f"s{power}"], place, rows.astype(kind) * codes.astype(kind) ** power)
     return sums
+
+
+# Whole distributions of coded columns over their grids.
+
+
+def spread_of(codes: Iterable[Code]) -> Spread:
+    counts = Counter(codes)
+    held = sorted(counts)
+    return Spread(np.array(held, dtype=np.int64), np.array([counts[code] for code in held], dtype=np.int64))
+
+
+def sorted_spread(codes: Integers, counts: Integers) -> Spread:
+    """Sort here, not in the engine: a cluster would read the rows once more to distribute the sorting."""
+    order = np.argsort(codes)
+    return Spread(codes[order], counts[order])
+
+
+@dataclass(frozen=True)
+class Distribution(Aggregate[Spread]):
+    """The distribution of a Number over its grid, without missing values."""
+
+    column: str
+    size: int
+    where: Predicate = EVERYONE
+    weighed = True
+
+    def of(self, rows: Sequence[Row]) -> Spread:
+        return spread_of(row[self.column] for row in rows if self.where.holds(row) and row[self.column] != MISSING)
+
+    def imagine(self, people: int, shape: str) -> Spread:
+        """`people` values at the even ranks of a public shape on the grid."""
+        ranks = (np.arange(people) + 0.5) / people
+        if shape == "even":
+            place = ranks
+        elif shape == "skewed":
+            place = np.minimum(-np.log1p(-ranks) / 3.35, 1.0)
+        else:  # roughly a bell without tails
+            place = np.clip(0.5 + 0.15 * np.log(ranks / (1 - ranks)) / 1.6, 0.0, 1.0)
+        codes, counts = np.unique((place * (self.size - 1)).round().astype(np.int64), return_counts=True)
+        return Spread(codes, counts.astype(np.int64))
+
+    @property
+    def as_stored(self) -> bool:
+        return only_compared(self.where)
+
+    def expression(self, view: View) -> Expression:
+        view = view.present(self.column)
+        return view.rows.group_by(code=view[self.column]).aggregate(rows=view.count())
+
+    def shape(self, columns: Aggregated) -> Spread:
+        return sorted_spread(columns["code"], columns["rows"])
+
+
+@dataclass(frozen=True)
+class GroupDistributions(Aggregate[tuple[Spread, ...]]):
+    """The distribution of a Number in each group of a Category or of a grouped column."""
+
+    column: str
+    size: int
+    by: Ref
+    groups: int
+    where: Predicate = EVERYONE
+    weighed = True
+
+    def of(self, rows: Sequence[Row]) -> tuple[Spread, ...]:
+        inner = Distribution(self.column, self.size, self.where)
+        return tuple(inner.of([row for row in rows if code_of(row, self.by) == group]) for group in range(self.groups))
+
+    @property
+    def as_stored(self) -> bool:
+        return only_compared(self.where, self.by)
+
+    def expression(self, view: View) -> Expression:
+        view = view.present(self.column).grouped(self.by)
+        keys = {"group": view.group(self.by), "code": view[self.column]}
+        return view.rows.group_by(**keys).aggregate(rows=view.count())
+
+    def shape(self, columns: Aggregated) -> tuple[Spread, ...]:
+        order = np.lexsort((columns["code"], columns["group"]))
+        codes, rows = columns["code"][order], columns["rows"][order]
+        edges = np.searchsorted(columns["group"][order], np.arange(self.groups + 1)).tolist()
+        return tuple(Spread(codes[first:last].copy(), rows[first:last].copy()) for first, last in pairwise(edges))
+
+
+@dataclass(frozen=True)
+class PairDistribution(Aggregate[Spread]):
+    """The distribution of pairs of codes of two Numbers, as one code: the first times the second's size, plus the
+    second. Rows without either value are left out."""
+
+    columns: tuple[str, str]
+    sizes: tuple[int, int]
+    where: Predicate = EVERYONE
+    weighed = True
+
+    def of(self, rows: Sequence[Row]) -> Spread:
+        first, second = self.columns
+        met = [row for row in rows if self.where.holds(row) and MISSING not in (row[first], row[second])]
+        return spread_of(row[first] * self.sizes[1] + row[second] for row in met)
+
+    @property
+    def as_stored(self) -> bool:
+        return only_compared(self.where)
+
+    def expression(self, view: View) -> Expression:
+        view = view.present(*self.columns)
+        keys = {"first": view[self.columns[0]], "second": view[self.columns[1]]}
+        return view.rows.group_by(**keys).aggregate(rows=view.count())
+
+    def shape(self, columns: Aggregated) -> Spread:
+        return sorted_spread(columns["first"] * self.sizes[1] + columns["second"], columns["rows"])

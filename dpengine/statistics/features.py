@@ -264,10 +264,7 @@ def _span(column: Number | Date) -> tuple[float, float]:
 @dataclass(frozen=True)
 class CellsLayout(Layout):
     axes: tuple[CellAxis, ...] = ()
-
-    @property
-    def kind(self) -> str:
-        return SHAPES
+    kind = SHAPES
 
     @cached_property
     def most(self) -> int:

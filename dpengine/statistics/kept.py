@@ -44,6 +44,7 @@ class CodeCounts(Aggregate[Aggregated]):
 
     columns: tuple[str, ...]
     where: Predicate = EVERYONE
+    as_stored = True
 
     def of(self, rows: Sequence[Row]) -> Aggregated:
         keys = [name for column in self.columns for name in (column, kind_name(column))]
@@ -51,10 +52,6 @@ class CodeCounts(Aggregate[Aggregated]):
         held = np.array([(*key, count) for key, count in sorted(counts.items())], dtype=np.int64)
         stored = [f"{letter}{at}" for at in range(len(self.columns)) for letter in "cf"]
         return dict(zip([*stored, WEIGHT], held.reshape(-1, len(keys) + 1).T, strict=True))
-
-    @property
-    def as_stored(self) -> bool:
-        return True
 
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
         return {flag_name(names[column]): "int64" for column in self.columns}

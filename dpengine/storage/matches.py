@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from dpengine.accountant.budget import Budget
+from dpengine.accountant.filter import Budget
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.ledger import BudgetRecord, Ledger
 from dpengine.storage.registry import Registry

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from dpengine.core.errors import AllowanceError, UnknownTable
+from dpengine.core.strict_json import canonical, read_strict
 from dpengine.core.types import JsonObject
 from dpengine.ledger.chain import START
 from dpengine.ledger.high_water import Anchor, refuse_older
@@ -48,6 +49,7 @@ CREATE TABLE drafts (
 CREATE INDEX tokens_by_person ON tokens (person);
 """
 
+LONGEST_DRAFT = 10_000  # characters
 _JSON = ("unit", "schema", "dialect", "header")
 _YES_NO = ("practice", "sample")
 
@@ -204,6 +206,29 @@ class Registry:
             fresh = [record.name for record in others if record.name not in kin]
             kin += fresh
         return kin
+
+    def keep_draft(self, table: str, person: str, draft: JsonObject | None) -> None:
+        """Replace or delete the question that a person was putting together, one for each table: it survives a reload
+        and a sign-out. It holds what a form holds, nothing from a row. One that is too long is not kept."""
+        text = "" if draft is None else canonical(draft)
+        with self.transaction() as rows:
+            rows.execute("DELETE FROM drafts WHERE name = ? AND person = ?", [table, person])
+            if text and len(text) <= LONGEST_DRAFT:
+                rows.execute("INSERT INTO drafts VALUES (?, ?, ?)", [table, person, text])
+
+    def draft_of(self, table: str, person: str) -> JsonObject | None:
+        with self.transaction(write=False) as rows:
+            found = rows.execute("SELECT draft FROM drafts WHERE name = ? AND person = ?", [table, person]).fetchone()
+        try:
+            draft = None if found is None else read_strict(found["draft"])
+        except (AllowanceError, ValueError):
+            return None
+        return draft if isinstance(draft, dict) else None
+
+    def forget_drafts(self, of: Literal["name", "person"], value: str) -> None:
+        """All drafts about a forgotten table, or of a forgotten person."""
+        with self.transaction() as rows:
+            rows.execute(f"DELETE FROM drafts WHERE {of} = ?", [value])
 
     def get(self, name: str) -> Record | None:
         return self._look(("get", name), lambda rows: self.find(rows, name))

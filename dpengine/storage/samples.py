@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from dpengine.accountant.budget import Budget
+from dpengine.accountant.filter import Budget
 from dpengine.core import places
 from dpengine.declared.schema import Category, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit

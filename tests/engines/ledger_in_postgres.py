@@ -14,8 +14,8 @@ import pytest
 from engines.postgres_server import running
 
 from dpengine.ledger import ledger
-from dpengine.ledger.address import Address
 from dpengine.ledger.postgres_store import PostgresLedger
+from dpengine.ledger.store import Address
 
 # Tests that look at SQLite itself: its files and their modes, its plans and steps, or a connection of their own to it.
 ABOUT_THE_FILE = {

@@ -27,15 +27,17 @@ from dpengine.statistics.centred_sums import CentredSums
 from dpengine.statistics.counts import (
     CellCounts,
     ConditionCounts,
+    Distribution,
+    GroupDistributions,
     HitCounts,
     ItemCounts,
     Moments,
+    PairDistribution,
     PlaceSums,
     RowCount,
     cut,
     cut_name,
 )
-from dpengine.statistics.distributions import Distribution, GroupDistributions, PairDistribution
 from dpengine.statistics.engines import PostgresRows, SparkRows, every_row
 from dpengine.statistics.features import Layout
 from dpengine.statistics.marginals import CellAxis, Marginals

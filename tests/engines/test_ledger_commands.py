@@ -17,8 +17,8 @@ from engines.postgres_server import PASSWORD, PostgresServer
 
 from dpengine.__main__ import main
 from dpengine.commands.recover import look
-from dpengine.ledger.address import SETTING
 from dpengine.ledger.exports import export_lines
+from dpengine.ledger.store import SETTING
 from dpengine.workspace import Workspace
 from tests.faults.lived import TERMS, command, frame, question
 from tests.helpers_ledger import raises

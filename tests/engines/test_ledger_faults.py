@@ -23,9 +23,9 @@ from dpengine.accountant.filter import Rule, used
 from dpengine.asking.jobs import Jobs
 from dpengine.asking.release import carry_release
 from dpengine.core.errors import AllowanceError, BudgetExceeded
-from dpengine.ledger.address import Address, read_address
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.postgres_store import PostgresLedger
+from dpengine.ledger.store import Address, read_address
 from tests.helpers_ledger import USUAL, WIDE, ask, code_of, end_child, raises, start_child, until, value
 
 

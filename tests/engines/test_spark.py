@@ -15,8 +15,15 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions
 
 from dpengine.core.errors import AllowanceError
-from dpengine.statistics.counts import BinCounts, CellCounts, ConditionCounts, Moments, PlaceSums, RowCount
-from dpengine.statistics.distributions import Distribution
+from dpengine.statistics.counts import (
+    BinCounts,
+    CellCounts,
+    ConditionCounts,
+    Distribution,
+    Moments,
+    PlaceSums,
+    RowCount,
+)
 from dpengine.statistics.engines import SparkRows
 from dpengine.statistics.engines.spark import HERE, QUIET, SETTINGS, SparkEngine
 from dpengine.statistics.marginals import Marginals

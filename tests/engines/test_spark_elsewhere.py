@@ -20,8 +20,7 @@ from engines.spark_processes import cluster, connect_server, environment
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
-from dpengine.statistics.counts import BinCounts, Moments, RowCount
-from dpengine.statistics.distributions import Distribution
+from dpengine.statistics.counts import BinCounts, Distribution, Moments, RowCount
 from dpengine.workspace import Workspace
 
 ROWS = 200

@@ -73,11 +73,11 @@ import errno, json, os, subprocess, sys
 from pathlib import Path
 sys.path[:0] = [{root!r}]
 import dpengine as dp
-from dpengine.core import space
+from dpengine.core import files
 from dpengine.workspace import Workspace
 from tests.faults.scenes import A, Telling, declare
 
-space.KEPT_FREE = 0  # somebody else fills the disk, after the look at it (test_room.py) and before the write
+files.KEPT_FREE = 0  # somebody else fills the disk, after the look at it (test_room.py) and before the write
 disk, made = Path({disk!r}), Path({made!r})
 subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk], check=True)
 subprocess.run(["cp", "-r", made, disk / "var"], check=True)

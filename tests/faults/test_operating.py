@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpengine.__main__ import COMMANDS
-from dpengine.ledger.address import SETTING
+from dpengine.ledger.store import SETTING
 from dpengine.messages import CATALOGUES, say
 from dpengine.workspace import Workspace
 from tests.faults.stage import ROOT

@@ -24,7 +24,7 @@ import pytest
 
 import dpengine as dp
 from dpengine.commands import recover
-from dpengine.core import space
+from dpengine.core import files
 from dpengine.ledger.chain import verify
 from dpengine.ledger.exports import opened
 from dpengine.workspace import Workspace
@@ -36,7 +36,7 @@ from tests.helpers_ledger import end_child, raises, start_child
 
 def say_of_the_disk(monkeypatch: pytest.MonkeyPatch, free: int = 2**30, block: int = 4096) -> None:
     told = SimpleNamespace(f_bsize=block, f_frsize=block, f_blocks=2**30, f_bfree=free // block, f_bavail=free // block)
-    monkeypatch.setattr(space.os, "statvfs", lambda _: told)
+    monkeypatch.setattr(files.os, "statvfs", lambda _: told)
 
 
 def count(table: dp.Table, epsilon: str = "0.01") -> dp.Query:
@@ -48,7 +48,7 @@ def test_nothing_is_charged_once_the_disk_is_nearly_full(place: Path, monkeypatc
     table = declare(home, "people")
     first = table.ask(count(table), request_id="first")
     second = table.ask(count(table, "0.015"), request_id="second")
-    say_of_the_disk(monkeypatch, free=space.KEPT_FREE - 4096)
+    say_of_the_disk(monkeypatch, free=files.KEPT_FREE - 4096)
     before = home.ledger.head()
     with raises("ledger.full"):
         table.ask(count(table, "0.02"), request_id="third")
@@ -60,7 +60,7 @@ def test_nothing_is_charged_once_the_disk_is_nearly_full(place: Path, monkeypatc
     assert table.ask(count(table), request_id="first").value == first.value  # what was paid for is still shown
     assert [one.value for one in table.answers(10)] == [first.value, second.value]
     assert home.seal("people").kind == "seal"  # and an owner can still close
-    say_of_the_disk(monkeypatch, free=space.KEPT_FREE)
+    say_of_the_disk(monkeypatch, free=files.KEPT_FREE)
     assert declare(home, "more").meter().charges == 0
     home.close()
 
@@ -209,7 +209,7 @@ import json, os, subprocess, sys
 from pathlib import Path
 sys.path[:0] = [{root!r}, {root!r} + "/tests"]
 import dpengine as dp
-from dpengine.core import space
+from dpengine.core import files
 from dpengine.workspace import Workspace
 from tests.faults.scenes import declare
 from tests.faults.test_room import count, reads
@@ -231,12 +231,12 @@ def attempt(name, request):
         told[name] = "answered"
     except dp.AllowanceError as complaint:
         told[name] = complaint.code
-fill(space.KEPT_FREE // 2)
+fill(files.KEPT_FREE // 2)
 attempt("nearly full", "two")
 fill(0)
 attempt("full", "three")
 told["same"] = reads(home) == usual
-space.KEPT_FREE = 0
+files.KEPT_FREE = 0
 for spare in range(24):  # another program was faster than the look at the disk
     os.truncate({disk!r} + "/filler", os.path.getsize({disk!r} + "/filler") - 1024 * spare)
     attempt(str(spare), f"spare {{spare}}")

@@ -19,7 +19,7 @@ from leaks.stage import NAMES, rows, written
 
 import dpengine as dp
 from dpengine.asking.jobs import Jobs
-from dpengine.core import space
+from dpengine.core import files
 from dpengine.declared.dialect import Dialect
 from dpengine.ledger.exports import opened
 from dpengine.ledger.ledger import Ledger
@@ -328,7 +328,7 @@ def changed_file(bench: Bench) -> Any:
 
 
 def full(bench: Bench) -> None:
-    with patch.object(space, "KEPT_FREE", 2**80):
+    with patch.object(files, "KEPT_FREE", 2**80):
         bench.table.ask(bench.ask("count", where=[["far", ">", 1]], epsilon="0.001"))
 
 

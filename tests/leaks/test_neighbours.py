@@ -58,7 +58,7 @@ def made_still(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         "demos.lessons.channel.SystemCoins",
     ):
         monkeypatch.setattr(place, lambda: SameCoins(1))
-    for place in ("dpengine.ledger.ledger._now", "dpengine.storage.declared_tables._now"):
+    for place in ("dpengine.ledger.ledger._now", "dpengine.workspace._now"):
         monkeypatch.setattr(place, lambda: "2026-01-02T03:04:05+00:00")
 
     def again() -> None:

@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine.accountant.budget import usual_delta
+from dpengine.accountant.filter import usual_delta
 from dpengine.accountant.how_many_fit import how_many
 from dpengine.accountant.loss import Pure
 from dpengine.core.errors import AllowanceError

@@ -10,7 +10,7 @@ from helpers_page import html_of, open_page
 
 import dpengine as dp
 from dpengine.messages import say
-from dpengine.storage import drafts
+from dpengine.storage import registry
 
 TAKE, DROP = "form-draft-take", "form-draft-drop"
 
@@ -50,7 +50,7 @@ def test_a_draft_is_kept_for_one_person_and_one_table_and_goes_with_the_table(
     table.keep_draft("mean", {"column": "x"})
     assert home.table("small").draft() == {"key": "mean", "given": {"column": "x"}}
     assert home.draft_of("small", "somebody else") is None and home.draft_of("other", table.actor) is None
-    table.keep_draft("mean", {"column": "x" * drafts.LONGEST})
+    table.keep_draft("mean", {"column": "x" * registry.LONGEST_DRAFT})
     assert table.draft() is None  # too long to keep
     table.keep_draft("count")
     assert table.draft() == {"key": "count", "given": {}} and table.meter().used == 0

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dpengine.core import space
+from dpengine.core import files
 from tests.helpers_ledger import raises
 from ui.shell import incoming, workshop_state
 from ui.shell.incoming import FULL, HERE, MOST_FILES, MOST_FILES_IN_ALL, MOST_NOTES, Incoming
@@ -192,7 +192,7 @@ def test_so_large_of_one_visitor_and_in_all(net: Net, tmp_path: Path) -> None:
 
 def test_a_disk_that_is_nearly_full_takes_none(net: Net, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     net.opens("s")
-    monkeypatch.setattr(space, "KEPT_FREE", 2**80)
+    monkeypatch.setattr(files, "KEPT_FREE", 2**80)
     assert net.put("s", "f") == 204 and net.got == [body_of(FULL)] and not there(tmp_path)
 
 

@@ -14,7 +14,7 @@ from helpers_page import html_of, open_page, plain
 import dpengine as dp
 from dpengine.declared.conditions import excludes_nothing, read_predicate
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.choices.drafted import Drafted
+from dpengine.mechanisms.choices.find_declarations import Drafted
 from dpengine.mechanisms.counts.fit_checks import SOME_NOT
 from dpengine.messages import of_practice, say
 from dpengine.messages.language import speaking

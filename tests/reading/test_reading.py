@@ -77,6 +77,11 @@ def test_no_random_text_fails() -> None:
     fuzzed(2_000)
 
 
+def test_none_out_of_ten_is_no_percentile(facts: dict[str, Facts]) -> None:
+    for text in ("income that 0 out of 10 people have less than", "plača, ki jo ima 0 od 10 ljudi"):
+        assert all(found.key != "quantile" for known in facts.values() for found in reader.readings(text, known))
+
+
 def test_a_table_reads_a_question(table: dp.Table) -> None:
     query = table.read("median income of women by region")
     assert query.card.key == "median"

@@ -78,7 +78,7 @@ def still() -> Iterator[None]:
     STILL.__init__()  # type: ignore[misc]
     with ExitStack() as held:
         held.enter_context(patch("secrets.token_hex", lambda size=16: STILL.name(size)))
-        for place in ("dpengine.ledger.ledger._now", "dpengine.storage.declared_tables._now"):
+        for place in ("dpengine.ledger.ledger._now", "dpengine.workspace._now"):
             held.enter_context(patch(place, lambda: "2026-01-02T03:04:05+00:00"))
         yield
 

@@ -17,8 +17,7 @@ from dpengine.asking.exports import sentence_of
 from dpengine.core.exact import Unread, read_number, text_of
 from dpengine.core.printed import percent_up
 from dpengine.core.strict_json import read_strict
-from dpengine.declared.condition_words import who
-from dpengine.declared.conditions import read_predicate
+from dpengine.declared.conditions import read_predicate, who
 from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.mechanisms import asked_on
 from dpengine.mechanisms.card import Parameter

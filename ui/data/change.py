@@ -13,7 +13,7 @@ import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.declared.dialect import Dialect
-from dpengine.mechanisms.choices.drafted import Drafted
+from dpengine.mechanisms.choices.find_declarations import Drafted
 from dpengine.mechanisms.counts.fit_checks import UNSURE
 from dpengine.messages import say
 from ui.ask import form, preview

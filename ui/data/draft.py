@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import dpengine as dp
-from dpengine.accountant.budget import usual_delta
+from dpengine.accountant.filter import usual_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, read_typed, text_of
 from dpengine.declared.declaration import Differences
@@ -28,7 +28,7 @@ from dpengine.declared.spelling import MISSING, normal, spellings
 from dpengine.intake.foreign import CodedColumn
 from dpengine.intake.inspect import SUFFIXES
 from dpengine.intake.postgres import SET_SEPARATOR, SourceColumn
-from dpengine.mechanisms.choices.drafted import Drafted
+from dpengine.mechanisms.choices.find_declarations import Drafted
 from dpengine.messages import say
 from dpengine.messages.language import stored
 from dpengine.messages.numbers import local

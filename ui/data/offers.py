@@ -19,7 +19,7 @@ from dpengine.asking.column_fit import ColumnFit, slip
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.printed import chance, percent
-from dpengine.mechanisms.choices.drafted import Drafted
+from dpengine.mechanisms.choices.find_declarations import Drafted
 from dpengine.mechanisms.counts.fit_checks import MOST_COLUMNS, UNSURE
 from dpengine.messages import plain, say
 from dpengine.planning.suggestions import first_asked

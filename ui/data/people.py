@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.accountant.budget import usual_delta
+from dpengine.accountant.filter import usual_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.printed import percent_left, power_of_ten

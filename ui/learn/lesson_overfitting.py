@@ -6,7 +6,7 @@ import math
 
 from demos import overfitting as demo
 from demos.overfitting import Outcome, points
-from dpengine.accountant.budget import usual_delta
+from dpengine.accountant.filter import usual_delta
 from dpengine.core.exact import ceiling
 from dpengine.core.printed import percent, power_of_ten
 from dpengine.messages import say

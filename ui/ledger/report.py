@@ -15,7 +15,6 @@ import numpy as np
 
 import dpengine as dp
 from dpengine.asking.exports import act_words
-from dpengine.asking.sessions import step_query
 from dpengine.core.exact import up
 from dpengine.core.printed import chance, percent, percent_left, power_of_ten
 from dpengine.core.types import Floats
@@ -178,7 +177,7 @@ def _session(number: int, answer: dp.Answer, share: str) -> str:
     assert isinstance(session, AdaptiveSession)
     ended = workspace().ledger.progress(answer.request_id)[1]
     done = [(step, step.told) for step in steps if step.told is not None and step.told.kind == "part"]
-    html = "".join(_step(step_query(session, step.claim), **told.body) for step, told in done)
+    html = "".join(_step(session.again(step.claim), **told.body) for step, told in done)
     asked = say("session.in_short_ended" if ended else "session.in_short", asked=len(steps), questions=answer.value)
     together = say("report.session_ranges", questions=session.questions, chance=chance(session.beta)) if html else ""
     return (

@@ -17,8 +17,17 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.answers import query_of
-from dpengine.asking.column_fit import MADE, WELL_MADE, ColumnFit, Fits, declared_since, rough_words, unchecked_words
-from dpengine.asking.implied_people import ImpliedPeople, implied_by
+from dpengine.asking.column_fit import (
+    MADE,
+    WELL_MADE,
+    ColumnFit,
+    Fits,
+    ImpliedPeople,
+    declared_since,
+    implied_by,
+    rough_words,
+    unchecked_words,
+)
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.grouped import base
 from dpengine.mechanisms import cuts

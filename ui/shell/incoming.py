@@ -31,7 +31,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpengine.core import files
 from dpengine.core.errors import AllowanceError
-from dpengine.core.space import nearly_full
+from dpengine.core.files import nearly_full
 from dpengine.intake.file_kinds import KINDS, PACKED, kind_of, unpack
 from ui.shell import gate
 

@@ -18,7 +18,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.printed import chance
 from dpengine.core.types import Arrow
-from dpengine.declared import condition_words
+from dpengine.declared.conditions import conditions as in_words
 from dpengine.declared.conditions import read_predicate
 from dpengine.declared.public_rules import rules_on
 from dpengine.mechanisms import asked_on
@@ -643,7 +643,7 @@ def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[A
 
 
 def _declared(table: dp.Table, rules: list[Any]) -> str:
-    sentences = [condition_words.conditions(read_predicate(rule, table.schema)) for rule in rules]
+    sentences = [in_words(read_predicate(rule, table.schema)) for rule in rules]
     lines = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
     return f"<p>{escape(say('synthetic_page.known_rules'))}</p><ul>{lines}</ul>"
 

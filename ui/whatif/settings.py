@@ -11,7 +11,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant import how_many_fit
-from dpengine.accountant.budget import MOST_EPSILON
+from dpengine.accountant.filter import MOST_EPSILON
 from dpengine.core.exact import text_of
 from dpengine.planning.whatif import FIND, MOST_TYPED_PEOPLE, offered, read_number_field
 from ui.shell.language import address

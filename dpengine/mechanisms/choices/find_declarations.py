@@ -49,7 +49,7 @@ Cost        one pass over each raw column; one draw for each present value, two 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -61,23 +61,97 @@ import numpy as np
 from dpengine.accountant.loss import Approximate, Exponential, Gaussian, Loss, Pure, Repeated, Together
 from dpengine.core.amounts import read_delta
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ceiling, exp_decimal, ln_above, text_of
+from dpengine.core.exact import ceiling, exp_decimal, first_true, ln_above, text_of
 from dpengine.core.printed import chance
 from dpengine.core.types import Ends, Integers, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FOUND
 from dpengine.mechanisms.card import EPSILON, Card, Parameter
-from dpengine.mechanisms.choices.drafted import ELSE, FROM, HOLD, TO, Drafted, drafts, listed
 from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise, chosen
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.trial import Example, Trial
-from dpengine.messages import say
+from dpengine.messages import plain, say
+from dpengine.messages.numbers import day
 from dpengine.noise.coins import Coins, gaussian_scale, laplace_scale
 from dpengine.noise.laws import Independent, weighted
 from dpengine.noise.tails import choice_gap
 from dpengine.statistics.raw_cells import BANDS, EDGES, FIRST_YEAR, YEARS
 from dpengine.statistics.raw_needs import Bands, OfOne, Several, Values, Years
+
+# The answer of `find_declarations`: as one flat answer, part by part, and column by column.
+#
+# A part has the name “column: part”. Found values are in small letters, so none of them is one of the four capitalised
+# parts. No column of a purchase has the name of another one followed by a colon.
+
+FROM, TO, HOLD, ELSE = "From", "To", "Hold", "Else"
+_ORDER = {FROM: 0, TO: 1, HOLD: 2, ELSE: 2}  # the values of a list have 1
+_SHOWN = 12  # values in a line
+
+Asked = Sequence[tuple[str, str]]  # each column with its kind: number, date or list
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """The draft of a column's declaration: a range, or a list with the rows of each value, or neither."""
+
+    column: str
+    kind: str  # number, date or list
+    ends: Ends | None = None
+    values: tuple[tuple[str, int], ...] = ()
+    other: tuple[int, Ends] | None = None  # rows with other values, if known
+
+    @property
+    def usable(self) -> bool:
+        """Does it give a declaration? A list needs two values."""
+        return self.ends is not None or len(self.values) > 1
+
+    def words(self) -> str:
+        if self.ends is not None:
+            return say(f"found.line.{self.kind}", column=self.column, low=_end(self.ends[0]), high=_end(self.ends[1]))
+        if not self.values:
+            return say("found.line.nothing", column=self.column)
+        named = ", ".join(value for value, _ in self.values[:_SHOWN]) + (", …" if len(self.values) > _SHOWN else "")
+        line = say("found.line.list", column=self.column, values=len(self.values), named=named)
+        if self.other is None:
+            return line
+        most = max(self.other[1][1], 0)
+        return f"{line} {say('found.line.other', about=max(self.other[0], 0), most=most)}"
+
+
+def listed(asked: Asked, value: JsonObject) -> list[str]:
+    """The parts column by column: the ends of a range, the values of a list by size, and last the rest."""
+
+    def rank(label: str) -> tuple[int, int, float, str]:
+        at, part = _parted(asked, label)
+        return at, _ORDER.get(part, 1), 0 if part in _ORDER else -value[label], part
+
+    return sorted(value, key=rank)
+
+
+def drafts(asked: Asked, value: JsonObject, interval: JsonObject) -> list[Drafted]:
+    parts: list[dict[str, str]] = [{} for _ in asked]
+    for label in listed(asked, value):
+        at, part = _parted(asked, label)
+        parts[at][part] = label
+    columns = []
+    for (name, kind), own in zip(asked, parts, strict=True):
+        ends = (value[own[FROM]], value[own[TO]]) if FROM in own else None
+        values = tuple((part, value[label]) for part, label in own.items() if part not in _ORDER)
+        low, high = interval[own[ELSE]] if ELSE in own else (0, 0)
+        other = (value[own[ELSE]], (low, high)) if ELSE in own else None
+        columns.append(Drafted(name, kind, ends, values, other))
+    return columns
+
+
+def _end(end: Json) -> str:
+    return day(end) if isinstance(end, str) else plain(end)
+
+
+def _parted(asked: Asked, label: str) -> tuple[int, str]:
+    """The place of a part's column, and the part itself."""
+    at = next(at for at, (name, _) in enumerate(asked) if label.startswith(f"{name}: "))
+    return at, label.removeprefix(f"{asked[at][0]}: ")
 
 
 def number_at(edge: Decimal) -> int | float:
@@ -427,14 +501,8 @@ def _root_below(square: Fraction) -> Fraction:
 def least_threshold(scale: Fraction, rows: int, delta: Fraction) -> int:
     """The least T for which one person's new values appear with probability at most δ."""
     # r^(T−rows)/(1+r) ≤ worst ≤ rows·r^(T−rows): the answer lies between these two.
-    low, high = rows, rows + ceiling(scale * ln_above(rows / delta)) + 1
-    while low < high:
-        middle = (low + high) // 2
-        if Fraction(chance_of_new(scale, rows, middle)) * _GUARD <= delta:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    most = rows + ceiling(scale * ln_above(rows / delta)) + 1
+    return first_true(lambda threshold: Fraction(chance_of_new(scale, rows, threshold)) * _GUARD <= delta, rows, most)
 
 
 def chance_of_new(scale: Fraction, rows: int, threshold: int) -> Decimal:

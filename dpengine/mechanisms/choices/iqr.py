@@ -56,10 +56,7 @@ class Iqr(Quantile):
     )
 
     accepts: ClassVar[tuple[type[NoiseKind], ...]] = (ExponentialChoice,)
-
-    @property
-    def ways(self) -> tuple[str, ...]:
-        return ()
+    ways = ()
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:

@@ -37,8 +37,7 @@ import numpy as np
 from dpengine.accountant.loss import Loss
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Json, JsonObject
-from dpengine.declared.condition_words import conditions
-from dpengine.declared.conditions import Predicate, read_predicate
+from dpengine.declared.conditions import Predicate, conditions, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import APART, LIKELY, state_of_first
 from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter

@@ -41,7 +41,7 @@ from dpengine.accountant.loss import Loss, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_number, text_of
 from dpengine.core.types import Ends, Figures, Integers, Json, JsonObject
-from dpengine.declared.condition_words import combined
+from dpengine.declared.conditions import combined
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms import sampling
 from dpengine.mechanisms.answer_state import APART, FEW, fills
@@ -57,7 +57,7 @@ from dpengine.messages.language import stored
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent
 from dpengine.noise.tails import choice_gap, least_rank_error
-from dpengine.statistics.distributions import Distribution, GroupDistributions
+from dpengine.statistics.counts import Distribution, GroupDistributions
 from dpengine.statistics.need import Spread
 
 FINEST_SHARE = 1_000

@@ -72,7 +72,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
 from dpengine.core.types import Figures, Floats, Integers, Json, JsonObject
 from dpengine.declared.facts import Facts
-from dpengine.declared.grouped import Grouped, Ref, ref_json
+from dpengine.declared.grouped import Grouped, Ref
 from dpengine.declared.read_group import read_ref
 from dpengine.declared.schema import Category, ItemSet
 from dpengine.mechanisms import sampling
@@ -141,10 +141,6 @@ def joint_scores(counts: tuple[int, ...], named: int) -> dict[tuple[int, ...], i
         chosen: min(counts[item] for item in chosen) - max(counts[item] for item in places if item not in chosen)
         for chosen in combinations(places, named)
     }
-
-
-def joint_law(counts: tuple[int, ...], named: int, rate: Fraction) -> Finite:
-    return weighted({chosen: -score for chosen, score in joint_scores(counts, named).items()}, rate)
 
 
 def orderable(candidates: int, named: int) -> bool:
@@ -308,7 +304,11 @@ class AtOnce(NoiseKind, ABC):
     named: int
 
     @abstractmethod
-    def scores(self, counts: Places) -> tuple[int, ...]: ...
+    def costs(self, counts: Places) -> dict[Places, int]:
+        """The cost of every answer, by definition; only for short lists."""
+
+    def scores(self, counts: Places) -> tuple[int, ...]:
+        return tuple(-cost for cost in self.costs(counts).values())
 
     @abstractmethod
     def outcomes(self, candidates: int) -> int:
@@ -330,12 +330,9 @@ class AtOnce(NoiseKind, ABC):
     @abstractmethod
     def draw(self, counts: Integers, rate: Fraction, coins: Coins, most: int | None) -> Places: ...
 
-    @abstractmethod
-    def listed_law(self, counts: Places, rate: Fraction) -> Finite: ...
-
     def law(self, counts: Places, rate: Fraction) -> Finite | None:
         """None if there are too many outcomes to list."""
-        return self.listed_law(counts, rate) if self.outcomes(len(counts)) <= MOST_LISTED else None
+        return weighted(self.costs(counts), rate) if self.outcomes(len(counts)) <= MOST_LISTED else None
 
 
 @dataclass(frozen=True)
@@ -344,17 +341,14 @@ class JointSet(AtOnce):
 
     name: ClassVar[str] = "joint_set"
 
-    def scores(self, counts: Places) -> tuple[int, ...]:
-        return tuple(joint_scores(counts, self.named).values())
+    def costs(self, counts: Places) -> dict[Places, int]:
+        return {chosen: -score for chosen, score in joint_scores(counts, self.named).items()}
 
     def outcomes(self, candidates: int) -> int:
         return comb(candidates, self.named)
 
     def draw(self, counts: Integers, rate: Fraction, coins: Coins, most: int | None) -> Places:
         return joint_draw(counts, self.named, rate, coins, most)
-
-    def listed_law(self, counts: Places, rate: Fraction) -> Finite:
-        return joint_law(counts, self.named, rate)
 
 
 @dataclass(frozen=True)
@@ -363,17 +357,14 @@ class JointOrder(AtOnce):
 
     name: ClassVar[str] = "joint_order"
 
-    def scores(self, counts: Places) -> tuple[int, ...]:
-        return tuple(order_costs(counts, self.named).values())
+    def costs(self, counts: Places) -> dict[Places, int]:
+        return order_costs(counts, self.named)
 
     def outcomes(self, candidates: int) -> int:
         return perm(candidates, self.named)
 
     def draw(self, counts: Integers, rate: Fraction, coins: Coins, most: int | None) -> Places:
         return order_draw(counts, self.named, rate, coins, most)
-
-    def listed_law(self, counts: Places, rate: Fraction) -> Finite:
-        return weighted(order_costs(counts, self.named), rate)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -473,11 +464,6 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
     @property
     def names_ordered(self) -> bool:
         return self.ordered
-
-    def own_json(self) -> JsonObject:
-        own: JsonObject = {"column": ref_json(self.column)}
-        own |= {"how_many": self.how_many} if self.how_many > 1 else {}
-        return own if self.ordered else own | {"ordered": False}
 
     def sentence(self) -> str:
         several = "sentence.top_items" if self.ordered else "sentence.top_set"

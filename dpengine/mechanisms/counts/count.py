@@ -22,8 +22,7 @@ from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Figures, JsonObject
-from dpengine.declared.condition_words import who
-from dpengine.declared.conditions import Row
+from dpengine.declared.conditions import Row, who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.answer_state import APART, FEW
@@ -87,9 +86,6 @@ class Count(OfCounts):
     @classmethod
     def known_of_everyone(cls, facts: Facts) -> bool:
         return facts.people is not None
-
-    def own_json(self) -> JsonObject:
-        return {"people": True} if self.people else {}
 
     def sentence(self) -> str:
         rows = None if self.people else self.facts.said_rows

@@ -11,17 +11,16 @@ Cost        one scan.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.types import Json, JsonObject
-from dpengine.declared.condition_words import combined, who
+from dpengine.core.types import JsonObject
+from dpengine.declared.conditions import combined, who
 from dpengine.declared.facts import Facts
-from dpengine.declared.grouped import Grouped, Ref, ref_json
+from dpengine.declared.grouped import Grouped, Ref
 from dpengine.declared.read_group import coarser, read_ref
 from dpengine.declared.schema import Category, extra_labels
 from dpengine.mechanisms.answer_state import APART, FEW
@@ -29,7 +28,7 @@ from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.counts.histogram import Histogram
 from dpengine.mechanisms.counts.of_counts import too_many
 from dpengine.mechanisms.marginals.wanted import readable
-from dpengine.mechanisms.query import Fields
+from dpengine.mechanisms.query import Fields, given_json
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.messages.language import stored
@@ -89,7 +88,7 @@ class Crosstab(Histogram):
 
     def fewer(self) -> list[tuple[str, JsonObject]]:
         """One column less, or a column in coarser groups."""
-        given, names = self.parameters(), given_columns(self.columns)
+        given, names = self.parameters(), given_json(self.columns)
         questions: list[tuple[str, JsonObject]] = []
         for place, name in enumerate(self.columns):
             steps = coarser(name, self.facts.schema) if isinstance(name, Grouped) else []
@@ -104,7 +103,7 @@ class Crosstab(Histogram):
         return questions
 
     def own_json(self) -> JsonObject:
-        return {"columns": given_columns(self.columns)}
+        return {"columns": given_json(self.columns)}
 
     def sentence(self) -> str:
         rows = self.facts.said_rows
@@ -131,7 +130,3 @@ class Crosstab(Histogram):
     def need(self) -> CellCounts:
         sizes = tuple(self.facts.schema.category(name).size for name in self.columns)
         return CellCounts(self.columns, sizes, self.where)
-
-
-def given_columns(columns: Sequence[Ref]) -> list[Json]:
-    return [ref_json(name) for name in columns]

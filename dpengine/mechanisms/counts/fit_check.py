@@ -22,7 +22,7 @@ from dpengine.declared.cell_kinds import FITS
 from dpengine.declared.conditions import Row, kind_name
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.query import Fields
 from dpengine.mechanisms.trial import Example, Trial
@@ -36,14 +36,10 @@ class FitCheck(OfCounts):
         key="fit_check",
         asked_on=("ask", "data"),
         order=160,
-        version=1,
         answer="count",
         states=(FEW,),
         caveats=("empty",),
-        parameters=(
-            Parameter("column", "column.any", words="fit"),
-            Parameter("epsilon", "epsilon", required=True),
-        ),
+        parameters=(Parameter("column", "column.any", words="fit"), EPSILON),
     )
     trial: ClassVar[Trial] = Trial(
         cases={"of the table": {}, "of a column": {"column": "x"}},
@@ -55,6 +51,7 @@ class FitCheck(OfCounts):
     of_people: ClassVar[bool] = False
 
     column: str | None = None
+    counts_rows = True
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -63,9 +60,6 @@ class FitCheck(OfCounts):
             return {"column": None}
         facts.schema[str(name)]  # refuses a column that is not declared
         return {"column": str(name)}
-
-    def own_json(self) -> JsonObject:
-        return {} if self.column is None else {"column": self.column}
 
     def used(self) -> set[str]:
         """All columns: what counts as a misfit depends on the whole declaration."""
@@ -80,10 +74,6 @@ class FitCheck(OfCounts):
 
     def sentence(self) -> str:
         return say("sentence.fit_check" if self.column is None else "sentence.fit_check_column", column=self.column)
-
-    @property
-    def counts_rows(self) -> bool:
-        return True
 
     def verdict(self, interval: Json) -> str:
         low, high = interval

@@ -49,7 +49,7 @@ from typing import ClassVar
 
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import text_of
+from dpengine.core.exact import first_true, text_of
 from dpengine.core.printed import percent
 from dpengine.core.types import Ends, Figures, Json, JsonObject
 from dpengine.declared.cell_kinds import EMPTY, FITS, Bar, bars
@@ -57,15 +57,16 @@ from dpengine.declared.conditions import Row, kind_name
 from dpengine.declared.facts import Facts
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import EPSILON, Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
+from dpengine.mechanisms.noise import Added
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Bounds, Fields, Released, Sensitivity
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Independent, Laplace, Normal
-from dpengine.noise.tails import gaussian_reach, gaussian_sum_reach, gaussian_sums, laplace_reach
+from dpengine.noise.laws import Independent
+from dpengine.noise.tails import gaussian_sum_reach, gaussian_sums
 from dpengine.statistics.counts import KindCounts, RowCount
 from dpengine.statistics.raw_needs import Beside, Crowded, Different
 
@@ -149,14 +150,13 @@ class FitChecks(OfCounts):
         key="fit_checks",
         asked_on=("data",),
         order=165,
-        version=1,
         answer="count",
         states=(FEW,),
         caveats=("empty", "codes"),
         parameters=(
             Parameter("columns", "columns"),
             Parameter("ids", "columns.file"),
-            Parameter("epsilon", "epsilon", required=True),
+            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(
@@ -177,6 +177,8 @@ class FitChecks(OfCounts):
 
     columns: tuple[str, ...]
     ids: tuple[str, ...] = ()
+    counts_rows = True
+    none_hoped = True
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -197,9 +199,6 @@ class FitChecks(OfCounts):
             raise AllowanceError("fit_checks.columns", most=MOST_COLUMNS)
         return {"columns": tuple(str(name) for name in names), "ids": own}
 
-    def own_json(self) -> JsonObject:
-        return {"columns": list(self.columns)} | ({"ids": list(self.ids)} if self.ids else {})
-
     def used(self) -> set[str]:
         return set(self.columns)
 
@@ -217,16 +216,8 @@ class FitChecks(OfCounts):
         code = "sentence.fit_checks_one" if len(self.columns) == 1 else "sentence.fit_checks"
         return say(code, columns=say("who.and").join(self.columns))
 
-    @property
-    def counts_rows(self) -> bool:
-        return True
-
     def labels(self) -> list[str]:
         return list(self.columns)
-
-    @property
-    def none_hoped(self) -> bool:
-        return True
 
     def about(self, part: str = "") -> set[str]:
         return set()  # it is the check
@@ -306,6 +297,11 @@ class FitChecks(OfCounts):
     def loss(self) -> Loss:
         return Pure(self.epsilon) if self.ids and not self.noise else super().loss()
 
+    @property
+    def _wider(self) -> Added:
+        """The noise of a number of different values, or of rows."""
+        return self.added[0].thinner(Fraction(1, WIDE))
+
     def _split(self, counts: Sequence[int]) -> tuple[list[int], list[int]]:
         """The bars, and the numbers with wider noise."""
         bars_in_all = self.numbers - self._wide_numbers
@@ -313,18 +309,11 @@ class FitChecks(OfCounts):
 
     def draw(self, value: int | tuple[int, ...], coins: Coins) -> tuple[int, ...]:
         plain, wide = self._split(self.measured(value))
-        if self.noise:
-            drawn = coins.gaussian(plain, self.variance)
-            return (*drawn, *(coins.gaussian(wide, self.variance * WIDE**2) if wide else ()))
-        return (*coins.laplace(plain, self.scale), *(coins.laplace(wide, self.scale * WIDE) if wide else ()))
+        return (*self.added[0].draw(plain, coins), *(self._wider.draw(wide, coins) if wide else ()))
 
     def law(self, value: int | tuple[int, ...]) -> Independent:
         plain, wide = self._split(self.measured(value))
-        if self.noise:
-            of_bars = [Normal(count, self.variance) for count in plain]
-            return Independent((*of_bars, *(Normal(count, self.variance * WIDE**2) for count in wide)))
-        laws = [Laplace(count, self.scale) for count in plain]
-        return Independent((*laws, *(Laplace(count, self.scale * WIDE) for count in wide)))
+        return Independent((*map(self.added[0].law, plain), *map(self._wider.law, wide)))
 
     @property
     def numbers(self) -> int:
@@ -340,27 +329,24 @@ class FitChecks(OfCounts):
             yield name, dict(zip(own, raw[at : at + len(own)], strict=True))
             at += len(own)
 
-    def _ranged(self, column: str) -> list[Bar]:
-        """The bars of a column that have a range."""
-        return self._with_range[column]
-
     @cached_property
-    def _with_range(self) -> dict[str, list[Bar]]:
+    def _ranged(self) -> dict[str, list[Bar]]:
+        """The bars of each column that have a range."""
         named = ("code", "zero")
         return {name: [bar for bar in self.bars_of(name) if bar.misfit or bar.name in named] for name in self.columns}
 
     @cached_property
     def _whole_weight(self) -> dict[str, int]:
-        return {name: _MINOR + sum(_weight(bar) for bar in bars) for name, bars in self._with_range.items()}
+        return {name: _MINOR + sum(_weight(bar) for bar in bars) for name, bars in self._ranged.items()}
 
     def _lower_chance(self, column: str, bar: Bar | None) -> Fraction:
         """How often the lower end of this bar, or of the sum of all misfits, may fail."""
         return self._beta * _LOWER * _weight(bar) / self._whole_weight[column]
 
     def _upper_chance(self, column: str) -> Fraction:
-        return self._beta * _UPPER / (len(self._ranged(column)) + 1)
+        return self._beta * _UPPER / (len(self._ranged[column]) + 1)
 
-    @property
+    @cached_property
     def _beta(self) -> Fraction:
         return self.beta * (1 - _FOR_ROWS if self._public_rows is None else 1)
 
@@ -379,9 +365,28 @@ class FitChecks(OfCounts):
 
     def _reaches(self, column: str, bar: Bar | None, counts: int = 1, draws: int = 1) -> tuple[Fraction, Fraction]:
         """How far below and above a figure of a column the truth may lie."""
-        chances = self._lower_chance(column, bar), self._upper_chance(column)
-        lower, upper = (self._sum_of(counts, draws, chance) for chance in chances)
-        return lower, upper
+        key = column, bar, counts, draws
+        if key not in self._reached:
+            chances = self._lower_chance(column, bar), self._upper_chance(column)
+            lower, upper = (self._sum_of(counts, draws, chance) for chance in chances)
+            self._reached[key] = lower, upper
+        return self._reached[key]
+
+    @cached_property
+    def _reached(self) -> dict[tuple[str, Bar | None, int, int], tuple[Fraction, Fraction]]:
+        """Reaches that are known: every draw needs the same."""
+        return {}
+
+    @cached_property
+    def _summed(self) -> dict[tuple[str, Bar | None], list[Callable[[float, float], float]]]:
+        """The same for sums, by their factors."""
+        return {}
+
+    def _sums(self, column: str, bar: Bar | None) -> list[Callable[[float, float], float]]:
+        if (column, bar) not in self._summed:
+            chances = self._lower_chance(column, bar), self._upper_chance(column) / 2
+            self._summed[column, bar] = [gaussian_sums(self.variance, 2 * chance) for chance in chances]
+        return self._summed[column, bar]
 
     def reach(self, draws: int = 1) -> int | Fraction:
         """For one bar of misfits, on the wider side; without columns, for a number of different values."""
@@ -443,7 +448,7 @@ class FitChecks(OfCounts):
     def _shares(
         self, name: str, counted: dict[Bar, int | Fraction], rows: tuple[int, int, int], raw: Figures
     ) -> ColumnFound:
-        counts = {bar: self._share(name, bar, counted, rows, raw) for bar in self._ranged(name)}
+        counts = {bar: self._share(name, bar, counted, rows, raw) for bar in self._ranged[name]}
         parts = {bar: share for bar, share in counts.items() if bar.misfit}
         whole = self._share(name, None, counted, rows, raw)
         together = _together([_ends(share) for share in parts.values()], _ends(whole))
@@ -459,7 +464,8 @@ class FitChecks(OfCounts):
         }
         zeros = next((share for bar, share in counts.items() if bar.name == "zero"), None)
         empty = next((count for bar, count in counted.items() if bar.kind == EMPTY), 0)
-        seen = {bar: lower[bar] + self._sum_of(1, 1, _SEEN) for bar in counts}
+        further = self._sum_of(1, 1, _SEEN)
+        seen = {bar: lower[bar] + further for bar in counts}
         about = rows[2]
         return ColumnFound(
             name,
@@ -494,6 +500,7 @@ class FitChecks(OfCounts):
         bars_in_all, columns = self.numbers - self._wide_numbers, len(self.columns)
         all_rows = sum(raw[:bars_in_all]) / columns
         plain = [count for one, count in counted.items() if one.kind in (FITS, EMPTY)]
+        in_plain = sum(plain)
 
         def off(own: float, others: int, other: float, reach: Callable[[float, float], float]) -> float:
             """How far a sum may be off to one side: `counts` bars with one factor, others with another."""
@@ -502,21 +509,18 @@ class FitChecks(OfCounts):
         def of_all(share: float, reach: Callable[[float, float], float]) -> float:
             return off(1 - share / columns, bars_in_all - counts, share / columns, reach)
 
-        chances = self._lower_chance(name, bar), self._upper_chance(name) / 2
-        below, above = (gaussian_sums(self.variance, 2 * chance) for chance in chances)
+        below, above = self._sums(name, bar)
         low = _last(lambda share: count - share * all_rows > of_all(share, below))
         high = min(
             _last(lambda share: count - share * all_rows >= -of_all(share, above)),
-            _last(lambda t: count * (1 - t) - t * sum(plain) >= -off(1 - t, len(plain), t, above)),
+            _last(lambda t: count * (1 - t) - t * in_plain >= -off(1 - t, len(plain), t, above)),
         )
         high = min(high + Fraction(1, _GRID), Fraction(1))
         return CellShare(min(max(value, low), high), low, high)
 
     def _wide_reach(self, chance: Fraction) -> int:
         """How far a number with wider noise may be off, on both sides."""
-        if self.noise:
-            return gaussian_reach(self.variance * WIDE**2, chance)
-        return laplace_reach(self.scale * WIDE, chance)
+        return int(self._wider.reach(chance))
 
     def different(self, raw: Figures) -> dict[str, tuple[int, int, int]]:
         """For each id the approximate number of different values, with bounds; each fails with probability β."""
@@ -557,7 +561,7 @@ class FitChecks(OfCounts):
             return say("fit.headline.repeated", column=name, low=low, high=high, rows=rows)
         if (crowded := self.crowded(tuple(raw))) is not None and (crowded.low > 0 or not fits):
             kind = "crowded" if crowded.low > 0 else "not_crowded"
-            share = crowded.span() if crowded.low > 0 else _percent(crowded.high)
+            share = crowded.span() if crowded.low > 0 else percent_above(crowded.high)
             return say(f"fit.headline.{kind}", most=self.facts.unit.at_most, share=share)
         if not fits:
             return say("fit.headline.no_repeats", columns=list(self.ids))
@@ -577,7 +581,7 @@ class FitChecks(OfCounts):
             return say("fit.headline.fits_part" if part else "fit.headline.codes_part", names=_some([*part, *coded]))
         if not unsure and not all(fit.quiet for fit in fits.values()):
             most = max(max(fit.misfit.high, fit.sees) for fit in fits.values())
-            return say("fit.headline.fits_rough", share=_percent(most))
+            return say("fit.headline.fits_rough", share=percent_above(most))
         return say("fit.headline.unsure" if unsure else "fit.headline.fits", columns=len(fits), fit=len(fits) - unsure)
 
     def holds_none(self, interval: Json) -> bool:
@@ -644,13 +648,9 @@ def _last(holds: Callable[[float], bool]) -> Fraction:
     """The last share on the grid up to which it holds; 0 if not even there."""
     if not holds(0):
         return Fraction(0)
-    low, high = 0, _GRID
     if holds(1):
         return Fraction(1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if holds(middle / _GRID) else (low, middle)
-    return Fraction(low, _GRID)
+    return Fraction(first_true(lambda place: not holds(place / _GRID), 1, _GRID) - 1, _GRID)
 
 
 def _some(names: list[str]) -> list[str]:
@@ -665,12 +665,12 @@ def _part(count: int | Fraction, rows: int) -> Fraction:
     return min(max(Fraction(count) / max(rows, 1), Fraction(0)), Fraction(1))
 
 
-def _percent(share: Fraction) -> str:
+def percent_above(share: Fraction) -> str:
     return percent(Fraction(ceil(share * 100), 100))
 
 
 @lru_cache(maxsize=256)
 def _least_chance(query: FitChecks) -> Fraction:
     """Of all bars of misfits: how often the end that fails least often may fail. It reaches farthest, at every ε."""
-    chances = [(query._lower_chance(name, query._ranged(name)[0]), query._upper_chance(name)) for name in query.columns]
+    chances = [(query._lower_chance(name, query._ranged[name][0]), query._upper_chance(name)) for name in query.columns]
     return min(min(pair) for pair in chances)

@@ -24,17 +24,16 @@ from typing import ClassVar
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import floor, read_number
 from dpengine.core.types import Ends, Json, JsonObject
-from dpengine.declared.condition_words import who
-from dpengine.declared.conditions import Row
+from dpengine.declared.conditions import Row, who
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.read_group import coarser, read_ref
 from dpengine.declared.schema import Category, Column, ItemSet, Ordered, extra_labels
 from dpengine.mechanisms.answer_state import APART, FEW
-from dpengine.mechanisms.answered import Runs
 from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.cuts import Cut, cut
+from dpengine.mechanisms.promises import Runs
 from dpengine.mechanisms.query import Fields, Released
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import plain, say
@@ -80,6 +79,7 @@ class Histogram(OfCounts):
 
     column: Ref
     starts: tuple[int, ...]
+    compared = True
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -162,10 +162,6 @@ class Histogram(OfCounts):
     @property
     def numbers(self) -> int:
         return len(self.starts)
-
-    @property
-    def compared(self) -> bool:
-        return True
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, len(self.starts)) / 4

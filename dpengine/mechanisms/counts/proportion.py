@@ -25,8 +25,7 @@ import numpy as np
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Ends, Figures, Floats, Json, JsonObject
-from dpengine.declared.condition_words import conditions
-from dpengine.declared.conditions import Predicate, Row, read_predicate
+from dpengine.declared.conditions import Predicate, Row, conditions, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import ItemSet
 from dpengine.mechanisms import sampling
@@ -67,6 +66,9 @@ class Proportion(OfRatio[tuple[int, ...]]):
     )
 
     of: Predicate
+    parts_apart = True
+    placed = False
+    promise_unit = "percent"
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -74,9 +76,6 @@ class Proportion(OfRatio[tuple[int, ...]]):
         if of.everyone:
             raise AllowanceError("query.missing", name=say("param.of.label"))
         return {"of": of}
-
-    def own_json(self) -> JsonObject:
-        return {"of": self.of.as_json()}
 
     def counted_empty(self) -> list[str]:
         columns = {name: self.facts.schema[name] for name in sorted(self.of.columns())}
@@ -106,10 +105,6 @@ class Proportion(OfRatio[tuple[int, ...]]):
         """The sides of one person's change."""
         return 2 if self.known is None and self.facts.relation == "replace" else 1
 
-    @property
-    def parts_apart(self) -> bool:
-        return True
-
     def sensitivity(self) -> Sensitivity:
         return self.of_rows(self.loss_parts, self.loss_parts)
 
@@ -118,14 +113,6 @@ class Proportion(OfRatio[tuple[int, ...]]):
 
     def sure(self, part: str = "") -> Ends:
         return NOBODY, ALL
-
-    @property
-    def placed(self) -> bool:
-        return False
-
-    @property
-    def promise_unit(self) -> str:
-        return "percent"
 
     def least(self) -> Fraction:
         if self.known is None:

@@ -47,7 +47,7 @@ from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite
 from dpengine.noise.layered_choice import draw_layer
 from dpengine.noise.tails import choice_gap
-from dpengine.statistics.distributions import Distribution
+from dpengine.statistics.counts import Distribution
 from dpengine.statistics.need import Spread
 
 MOST_POINTS = 400

@@ -30,15 +30,14 @@ from math import ceil, floor, sqrt
 from typing import ClassVar
 
 from dpengine.core.types import Figures, Json, JsonObject
-from dpengine.declared.condition_words import who
+from dpengine.declared.conditions import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW, NEARLY
-from dpengine.mechanisms.answered import Runs
 from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.curves import count_tree
 from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise
-from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.promises import Runs, Within
 from dpengine.mechanisms.query import Fields, Released, Sensitivity
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
@@ -86,9 +85,6 @@ class CdfTree(OfCounts):
         name = str(given["column"])
         facts.schema.ordered(name)
         return {"column": name}
-
-    def own_json(self) -> JsonObject:
-        return {"column": self.column}
 
     def sentence(self) -> str:
         return say("sentence.cdf_tree", column=self.column, who=who(self.where, rows=self.facts.said_rows))

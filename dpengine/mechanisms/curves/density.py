@@ -40,7 +40,7 @@ from dpengine.accountant.loss import Gaussian
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, float_above, read_number, text_of
 from dpengine.core.types import Json, JsonObject
-from dpengine.declared.condition_words import who
+from dpengine.declared.conditions import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.answer_state import SHAPE
@@ -53,7 +53,7 @@ from dpengine.noise import density_table
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Normal
 from dpengine.noise.tails import gaussian_mix_reach
-from dpengine.statistics.distributions import Distribution, PairDistribution
+from dpengine.statistics.counts import Distribution, PairDistribution
 from dpengine.statistics.need import Spread
 
 USUAL_POINTS = 100

@@ -22,14 +22,12 @@ import numpy as np
 
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.exact import ceiling
-from dpengine.core.types import JsonObject
-from dpengine.declared.condition_words import who
-from dpengine.declared.facts import Facts
+from dpengine.declared.conditions import who
 from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import EPSILON, Card, Parameter
 from dpengine.mechanisms.local.of_people import OfBits, check_people, sums_of_coins
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Fields, Released
+from dpengine.mechanisms.query import Released
 from dpengine.mechanisms.trial import IN_A, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.noise import shuffle_model
@@ -62,13 +60,6 @@ class LocalCount(OfBits):
 
     def __post_init__(self) -> None:
         check_people(self)
-
-    @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        return {}
-
-    def own_json(self) -> JsonObject:
-        return {}
 
     def sentence(self) -> str:
         return say("sentence.local_count", who=who(self.where))

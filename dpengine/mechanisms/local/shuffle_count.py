@@ -21,9 +21,9 @@ from typing import ClassVar
 from dpengine.accountant.loss import Approximate, Loss
 from dpengine.core.amounts import LEAST_DELTA, read_row_delta
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ceiling, text_of
+from dpengine.core.exact import ceiling
 from dpengine.core.types import Json, JsonObject
-from dpengine.declared.condition_words import who
+from dpengine.declared.conditions import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import EPSILON, Card, Parameter
@@ -83,10 +83,6 @@ class ShuffleCount(OfBits):
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
         return {"delta": read_shuffle_delta(given.get("delta")), "calibration": read_calibration(given, CALIBRATIONS)}
-
-    def own_json(self) -> JsonObject:
-        data = {"delta": text_of(self.delta)}
-        return data if self.calibration == "tight" else data | {"calibration": self.calibration}
 
     def sentence(self) -> str:
         return say("sentence.shuffle_count", who=who(self.where))

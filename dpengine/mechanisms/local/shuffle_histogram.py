@@ -33,11 +33,11 @@ from typing import ClassVar
 
 from dpengine.accountant.loss import Approximate, Loss
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ceiling, text_of
+from dpengine.core.exact import ceiling
 from dpengine.core.types import JsonObject
-from dpengine.declared.condition_words import who
+from dpengine.declared.conditions import who
 from dpengine.declared.facts import Facts
-from dpengine.declared.grouped import Grouped, Ref, ref_json
+from dpengine.declared.grouped import Grouped, Ref
 from dpengine.declared.read_group import read_ref
 from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
@@ -95,6 +95,7 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
     delta: Fraction
     solution: str = "first"
     calibration: str = "joint"
+    compared = True
 
     def __post_init__(self) -> None:
         check_people(self)
@@ -111,11 +112,6 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
             raise AllowanceError("shuffle.solution", solutions=list(SOLUTIONS))
         delta, calibration = read_shuffle_delta(given.get("delta")), read_calibration(given, CALIBRATIONS)
         return {"column": name, "delta": delta, "solution": solution, "calibration": calibration}
-
-    def own_json(self) -> JsonObject:
-        data = {"column": ref_json(self.column), "delta": text_of(self.delta)}
-        data |= {} if self.solution == "first" else {"solution": self.solution}
-        return data | ({} if self.calibration == "joint" else {"calibration": self.calibration})
 
     def sentence(self) -> str:
         return say("sentence.shuffle_histogram", column=self.column, who=who(self.where))
@@ -168,10 +164,6 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
         off = Fraction(ceiling(max(middle - low, high - middle)))
         off = max(off, Fraction(self.rare)) if self.solution == "second" else off
         return Within(off, self.size, self.beta, Fraction(0))
-
-    @property
-    def compared(self) -> bool:
-        return True
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, 4 * self.size)

@@ -37,7 +37,6 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.schema import Category, ItemSet, Ordered, extra_labels
 from dpengine.mechanisms.answer_state import FEW, NEARLY
-from dpengine.mechanisms.answered import Runs
 from dpengine.mechanisms.card import EPSILON, Card, Parameter
 from dpengine.mechanisms.cuts import Cut, cut, of_question
 from dpengine.mechanisms.marginals import wanted as look_wanted
@@ -56,7 +55,7 @@ from dpengine.mechanisms.marginals.wanted import (
     split,
     wanted_sets,
 )
-from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.promises import Runs, Within
 from dpengine.mechanisms.query import Bounds, Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import called, say

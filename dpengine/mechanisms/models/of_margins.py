@@ -34,8 +34,8 @@ import numpy as np
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Floats, Json
 from dpengine.mechanisms.models.excess import GAUSSIAN, TrainingSetting
+from dpengine.mechanisms.models.of_gradients import OfSides
 from dpengine.mechanisms.models.of_models import BALL, MARGINS, REGIONS
-from dpengine.mechanisms.models.of_sides import OfSides
 from dpengine.mechanisms.query import Progress, Released, Sensitivity
 from dpengine.mechanisms.stepwise import Path, Reader
 from dpengine.noise.coins import Coins

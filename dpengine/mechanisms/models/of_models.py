@@ -20,7 +20,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
 from dpengine.core.strict_json import read_strict
 from dpengine.core.types import Ends, Figures, Json, JsonObject
-from dpengine.declared.condition_words import who
+from dpengine.declared.conditions import who
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number

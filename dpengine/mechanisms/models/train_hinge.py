@@ -18,7 +18,7 @@ from typing import ClassVar
 from dpengine.mechanisms.answer_state import NOISE
 from dpengine.mechanisms.card import Card
 from dpengine.mechanisms.models.excess import AVERAGE
-from dpengine.mechanisms.models.of_sides import OF_SIDES, OfSides
+from dpengine.mechanisms.models.of_gradients import OF_SIDES, OfSides
 from dpengine.mechanisms.promises import Goal
 from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
 

@@ -12,8 +12,8 @@ from typing import ClassVar
 
 from dpengine.mechanisms.answer_state import NOISE
 from dpengine.mechanisms.card import Card
+from dpengine.mechanisms.models.of_gradients import OF_SIDES
 from dpengine.mechanisms.models.of_margins import OfMargins
-from dpengine.mechanisms.models.of_sides import OF_SIDES
 from dpengine.mechanisms.promises import Goal
 from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
 

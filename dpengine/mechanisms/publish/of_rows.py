@@ -37,7 +37,7 @@ import numpy as np
 from dpengine.accountant.loss import Approximate, Loss, Pure, Together
 from dpengine.core.amounts import read_row_delta
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import read_number, text_of, up
+from dpengine.core.exact import read_number, up
 from dpengine.core.types import Integers, Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
@@ -103,11 +103,6 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
             if not isinstance(facts.schema[name], cls.kinds):
                 raise AllowanceError("publish.kind", column=name)
         return {"columns": names, "grid": _grid(given), "delta": read_row_delta(given.get("delta"))}
-
-    def own_json(self) -> JsonObject:
-        data: JsonObject = {"columns": list(self.columns)}
-        data |= {} if self.grid is None else {"grid": self.grid}
-        return data | ({"delta": text_of(self.delta)} if self.delta else {})
 
     def sentence(self) -> str:
         return say("sentence.publish", columns=list(self.columns))

@@ -20,8 +20,7 @@ from fractions import Fraction
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Json, JsonObject
-from dpengine.declared.condition_words import conditions
-from dpengine.declared.conditions import Predicate, read_predicate
+from dpengine.declared.conditions import Predicate, conditions, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.messages import say
 from dpengine.statistics.counts import Moments, RowCount

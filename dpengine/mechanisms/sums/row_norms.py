@@ -35,7 +35,7 @@ from fractions import Fraction
 from math import isqrt
 
 from dpengine.accountant.loss import Bounded, Gaussian, Loss, Pure, Repeated, Together
-from dpengine.core.exact import ceiling, floor
+from dpengine.core.exact import ceiling, first_true, floor
 from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise
 
 _GRAIN = 1000  # c and w are kept in thousandths
@@ -134,11 +134,8 @@ def _weight(person: Person) -> Fraction:
     """w of a draw by the norm: under replace-one the largest that costs nothing."""
     if person.replaced:
         return _root_below(min(3, person.width) * person.square)
-    low, high = 1, 10 * _GRAIN
-    while low < high:  # the cube root of C², rounded down
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if Fraction(middle, _GRAIN) ** 3 <= person.square else (low, middle - 1)
-    return Fraction(low, _GRAIN)
+    above = first_true(lambda root: Fraction(root, _GRAIN) ** 3 > person.square, 2, 10 * _GRAIN + 1)
+    return Fraction(above - 1, _GRAIN)  # the cube root of C², rounded down
 
 
 def _root_below(value: Fraction) -> Fraction:

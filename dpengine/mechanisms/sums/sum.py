@@ -29,9 +29,9 @@ from dpengine.declared.conditions import Row
 from dpengine.mechanisms import sampling
 from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
+from dpengine.mechanisms.noised import MOST_ROWS, MOST_SUM, OfNumbers
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Released, Sensitivity
-from dpengine.mechanisms.sums.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.statistics.counts import Moments
 

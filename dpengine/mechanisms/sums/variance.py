@@ -50,9 +50,9 @@ from dpengine.declared.conditions import Row
 from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.noise import ADDED, Added, SharedNoise
+from dpengine.mechanisms.noised import MOST_ROWS, MOST_SUM, OfNumbers
 from dpengine.mechanisms.query import Sensitivity
 from dpengine.mechanisms.ratios import Drawn, Estimate, Number, OfRatio
-from dpengine.mechanisms.sums.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.noise.ratio_intervals import ratio, tested_range
 from dpengine.statistics.counts import Moments

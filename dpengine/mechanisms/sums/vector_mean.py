@@ -95,6 +95,7 @@ class VectorMean(Noised[tuple[int, ...]]):
     columns: tuple[str, ...]
     norm: Fraction = Fraction(1)  # s
     lattice: int = LATTICE
+    own_scales = True
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -110,11 +111,6 @@ class VectorMean(Noised[tuple[int, ...]]):
             if not isinstance(facts.schema[name], Number):
                 raise AllowanceError("vector.kind", column=name)
         return {"columns": tuple(names), "norm": _norm(given.get("norm")), "lattice": _lattice(given.get("lattice"))}
-
-    def own_json(self) -> JsonObject:
-        data: JsonObject = {"columns": list(self.columns)}
-        data |= {"norm": text_of(self.norm)} if self.norm != 1 else {}
-        return data | ({"lattice": self.lattice} if self.lattice != LATTICE else {})
 
     def sentence(self) -> str:
         facts = {"columns": list(self.columns), "who": self.whom()}
@@ -259,10 +255,6 @@ class VectorMean(Noised[tuple[int, ...]]):
         return (
             {part}.union(*(where.columns() for where in self.conditions())) if part in self.columns else super().about()
         )
-
-    @property
-    def own_scales(self) -> bool:
-        return True
 
     @property
     def comparable(self) -> bool:

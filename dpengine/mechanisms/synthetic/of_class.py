@@ -29,8 +29,7 @@ import numpy.typing as npt
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_number
 from dpengine.core.types import Floats, Integers, Json, JsonObject
-from dpengine.declared.condition_words import combined, who
-from dpengine.declared.conditions import AnyOf, Clause, OneOf, Predicate, read_predicate
+from dpengine.declared.conditions import AnyOf, Clause, OneOf, Predicate, combined, read_predicate, who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import NOISE
 from dpengine.mechanisms.counts.of_counts import too_many
@@ -81,10 +80,6 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
         if prod(column.size for column in lists) > MOST_CELLS:
             raise too_many("synthetic.cells", lists, MOST_CELLS)
         return {"columns": names, "queries": _conditions(facts, names, given.get("queries"))}
-
-    def own_json(self) -> JsonObject:
-        data: JsonObject = {"columns": list(self.columns)}
-        return data | ({"queries": [query.as_json() for query in self.queries]} if self.queries else {})
 
     def sentence(self) -> str:
         rows = self.facts.said_rows

@@ -152,9 +152,6 @@ class SmallDatabase(OfClass):
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
         return super().read(facts, given) | {"size": whole(given, "size", MOST_SIZE)}
 
-    def own_json(self) -> JsonObject:
-        return super().own_json() | ({} if self.size is None else {"size": self.size})
-
     @property
     def rows(self) -> int:
         """m."""

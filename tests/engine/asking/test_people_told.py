@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine.asking.implied_people import ImpliedPeople, implied_by
+from dpengine.asking.column_fit import ImpliedPeople, implied_by
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.counts.fit_checks import FitChecks

@@ -20,8 +20,7 @@ from dpengine.declared.schema import MISSING, Category, Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
 from dpengine.messages.language import speaking
-from dpengine.statistics.counts import CellCounts, HitCounts, Moments, RowCount
-from dpengine.statistics.distributions import GroupDistributions
+from dpengine.statistics.counts import CellCounts, GroupDistributions, HitCounts, Moments, RowCount
 from dpengine.statistics.engines.duck import DuckEngine
 
 FIRST = date(2019, 2, 27)

@@ -9,8 +9,8 @@ from types import ModuleType
 import pytest
 
 from dpengine.ledger import ledger, long_lists, owner_rows, people_book, repeats, sqlite_file
-from dpengine.ledger.address import SETTING, address_set, mark_of, read_address
 from dpengine.ledger.postgres_store import Function, parts_of, postgres_parts, postgres_query
+from dpengine.ledger.store import SETTING, address_set, mark_of, read_address
 from tests.helpers_ledger import raises
 
 SPOKEN_BY_SQLITE_ALONE = re.compile(r"GLOB|INDEXED BY|STRICT|json_each|PRAGMA|RAISE\(|\?|:[a-z]+\b(?!:)|IS NOT \(")

@@ -34,7 +34,7 @@ from dpengine.mechanisms.curves.cdf import MOST_POINTS, Cdf
 from dpengine.noise import layered_choice
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.laws import Finite
-from dpengine.statistics.distributions import Distribution
+from dpengine.statistics.counts import Distribution
 from dpengine.statistics.need import Spread
 
 # Counting

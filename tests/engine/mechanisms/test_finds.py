@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine.accountant.budget import Budget
+from dpengine.accountant.filter import Budget
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit

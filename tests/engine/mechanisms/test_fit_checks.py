@@ -223,7 +223,7 @@ def test_many_bars_do_not_hide_a_code_where_the_number_of_rows_is_private(
 def test_a_rare_code_costs_the_others_next_to_nothing() -> None:
     """Lower ends share three quarters of beta by weight; together they use no more."""
     query = of_size(2_000, dp.Number(0, 120))
-    ranged = query._ranged("age")
+    ranged = query._ranged["age"]
     chances = {bar: query._lower_chance("age", bar) for bar in [*ranged, None]}
     assert sum(chances.values()) == Fraction(3, 4) * query.beta
     rare = [bar for bar in ranged if bar.rare]

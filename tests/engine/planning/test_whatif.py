@@ -10,8 +10,7 @@ import pytest
 
 from dpengine.__main__ import main
 from dpengine.accountant import how_many_fit
-from dpengine.accountant.budget import Budget
-from dpengine.accountant.filter import Rule
+from dpengine.accountant.filter import Budget, Rule
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Exponential, Pure
 from dpengine.core.errors import AllowanceError
@@ -130,11 +129,11 @@ def test_the_people_are_the_fewest_that_keep_the_wish(key: str, relation: str) -
             whatif.solve(replace(setting, wish=Fraction(1)))
         assert refused.value.code.startswith("whatif.people_")
         found = whatif.solve(replace(setting, wish=Fraction(10**9)))
-        fewer = whatif.with_people(found.query, found.people - 1)
+        fewer = found.query.of_size(found.people - 1)
         assert found.any_size and found.useful and fewer.promise().amount > fewer.coarse()
         return
     found = whatif.solve(setting)
-    fewer = whatif.with_people(found.query, found.people - 1)
+    fewer = found.query.of_size(found.people - 1)
     assert not found.any_size and found.promise.amount <= setting.wish < fewer.promise().amount
 
 

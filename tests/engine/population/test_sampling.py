@@ -300,6 +300,26 @@ def _missed(kind: str, relation: str, n: int, epsilon: F, tables: int) -> tuple[
     return missed, narrow, claimed
 
 
+def _truths(kind: str) -> list[float]:
+    """The population's figures on [0, 1], in the order of the answer's parts."""
+    return {"bars": [0.5, 0.3, 0.2], "share by group": [0.3] * 3}.get(kind, [0.3])
+
+
+@pytest.fixture
+def by_the_truth(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether an end lies beyond the truth is decided by the test of the truth itself: the end is where that test
+    begins to reject, and finding it takes fifty such tests."""
+    sides = cycle(side for truth in _truths(kind) for side in (truth, 1 - truth))
+
+    def least(side: Any) -> float:
+        truth = next(sides)
+        return truth + 1e-6 if side.out(truth, truth) else 0.0
+
+    monkeypatch.setattr(sampling._Side, "least", least)
+    monkeypatch.setattr(beyond, "_says_nothing", lambda query, found: False)
+
+
+@pytest.mark.usefixtures("by_the_truth")
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_planted_range_of_noise_alone_is_caught(kind: str) -> None:
     """Forty tables of a thousand people at ε 2: the claim covers, the table's own range does not."""
@@ -309,27 +329,14 @@ def test_the_planted_range_of_noise_alone_is_caught(kind: str) -> None:
     assert narrow > most_misses(40)
 
 
-def _truths(kind: str) -> list[float]:
-    """The population's figures on [0, 1], in the order of the answer's parts."""
-    return {"bars": [0.5, 0.3, 0.2], "share by group": [0.3] * 3}.get(kind, [0.3])
-
-
 @pytest.mark.long
+@pytest.mark.usefixtures("by_the_truth")
 @pytest.mark.parametrize("epsilon", [F(1, 20), F(1, 2), F(2)], ids=str)
 @pytest.mark.parametrize("n", [50, 1_000, 30_000])
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_coverage_grid(kind: str, relation: str, n: int, epsilon: F, monkeypatch: pytest.MonkeyPatch) -> None:
-    """2,000 tables each. Whether an end lies beyond the truth is decided by the test of the truth itself: the end is
-    where that test begins to reject, and finding it takes fifty such tests."""
-    sides = cycle(side for truth in _truths(kind) for side in (truth, 1 - truth))
-
-    def least(side: Any) -> float:
-        truth = next(sides)
-        return truth + 1e-6 if side.out(truth, truth) else 0.0
-
-    monkeypatch.setattr(sampling._Side, "least", least)
-    monkeypatch.setattr(beyond, "_says_nothing", lambda query, found: False)
+def test_coverage_grid(kind: str, relation: str, n: int, epsilon: F) -> None:
+    """2,000 tables each."""
     missed, _, claimed = _missed(kind, relation, n, epsilon, 2_000)
     assert claimed in (0, 2_000)
     assert missed <= most_misses(2_000)

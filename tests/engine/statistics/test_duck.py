@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.conditions import AnyOf, Clause, Has, OneOf, Predicate, Range, Row, read_predicate
 from dpengine.declared.schema import MISSING, Category, ItemSet, Number, Schema
-from dpengine.statistics.counts import BinCounts, ConditionCounts, RowCount
-from dpengine.statistics.distributions import Distribution, PairDistribution
+from dpengine.statistics.counts import BinCounts, ConditionCounts, Distribution, PairDistribution, RowCount
 from dpengine.statistics.engines import Engine
 from dpengine.statistics.engines.duck import DuckEngine, connect
 from dpengine.statistics.need import Need, Spread

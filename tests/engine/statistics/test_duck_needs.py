@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from dpengine.declared.conditions import read_predicate
 from dpengine.declared.schema import Category, Number, Schema
-from dpengine.statistics.counts import CellCounts, ConditionCounts, HitCounts, Moments, RowCount
-from dpengine.statistics.distributions import GroupDistributions
+from dpengine.statistics.counts import CellCounts, ConditionCounts, GroupDistributions, HitCounts, Moments, RowCount
 from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.engines.statements import compiled, statement
 from dpengine.statistics.need import Spread

@@ -21,13 +21,15 @@ from dpengine.statistics.counts import (
     BinCounts,
     CellCounts,
     ConditionCounts,
+    Distribution,
+    GroupDistributions,
     HitCounts,
     KindCounts,
     MisfitCount,
     Moments,
+    PairDistribution,
     RowCount,
 )
-from dpengine.statistics.distributions import Distribution, GroupDistributions, PairDistribution
 from dpengine.statistics.engines.choose import Engines
 from dpengine.statistics.need import Needs, Spread
 from dpengine.statistics.view import WEIGHT

@@ -118,7 +118,6 @@ class Query(Answered, Generic[Statistic, Raw]):
     where: Predicate = EVERYONE
     noise: str = ""  # one of `noises`, "" for the usual one
 
-    gated: ClassVar[bool] = True  # False: may be asked although a check doubts a column; each part then says so
     of_people: ClassVar[bool] = True  # False: says nothing about people, so the owners of rows do not matter
     rises: ClassVar[bool] = False  # True: every greater cell of its column makes the answer greater
     declares: ClassVar[bool] = False  # True: its answer drafts declarations
@@ -283,6 +282,11 @@ class Query(Answered, Generic[Statistic, Raw]):
     def to_check(self) -> set[str]:
         """The declared columns that must be checked before it is asked."""
         return self.about()
+
+    @property
+    def gated(self) -> bool:
+        """Is it refused where a check doubts a column? Else each part of its answer says so."""
+        return self.of_people
 
     def cuts(self) -> tuple[Cut, ...]:
         """How the declaration changes the file's cells before they count; shown beside the answer."""

@@ -9,6 +9,7 @@ from html import escape
 from demos.lessons import differencing as demo
 from demos.lessons.clinic import ALLOWANCE
 from demos.lessons.differencing import Attack
+from demos.lessons.patients import with_diabetes
 from dpengine.core.printed import percent
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
@@ -81,7 +82,7 @@ def _asked(result: Attack) -> str:
 
 
 def _small() -> str:
-    first, second = demo.count(163), demo.count(162)
+    first, second = with_diabetes(163), with_diabetes(162)
     return picture.boxes([("", "", str(first)), ("", "", str(second)), ("out", "", str(first - second))])
 
 

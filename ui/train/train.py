@@ -595,6 +595,7 @@ def _buy(table: dp.Table, query: OfGradients, worth: Any, least: str) -> None:
 
 
 def _offer(table: dp.Table, query: dp.Query, price: dp.Preview, label: str, place: str) -> None:
+    fit_warnings.before(table, query, price)
     if fit_warnings.instead_at(place, table, query):
         return
     words = say(label, share=prices.takes(table, price.share))
@@ -914,6 +915,8 @@ def show_shapes(table: dp.Table, answer: dp.Answer) -> None:
     look = board_figures.look_of(answer)
     took = prices.took(table, workspace().ledger.find(answer.request_id))
     paragraph(say("shapes_page.lead", share=took), "lead")
+    if notes := answer_notes.headline_notes(answer, linked=True) + answer_notes.fit_notes(answer, linked=True):
+        st.html(notes)
     model = _chosen(look)
     if model is None:
         hint(say("shapes_page.none"))
@@ -1272,6 +1275,7 @@ def show_trained(table: dp.Table, answer: dp.Answer) -> None:
     first = say("train_page.hidden") if hidden else sentence_shown
     lines = [
         f'<p class="question">{escape(of)}</p><p class="together">{escape(first)}</p>',
+        answer_notes.headline_notes(answer, linked=True),
         p(_sure(answer, effect, sentence_shown), "lead"),
         f"{answer_notes.fit_notes(answer)}{answer_notes.cut_note(query)}",
     ]

@@ -21,7 +21,6 @@ from dpengine.core.types import Json, JsonObject
 from dpengine.messages import MEANT
 from dpengine.messages.language import STORED, speaking
 from ui.api import serialize
-from ui.shell import gate
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -166,4 +165,5 @@ def written(content: Json) -> bytes:
 async def answer(send: Send, status: int, body: bytes, more: Headers, kind: bytes = b"application/json") -> None:
     headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
     headers += [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"), *more]
-    await gate.respond(send, status, headers, body)
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from dpengine.declared.date_column import Date
     from dpengine.declared.declaration import Declaration
     from dpengine.declared.dialect import Dialect
-    from dpengine.declared.joined import Joined
     from dpengine.declared.schema import Category, ItemSet, Number, Schema, yes_no
-    from dpengine.declared.source import Source
+    from dpengine.declared.source import Joined, Source
     from dpengine.declared.summary import Summary
     from dpengine.declared.unit import Unit
     from dpengine.ledger.rows import Entry

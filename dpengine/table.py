@@ -48,11 +48,10 @@ from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Standing
 from dpengine.ledger.owner_rows import closed_kind
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
-from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.publish.write_file import imagined
-from dpengine.mechanisms.query import AnyQuery, Query
+from dpengine.mechanisms.query import AnyQuery, Query, least_epsilon
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.planning.alternatives import WaysAtOnce, means_together
 from dpengine.planning.both_ranges import BothRanges, both_ranges

@@ -38,9 +38,8 @@ from dpengine.core.files import refuse_full
 from dpengine.core.types import JsonObject
 from dpengine.declared import public_rules
 from dpengine.declared.dialect import Dialect
-from dpengine.declared.joined import Joined
 from dpengine.declared.schema import Schema
-from dpengine.declared.source import Source
+from dpengine.declared.source import Joined, Source
 from dpengine.declared.summary import Summary, read_summaries
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.intake import in_spark

@@ -23,7 +23,7 @@ import duckdb
 import pyarrow as pa
 
 from dpengine.core.errors import refusing
-from dpengine.declared.joined import Joined
+from dpengine.declared.source import Joined
 from dpengine.declared.spelling import trimmed_sql
 from dpengine.intake.csv_records import Batches
 from dpengine.intake.load import Loaded, load, write_table

@@ -37,8 +37,9 @@ from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.choices.quantile import Quantile
 from dpengine.mechanisms.counts.histogram import Histogram
+from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.promises import Blurred
-from dpengine.mechanisms.query import Query, least_epsilon
+from dpengine.mechanisms.query import Query
 from dpengine.mechanisms.trial import IN_A, SOME
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.counts import Distribution

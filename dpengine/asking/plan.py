@@ -26,8 +26,9 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import first_true, text_of, up
 from dpengine.core.types import Json
 from dpengine.ledger.rows import Entry
+from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.promises import Promise
-from dpengine.mechanisms.query import AnyQuery, least_epsilon
+from dpengine.mechanisms.query import AnyQuery
 
 MOST_ROWS = 30
 _GRAIN, _TIGHTEST, _LOOSEST = 1000, 1, 10**6  # factors from 1/1000 to 1000

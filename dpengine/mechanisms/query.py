@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from dpengine.accountant.loss import Loss, Together
-from dpengine.core.amounts import BETA, LEAST_EPSILON, MOST_EPSILON, read_beta, read_epsilon
+from dpengine.core.amounts import BETA, read_beta, read_epsilon
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import first_true, text_of
-from dpengine.core.remembered import remembered
+from dpengine.core.exact import text_of
 from dpengine.core.strict_json import canonical
 from dpengine.core.types import Ends, Figures, Json, JsonObject
 from dpengine.declared.conditions import EVERYONE, Predicate, Row, combined, read_predicate, who
@@ -119,7 +118,6 @@ class Query(Answered, Generic[Statistic, Raw]):
     where: Predicate = EVERYONE
     noise: str = ""  # one of `noises`, "" for the usual one
 
-    gated: ClassVar[bool] = True  # False: may be asked although a check doubts a column; each part then says so
     of_people: ClassVar[bool] = True  # False: says nothing about people, so the owners of rows do not matter
     rises: ClassVar[bool] = False  # True: every greater cell of its column makes the answer greater
     declares: ClassVar[bool] = False  # True: its answer drafts declarations
@@ -284,6 +282,11 @@ class Query(Answered, Generic[Statistic, Raw]):
     def to_check(self) -> set[str]:
         """The declared columns that must be checked before it is asked."""
         return self.about()
+
+    @property
+    def gated(self) -> bool:
+        """Is it refused where a check doubts a column? Else each part of its answer says so."""
+        return self.of_people
 
     def cuts(self) -> tuple[Cut, ...]:
         """How the declaration changes the file's cells before they count; shown beside the answer."""
@@ -479,35 +482,3 @@ class Averaged(Query[Statistic, Figures]):
     def stored(self, raw: Figures) -> JsonObject:
         """The charge paid for the draw itself, so it may be stored too."""
         return super().stored(raw) | {"raw": list(raw)}
-
-
-# The least ε that keeps a promise.
-
-
-@remembered(2048)
-def least_epsilon(
-    query: AnyQuery,
-    wish: Fraction,
-    most: Fraction = MOST_EPSILON,
-    anew: bool = False,
-    near: Fraction | None = None,
-) -> Fraction | None:
-    """The least ε, in millionths, that promises at most `wish`; None if even `most` does not. With `anew`, the form's
-    own choices are made again at each ε. `near` is a guess, which spares steps."""
-    grain = 10**6
-    at = query.asked_at if anew else query.at
-    low, high = int(LEAST_EPSILON * grain), int(most * grain)
-
-    def enough(epsilon: int) -> bool:
-        try:
-            return at(Fraction(epsilon, grain)).promise().amount <= wish
-        except AllowanceError:  # ε is too small for this question
-            return False
-
-    guess = int((near or 0) * grain)
-    below, above = max(guess * 999 // 1000, low), min(guess * 1001 // 1000 + 1, high)
-    if near is not None and enough(above) and not enough(below):
-        low, high = below + 1, above
-    elif not enough(high):
-        return None
-    return Fraction(first_true(enough, low, high), grain)

@@ -28,7 +28,8 @@ from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import decimal_of
 from dpengine.core.remembered import guessed, largest, remembered
-from dpengine.mechanisms.query import AnyQuery, least_epsilon
+from dpengine.mechanisms.least_epsilon import least_epsilon
+from dpengine.mechanisms.query import AnyQuery
 
 GRAIN = 10**6  # ε is tried in millionths
 PART = Fraction(1, 20)  # of the remaining allowance: no form opens above it

@@ -46,10 +46,11 @@ from dpengine.mechanisms import asked_on, catalogue
 from dpengine.mechanisms.card import Parameter
 from dpengine.mechanisms.choices.median import Median
 from dpengine.mechanisms.choices.noisy_argmax import MOST_OPTIONS
+from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.models.excess import COORDINATE
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.mechanisms.promises import Promise
-from dpengine.mechanisms.query import AnyQuery, least_epsilon
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.mechanisms.sums.vector_mean import MOST_COLUMNS, VectorMean
 from dpengine.mechanisms.synthetic.of_class import MOST_COLUMNS as MOST_LISTS

@@ -29,7 +29,7 @@ def named(page: Any, person: str, role: str) -> None:
     card = page.locator('[class*="st-key-card-person-"]', has_text=person)
     card.get_by_role("button", name="Change").click()
     page.get_by_test_id("stPopoverBody").get_by_text(role, exact=True).click()
-    page.get_by_text(f"Done for {person}.").wait_for()
+    page.get_by_text(f"Done for {person},").wait_for()
     page.keyboard.press("Escape")
     settled(page)
 

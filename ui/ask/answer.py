@@ -373,7 +373,8 @@ def show_heading(table: dp.Table, answer: dp.Answer, lead: str) -> None:
     of = say("answer.of", sentence=answer.sentence, table=table.name)
     st.html(
         f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(answer))}</p>'
-        f'<p class="lead">{escape(lead)}</p>{answer_notes.fit_notes(answer)}{answer_notes.cut_note(answer.query)}'
+        f'{answer_notes.headline_notes(answer, linked=True)}<p class="lead">{escape(lead)}</p>'
+        f"{answer_notes.fit_notes(answer)}{answer_notes.cut_note(answer.query)}"
     )
 
 

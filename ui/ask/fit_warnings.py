@@ -25,6 +25,7 @@ from ui.words.markup import p, unmarked
 _DECLARED = ("widen", "name_code", "written", "list")  # ways that lead to the column's card
 _WHOSE = ("people", "more_rows")  # ways that lead to whose the rows are
 _CHECKED = ("fitting", "rows", "cut")  # columns that nobody has checked are checked all the same
+_ABOVE = "_refused_above"  # where a refusal stands on the page that is being drawn
 _MEANS = {
     "code": "left_out",
     "words": "left_out",
@@ -70,8 +71,10 @@ def instead(table: dp.Table, query: dp.Query, quiet: bool = False, place: str = 
 
 
 def instead_at(place: str, table: dp.Table, query: dp.Query) -> bool:
-    """The same on a page that keeps its request in the URL under this name, where it may have been refused above."""
-    return instead(table, query, quiet=bool(st.query_params.get(place)), place=place)
+    """The same on a page that keeps its request in the URL under this name, where it may have been refused above. By
+    now the form may have written the URL anew, without it."""
+    above = st.session_state.pop(_ABOVE, "") == place
+    return instead(table, query, quiet=above or bool(st.query_params.get(place)), place=place)
 
 
 def read_on_ask(table: dp.Table, request: str) -> bool:
@@ -116,7 +119,12 @@ def show(
 
 def at(place: str) -> Callable[[dp.Table, dp.ColumnDoubted, str], None]:
     """`show` for a page that keeps its request in the URL under this name."""
-    return lambda table, refused, request: show(table, refused, refused.query, request, place)
+
+    def shown(table: dp.Table, refused: dp.ColumnDoubted, request: str) -> None:
+        st.session_state[_ABOVE] = place
+        show(table, refused, refused.query, request, place)
+
+    return shown
 
 
 def in_part(table: dp.Table, answer: dp.Answer) -> None:

@@ -16,8 +16,8 @@ from dpengine.core.printed import measured, percent, two_figures
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MOST_STEPS, Category, Column, ItemSet, Number
 from dpengine.declared.unit import Relation
+from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.promises import Promise
-from dpengine.mechanisms.query import least_epsilon
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import day, ungrouped
 from dpengine.planning.opening import opening

@@ -31,7 +31,7 @@ from dpengine.planning.alternatives import asked_instead
 from dpengine.planning.opening import PART, Opening
 from dpengine.released.published import Estimate, Published, reach_of
 from ui.ask import answer as answers
-from ui.ask import spend
+from ui.ask import fit_warnings, spend
 from ui.parts import exports, fields, history, job
 from ui.pictures import charts, many
 from ui.shell import frame, nav
@@ -512,7 +512,9 @@ _SHORT = 15  # values of a list that is preferred at first
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("published")
-    if request and job.became(table, request, OfRows, "publish.unknown", _wait, show_result):
+    if request and job.became(
+        table, request, OfRows, "publish.unknown", _wait, show_result, fit_warnings.at("published")
+    ):
         _earlier(table, request)
         return
     page_head(say("publish_page.title"), say("publish_page.lead"))
@@ -613,6 +615,8 @@ def _buy(table: dp.Table, query: OfRows, given: dict[str, Any]) -> None:
     if query.delta * query.facts.about >= 1:
         rows = int(query.delta * query.facts.about)
         paragraph(say("publish_page.teaching", rows=rows), "warn")
+    if fit_warnings.instead_at("published", table, query):
+        return
     label = say("publish_page.button", share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "publish-go", disabled=not price.admissible, place="published")
     if price.admissible:

@@ -671,6 +671,7 @@ def _offer(table: dp.Table, query: dp.Query, price: dp.Preview) -> bool:
     board_state.counted_as(query)
     spend.exactly(table, query, PLACE)
     label = say("synthetic_page.button", share=prices.takes(table, price.share))
+    fit_warnings.before(table, query, price)
     if fit_warnings.instead_at("made", table, query):
         return False
     job.ask_button(label, table, query, "synthetic-go", disabled=not price.admissible, place="made")

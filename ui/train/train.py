@@ -306,6 +306,7 @@ def buy_counts(table: dp.Table, query: Overview, target: str, worth: Any, least:
         if (moved := training.reach_of_effect(query, target, query.most // 10)) >= NOISE:
             paragraph(say("shapes_page.noise", points=_points(min(moved, 1.0))), "warn")
     label = say("shapes_page.button", share=prices.takes(table, price.share))
+    fit_warnings.before(table, query, price)
     if fit_warnings.instead_at(SHAPES, table, query):
         return
     job.ask_button(label, table, query, "train-go", disabled=not price.admissible, place=SHAPES)
@@ -580,6 +581,7 @@ def _buy(table: dp.Table, query: OfGradients, worth: Any, least: str) -> None:
         html += p(say("train_page.diverges"), "warn")
     worth.html(html)
     label = say("train_page.button", share=prices.takes(table, price.share))
+    fit_warnings.before(table, query, price)
     if fit_warnings.instead_at("trained", table, query):
         return
     job.ask_button(label, table, query, "train-go", disabled=not price.admissible, place="trained")

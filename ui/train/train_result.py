@@ -356,6 +356,8 @@ def show_shapes(table: dp.Table, answer: dp.Answer) -> None:
     look = board_figures.look_of(answer)
     took = prices.took(table, workspace().ledger.find(answer.request_id))
     paragraph(say("shapes_page.lead", share=took), "lead")
+    if notes := answer_notes.headline_notes(answer, linked=True) + answer_notes.fit_notes(answer, linked=True):
+        st.html(notes)
     model = _chosen(look)
     if model is None:
         hint(say("shapes_page.none"))
@@ -711,6 +713,7 @@ def show(table: dp.Table, answer: dp.Answer) -> None:
     first = say("train_page.hidden") if hidden else sentence_shown
     lines = [
         f'<p class="question">{escape(of)}</p><p class="together">{escape(first)}</p>',
+        answer_notes.headline_notes(answer, linked=True),
         p(_sure(answer, effect, sentence_shown), "lead"),
         f"{answer_notes.fit_notes(answer)}{answer_notes.cut_note(query)}",
     ]

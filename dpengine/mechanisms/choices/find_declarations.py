@@ -190,7 +190,6 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         ),
     )
     declares: ClassVar[bool] = True
-    gated: ClassVar[bool] = False
     of_people: ClassVar[bool] = False
     trial: ClassVar[Trial] = Trial(
         cases={

@@ -47,7 +47,6 @@ class FitCheck(OfCounts):
         broken_variants=("half", "floating", "small"),
     )
 
-    gated: ClassVar[bool] = False
     of_people: ClassVar[bool] = False
 
     column: str | None = None

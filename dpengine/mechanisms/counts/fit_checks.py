@@ -172,7 +172,6 @@ class FitChecks(OfCounts):
         broken_variants=("half",),
     )
 
-    gated: ClassVar[bool] = False
     of_people: ClassVar[bool] = False
 
     columns: tuple[str, ...]

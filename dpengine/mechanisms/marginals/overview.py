@@ -88,7 +88,6 @@ class Overview(Query[Statistic, tuple[int, ...]]):
             EPSILON,
         ),
     )
-    gated: ClassVar[bool] = False  # each card shows the check of its column
     trial: ClassVar[Trial] = Trial(
         cases={
             "of two lists": {"columns": ["c", "d"]},
@@ -137,6 +136,11 @@ class Overview(Query[Statistic, tuple[int, ...]]):
     def predicts(self) -> str:
         """The column to predict, if it was bought for a model."""
         return look_wanted.bought_for(self.weights) if self.every and self.spread == EVEN else ""
+
+    @property
+    def gated(self) -> bool:
+        """Not a look: each card shows the check of its column. A model has one answer for all columns."""
+        return bool(self.predicts)
 
     @property
     def names(self) -> list[str]:

@@ -84,7 +84,7 @@ SENTENCES: dict[str, str] = {
     "data.first.check": "Before your first question, the columns are checked against what you said (in the price: {share}). If its column does not fit, the question is not asked.",
     "data.first.check_some": "Before a question about an unchecked column ({columns}), it is checked against what you said (in the price: {share}). If it does not fit, the question is not asked.",
     "data.first.only_check": "Or only check the columns:",
-    "fit.before": "First, {columns} will be checked against what you said (in the price: {share}). If most of it does not fit, the question is not asked.",
+    "fit.before": "First, {columns} will be checked against what you said (in the price: {share}). If a tenth or more does not fit, the question is not asked.",
     "fit.not_asked": "So the question was not asked, and nothing was spent.",
     "fit.not_asked_paid": "So the question was not asked. Only the check was paid for: {share}.",
     "fit.way.real": "{code} is a real value here",

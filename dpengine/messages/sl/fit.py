@@ -84,7 +84,7 @@ SENTENCES: dict[str, str] = {
     "data.first.check": "Pred prvim vprašanjem se preveri, ali stolpci ustrezajo opisu (v ceni: {share}). Če ne, se vprašanje ne postavi.",
     "data.first.check_some": "Pred vprašanjem o še nepreverjenem stolpcu ({columns}) se preveri, ali ustreza opisu (v ceni: {share}). Če ne, se vprašanje ne postavi.",
     "data.first.only_check": "Ali samo preverite stolpce:",
-    "fit.before": "Najprej se preveri, ali {columns} ustreza opisu (v ceni: {share}). Če večinoma ne, se vprašanje ne postavi.",
+    "fit.before": "Najprej se preveri, ali {columns} ustreza opisu (v ceni: {share}). Če desetina ali več ne ustreza, se vprašanje ne postavi.",
     "fit.not_asked": "Zato vprašanje ni bilo postavljeno in nič ni bilo porabljeno.",
     "fit.not_asked_paid": "Zato vprašanje ni bilo postavljeno. Plačano je bilo samo preverjanje: {share}.",
     "fit.way.real": "{code} je tu prava vrednost",

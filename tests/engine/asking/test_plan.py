@@ -25,7 +25,7 @@ from dpengine.asking.jobs import Jobs
 from dpengine.asking.plan import MOST_ROWS, Planner, Wish, round_up_amount
 from dpengine.asking.release import Release, carry_plan
 from dpengine.ledger.ledger import Ledger
-from dpengine.mechanisms.query import least_epsilon
+from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.workspace import Workspace
 from tests.helpers_ledger import MILLIONTH, ask, code_of, end_child, opened, raises, start_child, until, value
 

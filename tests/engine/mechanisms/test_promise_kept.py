@@ -18,8 +18,9 @@ from helpers_made_up import made_up
 from dpengine.core.amounts import BETA
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.card import FIGURES
+from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.promises import NearBest, Rank, Within
-from dpengine.mechanisms.query import Query, least_epsilon
+from dpengine.mechanisms.query import Query
 from dpengine.planning import whatif
 from dpengine.statistics.need import Spread
 from tests.planted.checks import Pooled

@@ -21,7 +21,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.query import least_epsilon
+from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.noise import binomial, shuffle_model
 from dpengine.noise.binomial import excess, excess_of_two, least_chance, least_people, lecture_chance, lecture_holds
 from dpengine.noise.coins import SystemCoins

@@ -39,6 +39,7 @@ run: $(RUN_STAMP) ## start the app on this machine, at http://localhost:8501 (RU
 	@$(PY) -m streamlit run app.py $(if $(CI),--server.headless=true) $(RUN_ARGS)
 
 serve-venv: $(SERVE_STAMP) ## build .venv with what serving to people who sign in needs
+	@$(PY) -m compileall -q -j 2 app.py allowance data demos dpengine pages ui  # the service may not write beside its code
 
 serve: $(SERVE_STAMP) ## for an organisation: people sign in, as ALLOWANCE_SERVE=/etc/allowance/serve.toml says (docs/serving.md)
 	@test -n "$$ALLOWANCE_SERVE" || { echo "Name the configuration: ALLOWANCE_SERVE=/etc/allowance/serve.toml make serve" >&2; exit 1; }

@@ -1,7 +1,7 @@
 """Start here: `streamlit run app.py`. The frame is ui/main.py, so no page can be opened around it.
 
 This file imports little, so that a browser soon gets an answer. While it loads the page, a thread imports the rest and
-opens the workspace; the first page waits for that thread (ui/first_screen.py).
+opens the workspace; pages wait for that thread (ui/first_screen.py). At the very first start, Start is shown before it.
 """
 
 import gc
@@ -14,7 +14,7 @@ from streamlit.starlette import App
 from dpengine.core import places
 from ui import first_screen
 from ui.auth import setup
-from ui.shell import incoming, log_privacy
+from ui.shell import incoming, log_privacy, state
 from ui.shell.web import FrontDoor
 from ui.shell.widget_words import Words
 
@@ -25,4 +25,5 @@ sys.path.append(str(Path(__file__).resolve().parent / "ui"))
 log_privacy.keep(places.home() / "tmp")
 middleware = [*setup.auth_middleware(), Middleware(FrontDoor), Middleware(Words)]
 app = App("ui/main.py", middleware=middleware, lifespan=setup.finishing(incoming.here.serving(places.home() / "tmp")))
-first_screen.begin()
+if not state.is_untouched():
+    first_screen.begin()

@@ -212,13 +212,15 @@ class Workspace:
         new_people: bool = False,
         protect: bool = False,
         sample: bool = False,
+        whose: str = "",
     ) -> Table:
         """Declare a table: a CSV or Parquet path, a pandas frame, a `Source` or two files that are `Joined`, with its
         public facts. The budget may be a function of the number of people, which is not known before. A newer state of
         a source joins its budget, unless the owner says that these are `new_people`. If the content is here with less
         protection (one row each, and now rows belong to people), `protect` corrects that, at a price: see
         `Table.protect`. `sample`: the people, one row each, are a random sample of a larger group
-        (`Table.declare_sample`)."""
+        (`Table.declare_sample`). `whose`: the column that tells people apart, where each row is said to be one person;
+        a check then counts its different values."""
         if self.samples_only:
             raise AllowanceError("workshop.no_tables")
         if isinstance(source, Source):
@@ -246,7 +248,7 @@ class Workspace:
             raise AllowanceError("table.exists", name=clean)
         with self.loading():
             how = dialect or Dialect()
-            arriving = Arriving(clean, schema, unit, kind, how, actor, about_rows, new_people, protect, sample)
+            arriving = Arriving(clean, schema, unit, kind, how, actor, about_rows, new_people, protect, sample, whose)
             record, joined = self._arrive(arriving, source, budget, bad_records, progress)
             if self.ledger.served:
                 self.ledger.hand_over(record.budget, clean, actor, actor)
@@ -282,6 +284,7 @@ class Workspace:
             progress=progress,
             new_people=new_people,
             sample=record.sample,
+            whose=record.whose,
         )
 
     def one_row_a_person(

@@ -1,5 +1,6 @@
-"""A thread imports the engine and opens the workspace while the browser loads the page. The first run of ui/main.py
-waits for it: two threads never import at the same time."""
+"""A thread imports the engine and opens the workspace. Every page waits for it, so two threads never import at the same
+time. It begins while the browser loads the page; where there is no workspace yet, after Start is drawn, which needs
+none of it (ui/shell/speed.py)."""
 
 from __future__ import annotations
 
@@ -8,17 +9,26 @@ import threading
 from contextlib import suppress
 
 _thread: threading.Thread | None = None
+_lock = threading.Lock()
 
 
 def begin() -> None:
+    """Start the thread, once."""
     global _thread
-    _thread = threading.Thread(target=_get_ready, daemon=True, name="first screen")
-    _thread.start()
+    with _lock:
+        if _thread is None:
+            _thread = threading.Thread(target=_get_ready, daemon=True, name="first screen")
+            _thread.start()
 
 
-def wait() -> None:
+def wait_if_begun() -> None:
     if _thread is not None:
         _thread.join()
+
+
+def finish() -> None:
+    begin()
+    wait_if_begun()
 
 
 def _get_ready() -> None:

@@ -11,17 +11,12 @@ if str(ROOT) not in sys.path:  # Streamlit puts ui/ on the import path, the pack
 
 from ui import first_screen  # noqa: E402
 
-first_screen.wait()
+first_screen.wait_if_begun()
 
 import streamlit as st  # noqa: E402
 
 import dpengine as dp  # noqa: E402
-from dpengine.ledger.people_rules import NO_RIGHT  # noqa: E402
 from dpengine.messages import say  # noqa: E402
-from ui.api import metrics  # noqa: E402
-from ui.data import wizard  # noqa: E402
-from ui.parts import job  # noqa: E402
-from ui.people import names  # noqa: E402
 from ui.shell import (  # noqa: E402
     frame,
     incoming,
@@ -34,7 +29,7 @@ from ui.shell import (  # noqa: E402
     tour,
     widget_words,
 )
-from ui.shell.state import FIRST_TABLE, current_table, is_fresh, open_table, steady  # noqa: E402
+from ui.shell.state import FIRST_TABLE, current_table, is_fresh, is_untouched, open_table, steady  # noqa: E402
 from ui.shell.web import visitor_of  # noqa: E402
 from ui.workshop import workshop  # noqa: E402
 
@@ -43,10 +38,17 @@ st.set_page_config(page_title="Allowance", page_icon=str(ROOT / "ui" / "icon.png
 style.apply()
 language.settle()
 tour.settle()
+first = "pages" not in st.session_state
 page = st.navigation(list(nav.pages().values()), position="hidden")  # the head links to them
 widget_words.speak(lessons=page.url_path == "lessons")
+newcomer = first and page.url_path == "" and is_untouched()  # sees Start before the engine is imported
+if not newcomer:
+    first_screen.finish()
 try:
-    job.look_up()
+    if not newcomer:
+        from ui.parts import job
+
+        job.look_up()
     # Start always asks about Town. To load it takes as long as all the rest, so the first screen does without.
     own = None if page.url_path == "" and is_fresh() else current_table()
     table = open_table(FIRST_TABLE) if page.url_path == "" and own is not None else own
@@ -57,13 +59,18 @@ frame.show_refusal(st.session_state.pop("complaint", None))
 name = page.url_path or nav.START
 shown = FIRST_TABLE if table is None else table.name
 scroll.at_address(name)
-if name != "data":
+if name != "data" and not newcomer:
+    from ui.data import wizard
+
     wizard.let_go_if_done()
 nav.head(name, FIRST_TABLE if own is None else own.name)
 with st.container(key="head", horizontal=True, width="content"):
     tour.show_about(name)
     language.pick()
-    names.show()
+    if person.served():
+        from ui.people import names
+
+        names.show()
 nav.inside(name, shown)
 workshop.banner()
 frame.draw(table)
@@ -74,10 +81,15 @@ try:
     with incoming.here.run(person.person() or visitor_of(st.context.cookies)), steady():
         page.run()
 except dp.AllowanceError as error:
+    from dpengine.ledger.people_rules import NO_RIGHT
+
     frame.show_refusal(str(error), calmly=error.code == NO_RIGHT)
 except Exception as error:  # its message may hold a value: the log gets its type, the page one sentence
     logging.getLogger("allowance").error("page %s failed: %s", page.title, type(error).__name__)
     frame.show_refusal(say("page.failed"))
 finally:
-    metrics.here.page(time.perf_counter() - began)
-    speed.settle()
+    if person.served():  # otherwise nobody can ask for figures about the server
+        from ui.api import metrics
+
+        metrics.here.page(time.perf_counter() - began)
+    speed.settle(first_screen.finish)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from demos.lessons.clinic import ALLOWANCE, facts, patients
+from demos.lessons.clinic import ALLOWANCE, facts
+from demos.lessons.patients import patients
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Totals, fits, used
 from dpengine.core.exact import exp_decimal

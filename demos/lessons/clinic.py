@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-from dataclasses import dataclass
-from functools import cache
-
+from demos.lessons.patients import patients
 from dpengine.accountant.filter import Budget
-from dpengine.core import places
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Unit
 
-CLINIC = places.SAMPLES / "clinic.csv"
 ALLOWANCE = Budget("1", "1e-6")
 SCHEMA = Schema(
     {
@@ -22,22 +17,6 @@ SCHEMA = Schema(
         "smoker": Category(["yes", "no"], unknown="no", missing="no"),
     }
 )
-
-
-@dataclass(frozen=True)
-class Patient:
-    pressure: int
-    diabetes: bool
-    smoker: bool
-
-
-@cache
-def patients() -> tuple[Patient, ...]:
-    with CLINIC.open(encoding="utf-8", newline="") as file:
-        return tuple(
-            Patient(int(row["blood_pressure"]), row["diabetes"] == "yes", row["smoker"] == "yes")
-            for row in csv.DictReader(file)
-        )
 
 
 def facts() -> Facts:

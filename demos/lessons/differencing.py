@@ -24,7 +24,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from demos.lessons.clinic import ALLOWANCE, facts, patients
+from demos.lessons.clinic import ALLOWANCE, facts
+from demos.lessons.patients import PERSON, with_diabetes
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals, admits, spent, used
 from dpengine.core.exact import exp_decimal
@@ -40,7 +41,7 @@ MOST_PAIRS = 12
 @dataclass(frozen=True)
 class Settings:
     way: str = "exact"
-    person: int = 163
+    person: int = PERSON
     epsilon: Fraction = Fraction(1, 10)
     pairs: int = 1
 
@@ -68,7 +69,7 @@ class Attack:
 
 
 def run(settings: Settings, coins: Coins | None = None) -> Attack:
-    exact = (count(settings.person - 1), count(settings.person))
+    exact = (with_diabetes(settings.person - 1), with_diabetes(settings.person))
     wanted = {"exact": 0, "noise": 1, "ledger": settings.pairs}[settings.way]
     rule = ALLOWANCE.rule()
     admitted, totals = _admitted(rule, settings, wanted)
@@ -141,8 +142,3 @@ def _power(single: np.ndarray, times: int, window: int) -> np.ndarray:
     law = np.fft.irfft(np.fft.rfft(single, size) ** times, size)
     middle = (len(single) // 2) * times
     return law[middle - window : middle + window + 1]
-
-
-def count(edge: int) -> int:
-    """The true number of patients with diabetes and a pressure of at most `edge`."""
-    return sum(patient.pressure <= edge and patient.diabetes for patient in patients())

@@ -92,6 +92,10 @@ class Rule:
     alpha: Fraction | None
     c: Fraction | None
 
+    def __hash__(self) -> int:
+        """By whole numbers, and by some of them: a page looks for prices under the same rule again and again."""
+        return hash((self.epsilon.numerator, self.epsilon.denominator, self.delta.denominator))
+
     def __post_init__(self) -> None:
         if self.epsilon <= 0:
             raise AllowanceError("budget.epsilon_range", most=100)
@@ -143,6 +147,9 @@ class Totals:
     delta: Fraction
 
     NOTHING: ClassVar[Totals]
+
+    def __hash__(self) -> int:
+        return hash((self.renyi.numerator, self.delta.numerator, self.epsilon and self.epsilon.numerator))
 
     def plus(self, cost: Cost) -> Totals:
         epsilon = None if self.epsilon is None or cost.epsilon is None else self.epsilon + cost.epsilon

@@ -12,11 +12,14 @@ from bisect import bisect_left
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.types import Json
 from dpengine.messages.language import stored
 from dpengine.messages.numbers import english, marks
+
+if TYPE_CHECKING:
+    from dpengine.core.types import Json  # with numpy, which the first screen is without
 
 PICO = 10**12
 _DIGITS = 60

@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 
 SETTING = "ALLOWANCE_HOME"  # names another folder
+LEDGER = "ALLOWANCE_LEDGER"  # names a database for the ledger
 _ENGINE = Path(__file__).resolve().parents[1]
 _CHECKOUT = _ENGINE.parent if (_ENGINE.parent / "data" / "make_samples.py").is_file() else None
 SAMPLES = _ENGINE / "samples" if _CHECKOUT is None else _CHECKOUT / "data"
@@ -23,3 +24,13 @@ def home() -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("Allowance", appauthor=False)
+
+
+def empty() -> bool:
+    """Was there never a workspace? A start leaves no more than `tmp` in its folder."""
+    try:
+        return not os.environ.get(LEDGER) and all(path.name == "tmp" for path in home().iterdir())
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False

@@ -135,7 +135,7 @@ STATEMENTS = (
 )
 
 
-VERSION = 4  # of the tables below, declarations and coded cells, kept as SQLite's `user_version`
+VERSION = 5  # of the tables below, declarations and coded cells, kept as SQLite's `user_version`
 SCHEMA: tuple[str, ...] = (
     """CREATE TABLE entries (
         seq INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL, budget TEXT NOT NULL,

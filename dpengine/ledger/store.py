@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from dpengine.core import places
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Json, JsonObject
 
@@ -28,7 +29,7 @@ from dpengine.core.types import Json, JsonObject
 # It may hold a password. The object that keeps it does not show it, and no error of the driver, which could quote it,
 # is ever passed on. `schema` is our option; all others are libpq's (sslmode, passfile, connect_timeout …).
 
-SETTING = "ALLOWANCE_LEDGER"
+SETTING = places.LEDGER
 SCHEMA = "allowance_ledger"  # not `allowance`, which holds the codes of tables that stay in their database
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,39}")
 _LOCKS = 2**63

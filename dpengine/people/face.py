@@ -131,6 +131,9 @@ class PersonTable(Table):
             return super().planner(keep)
         return PersonPlanner(self.budget.rule, standing.totals, keep, payer)
 
+    def _priced(self, queries: Sequence[AnyQuery]) -> Priced:
+        return super()._priced(queries) if self.practice else self.planner().price_of(queries)
+
     def _payer(self) -> Payer | None:
         """The grant with the most left."""
         return _roomiest(self._payers())

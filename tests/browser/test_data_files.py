@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pyreadstat
+import pytest
 from browser.steps import settled
 from browser.test_data import CANARY, Bringing, csv_file
 
@@ -31,6 +32,7 @@ def survey(path: Path) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_a_survey_with_its_labels(page: Any, server: Any, tmp_path: Path) -> None:
     bringing = Bringing(page, "survey", "names", "cards")
     bringing.upload(survey(tmp_path / "survey of 2024.sav"), "Are these the columns?", "names")
@@ -47,6 +49,7 @@ def test_a_survey_with_its_labels(page: Any, server: Any, tmp_path: Path) -> Non
     assert table.facts.people == PEOPLE and dict(declared.aliases)["1"] == "Very"
 
 
+@pytest.mark.long
 def test_visits_and_the_people_in_a_second_file(page: Any, server: Any) -> None:
     visits = "patient,cost,remark\n" + "".join(f"p{row % 300},{row % 90},{CANARY}\n" for row in range(900))
     people = "patient,age,remark\n" + "".join(f"p{row},{20 + row % 60},{CANARY}\n" for row in range(PEOPLE))

@@ -29,9 +29,8 @@ def brought(server: Any, name: str, people: int) -> dp.Table:
     )
 
 
-@pytest.mark.parametrize(
-    ("lang", "width"), [("en", 1280), pytest.param("sl", 390, marks=pytest.mark.long)], ids=["wide", "phone"]
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("lang", "width"), [("en", 1280), ("sl", 390)], ids=["wide", "phone"])
 def test_a_wrong_list_is_found_for_little_and_the_answers_say_so(
     open_page: Any, server: Any, lang: str, width: int
 ) -> None:

@@ -38,6 +38,7 @@ def test_two_harmless_questions_and_on_to_the_next(page: Any) -> None:
     assert in_address(page)["lesson"] == "averaging"
 
 
+@pytest.mark.long
 def test_names_taken_off_are_found_again_until_the_release_is_private(page: Any) -> None:
     go(page, "/lessons")
     page.get_by_role("button", name="Even without names").click()

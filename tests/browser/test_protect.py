@@ -33,6 +33,7 @@ def _added(server: Any, name: str, file: Path) -> dp.Workspace:
     return home
 
 
+@pytest.mark.long
 def test_the_same_file_brought_again_is_no_dead_end(page: Any, server: Any, tmp_path: Path) -> None:
     file = _file(tmp_path, 320)
     home = _added(server, "marks of 2025", file)

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from dpengine.core import places
 from dpengine.workspace import open_workspace
 from ui.ask import preview
+from ui.shell import state
 from ui.shell.state import FIRST_TABLE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,11 +24,31 @@ PREPARED = """
 import gc, sys
 import app
 assert "dpengine.workspace" not in sys.modules or app.first_screen._thread.is_alive(), "the server waits for the engine"
-app.first_screen.wait()
+app.first_screen.wait_if_begun()
 from pathlib import Path
 assert (Path(sys.argv[1]) / "ledger.sqlite").exists() and gc.isenabled() and gc.get_freeze_count() > 1000
 print(*sorted({"pandas", "ibis", "scipy", "openpyxl", "dpengine.mechanisms.counts.histogram"} & set(sys.modules)))
 import pandas
+"""
+
+FIRST = """
+import sys
+from pathlib import Path
+from streamlit.testing.v1 import AppTest
+import app
+from ui.shell import nav
+def left():
+    return {"dpengine.workspace", "duckdb", "pyarrow.parquet", "sqlite_utils", "docx", "rapidfuzz"} & set(sys.modules)
+def at_rest(shown):
+    assert not shown.exception and not any('class="refused"' in html.proto.body for html in shown.get("html"))
+    return shown
+start = at_rest(AppTest.from_file(str(Path("ui/main.py").resolve()), default_timeout=60).run())
+assert "tour-offer" in {button.key for button in start.button} and not left(), left()
+assert app.first_screen._thread is None and not (Path(sys.argv[1]) / "ledger.sqlite").exists()
+at_rest(start.button(key="why-ask").click().run())
+assert "why-back" in {button.key for button in start.button} and "dpengine.workspace" in sys.modules
+assert (Path(sys.argv[1]) / "ledger.sqlite").exists()
+at_rest(start.run())
 """
 
 
@@ -49,9 +70,32 @@ def test_start_does_not_load_the_sample(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_thread_opens_the_workspace_before_the_first_visitor(tmp_path: Path) -> None:
     """It imports neither pandas nor the questions, and garbage is collected afterwards."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith("ALLOWANCE_")}
-    env["ALLOWANCE_HOME"] = str(tmp_path)
-    command = [sys.executable, "-W", "error", "-c", PREPARED, str(tmp_path)]
-    shown = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, encoding="utf-8", timeout=120)
+    open_workspace(tmp_path).close()
+    shown = _apart(PREPARED, tmp_path)
     assert shown.returncode == 0 and shown.stdout.split() == [], shown.stdout + shown.stderr
     assert gc.isenabled()
+
+
+def test_the_very_first_screen_needs_no_engine(tmp_path: Path) -> None:
+    """Its first click does."""
+    shown = _apart(FIRST, tmp_path / "new")
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+
+
+@pytest.mark.parametrize("left", ["registry.sqlite", "secret", "tables"])
+def test_a_folder_with_anything_in_it_is_opened(left: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(places.SETTING, str(tmp_path))
+    (tmp_path / "tmp").mkdir()
+    assert state.is_untouched()
+    monkeypatch.setenv("ALLOWANCE_LEDGER", "postgresql://ledger/allowance")
+    assert not state.is_untouched()
+    monkeypatch.delenv("ALLOWANCE_LEDGER")
+    (tmp_path / left).touch()
+    assert not state.is_untouched()
+
+
+def _apart(code: str, home: Path) -> subprocess.CompletedProcess[str]:
+    env = {name: value for name, value in os.environ.items() if not name.startswith("ALLOWANCE_")}
+    env["ALLOWANCE_HOME"] = str(home)
+    command = [sys.executable, "-W", "error", "-c", code, str(home)]
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, encoding="utf-8", timeout=120)

@@ -13,7 +13,7 @@ import pytest
 from helpers_ledger import ask, opened
 from helpers_lessons import Quiet
 
-from demos.lessons import averaging, clinic, definition, differencing, median
+from demos.lessons import averaging, clinic, definition, differencing, median, patients
 from dpengine.accountant import how_many_fit
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.errors import BudgetExceeded
@@ -38,12 +38,12 @@ def charges(folder: Path, loss: Loss, wanted: int) -> int:
 
 def test_the_clinic_is_the_bundled_one() -> None:
     sample = SAMPLES["clinic"]
-    assert sample.schema == clinic.SCHEMA and sample.budget == clinic.ALLOWANCE and sample.path == clinic.CLINIC
+    assert sample.schema == clinic.SCHEMA and sample.budget == clinic.ALLOWANCE and sample.path == patients.CLINIC
 
 
 @pytest.mark.parametrize("person", differencing.PERSONS)
 def test_two_exact_counts_tell_one_diagnosis(person: int) -> None:
-    (alone,) = [one for one in clinic.patients() if one.pressure == person]
+    (alone,) = [one for one in patients.patients() if one.pressure == person]
     found = differencing.run(differencing.Settings(person=person))
     assert found.difference == alone.diabetes and not found.pairs
     view = lesson_differencing.view(lesson_differencing.LESSON.clean({"person": str(person)}))

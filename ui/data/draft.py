@@ -489,6 +489,7 @@ class Draft:
     bad_records: str = "refuse"
     many: str | None = None  # "one" row per person, or "more"
     each_own: bool = False  # the column that seems to number people has no number twice
+    whose: str | None = None  # the column that tells people apart, or "" if none does
     who: str | None = None  # then this column identifies the person …
     each: int | None = None  # … and at most this many rows of a person count. No default: extra rows are dropped
     relation: str | None = None
@@ -607,6 +608,10 @@ def unit(draft: Draft) -> dp.Unit:
     if draft.many == "one":
         if not draft.each_own and (found := numbering_people(draft.names)):
             raise AllowanceError("unit.sure", column=found[0])
+        if not draft.each_own and draft.whose is None and presets.unclear(draft.names):
+            raise AllowanceError("unit.whose")
+        if not draft.each_own and draft.whose:
+            raise AllowanceError("unit.sure", column=draft.whose)
         return dp.Unit.rows()
     if draft.who is None:
         raise AllowanceError("unit.column")

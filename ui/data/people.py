@@ -192,6 +192,7 @@ def protection_result(table: dp.Table) -> None:
 
 # --- can a person have several rows, and is membership secret?
 
+FEW_NAMES = 4  # that fit beside one another
 USUAL_EACH = [3, 5, 10, 1]  # rows of one person, each one click away
 
 
@@ -201,7 +202,7 @@ def rows(draft: Draft) -> None:
     reuse.offer(draft)
     with st.container(key="card-unit"):
         draft.many = _choose("unit", ["one", "more"], draft.many, ["", say("data.unit.more_means")])
-        if draft.many == "one" and (numbers := numbering_people(draft.names)):
+        if draft.many == "one" and (numbers := numbering_people(draft.names) or _whose(draft)):
             asked = unmarked(say("data.unit.one_each", column=numbers[0]))
             draft.each_own = st.checkbox(asked, key=kept("declare-each-own", draft.each_own))
         elif draft.many == "one" and (likely := presets.id_columns(draft.names) or presets.event_columns(draft.names)):
@@ -235,6 +236,19 @@ def rows(draft: Draft) -> None:
     if onwards(draft, lambda: _check_people(draft), first=not offered):
         draft.forth()
         st.rerun()
+
+
+def _whose(draft: Draft) -> list[str]:
+    """Ask which of the columns with unclear names tells people apart: a check will count its different values."""
+    if not (names := presets.unclear(draft.names)):
+        return []
+    label, key = say("data.unit.whose"), kept("declare-whose", draft.whose)
+    words: Any = {"format_func": lambda name: unmarked(name) or say("data.unit.whose_none")}
+    if len(names) <= FEW_NAMES:
+        draft.whose = st.radio(label, ["", *names], None, key=key, horizontal=True, **words)
+    else:
+        draft.whose = st.selectbox(label, ["", *names], None, key=key, width=420, **words)
+    return [draft.whose] if draft.whose else []
 
 
 def _as_before(draft: Draft) -> None:
@@ -603,6 +617,7 @@ def add(draft: Draft) -> None:
     terms: dict[str, Any] = {"schema": declared, "unit": unit, "relation": kind, "budget": allowance}
     terms |= {"about_rows": declared_about, "dialect": draft.dialect, "bad_records": draft.bad_records}
     terms |= {"sample": draft.many == "one" and draft.sample == "sample"}
+    terms |= {"whose": draft.whose or "" if draft.many == "one" else ""}
 
     def work(progress: Callable[[float], None]) -> dp.Table:
         table = space.add_table(name, of_both, **terms, progress=progress, new_people=new_people)

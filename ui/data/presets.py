@@ -467,6 +467,11 @@ def likely(name: str) -> tuple[Candidate, ...]:
     return tuple(_reading(usual) for usual in list(dict.fromkeys((*found, *_ANY)))[:LIKELY])
 
 
+def unclear(names: Sequence[str]) -> list[str]:
+    """Columns whose names do not say what they hold: one of them may tell people apart."""
+    return [name for name in names if not (candidates(name, names) or {*fold(name)} & _TEXTS or suggest(name).kind)]
+
+
 def _reading(usual: str) -> Candidate:
     if usual == "yes_no":
         return Candidate("yes_no", None, YES_NO.samples)

@@ -9,6 +9,7 @@ from html import escape
 from demos.lessons import differencing as demo
 from demos.lessons.clinic import ALLOWANCE
 from demos.lessons.differencing import Attack
+from demos.lessons.patients import with_diabetes
 from dpengine.core.printed import percent
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
@@ -82,7 +83,7 @@ def _asked(result: Attack) -> str:
 
 
 def _small() -> str:
-    boxes = (("", demo.count(163)), ("", demo.count(162)), ("out", demo.count(163) - demo.count(162)))
+    boxes = (("", with_diabetes(163)), ("", with_diabetes(162)), ("out", with_diabetes(163) - with_diabetes(162)))
     return '<div class="sum">' + "".join(f'<div class="{kind}"><b>{out}</b></div>' for kind, out in boxes) + "</div>"
 
 

@@ -25,7 +25,7 @@ class Sketch:
             "fixedrange": True,
             "automargin": True,
         }
-        self.data: list[Any] = []
+        self.data: list[dict[str, Any]] = []
         self.layout: dict[str, Any] = {
             "height": height,
             "margin": {"l": 8, "r": 16, "t": 8, "b": 8},
@@ -41,8 +41,17 @@ class Sketch:
         }
         self.update_layout(**axes)
 
-    def add_trace(self, trace: Any) -> None:
-        self.data.append(trace)
+    def add_trace(self, trace: dict[str, Any]) -> None:
+        self.data.append(_without_none(trace))
+
+    def add_scatter(self, **look: Any) -> None:
+        self.add_trace({"type": "scatter"} | look)
+
+    def add_bar(self, **look: Any) -> None:
+        self.add_trace({"type": "bar"} | look)
+
+    def add_heatmap(self, **look: Any) -> None:
+        self.add_trace({"type": "heatmap"} | look)
 
     def add_shape(self, **shape: Any) -> None:
         self.layout["shapes"] = [*self.layout.get("shapes", ()), shape]
@@ -58,8 +67,7 @@ class Sketch:
 
     def figure(self) -> Any:
         """Plotly neither checks it nor adds a template: a picture states everything. The tests let Plotly check it."""
-        data = [trace if isinstance(trace, dict) else trace.to_plotly_json() for trace in self.data]
-        return _unchecked()(data=data, layout=_without_none(self.layout))
+        return _unchecked()(data=self.data, layout=_without_none(self.layout))
 
 
 @cache

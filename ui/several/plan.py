@@ -197,9 +197,11 @@ def _row(table: dp.Table, plan: Plan, place: int, line: PlanLine) -> None:
         place_on_ask = nav.address("ask", **preview.unpriced(table, wish.query))
         way = f'<a class="way" href="{place_on_ask}" target="_self">{escape(say("fit.others.link"))}</a>'
         doubt = f'<p class="warn">{escape(say("plan.doubted", reasons=" ".join(against.reasons)))} {way}</p>'
-    elif line.query is None:
+    elif careful := table.fits().in_short(wish.query):
+        doubt = f'<p class="warn">{escape(careful)}</p>'
+    if against is None and line.query is None:
         lines.append(f'<span class="warn">{escape(say("plan.unreachable"))}</span>')
-    else:
+    elif against is None:
         lines.append(f'{escape(line.promise.words(line.query))} · <span class="take-words">{escape(takes)}</span>')
         if not line.useful:
             words = say("plan.noise_groups" if line.promise.grouped else "plan.noise")

@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 import dpengine as dp
-from dpengine.asking.plan import Priced
 from dpengine.core.printed import percent, percent_left, power_of_ten
 from dpengine.messages import say
 from ui.shell import person, scroll
 from ui.shell.state import choose_table, face, table_labels, table_names
 from ui.words import gloss
 from ui.words.markup import html_lines, p
+
+if TYPE_CHECKING:
+    from dpengine.asking.plan import Priced
 
 _SLOT, _PICKER = "_meter_slot", "_picker_slot"
 _DOT = "\u00a0· "  # never begins a line

@@ -3,7 +3,7 @@
 Streamlit would collect after every run of a script or fragment, and walk everything ever imported: a tenth of a second,
 thirty times over in a class. That is switched off (`postScriptGC` in .streamlit/config.toml). Instead we freeze what
 exists after the start, and a thread collects every few seconds what runs leave behind. Once the first page is drawn,
-another thread imports what a question needs. (What the first page needs: ui/first_screen.py.)
+another thread imports what a question needs. (What the other pages need: ui/first_screen.py.)
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import ctypes
 import gc
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -21,32 +22,38 @@ from streamlit import runtime
 import dpengine as dp
 
 _EVERY, _IDLE = 5.0, 60.0  # seconds
-_DRAWN = 0.5  # for the browser to show the first page
+_DRAWN = 1.0  # for the browser to show the first page
+_IMPORTED = 20.0  # for what is being imported when the app ends
 _once, _tidied = threading.Lock(), threading.Lock()
 _ran = threading.Event()
 
 
-def settle(again: bool = False) -> None:
-    """Call after each run. Freezes everything after the first run, and `again` once a workshop's tables are loaded."""
+def settle(prepare: Callable[[], None] | None = None, again: bool = False) -> None:
+    """Call after each run. Freezes everything after the first run, and `again` once a workshop's tables are loaded.
+    `prepare` imports the engine, if the first run did without (ui/first_screen.py)."""
     _ran.set()
     if runtime.exists() and _tidied.acquire(blocking=False):
         threading.Thread(target=_tidy, name="garbage", daemon=True).start()
     if _once.acquire(blocking=False):
         atexit.register(gc.unfreeze)  # some libraries count live objects at exit
         if runtime.exists():
-            threading.Thread(target=_import_for_questions, name="ready", daemon=True).start()
+            ready = threading.Thread(target=_import_for_questions, args=(prepare,), name="ready", daemon=True)
+            ready.start()
+            atexit.register(ready.join, _IMPORTED)  # cut off in an import, it would never let go of Python's lock
     elif not again:
         return
     gc.collect()
     gc.freeze()
 
 
-def _import_for_questions() -> None:
+def _import_for_questions(prepare: Callable[[], None] | None) -> None:
     """And the questions themselves; and load the sample that the first one is about."""
+    time.sleep(_DRAWN)
+    if prepare is not None:
+        prepare()
     from dpengine.statistics.engines.statements import get_ready
     from ui.shell import person, state
 
-    time.sleep(_DRAWN)
     with suppress(dp.AllowanceError):  # a page says it
         if not person.served():
             state.workspace().record(state.FIRST_TABLE)

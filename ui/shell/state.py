@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -14,11 +14,12 @@ import dpengine as dp
 from dpengine.core import places
 from dpengine.core.errors import UnknownTable
 from dpengine.messages import called, of_practice, practice_in_view, say
-from dpengine.people.face import Face
-from dpengine.storage.samples import SAMPLES
 from ui.shell import gate, person, workshop_state
 from ui.shell.language import address
 from ui.shell.web import visitor_of
+
+if TYPE_CHECKING:
+    from dpengine.people.face import Face
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRST_TABLE = "town"
@@ -60,11 +61,13 @@ def workspace() -> dp.Workspace:
     who = person.person()
     if who is None:
         return dp.open_workspace(home(), samples_only=workshop_state.on())
-    return cast(dp.Workspace, dp.open_workspace(home()).as_person(who))
+    return cast("dp.Workspace", dp.open_workspace(home()).as_person(who))
 
 
 def steady() -> AbstractContextManager[None]:
     """While a page is drawn: what it has read from the ledger, it does not ask for again."""
+    if is_untouched():
+        return nullcontext()
     return dp.open_workspace(home(), samples_only=workshop_state.on()).ledger.steady()
 
 
@@ -107,9 +110,16 @@ def open_table(name: str) -> dp.Table:
     return workspace().table(name, visitor=visitor())
 
 
+def is_untouched() -> bool:
+    """Is there no workspace yet? Then Start can be shown before the engine is imported."""
+    return not (person.served() or workshop_state.on()) and places.empty()
+
+
 def is_fresh() -> bool:
     """Was no table opened yet, neither a person's own nor the first sample?"""
     wanted = st.query_params.get("table") or st.session_state.get("table")
+    if not wanted and is_untouched():
+        return True
     return not (wanted or workspace().here(FIRST_TABLE) or workspace().names())
 
 
@@ -130,6 +140,8 @@ def current_table() -> dp.Table:
 
 def newest_table(verb: str = "table") -> str | None:
     """The newest open table, no sample, on which this is allowed: a returning person means their own table."""
+    if is_untouched():
+        return None
     closed = workspace().closed()
     return next((name for name, _ in reversed(workspace().names()) if name not in closed and may(verb, name)), None)
 
@@ -144,11 +156,15 @@ def choose_table(name: str) -> None:
 
 
 def table_names() -> list[str]:
+    from dpengine.storage.samples import SAMPLES
+
     return [name for name, _ in workspace().names()] + list(SAMPLES)
 
 
 def table_labels() -> dict[str, str]:
     """The label of each table; a closed table's label says so."""
+    from dpengine.storage.samples import SAMPLES
+
     closed = workspace().closed()
     labels = {}
     for name in table_names():

@@ -12,7 +12,7 @@ import streamlit as st
 
 from dpengine.messages import known, say
 from ui.shell import nav, web
-from ui.shell.state import FIRST_TABLE, open_table, workspace
+from ui.shell.state import FIRST_TABLE, is_untouched, open_table, workspace
 from ui.shell.web import REMEMBERED
 from ui.words import gloss
 
@@ -39,7 +39,9 @@ def _wish(choice: str) -> None:
 
 def first_visit() -> bool:
     """Has this visitor neither chosen about the tour nor asked anything?"""
-    return wish() is None and not (workspace().here(FIRST_TABLE) and open_table(FIRST_TABLE).meter().charges)
+    if wish() is not None or is_untouched():
+        return wish() is None
+    return not (workspace().here(FIRST_TABLE) and open_table(FIRST_TABLE).meter().charges)
 
 
 def offer() -> None:

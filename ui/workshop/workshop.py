@@ -12,9 +12,7 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from demos import truth
 from dpengine.messages import plain, say
-from dpengine.storage.samples import SAMPLES
 from ui.shell import nav, speed, state, workshop_state
 from ui.shell.frame import page_head, paragraph
 
@@ -26,6 +24,8 @@ def warm() -> None:
 
 
 def _bring() -> None:
+    from dpengine.storage.samples import SAMPLES
+
     for name in SAMPLES:
         table = state.workspace().table(name, visitor="nobody")
         for query in table.suggestions()[:1]:
@@ -57,7 +57,11 @@ def refuse_data() -> None:
 
 
 def truth_beside(answer: dp.Answer) -> None:
-    if workshop_state.on() and truth.tellable(answer.query):
+    if not workshop_state.on():
+        return
+    from demos import truth
+
+    if truth.tellable(answer.query):
         paragraph(say("workshop.truth", truth=plain(figure(truth.of(answer.query)))), "warn workshop-truth")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import stat
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -206,6 +207,11 @@ CELLS = [
 ]
 
 
+@cache
+def in_memory() -> duckdb.DuckDBPyConnection:
+    return duckdb.connect()
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     rows=st.lists(
@@ -214,7 +220,7 @@ CELLS = [
 )
 def test_a_row_has_the_text_that_plain_sql_gives_it(rows: list[tuple[str | None, ...]]) -> None:
     """However few or many rows hold a text, and whichever way is fast: one definition, the steps in SQL."""
-    with duckdb.connect() as connection:
+    with in_memory().cursor() as connection:
         columns = [pa.array(cells, pa.string()) for cells in zip(*rows, strict=True)]
         connection.register(
             "given", pa.table({"place": range(len(rows))} | {f"c{at}": c for at, c in enumerate(columns)})

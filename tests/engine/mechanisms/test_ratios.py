@@ -236,6 +236,8 @@ def test_the_range_of_a_spread_holds_it(noise: str, codes: list[int]) -> None:
     for _ in range(200):
         low, high = narrow.from_mean(query.draw(value, SystemCoins()), 1).interval
         missed += not low <= truth <= high
+        if missed > 10:
+            return
     assert missed > 10, "a range for a twelfth of the noise fails often"
 
 

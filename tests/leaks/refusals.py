@@ -29,7 +29,7 @@ from dpengine.mechanisms import catalogue
 from dpengine.released.curves import sample
 from dpengine.statistics.features import model_from_json
 from ui.data import change, columns, draft
-from ui.shell import uploads
+from ui.shell import incoming as uploads
 
 Cause = Callable[[Bench], Any]
 N, C, S = dp.Number, dp.Category, dp.ItemSet

@@ -150,7 +150,6 @@ def _price(table: dp.Table, unit: dp.Unit, people: int | None, name: str) -> Non
 
 
 def _tasks() -> dict[str, Task]:
-    """Running corrections by table."""
     held: dict[str, Task] = st.session_state.setdefault(_KEY, {})
     return held
 
@@ -303,7 +302,6 @@ def _worth(draft: Draft, each: int) -> str:
 
 
 def _takes(clicked: str, field: str) -> None:
-    """Copy the clicked option into the field."""
     st.session_state[field] = st.session_state[clicked]
 
 
@@ -317,11 +315,12 @@ def _follow(usual: str, field: str, options: Sequence[Any]) -> dict[str, Any]:
     return {"on_change": mark}
 
 
-def _choose(about: str, options: list[str], now: str | None, captions: Sequence[str]) -> str | None:
-    """One of a few answers, each explained below it; none is chosen before."""
-    words = {option: say(f"data.{about}.{option}_label") for option in options}
+def _choose(about: str, options: list[str], now: str | None, captions: Sequence[str], code: str = "") -> str | None:
+    """One of a few answers, each explained below it; none is chosen before. `code` begins its sentences."""
+    code = code or f"data.{about}"
+    words = {option: say(f"{code}.{option}_label") for option in options}
     more: dict[str, Any] = {"key": kept(f"declare-{about}", now), "label_visibility": "collapsed"}
-    return st.radio(say(f"data.{about}.title"), options, None, words.__getitem__, captions=captions, **more)
+    return st.radio(say(f"{code}.title"), options, None, words.__getitem__, captions=captions, **more)
 
 
 def _check_people(draft: Draft) -> None:
@@ -448,10 +447,8 @@ def _sampled(draft: Draft) -> None:
     st.html(f'<h2 class="ask-second">{escape(say("sample.ask.title"))}</h2>')
     with st.container(key="card-sample"):
         options = ["everyone", "sample"]
-        words = {option: say(f"sample.ask.{option}_label") for option in options}
-        more: dict[str, Any] = {"key": kept("declare-sample", draft.sample), "label_visibility": "collapsed"}
         captions = [say(f"sample.ask.{option}_means") for option in options]
-        draft.sample = st.radio(say("sample.ask.title"), options, None, words.__getitem__, captions=captions, **more)
+        draft.sample = _choose("sample", options, draft.sample, captions, "sample.ask")
 
 
 def show_sample(table: dp.Table) -> None:

@@ -47,17 +47,12 @@ from ui.words.wording import headline, range_words
 WISHED = Fraction(1, 10)
 
 
-def best_bound(query: AdaptiveSession, past: Past, reserve: Fraction, question: int | None = None) -> Width | None:
-    """The claimed bound, if nothing else is released in between; None if it is useless."""
-    return claimed(query, past, reserve, question or query.questions)
-
-
 def outward_words(query: AdaptiveSession, past: Past, reserve: Fraction, others: bool = False) -> str:
     """`past`: releases about these people before the session. `others`: something else was released since."""
     if not claimable(query):
         return say("session.outward.unfit")
-    bound = best_bound(query, past, reserve)
-    first = best_bound(query, past, reserve, 1)
+    # Claimed if nothing else is released in between; None if it is useless.
+    bound, first = (claimed(query, past, reserve, questions) for questions in (query.questions, 1))
     if bound is None:
         if first is not None:
             words = say("session.outward.early", width=points(first.width), chance=chance(query.beta))
@@ -211,8 +206,7 @@ def _meters(session: Session, state: State, ended: bool, withdrawn: bool) -> Non
     used = Fraction(state.asked, state.questions)
     label = say("session.used", asked=state.asked, questions=state.questions)
     left = say("session.unused" if ended else "session.left", left=state.left)
-    others = session.others_from is not None
-    bound = outward_words(session.query, session.past, session.reserve, others)
+    bound = outward_words(session.query, session.past, session.reserve, session.others_from is not None)
     outward = say("session.outward.withdrawn") if withdrawn else bound
     bar = f'<span style="width:{float(used) * 100:.3f}%"></span>'
     st.html(
@@ -335,8 +329,7 @@ def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps:
         exports.offer(say("session.download"), lambda: _lines(session), name, "session-download")
     if not over and not table.closed:
         with st.expander(say("session.end_title")):
-            taken = prices.took(table, session.entry)
-            paragraph(say("session.end_lead", left=state.left, share=taken))
+            paragraph(say("session.end_lead", left=state.left, share=prices.took(table, session.entry)))
             st.button(say("session.end"), key="session-end", on_click=session.end)
     if over:
         with st.container(horizontal=True):
@@ -370,7 +363,6 @@ def arrived(table: dp.Table) -> bool:
 
 
 def show(table: dp.Table) -> None:
-    """Before a session."""
     if table.closed:
         owner.closed(table)
         return

@@ -32,10 +32,9 @@ def show(table: dp.Table) -> None:
     if coming := st.session_state.pop(_COMING, None):
         _fill(table, coming)
     with st.container(key="box"):
-        given: Any = {"placeholder": say("box.example", text=example(table.schema)), "max_chars": LONGEST}
+        given: Any = {"placeholder": say("box.example", text=reader.example(table.schema)), "max_chars": LONGEST}
         st.text_input(say("box.label"), key=_FIELD, on_change=_typed, args=(table,), **given)
-        offered = json.dumps(reader.vocabulary(table.schema)[:MOST_OFFERED], ensure_ascii=False)
-        scroll.complete(offered)
+        scroll.complete(json.dumps(reader.vocabulary(table.schema)[:MOST_OFFERED], ensure_ascii=False))
         found = st.session_state.get(_READ)
         readings = _understood(*found[1]) if found is not None and found[0] == table.name else []
         past = [name for name, _ in st.session_state.get(_PAST, [])]
@@ -45,11 +44,6 @@ def show(table: dp.Table) -> None:
                 st.button(label, key=f"box-rather-{place}", on_click=_use, args=(table, reading))
             if past and past[-1] == table.name:
                 st.button(say("box.undo"), key="box-undo", on_click=_undo, args=(table,))
-
-
-def example(schema: dp.Schema) -> str:
-    """A question about the table's own columns."""
-    return reader.example(schema)
 
 
 def elsewhere(name: str) -> None:

@@ -78,7 +78,8 @@ def _is_journey(item: pytest.Item) -> bool:
 _OVER_QUESTIONS = re.compile(r"\bcatalogue\b(?!\[)|\b(?:CASES|PUBLIC_SUPPORT|DATA_SUPPORT|EXAMPLES|every_kind)\b")
 # What names no test: the first words of a file, what it imports, and the body of a function.
 _ASIDE = re.compile(r'\A"""(?:.|\n)*?"""|^(?:from [\w.]+ )?import (?:\((?:.|\n)*?\)|.*)$', re.MULTILINE)
-_FUNCTION = re.compile(r"^def (\w+).*\n(?:(?:[ \t].*)?\n)*(?:\).*\n(?:(?:[ \t].*)?\n)*)?", re.MULTILINE)
+_FUNCTION = re.compile(r"^(?:def|class) (\w+).*\n(?:(?:[ \t].*)?\n)*(?:\).*\n(?:(?:[ \t].*)?\n)*)?", re.MULTILINE)
+_CONSTANT = re.compile(r"^(\w+)(?:: [^\n=]+)? = .*\n(?:(?:[ \t].*|[)\]}].*)?\n)*", re.MULTILINE)
 _TEST = re.compile(r"^ *(?:async )?def (test_\w+)", re.MULTILINE)
 
 
@@ -96,14 +97,14 @@ def _questions() -> frozenset[str]:
 @cache
 def _naming(file: Path) -> str:
     """The part of a file that names its tests and their cases: without the bodies of tests, of fixtures and of
-    functions that only those call."""
+    functions that only those call, and without constants that only those use."""
     bodies: dict[str, str] = {}
 
     def without(found: re.Match[str]) -> str:
         bodies[found[1]] = found[0]
         return f"{found[1]}\n" if found[1].startswith("test_") else ""
 
-    text = _FUNCTION.sub(without, _ASIDE.sub("", _text(file)))
+    text = _CONSTANT.sub(without, _FUNCTION.sub(without, _ASIDE.sub("", _text(file))))
     called = {name for name in bodies if not name.startswith("test_")}
     while used := {name for name in called if re.search(rf"\b{name}\b", text)}:
         called -= used

@@ -75,7 +75,8 @@ def _is_journey(item: pytest.Item) -> bool:
 
 
 # A file whose tests run over all questions, through the catalogue or the cases of the battery.
-_OVER_QUESTIONS = re.compile(r"\bcatalogue\b(?!\[)|\b(?:CASES|PUBLIC_SUPPORT|DATA_SUPPORT|EXAMPLES|every_kind)\b")
+_OVER_QUESTIONS = re.compile(r"\bcatalogue\b(?!\[)|\b(?:CASES|PUBLIC_SUPPORT|DATA_SUPPORT|EXAMPLES)\b")
+_OVER_MODELS = re.compile(r"\bevery_kind\b")
 # What names no test: the first words of a file, what it imports, and the body of a function.
 _ASIDE = re.compile(r'\A"""(?:.|\n)*?"""|^(?:from [\w.]+ )?import (?:\((?:.|\n)*?\)|.*)$', re.MULTILINE)
 _FUNCTION = re.compile(r"^(?:def|class) (\w+).*\n(?:(?:[ \t].*)?\n)*(?:\).*\n(?:(?:[ \t].*)?\n)*)?", re.MULTILINE)
@@ -145,6 +146,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     place, text = os.path.relpath(collection_path, ROOT), _naming(collection_path)
     over_all = wanted & _questions() and _OVER_QUESTIONS.search(text)
+    over_all = over_all or (any("train" in word for word in wanted) and _OVER_MODELS.search(text))
     return None if over_all or any(word in f"{place}\n{text}".lower() for word in wanted) else True
 
 

@@ -75,7 +75,7 @@ def _is_journey(item: pytest.Item) -> bool:
 
 
 # A file whose tests run over all questions, through the catalogue or the cases of the battery.
-_OVER_QUESTIONS = re.compile(r"\bcatalogue\b(?!\[)|\b(?:CASES|PUBLIC_SUPPORT|DATA_SUPPORT|EXAMPLES)\b")
+_OVER_QUESTIONS = re.compile(r"\bcatalogue\b(?!\[)|\boffered\(\)|\b(?:CASES|PUBLIC_SUPPORT|DATA_SUPPORT|EXAMPLES)\b")
 _OVER_MODELS = re.compile(r"\bevery_kind\b")
 # What names no test: the first words of a file, what it imports, and the body of a function.
 _ASIDE = re.compile(r'\A"""(?:.|\n)*?"""|^(?:from [\w.]+ )?import (?:\((?:.|\n)*?\)|.*)$', re.MULTILINE)

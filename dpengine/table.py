@@ -31,12 +31,12 @@ from dpengine.asking.checking import ColumnDoubted, check_for, column_doubts, do
 from dpengine.asking.column_fit import ColumnFit, Fits, ImpliedPeople, far_off, fits_of, kinds, only_fitting
 from dpengine.asking.exports import BurnDownStep, Fit, account_lines
 from dpengine.asking.jobs import outcome_of
-from dpengine.asking.plan import Planner, PlanRun
+from dpengine.asking.plan import Planner, PlanRun, Priced
 from dpengine.asking.release import Asker, Home, new_request
 from dpengine.asking.sessions import BEST, Session, fitted
 from dpengine.core.amounts import BETA
 from dpengine.core.errors import AllowanceError, BudgetExceeded
-from dpengine.core.remembered import Lately
+from dpengine.core.remembered import Lately, remembered
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.declaration import Declaration
 from dpengine.declared.dialect import Dialect
@@ -86,6 +86,11 @@ _lately = Lately(1024)
 MOST_ASKED = 20  # the newest answers that are searched for the number of people or a column's range
 
 
+@remembered(4096)
+def _priced_now(rule: filter.Rule, totals: Totals, queries: tuple[AnyQuery, ...]) -> Priced:
+    return Planner(rule, totals).price_of(queries)
+
+
 class Table:
     """Reading public facts and the ledger is free; `ask` and `submit` spend."""
 
@@ -105,6 +110,7 @@ class Table:
             about=record.about,
             header=tuple(record.header),
             sample=record.sample,
+            whose=record.whose,
         )
         if not self.practice and self.facts.unit == Unit.rows() and id_like(self.facts):
             self.facts = replace(self.facts, repeated=bool(self.fits().repeated))
@@ -175,7 +181,7 @@ class Table:
         checks = self.checks_for([query]) if checked else []
         if not checks:
             return seen
-        whole = self.planner().price_of([*checks, query])
+        whole = self._priced([*checks, query])
         return replace(
             seen,
             cost=whole.cost,
@@ -250,8 +256,8 @@ class Table:
         With `checked`, for versions of one question: with the checks that it would buy first, as in `preview`."""
         rule, totals = self.budget.rule, self._standing().totals
         if checked:
-            checks, planner = self.checks_for(queries), self.planner()
-            priced = [planner.price_of([*checks, self.cheapest(query)]) for query in queries]
+            checks = self.checks_for(queries)
+            priced = [self._priced([*checks, self.cheapest(query)]) for query in queries]
             return [found.share if found.fits else None for found in priced]
         return [price_now(query, rule, totals) for query in queries]
 
@@ -268,7 +274,15 @@ class Table:
     def suggested(self, key: str, /, **parameters: Json) -> AnyQuery | None:
         """This question at its opening price, if half of the rest makes it more than noise; else None."""
         affordable = takes_at_most(Fraction(1, 2), self.budget.rule, self._standing().totals)
-        query = worth_asking(self.facts, key, parameters, affordable, 1)
+        name = (
+            self.facts,
+            self.facts.repeated,
+            self.budget.rule,
+            self._standing().totals,
+            key,
+            json.dumps(parameters, default=repr),
+        )
+        query = _lately(("worth", name), lambda: worth_asking(self.facts, key, parameters, affordable, 1))
         start = None if query is None else self.opening(query)
         return None if start is None else start.asked
 
@@ -288,7 +302,11 @@ class Table:
             checks = self.checks_for([make(Fraction(1))])
         except AllowanceError:  # it cannot be asked like this
             return Fraction(0)
-        return self.planner().price_of(checks).share if checks else Fraction(0)
+        return self._priced(checks).share if checks else Fraction(0)
+
+    def _priced(self, queries: Sequence[AnyQuery]) -> Priced:
+        """Exactly these together, now."""
+        return _priced_now(self.budget.rule, self._standing().totals, tuple(queries))
 
     def check_part(self, query: AnyQuery) -> Fraction:
         """By which part of the remaining allowance its check makes this question dearer."""
@@ -458,7 +476,16 @@ class Table:
     def training_for(self, key: str, share: Fraction, /, **parameters: Json) -> AnyQuery:
         """The training with the least noise that takes at most this share of the allowance. Free; no row is read."""
         rule, totals = self.budget.rule, self._standing().totals
-        name = "training", self.facts, self.facts.repeated, key, json.dumps(parameters), share, rule, totals
+        name = (
+            "training",
+            self.facts,
+            self.facts.repeated,
+            key,
+            json.dumps(parameters, default=repr),
+            share,
+            rule,
+            totals,
+        )
         return _lately(name, lambda: trained(self.query, key, parameters, share, rule, totals))
 
     def planner(self, keep: Fraction = Fraction(0)) -> Planner:

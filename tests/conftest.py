@@ -302,7 +302,7 @@ def _read_files_here() -> None:
     """To start a process for a spreadsheet or a statistics file takes half a second, and every file that a test brings
     starts three or four. Elsewhere the same functions read it in this one."""
     from dpengine.core.errors import AllowanceError
-    from dpengine.intake import file_process, foreign_records
+    from dpengine.intake import file_process
 
     run, start = file_process.run, file_process._START
 
@@ -310,7 +310,7 @@ def _read_files_here() -> None:
         if _running.startswith(_OWN_PROCESS) or start != file_process._START:
             return run(work, given, progress)
         try:
-            done = getattr(foreign_records, work)(progress or (lambda share: None), **given)
+            done = file_process._WORKS[work](progress or (lambda share: None), **given)
         except AllowanceError:
             raise
         except Exception:

@@ -25,16 +25,33 @@ def least_epsilon(
     at = query.asked_at if anew else query.at
     low, high = int(LEAST_EPSILON * grain), int(most * grain)
 
-    def enough(epsilon: int) -> bool:
+    def amount(epsilon: int) -> Fraction | None:
         try:
-            return at(Fraction(epsilon, grain)).promise().amount <= wish
+            return at(Fraction(epsilon, grain)).promise().amount
         except AllowanceError:  # ε is too small for this question
-            return False
+            return None
 
-    guess = int((near or 0) * grain)
-    below, above = max(guess * 999 // 1000, low), min(guess * 1001 // 1000 + 1, high)
-    if near is not None and enough(above) and not enough(below):
-        low, high = below + 1, above
-    elif not enough(high):
-        return None
+    def enough(epsilon: int) -> bool:
+        found = amount(epsilon)
+        return found is not None and found <= wish
+
+    if near is None:
+        if not enough(high):
+            return None
+        return Fraction(first_true(enough, low, high), grain)
+    guess = min(max(int(near * grain), low), high)
+    if wish and (found := amount(guess)):
+        guess = min(max(int(guess * found / wish), low), high)  # most errors fall like 1/ε
+    step = guess // 1000 + 1
+    if enough(guess):
+        high = guess
+        while high > low and enough(below := max(guess - step, low)):
+            high, step = below, 4 * step
+        low = low if high == low else below + 1
+    else:
+        while not enough(above := min(guess + step, high)):
+            if above == high:
+                return None
+            guess, step = above, 4 * step
+        low, high = guess + 1, above
     return Fraction(first_true(enough, low, high), grain)

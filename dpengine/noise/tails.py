@@ -274,10 +274,17 @@ def weighted_reaches(scale: Fraction, sizes: Floats, times: Floats, beta: Fracti
 
     high = np.minimum(np.sqrt(2 * wanted / (variance * (many * a * a).sum(axis=1))), rate / a.max(axis=1) * (1 - 1e-6))
     low, ratio = high * 0.3, (math.sqrt(5) - 1) / 2
-    for _ in range(12):
-        lower, upper = high - ratio * (high - low), low + ratio * (high - low)
-        left = least(lower) <= least(upper)
+    lower, upper = high - ratio * (high - low), low + ratio * (high - low)
+    at_lower, at_upper = least(lower), least(upper)
+    for _ in range(11):  # by the golden section one of the two places serves again
+        left = at_lower <= at_upper
         low, high = np.where(left, low, lower), np.where(left, upper, high)
+        place = np.where(left, high - ratio * (high - low), low + ratio * (high - low))
+        found = least(place)
+        lower, upper = np.where(left, place, upper), np.where(left, lower, place)
+        at_lower, at_upper = np.where(left, found, at_upper), np.where(left, at_lower, found)
+    left = at_lower <= at_upper
+    low, high = np.where(left, low, lower), np.where(left, upper, high)
     reaches = np.zeros(len(sizes))
     reaches[used] = least((low + high) / 2) * (1 + 1e-9)
     return reaches

@@ -3,6 +3,7 @@ server does not start."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import dpengine as dp
-from ui.auth import config
+from ui.auth import config, setup
 from ui.shell import gate, workshop_state
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -132,3 +133,35 @@ def test_the_server_does_not_start_on_a_wrong_file(tmp_path: Path) -> None:
     ended = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=250, check=False)
     assert ended.returncode != 0 and "“origin” in the configuration" in ended.stderr
     assert "Traceback" not in ended.stderr and SECRET not in ended.stderr + ended.stdout
+
+
+def test_the_loop_is_woken_seldom_and_does_all_that_is_handed_to_it_in_order() -> None:
+    """Also after something that fails, and after a pause."""
+    done: list[int] = []
+    failed: list[object] = []
+    woken: list[object] = []
+
+    def fail() -> None:
+        raise ValueError
+
+    async def serve() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, found: failed.append(found["exception"]))
+        wake = loop.call_soon_threadsafe
+        loop.call_soon_threadsafe = lambda *given, **named: (woken.append(given), wake(*given, **named))[1]  # type: ignore[method-assign]
+        setup.wake_seldom(loop)
+
+        def hand_over(first: int) -> None:
+            for number in range(first, first + 500):
+                loop.call_soon_threadsafe(done.append, number)
+                if number == 250:
+                    loop.call_soon_threadsafe(fail)
+                    loop.call_soon_threadsafe(done.append, -1).cancel()
+
+        for first in (0, 500):
+            await asyncio.to_thread(hand_over, first)
+            await asyncio.sleep(0.05)
+
+    asyncio.run(serve())
+    assert done == list(range(1000)) and [type(one) for one in failed] == [ValueError]
+    assert 0 < len(woken) < 100

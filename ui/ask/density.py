@@ -114,8 +114,7 @@ def draw(query: Density, heights: Floats, interval: Any, key: str, shares: bool 
     outer, inner = _bands(query, interval, shown, factor)
     ends = {"low": to_figures(float(shown[0]), 3), "high": to_figures(float(shown[-1]), 3)}
     alt = say("density.curve_alt", **facts, **ends)
-    titles = (query.columns[0], unit)
-    charts.band(grids[0], shown.tolist(), outer, titles, alt, key, inner=inner)
+    charts.band(grids[0], shown.tolist(), outer, (query.columns[0], unit), alt, key, inner=inner)
 
 
 def _bands(query: Density, interval: Any, shown: Floats, factor: float) -> tuple[Any, Any]:
@@ -131,8 +130,6 @@ def _bands(query: Density, interval: Any, shown: Floats, factor: float) -> tuple
 
 
 def _map(grids: list[list[float]], heights: Floats, columns: tuple[str, ...], alt: str, key: str) -> None:
-    import plotly.graph_objects as go
-
     colours = palette()
     figure = Sketch(460)
     scale = [[0.0, colours.card], [0.5, colours.left_soft], [1.0, colours.left]]
@@ -140,7 +137,7 @@ def _map(grids: list[list[float]], heights: Floats, columns: tuple[str, ...], al
     look = {"colorscale": scale, "colorbar": bar | {"tickfont": {"color": colours.muted}}, "zmin": 0}
     look["hovertemplate"] = "%{x:,.4~g} · %{y:,.4~g}: %{z:.3~g}<extra></extra>"
     top = float(max(heights.max(), 1e-12))
-    figure.add_trace(go.Heatmap(x=grids[0], y=grids[1], z=heights.T.tolist(), zmax=top, **look))
+    figure.add_heatmap(x=grids[0], y=grids[1], z=heights.T.tolist(), zmax=top, **look)
     for place, update in ((0, figure.update_xaxes), (1, figure.update_yaxes)):
         form = charts._figures((grids[place][0], grids[place][-1]))
         update(title={"text": charts.text(columns[place])}, tickformat=form, showline=True, ticks="outside", nticks=7)

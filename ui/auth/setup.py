@@ -11,8 +11,11 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import threading
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from contextvars import Context
 from typing import Any
 
 from starlette.middleware import Middleware
@@ -85,6 +88,7 @@ def finishing(inner: Lifespan) -> Lifespan:
 
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
+        wake_seldom(asyncio.get_running_loop())
         async with inner(app):
             try:
                 yield
@@ -95,3 +99,39 @@ def finishing(inner: Lifespan) -> Lifespan:
                     await asyncio.to_thread(finish_releases)
 
     return lifespan
+
+
+_FETCH = 0.004  # seconds
+
+
+def wake_seldom(loop: asyncio.AbstractEventLoop) -> None:
+    """Wake the server's loop for the first of what other threads hand to it; the rest it fetches by itself, every few
+    milliseconds. A page hands over some ninety parts. Streamlit wakes the loop for each; then the page's thread stands
+    back, and on a busy server waits ninety times for its next turn."""
+    waiting: deque[asyncio.Handle] = deque()
+    lock, wake = threading.Lock(), loop.call_soon_threadsafe
+    awake = False
+
+    def work() -> None:
+        nonlocal awake
+        with lock:
+            handed = list(waiting)
+            waiting.clear()
+            awake = bool(handed)
+        if handed:
+            loop.call_later(_FETCH, work)
+        for handle in handed:
+            if not handle.cancelled():
+                handle._run()  # as the loop itself does: in its own context, with its own handler of errors
+
+    def soon(callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.Handle:
+        nonlocal awake
+        handle = asyncio.Handle(callback, args, loop, context)
+        with lock:
+            waiting.append(handle)
+            asleep, awake = not awake, True
+        if asleep:
+            wake(work)
+        return handle
+
+    loop.call_soon_threadsafe = soon  # type: ignore[method-assign, assignment]

@@ -207,8 +207,6 @@ def both(
     key: str,
 ) -> None:
     """Each answer's chance on both tables. The band shows where the first may lie, a shade where privacy is spent."""
-    import plotly.graph_objects as go
-
     colours, few = palette(), len(labels) <= FEW
     figure = Sketch(330)
     places = list(range(len(labels)))
@@ -224,15 +222,15 @@ def both(
         name = escape(side.name)
         if few:  # without a law, the draws are all there is
             marker = {"color": colour, "opacity": 0.85}
-            figure.add_trace(go.Bar(y=side.exact or side.drawn, width=0.36, marker=marker, name=name, **look))
+            figure.add_bar(y=side.exact or side.drawn, width=0.36, marker=marker, name=name, **look)
         else:
             line = {"color": colour, "width": 2.5, "shape": "hvh"}
-            figure.add_trace(go.Scatter(y=side.exact, mode="lines", line=line, name=name, **look))
+            figure.add_scatter(y=side.exact, mode="lines", line=line, name=name, **look)
         if side.exact is None:
             continue
         look |= {"name": escape(say("check.drawn")), "showlegend": side is one}
         dot = {"size": 9 if few else 6, "color": colours.card, "line": {"width": 2, "color": colour}}
-        figure.add_trace(go.Scatter(y=side.drawn, mode="markers", marker=dot, **look))
+        figure.add_scatter(y=side.drawn, mode="markers", marker=dot, **look)
     step = max(1, math.ceil(len(labels) / (FEW if few else 8)))
     shown = places[::step] if few else places[1:-1:step]
     ticks = {"tickvals": shown, "ticktext": [_wrapped(labels[at]) for at in shown]}
@@ -250,19 +248,17 @@ def both(
 
 def _band(figure: Sketch, places: list[int], low: list[float], high: list[float], few: bool) -> None:
     """Boxes behind bars, a strip behind lines."""
-    import plotly.graph_objects as go
-
     colours = palette()
     look: Any = {"hoverinfo": "skip", "name": escape(say("check.band"))}
     if few:
         heights = [b - a for a, b in zip(low, high, strict=True)]
         marker = {"color": colours.left_soft, "line": {"width": 1, "color": colours.left}}
-        figure.add_trace(go.Bar(x=[at - 0.2 for at in places], y=heights, base=low, width=0.46, marker=marker, **look))
+        figure.add_bar(x=[at - 0.2 for at in places], y=heights, base=low, width=0.46, marker=marker, **look)
         return
     xs = [edge for at in places for edge in (at - 0.5, at + 0.5)]
     tops, bottoms = ([height for height in side for _ in range(2)] for side in (high, low))
     look |= {"mode": "lines", "line": {"width": 0}, "fill": "toself", "fillcolor": colours.left_soft}
-    figure.add_trace(go.Scatter(x=xs + xs[::-1], y=tops + bottoms[::-1], **look))
+    figure.add_scatter(x=xs + xs[::-1], y=tops + bottoms[::-1], **look)
 
 
 def _wrapped(label: str) -> str:

@@ -69,8 +69,7 @@ def _captioned(figure: Sketch) -> dict[str, Any]:
 
 
 def show(figure: Sketch, alt: str, key: str, words: str = "") -> None:
-    config = _CONFIG | _captioned(figure)
-    st.plotly_chart(figure.figure(), config=config, theme=None, alt=alt, key=key)
+    st.plotly_chart(figure.figure(), config=_CONFIG | _captioned(figure), theme=None, alt=alt, key=key)
     if words:
         paragraph(words)
 
@@ -87,8 +86,6 @@ def _figures(span: Sequence[float]) -> str:
 
 def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float, float] | None = None) -> None:
     """Each simulated answer as a dot, stacked."""
-    import plotly.graph_objects as go
-
     low, high = min(values), max(values)
     width = max(high - low, 1e-9)
     cell = width / 24 if span is None else (span[1] - span[0]) / 60
@@ -102,7 +99,7 @@ def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float,
     tall = max(stacked.values())
     marker = {"size": min(10, 160 / tall), "color": palette().muted, "opacity": 0.75}
     figure = Sketch(210, yaxis={"visible": False, "range": [0.2, max(tall, 8) + 0.8], "fixedrange": True})
-    figure.add_trace(go.Scatter(x=xs, y=ys, mode="markers", marker=marker, hoverinfo="x"))
+    figure.add_scatter(x=xs, y=ys, mode="markers", marker=marker, hoverinfo="x")
     span = span or (low - width * 0.6, high + width * 0.6)
     words = {"text": text(title)}
     figure.update_xaxes(range=span, showline=True, ticks="outside", title=words, tickformat=_figures(span))
@@ -161,8 +158,6 @@ def bars(
 ) -> None:
     """Horizontal bars with whiskers, in the declared order; if there are very many, the largest. A bar without a value
     says so. Bars in `faint` may be zero and are grey. `behind`: longer, lighter ranges."""
-    import plotly.graph_objects as go
-
     colours, of = palette(), len(values)
     values, intervals = _few(values, intervals, True)
     labels = _labels(values)
@@ -181,7 +176,7 @@ def bars(
         "opacity": [0.4 if is_faint else 0.85 for is_faint in grey],
     }
     hover = {"customdata": _hover(values, intervals), "hovertemplate": "%{customdata}<extra></extra>"}
-    figure.add_trace(go.Bar(y=labels, x=numbers, orientation="h", marker=marker, **hover, **whiskers))
+    figure.add_bar(y=labels, x=numbers, orientation="h", marker=marker, **hover, **whiskers)
     figure.update_layout(annotations=[_silent(0, at, "left") for at, value in enumerate(numbers) if value is None])
     figure.update_layout(shapes=_behind(values, behind, 0.16))
     figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")  # labels may look like numbers
@@ -201,8 +196,6 @@ def ranges(
 ) -> None:
     """One answer per line: a tick on its interval, as a soft band. For values that do not start at zero. An interval
     without a value says so. Of very many, the first are drawn."""
-    import plotly.graph_objects as go
-
     colours, of = palette(), len(values)
     values, intervals = _few(values, intervals, False)
     labels, names = _labels(values), list(values)
@@ -221,7 +214,7 @@ def ranges(
     figure.update_layout(shapes=shapes, annotations=notes)  # all at once, because each addition copies the ones before
     marker = {"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": tick}}
     hover = {"customdata": _hover(values, intervals), "hovertemplate": "%{customdata}<extra></extra>"}
-    figure.add_trace(go.Scatter(x=[*values.values()], y=labels, mode="markers", marker=marker, **hover))
+    figure.add_scatter(x=[*values.values()], y=labels, mode="markers", marker=marker, **hover)
     figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")
     figure.update_xaxes(showline=True, ticks="outside", title={"text": text(title)}, tickformat=form, range=span)
     show(figure, alt, key, many.words(len(values), of, False))
@@ -286,14 +279,12 @@ def _labels(values: Iterable[str]) -> list[str]:
 
 def burn_down(left: list[float], times: list[str], words: tuple[str, str], alt: str, key: str) -> None:
     """What was left after each question, as steps."""
-    import plotly.graph_objects as go
-
     colours = palette()
     figure = Sketch(240)
     places = list(range(len(left)))
     line = {"shape": "hv", "color": colours.left, "width": 2.5}
     look = {"mode": "lines", "line": line, "fill": "tozeroy", "fillcolor": colours.left_soft}
-    figure.add_trace(go.Scatter(x=places, y=left, text=times, hovertemplate="%{text}: %{y:.0%}<extra></extra>", **look))
+    figure.add_scatter(x=places, y=left, text=times, hovertemplate="%{text}: %{y:.0%}<extra></extra>", **look)
     ticks = [0, 0.25, 0.5, 0.75, 1]
     figure.update_yaxes(range=[0, 1.02], tickvals=ticks, ticktext=[percent(tick) for tick in ticks])
     figure.update_xaxes(tickvals=[0, places[-1]], ticktext=list(words), showline=True)
@@ -325,8 +316,6 @@ def curves(
 ) -> None:
     """Curves on log axes, named if there are several; the setting is a dot. `shares` are the ends of a vertical axis in
     percent instead of a log axis; `even` makes both axes linear."""
-    import plotly.graph_objects as go
-
     figure = Sketch(height)
     for line in lines:  # bands lie below all curves
         ends = line.band or [(y - line.margin, y + line.margin) for _, y in line.points if line.margin]
@@ -335,22 +324,21 @@ def curves(
             edge = [low for low, _ in ends] + [high for _, high in reversed(ends)]
             look = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
             look |= {"fill": "toself", "opacity": 0.45, "fillcolor": getattr(palette(), f"{line.colour}_soft")}
-            figure.add_trace(go.Scatter(x=xs + xs[::-1], y=edge, **look))
+            figure.add_scatter(x=xs + xs[::-1], y=edge, **look)
     hover = _HOVER if shares is None else "%{x:,} · %{y:.1%}<extra></extra>"
     for line in lines:
         colour = getattr(palette(), line.colour)
         drawn = [(x, y) for x, y in line.points if even or (x > 0 and y > 0)]
         xs, ys = [x for x, _ in drawn], [y for _, y in drawn]
         stroke = {"color": colour, "width": 2.5, "dash": line.dash}
-        figure.add_trace(go.Scatter(x=xs, y=ys, mode="lines", line=stroke, name=text(line.name), hovertemplate=hover))
+        figure.add_scatter(x=xs, y=ys, mode="lines", line=stroke, name=text(line.name), hovertemplate=hover)
         if line.mark and line.mark[1] > 0:
             dot = {"size": 13, "color": colour, "line": {"width": 2, "color": palette().card}}
             look = {"mode": "markers", "marker": dot, "hovertemplate": _HOVER, "showlegend": False}
-            figure.add_trace(go.Scatter(x=[line.mark[0]], y=[line.mark[1]], name=text(line.name), **look))
+            figure.add_scatter(x=[line.mark[0]], y=[line.mark[1]], name=text(line.name), **look)
     grid = {"type": "log", "showgrid": True, "gridcolor": palette().line, "showline": False}
     for update, title, at in ((figure.update_xaxes, x_title, 0), (figure.update_yaxes, y_title, 1)):
-        values = [point[at] for line in lines for point in line.points if point[at] > 0]
-        ticks = _decades(values)
+        ticks = _decades([point[at] for line in lines for point in line.points if point[at] > 0])
         update(title={"text": text(title)}, tickvals=ticks, ticktext=[_tick(tick) for tick in ticks], **grid)
     if even:
         xs = [x for line in lines for x, _ in line.points]
@@ -410,8 +398,6 @@ def band(
     `other` is a second, thin curve. `stairs`: each height holds until the next x. `limits` are the ends of the vertical
     axis.
     """
-    import plotly.graph_objects as go
-
     colours = palette()
     stroke, soft = colours.left, colours.left_soft
     shape = "hv" if stairs else "linear"
@@ -419,16 +405,16 @@ def band(
     for edges, strength in ((outer, 0.55 if inner else 0.9), (inner, 1.0)):
         if edges:
             edge: dict[str, Any] = {"x": xs, "mode": "lines", "line": {"width": 0, "shape": shape}, "hoverinfo": "skip"}
-            figure.add_trace(go.Scatter(y=edges[0], **edge))
-            figure.add_trace(go.Scatter(y=edges[1], fill="tonexty", fillcolor=_see_through(soft, strength), **edge))
+            figure.add_scatter(y=edges[0], **edge)
+            figure.add_scatter(y=edges[1], fill="tonexty", fillcolor=_see_through(soft, strength), **edge)
     days = bool(len(xs)) and isinstance(xs[0], str)
     day_labels = [day(str(x)) for x in xs] if days else None
     hover = ("%{text}" if days else "%{x:,}") + " · %{y:,.4~g}<extra></extra>"
     line = {"color": stroke, "width": 2.5, "shape": shape}
-    figure.add_trace(go.Scatter(x=xs, y=middle, mode="lines", line=line, text=day_labels, hovertemplate=hover))
+    figure.add_scatter(x=xs, y=middle, mode="lines", line=line, text=day_labels, hovertemplate=hover)
     if other is not None:
         thin = {"color": colours.take, "width": 2, "shape": shape, "dash": "dot"}
-        figure.add_trace(go.Scatter(x=xs, y=other, mode="lines", line=thin, text=day_labels, hovertemplate=hover))
+        figure.add_scatter(x=xs, y=other, mode="lines", line=thin, text=day_labels, hovertemplate=hover)
     if days:
         low, high = date.fromisoformat(str(xs[0])).toordinal(), date.fromisoformat(str(xs[-1])).toordinal()
         places = {low + (high - low) * (2 * place + 1) // (2 * DAY_LABELS) for place in range(DAY_LABELS)}

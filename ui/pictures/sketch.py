@@ -25,7 +25,7 @@ class Sketch:
             "fixedrange": True,
             "automargin": True,
         }
-        self.data: list[Any] = []
+        self.data: list[dict[str, Any]] = []
         self.layout: dict[str, Any] = {
             "height": height,
             "margin": {"l": 8, "r": 16, "t": 8, "b": 8},
@@ -41,8 +41,17 @@ class Sketch:
         }
         self.update_layout(**axes)
 
-    def add_trace(self, trace: Any) -> None:
-        self.data.append(trace)
+    def add_trace(self, trace: dict[str, Any]) -> None:
+        self.data.append(_without_none(trace))
+
+    def add_scatter(self, **look: Any) -> None:
+        self.add_trace({"type": "scatter"} | look)
+
+    def add_bar(self, **look: Any) -> None:
+        self.add_trace({"type": "bar"} | look)
+
+    def add_heatmap(self, **look: Any) -> None:
+        self.add_trace({"type": "heatmap"} | look)
 
     def add_shape(self, **shape: Any) -> None:
         self.layout["shapes"] = [*self.layout.get("shapes", ()), shape]
@@ -58,8 +67,7 @@ class Sketch:
 
     def figure(self) -> Any:
         """Plotly neither checks it nor adds a template: a picture states everything. The tests let Plotly check it."""
-        data = [trace if isinstance(trace, dict) else trace.to_plotly_json() for trace in self.data]
-        return _unchecked()(data=data, layout=_without_none(self.layout))
+        return _unchecked()(data=self.data, layout=_without_none(self.layout))
 
 
 @cache
@@ -79,15 +87,11 @@ def _unchecked() -> Any:
 
 def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """Later values win; nested dictionaries are merged."""
-    both = {name: _merged(old[name], part) for name, part in new.items() if _dicts(old.get(name), part)}
-    return old | new | both
+    nested = {name for name, part in new.items() if isinstance(part, dict) and isinstance(old.get(name), dict)}
+    return old | new | {name: _merged(old[name], new[name]) for name in nested}
 
 
 def _without_none(layout: dict[str, Any]) -> dict[str, Any]:
     """Without None values, which leave a setting to Plotly."""
     kept = {name: part for name, part in layout.items() if part is not None}
     return {name: _without_none(part) if isinstance(part, dict) else part for name, part in kept.items()}
-
-
-def _dicts(*parts: Any) -> bool:
-    return all(isinstance(part, dict) for part in parts)

@@ -121,6 +121,10 @@ def way(page: Any, address: str, lang: str) -> list[Screen]:
         labels = page.locator('[data-testid="stRadio"] [role="radiogroup"] label')
         labels.filter(has_text=words(code)).first.click()
         _rest(page)
+    none = page.locator(".st-key-declare-whose label").filter(has_text=words("data.unit.whose_none"))
+    if none.count():
+        none.first.click()
+        _rest(page)
     read("people")
     page.get_by_role("button", name=words("data.next"), exact=True).click()
     page.get_by_role("heading", name=words("data.cards.title")).wait_for()

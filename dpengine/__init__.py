@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from dpengine.declared.date_column import Date
     from dpengine.declared.declaration import Declaration
     from dpengine.declared.dialect import Dialect
-    from dpengine.declared.joined import Joined
     from dpengine.declared.schema import Category, ItemSet, Number, Schema, yes_no
-    from dpengine.declared.source import Source
+    from dpengine.declared.source import Joined, Source
     from dpengine.declared.summary import Summary
     from dpengine.declared.unit import Unit
     from dpengine.ledger.rows import Entry
@@ -34,9 +33,8 @@ _MODULES = {
     "declared.date_column": ["Date"],
     "declared.declaration": ["Declaration"],
     "declared.dialect": ["Dialect"],
-    "declared.joined": ["Joined"],
     "declared.schema": ["Category", "ItemSet", "Number", "Schema", "yes_no"],
-    "declared.source": ["Source"],
+    "declared.source": ["Joined", "Source"],
     "declared.summary": ["Summary"],
     "declared.unit": ["Unit"],
     "ledger.rows": ["Entry"],

@@ -110,6 +110,7 @@ class Table:
             about=record.about,
             header=tuple(record.header),
             sample=record.sample,
+            whose=record.whose,
         )
         if not self.practice and self.facts.unit == Unit.rows() and id_like(self.facts):
             self.facts = replace(self.facts, repeated=bool(self.fits().repeated))

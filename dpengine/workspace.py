@@ -32,15 +32,14 @@ from dpengine.asking.answers import Answer, Job
 from dpengine.asking.jobs import Jobs
 from dpengine.asking.receipts import Finding, check, read_receipts
 from dpengine.core import files, places
-from dpengine.core.errors import AllowanceError, UnknownBudget, UnknownTable
+from dpengine.core.errors import AllowanceError, UnknownBudget, UnknownTable, refusing
 from dpengine.core.exact import read_number
 from dpengine.core.files import refuse_full
 from dpengine.core.types import JsonObject
 from dpengine.declared import public_rules
 from dpengine.declared.dialect import Dialect
-from dpengine.declared.joined import Joined
 from dpengine.declared.schema import Schema
-from dpengine.declared.source import Source
+from dpengine.declared.source import Joined, Source
 from dpengine.declared.summary import Summary, read_summaries
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.intake import in_spark
@@ -156,24 +155,20 @@ def finish_releases() -> None:
 def _mark_samples_only(path: Path) -> None:
     """An empty folder becomes one for samples alone; an existing workspace stays as it is."""
     if not (path / "registry.sqlite").exists():
-        try:
+        with refusing("workspace.unwritable", OSError):
             path.mkdir(parents=True, exist_ok=True)
             (path / SAMPLES_ONLY).touch(0o600)
-        except OSError:
-            raise AllowanceError("workspace.unwritable") from None
 
 
 class Workspace:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        try:
+        with refusing("workspace.unwritable", OSError):
             for part in (folder, folder / "tables", folder / "tmp", folder / "files", folder / "published"):
                 part.mkdir(parents=True, exist_ok=True)
                 part.chmod(0o700)
             self._hold = Hold(folder)
             self._secret = read_secret(folder / "secret")
-        except OSError:
-            raise AllowanceError("workspace.unwritable") from None
         self.samples_only = (folder / SAMPLES_ONLY).exists()
         self.databases: tuple[str, ...] | None = None  # allowed hosts of tables; None: see sources.py
         self._registry = Registry(folder / "registry.sqlite")
@@ -212,13 +207,15 @@ class Workspace:
         new_people: bool = False,
         protect: bool = False,
         sample: bool = False,
+        whose: str = "",
     ) -> Table:
         """Declare a table: a CSV or Parquet path, a pandas frame, a `Source` or two files that are `Joined`, with its
         public facts. The budget may be a function of the number of people, which is not known before. A newer state of
         a source joins its budget, unless the owner says that these are `new_people`. If the content is here with less
         protection (one row each, and now rows belong to people), `protect` corrects that, at a price: see
         `Table.protect`. `sample`: the people, one row each, are a random sample of a larger group
-        (`Table.declare_sample`)."""
+        (`Table.declare_sample`). `whose`: the column that tells people apart, where each row is said to be one person;
+        a check then counts its different values."""
         if self.samples_only:
             raise AllowanceError("workshop.no_tables")
         if isinstance(source, Source):
@@ -246,7 +243,7 @@ class Workspace:
             raise AllowanceError("table.exists", name=clean)
         with self.loading():
             how = dialect or Dialect()
-            arriving = Arriving(clean, schema, unit, kind, how, actor, about_rows, new_people, protect, sample)
+            arriving = Arriving(clean, schema, unit, kind, how, actor, about_rows, new_people, protect, sample, whose)
             record, joined = self._arrive(arriving, source, budget, bad_records, progress)
             if self.ledger.served:
                 self.ledger.hand_over(record.budget, clean, actor, actor)
@@ -282,6 +279,7 @@ class Workspace:
             progress=progress,
             new_people=new_people,
             sample=record.sample,
+            whose=record.whose,
         )
 
     def one_row_a_person(

@@ -10,7 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.printed import percent_left
 from dpengine.messages import say
-from ui.ask import box, fit_warnings, form, preview, previous_answer, spend, suggestions, trusted
+from ui.ask import box, fit_warnings, form, preview, previous_answer, spend, trusted
 from ui.data import change, people
 from ui.parts import history, job, owner, tables
 from ui.several import plan
@@ -25,7 +25,7 @@ st.html(f'<h1 class="sr">{escape(say("page.ask"))}</h1>')
 frame.pick_table(table, "ask")
 change.show_saved(table)  # whoever came back from there
 people.protection_result(table)
-request = job.current_request()
+request = st.query_params.get("answer")
 asked = job.look(request) if request else None
 if asked is not None and not asked.over:
     st.stop()
@@ -106,5 +106,5 @@ with st.container(key="card-spend"):
 tables.remind_missing(table)
 if asked is None and form.untouched(key, given):  # whoever picks something else knows what to ask
     form.unfinished(table)
-    suggestions.show_suggestions(table, usual, for_plan=False)
+    plan.show_suggestions(table, usual, for_plan=False)
 history.show(table)

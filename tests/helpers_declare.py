@@ -114,6 +114,8 @@ class Page:
                 self.set("declare-unit", self.draft.many or "one").set(
                     "declare-relation", self.draft.relation or "replace"
                 )
+                if any(one.key == "declare-whose" for one in (*self.app.radio, *self.app.selectbox)):
+                    self.set("declare-whose", "")
                 if any(one.key == "declare-each-own" for one in self.app.checkbox):
                     self.set("declare-each-own", True)
             elif now == "cards":

@@ -12,14 +12,14 @@ from fractions import Fraction
 
 from dpengine.asking.answers import Answer, query_of, round_up_two
 from dpengine.core.exact import text_of
-from dpengine.core.printed import chance
+from dpengine.core.printed import chance, percent
 from dpengine.core.remembered import remembered
 from dpengine.core.types import Figures, JsonObject
 from dpengine.declared.cell_kinds import bars
 from dpengine.declared.conditions import FIT_OP
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
-from dpengine.declared.id_names import surely_numbers_people
+from dpengine.declared.id_names import naming_people, numbering_people, surely_numbers_people
 from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Entry, Ledger
@@ -106,6 +106,13 @@ class ColumnFit:
         """The share of cells that are exactly 0, if it is surely a tenth."""
         found = None if self.found is None else self.found.zeros
         return found if found is not None and found.low >= GATE else None
+
+    @property
+    def unknown(self) -> Fraction | None:
+        """About which share of the cells holds no value, if that is clearly a tenth."""
+        if self.found is None or isinstance(self.declared, ItemSet) or _fills(self.declared):
+            return None
+        return self.found.empty if self.found.empty >= max(GATE, self.found.sees / 2) else None
 
     def moves(self, query: AnyQuery) -> str:
         """“higher” or “lower”: on which side of the answer the truth lies, because cells beyond the range count as its
@@ -319,11 +326,22 @@ class Fits:
             for fit in fits
             if fit.zeros is not None and fit.column not in query.where.fitting() and fit.column in query.valued()
         ]
+        notes += self.unknown_notes(query, part)
         if rough := rough_words(fit for fit in fits if fit.column not in query.where.fitting()):
             notes.append(rough)
         if unchecked := unchecked_words(fits):
             notes.append(unchecked)
         return notes
+
+    def unknown_notes(self, query: AnyQuery, part: str = "") -> list[str]:
+        """For conditions on columns in which many cells hold no value: those people are in the total."""
+        asked = set[str]().union(*(condition.columns() for condition in query.conditions()))
+        fits = [fit for fit in self.about(query, part) if fit.column in asked.difference(query.where.fitting())]
+        return [
+            say("fit.note.unknown", column=fit.column, share=percent(fit.unknown))
+            for fit in fits
+            if fit.unknown is not None
+        ]
 
     def doubts(self, query: AnyQuery, part: str = "") -> list[str]:
         """What the checks say against the columns of a question; for excluded cells, that they are excluded."""
@@ -342,7 +360,7 @@ class Fits:
 
     def in_short(self, query: AnyQuery) -> str:
         """The doubts on a line that leads to the answer."""
-        return " ".join([*self.row_notes(query), *self.doubts(query)])
+        return " ".join([*self.row_notes(query), *self.doubts(query), *self.unknown_notes(query)])
 
 
 def rough_words(fits: Iterable[ColumnFit]) -> str:
@@ -397,10 +415,13 @@ def _check(paid: _Paid) -> Check | None:
 
 def _sure(query: FitChecks, drawn: Figures) -> dict[str, tuple[int, int, int]]:
     """Ids that repeat. A column that by its name may hold something else, such as yes and no, counts only where it
-    surely has more than a few different values."""
+    surely has more than a few different values; one that its owner named always does."""
     found, counted = query.repeated(drawn), query.different(drawn)
+    guessed = {*numbering_people(found), *naming_people(found)}
     return {
-        name: one for name, one in found.items() if surely_numbers_people(name) or counted[name][1] >= _MORE_THAN_FEW
+        name: one
+        for name, one in found.items()
+        if name not in guessed or surely_numbers_people(name) or counted[name][1] >= _MORE_THAN_FEW
     }
 
 
@@ -419,13 +440,23 @@ def _as_declared_now(found: ColumnFound, before: JsonObject, declared: Column) -
     if named and not inside:  # outside the range they were counted with all other numbers there
         return None
     left = {code: share for code, share in found.codes.items() if code not in codes}
-    zeros = None if Fraction(0) in codes else found.zeros
+    empty = found.empty + sum((share.value for code, share in found.codes.items() if code in codes), Fraction(0))
+    zeros = found.zeros
+    if zeros is not None and Fraction(0) in codes:
+        empty, zeros = empty + (zeros.value if Fraction(0) not in found.codes else 0), None
     if "words" not in since:
-        return replace(found, codes=left, zeros=zeros)
+        return replace(found, codes=left, zeros=zeros, empty=empty)
+    empty += found.parts["word"].value if "word" in found.parts else 0
     parts = {name: share for name, share in found.parts.items() if name != "word"}
     value, low, high = (sum((getattr(part, end) for part in parts.values()), Fraction(0)) for end in ENDS)
     misfit = CellShare(value, min(low, Fraction(1)), min(high, Fraction(1)))
-    return replace(found, codes=left, zeros=zeros, parts=parts, misfit=misfit)
+    return replace(found, codes=left, zeros=zeros, parts=parts, misfit=misfit, empty=empty)
+
+
+def _fills(declared: Column) -> bool:
+    """Do empty cells count as a value of the column?"""
+    missing = getattr(declared, "missing", None)
+    return missing in declared.values if isinstance(declared, Category) else missing is not None
 
 
 def only_fitting(query: AnyQuery, doubted: Iterable[ColumnFit]) -> AnyQuery | None:

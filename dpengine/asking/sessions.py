@@ -29,6 +29,7 @@ from dpengine.asking.jobs import PATIENCE, Jobs, JobState
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
+from dpengine.core.printed import percent
 from dpengine.core.remembered import largest, remembered
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.facts import Facts
@@ -127,6 +128,26 @@ class Session:
         burned = self._carry(ask, step, checked)()
         return self._taken(burned, self._choices_before(burned.index), self.others_from)
 
+    def against(self, asked: AdaptiveSession) -> AllowanceError | None:
+        """Why the paid checks do not let this question be asked here; None where they do."""
+        fits = self.fits()
+        # Whoever opened it has answered for whose rows they are, as far as checks before it could tell.
+        since = replace(fits, checks=tuple(check for check in fits.checks if check.seq > self.entry.charge.seq))
+        doubt = doubts(since, asked, asked.facts) or column_doubts(fits, asked, asked.facts)
+        if doubt is not None:
+            return doubt
+        about = fits.about(asked)
+        if unchecked := [fit.column for fit in about if not fit.checked]:
+            return AllowanceError("session.unchecked", columns=unchecked)
+        if isinstance(asked.ask, Average):  # which counts a person without a value in the middle of the range
+            if asked.ask.rows > 1:  # and every row that a person does not have
+                return AllowanceError("session.padded", column=asked.ask.column, rows=asked.ask.rows)
+            for fit in about:
+                if fit.unknown is not None:
+                    share = percent(fit.unknown)
+                    return AllowanceError("session.valueless", column=fit.column, share=share, middle=asked.ask.middle)
+        return None
+
     def submit(self, ask: Json, step: str, checked: bool = False) -> None:
         """The same in a background thread; `job` finds it by its step id."""
         self.jobs.submit(self._name(step), self._carry(ask, step, checked), turn=self.entry.charge.actor)
@@ -150,15 +171,8 @@ class Session:
     def _carry(self, ask: Json, step: str, checked: bool) -> Callable[[], SessionStep]:
         asked = self.query.asking(ask)
         claim = step_claim(asked)  # refused here, before a step is used
-        if checked:
-            fits = self.fits()
-            # Whoever opened it has answered for whose rows they are, as far as checks before it could tell.
-            since = replace(fits, checks=tuple(check for check in fits.checks if check.seq > self.entry.charge.seq))
-            doubt = doubts(since, asked, asked.facts) or column_doubts(fits, asked, asked.facts)
-            if doubt is not None:
-                raise doubt
-            if unchecked := [fit.column for fit in fits.about(asked) if not fit.checked]:
-                raise AllowanceError("session.unchecked", columns=unchecked)
+        if checked and (against := self.against(asked)) is not None:
+            raise against
 
         def carry() -> SessionStep:
             self.ready()

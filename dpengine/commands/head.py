@@ -19,7 +19,7 @@ from pathlib import Path
 from dpengine.commands.backup import home_of
 from dpengine.commands.ledger_places import LEDGER
 from dpengine.core import files
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 from dpengine.core.types import JsonObject
 from dpengine.ledger.chain import verify
 from dpengine.ledger.opening import open_ledger, opened_anywhere
@@ -50,12 +50,12 @@ def line_of(row: int, digest: str) -> str:
 
 def write(place: Path, line: str) -> None:
     """Append a line, on the disk before this returns; earlier lines are not touched."""
-    try:
-        with open(place, "ab", buffering=0, opener=files.private) as file:
-            file.write(f"{line}\n".encode())
-            os.fsync(file.fileno())
-    except OSError:
-        raise AllowanceError("head.unwritable", file=place.name) from None
+    with (
+        refusing("head.unwritable", OSError, file=place.name),
+        open(place, "ab", buffering=0, opener=files.private) as file,
+    ):
+        file.write(f"{line}\n".encode())
+        os.fsync(file.fileno())
 
 
 def check(ledger: Path, place: Path) -> int:
@@ -83,10 +83,8 @@ def check(ledger: Path, place: Path) -> int:
 
 
 def read(place: Path) -> list[tuple[int, str]]:
-    try:
+    with refusing("head.unreadable", OSError, UnicodeDecodeError, file=place.name):
         text = place.read_text(encoding="ascii").splitlines()
-    except (OSError, UnicodeDecodeError):
-        raise AllowanceError("head.unreadable", file=place.name) from None
     matches = [match for line in text[:_MOST_LINES] if (match := _LINE.fullmatch(line.strip()))]
     if not matches or len(matches) != len([line for line in text if line.strip()]):
         raise AllowanceError("head.unreadable", file=place.name)

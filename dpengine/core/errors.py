@@ -19,6 +19,19 @@ class AllowanceError(Exception):
         return say(self.code, **self.facts)
 
 
+class refusing:
+    """Errors of these kinds become one refusal: their own words may quote a cell, a statement or an address."""
+
+    def __init__(self, code: str, *errors: type[BaseException], **facts: object) -> None:
+        self._code, self._errors, self._facts = code, errors, facts
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if kind is not None and issubclass(kind, self._errors):
+            raise AllowanceError(self._code, **self._facts) from None
+
+
 class UnknownTable(AllowanceError):
     """There is no table of this name, or the person may not know of it."""
 

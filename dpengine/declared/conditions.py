@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 from dpengine.core.exact import ceiling, floor, read_number, text_of
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.cell_kinds import FITS, numbered
@@ -279,10 +279,8 @@ def _listed(name: str, column: Category | Grouped | ItemSet, operand: Json) -> s
         raise AllowanceError("predicate.empty", column=name)
     codes: set[Code] = set()
     for value in wanted:
-        try:
+        with refusing("predicate.value", KeyError, value=str(value)[:60], column=name):
             codes.add(column.code(value))
-        except KeyError:
-            raise AllowanceError("predicate.value", value=str(value)[:60], column=name) from None
     return codes
 
 

@@ -20,7 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.schema import LONGEST_NAME
 from dpengine.declared.spelling import trimmed, visible
@@ -95,10 +95,8 @@ class Dialect:
 
     @staticmethod
     def from_json(data: Json) -> Dialect:
-        try:
+        with refusing("dialect.unreadable", TypeError):
             return Dialect(**data)
-        except TypeError:
-            raise AllowanceError("dialect.unreadable") from None
 
 
 _NO_TEXT = ("line_breaks", "names_row", "names_rows", "labels")
@@ -171,10 +169,8 @@ class Utf8(io.RawIOBase):
 
     def __init__(self, path: Path, encoding: str) -> None:
         refuse_unreadable(path)
-        try:
+        with refusing("load.unreadable", OSError):
             self._file = open(path, "rb")  # noqa: SIM115 - closed with this object
-        except OSError:
-            raise AllowanceError("load.unreadable") from None
         try:
             self._held = memoryview(b"")
             self._decoder = _decoder(encoding)
@@ -200,10 +196,8 @@ class Utf8(io.RawIOBase):
         self._file.seek(len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0)
 
     def _read(self, size: int) -> bytes:
-        try:
+        with refusing("load.unreadable", OSError):
             return self._file.read(size)
-        except OSError:
-            raise AllowanceError("load.unreadable") from None
 
     @property
     def share(self) -> float:

@@ -24,6 +24,8 @@ class Facts:
     header: tuple[str, ...] = ()  # the file's column names, declared or not
     # A paid check says that "one row each" is wrong: words say rows, and nothing else changes.
     repeated: bool = field(default=False, compare=False)
+    # For one row each: the column that tells people apart, if its owner named one.
+    whose: str = field(default="", compare=False)
     sample: bool = False  # its owner says: one row each, and these people are a random sample of a larger group
 
     @property

@@ -46,12 +46,12 @@ _GLUED = re.compile(
 
 
 def id_like(facts: Facts) -> list[str]:
-    """Columns of the file, declared or not, that by their names number people, or name them (“Member”) unless they are
-    declared as a list."""
+    """Columns of the file, declared or not, that tell people apart: the one that the owner named, those that by their
+    names number people, or name them (“Member”) unless they are declared as a list."""
     names = facts.header or tuple(facts.schema.columns)
     listed = {name for name, column in facts.schema.columns.items() if isinstance(column, Category | ItemSet)}
-    sure = numbering_people(names)
-    return [*sure, *(name for name in naming_people(names) if name not in listed)][:MOST_IDS]
+    sure = [*([facts.whose] if facts.whose in names else []), *numbering_people(names)]
+    return [*dict.fromkeys(sure), *(name for name in naming_people(names) if name not in listed)][:MOST_IDS]
 
 
 def numbering_people(names: Iterable[str]) -> list[str]:

@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import islice
 from typing import ClassVar, overload
 
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 from dpengine.core.exact import read_number, text_of
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared import spelling
@@ -458,12 +458,10 @@ class Schema:
 
     @staticmethod
     def from_json(data: JsonObject) -> Schema:
-        try:
+        with refusing("schema.unreadable", KeyError, TypeError, ValueError):
             columns = {name: _column(dict(column)) for name, column in data["columns"]}
             lookups = {name: (column, groups) for name, (column, groups) in data.get("lookups", {}).items()}
             return Schema(columns, tuple(data.get("never", ())), lookups)
-        except (KeyError, TypeError, ValueError):
-            raise AllowanceError("schema.unreadable") from None
 
 
 def _column(data: JsonObject) -> Column:

@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 from dpengine.core.types import Arrow
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import ItemSet, Schema
@@ -50,15 +50,16 @@ def cut_sets(coded: Path, schema: Schema, secret: bytes, several: bool) -> None:
             added += f", list_filter({name}, lambda x: list_contains(best_{name}, x)) AS {cut_name(name)}"
         else:
             added += f", {_first(name, size, key)} AS {cut_name(name)}"
-    try:
-        with connect(coded.parent) as connection, written(coded) as part:
-            connection.from_parquet(str(coded)).create_view("rows")
-            batches: Arrow = connection.sql(f"SELECT rows.*{added} FROM rows{joins}").to_arrow_reader(BATCH)
-            with parquet(part, batches.schema) as store:
-                for batch in batches:
-                    store(batch)
-    except (duckdb.Error, pa.ArrowException):
-        raise AllowanceError("engine.unreadable") from None
+    with (
+        refusing("engine.unreadable", duckdb.Error, pa.ArrowException),
+        connect(coded.parent) as connection,
+        written(coded) as part,
+    ):
+        connection.from_parquet(str(coded)).create_view("rows")
+        batches: Arrow = connection.sql(f"SELECT rows.*{added} FROM rows{joins}").to_arrow_reader(BATCH)
+        with parquet(part, batches.schema) as store:
+            for batch in batches:
+                store(batch)
 
 
 def _first(items: str, size: int, key: str) -> str:

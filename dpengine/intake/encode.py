@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 from dpengine.core.types import Arrow, Integers
 from dpengine.declared.cell_kinds import FITS
 from dpengine.declared.date_column import Date
@@ -38,16 +38,13 @@ Coder = Callable[[list[str]], Integers]
 def encode(raw: Path, schema: Schema, dialect: Dialect, coded: Path, names: Sequence[str] | None = None) -> None:
     """Write columns c0, c1, … in the schema's order, row for row. With `names`, the raw columns are called c0, c1, … in
     the order of `names`, and the column `person` is copied too."""
-    try:
-        with pq.ParquetFile(raw, memory_map=False) as file:
-            columns = list(names or file.schema_arrow.names)
-            absent = [name for name in schema.columns if name not in columns]
-            if absent:
-                raise AllowanceError("column.absent", column=absent[0], columns=columns)
-            sources = [f"c{columns.index(name)}" if names else name for name in schema.columns]
-            _encode(file, schema, dialect, coded, sources, [PERSON] if names else [])
-    except (pa.ArrowException, OSError):
-        raise AllowanceError("engine.unreadable") from None
+    with refusing("engine.unreadable", pa.ArrowException, OSError), pq.ParquetFile(raw, memory_map=False) as file:
+        columns = list(names or file.schema_arrow.names)
+        absent = [name for name in schema.columns if name not in columns]
+        if absent:
+            raise AllowanceError("column.absent", column=absent[0], columns=columns)
+        sources = [f"c{columns.index(name)}" if names else name for name in schema.columns]
+        _encode(file, schema, dialect, coded, sources, [PERSON] if names else [])
 
 
 def _encode(file: Arrow, schema: Schema, dialect: Dialect, coded: Path, sources: list[str], kept: list[str]) -> None:

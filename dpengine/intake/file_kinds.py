@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, BinaryIO
 
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 from dpengine.core.files import refuse_full
 
 MOST_UNPACKED = 10**9  # bytes that a small file may unpack to …
@@ -72,10 +72,8 @@ def unpacked(path: Path) -> Iterator[Path]:
     if path.suffix.lower().lstrip(".") not in PACKED:
         yield path
         return
-    try:
+    with refusing("load.unwritable", OSError):
         folder = tempfile.TemporaryDirectory(prefix=".", dir=path.parent)  # 0700
-    except OSError:
-        raise AllowanceError("load.unwritable") from None
     with folder as inside:
         yield unpack(path, Path(inside))
 
@@ -108,11 +106,9 @@ def unpack(path: Path, folder: Path, name: str = "unpacked") -> Path:
 
 
 def _write(out: BinaryIO | IO[bytes], block: bytes) -> None:
-    try:
+    with refusing("load.unwritable", OSError):
         out.write(block)
         out.flush()
-    except OSError:
-        raise AllowanceError("load.unwritable") from None
 
 
 @contextmanager

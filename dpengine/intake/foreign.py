@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 from dpengine.core.types import Json
 from dpengine.declared.dialect import Dialect
 from dpengine.intake import file_process
@@ -67,10 +67,8 @@ def sheet_list(path: Path) -> list[str]:
 
 
 def _state(path: Path) -> tuple[int, int]:
-    try:
+    with refusing("load.absent", OSError):
         state = path.stat()
-    except OSError:
-        raise AllowanceError("load.absent") from None
     return state.st_mtime_ns, state.st_size
 
 
@@ -107,10 +105,8 @@ def read_foreign(path: Path, dialect: Dialect, beside: Path | None = None) -> tu
     names = list(describe(path, dialect).names)
 
     def batches() -> Batches:
-        try:
+        with refusing("load.unwritable", OSError):
             inside = Path(tempfile.mkdtemp(prefix=".", dir=beside or path.parent))  # 0700
-        except OSError:
-            raise AllowanceError("load.unwritable") from None
         try:
             rows = inside / "rows.parquet"
             file_process.run("convert", {"path": str(path), "dialect": dialect.as_json(), "to": str(rows)})

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 from dpengine.core.types import Arrow
 from dpengine.declared.dialect import Dialect, check_names, read_header, refuse_unreadable
 from dpengine.intake import foreign
@@ -114,10 +114,10 @@ def _some_plain(path: Path, dialect: Dialect, bad_records: str, progress: Callab
 
 
 def _parquet(path: Path) -> tuple[list[str], int]:
-    try:
-        with pq.ParquetFile(path, memory_map=False) as file:
-            names, rows = list(file.schema_arrow.names), int(file.metadata.num_rows)
-            Unpacked(path).declared(file.metadata)
-    except (pa.ArrowException, OSError, UnicodeError):
-        raise AllowanceError("load.unreadable") from None
+    with (
+        refusing("load.unreadable", pa.ArrowException, OSError, UnicodeError),
+        pq.ParquetFile(path, memory_map=False) as file,
+    ):
+        names, rows = list(file.schema_arrow.names), int(file.metadata.num_rows)
+        Unpacked(path).declared(file.metadata)
     return check_names(names), rows

@@ -22,8 +22,8 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from dpengine.core.errors import AllowanceError
-from dpengine.declared.joined import Joined
+from dpengine.core.errors import refusing
+from dpengine.declared.source import Joined
 from dpengine.declared.spelling import trimmed_sql
 from dpengine.intake.csv_records import Batches
 from dpengine.intake.load import Loaded, load, write_table
@@ -79,18 +79,16 @@ def load_joined(
 
         def batches() -> Batches:
             query = join_sql("event_rows", "people_rows", widths, places, key, joined.everybody)
-            try:
-                with connect(raw.parent) as connection:
-                    for name, path, width in (("event_rows", events, widths[0]), ("people_rows", people, widths[1])):
-                        columns = ", ".join(f"c{place}" for place in range(width))
-                        file = str(path).replace("'", "''")
-                        connection.execute(
-                            f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{file}') AS t({columns})"
-                        )
-                    for batch in connection.sql(query).to_arrow_reader(BATCH):
-                        yield [column.cast(pa.string()).fill_null("") for column in batch.columns], 0.5
-            except (duckdb.Error, pa.ArrowException):
-                raise AllowanceError("load.unreadable") from None
+            with (
+                refusing("load.unreadable", duckdb.Error, pa.ArrowException),
+                connect(raw.parent) as connection,
+            ):
+                for name, path, width in (("event_rows", events, widths[0]), ("people_rows", people, widths[1])):
+                    columns = ", ".join(f"c{place}" for place in range(width))
+                    file = str(path).replace("'", "''")
+                    connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{file}') AS t({columns})")
+                for batch in connection.sql(query).to_arrow_reader(BATCH):
+                    yield [column.cast(pa.string()).fill_null("") for column in batch.columns], 0.5
 
         # Whether a table is refused must not depend on one person: joined rows may be none.
         loaded = write_table([(names, batches())], raw, secret, part(PEOPLE, 1 - PEOPLE), no_rows="")

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpengine.core import files
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 from dpengine.core.types import Arrow
 from dpengine.declared.dialect import LONGEST_RECORD, Dialect, check_names
 from dpengine.declared.source import Source
@@ -107,10 +107,8 @@ def _database(
     report: Callable[[float], None],
     separators: Mapping[str, str],
 ) -> Loaded:
-    try:
+    with refusing("load.unwritable", OSError):
         inside = Path(tempfile.mkdtemp(prefix=".", dir=raw.parent))  # 0700
-    except OSError:
-        raise AllowanceError("load.unwritable") from None
     try:
         copy = inside / "rows.csv"
         described = postgres.copy_rows(source, dialect, separators, copy, lambda share: report(COPYING * share))
@@ -219,12 +217,9 @@ def _store(
 
 
 def _parquet(path: Path, dialect: Dialect) -> tuple[list[str], Batches]:
-    try:
-        with open(path, "rb") as head:
-            if head.read(4) != b"PAR1":
-                raise AllowanceError("load.not_parquet")
-    except OSError:
-        raise AllowanceError("load.unreadable") from None
+    with refusing("load.unreadable", OSError), open(path, "rb") as head:
+        if head.read(4) != b"PAR1":
+            raise AllowanceError("load.not_parquet")
     with _readable(), pq.ParquetFile(path, memory_map=False) as file:
         names = list(file.schema_arrow.names)
         texts = [field.name for field in file.schema_arrow if is_text(field.type)]
@@ -269,18 +264,14 @@ def _weighed(columns: list[tuple[Arrow, str]], size: Unpacked) -> Iterator[list[
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    try:
+    with refusing("load.unreadable", pa.ArrowException, OSError, UnicodeError):
         yield
-    except (pa.ArrowException, OSError, UnicodeError):
-        raise AllowanceError("load.unreadable") from None
 
 
 def _frame(frame: Arrow, dialect: Dialect) -> tuple[list[str], Batches]:
-    try:
+    with refusing("load.unreadable", AttributeError, TypeError):
         names = [str(name) for name in frame.columns]
         rows = len(frame)
-    except (AttributeError, TypeError):
-        raise AllowanceError("load.unreadable") from None
     check_names(names)
 
     def batches() -> Batches:

@@ -33,7 +33,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 from dpengine.core.types import Arrow, Integers
 from dpengine.declared.spelling import SPACES
 from dpengine.intake.file_kinds import PACKED, unpack
@@ -78,10 +78,8 @@ def own_copy(
 ) -> Iterator[tuple[Path, list[str]]]:
     """Reads a file or folder once: makes a private copy that nobody else can replace, and marks every file in it."""
     files = files_of(source)
-    try:
+    with refusing("load.unwritable", OSError):
         inside = Path(tempfile.mkdtemp(prefix=".", dir=beside))  # 0700
-    except OSError:
-        raise AllowanceError("load.unwritable") from None
     try:
         marks = []
         for done, file in enumerate(files):
@@ -99,31 +97,23 @@ def own_copy(
 
 def _copied(file: Path, to: Path, secret: bytes) -> str:
     mark = hmac.new(secret, b"allowance: file", hashlib.sha256)
-    try:
+    with refusing("load.unreadable", OSError):
         given = open(file, "rb")  # noqa: SIM115 - closed below
-    except OSError:
-        raise AllowanceError("load.unreadable") from None
     with given:
-        try:
+        with refusing("load.unwritable", OSError):
             taken = open(to, "xb")  # noqa: SIM115 - closed below
-        except OSError:
-            raise AllowanceError("load.unwritable") from None
         with taken:
             while block := _block(given):
                 mark.update(block)
-                try:
+                with refusing("load.unwritable", OSError):
                     taken.write(block)
                     taken.flush()
-                except OSError:
-                    raise AllowanceError("load.unwritable") from None
     return mark.hexdigest()
 
 
 def _block(file: object) -> bytes:
-    try:
+    with refusing("load.unreadable", OSError):
         return bytes(file.read(_BLOCK))  # type: ignore[attr-defined]
-    except OSError:
-        raise AllowanceError("load.unreadable") from None
 
 
 def address_mark(place: Sequence[str], secret: bytes) -> str:

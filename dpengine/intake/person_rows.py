@@ -20,7 +20,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import refusing
 from dpengine.core.exact import text_of
 from dpengine.core.types import Arrow
 from dpengine.declared.dialect import Dialect
@@ -110,17 +110,18 @@ def _write(
 ) -> None:
     writers = [_writer(summary, inputs, dialect) for summary in summaries.values()]
     schema = pa.schema([(name, pa.string()) for name in (id_column, *summaries)])
-    try:
-        with connect(target.parent) as connection, pq.ParquetWriter(target, schema, write_statistics=False) as store:
-            connection.from_parquet(str(coded)).create_view("coded_rows")
-            connection.from_parquet(str(kept)).create_view("kept_rows")
-            rows = summary_sql("coded_rows", inputs, list(summaries.values()))
-            ids = f"SELECT {PERSON}, min({who}) AS id FROM kept_rows GROUP BY {PERSON}"
-            query = f"SELECT ids.id, rows.* FROM ({rows}) AS rows JOIN ({ids}) AS ids ON ids.{PERSON} = rows.{PERSON}"
-            for batch in connection.sql(query).to_arrow_reader(BATCH):
-                store.write_batch(_texts(batch, writers, schema))
-    except (duckdb.Error, pa.ArrowException, OSError):
-        raise AllowanceError("load.unreadable") from None
+    with (
+        refusing("load.unreadable", duckdb.Error, pa.ArrowException, OSError),
+        connect(target.parent) as connection,
+        pq.ParquetWriter(target, schema, write_statistics=False) as store,
+    ):
+        connection.from_parquet(str(coded)).create_view("coded_rows")
+        connection.from_parquet(str(kept)).create_view("kept_rows")
+        rows = summary_sql("coded_rows", inputs, list(summaries.values()))
+        ids = f"SELECT {PERSON}, min({who}) AS id FROM kept_rows GROUP BY {PERSON}"
+        query = f"SELECT ids.id, rows.* FROM ({rows}) AS rows JOIN ({ids}) AS ids ON ids.{PERSON} = rows.{PERSON}"
+        for batch in connection.sql(query).to_arrow_reader(BATCH):
+            store.write_batch(_texts(batch, writers, schema))
 
 
 def _texts(batch: Arrow, writers: Sequence[Callable[[int, int], str | None]], schema: Arrow) -> Arrow:

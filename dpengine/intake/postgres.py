@@ -24,7 +24,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
 
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 from dpengine.core.files import refuse_full
 from dpengine.core.libpq import Driver, connect
 from dpengine.declared.dialect import LONGEST_RECORD, MOST_COLUMNS, Dialect, check_names
@@ -136,10 +136,8 @@ def with_connection(source: Source, work: Callable[[Driver, Driver], Result]) ->
 
 
 def _driver() -> Driver:
-    try:
+    with refusing("source.driver", ImportError):
         return import_module("psycopg")
-    except ImportError:
-        raise AllowanceError("source.driver") from None
 
 
 @contextmanager
@@ -199,10 +197,8 @@ class Snapshot:
         self.connection.execute(setting)
         if self.encoding == "SQL_ASCII":
             return ""
-        try:
+        with refusing("source.encoding", psycopg.NotSupportedError, encoding=self.encoding):
             return str(self.connection.info.encoding)
-        except psycopg.NotSupportedError:
-            raise AllowanceError("source.encoding", encoding=self.encoding) from None
 
     def _find(self) -> tuple[Driver, ...]:
         """The table by its name as written, else in lower case, as Postgres reads names without quotes."""
@@ -240,12 +236,9 @@ class Snapshot:
         query = self.sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT (FORMAT csv)").format(
             self.sql.SQL(", ").join(self.cells(dialect, separators)), self.here
         )
-        try:
-            with to.open("xb", buffering=1 << 20) as file:
-                file.write(",".join(f"c{place}" for place, _ in enumerate(columns)).encode() + b"\n")
-                self._stream(query, file, to.parent, report)
-        except OSError:
-            raise AllowanceError("load.unwritable") from None
+        with refusing("load.unwritable", OSError), to.open("xb", buffering=1 << 20) as file:
+            file.write(",".join(f"c{place}" for place, _ in enumerate(columns)).encode() + b"\n")
+            self._stream(query, file, to.parent, report)
         return self.described
 
     def cells(self, dialect: Dialect, separators: Mapping[str, str]) -> list[Driver]:

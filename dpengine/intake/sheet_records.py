@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 
 import pyarrow as pa
 
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 from dpengine.core.types import Arrow
 from dpengine.declared.dialect import LONGEST_RECORD, MOST_COLUMNS, Dialect, check_names, has_data
 
@@ -92,7 +92,7 @@ def _opened(path: Path) -> CalamineWorkbook:
 
 def _bounded(path: Path) -> None:
     kind = path.suffix.lower()
-    try:
+    with refusing("load.sheet_unreadable", zipfile.BadZipFile, OSError, ValueError, RuntimeError, KeyError):
         with open(path, "rb") as head:
             old = head.read(4) == _OLD
             if old and (kind == ".xlsx" or _ENCRYPTED in head.read(MOST_TEXTS)):
@@ -104,8 +104,6 @@ def _bounded(path: Path) -> None:
         with zipfile.ZipFile(path) as parts:
             infos = parts.infolist()
             locked = kind == ".ods" and b"manifest:encryption-data" in parts.read("META-INF/manifest.xml")
-    except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, KeyError):
-        raise AllowanceError("load.sheet_unreadable") from None
     if locked or any(info.flag_bits & 1 for info in infos):
         raise AllowanceError("load.sheet_locked")
     unpacked = sum(info.file_size for info in infos)  # no part is ever unpacked beyond this
@@ -137,10 +135,8 @@ def _grid(path: Path, dialect: Dialect) -> CalamineSheet:
     name = dialect.sheet or visible[0]
     if path.suffix.lower() == ".xlsx":
         _refuse_far(path, name)
-    try:
+    with refusing("load.sheet_unreadable", Exception):
         return book.get_sheet_by_name(name)
-    except Exception:
-        raise AllowanceError("load.sheet_unreadable") from None
 
 
 def _header(sheet: CalamineSheet, dialect: Dialect) -> list[str]:
@@ -242,18 +238,18 @@ def _scanned(path: Path, sheet: str) -> Iterator[bytes]:
     """A sheet's own part, unpacked as it is read, in pieces that overlap."""
     if path.suffix.lower() != ".xlsx":
         return
-    try:
-        with zipfile.ZipFile(path) as archive:
-            if (name := _part(archive, sheet)) is None:
-                return
-            with archive.open(name) as stream:
-                held = b""
-                while block := stream.read(_CHUNK):
-                    held += block
-                    yield held
-                    held = held[-LONGEST_FORMULA:]
-    except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, EOFError):
-        raise AllowanceError("load.sheet_unreadable") from None
+    with (
+        refusing("load.sheet_unreadable", zipfile.BadZipFile, OSError, ValueError, RuntimeError, EOFError),
+        zipfile.ZipFile(path) as archive,
+    ):
+        if (name := _part(archive, sheet)) is None:
+            return
+        with archive.open(name) as stream:
+            held = b""
+            while block := stream.read(_CHUNK):
+                held += block
+                yield held
+                held = held[-LONGEST_FORMULA:]
 
 
 def _solved(path: Path, sheet: str) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 from dpengine.core.types import Arrow, JsonObject
 from dpengine.declared.dialect import MOST_COLUMNS, Dialect, check_names
 from dpengine.declared.schema import LONGEST_NAME, LONGEST_VALUE
@@ -83,11 +83,8 @@ def _read(path: Path, **more: Arrow) -> tuple[dict[str, Arrow], Arrow]:
     import pyreadstat
 
     kind = path.suffix.lower()
-    try:
-        with open(path, "rb") as file:
-            head = file.read(64)
-    except OSError:
-        raise AllowanceError("load.unreadable") from None
+    with refusing("load.unreadable", OSError), open(path, "rb") as file:
+        head = file.read(64)
     if not head:
         raise AllowanceError("load.empty")
     if _LOCKED in head:

@@ -35,7 +35,7 @@ from types import ModuleType
 from typing import Protocol, TypeVar, cast
 
 from dpengine.core import files
-from dpengine.core.errors import DAMAGED, AllowanceError, LedgerDamaged
+from dpengine.core.errors import DAMAGED, AllowanceError, LedgerDamaged, refusing
 from dpengine.core.files import refuse_full
 from dpengine.core.types import Json, JsonObject
 from dpengine.ledger.high_water import Anchor, Mark, refuse_older
@@ -238,10 +238,8 @@ _SETTINGS = {
 
 
 def driver() -> ModuleType:
-    try:
+    with refusing("ledger.no_driver", ImportError, file=NEEDS):
         return import_module("psycopg")
-    except ImportError:
-        raise AllowanceError("ledger.no_driver", file=NEEDS) from None
 
 
 @contextmanager

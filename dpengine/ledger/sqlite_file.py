@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from dpengine.core import files
-from dpengine.core.errors import DAMAGED, AllowanceError, LedgerDamaged
+from dpengine.core.errors import DAMAGED, AllowanceError, LedgerDamaged, refusing
 from dpengine.core.files import nearly_full, refuse_full, small_blocks
 from dpengine.core.types import Json, JsonObject
 from dpengine.ledger import long_lists, repeats
@@ -135,7 +135,7 @@ STATEMENTS = (
 )
 
 
-VERSION = 4  # of the tables below, declarations and coded cells, kept as SQLite's `user_version`
+VERSION = 5  # of the tables below, declarations and coded cells, kept as SQLite's `user_version`
 SCHEMA: tuple[str, ...] = (
     """CREATE TABLE entries (
         seq INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL, budget TEXT NOT NULL,
@@ -464,10 +464,8 @@ class LedgerFile:
 
     def _refuse_older(self, db: SqliteDatabase | None) -> None:
         """Refuses an older copy: a ledger without the row that was noted beside it as its last."""
-        try:
+        with refusing("ledger.rolled_back", ValueError):
             mark = self._anchor.read()
-        except ValueError:
-            raise AllowanceError("ledger.rolled_back") from None
         held = None
         if mark is not None and db is not None and db["entries"].exists():
             held = next((row["hash"] for row in db.query(_HASH, [mark.seq])), None)

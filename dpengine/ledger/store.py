@@ -21,7 +21,7 @@ from typing import Protocol, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from dpengine.core import places
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 from dpengine.core.types import Json, JsonObject
 
 # The address of a ledger in a database: `ALLOWANCE_LEDGER=postgresql://user:password@host/database?schema=name`.
@@ -49,11 +49,9 @@ class Address:
 
 
 def read_address(text: str) -> Address:
-    try:
+    with refusing("ledger.address", ValueError, setting=SETTING):
         parts = urlsplit(text.strip())
         options = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
-    except ValueError:
-        raise AllowanceError("ledger.address", setting=SETTING) from None
     schema = dict(options).get("schema", SCHEMA)
     if parts.scheme not in ("postgresql", "postgres") or not _NAME.fullmatch(schema) or schema.startswith("pg_"):
         raise AllowanceError("ledger.address", setting=SETTING)

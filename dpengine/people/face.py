@@ -28,8 +28,7 @@ from dpengine.asking.sessions import BEST, Session
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import down, read_number
 from dpengine.core.types import Json
-from dpengine.declared.joined import Joined
-from dpengine.declared.source import Source
+from dpengine.declared.source import Joined, Source
 from dpengine.declared.summary import Summary
 from dpengine.intake.postgres import Described
 from dpengine.ledger import people_rules

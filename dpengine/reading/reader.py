@@ -148,31 +148,23 @@ def _compounded(tokens: list[_Token], lang: str) -> list[_Token]:
     """“twenty-five” and “petindvajset” as one number; “half an hour” as 30 minutes."""
     units, tens = _UNITS[lang].split(), _TENS[lang].split()
     typed = [bare(token.text) for token in tokens]
+    spans = {"en": {"half an hour": 30, "quarter of an hour": 15}, "sl": {"pol ure": 30, "cetrt ure": 15}}[lang]
     made, at = [], 0
     while at < len(tokens):
-        word, length, number = typed[at], 1, None
-        if lang == "en" and word in tens:
+        word = typed[at]
+        span = next((phrase for phrase in spans if typed[at : at + len(phrase.split())] == phrase.split()), "")
+        length, number = len(span.split()) or 1, spans.get(span)
+        if lang == "en" and not span and word in tens:
             second = at + 2 if typed[at + 1 : at + 2] == ["-"] else at + 1
             if typed[second : second + 1] and typed[second] in units:
                 number = 10 * (tens.index(word) + 2) + units.index(typed[second]) + 1
                 length = second - at + 1
         elif lang == "sl" and (parts := re.fullmatch(rf"({'|'.join(units)})in({'|'.join(tens)})(?:ih|imi)?", word)):
             number = 10 * (tens.index(parts[2]) + 2) + units.index(parts[1]) + 1
-        spans = {"en": {"half an hour": 30, "quarter of an hour": 15}, "sl": {"pol ure": 30, "cetrt ure": 15}}[lang]
-        for phrase, minutes in spans.items():
-            if typed[at : at + phrase.count(" ") + 1] == phrase.split():
-                whole = " ".join(token.text for token in tokens[at : at + phrase.count(" ") + 1])
-                made.append(_Token(whole, str(minutes), Fraction(minutes)))
-                made.append(_Token("min", stem("min", lang)))
-                at += phrase.count(" ") + 1
-                break
-        else:
-            if number is None:
-                made.append(tokens[at])
-            else:
-                whole = " ".join(token.text for token in tokens[at : at + length])
-                made.append(_Token(whole, str(number), Fraction(number)))
-            at += length
+        whole = " ".join(token.text for token in tokens[at : at + length])
+        made.append(tokens[at] if number is None else _Token(whole, str(number), Fraction(number)))
+        made += [_Token("min", stem("min", lang))] if span else []
+        at += length
     return made
 
 
@@ -338,21 +330,15 @@ def _add_values(known: _Lexicon, name: str, column: Category | ItemSet, lang: st
             if sum(map(len, phrase)) > 1:
                 known.add(phrase, "val", (3, name, value), own=True)
                 known.proper.update(phrase if written[:1].isupper() and lang == "en" else ())
-            if len(phrase) > 1:
-                for word in phrase:
-                    if len(word) > 2:
-                        seen.setdefault(word, set()).add(value)
-        for phrases in _same_value(lang):
-            if _phrase(_name_words(value), lang) in phrases:
-                for other_phrase in phrases:
-                    if sum(map(len, other_phrase)) > 2:
-                        known.add(other_phrase, "val", (2, name, value), own=True)
-        for lines in tables:
-            for line in lines:
-                if normal(value) in map(normal, line):
-                    for other in line:
-                        if len(other) > 2:
-                            known.add(_phrase(other, lang), "val", (2, name, value), own=True)
+            for word in phrase if len(phrase) > 1 else ():
+                if len(word) > 2:
+                    seen.setdefault(word, set()).add(value)
+        alike = [phrases for phrases in _same_value(lang) if _phrase(_name_words(value), lang) in phrases]
+        others = [phrase for phrases in alike for phrase in phrases if sum(map(len, phrase)) > 2]
+        lines = [line for table_lines in tables for line in table_lines if normal(value) in map(normal, line)]
+        others += [_phrase(other, lang) for line in lines for other in line if len(other) > 2]
+        for phrase in others:
+            known.add(phrase, "val", (2, name, value), own=True)
     for word, values in seen.items():
         if len(values) == 1 and (word,) not in known.phrases and not word.isdigit():
             known.add((word,), "val", (2, name, next(iter(values))), own=True)
@@ -514,11 +500,8 @@ class _Parse:
         place = 0
         while place < len(self.marks):
             found = self._span(place)
-            if found is None:
-                place += 1
-                continue
-            spans.append((place, *found))
-            place = found[0] + 1
+            spans += [] if found is None else [(place, *found)]
+            place = (place if found is None else found[0]) + 1
         skip = -1
         for number, (first, last, low, high) in enumerate(spans):
             if first <= skip:
@@ -537,10 +520,11 @@ class _Parse:
             second = spans[number + 1] if joined and self._only(last + 1, spans[number + 1][0] - 1, "to") else None
             if bare_year and self.has(before, "before") and sign is None:
                 continue
-            column = self._date_column(before, last) if self.dates else None
-            if column is None:
-                self._years(year_number, sign, low, first, before)
+            if not self.dates:
+                self.conds.append(_Cond(first, str(year_number), sign or "=", low.year))
+                self.take("when", range(max(before, 0), first + 1))
                 continue
+            column = self._date_column(before, last)
             operand: Json
             if second is not None and (self.has(before, "between") or sign in (">=", None)):
                 op, operand = "between", [low.isoformat(), second[3].isoformat()]
@@ -623,12 +607,7 @@ class _Parse:
         columns = [(name, self.schema.columns[name]) for name in self.numbers]
         return next((name for name, column in columns if isinstance(column, Number) and column.years), None)
 
-    def _years(self, column: str | None, sign: str | None, low: date, first: int, before: int) -> None:
-        if column is not None:
-            self.conds.append(_Cond(first, column, sign or "=", low.year))
-            self.take("when", range(max(before, 0), first + 1))
-
-    def _date_column(self, before: int, last: int) -> str | None:
+    def _date_column(self, before: int, last: int) -> str:
         for at in sorted(range(len(self.marks)), key=lambda at: min(abs(at - before), abs(at - last))):
             if (name := self.column_at(at, (Date,))) and self.column_at(at) == name:
                 self.marks[at].take("date")
@@ -671,9 +650,7 @@ class _Parse:
         return Fraction(mark.roles["number" if "number" in mark.roles else "num"])
 
     def _ten(self, at: int) -> bool:
-        return self.has(at, "number", "num") and str(
-            self.marks[at].roles.get("num") or text_of(self.marks[at].roles["number"])
-        ) in ("10", "100")
+        return self.has(at, "number", "num") and self._counted(self.marks[at]) in (10, 100)
 
     def _of_ten(self, at: int) -> bool:
         """“9 out of 10”, “devet od desetih”."""
@@ -688,18 +665,11 @@ class _Parse:
         before = at - 1
         while self.has(before, "stop") and not self.has(before, "top", "bottom"):
             before -= 1
-        if not 0 < number < 1:
+        side = next((side for side in ("top", "bottom") if self.has(before, side)), "")
+        if not 0 < number < 1 or not (side or self._take_near("below") or self._how_many_units()):
             return
-        if self.has(before, "top"):
-            self._share(text_of(1 - number), at)
-            self.marks[before].take("top")
-        elif self.has(before, "bottom"):
-            self._share(text_of(number), at)
-            self.marks[before].take("bottom")
-        elif self._take_near("below") or self._how_many_units():
-            self._share(text_of(number), at)
-        else:
-            return
+        self._share(text_of(1 - number if side == "top" else number), at)
+        self.take(side, [before] if side else [])
         self.marks[at + 1].take("per cent")
 
     def _how_many_units(self) -> bool:
@@ -727,18 +697,14 @@ class _Parse:
     def _amount(self, at: int) -> Fraction | None:
         if not self.has(at, "number", "num") or self.marks[at].used:
             return None
-        roles = self.marks[at].roles
-        return roles["number"] if "number" in roles else Fraction(roles["num"])
+        return self._counted(self.marks[at])
 
     def _bounds(self) -> None:
         at = 0
         while at < len(self.marks):
-            bound = self._bound(at)
-            if bound is None:
-                at += 1
-                continue
-            self._settle(bound)
-            at = bound.last + 1
+            if (bound := self._bound(at)) is not None:
+                self._settle(bound)
+            at = (at if bound is None else bound.last) + 1
         for place in range(len(self.marks)):  # “third year”, “rating 5”, “no overtime”
             self._equal(place)
 
@@ -746,9 +712,10 @@ class _Parse:
         """“adults”, “children under 10”, “freshmen”: people by their age or year."""
         aged = [cond for cond in self.conds if cond.column in self.ages]
         for at, mark in enumerate(self.marks):
-            if mark.used or (self.has(at, "col") and self.weight_at(at) >= 1) or "val" in mark.roles:
+            named = (self.has(at, "col") and self.weight_at(at) >= 1) or "val" in mark.roles
+            if mark.used or named or self._negated(at) is not None:
                 continue
-            if "life" in mark.roles and self.ages and not (self._negated(at) is not None):
+            if "life" in mark.roles and self.ages:
                 rule = mark.roles["life"]
                 if aged:
                     mark.take("life")
@@ -756,7 +723,7 @@ class _Parse:
                     op, number = rule.split()
                     self.conds.append(_Cond(at, self.ages[0], op, number, people=True))
                     mark.take("bound")
-            elif "study" in mark.roles and (year := self._small_year()) and self._negated(at) is None:
+            elif "study" in mark.roles and (year := self._small_year()):
                 self.conds.append(_Cond(at, year, "=", mark.roles["study"], people=True))
                 mark.take("bound")
 
@@ -945,31 +912,25 @@ class _Parse:
                 if name is None and self.has(near, "period", "unit"):
                     name = self._small_year() if mark.roles.get("ord") or "number" in mark.roles else None
                 if name and not self.marks[near].used and self._within(name, [exact]):
-                    op = "="
-                    last = max(at, near)
-                    if self.has(last + 1, "after"):
-                        op = self.marks[last + 1].roles["after"]
-                        self.marks[last + 1].take("after")
+                    op, after = "=", max(at, near) + 1
+                    if self.has(after, "after"):
+                        op = self.marks[after].roles["after"]
+                        self.marks[after].take("after")
                     self.conds.append(_Cond(at, name, op, text_of(exact)))
-                    mark.take("bound")
-                    self.marks[near].take("bound")
+                    self.take("bound", (at, near))
                     return
         if "not" in mark.roles and (name := self.column_at(at + 1)) and isinstance(self.declared(name), Number):
             column = self.schema.columns[name]
             if isinstance(column, Number) and column.lower <= 0 <= column.upper and not self.marks[at + 1].used:
                 self.conds.append(_Cond(at, name, "=", "0"))
-                mark.take("bound")
-                if (again := self._negated(at)) is not None:  # “ni imelo niti ene nadure”
-                    self.marks[again].take("bound")
-                self.marks[at + 1].take("bound")
+                again = self._negated(at)  # “ni imelo niti ene nadure”
+                self.take("bound", (at, at + 1) if again is None else (at, again, at + 1))
 
     def _small_year(self) -> str | None:
         """A small number that is a year: of study."""
         stems = {stem(word, self.lang) for word in ("year", "leto", "letnik")}
-        for name in self.numbers:
-            if stems & set(_phrase(_name_words(name), self.lang)) and self.schema.columns[name].size <= _FEW:
-                return name
-        return None
+        small = (name for name in self.numbers if self.schema.columns[name].size <= _FEW)
+        return next((name for name in small if stems & set(_phrase(_name_words(name), self.lang))), None)
 
     def _by(self) -> None:
         at = 0
@@ -1094,34 +1055,28 @@ class _Parse:
         """“men vs women”, “does education affect income?”"""
         named = [(at, name) for at in range(len(self.marks)) if self._names(at) and (name := self.column_at(at))]
         numbers = [name for _, name in named if isinstance(self.declared(name), Number)]
-        if self.compare and numbers:
-            for at, name in named:
-                if isinstance(self.declared(name), Category):
-                    self.by.append(self._ref(name))
-                    self.marks[at].take("by")
-                    return
-        versus = [at for at in range(len(self.marks)) if self.free(at, "versus")]
-        if versus and numbers:
-            for _, name in named:
-                if isinstance(self.declared(name), Category) and name != numbers[0]:
-                    self.by.append(self._ref(name))
-                    for place, other in named:
-                        if other == name:
-                            self.marks[place].take("by")
-                            if self.has(place - 1, "not"):
-                                self.marks[place - 1].take("by")
-                    return
-        if numbers:  # “smokers and non-smokers”
-            for place, (first, name) in enumerate(named):
-                later = [other for other, same in named[place + 1 :] if same == name and _yes_no(self.declared(name))]
-                if later:
+        lists = [(at, name) for at, name in named if isinstance(self.declared(name), Category)]
+        if not numbers or not lists:
+            return
+        at, name = lists[0]
+        if self.compare:
+            self.by.append(self._ref(name))
+            self.marks[at].take("by")
+        elif any(self.free(place, "versus") for place in range(len(self.marks))):
+            self.by.append(self._ref(name))
+            self._take_denied([place for place, other in named if other == name])
+        else:  # “smokers and non-smokers”
+            for at, name in lists:
+                later = [place for place, same in lists if same == name and place > at]
+                if later and _yes_no(self.declared(name)):
                     self.by.append(name)
-                    self.marks[first].take("by")
-                    for again in later:
-                        self.marks[again].take("by")
-                        if self.has(again - 1, "not"):
-                            self.marks[again - 1].take("by")
+                    self.marks[at].take("by")
+                    self._take_denied(later)
                     return
+
+    def _take_denied(self, places: list[int]) -> None:
+        """Take groups, each with the word that denies it."""
+        self.take("by", [*places, *(at - 1 for at in places if self.has(at - 1, "not"))])
 
     def _names(self, at: int) -> bool:
         """Does a free mark name a column rather than a value?"""
@@ -1199,19 +1154,12 @@ class _Parse:
 
     def _add_value(self, at: int, name: str, value: str, negated: bool) -> None:
         several = isinstance(self.schema.columns[name], ItemSet)
-        for cond in self.conds:
-            if (
-                cond.column == name
-                and cond.labels
-                and cond.negated == negated
-                and not (several and not self._joined(cond, at))
-            ):
+        alike = [cond for cond in self.conds if cond.column == name and cond.labels and cond.negated == negated]
+        for cond in alike:
+            if not several or self._only(cond.place, at - 1, "or"):
                 cond.labels.append(value)
                 return
         self.conds.append(_Cond(at, name, "", None, [value], negated))
-
-    def _joined(self, cond: _Cond, at: int) -> bool:
-        return any(self.has(place, "or") for place in range(cond.place, at))
 
     def _same_column(self) -> None:
         """All values of a list are groups, not a condition; so are values that are compared."""
@@ -1219,16 +1167,13 @@ class _Parse:
             column = self.schema.columns[cond.column]
             if not isinstance(column, Category):
                 continue
-            if self.by:
-                if set(cond.labels) >= set(column.values) and self._typed_kinds() == {"count"}:
-                    self.conds.remove(cond)  # “how many men and women in each region”
-                    self.by.append(cond.column)
-                continue
+            every = set(cond.labels) >= set(column.values)
+            if self.by and not (every and self._typed_kinds() == {"count"}):
+                continue  # but for “how many men and women in each region”
             versus = any("versus" in mark.roles for mark in self.marks) or (self.compare and self.has(0, "compare"))
-            if set(cond.labels) >= set(column.values):
+            if every:
                 self.conds.remove(cond)
-                self.by.append(cond.column)
-            elif versus:
+            if every or versus:
                 self.by.append(cond.column)
 
     def _yes_columns(self) -> None:
@@ -1571,8 +1516,9 @@ class _Parse:
     def unread(self) -> tuple[str, ...]:
         """The words that no step used."""
         left = []
+        held = {label.lower() for cond in self.conds for label in cond.labels}
         for at, mark in enumerate(self.marks):
-            if mark.used:
+            if mark.used or self.words(at).lower() in held:  # “students: yes”, read as Student is yes
                 continue
             near = [place for place in (at - 1, at + 1, at + 2, at + 3) if self.has(place, "val", "when", "col")]
             compared = [cond.column for cond in self.conds if not cond.labels and cond.column in self.dates]

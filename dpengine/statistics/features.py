@@ -28,7 +28,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import Ref, base, ref_json
@@ -300,11 +300,9 @@ def layout_of(schema: Schema, refs: Sequence[Ref], target: str, yes: Sequence[in
 
 
 def model_from_json(data: Mapping[str, Json]) -> Model:
-    try:
+    with refusing("train.model", KeyError, TypeError, ValueError, IndexError):
         layout = _read_cells(data) if data.get("kind") == SHAPES else _read_layout(data)
         weights = tuple(int(weight) for weight in data["weights"])
-    except (KeyError, TypeError, ValueError, IndexError):
-        raise AllowanceError("train.model") from None
     if len(weights) != layout.width or data.get("bits") != WEIGHT_BITS:
         raise AllowanceError("train.model")
     return Model(layout, weights)

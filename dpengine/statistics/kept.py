@@ -26,7 +26,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import refusing
 from dpengine.declared.conditions import EVERYONE, Predicate, Row, kind_name
 from dpengine.declared.schema import Column, ItemSet, Schema
 from dpengine.statistics.need import Aggregate, Aggregated
@@ -99,7 +99,7 @@ def keep(kept: Path, places: tuple[int, ...], schema: Schema, read: Callable[[Co
     counted = read(CodeCounts(tuple(names[at] for at in places)))
     order = [name for at in places for name in (f"c{at}", f"f{at}")]
     table = pa.table({name: pa.array(np.asarray(counted[name], dtype=np.int64)) for name in [*order, WEIGHT]})
-    try:
+    with refusing("engine.unreadable", OSError, pa.ArrowException):
         fresh = Path(tempfile.mkdtemp(prefix=".", dir=kept.parent))  # 0700; two questions at once write apart
         try:
             pq.write_table(table, fresh / file.name)
@@ -107,8 +107,6 @@ def keep(kept: Path, places: tuple[int, ...], schema: Schema, read: Callable[[Co
             os.replace(fresh / file.name, file)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
-    except (OSError, pa.ArrowException):
-        raise AllowanceError("engine.unreadable") from None
     return file
 
 

@@ -41,6 +41,7 @@ class Arriving:
     new_people: bool = False  # for a newer state of a database's table: its people are others
     protect: bool = False  # if the content is known with less protection: correct that
     sample: bool = False  # these people are a random sample of a larger group
+    whose: str = ""  # the column that tells people apart
     also: tuple[str, ...] = ()  # marks of what it was made of: to seal that seals this too
 
     def record(self, folder: str, budget: str, about: int, loaded: Loaded, at: str, practice: bool = False) -> Record:
@@ -60,6 +61,7 @@ class Arriving:
             at=at,
             header=list(loaded.columns),
             sample=self.sample,
+            whose=self.whose if self.whose in loaded.columns else "",
         )
 
 

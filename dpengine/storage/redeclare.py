@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpengine.core import files
-from dpengine.core.errors import AllowanceError, UnknownTable
+from dpengine.core.errors import AllowanceError, UnknownTable, refusing
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Unit
 from dpengine.intake.rows_per_person import keep_rows
@@ -30,11 +30,11 @@ RAW, COUNTED = "raw.parquet", "counted-{}.parquet"
 
 def names_of(folder: Path) -> tuple[str, ...]:
     """The columns of the raw file, in its order."""
-    try:
-        with pq.ParquetFile(folder / RAW, memory_map=False) as file:
-            return tuple(file.schema_arrow.names)
-    except (pa.ArrowException, OSError):
-        raise AllowanceError("engine.unreadable") from None
+    with (
+        refusing("engine.unreadable", pa.ArrowException, OSError),
+        pq.ParquetFile(folder / RAW, memory_map=False) as file,
+    ):
+        return tuple(file.schema_arrow.names)
 
 
 def raw_rows(folder: Path, unit: Unit, secret: bytes) -> Path:

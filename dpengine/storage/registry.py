@@ -29,7 +29,7 @@ CREATE TABLE tables (
     name TEXT PRIMARY KEY, folder TEXT NOT NULL, budget TEXT NOT NULL, practice INTEGER NOT NULL,
     relation TEXT NOT NULL, about INTEGER NOT NULL, unit TEXT NOT NULL, schema TEXT NOT NULL, dialect TEXT NOT NULL,
     fingerprint TEXT NOT NULL, version INTEGER NOT NULL, owner TEXT NOT NULL, at TEXT NOT NULL,
-    header TEXT NOT NULL, sample INTEGER NOT NULL
+    header TEXT NOT NULL, sample INTEGER NOT NULL, whose TEXT NOT NULL
 ) STRICT;
 CREATE TABLE marks (mark TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (mark, name)) STRICT;
 CREATE TABLE people (
@@ -86,6 +86,7 @@ class Record:
     at: str
     header: list[str] = field(default_factory=list)  # all columns of the file
     sample: bool = False  # a random sample of a larger group
+    whose: str = ""  # for one row each: the column that tells people apart, if the owner named one
 
 
 class Registry:

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from dpengine.core import files
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Schema
 from dpengine.declared.source import USUAL_PORT, Source, split_lake
@@ -37,7 +37,7 @@ def keep(folder: Path, source: Source, made: Mapping[int, str] | None = None) ->
     fresh = place.with_suffix(".new")
     with suppress(FileNotFoundError):
         fresh.unlink()
-    try:
+    with refusing("load.unwritable", OSError):
         with open(fresh, "x", encoding="utf-8", opener=files.private) as file:
             json.dump(
                 source.kept() | {_MADE: {str(version): identity for version, identity in (made or {}).items()}}, file
@@ -45,8 +45,6 @@ def keep(folder: Path, source: Source, made: Mapping[int, str] | None = None) ->
             file.flush()
             os.fsync(file.fileno())
         files.replace(fresh, place)
-    except OSError:
-        raise AllowanceError("load.unwritable") from None
 
 
 def kept(folder: Path) -> Source | None:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 from dpengine.core.strict_json import canonical
 from dpengine.storage.registry import Registry
 
@@ -144,10 +144,8 @@ def _token(row: sqlite3.Row) -> Token:
 def _last_day(until: str) -> str:
     """The chosen last day, from today to a year from now; the usual one if none was chosen."""
     today = datetime.now(UTC).date()
-    try:
+    with refusing("token.until", ValueError, most=MOST_DAYS):
         last = date.fromisoformat(until) if until else today + timedelta(days=USUAL_DAYS)
-    except ValueError:
-        raise AllowanceError("token.until", most=MOST_DAYS) from None
     if not today <= last <= today + timedelta(days=MOST_DAYS):
         raise AllowanceError("token.until", most=MOST_DAYS)
     return last.isoformat()

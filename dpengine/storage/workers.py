@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dpengine.core import files
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 
 # This process's own workers, and the releases it is computing, by (worker, request)
 _guard = threading.Lock()
@@ -96,10 +96,8 @@ class Worker:
     def name(self) -> str:
         with self._lock:
             if self._name is None:
-                try:
+                with refusing("ledger.unwritable", OSError):
                     self._name, self._handle = _take(self._folder)
-                except OSError:
-                    raise AllowanceError("ledger.unwritable") from None
                 with _guard:
                     _own.add(self._name)
                 path = _path(self._folder, self._name)

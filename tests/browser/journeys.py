@@ -13,6 +13,8 @@ from browser.steps import LIMIT, go, settled
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 import dpengine as dp
+from dpengine.messages import say
+from dpengine.messages.language import speaking
 from ui.shell.web import VISITOR_COOKIE
 
 MAIN = '[data-testid="stMainBlockContainer"]'
@@ -180,3 +182,20 @@ def until(true: Callable[[], Any]) -> Any:
         if found or time.monotonic() > deadline:
             return found
         time.sleep(0.05)
+
+
+def none_tells_people_apart(page: Any, lang: str = "en") -> int:
+    """Says so where the page asks which column tells whose row it is. How many clicks it took."""
+    with speaking(lang):
+        none = say("data.unit.whose_none")
+    asked = page.locator(".st-key-declare-whose")
+    if not asked.count():
+        return 0
+    few = asked.locator('[role="radiogroup"] label').filter(has_text=none)
+    if few.count():
+        few.first.click()
+    else:
+        asked.locator("input").click()
+        page.get_by_role("option", name=none, exact=True).click()
+    settled(page, quiet_ms=200)
+    return 1 if few.count() else 2

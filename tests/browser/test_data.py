@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser.journeys import MAIN, first_asked, kind, meter, no_sideways_scrolling, place
+from browser.journeys import MAIN, first_asked, kind, meter, no_sideways_scrolling, none_tells_people_apart, place
 from browser.steps import go, settled, shot
 
 import dpengine as dp
@@ -57,6 +57,8 @@ class Bringing:
             settled(self.page, quiet_ms=200)
             if label.locator("input").is_checked():
                 break
+        if text == "one row each":
+            none_tells_people_apart(self.page)
         return self
 
     def tick(self, text: str) -> Bringing:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from browser.journeys import none_tells_people_apart
 from browser.steps import settled, shot
 from files.make_census import census
 from helpers_serving import PEOPLE, office
@@ -157,6 +158,7 @@ def test_an_owner_brings_a_file_through_the_pages(
         for choice in ("data.unit.one_label", "data.relation.replace_label"):
             ana.locator('[data-testid="stRadio"] [role="radiogroup"] label').filter(has_text=say(choice)).first.click()
             settled(ana)
+        none_tells_people_apart(ana)
         press("data.next")
         on("data.cards.title")
         press("data.cards.agree_add")

@@ -392,6 +392,23 @@ def declared_anew(bench: Bench) -> None:
     anew.session(session.request).ask({"average": "pay"}, "x", checked=True)
 
 
+def valueless(bench: Bench) -> None:
+    """A session asks for an average where half of the cells are empty."""
+    table = bench.add(bench.frame(a=[None, 1] * 200, note=[bench.cell] * 400), budget=dp.Budget("60", "1e-6"))
+    session = table.open_session(table.query("adaptive_session", questions=2, epsilon="2"), f"empty {bench.made}")
+    table.ask(table.query("fit_checks", columns=["a"], epsilon="20"))
+    session.ask({"average": "a"}, "x", checked=True)
+
+
+def padded(bench: Bench) -> None:
+    """A session asks for an average where people have several rows."""
+    frame = bench.frame(who=[bench.cell, *map(str, range(399))], a=[1, 2] * 200)
+    table = bench.add(frame, unit=dp.Unit.column("who", 3), budget=dp.Budget("60", "1e-6"))
+    session = table.open_session(table.query("adaptive_session", questions=2, epsilon="5"), f"padded {bench.made}")
+    table.ask(table.query("fit_checks", columns=["a"], epsilon="20"))
+    session.ask({"average": "a"}, "x", checked=True)
+
+
 def over(bench: Bench) -> None:
     session = bench.session(1)
     session.ask({"average": "pay"}, "x")

@@ -29,7 +29,7 @@ from dpengine.mechanisms import catalogue
 from dpengine.released.curves import sample
 from dpengine.statistics.features import model_from_json
 from ui.data import change, columns, draft
-from ui.shell import uploads
+from ui.shell import incoming as uploads
 
 Cause = Callable[[Bench], Any]
 N, C, S = dp.Number, dp.Category, dp.ItemSet
@@ -81,6 +81,7 @@ CAUSES: dict[str, Cause] = {
     "unit.missing": lambda b: b.load(f"a\n{b.cell}\n", unit=None),
     "unit.column": lambda b: dp.Unit.column("", 1),
     "unit.each": lambda b: draft.unit(draft.Draft(many="more", who=b.cell)),
+    "unit.whose": lambda b: draft.unit(draft.Draft(many="one", names=["xyz"])),
     "unit.sure": lambda b: draft.unit(draft.Draft(many="one", names=["patient id"])),
     "unit.at_most": lambda b: dp.Unit.column("who", 0),
     "unit.unknown": lambda b: Unit.from_json({"kind": "herd"}),
@@ -367,6 +368,8 @@ CAUSES: dict[str, Cause] = {
     "session.ask_unknown": lambda b: b.session().ask({"guess": 1}, "x"),
     "session.calibration": lambda b: b.ask("adaptive_session", questions=1, calibration="loud"),
     "session.unchecked": acts.declared_anew,
+    "session.valueless": acts.valueless,
+    "session.padded": acts.padded,
     "session.delta_unused": lambda b: b.ask("adaptive_session", questions=1, delta="1e-6"),
     "session.ended": lambda b: acts.ended(b),
     "session.no_delta": lambda b: b.small("pure", "1", "0").session_for(3, Fraction(1, 2), "gaussian"),

@@ -17,7 +17,7 @@ from dpengine.asking.receipts import read_receipts
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect
 from dpengine.intake.inspect import survey
-from ui.shell import uploads
+from ui.shell import incoming as uploads
 
 
 def put(path: Path, data: bytes) -> Path:

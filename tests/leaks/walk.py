@@ -17,7 +17,7 @@ from dpengine.released import model_scripts
 from ui.answers import word
 from ui.ledger import report
 from ui.parts import exports
-from ui.train import train_result
+from ui.train import train
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAN = json.dumps([["count", {"where": [["home", "in", ["a"]]], "epsilon": "0.1"}, "20", 0]])
@@ -93,7 +93,7 @@ def downloads(table: dp.Table, workspace: Any, answers: list[dp.Answer]) -> Iter
             yield "published table", exports.table_csv(table.published(answer).table()).decode()
         if isinstance(answer.query, OfGradients) and answer.path is not None:
             model = answer.query.model(answer.path.weights)
-            yield "model", train_result.model_json(answer, model)
+            yield "model", train.model_json(answer, model)
             yield "model as Python", model_scripts.linear_script(model, answer.sentence, "")
     yield "ledger as CSV", exports.as_csv(ROW_COLUMNS, table.ledger_rows())
     yield "answers as CSV", exports.as_csv(ANSWER_COLUMNS, table.answer_rows())

@@ -21,7 +21,7 @@ from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.messages import say
 from dpengine.released import look_groups
 from dpengine.released.look import Figure
-from ui.board import board_result
+from ui.board import board as board_result
 from ui.board.board_figures import Bar, Card, Picked
 
 pytestmark = pytest.mark.usefixtures("shared")

@@ -32,7 +32,7 @@ from ui.data.draft import CARE, Card, listed, table_name, typed
 from ui.data.draft import column_of as column
 from ui.data.presets import LISTS
 from ui.data.source import unmarked
-from ui.shell import uploads
+from ui.shell import incoming as uploads
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = ROOT / "tests" / "files"

@@ -37,6 +37,8 @@ def test_only_how_careful_is_preselected_and_each_step_asks(page: Page) -> None:
     page.set("declare-who", "way").press("Go on")
     assert say("unit.each") in page.refusals[0] and page.draft.step == "unit"
     page.set("declare-unit", "one").press("Go on")
+    assert say("unit.whose") in page.refusals[0]
+    page.set("declare-whose", "").press("Go on")
     assert say("data.relation.missing") in page.refusals[0]
     page.set("declare-relation", "add_remove").press("Go on")
     assert "previews need your estimate" in page.refusals[0]

@@ -15,6 +15,7 @@ import pytest
 from helpers_page import html_of, open_page, plain
 
 import dpengine as dp
+from dpengine.core.exact import text_of
 from dpengine.messages import say
 from dpengine.planning import training
 
@@ -80,9 +81,12 @@ def test_a_session_shows_the_ways_out_in_place_of_its_button(home: dp.Workspace)
     (kind,) = [one for one in app.selectbox if str(one.key).startswith("session-kind")]
     kind.select("average").run()
     shown = plain(html_of(app))
-    links = [one.proto.label for one in app.get("page_link")]
-    assert "are exactly 99" in shown and say("fit.way.code", column="age", code="99") in links
+    (named,) = [one for one in app.button if one.label == say("fit.way.code", column="age", code="99")]
+    assert "are exactly 99" in shown
     assert not [one for one in app.button if str(one.key).startswith("session-ask-")]
+    named.click().run()  # one click names the code; the average is then refused, because many have no value
+    assert [text_of(code) for code in home.table(table.name).schema.number("age").codes] == ["99"]
+    assert "hold no value" in plain(html_of(app))
     assert session.look()[0].asked == 0
 
 

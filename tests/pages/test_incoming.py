@@ -267,6 +267,6 @@ def test_a_disk_that_lets_nothing_go_does_not_end_the_looking(net: Net, monkeypa
         raise PermissionError
 
     with monkeypatch.context() as read_only:
-        read_only.setattr(incoming.uploads, "drop", fails)
+        read_only.setattr(incoming, "drop", fails)
         net.files.look(lambda _: False, 1000.0)
     assert not net.files._files and not net.files._visitors

@@ -21,8 +21,9 @@ from dpengine.declared.unit import Unit
 from dpengine.mechanisms import asked_on
 from dpengine.messages import say
 from dpengine.planning.opening import PART, Opening, opening
-from ui.ask import preview, suggestions
+from ui.ask import preview
 from ui.data import offers, price
+from ui.several import plan as suggestions
 from ui.words.markup import unmarked
 
 COUNTRIES = [f"country {place}" for place in range(40)]

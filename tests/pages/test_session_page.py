@@ -188,6 +188,10 @@ def test_a_first_look_answers_before_a_question_is_used(people: dp.Table, monkey
 @pytest.mark.long
 def test_the_narrowest_noise_is_what_a_session_starts_with(people: dp.Table) -> None:
     page, _ = opened("several", k="100", share="50")
+    assert not [button for button in page.button if button.label.startswith("Reserve")], "it would answer nothing"
+    assert "Check the columns first" in [link.proto.label for link in page.get("page_link")]
+    people.ask(people.query("fit_checks", columns=["x", "town"], epsilon="0.5"))
+    page, _ = opened("several", k="100", share="50")
     picked = page.radio(key="session-how")
     assert picked.value == "best" and "Gaussian noise is the narrower" in str(picked.proto)
     reserve = next(button for button in page.button if button.label.startswith("Reserve"))

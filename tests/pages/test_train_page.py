@@ -29,7 +29,7 @@ from dpengine.released import model_scripts
 from ui.ask.answer import card_sentence
 from ui.ledger import report
 from ui.parts import exports, history
-from ui.train import train_result
+from ui.train import train as train_result
 from ui.words import figures
 
 pytestmark = pytest.mark.usefixtures("shared")

@@ -3,28 +3,36 @@ Everything is read from the ledger, and costs nothing."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
+from contextlib import suppress
+from fractions import Fraction
 from html import escape
 
 import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.exports import ANSWER_COLUMNS, sentence_of
+from dpengine.core.amounts import BETA
+from dpengine.core.errors import AllowanceError
+from dpengine.core.printed import chance, power_of_ten
 from dpengine.ledger.rows import questions_of
 from dpengine.messages import say
+from dpengine.released.compare import Stated
 from dpengine.released.files import as_sheet, notebook_text, registry_file_name, registry_text
-from ui.answers import picked, word, years
+from dpengine.released.years import AcrossTables
+from ui.answers import picked, word
+from ui.answers.picked import printed_figure
 from ui.ask import answer
 from ui.ledger import ledger_view, report
 from ui.ledger.ledger_view import now
 from ui.parts import answer_notes, exports, fields, history, tables
 from ui.pictures import charts
 from ui.shell import frame, nav, scroll
-from ui.shell.frame import paragraph
-from ui.shell.state import workspace
+from ui.shell.frame import hint, paragraph
+from ui.shell.state import open_table, workspace
 from ui.shell.style import sheet
 from ui.words import gloss, model_words, prices
+from ui.words.markup import Html, html_table
 
 # --- the whole account to print or download. Files are written when clicked.
 
@@ -32,7 +40,7 @@ File = tuple[str, str, Callable[[], str | bytes]]  # its title, name and writer
 
 
 def files(table: dp.Table) -> list[File]:
-    name = re.sub(r"[^\w-]+", "-", table.name).strip("-") or "table"
+    name = exports.file_name(table.name)
     return [
         ("report", f"report-{name}.html", lambda: report.html(table, *now())),
         ("csv", f"answers-{name}.csv", lambda: exports.as_csv(ANSWER_COLUMNS, table.answer_rows())),
@@ -155,7 +163,7 @@ def show(table: dp.Table) -> None:
     entries = table.history(PER_PAGE, first) if found is None else found[first : first + PER_PAGE]
     with slot:
         picked.show(table, entries)
-        years.show(table)
+        show_years(table)
         if page == 1:
             show_glance(table, table.history(MOST) if found is None else found[:MOST])
         for start in range(0, len(entries), COLUMNS):
@@ -216,3 +224,71 @@ def _title(table: dp.Table, view: str, shown: str) -> None:
 
 
 _STYLE = sheet("answers/answers")
+
+
+# --- this year and last year: the same figures of two tables side by side, and what a person in both is promised. Free.
+
+
+def show_years(table: dp.Table) -> None:
+    """Pick another table with some of the same columns."""
+    others = _years_others(table)
+    if not others:
+        return
+    with st.expander(say("years.title"), expanded=bool(st.session_state.get("years-with"))):
+        paragraph(say("years.lead"))
+        none = say("years.none")
+        picked = st.selectbox(say("years.with"), ["", *others], 0, lambda name: name or none, key="years-with")
+        if picked:
+            with suppress(AllowanceError):  # removed meanwhile
+                _years_compared(table, open_table(picked))
+
+
+def _years_others(table: dp.Table) -> list[str]:
+    found = []
+    for name, _ in workspace().names():
+        with suppress(AllowanceError):
+            if name != table.name and {*open_table(name).schema.columns} & {*table.schema.columns}:
+                found.append(name)
+    return found
+
+
+def _years_compared(table: dp.Table, other: dp.Table) -> None:
+    pairs = table.beside(other)
+    if not pairs:
+        hint(say("years.nothing", table=table.name, other=other.name))
+    else:
+        heads = [say("years.question"), other.name, table.name, say("years.difference"), ""]
+        st.html(html_table(heads, map(_years_row, pairs), words=5, kind="plain compared"))
+        paragraph(say("years.claim", chance=chance(BETA)))
+    both = table.person_in_both(other)
+    code = "years.shared" if both.shared else f"years.both.{both.relation}"
+    paragraph(say(code, epsilon=both.epsilon, delta=power_of_ten(both.delta)), "read")
+
+
+def _years_row(pair: AcrossTables) -> tuple[str, ...]:
+    question = Html(escape(f"{pair.question} {pair.part}".strip()) + _years_picture(pair))
+    cells = map(_years_figure, (pair.first.stated, pair.second.stated, pair.difference))
+    note = "" if pair.beta is None else f" {say('years.alone', chance=chance(pair.beta))}"
+    word = say("years.differs" if pair.different else "years.maybe_same") + note
+    return question, *cells, word
+
+
+def _years_figure(stated: Stated) -> str:
+    value, low, high = printed_figure(stated)
+    return say("compare.figure", value=value, low=low, high=high)
+
+
+def _years_picture(pair: AcrossTables) -> str:
+    """Two ranges on one line, the other table's above: only what was released."""
+    first, second = pair.first.stated, pair.second.stated
+    low, high = min(first.low, second.low), max(first.high, second.high)
+    wide = (high - low) or Fraction(1)
+
+    def at(value: Fraction) -> float:
+        return round(float((value - low) / wide) * 100, 1)
+
+    lines = ""
+    for stated, name in ((first, "other"), (second, "this")):
+        bar = f'<i style="left:{at(stated.low)}%;width:{max(at(stated.high) - at(stated.low), 0.5)}%"></i>'
+        lines += f'<span class="{name}">{bar}<b style="left:{at(stated.value)}%"></b></span>'
+    return f'<div class="year-ranges" aria-hidden="true">{lines}</div>'

@@ -139,7 +139,6 @@ class Words:
         return f"{claim} {say('compare.twice')}" if twice else claim
 
     def sentence(self) -> str:
-        """Everything in one sentence."""
         several = len(self.comparison.pairs) > 1
         rows = "".join(f" {what}: {result}." for what, result in self.rows()) if several else ""
         finding = self.headline()

@@ -78,10 +78,13 @@ def show(table: dp.Table) -> None:
     if not findings:
         st.html(f'<p class="warn" role="status">{say("word.choose")}</p>')
         return
-    name = re.sub(r"[^\w-]+", "-", table.name).strip("-") or "table"
+    name = exports.file_name(table.name)
     with st.container(key="word-take", horizontal=True):
-        label, write = say("word.download"), partial(_written, table, str(title), findings)
-        exports.offer(label, write, f"report-{name}.docx", "word-download", type="primary")
+
+        def write() -> bytes:
+            return document(table, str(title), findings, *now())
+
+        exports.offer(say("word.download"), write, f"report-{name}.docx", "word-download", type="primary")
         if st.button(say("word.print"), key="word-print"):
             scroll.print_page()
     st.html(_STYLE + _printed(table, str(title), findings))
@@ -99,10 +102,6 @@ def fit_for_report(table: dp.Table) -> list[dp.Answer]:
     """The newest answers that are findings: neither checks nor answers with a page of their own."""
     kinds = [(one, {one.query.answer_kind, one.query.card.answer}) for one in table.answers(MOST_OFFERED)]
     return [one for one, named in kinds if not named & set(_LEFT_OUT) and one.query.gated]
-
-
-def _written(table: dp.Table, title: str, findings: Sequence[Finding]) -> bytes:
-    return document(table, title, findings, *now())
 
 
 def _pictures(answer: dp.Answer) -> list[str]:

@@ -149,7 +149,6 @@ def spoken(lang: str) -> Headers:
 
 
 def _more(error: AllowanceError) -> Headers:
-    """A refusal's extra headers."""
     facts: Mapping[str, Any] = error.facts
     return {
         "door.token": [(b"www-authenticate", b"Bearer")],

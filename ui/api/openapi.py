@@ -79,7 +79,6 @@ def _field(field: Field) -> JsonObject:
 
 
 def _parameters(kind: type[AnyQuery]) -> JsonObject:
-    """A question's parameters, from its card."""
     known = {spec.name: _PARAMETERS.get(spec.kind, {}) | {"description": spec.label} for spec in kind.card.parameters}
     known["beta"] = AMOUNT
     if kind.noises:

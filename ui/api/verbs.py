@@ -11,6 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from dpengine.asking.answers import Job
 from dpengine.core.errors import AllowanceError, UnknownTable
@@ -181,8 +182,7 @@ def _preview(visit: Visit, given: Given) -> Json:
 
 def _read(visit: Visit, given: Given) -> Json:
     """What a typed text means. A text that is not clear is refused, with its readings."""
-    query = visit.table(given["table"]).read(given["text"])
-    return serialize.asked(query)
+    return serialize.asked(visit.table(given["table"]).read(given["text"]))
 
 
 def _recall(visit: Visit, given: Given) -> Json:
@@ -208,10 +208,6 @@ def _ask(visit: Visit, given: Given, key: str | None = None) -> Json:
     return {"request": request}
 
 
-def _overview(visit: Visit, given: Given) -> Json:
-    return _ask(visit, given, Overview.card.key)
-
-
 def _looked(job: Job) -> JsonObject:
     released = job.answer.value if job.answer is not None else None
     return serialize.job(job) | {"look": serialize.look(released) if isinstance(released, Look) else None}
@@ -229,7 +225,15 @@ VERBS = (
     Verb(
         "POST", "ask", _ask, "Job", (TABLE, KEY, PARAMETERS, REQUEST, WAIT, ANYWAY), kind="preview", shows=serialize.job
     ),
-    Verb("POST", "overview", _overview, "Looked", (TABLE, PARAMETERS, REQUEST, WAIT), kind="preview", shows=_looked),
+    Verb(
+        "POST",
+        "overview",
+        partial(_ask, key=Overview.card.key),
+        "Looked",
+        (TABLE, PARAMETERS, REQUEST, WAIT),
+        kind="preview",
+        shows=_looked,
+    ),
 )
 BY_NAME = {verb.name: verb for verb in VERBS}
 

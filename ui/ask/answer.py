@@ -15,7 +15,6 @@ import streamlit as st
 import dpengine as dp
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
-from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import WHOLE, AnswerKind
 from dpengine.messages import plain, say, written_day
 from dpengine.messages.numbers import day, local
@@ -174,8 +173,7 @@ def upright(query: dp.Query) -> str:
 def curve_alt(query: dp.Query, xs: list[Any], heights: list[float], lows: list[float], highs: list[float]) -> str:
     places = sorted({(len(xs) - 1) * step // (_ALT_POINTS - 1) for step in range(_ALT_POINTS)})
     names = [day(xs[p]) if isinstance(xs[p], str) else plain(xs[p]) for p in places]
-    figures = [rounded(heights[p], lows[p], highs[p]) for p in places]
-    pairs = zip(names, figures, strict=True)
+    pairs = zip(names, [rounded(heights[p], lows[p], highs[p]) for p in places], strict=True)
     listed = "; ".join(say("curve.alt_at", value=name, figure=height) for name, height in pairs)
     return say("curve.alt", column=query.answer_column, figures=listed, range=say("curve.alt_band"))
 
@@ -395,7 +393,7 @@ def read_on(answer: dp.Answer) -> None:
 
 
 def picture(answer: dp.Answer, key: str) -> None:
-    if answer.value == {} or speechless(answer):
+    if answer.value == {} or answer_notes.says_nothing(answer):
         paragraph(answer.query.card.plain, "lead")
     else:
         _PICTURES.get(answer.query.answer_kind, _charted)(answer, key)
@@ -480,11 +478,6 @@ _PICTURES: dict[AnswerKind, Callable[[dp.Answer, str], None]] = {
     "curve": _curve,
     "column": _curve,
 }
-
-
-def speechless(answer: dp.Answer) -> bool:
-    """Does the answer say nothing at all? Then nothing is drawn. Groups that cannot be ranked are still drawn."""
-    return answer.query.state(answer.value, answer.interval) == FEW
 
 
 def bars_alt(answer: dp.Answer) -> str:

@@ -30,12 +30,14 @@ MOST_OFFERED = 500  # phrases that the browser gets for completion
 def show(table: dp.Table) -> None:
     """The box, and below it what it understood. Called before the form, which it fills."""
     if coming := st.session_state.pop(_COMING, None):
+        st.session_state[_FIELD] = coming
         _fill(table, coming)
+    elif not st.session_state.get(_FIELD):  # the page was left meanwhile: the form may hold another question
+        st.session_state.pop(_READ, None)
     with st.container(key="box"):
-        given: Any = {"placeholder": say("box.example", text=example(table.schema)), "max_chars": LONGEST}
+        given: Any = {"placeholder": say("box.example", text=reader.example(table.schema)), "max_chars": LONGEST}
         st.text_input(say("box.label"), key=_FIELD, on_change=_typed, args=(table,), **given)
-        offered = json.dumps(reader.vocabulary(table.schema)[:MOST_OFFERED], ensure_ascii=False)
-        scroll.complete(offered)
+        scroll.complete(json.dumps(reader.vocabulary(table.schema)[:MOST_OFFERED], ensure_ascii=False))
         found = st.session_state.get(_READ)
         readings = _understood(*found[1]) if found is not None and found[0] == table.name else []
         past = [name for name, _ in st.session_state.get(_PAST, [])]
@@ -45,11 +47,6 @@ def show(table: dp.Table) -> None:
                 st.button(label, key=f"box-rather-{place}", on_click=_use, args=(table, reading))
             if past and past[-1] == table.name:
                 st.button(say("box.undo"), key="box-undo", on_click=_undo, args=(table,))
-
-
-def example(schema: dp.Schema) -> str:
-    """A question about the table's own columns."""
-    return reader.example(schema)
 
 
 def elsewhere(name: str) -> None:

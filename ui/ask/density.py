@@ -114,8 +114,7 @@ def draw(query: Density, heights: Floats, interval: Any, key: str, shares: bool 
     outer, inner = _bands(query, interval, shown, factor)
     ends = {"low": to_figures(float(shown[0]), 3), "high": to_figures(float(shown[-1]), 3)}
     alt = say("density.curve_alt", **facts, **ends)
-    titles = (query.columns[0], unit)
-    charts.band(grids[0], shown.tolist(), outer, titles, alt, key, inner=inner)
+    charts.band(grids[0], shown.tolist(), outer, (query.columns[0], unit), alt, key, inner=inner)
 
 
 def _bands(query: Density, interval: Any, shown: Floats, factor: float) -> tuple[Any, Any]:

@@ -30,7 +30,7 @@ _MEANS = {
     "code": "left_out",
     "words": "left_out",
     "fitting": "fitting",
-    "rows": "as_it_is",
+    "rows": "rows",
     "real": "as_it_is",
     "cut": "as_it_is",
 }
@@ -47,8 +47,7 @@ def before(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
         return
     if price.check is not None:
         given, share = price.check.parameters(), prices.takes(table, price.check_share)
-        names = given["columns"] or given["ids"]
-        paragraph(say("fit.before", columns=names, share=share))
+        paragraph(say("fit.before", columns=given["columns"] or given["ids"], share=share))
     elif table.doubts(query) is None and (found := answer_notes.fits_of_table(table.name).doubts(query)):
         hint(" ".join(found))
 
@@ -153,7 +152,18 @@ def _way(
     label, key = unmarked(way.words()), f"way-{way.kind}-{name}"
     stepwise = getattr(query, "ask", None) is not None  # a question of a session is not asked by itself
     with st.container(horizontal=True, vertical_alignment="center", key=f"ways-{name}"):
-        if way.kind in _DECLARED or way.kind in _WHOSE or (stepwise and way.schema is not None):
+        if stepwise and way.schema is not None:
+            if may("revise", table.name):
+                st.button(
+                    label,
+                    key=key,
+                    type=job.PRIMARY if first else job.SECONDARY,
+                    on_click=_declare,
+                    args=(table, way.schema),
+                )
+                st.html(f'<p class="muted">{escape(say("fit.means.then_unknown"))}</p>')
+            return
+        if way.kind in _DECLARED or way.kind in _WHOSE:
             if may("revise", table.name):
                 declared = way.kind not in _WHOSE
                 back = {} if query is None else preview.back(table, query)
@@ -177,6 +187,13 @@ def _way(
             shut = not seen.admissible
             job.ask_button(label, table, best, key, shut, kind, place, checked=checked, anyway=checked)
         paragraph(say(f"fit.means.{_MEANS[way.kind]}", share=prices.takes(table, seen.share)))
+
+
+def _declare(table: dp.Table, schema: dp.Schema) -> None:
+    try:
+        table.revise(schema)
+    except dp.AllowanceError as refusal:
+        st.session_state["refusal"] = str(refusal)
 
 
 def _mend(table: dp.Table, schema: dp.Schema, query: dp.Query, request: str, place: str) -> None:

@@ -160,7 +160,7 @@ def unpriced(table: dp.Table, query: dp.Query) -> dict[str, str]:
 
 def back(table: dp.Table, query: dp.Query) -> dict[str, str]:
     """For the address of a column's card: the question to return to, with its spend, or its session."""
-    if query.card.key in form.ORDER:
+    if form.STATE in query.card.asked_on and not query.card.behind:
         question = {name: value for name, value in preview_link(table, query).items() if name != "table"}
     elif session := st.query_params.get("session"):
         question = {"session": session}
@@ -211,5 +211,4 @@ def curve_alternative_note(table: dp.Table, query: dp.Query) -> None:
     if code == "worse" and other.loses_values:
         note += " " + say("rival.column")
     paragraph(note, role="note")
-    link = preview_link(table, other.query)
-    st.page_link(nav.page("ask"), label=say("rival.link"), query_params=link)
+    st.page_link(nav.page("ask"), label=say("rival.link"), query_params=preview_link(table, other.query))

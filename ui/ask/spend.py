@@ -280,7 +280,7 @@ def describe(
             paragraph(say("spend.noise_answered"), "warn")
             show_levers(table, query)
     elif not price.useful:
-        st.html(f'<p class="warn">{gloss.text(_noise(price, table, least(1)))}</p>')
+        st.html(f'<p class="warn">{gloss.text(noise_words(table, price, least(1)))}</p>')
         show_levers(table, query)
     elif price.times_needed * CLEAR <= 1 and price.share <= CHEAP:
         return  # it is clear already, and takes little
@@ -293,12 +293,8 @@ def describe(
             paragraph(note)
 
 
-def noise_words(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:
-    """That an answer would be mostly noise, and which share helps: a multiple of ε is not one of the price."""
-    return _noise(price, table, enough(table, query, price))
-
-
-def _noise(price: dp.Preview, table: dp.Table, share: Fraction | None) -> str:
+def noise_words(table: dp.Table, price: dp.Preview, share: Fraction | None) -> str:
+    """That an answer would be mostly noise, and which `share` helps: a multiple of ε is not one of the price."""
     if share is None:
         return say("spend.noise_short", people=price.people_needed)
     return say("spend.noise_share", people=price.people_needed, share=prices.takes(table, share))

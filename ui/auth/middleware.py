@@ -78,8 +78,7 @@ async def _page(send: Send, status: int, sentence: str, below: str, cookies: Coo
 
 async def _answer(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
     sent = [*HEADERS, (b"cache-control", b"no-store"), (b"content-length", str(len(body)).encode()), *headers]
-    await send({"type": "http.response.start", "status": status, "headers": sent})
-    await send({"type": "http.response.body", "body": body})
+    await gate.respond(send, status, sent, body)
 
 
 def _set(cookies: Cookies) -> list[tuple[bytes, bytes]]:

@@ -1,9 +1,13 @@
-"""The First look page before anything is spent: which columns, how exact, what would help, the price."""
+"""The First look page: which columns, how exact, what would help and the price; then the board of what was bought."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from html import escape
+from itertools import combinations
 from operator import itemgetter
 from typing import Any
 
@@ -18,14 +22,27 @@ from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.wanted import MOST_AGAINST
 from dpengine.messages import called, plain, say
 from dpengine.messages import plain as plain_number
-from ui.ask import fit_warnings, spend
-from ui.board import board_result, board_state
+from dpengine.messages.numbers import local
+from dpengine.released import look_groups
+from dpengine.released.files import as_sheet
+from dpengine.released.look import Figure, Look
+from dpengine.released.look_fit import HeldBack
+from dpengine.released.look_groups import Apart
+from dpengine.released.shapes import predictable
+from ui.ask import answer as answers
+from ui.ask import fit_warnings, preview, spend
+from ui.board import board_figures, board_state
+from ui.board.board_figures import Bar, Card, Picked
 from ui.board.board_state import NAMES, PLACE
-from ui.parts import history, job, owner
-from ui.shell import frame, nav
+from ui.parts import answer_notes, exports, history, job, owner
+from ui.pictures import charts, many, named_bars
+from ui.shell import frame, nav, scroll
 from ui.shell.frame import hint, page_head, paragraph, section_head
+from ui.shell.state import held, workspace
+from ui.shell.style import sheet
 from ui.words import prices
-from ui.words.markup import unmarked
+from ui.words.figures import bare, rounded
+from ui.words.markup import first_names, html_table, p, unmarked
 
 # --- what makes a first look more exact at the same price, one click each: fewer columns, fewer groups, merged values
 #
@@ -40,8 +57,7 @@ def show_gains(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
         return
     section_head(say("board_page.gains"))
     for words, changed in found:
-        where = board_state.link(table, now | changed) | {"new": "1"}
-        st.page_link(nav.page("board"), label=unmarked(words), query_params=where)
+        _link(table, words, now | changed)
 
 
 def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[str, dict[str, Any]]]:
@@ -175,7 +191,7 @@ def show(table: dp.Table) -> None:
     if request is None and not any(name in st.query_params for name in ("new", *NAMES)):
         request = table.newest_look()  # instead of the form
     if request and job.became(
-        table, request, Overview, "board_page.unknown", job.wait, board_result.show, fit_warnings.at("look")
+        table, request, Overview, "board_page.unknown", job.wait, show_board, fit_warnings.at("look")
     ):
         _earlier(table, request)
         return
@@ -275,7 +291,7 @@ def _buy(table: dp.Table, query: Overview) -> None:
     if least := spend.least_html(table, table.opening(query)):
         st.html(least)
     if not price.useful:
-        paragraph(spend.noise_words(table, query, price), "warn")
+        paragraph(spend.noise_words(table, price, spend.enough(table, query, price)), "warn")
     spend.exactly(table, query, PLACE)
     label = say("board_page.button", share=prices.takes(table, price.share))
     paid = bool(table.recall(query))
@@ -293,3 +309,479 @@ def worth(table: dp.Table, query: Overview, price: dp.Preview) -> str:
     facts |= {"reach": plain_number(price.promise.amount), "chance": chance(query.beta)}
     facts |= {"people": query.facts.about, "each": query.facts.unit.at_most}
     return say(f"board_page.worth.{query.counted}", **facts)
+
+
+# --- the board of a first look: a card for each column, for everyone or one group; which columns go together; downloads
+#
+# The board is drawn from a paid answer alone: it never reads the table and is free. The address holds what is picked.
+
+# --- one column in full: a picture to save as PNG, and all figures
+
+
+def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
+    section_head(say("board_page.full"))
+    now = st.query_params.get("of", "")
+    turn = now if now in look.columns else ""
+    column = _selectbox("board_page.column", ["", *look.columns], turn, "of", f"board-of-{turn}", width=320)
+    if not column:
+        return
+    if sets := column in look.query.items:
+        if picked.by:
+            paragraph(say("board_page.sets_everyone"))
+        picked = Picked(shares=picked.shares)
+    if (note := board_figures.note_of(look, str(column), picked)) in ("untold", "large"):
+        paragraph(say(f"board_page.{note}"), "warn")
+        return
+    bars = board_figures.bars_of(look, str(column), picked)
+    short = found.receipt["charge"]["hash"][:8]
+    title = say("chart.percent") if picked.shares else say("chart.people" if sets else f"chart.{look.query.counted}")
+    group = "".join(f" · {name}: {label}" for name, label in picked.of(str(column)).items())
+    question = f"{found.sentence}, {found.receipt['table']}: {column}{group}"
+    source = say("answers.picture", question=question, receipt=short)
+    values = {bar.name: bar.value for bar in bars}
+    ranges = {bar.name: (bar.low, bar.high) for bar in bars if bar.low is not None and bar.high is not None}
+    alt = "; ".join(f"{bar.name}: {bar.text}" for bar in bars[:60])
+    with st.container(key="card-board-full"), charts.takes(f"first-look-{short}", source):
+        charts.bars(values, ranges or None, title, alt, "board-full", [bar.name for bar in bars if bar.faint])
+    if not ranges:
+        paragraph(say("board_page.estimated"), "warn")
+    with st.expander(say("answer.figures")):
+        page = [bars[int(at)] for at in many.page(map(str, range(len(bars))), "board-figures")]
+        st.html(_table(page, picked.shares) + answers.not_adding())
+
+
+def _table(bars: list[Bar], shares: bool) -> str:
+    titles = ("answer.column.label", "answer.column.value", "answer.column.range")
+    rows, sign = [], " %" if shares else ""
+    for bar in bars:
+        value = bare(bar.value) if bar.low is None or bar.high is None else rounded(bar.value, bar.low, bar.high)
+        rows.append((bar.name, value + sign, bar.range or say("board_page.no_promise")))
+    return html_table([*map(say, titles)], rows)
+
+
+# --- which columns go together: each column against the columns of interest
+
+_NARROW = 2  # percentage points
+_ORDER = (look_groups.CLEAR, look_groups.PERHAPS, look_groups.UNKNOWN, look_groups.ESTIMATED)
+
+
+def show_pairs(table: dp.Table, found: dp.Answer, look: Look) -> None:
+    against = look.query.against
+    if not against or len(look.cells) < 2:
+        return
+    names = [name for name in look.cells if list(against) != [name]]
+    apart = _all_pairs(found.receipt["charge"]["hash"], look)
+    names.sort(key=lambda name: min(_ORDER.index(pair.state) for pair in apart[name].values()))
+    shown = [name for name in names if any(pair.most is not None for pair in apart[name].values())]
+    head = "".join(f"<th>{escape(say('board_page.with', column=name))}</th>" for name in against)
+    rows = "".join(_row(table, found, look, name, apart[name]) for name in shown)
+    matrix = (
+        f'<div class="scroll" tabindex="0"><table class="plain pairs"><tr><th>{escape(say("board_page.column"))}</th>'
+        f"{head}</tr>{rows}</table></div>"
+    )
+    rest = [name for name in names if name not in shown]
+    hidden = say("board_page.rest_unknown", columns=rest, against=list(against)) if rest else ""
+    st.html(
+        f"<h2>{escape(say('board_page.together'))}</h2><p class='muted'>{escape(say('board_page.together_lead'))}</p>"
+        + (matrix if shown else "")
+        + (f"<p>{_pill(look_groups.UNKNOWN)} {escape(hidden)}</p>" if rest else "")
+    )
+
+
+@st.cache_resource(max_entries=50, show_spinner=False)
+def _all_pairs(charge: str, _look: Look) -> dict[str, dict[str, Apart]]:
+    """Computed once for all visitors: a paid answer never changes."""
+    against = _look.query.against
+    return {
+        name: {other: look_groups.together(_look, name, other) for other in against if other != name}
+        for name in _look.cells
+        if list(against) != [name]
+    }
+
+
+def _pill(state: str) -> str:
+    return f'<span class="state {state}">{escape(say(f"board_page.state.{state}"))}</span>'
+
+
+def _row(table: dp.Table, found: dp.Answer, look: Look, name: str, with_each: dict[str, Apart]) -> str:
+    cells = ""
+    for other in look.query.against:
+        if other == name:
+            cells += "<td></td>"
+            continue
+        apart = with_each[other]
+        cells += f"<td>{_pill(apart.state)} {shows(table, found, look, name, other, apart)}</td>"
+    return f'<tr><th scope="row">{escape(called(name))}</th>{cells}</tr>'
+
+
+def shows(table: dp.Table, found: dp.Answer, look: Look, name: str, other: str, apart: Apart) -> str:
+    """The two groups that differ most, with a link to the board of the first."""
+    if apart.most is None or apart.least is None:
+        return ""
+    groups = dict(zip(look.query.cell_labels[look.place(name)], look.query.cell_names(look.place(name)), strict=True))
+    values = dict(zip(look.query.cell_labels[look.place(other)], look.query.cell_names(look.place(other)), strict=True))
+    most, least = (
+        say("board_page.share_of", share=_figure(figure), group=groups[figure.label])
+        for figure in (apart.most, apart.least)
+    )
+    where = {"look": found.request_id, "by": name, "group": apart.most.label}
+    link = f'<a href="{nav.address("board", table.name, **where)}" target="_self">{escape(say("board_page.look"))}</a>'
+    return f"{escape(say('board_page.shows', value=values[apart.value], most=most, least=least))} {link}"
+
+
+def _figure(figure: Figure) -> str:
+    """In whole percents, or in tenths if the range is narrow. The range is rounded outwards."""
+    low, high = 100 * (figure.low or 0.0), 100 * (1.0 if figure.high is None else figure.high)
+    grain = 1 if high - low >= _NARROW else 10
+    ends = math.floor(low * grain) / grain, math.ceil(high * grain) / grain
+    first, middle, last = (local(f"{end:.{grain // 10}f}") for end in (ends[0], 100 * figure.value, ends[1]))
+    return f"{middle} % ({first}–{last})"
+
+
+# --- which columns go together, if all pairs or chosen pairs were bought: a matrix, and the clearest pairs in words
+
+_CLEAREST = 8  # pairs described in words
+_SIGNS = {look_groups.CLEAR: "●", look_groups.PERHAPS: "◐", look_groups.UNKNOWN: "·"}
+
+
+def show_matrix(table: dp.Table, found: dp.Answer, look: Look) -> None:
+    if look.query.against or not look.paired:
+        return
+    apart = _all_cells(found.receipt["charge"]["hash"], look)
+    legend = " ".join(f"{sign} {say(f'board_page.state.{state}')}" for state, sign in _SIGNS.items())
+    bought = sum(len(part) == 2 for part in look.marginals)
+    some = say("board_page.together_some", pairs=bought, all=len(apart)) if bought < len(apart) else ""
+    names = look.cells
+    head = "".join(f'<th scope="col">{escape(called(name))}</th>' for name in names[1:])
+    rows = ""
+    for at, name in enumerate(names[:-1]):
+        cells = "".join(_cell(table, found, name, other, apart[name, other]) for other in names[at + 1 :])
+        rows += f'<tr><th scope="row">{escape(called(name))}</th>{"<td></td>" * at}{cells}</tr>'
+    clear = [pair for pair in apart if apart[pair].state == look_groups.CLEAR]
+    clear.sort(key=lambda pair: -_gap(apart[pair]))
+    words = ""
+    for first, other in clear[:_CLEAREST]:
+        shown = shows(table, found, look, first, other, apart[first, other])
+        words += f"<li><b>{escape(first)} · {escape(other)}</b> {shown}</li>"
+    st.html(
+        f"<h2>{escape(say('board_page.together'))}</h2><p class='muted'>{escape(say('board_page.together_lead'))}</p>"
+        + (p(some, "muted") if some else "")
+        + f'<p class="muted">{escape(legend)}</p>'
+        f'<div class="scroll" tabindex="0"><table class="plain matrix"><tr><th></th>{head}</tr>{rows}</table></div>'
+        + (f"<ul>{words}</ul>" if words else "")
+    )
+
+
+@st.cache_resource(max_entries=20, show_spinner=False)
+def _all_cells(charge: str, _look: Look) -> dict[tuple[str, str], Apart]:
+    """Computed once for all visitors: a paid answer never changes."""
+    return {pair: look_groups.together(_look, *pair) for pair in combinations(_look.cells, 2)}
+
+
+def _gap(apart: Apart) -> float:
+    """The certain distance between the two groups."""
+    return (apart.most.low or 0.0) - (apart.least.high or 0.0) if apart.most and apart.least else 0.0
+
+
+def _cell(table: dp.Table, found: dp.Answer, name: str, other: str, apart: Apart) -> str:
+    if apart.state == look_groups.ESTIMATED:
+        return "<td></td>"
+    words = f"{name}, {other}: {say(f'board_page.state.{apart.state}')}"
+    sign = f'<span class="state {apart.state}" title="{escape(words)}">{_SIGNS.get(apart.state, "")}</span>'
+    if apart.most is None:
+        return f"<td>{sign}</td>"
+    where = {"look": found.request_id, "by": name, "group": apart.most.label}
+    link = nav.address("board", table.name, **where)
+    return f'<td><a href="{link}" target="_self" aria-label="{escape(words)}">{sign}</a></td>'
+
+
+# --- pairs of columns that were not bought: estimates, how accurate such estimates were, and the price of the pairs
+
+
+def held_back(tried: HeldBack) -> str:
+    """How accurate estimates were on held-back pairs."""
+    return say("board_page.held_back", off=local(f"{100 * tried.off:.1f}"), inside=tried.inside, cells=tried.cells)
+
+
+def two(tried: HeldBack | None) -> None:
+    """Warn that pictures of two groups are estimates: the three columns were not bought together."""
+    paragraph(say("board_page.two_estimated") + (f" {held_back(tried)}" if tried is not None else ""), "warn")
+
+
+def show_price(table: dp.Table, look: Look, by: str) -> None:
+    """Warn that the pictures are estimates, and offer the pairs."""
+    warning = say("board_page.not_bought", column=by)
+    if (tried := look.held_back) is not None:
+        warning += " " + held_back(tried)
+    paragraph(warning, "warn")
+    _pairs(table, look, by)
+
+
+def some(table: dp.Table, look: Look, by: str, called: str, known: Sequence[str]) -> None:
+    """Some columns were not bought with this one: they have no picture."""
+    paragraph(say("board_page.some_bought", column=by, group=called, others=list(known)), "", role="status")
+    _pairs(table, look, by)
+
+
+def alone(table: dp.Table, look: Look, picked: Picked, called: str, others: Sequence[str]) -> None:
+    """Nothing was bought about this group: offer single questions about the `others`, then all pairs."""
+    paragraph(say("board_page.nothing_bought", column=picked.by, group=called), "", role="status")
+    if table.closed:
+        return
+    asked = (look_groups.one_question(look, column, picked.by, picked.group) for column in others)
+    queries = [query for key, given in asked if (query := table.suggested(key, **given)) is not None]
+    priced = [(table.preview(query, checked=True).share, query) for query in queries]
+    for share, query in sorted(priced, key=itemgetter(0)):
+        label = say("board_page.ask_one", question=query.sentence(), share=prices.takes(table, share))
+        st.page_link(nav.page("ask"), label=unmarked(label), query_params=preview.opening(table, query))
+    _pairs(table, look, picked.by)
+
+
+def _pairs(table: dp.Table, look: Look, by: str) -> None:
+    """The price of all pairs with a column."""
+    if table.closed or by not in board_state.offered(table):
+        return
+    now = board_state.state_of(table, look.query) | {"against": [by], "three": ""}
+    try:
+        (share,) = table.prices([query := board_state.query_of(table, now)])
+        if share is None and (less := table.opening(query)) is not None:
+            now["epsilon"] = spend.opens_at(less)
+            (share,) = table.prices([board_state.query_of(table, now)])
+    except dp.AllowanceError:
+        return
+    if share is not None:
+        label = say("board_page.buy_pairs", column=by, share=prices.takes(table, share))
+        st.page_link(nav.page("board"), label=unmarked(label), query_params=board_state.link(table, now))
+
+
+# --- downloads, written on the click
+
+
+def show_downloads(table: dp.Table, found: dp.Answer, look: Look) -> None:
+    name = f"first-look-{found.receipt['charge']['hash'][:8]}"
+    with st.popover(say("answers.take_away"), key="board-take"):
+        exports.offer(say("receipt.csv"), lambda: exports.as_csv(*download_rows(look)), f"{name}.csv", "board-csv")
+        exports.offer(say("receipt.sheet"), lambda: as_sheet(*download_rows(look)), f"{name}.xlsx", "board-sheet")
+
+
+def download_rows(look: Look) -> tuple[list[str], list[list[Any]]]:
+    """Every measured bar and pair, one figure per row."""
+    frame = look.to_frame()
+    return list(frame.columns), frame.to_numpy().tolist()
+
+
+# --- the board
+
+PER_PAGE = 12
+MOST_NAMED = 8
+ACROSS = 3
+OFFERED = 3  # single questions about a group without bought pairs
+_TURN, _TOP = "board-turn", "board-top"
+_GROUPS = ("by", "group", "also", "second")
+
+
+def show_board(table: dp.Table, found: dp.Answer) -> None:
+    look = board_figures.look_of(found)
+    took = prices.took_in_all(table, workspace().ledger.find(found.request_id))
+    st.html(
+        f"{_STYLE}<h1 class='arrived' tabindex='-1'>{escape(say('board_page.board', table=table.name))}</h1>"
+        f"<p class='lead'>{escape(say('board_page.free', share=took, chance=chance(found.query.beta)))}</p>"
+    )
+    if not table.practice:  # a first look also shows whether columns fit their declarations
+        misfits = board_figures.telling_misfits(found, look)
+        notes = answer_notes.headline_notes(found, linked=True, below=misfits)
+        notes += answer_notes.fit_notes(found, linked=True)
+        if notes:
+            st.html(notes)
+    picked = _controls(table, found, look)
+    if st.session_state.pop(_TOP, False):  # the clicked bar may be far below, and the cards are in another order now
+        scroll.top()
+    cards = board_figures.cards(found, look, picked)
+    _whom(table, found, look, picked, cards)
+    cards = tuple(card for card in cards if card.note != "untold")  # one message covers them all
+    cards, scarce = _apart(cards, picked)
+    pages = -(-len(cards) // PER_PAGE)
+    slot = st.container()
+    page = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
+    with slot:
+        _grid(look, cards[(page - 1) * PER_PAGE : page * PER_PAGE], picked)
+    if scarce:
+        names = first_names([card.column for card in scarce], MOST_NAMED)
+        with st.expander(say("board_page.scarce", columns=len(scarce), names=unmarked(names))):
+            paragraph(say("board_page.scarce_means"))
+            _grid(look, scarce, picked)
+    show_pairs(table, found, look)
+    show_matrix(table, found, look)
+    show_full(found, look, picked)
+    if predictable(look):
+        where = {"table": table.name, "shapes": found.request_id}
+        st.page_link(nav.page("train"), label=say("shapes_page.from_board"), query_params=where)
+    board_state.counted_as(found.query)
+    answers.receipt(found, "board")
+    st.button(say("board_page.another"), key="board-another", on_click=_leave)
+
+
+def _apart(cards: tuple[Card, ...], picked: Picked) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
+    """The cards, and apart from them those that show_board little, unless all do."""
+    telling = tuple(card for card in cards if picked.by or not card.scarce)
+    return (telling, tuple(card for card in cards if card not in telling)) if telling else (cards, ())
+
+
+def _leave() -> None:
+    nav.forget("look", *_GROUPS, "as", "page", "of")
+    st.query_params["new"] = "1"
+
+
+def _controls(table: dp.Table, found: dp.Answer, look: Look) -> Picked:
+    """Pick the group, and shares or numbers; the address keeps both."""
+    by, group = _group(look, "by", "group", look.cells)
+    others = [name for name in look.cells if name != by]
+    also, second = _group(look, "also", "second", others) if by and look.paired else ("", "")
+    shares = st.query_params.get("as") != "people"
+    turn = st.session_state.get(_TURN, 0)  # a click needs new widgets: the browser would keep showing the old ones
+    with st.container(horizontal=True, vertical_alignment="bottom", key="board-controls"):
+        _selectbox("board_page.by", ["", *look.cells], by, "by", f"board-by-{turn}", "board_page.everyone", 240)
+        if by:
+            _pick_group(look, "group", by, group, turn)
+        if by and others and look.paired:
+            _selectbox("board_page.also", ["", *others], also, "also", f"board-also-{turn}-{by}", width=200)
+        if also:
+            _pick_group(look, "second", also, second, turn)
+        words = {"shares": say("board_page.as.shares"), "people": say(f"board_page.as.{look.query.counted}")}
+        change: dict[str, Any] = {"key": (key := f"board-as-{turn}"), "on_change": _chosen, "args": ("as", key)}
+        now = "shares" if shares else "people"
+        st.segmented_control(say("board_page.as"), words, default=now, format_func=words.__getitem__, **change)
+        show_downloads(table, found, look)
+    return Picked(by, group, shares, also, second)
+
+
+def _selectbox(
+    label: str, options: list[str], now: str, name: str, key: str, none: str = "board_page.none", width: int = 320
+) -> str:
+    """A column or none. The address keeps it under `name`."""
+    more: Any = {
+        "on_change": _chosen,
+        "args": (name, key),
+        "format_func": lambda column: called(column) if column else say(none),
+    }
+    return str(st.selectbox(say(label), options, options.index(now), key=key, width=width, **more) or "")
+
+
+def _group(look: Look, by: str, group: str, columns: list[str]) -> tuple[str, str]:
+    """The column and group in the address; the first group if that one does not exist."""
+    name, label = st.query_params.get(by, ""), st.query_params.get(group, "")
+    if name not in columns:
+        return "", ""
+    labels = look.query.cell_labels[look.place(name)]
+    return name, label if label in labels else labels[0]
+
+
+def _pick_group(look: Look, name: str, column: str, group: str, turn: int) -> None:
+    labels, key = look.query.cell_labels[look.place(column)], f"board-{name}-{turn}-{column}"
+    names = dict(zip(labels, look.query.cell_names(look.place(column)), strict=True))
+    change: dict[str, Any] = {"on_change": _chosen, "args": (name, key)}
+    st.selectbox(unmarked(column), labels, labels.index(group), names.__getitem__, key, width=240, **change)
+
+
+def _chosen(name: str, key: str) -> None:
+    if not held(key):
+        return
+    now = st.session_state[key]
+    if name in ("by", "also"):
+        nav.forget(*_GROUPS[1 if name == "by" else 3 :])
+    nav.forget(name)
+    if now:
+        st.query_params[name] = str(now)
+
+
+def _pick(column: str, now: Picked, label: str) -> None:
+    """Pick the clicked bar's group, or everyone if it was picked already."""
+    st.session_state[_TURN] = int(st.session_state.get(_TURN, 0)) + 1
+    st.session_state[_TOP] = True
+    if (column, label) == (now.by, now.group):
+        nav.forget(*_GROUPS)
+        return
+    nav.forget("also", "second")
+    st.query_params["by"], st.query_params["group"] = column, label
+
+
+def _whom(table: dp.Table, found: dp.Answer, look: Look, picked: Picked, cards: Sequence[Card]) -> None:
+    """Say whom the pictures show_board, and which are estimates or were not bought."""
+    notes = {card.note for card in cards}
+    known = [card.column for card in cards if card.note == "" and card.column != picked.by]
+    if "untold" in notes and known:
+        some(table, look, picked.by, _called(look, picked.by, picked.group), known)
+        return
+    if "untold" in notes:
+        everyone = board_figures.cards(found, look, Picked())  # the most telling first
+        others = [card.column for card in everyone if card.column != picked.by][:OFFERED]
+        alone(table, look, picked, _called(look, picked.by, picked.group), others)
+        return
+    if not picked.by:
+        words = say("board_page.showing_all" if look.paired else "board_page.showing_alone", columns=len(cards))
+    else:
+        words = say("board_page.showing", column=picked.by, group=_called(look, picked.by, picked.group))
+        if picked.also:
+            groups = {"column": picked.by, "group": _called(look, picked.by, picked.group), "also": picked.also}
+            words = say("board_page.showing_two", **groups, second=_called(look, picked.also, picked.second))
+    paragraph(words, role="status")
+    if picked.also and "estimated" in notes:
+        two(board_figures.tried(found, look, picked))
+    elif "estimated" in notes:
+        show_price(table, look, picked.by)
+
+
+def _called(look: Look, column: str, group: str) -> str:
+    place = look.place(column)
+    return look.query.cell_names(place)[look.query.cell_labels[place].index(group)]
+
+
+def _grid(look: Look, cards: Sequence[Card], picked: Picked) -> None:
+    for start in range(0, len(cards), ACROSS):
+        for column, card in zip(st.columns(ACROSS), cards[start : start + ACROSS], strict=False):
+            with column:
+                _draw(look, card, picked)
+
+
+def _draw(look: Look, card: Card, picked: Picked) -> None:
+    place = look.columns.index(card.column)
+    with st.container(key=f"card-board-{place}"):
+        note = say(f"board_page.{card.note}") if card.note else ""
+        kind = "estimated" if card.note in ("estimated", "large") else "muted"
+        st.html(
+            f'<h3 class="board">{escape(card.column)}</h3>'
+            f'<p class="muted aside">{escape(card.aside if card.drawn else "")}</p>'
+            + (f'<p class="aside {kind}">{escape(note)}</p>' if note else "")
+        )
+        if not card.drawn:
+            return
+        own = picked.group if picked.by == card.column else ""
+        turn = st.session_state.get(_TURN, 0)
+        key = f"board-bars-{place}-{turn}"
+        pick: Any = None if card.note == "sets" else partial(_pick, card.column, picked)
+        if card.shown:
+            _bars(card, key, pick, own)
+        if card.below:
+            paragraph(card.below, "muted aside")
+
+
+def _bars(card: Card, key: str, pick: Callable[[str], None] | None, marked: str) -> None:
+    """A click picks the bar's group; `marked` is the picked one."""
+    shown = card.shown
+    ends = [bar.value if bar.high is None else bar.high for bar in shown]
+    drawn = []
+    for bar in shown:
+        colour = "spent" if bar.label == marked else "take" if bar.extra else "muted" if bar.faint else "left"
+        figures = bar.value, bar.low, bar.high, bar.text, bar.range
+        drawn.append(named_bars.NamedBar(bar.name, *figures, colour, bar.faint))
+    estimated = all(bar.low is None for bar in shown)
+    clicked = None if pick is None else lambda place: pick(shown[place].label)
+    named_bars.show(drawn, (0.0, max(ends) or 1.0), alt(card), key, clicked, estimated)
+
+
+def alt(card: Card) -> str:
+    bars = "; ".join(f"{bar.name}: {bar.text}" + (f" ({bar.range})" if bar.range else "") for bar in card.shown)
+    return f"{card.column}: {bars}"
+
+
+_STYLE = sheet("board/board")

@@ -56,7 +56,6 @@ class Bar:
 
     @property
     def range_words(self) -> str:
-        """The range with its unit."""
         return self.range + (" %" if self.text.endswith("%") else "")
 
 
@@ -200,7 +199,6 @@ def _short(value: float, low: float, high: float, times: int) -> str:
 
 
 def _at_most(low: float, high: float, times: int) -> str:
-    """The upper end, rounded up."""
     if times == 1:
         return rounded_range(low, high)[1]
     grain = 10 if high < 10 else 1

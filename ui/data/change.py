@@ -84,7 +84,6 @@ def _leave(name: str) -> None:
 
 
 def _forget(name: str) -> None:
-    """Drop the changes."""
     st.session_state[_KEY].pop(name, None)
     _left.pop((visitor(), name), None)
 

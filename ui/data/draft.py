@@ -364,15 +364,13 @@ def _card_of(column: Column, dialect: Dialect) -> Card:
 
 
 def column_of(card: Card, dialect: Dialect) -> Column:
-    """The engine's column."""
     if card.kind == KEPT and card.kept is not None:
         return card.kept
     if card.kind == "number":
         parts = ("lower", "upper", "step")
         lower, upper, step = (typed(getattr(card, part), say(f"data.card.{part}")) for part in parts)
         missing = typed(card.stand_in, say("data.card.stand_in")) if card.filled else None
-        codes = read_codes(card.codes, dialect)
-        return Number(lower, upper, step, missing, card.measure, codes)
+        return Number(lower, upper, step, missing, card.measure, read_codes(card.codes, dialect))
     if card.kind == "date":
         if not (card.first and card.last):
             raise AllowanceError("data.card.days_missing")
@@ -459,8 +457,6 @@ NUMBERS: dict[str, tuple[str, str]] = {
 
 @dataclass
 class Added:
-    """The table as it was added."""
-
     name: str
     joined: bool
     there: str = "done"  # or where it came from: "copied" from a database, or "stayed" in it
@@ -489,6 +485,7 @@ class Draft:
     bad_records: str = "refuse"
     many: str | None = None  # "one" row per person, or "more"
     each_own: bool = False  # the column that seems to number people has no number twice
+    whose: str | None = None  # the column that tells people apart, or "" if none does
     who: str | None = None  # then this column identifies the person …
     each: int | None = None  # … and at most this many rows of a person count. No default: extra rows are dropped
     relation: str | None = None
@@ -513,7 +510,6 @@ class Draft:
 
     @property
     def begun(self) -> bool:
-        """Is there a table to describe?"""
         return self.path is not None or self.source is not None
 
     def let_go_source(self) -> None:
@@ -571,7 +567,6 @@ class Draft:
 
     @property
     def waiting(self) -> list[str]:
-        """Chosen columns that are not settled."""
         return [name for name in self.chosen if self.state(name) in ("guess", "waits")]
 
     def remember(self, name: str) -> None:
@@ -607,6 +602,10 @@ def unit(draft: Draft) -> dp.Unit:
     if draft.many == "one":
         if not draft.each_own and (found := numbering_people(draft.names)):
             raise AllowanceError("unit.sure", column=found[0])
+        if not draft.each_own and draft.whose is None and presets.unclear(draft.names):
+            raise AllowanceError("unit.whose")
+        if not draft.each_own and draft.whose:
+            raise AllowanceError("unit.sure", column=draft.whose)
         return dp.Unit.rows()
     if draft.who is None:
         raise AllowanceError("unit.column")
@@ -646,8 +645,7 @@ def budget(draft: Draft) -> dp.Budget:
     epsilon = draft.epsilon.strip() or CARE.get(draft.care or "", "")
     if not epsilon:
         raise AllowanceError("data.care.missing")
-    delta = draft.delta.strip() or text_of(draft.usual_delta)
-    return dp.Budget(epsilon, delta)
+    return dp.Budget(epsilon, draft.delta.strip() or text_of(draft.usual_delta))
 
 
 def allowance(draft: Draft) -> dp.Budget:

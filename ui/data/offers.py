@@ -30,7 +30,7 @@ from ui.data.wizard import DOT
 from ui.parts import answer_notes, job, tables
 from ui.parts.fields import details
 from ui.shell import nav, scroll
-from ui.shell.frame import hint, paragraph
+from ui.shell.frame import arrived_head, hint, paragraph
 from ui.shell.state import may
 from ui.words import prices
 from ui.words.markup import first_names, p, unmarked
@@ -157,10 +157,7 @@ def show_check(table: dp.Table, exact: bool) -> None:
     with st.container(key="card-fit"):
         lead = p(say("data.fit.all_lead"), "muted") if unchecked else ""
         came = bool(st.query_params.get("check")) and not st.query_params.get("answer")
-        mark = ' class="arrived" tabindex="-1"' if came else ""
-        st.html(f"<h2{mark}>{escape(say('data.fit.all_title'))}</h2>{lead}")
-        if came:
-            scroll.bring(f"check-{table.name}")
+        arrived_head(say("data.fit.all_title"), lead, f"check-{table.name}" if came else "")
         check_words(table, fits)
         if exact:
             stronger_check(table)
@@ -189,8 +186,7 @@ def check_result(table: dp.Table, checked: dp.Answer) -> None:
     notes = list[str]()
     if sure(table):
         most = max(0, *(high for _, high in checked.interval.values()))
-        passed = say("data.fit.passed", most=most, chance=chance(checked.query.beta))
-        notes.append(p(passed, "lead"))
+        notes.append(p(say("data.fit.passed", most=most, chance=chance(checked.query.beta)), "lead"))
     if (far := answer_notes.far_off(table)) is not None:
         notes.append(f'<p class="warn">{escape(far.on_card())} {answer_notes.people_way(table.name)}</p>')
     st.html(f'<p class="headline long arrived" tabindex="-1">{escape(headline(checked))}</p>{"".join(notes)}')
@@ -231,14 +227,9 @@ def check_people(table: dp.Table) -> None:
     if table.practice or table.closed or table.facts.people is not None or (implied is None and not came):
         return
     with st.container(key="card-people"):
-        mark = ' class="arrived" tabindex="-1"' if came else ""
         doubt = f'<p class="warn" role="status"><b>{escape(implied.on_card())}</b></p>' if implied is not None else ""
-        st.html(
-            f"<h2{mark}>{escape(say('data.people.title'))}</h2>{doubt}"
-            f'<p class="muted">{escape(say("data.people.means"))}</p>'
-        )
-        if came:
-            scroll.bring(f"people-{table.name}")
+        below = doubt + p(say("data.people.means"), "muted")
+        arrived_head(say("data.people.title"), below, f"people-{table.name}" if came else "")
         now = table.facts.about if implied is None else implied.about
         key = f"people-{table.name}-{table.facts.about}"
         st.number_input(say("data.people.field"), min_value=1, value=now, key=key, width=220)

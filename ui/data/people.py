@@ -150,7 +150,6 @@ def _price(table: dp.Table, unit: dp.Unit, people: int | None, name: str) -> Non
 
 
 def _tasks() -> dict[str, Task]:
-    """Running corrections by table."""
     held: dict[str, Task] = st.session_state.setdefault(_KEY, {})
     return held
 
@@ -192,6 +191,7 @@ def protection_result(table: dp.Table) -> None:
 
 # --- can a person have several rows, and is membership secret?
 
+FEW_NAMES = 4  # that fit beside one another
 USUAL_EACH = [3, 5, 10, 1]  # rows of one person, each one click away
 
 
@@ -201,7 +201,7 @@ def rows(draft: Draft) -> None:
     reuse.offer(draft)
     with st.container(key="card-unit"):
         draft.many = _choose("unit", ["one", "more"], draft.many, ["", say("data.unit.more_means")])
-        if draft.many == "one" and (numbers := numbering_people(draft.names)):
+        if draft.many == "one" and (numbers := numbering_people(draft.names) or _whose(draft)):
             asked = unmarked(say("data.unit.one_each", column=numbers[0]))
             draft.each_own = st.checkbox(asked, key=kept("declare-each-own", draft.each_own))
         elif draft.many == "one" and (likely := presets.id_columns(draft.names) or presets.event_columns(draft.names)):
@@ -235,6 +235,19 @@ def rows(draft: Draft) -> None:
     if onwards(draft, lambda: _check_people(draft), first=not offered):
         draft.forth()
         st.rerun()
+
+
+def _whose(draft: Draft) -> list[str]:
+    """Ask which of the columns with unclear names tells people apart: a check will count its different values."""
+    if not (names := presets.unclear(draft.names)):
+        return []
+    label, key = say("data.unit.whose"), kept("declare-whose", draft.whose)
+    words: Any = {"format_func": lambda name: unmarked(name) or say("data.unit.whose_none")}
+    if len(names) <= FEW_NAMES:
+        draft.whose = st.radio(label, ["", *names], None, key=key, horizontal=True, **words)
+    else:
+        draft.whose = st.selectbox(label, ["", *names], None, key=key, width=420, **words)
+    return [draft.whose] if draft.whose else []
 
 
 def _as_before(draft: Draft) -> None:
@@ -289,7 +302,6 @@ def _worth(draft: Draft, each: int) -> str:
 
 
 def _takes(clicked: str, field: str) -> None:
-    """Copy the clicked option into the field."""
     st.session_state[field] = st.session_state[clicked]
 
 
@@ -303,11 +315,12 @@ def _follow(usual: str, field: str, options: Sequence[Any]) -> dict[str, Any]:
     return {"on_change": mark}
 
 
-def _choose(about: str, options: list[str], now: str | None, captions: Sequence[str]) -> str | None:
-    """One of a few answers, each explained below it; none is chosen before."""
-    words = {option: say(f"data.{about}.{option}_label") for option in options}
+def _choose(about: str, options: list[str], now: str | None, captions: Sequence[str], code: str = "") -> str | None:
+    """One of a few answers, each explained below it; none is chosen before. `code` begins its sentences."""
+    code = code or f"data.{about}"
+    words = {option: say(f"{code}.{option}_label") for option in options}
     more: dict[str, Any] = {"key": kept(f"declare-{about}", now), "label_visibility": "collapsed"}
-    return st.radio(say(f"data.{about}.title"), options, None, words.__getitem__, captions=captions, **more)
+    return st.radio(say(f"{code}.title"), options, None, words.__getitem__, captions=captions, **more)
 
 
 def _check_people(draft: Draft) -> None:
@@ -434,10 +447,8 @@ def _sampled(draft: Draft) -> None:
     st.html(f'<h2 class="ask-second">{escape(say("sample.ask.title"))}</h2>')
     with st.container(key="card-sample"):
         options = ["everyone", "sample"]
-        words = {option: say(f"sample.ask.{option}_label") for option in options}
-        more: dict[str, Any] = {"key": kept("declare-sample", draft.sample), "label_visibility": "collapsed"}
         captions = [say(f"sample.ask.{option}_means") for option in options]
-        draft.sample = st.radio(say("sample.ask.title"), options, None, words.__getitem__, captions=captions, **more)
+        draft.sample = _choose("sample", options, draft.sample, captions, "sample.ask")
 
 
 def show_sample(table: dp.Table) -> None:
@@ -603,6 +614,7 @@ def add(draft: Draft) -> None:
     terms: dict[str, Any] = {"schema": declared, "unit": unit, "relation": kind, "budget": allowance}
     terms |= {"about_rows": declared_about, "dialect": draft.dialect, "bad_records": draft.bad_records}
     terms |= {"sample": draft.many == "one" and draft.sample == "sample"}
+    terms |= {"whose": draft.whose or "" if draft.many == "one" else ""}
 
     def work(progress: Callable[[float], None]) -> dp.Table:
         table = space.add_table(name, of_both, **terms, progress=progress, new_people=new_people)

@@ -299,7 +299,7 @@ _FLAGS = (
 _QUANTITIES = "years yrs months weeks ^number ^num let mesecev tednov jahre monate annees anos"
 # Lists by words in any language, as cells may be in any; these before all else: "marital status" is no status.
 _LISTED_FIRST: dict[str, str] = {
-    "countries": "country countries drzava drzave drzavljanstvo nationality citizenship staat pays pais ארץ",
+    "countries": "country countries drzava drzave drzavljanstvo nationality citizenship staat pais ארץ",
     "marital": "marital zakonski familienstand",
     "employment": "employment zaposlitveni =zaposlitev",
     "work_us": "=workclass =work_class",
@@ -317,7 +317,6 @@ _LISTED: dict[str, str] = {
     "family_us": "=relationship",
     "race_us": "=race",
 }
-# A word for a person, or for that person's number.
 # A word for a person, or for that person's number; also for several people.
 PERSON = " ".join(
     [*id_names.PERSON, "patients emso ssn kartica kartice mrn kzz nhs vpisna maticna patienten versicherten kunden"]
@@ -393,7 +392,7 @@ def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
             return (Candidate("date", idea.preset, (WRITTEN["dmy"], WRITTEN["ymd"]), "dmy"),)
         return tuple(Candidate("date", idea.preset, (like,), order) for order, like in WRITTEN.items())
     if idea.kind == "yes_no":
-        return (Candidate("yes_no", None, YES_NO.samples),)
+        return (_reading("yes_no"),)
     if idea.preset is None:
         return ()
     readings = OTHERWISE.get(idea.preset, (idea.preset,))
@@ -408,12 +407,7 @@ def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
         readings = ("body_temp",)
     if len(readings) > 1 and census:
         readings = tuple(preset for preset in readings if preset in EDITION) or readings
-    return tuple(
-        Candidate("number", preset, (RANGES[preset].like,))
-        if preset in RANGES
-        else Candidate("list", preset, LISTS[preset].samples)
-        for preset in readings
-    )
+    return tuple(map(_reading, readings))
 
 
 # What an unclear name may stand for, the likeliest first: words or beginnings of words, and readings. A person picks
@@ -465,6 +459,11 @@ def likely(name: str) -> tuple[Candidate, ...]:
             if re.fullmatch(pattern, word):
                 found += readings
     return tuple(_reading(usual) for usual in list(dict.fromkeys((*found, *_ANY)))[:LIKELY])
+
+
+def unclear(names: Sequence[str]) -> list[str]:
+    """Columns whose names do not say what they hold: one of them may tell people apart."""
+    return [name for name in names if not (candidates(name, names) or {*fold(name)} & _TEXTS or suggest(name).kind)]
 
 
 def _reading(usual: str) -> Candidate:

@@ -31,7 +31,7 @@ from ui.data import presets
 from ui.data.draft import MOST_SHOWN, NUMBERS, Draft, numbers_like, numbers_of
 from ui.data.wizard import begin, complain, heading, kept, onwards, problem, start_over
 from ui.parts.fields import details
-from ui.shell import person, uploads
+from ui.shell import incoming, person
 from ui.shell.frame import paragraph
 from ui.shell.incoming import here
 from ui.shell.state import may, workspace
@@ -190,7 +190,7 @@ def choose_file(draft: Draft) -> None:
 def _on_server(draft: Draft) -> None:
     """Files too large to upload: put into the workspace's files/ folder and picked by name."""
     place = workspace().folder / "files"
-    paths = uploads.waiting(place)
+    paths = incoming.waiting(place)
     with details(say("data.file.large_title"), "declare-large-open") as opened:
         if not opened:
             return
@@ -206,7 +206,7 @@ def _on_server(draft: Draft) -> None:
             path = paths[names.index(picked)]
             if path.suffix.lower().lstrip(".") in PACKED:  # unpacked once, beside uploads
                 try:
-                    path = uploads.opened(path, workspace().folder / "tmp")
+                    path = incoming.opened(path, workspace().folder / "tmp")
                 except AllowanceError as complaint:
                     draft.complaint, draft.uploads = complaint, draft.uploads + 1
                     st.rerun()

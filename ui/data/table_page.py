@@ -196,7 +196,7 @@ def show() -> None:
         return
     if (at_once := st.query_params.get("asked")) and not fit_warnings.read_on_ask(table, at_once):
         return
-    request = job.current_request()
+    request = st.query_params.get("answer")
     asked = job.look(request) if request else None
     if asked is not None and not asked.over:
         return

@@ -23,7 +23,7 @@ from dpengine.messages.numbers import local
 from ui.data import draft as drafts
 from ui.data.draft import STEPS, Draft
 from ui.parts import fields, job
-from ui.shell import frame, nav, scroll, uploads
+from ui.shell import frame, incoming, nav, scroll
 from ui.shell.frame import paragraph
 from ui.shell.incoming import here
 from ui.shell.language import address
@@ -95,11 +95,11 @@ DOT = "\u00a0· "  # between facts on a line: it never begins one
 
 def current() -> Draft:
     if _DRAFT not in st.session_state:
-        uploads.sweep(workspace().folder / "tmp")
+        incoming.sweep(workspace().folder / "tmp")
         left = _left.get(visitor())
         _keep(left if left is not None and left.step != "done" else Draft())  # an added table has its own page
     draft: Draft = st.session_state[_DRAFT]
-    if draft.path is not None and draft.task is None and uploads.is_deleted_upload(draft.path):
+    if draft.path is not None and draft.task is None and incoming.is_deleted_upload(draft.path):
         draft.path, draft.complaint = None, AllowanceError("upload.gone")
         draft.go("file")
     return draft
@@ -114,7 +114,6 @@ def _keep(draft: Draft) -> None:
 
 
 def under_way() -> Draft | None:
-    """The visitor's unfinished draft."""
     draft = st.session_state.get(_DRAFT) or _left.get(visitor())
     return draft if draft is not None and draft.begun and draft.step not in ("file", "done") else None
 

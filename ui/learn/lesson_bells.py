@@ -12,7 +12,6 @@ from demos.lessons.bells import Figures, Settings
 from dpengine.core.exact import text_of
 from dpengine.core.printed import percent, power_of_ten
 from dpengine.core.types import Floats
-from dpengine.messages import plain
 from dpengine.messages.numbers import local, to_figures
 from ui.learn.lesson import Given, Lesson, Setting, View, words
 from ui.pictures import picture
@@ -79,8 +78,7 @@ def _bells(result: Figures, few: bool) -> str:
     """The distribution of all answers together under either table, on an axis as wide as the worst case."""
     step = result.losses[1] - result.losses[0]
     axis = Axis(-result.simple - step / 2, result.simple + step / 2, 0, 100, False)
-    tall = float(max(result.first.max(), result.second.max()))
-    areas = _areas(result, axis, tall)
+    areas = _areas(result, axis, float(max(result.first.max(), result.second.max())))
     marks = [(result.simple, "worst", text("mark.worst", simple=_three(result.simple)))]
     if not few:
         marks.append((result.exact, "exact", text("mark.exact", exact=_three(result.exact))))
@@ -89,14 +87,10 @@ def _bells(result: Figures, few: bool) -> str:
         f"<span>{escape(words)}</span></b>"
         for at, kind, words in marks
     )
-    ticks = "".join(
-        f'<span style="left:{axis.place(tick):.2f}%">{escape(plain(float(f"{tick:.10g}")).replace("-", "−"))}</span>'
-        for tick in axis.ticks()
-    )
     sides = "".join(f"<span>{escape(text(side))}</span>" for side in ("side.second", "side.first"))
     head = p(text("bells.title"), "head")
     alt = text("alt.bells", guessed=percent(result.guessed), simple=_three(result.simple), exact=_three(result.exact))
-    under = f'<div class="ticks">{ticks}</div><div class="sides">{sides}</div>'
+    under = f'{picture.ticks(axis)}<div class="sides">{sides}</div>'
     return picture.figure(f'{head}<div class="law">{areas}{lines}</div>{under}', alt, "bells")
 
 

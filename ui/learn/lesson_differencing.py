@@ -53,8 +53,7 @@ def _picture(result: Attack) -> str:
         ("", text("box.question", edge=person), plain(second)),
         ("out", text("box.difference"), _signed(second - first)),
     )
-    html = "".join(f'<div class="{kind}"><span>{escape(label)}</span><b>{out}</b></div>' for kind, label, out in boxes)
-    sums = picture.figure(f'<div class="sum">{html}</div>', text("alt.sum", first=first, second=second))
+    sums = picture.figure(picture.boxes(boxes), text("alt.sum", first=first, second=second))
     if way == "exact":
         return sums
     law = _worlds(result)
@@ -83,8 +82,8 @@ def _asked(result: Attack) -> str:
 
 
 def _small() -> str:
-    boxes = (("", with_diabetes(163)), ("", with_diabetes(162)), ("out", with_diabetes(163) - with_diabetes(162)))
-    return '<div class="sum">' + "".join(f'<div class="{kind}"><b>{out}</b></div>' for kind, out in boxes) + "</div>"
+    first, second = with_diabetes(163), with_diabetes(162)
+    return picture.boxes([("", "", str(first)), ("", "", str(second)), ("out", "", str(first - second))])
 
 
 def _above(chance: float) -> str:

@@ -35,16 +35,12 @@ def view(given: Given) -> View:
 def _picture(result: Found) -> str:
     story, way = result.settings.story, result.settings.way
     boxes = (
-        ("", text(f"box.rows.{way}"), result.rows),
-        ("", text("box.named"), result.named),
-        ("out", text("box.right"), result.right),
-    )
-    html = "".join(
-        f'<div class="{kind}"><span dir="auto">{escape(label)}</span><b>{plain(out)}</b></div>'
-        for kind, label, out in boxes
+        ("", text(f"box.rows.{way}"), plain(result.rows)),
+        ("", text("box.named"), plain(result.named)),
+        ("out", text("box.right"), plain(result.right)),
     )
     alt = text("alt.sum", rows=result.rows, named=result.named, right=result.right)
-    sums = picture.figure(f'<div class="sum">{html}</div>', alt)
+    sums = picture.figure(picture.boxes(boxes), alt)
     if way == "private":
         return _bars(result) + sums
     return (_examples(result) if story == "hospital" else "") + sums
@@ -81,8 +77,7 @@ def _example(example: Example, detail: str) -> str:
 
 def _small() -> str:
     result = demo.run(demo.Settings())
-    boxes = (("", result.rows), ("out", result.right))
-    return '<div class="sum">' + "".join(f'<div class="{kind}"><b>{out}</b></div>' for kind, out in boxes) + "</div>"
+    return picture.boxes([("", "", str(result.rows)), ("out", "", str(result.right))])
 
 
 def _shown(given: Given) -> tuple[str, ...]:

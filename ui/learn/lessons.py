@@ -104,7 +104,6 @@ def position(number: int) -> int:
 
 
 def lesson_query(number: int, **settings: str) -> dict[str, str]:
-    """The query of a lesson's address."""
     return {"lesson": NAMES[number]} | settings
 
 
@@ -242,7 +241,6 @@ def _go(number: int) -> None:
 
 
 def _remember(number: int, given: Given) -> None:
-    """Write changed settings into the address."""
     kept = _kept()
     if kept["given"][number] == given and not kept["tossed"]:
         return

@@ -32,6 +32,7 @@ from ui.shell.incoming import here
 from ui.shell.state import may, workspace
 from ui.shell.style import sheet
 from ui.words import gloss
+from ui.words.markup import Html, bullets, html_table, p
 
 # --- “Check a receipt”: an uploaded file, compared with this workspace's ledger. Nothing of it is kept.
 
@@ -74,8 +75,7 @@ def show_findings(findings: list[Finding]) -> None:
         show_error(say("receipt.some_bad", bad=len(bad), count=len(findings)), "")
     elif len(findings) > 1:
         show_success(say("receipt.all_good", count=len(findings)))
-        html = "".join(f"<li>{escape(_answered(finding))}</li>" for finding in findings[:MOST_LISTED])
-        st.html(f'<ul class="muted">{html}</ul>')
+        st.html(bullets(map(_answered, findings[:MOST_LISTED]), "muted"))
         return
     for finding in (bad or findings)[:MOST_LISTED]:
         if finding.ok:
@@ -84,8 +84,7 @@ def show_findings(findings: list[Finding]) -> None:
             continue
         show_error(say("receipt.bad", name=finding.name), finding.sentence)
         if len(finding.differences) > 1:
-            html = "".join(f"<li>{escape(line)}</li>" for line in finding.differences[:MOST_LISTED])
-            st.html(f'<ul class="muted">{html}</ul>')
+            st.html(bullets(finding.differences[:MOST_LISTED], "muted"))
     if len(bad) > MOST_LISTED:
         paragraph(say("receipt.more", more=len(bad) - MOST_LISTED))
 
@@ -194,18 +193,13 @@ def stopping(table: dp.Table, meter: dp.Meter) -> None:
         reading, share = say("ledger.rule.nothing"), ""
         if epsilon is not None:
             reading, share = plain(up(epsilon, _SHOWN)), percent(epsilon / meter.epsilon)
-        numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in (reading, share))
-        rows.append(f"<tr><td>{gloss.text(say(f'ledger.rule.{name}'))}</td>{numbers}</tr>")
-    titles = "".join(f'<th class="number">{escape(say(f"ledger.rule.{name}"))}</th>' for name in ("epsilon", "share"))
-    head = f"<thead><tr><th>{escape(say('ledger.rule'))}</th>{titles}</tr></thead>"
+        rows.append((Html(gloss.text(say(f"ledger.rule.{name}"))), reading, share))
+    heads = say("ledger.rule"), say("ledger.rule.epsilon"), say("ledger.rule.share")
     lines = "".join(f'<p class="read">{gloss.text(line)}</p>' for line in (words, fits))
     st.html(f"<h2>{escape(say('ledger.stop'))}</h2>{lines}")
     with st.expander(say("ledger.specialists")):
-        st.html(
-            f'<p>{escape(say("ledger.others"))}</p><div class="scroll" tabindex="0"><table class="plain others">'
-            f"{head}<tbody>{''.join(rows)}</tbody></table></div>"
-            f'<p class="muted note">{escape(say("ledger.others_note", delta=delta))}</p>'
-        )
+        note = p(say("ledger.others_note", delta=delta), "muted note")
+        st.html(p(say("ledger.others")) + html_table(heads, rows, kind="plain others") + note)
 
 
 def fit_words(fit: Fit | None) -> str:
@@ -266,7 +260,7 @@ def show_kept(kept: str) -> None:
 def downloads(table: dp.Table) -> None:
     """Written when clicked: a long ledger must not slow down the page."""
     section_head(say("ledger.downloads"))
-    name = re.sub(r"[^\w-]+", "-", table.name).strip("-") or "table"
+    name = exports.file_name(table.name)
     files: list[File] = [
         ("report", f"report-{name}.html", lambda: report.html(table, *now())),
         ("rows", f"ledger-{name}.csv", lambda: exports.as_csv(ROW_COLUMNS, table.ledger_rows())),

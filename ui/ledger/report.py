@@ -29,13 +29,13 @@ from ui.board import board_figures
 from ui.parts import answer_notes
 from ui.parts.history import when
 from ui.pictures import many, svg
-from ui.pictures.svg import _SIDE, WIDTH, Axis, _picture, _short
+from ui.pictures.svg import _SIDE, WIDTH, Axis, _picture
 from ui.several import session
 from ui.shell import style
 from ui.shell.state import workspace
 from ui.words import prices
 from ui.words.figures import cut, limits, pictured
-from ui.words.markup import p
+from ui.words.markup import p, shortened
 from ui.words.phrases import density_headline, density_unit
 from ui.words.wording import axis, from_zero, headline, range_words, released_words
 
@@ -64,7 +64,7 @@ def _curve(query: Density, heights: Floats, answer: dp.Answer, alt: str) -> str:
 
     band = f'<path class="band" d="M{"L".join(path(ends[:, 1]))}L{"L".join(reversed(path(ends[:, 0])))}Z"/>'
     line = f'<path class="smooth" d="M{"L".join(path(heights))}"/>'
-    title = f'<text x="0" y="14">{escape(_short(density_unit(query), 90))}</text>'
+    title = f'<text x="0" y="14">{escape(shortened(density_unit(query), 90))}</text>'
     drawn = band + line + title + down.labels(_SIDE + _LEFT - 8) + across.drawn(_TALL + _TOP + 4, query.columns[0])
     return _picture(drawn, _TALL + _TOP + 50, alt)
 
@@ -83,7 +83,7 @@ def _map(query: Density, heights: Floats, alt: str) -> str:
         for column, x in enumerate(places)
         for row, y in enumerate(places)
     ]
-    title = f'<text x="0" y="14">{escape(_short(query.columns[1], 40))}</text>'
+    title = f'<text x="0" y="14">{escape(shortened(query.columns[1], 40))}</text>'
     drawn = "".join(cells) + title + down.labels(_SIDE + _LEFT - 8) + across.drawn(_TALL + _TOP + 4, query.columns[0])
     return _picture(drawn, _TALL + _TOP + 50, alt)
 
@@ -103,7 +103,7 @@ def html(table: dp.Table, head: tuple[int, str], at: str) -> str:
         sections.append(_section(number, answer, share, odds))
     body = [
         f"<header><h1>{escape(title)}</h1>",
-        _p(say("report.lead", at=when(at), answers=len(released)), "muted"),
+        p(say("report.lead", at=when(at), answers=len(released)), "muted"),
         f"</header>{_terms(table, meter, len(released))}",
         *sections,
         _acts(table),
@@ -116,10 +116,6 @@ def html(table: dp.Table, head: tuple[int, str], at: str) -> str:
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_style()}</style></head>'
         f"<body><main>{''.join(body)}</main></body></html>"
     )
-
-
-def _p(text: str, kind: str = "") -> str:
-    return f'<p class="{kind}">{escape(text)}</p>' if kind else p(text)
 
 
 def _terms(table: dp.Table, meter: dp.Meter, answers: int) -> str:
@@ -135,20 +131,20 @@ def _terms(table: dp.Table, meter: dp.Meter, answers: int) -> str:
         f"<section><h2>{escape(say('report.allowance'))}</h2>",
         f'<div class="meter" role="img" aria-label="{escape(left)}">'
         f'<span style="width:{float(meter.used) * 100:.3f}%"></span></div>',
-        _p(left + ".", "left"),
-        _p(say(f"report.relation.{table.facts.relation}") + " " + who),
-        _p(sentence),
-        _p(say("report.terms", terms=terms), "muted"),
+        p(left + ".", "left"),
+        p(say(f"report.relation.{table.facts.relation}") + " " + who),
+        p(sentence),
+        p(say("report.terms", terms=terms), "muted"),
     ]
     sharing = table.sharing()
     if len(sharing) > 1:
-        parts.append(_p(say("report.shared", tables=sharing), "muted"))
+        parts.append(p(say("report.shared", tables=sharing), "muted"))
     if table.practice:
-        parts.append(_p(say("report.practice"), "muted"))
+        parts.append(p(say("report.practice"), "muted"))
     if meter.charges > MOST_ANSWERS:
-        parts.append(_p(say("report.newest", charges=meter.charges, newest=MOST_ANSWERS), "muted"))
+        parts.append(p(say("report.newest", charges=meter.charges, newest=MOST_ANSWERS), "muted"))
     elif meter.charges > answers:
-        parts.append(_p(say("report.without", charges=meter.charges, without=meter.charges - answers), "muted"))
+        parts.append(p(say("report.without", charges=meter.charges, without=meter.charges - answers), "muted"))
     return "".join(parts) + "</section>"
 
 
@@ -158,29 +154,25 @@ def _section(number: int, answer: dp.Answer, share: str, odds: str = "") -> str:
         return _session(number, answer, share)
     figures = ""
     if answer.query.answer_kind == "file":
-        figures = _p(say("answer.file_full", sha=answer.value["sha256"]), "muted")
+        figures = p(say("answer.file_full", sha=answer.value["sha256"]), "muted")
     elif isinstance(answer.value, dict) and answer.query.answer_kind not in ("label", "table", "density"):
         shown = " open" if answer.interval is None else ""
-        rows = answers.bars_table(answer, islice(answer.value, many.PAGE)) + _p(_rest(len(answer.value)), "muted")
+        many_of, rows = len(answer.value), answers.bars_table(answer, islice(answer.value, many.PAGE))
+        rows += p(say("report.rest", shown=many.PAGE, of=many_of), "muted") if many_of > many.PAGE else ""
         figures = f"<details{shown}><summary>{escape(say('answer.figures'))}</summary>{rows}</details>"
-    caveats = "".join(_p(text, "muted") for text in answer.query.card.caveat_texts)
+    caveats = "".join(p(text, "muted") for text in answer.query.card.caveat_texts)
     return (
         f"<section>{answers.card_words(answer, f'{number}. ')}{picture(answer)}{figures}"
-        f"{_p(say('report.price', share=share, at=when(answer.at)), 'muted')}"
+        f"{p(say('report.price', share=share, at=when(answer.at)), 'muted')}"
         f"<details><summary>{escape(say('report.details'))}</summary>{caveats}"
-        f"{_p(say('receipt.theorem', theorem=answer.query.theorem), 'muted')}"
-        f"{_p(odds, 'muted')}</details>"
+        f"{p(say('receipt.theorem', theorem=answer.query.theorem), 'muted')}"
+        f"{p(odds, 'muted')}</details>"
         f"<p class='receipt'>{escape(say('report.receipt'))} <code>{escape(receipt['charge']['hash'])}</code></p>"
         "</section>"
     )
 
 
-def _rest(of: int) -> str:
-    return say("report.rest", shown=many.PAGE, of=of) if of > many.PAGE else ""
-
-
 def _session(number: int, answer: dp.Answer, share: str) -> str:
-    """A session with each of its answers."""
     steps, session = workspace().ledger.steps(answer.request_id), answer.query
     assert isinstance(session, AdaptiveSession)
     ended = workspace().ledger.progress(answer.request_id)[1]
@@ -190,9 +182,9 @@ def _session(number: int, answer: dp.Answer, share: str) -> str:
     together = say("report.session_ranges", questions=session.questions, chance=chance(session.beta)) if html else ""
     return (
         f"<section><p class='question'>{number}. "
-        f"{escape(say('answer.of', sentence=answer.sentence, table=answer.receipt['table']))}</p>{_p(asked)}"
-        f"{answer_notes.cut_note(session)}<ol>{html}</ol>{_p(together)}"
-        f"{_p(say('report.price', share=share, at=when(answer.at)), 'muted')}"
+        f"{escape(say('answer.of', sentence=answer.sentence, table=answer.receipt['table']))}</p>{p(asked)}"
+        f"{answer_notes.cut_note(session)}<ol>{html}</ol>{p(together)}"
+        f"{p(say('report.price', share=share, at=when(answer.at)), 'muted')}"
         f"<p class='receipt'>{escape(say('report.receipt'))} <code>{answer.receipt['charge']['hash']}</code></p>"
         "</section>"
     )
@@ -214,13 +206,13 @@ def picture(answer: dp.Answer) -> str:
         return _PICTURES[answer.query.answer_kind](answer)
     if isinstance(answer.value, dict) and answer.interval is None:
         return ""  # the list shows the two ends
-    if answers.speechless(answer):
+    if answer_notes.says_nothing(answer):
         return ""
     if answer.query.own_scales:
         return answers.strips_html(answer)
     if isinstance(answer.value, dict):
         apart, none = many.split_maybe_zero(answer)
-        note = _p(many.none_words(answer, none), "muted") if none else ""
+        note = p(many.none_words(answer, none), "muted") if none else ""
         if not apart:
             return note
         given = {label: answer.value[label] for label in apart}
@@ -229,14 +221,14 @@ def picture(answer: dp.Answer) -> str:
         labels = many.drawn(values, largest)
         values_of, ranges_of = ({label: numbers[label] for label in labels} for numbers in (values, ranges))
         drawn = svg.rows(values_of, ranges_of, title, answers.bars_alt(answer), largest, answers.faint_names(answer))
-        return drawn + _p(many.words(len(labels), len(values), largest), "muted") + note
+        return drawn + p(many.words(len(labels), len(values), largest), "muted") + note
     alt = f"{headline(answer)}. {range_words(answer)}"
     value, interval = cut(answer.query, answer.value, answer.interval)
     return svg.point(value, interval, title, alt, limits(answer.query), answers.beyond_drawn(answer).get(""))
 
 
 _PICTURES: dict[AnswerKind, Callable[[dp.Answer], str]] = {
-    "label": lambda answer: _p(released_words(answer), "muted"),
+    "label": lambda answer: p(released_words(answer), "muted"),
     "declarations": answers.found_html,
     "density": density_svg,
     "board": board_figures.standing,
@@ -256,10 +248,10 @@ def _acts(table: dp.Table) -> str:
 def _checking(head: tuple[int, str]) -> str:
     row, hashed = head
     return (
-        f"<section><h2>{escape(say('report.check'))}</h2>{_p(say('report.check_how'))}"
+        f"<section><h2>{escape(say('report.check'))}</h2>{p(say('report.check_how'))}"
         f"<pre>{escape(say('report.check_command'))}</pre>"
-        f"{_p(say('ledger.head', row=row), 'muted')}<pre>{escape(hashed)}</pre>"
-        f"{_p(say('report.check_why'), 'muted')}</section>"
+        f"{p(say('ledger.head', row=row), 'muted')}<pre>{escape(hashed)}</pre>"
+        f"{p(say('report.check_why'), 'muted')}</section>"
     )
 
 

@@ -162,7 +162,7 @@ def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[st
         :MOST_BETWEEN
     ]
     rough = ""
-    if telling := not _says_nothing(answer):
+    if telling := not says_nothing(answer):
         notes += filter(None, [unchecked_words(fits)])
         rough = rough_words(fits)
         if any(fit.may_hide for fit in fits):
@@ -191,7 +191,8 @@ def _without(answer: dp.Answer, fit: ColumnFit) -> str:
     return " " + say("fit.without.higher") if all(code < ends[0] for code in fit.codes) else ""
 
 
-def _says_nothing(answer: dp.Answer) -> bool:
+def says_nothing(answer: dp.Answer) -> bool:
+    """Nothing at all: then nothing is drawn. Groups that cannot be ranked still say something."""
     return answer.query.state(answer.value, answer.interval) == FEW
 
 
@@ -239,7 +240,7 @@ def _of_fitting(answer: dp.Answer, title: str) -> str:
 
 def _one_sided(answer: dp.Answer, title: str) -> str:
     """Where cells beyond one end of the range count as that end: the headline says on which side the truth lies."""
-    if not isinstance(answer.value, int | float | Fraction) or _says_nothing(answer):
+    if not isinstance(answer.value, int | float | Fraction) or says_nothing(answer):
         return title
     sides = {fit.moves(answer.query) for fit in fits_of_answer(answer).between(answer.query)} - {""}
     return say(f"fit.{sides.pop()}", finding=title[:1].lower() + title[1:]) if sides else title
@@ -287,7 +288,7 @@ def fit_notes(answer: dp.Answer, linked: bool = False) -> str:
     each figure has its own column, notes on columns stand beside the figures instead."""
     fits, people = fits_of_answer(answer), implied_by(answer)
     between, table = fits.between(answer.query), str(answer.receipt["table"])
-    if _says_nothing(answer):  # the headline's notes hold only doubts
+    if says_nothing(answer):  # the headline's notes hold only doubts
         above = {fit.note(answer.query) for fit in between if fit.doubted or fit.in_part}
     else:
         above = {rough_words(between), unchecked_words(between), *(fit.note(answer.query) for fit in between)}

@@ -161,9 +161,9 @@ def conditions(table: dp.Table | Lists, rows: list[Any], kind: str) -> list[Any]
         built = _lines(table, simple, kind, count)
         with st.container(horizontal=True):
             if count < MOST_CONDITIONS:
-                st.button(say("form.add"), key=f"ask-more-{kind}", on_click=_more, args=(counter, 1))
+                st.button(say("form.add"), key=f"ask-more-{kind}", on_click=more_lines, args=(counter, 1))
             if count > least:
-                st.button(say("form.remove"), key=f"ask-less-{kind}", on_click=_more, args=(counter, -1))
+                st.button(say("form.remove"), key=f"ask-less-{kind}", on_click=more_lines, args=(counter, -1))
         alternatives = _either(table, drawn, kind, other)
         rows = built + ([["any", alternatives]] if alternatives else [])
         _idle(table.schema, rows)
@@ -205,10 +205,10 @@ def _either(table: dp.Table | Lists, rows: list[Any], kind: str, counter: str) -
         with st.container(horizontal=True):
             if count < MOST_CONDITIONS:
                 label = say("form.either_add" if count else "form.either_start")
-                st.button(label, key=f"ask-or-{kind}", on_click=_more, args=(counter, 1 if count else 2))
+                st.button(label, key=f"ask-or-{kind}", on_click=more_lines, args=(counter, 1 if count else 2))
             if count:
                 gone = -1 if count > 2 else -count
-                st.button(say("form.remove"), key=f"ask-or-less-{kind}", on_click=_more, args=(counter, gone))
+                st.button(say("form.remove"), key=f"ask-or-less-{kind}", on_click=more_lines, args=(counter, gone))
     return built
 
 
@@ -231,9 +231,9 @@ def compare(table: dp.Table, given: Any, rows: str = "") -> list[Any]:
         built.append(conditions(table, known[place] if place < len(known) else [], f"option{place}"))
     with st.container(horizontal=True):
         if count < MOST_GROUPS:
-            st.button(say("form.option_add"), key="ask-more-options", on_click=_more, args=(counter, 1))
+            st.button(say("form.option_add"), key="ask-more-options", on_click=more_lines, args=(counter, 1))
         if count > 2:
-            st.button(say("form.option_remove"), key="ask-less-options", on_click=_more, args=(counter, -1))
+            st.button(say("form.option_remove"), key="ask-less-options", on_click=more_lines, args=(counter, -1))
     return [group for group in built if group]
 
 
@@ -245,7 +245,7 @@ def _averages(columns: list[str], given: list[Any], name: str) -> list[Any]:
     return [{"mean": column} for column in chosen]
 
 
-def _more(counter: str, step: int) -> None:
+def more_lines(counter: str, step: int) -> None:
     st.session_state[counter] += step
 
 

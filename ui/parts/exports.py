@@ -43,6 +43,11 @@ _TYPES = {  # by the ending of a file's name
 MARK = "\ufeff"  # without it a spreadsheet reads č as Ä
 
 
+def file_name(table: str) -> str:
+    """A table's name as a part of a file's name."""
+    return re.sub(r"[^\w-]+", "-", table).strip("-") or "table"
+
+
 def offer(label: str, content: Any, name: str, key: str, **options: Any) -> None:
     """A button that downloads a file. If `content` is a function, it writes the file when the button is clicked, in the
     language of the page: it runs on another thread."""
@@ -93,12 +98,10 @@ def table_parquet(table: pa.Table) -> bytes:
 
 
 def table_sheet(table: pa.Table) -> bytes:
-    """The same as a spreadsheet."""
     return as_sheet(table.column_names, (list(row.values()) for row in table.to_pylist()), "table")
 
 
 def column_csv(query: Cdf, value: dict[str, float]) -> str:
-    """A synthetic column, one value a line."""
     column = query.facts.schema.ordered(query.column)
     return as_csv([query.column], ([column.value(column.code(name))] for name in query.made_up(value)))
 
@@ -108,7 +111,6 @@ def answer_csv(answer: dp.Answer) -> str:
 
 
 def answer_sheet(answer: dp.Answer) -> bytes:
-    """The same as a spreadsheet."""
     return as_sheet(*answer_rows(answer))
 
 

@@ -86,7 +86,6 @@ def seen() -> int | None:
 
 
 def _fields(button: str) -> dict[str, str]:
-    """The current values of the form's fields."""
     found = {str(name): value for name, value in st.session_state.items() if str(name).startswith(_FIELDS)}
     return {
         name: repr(value) for name, value in found.items() if name not in _OURS and not name.startswith(f"{button}-")
@@ -132,10 +131,6 @@ def expect(table: dp.Table, request: str, place: str) -> None:
 def _refuse(sentence: str) -> None:
     st.session_state["refusal"] = sentence
     st.session_state[_CLICKED] = True
-
-
-def current_request() -> str | None:
-    return st.query_params.get("answer")
 
 
 def renew(request: str) -> bool:

@@ -84,8 +84,7 @@ def _held(table: dp.Table, held: HeldGrant, called: dict[str, str]) -> None:
     facts += [say("grants.until", day=grant.until)] if grant.until else []
     facts += [_questions(grant.questions)] if grant.questions != ALL_QUESTIONS else []
     with st.container(key=f"held-{grant.to}", horizontal=True, vertical_alignment="center"):
-        line = f'<b>{escape(who)}</b><br><span class="muted">{escape(" · ".join(facts))}</span>'
-        st.html(f'<div class="person">{line}{frame.small_bar(used)}</div>')
+        st.html(names.person_html(who, " · ".join(facts), below=frame.small_bar(used)))
         if grant.share and grant.to != person.person():
             key = f"back-{grant.to}-{grant.seq}"
             st.button(say("grants.back"), key=key, on_click=_back, args=(table.name, grant.to))

@@ -31,6 +31,12 @@ def labels_of(people: Iterable[KnownPerson]) -> dict[str, str]:
     }
 
 
+def person_html(name: str, facts: str, tags: str = "", below: str = "") -> str:
+    """A person, a group or a program on a line of its own: `tags` and `below` are HTML."""
+    line = f'<b>{escape(name)}</b>{tags}<br><span class="muted">{escape(facts)}</span>'
+    return f'<div class="person">{line}{below}</div>'
+
+
 # --- the start of every page for people who sign in: its heading, and whether the person may use it
 
 

@@ -39,8 +39,7 @@ def show_apart(called: dict[str, str]) -> None:
     requests.show_feedback("apart")
     for table, people in face().agreements().items():
         members = ", ".join(called.get(member, member[:10]) for member in people)
-        line = f'<b>{escape(table)}</b><br><span class="muted">{escape(members)}</span>'
-        st.html(f'<div class="person">{line}</div>')
+        st.html(names.person_html(table, members))
     with st.container(key="apart-new", horizontal=True, vertical_alignment="bottom"):
         none, everybody = say("grants.choose"), list(called)
         st.selectbox(say("people.hand.table"), tables, None, key="apart-table", width=260, placeholder=none)
@@ -76,8 +75,7 @@ def show_groups(called: dict[str, str]) -> None:
 def _group(name: str, people: tuple[str, ...], called: dict[str, str]) -> None:
     with st.container(key=f"card-group-{name}", horizontal=True, vertical_alignment="center"):
         members = ", ".join(called.get(member, member[:10]) for member in people) or say("groups.empty")
-        line = f'<b>{escape(name[2:])}</b><br><span class="muted">{escape(members)}</span>'
-        st.html(f'<div class="person">{line}</div>')
+        st.html(names.person_html(name[2:], members))
         with st.popover(say("people.page.change"), key=f"group-{name}", width="content"):
             field = f"group-people-{name}-{crc32(repr(people).encode())}"
             _members(field, people, called)
@@ -163,15 +161,13 @@ def _person(who: KnownPerson, roles: list[Role]) -> None:
         beside = [who.email if who.name else "", say("people.page.since", at=history.when(who.at)) if who.at else ""]
         tags = "".join(f'<span class="tag">{escape(_role(role))}</span>' for role in roles)
         facts = " · ".join(part for part in beside if part)
-        line = f'<b>{escape(who.shown)}</b> {tags}<br><span class="muted">{escape(facts)}</span>'
-        st.html(f'<div class="person">{line}</div>')
+        st.html(names.person_html(who.shown, facts, f" {tags}"))
         with st.popover(say("people.page.change"), key=f"person-{who.id}", width="content"):
             st.html(f"<p><b>{escape(who.shown)}</b></p>")
             here = {role.role for role in roles if not role.table}
             for role in GIVEN:
                 label, note, on = say(f"people.role.{role}"), say(f"people.role.{role}.means"), role in here
-                key = f"role-{role}-{who.id}-{on}"
-                st.toggle(label, on, key, note, _name, args=(who.id, role, not on))
+                st.toggle(label, on, f"role-{role}-{who.id}-{on}", note, _name, args=(who.id, role, not on))
             barred = BARRED in here
             what = "people.page.readmit" if barred else "people.page.bar"
             st.button(say(what), key=f"bar-{who.id}-{barred}", on_click=_name, args=(who.id, BARRED, not barred))

@@ -6,7 +6,6 @@ A token is shown once, on the run after it was created. No session keeps it.
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from html import escape
 
 import streamlit as st
 
@@ -14,7 +13,7 @@ from dpengine.messages import say
 from dpengine.messages.numbers import day
 from dpengine.storage.tokens import LONGEST_NAME, MOST_DAYS, USUAL_DAYS, Token
 from ui.parts import history, requests
-from ui.people.names import opened
+from ui.people.names import opened, person_html
 from ui.shell.frame import paragraph, section_head
 from ui.shell.language import day_format
 from ui.shell.state import face, may
@@ -60,8 +59,7 @@ def _list(tokens: list[Token]) -> None:
         ends = say(f"programs.{'ended' if token.ended else 'ends'}", day=day(token.until)) if token.until else ""
         facts = " · ".join((tables, at, used, ends or say("programs.endless")))
         with st.container(key=f"card-token-{token.id}", horizontal=True, vertical_alignment="center"):
-            line = f'<b>{escape(token.name)}</b><br><span class="muted">{escape(facts)}</span>'
-            st.html(f'<div class="person">{line}</div>')
+            st.html(person_html(token.name, facts))
             st.button(say("programs.back"), key=f"token-back-{token.id}", on_click=_back, args=(token.id,))
 
 

@@ -69,8 +69,7 @@ def _captioned(figure: Sketch) -> dict[str, Any]:
 
 
 def show(figure: Sketch, alt: str, key: str, words: str = "") -> None:
-    config = _CONFIG | _captioned(figure)
-    st.plotly_chart(figure.figure(), config=config, theme=None, alt=alt, key=key)
+    st.plotly_chart(figure.figure(), config=_CONFIG | _captioned(figure), theme=None, alt=alt, key=key)
     if words:
         paragraph(words)
 
@@ -339,8 +338,7 @@ def curves(
             figure.add_scatter(x=[line.mark[0]], y=[line.mark[1]], name=text(line.name), **look)
     grid = {"type": "log", "showgrid": True, "gridcolor": palette().line, "showline": False}
     for update, title, at in ((figure.update_xaxes, x_title, 0), (figure.update_yaxes, y_title, 1)):
-        values = [point[at] for line in lines for point in line.points if point[at] > 0]
-        ticks = _decades(values)
+        ticks = _decades([point[at] for line in lines for point in line.points if point[at] > 0])
         update(title={"text": text(title)}, tickvals=ticks, ticktext=[_tick(tick) for tick in ticks], **grid)
     if even:
         xs = [x for line in lines for x, _ in line.points]

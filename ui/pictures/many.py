@@ -46,7 +46,6 @@ def split_maybe_zero(answer: dp.Answer) -> tuple[list[str], list[str]]:
 
 
 def none_words(answer: dp.Answer, none: list[str]) -> str:
-    """The sentence about those parts, or ""."""
     if not none:
         return ""
     most = plain(max(0, *(answer.interval[label][1] for label in none)))  # noise may go below zero

@@ -12,6 +12,7 @@ import streamlit as st
 
 from ui.pictures.sketch import Sketch
 from ui.shell.style import palette
+from ui.words.markup import shortened
 
 _LINE, _THIN, _TOP = 24, 16, 9
 _MANY = 14  # more bars than this are thin
@@ -79,15 +80,11 @@ def sketch(bars: Sequence[NamedBar], ends: tuple[float, float], estimated: bool)
     figure.update_xaxes(visible=False, range=[low * 1.02, high * 1.02])
     if low < 0:
         figure.add_shape(type="line", x0=0, x1=0, y0=0, y1=1, yref="paper", line={"color": colours.muted, "width": 1})
-    names = [escape(_short(bar.name), quote=False) for bar in bars]
+    names = [escape(shortened(bar.name, _LONGEST), quote=False) for bar in bars]
     ticks = {"ticks": "outside", "ticklen": 5, "tickcolor": "rgba(0,0,0,0)", "tickmode": "array", "tickvals": places}
     ticks |= {"ticktext": names, "tickfont": {"size": size, "color": colours.ink}}
     figure.update_yaxes(autorange="reversed", showline=False, **ticks)
     return figure
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
 
 
 def _whiskers(bars: Sequence[NamedBar], ink: str) -> dict[str, Any]:

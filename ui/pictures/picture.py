@@ -4,7 +4,7 @@ kilobytes. All text is escaped here. Each has a text alternative."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -117,12 +117,24 @@ def strip(
         where = axis.place(min(max(mark.at, axis.low), axis.high))
         side = " end" if where > (60 if mark.kind == "truth" else 12) else ""  # the two labels do not overlap
         dots += f'<b class="{mark.kind}{side}" style="left:{where:.2f}%"><span>{escape(mark.words)}</span></b>'
-    ticks = "".join(
-        f'<span style="left:{axis.place(tick):.2f}%">{escape(plain(float(f"{tick:.10g}")))}</span>'
-        for tick in axis.ticks()
-    )
-    under = f'<div class="ticks">{ticks}</div>' + (f'<div class="title">{escape(title)}</div>' if title else "")
+    under = ticks(axis) + (f'<div class="title">{escape(title)}</div>' if title else "")
     return figure(f'<div class="dots" style="height:{height}px">{dots}</div>{under}', alt, f"strip {kind}")
+
+
+def ticks(axis: Axis, margin: float = 0) -> str:
+    """The labels under an axis of percent, except those within a `margin` of its ends."""
+    places = [(axis.place(tick), plain(float(f"{tick:.10g}")).replace("-", "−")) for tick in axis.ticks()]
+    spans = [f'<span style="left:{at:.2f}%">{words}</span>' for at, words in places if margin <= at <= 100 - margin]
+    return f'<div class="ticks">{"".join(spans)}</div>'
+
+
+def boxes(rows: Iterable[tuple[str, str, str]], kind: str = "sum") -> str:
+    """Figures in boxes, side by side: the kind of each, its label and the figure."""
+    drawn = "".join(
+        f'<div class="{box}">{f"<span dir=auto>{escape(label)}</span>" if label else ""}<b>{out}</b></div>'
+        for box, label, out in rows
+    )
+    return f'<div class="{kind}">{drawn}</div>'
 
 
 def meter(share: float, words: str, refused: bool = False) -> str:

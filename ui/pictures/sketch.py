@@ -87,15 +87,11 @@ def _unchecked() -> Any:
 
 def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """Later values win; nested dictionaries are merged."""
-    both = {name: _merged(old[name], part) for name, part in new.items() if _dicts(old.get(name), part)}
-    return old | new | both
+    nested = {name for name, part in new.items() if isinstance(part, dict) and isinstance(old.get(name), dict)}
+    return old | new | {name: _merged(old[name], new[name]) for name in nested}
 
 
 def _without_none(layout: dict[str, Any]) -> dict[str, Any]:
     """Without None values, which leave a setting to Plotly."""
     kept = {name: part for name, part in layout.items() if part is not None}
     return {name: _without_none(part) if isinstance(part, dict) else part for name, part in kept.items()}
-
-
-def _dicts(*parts: Any) -> bool:
-    return all(isinstance(part, dict) for part in parts)

@@ -13,6 +13,7 @@ from typing import Any
 
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import day
+from ui.words.markup import shortened
 
 WIDTH = 640
 _SIDE = 12  # margin on both sides of the axis, for the ends of its labels
@@ -72,11 +73,9 @@ def rows(
     drawn = []
     for number, (label, value) in enumerate(values.items()):
         top = 6 + number * _LINE
-        drawn.append(
-            f'<text class="name" x="{_NAMES - 10}" y="{top + 15}" text-anchor="end">{escape(_short(label))}</text>'
-        )
-        interval = (intervals or {}).get(label)
-        mark = (_bar if bars else _tick)(axis.place, top, value, interval)
+        name = escape(shortened(label, _LONGEST_NAME))
+        drawn.append(f'<text class="name" x="{_NAMES - 10}" y="{top + 15}" text-anchor="end">{name}</text>')
+        mark = (_bar if bars else _tick)(axis.place, top, value, (intervals or {}).get(label))
         drawn.append(f'<g class="faint">{mark}</g>' if label in faint else mark)
     height = 6 + len(values) * _LINE
     return _picture("".join(drawn) + axis.drawn(height + 4, title), height + 50, alt)
@@ -106,7 +105,7 @@ def curve(
 
     band = f'<path class="band" d="M{"L".join(stairs(highs))}L{"L".join(reversed(stairs(lows)))}Z"/>'
     line = f'<path class="curve" d="M{"L".join(stairs(heights))}"/>'
-    title = f'<text x="0" y="14">{escape(_short(titles[1], 60))}</text>' + down.labels(_SIDE + 52)
+    title = f'<text x="0" y="14">{escape(shortened(titles[1], 60))}</text>' + down.labels(_SIDE + 52)
     return _picture(band + line + title + across.drawn(tall + top + 4, titles[0]), tall + top + 50, alt)
 
 
@@ -169,7 +168,7 @@ class Axis:
                 f'<text x="{x:.1f}" y="{y + 19}" text-anchor="middle">{escape(label)}</text>'
             )
         middle = (self.left + self.right) / 2
-        parts.append(f'<text x="{middle:.1f}" y="{y + 39}" text-anchor="middle">{escape(_short(title, 60))}</text>')
+        parts.append(f'<text x="{middle:.1f}" y="{y + 39}" text-anchor="middle">{escape(shortened(title, 60))}</text>')
         return "".join(parts)
 
 
@@ -180,7 +179,3 @@ def _picture(drawn: str, height: float, alt: str) -> str:
 def _number(value: Any) -> float:
     """A number as it is, a day as its ordinal."""
     return float(date.fromisoformat(value).toordinal()) if isinstance(value, str) else float(value)
-
-
-def _short(label: str, most: int = _LONGEST_NAME) -> str:
-    return label if len(label) <= most else label[: most - 1] + "…"

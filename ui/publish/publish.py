@@ -40,7 +40,7 @@ from ui.shell.state import workspace
 from ui.shell.style import sheet
 from ui.words import prices
 from ui.words.figures import rounded, rounded_range
-from ui.words.markup import html_table, p, paragraphs
+from ui.words.markup import html_table, p, paragraphs, shortened
 from ui.words.wording import range_words
 
 # --- a published table's expected value, from public facts: one row, all rows, the lower bound, and made-up rows
@@ -184,19 +184,16 @@ def _together(chosen: Chosen) -> list[str]:
 
 
 def _rows_html(query: OfRows, before: list[list[Any]], after: list[list[Any]]) -> str:
-    """Made-up rows beside their published versions."""
     published = escape(say("publish_page.published_as"))
     head = "".join(f"<th>{escape(name)}</th><th>{published}</th>" for name in query.columns)
     body = ""
     for old, new in list(zip(before, after, strict=True))[:MOST_ROWS]:
-        pairs = [(escape(_short(cell_words(a))), escape(_short(cell_words(b)))) for a, b in zip(old, new, strict=True)]
+        pairs = zip(
+            *([escape(shortened(cell_words(cell), LONGEST_CELL)) for cell in row] for row in (old, new)), strict=True
+        )
         cells = "".join(f"<td class='muted'>{a}</td><td>{b}</td>" for a, b in pairs)
         body += f"<tr>{cells}</tr>"
     return f'<div class="scroll" tabindex="0"><table class="plain example"><tr>{head}</tr>{body}</table></div>'
-
-
-def _short(words: str) -> str:
-    return words if len(words) <= LONGEST_CELL else words[: LONGEST_CELL - 1] + "…"
 
 
 def cell_words(value: Any) -> str:
@@ -303,7 +300,6 @@ def _take(answer: dp.Answer, published: Published) -> None:
 
 
 def begins(lead: str, names: list[str], rows: list[list[str]]) -> str:
-    """The first rows of a publishable table."""
     return f'<p class="muted">{escape(lead)}</p>{html_table(names, rows, words=len(names))}'
 
 
@@ -613,8 +609,7 @@ def _buy(table: dp.Table, query: OfRows, given: dict[str, Any]) -> None:
     spend.describe(table, query, price, opening=opening)
     spend.exactly(table, query, PLACE)
     if query.delta * query.facts.about >= 1:
-        rows = int(query.delta * query.facts.about)
-        paragraph(say("publish_page.teaching", rows=rows), "warn")
+        paragraph(say("publish_page.teaching", rows=int(query.delta * query.facts.about)), "warn")
     if fit_warnings.instead_at("published", table, query):
         return
     label = say("publish_page.button", share=prices.takes(table, price.share))
@@ -630,7 +625,6 @@ def _buy(table: dp.Table, query: OfRows, given: dict[str, Any]) -> None:
 
 
 def _earlier(table: dp.Table, but: str = "") -> None:
-    """Earlier publications, free to open."""
     publications = [publication for publication in table.publications() if publication.request_id != but]
     history.kept(say("publish_page.earlier"), publications, "publish", "published")
 

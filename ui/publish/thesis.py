@@ -16,7 +16,7 @@ from dpengine.messages.numbers import local, to_figures
 from ui.pictures import charts
 from ui.shell import frame, nav
 from ui.shell.style import sheet
-from ui.words.markup import html_table
+from ui.words.markup import Html, html_table, p
 
 # Figures 1 to 3 of the thesis: a private curve of two hundred made-up people, drawn anew, and its noise level.
 
@@ -101,16 +101,10 @@ def _again() -> None:
 
 
 def _html(table: Printed) -> str:
-    head = "".join(f"<th>{escape(say(f'thesis.column.{name}'))}</th>" for name in ("setting", *table.columns))
-    body = ""
-    for name, cells in table.rows:
-        figures = "".join(f"<td>{_cell(cell, many)}</td>" for cell, many in zip(cells, _digits(table), strict=True))
-        body += f"<tr><td>{escape(_setting(name))}</td>{figures}</tr>"
-    title, lead = (escape(say(f"thesis.table{part}.{table.number}")) for part in ("", "_lead"))
-    return (
-        f"<h2>{title}</h2><p class='muted'>{lead}</p>"
-        f'<div class="scroll" tabindex="0"><table class="plain thesis"><tr>{head}</tr>{body}</table></div>'
-    )
+    heads, digits = [say(f"thesis.column.{name}") for name in ("setting", *table.columns)], _digits(table)
+    rows = [(_setting(name), *map(_cell, cells, digits)) for name, cells in table.rows]
+    title, lead = (say(f"thesis.table{part}.{table.number}") for part in ("", "_lead"))
+    return f"<h2>{escape(title)}</h2>{p(lead, 'muted')}{html_table(heads, rows, len(heads), 'plain thesis')}"
 
 
 def _setting(name: str) -> str:
@@ -128,7 +122,7 @@ def _digits(table: Printed) -> list[int]:
     return [max((len(str(number).partition(".")[2]) for number in column), default=0) for column in printed]
 
 
-def _cell(cell: Cell, digits: int) -> str:
+def _cell(cell: Cell, digits: int) -> Html:
     """Our values; below them the printed ones, and where a random one must lie."""
     here = _figure(cell.here, digits)
     lines = []
@@ -140,7 +134,7 @@ def _cell(cell: Cell, digits: int) -> str:
     outside = f"<br><span class='warn'>{escape(say('thesis.outside'))}</span>" if wrong else ""
     kind = "random" if cell.random else "exact"
     below = "<br>".join(map(escape, lines))
-    return f"<b class='{kind}'>{escape(here)}</b><br><span class='muted'>{below}</span>{outside}"
+    return Html(f"<b class='{kind}'>{escape(here)}</b><br><span class='muted'>{below}</span>{outside}")
 
 
 def _figure(value: float | str, digits: int) -> str:

@@ -21,7 +21,7 @@ from dpengine.core.strict_json import canonical
 from dpengine.declared.schema import Number
 from dpengine.ledger.rows import questions_of
 from dpengine.mechanisms.session.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession, State
-from dpengine.mechanisms.session.asks import Share
+from dpengine.mechanisms.session.asks import Average, Share
 from dpengine.messages import say
 from dpengine.messages.numbers import local, to_figures
 from dpengine.planning.opening import CLEAR, SHARES, opening_share, room
@@ -47,17 +47,12 @@ from ui.words.wording import headline, range_words
 WISHED = Fraction(1, 10)
 
 
-def best_bound(query: AdaptiveSession, past: Past, reserve: Fraction, question: int | None = None) -> Width | None:
-    """The claimed bound, if nothing else is released in between; None if it is useless."""
-    return claimed(query, past, reserve, question or query.questions)
-
-
 def outward_words(query: AdaptiveSession, past: Past, reserve: Fraction, others: bool = False) -> str:
     """`past`: releases about these people before the session. `others`: something else was released since."""
     if not claimable(query):
         return say("session.outward.unfit")
-    bound = best_bound(query, past, reserve)
-    first = best_bound(query, past, reserve, 1)
+    # Claimed if nothing else is released in between; None if it is useless.
+    bound, first = (claimed(query, past, reserve, questions) for questions in (query.questions, 1))
     if bound is None:
         if first is not None:
             words = say("session.outward.early", width=points(first.width), chance=chance(query.beta))
@@ -211,8 +206,7 @@ def _meters(session: Session, state: State, ended: bool, withdrawn: bool) -> Non
     used = Fraction(state.asked, state.questions)
     label = say("session.used", asked=state.asked, questions=state.questions)
     left = say("session.unused" if ended else "session.left", left=state.left)
-    others = session.others_from is not None
-    bound = outward_words(session.query, session.past, session.reserve, others)
+    bound = outward_words(session.query, session.past, session.reserve, session.others_from is not None)
     outward = say("session.outward.withdrawn") if withdrawn else bound
     bar = f'<span style="width:{float(used) * 100:.3f}%"></span>'
     st.html(
@@ -252,8 +246,16 @@ def _builder(table: dp.Table, session: Session) -> None:
                 paragraph(known_words(query, known), "", role="status")
                 where = {"table": table.name, "look": known.request}
                 st.page_link(nav.page("board"), label=say("session.known_open"), query_params=where)
-            if fit_warnings.instead(table, query, quiet=False):
+            if isinstance(against := session.against(query), dp.ColumnDoubted):
+                fit_warnings.show(table, against, query)
                 return
+            if against is not None:
+                hint(str(against))
+                st.page_link(nav.page("ask"), label=say("plan.ask"), query_params={"table": table.name})
+                return
+            notes = [query.ask.middle_note() if isinstance(query.ask, Average) else "", table.fits().in_short(query)]
+            if any(notes):
+                paragraph(" ".join(notes).strip(), "warn", role="status")
         step = job.next_request(session.request, canonical(ask))
         with st.container(key="session-ask", width="content"):
             more: Any = {"type": "primary", "disabled": query is None}
@@ -309,7 +311,10 @@ def _taken_html(table: dp.Table, taken: Taken) -> str:
         ranges = f"{ranges} {outward_range(taken)}"
     body = f'<p><b class="said">{escape(value)}</b></p><p class="muted">{escape(ranges.strip())}</p>'
     fits = table.fits()  # of now: what a later check found is said of earlier answers too
-    notes = [*fits.row_notes(taken.query), *(fit.note(taken.query) for fit in fits.between(taken.query))]
+    notes = [*fits.row_notes(taken.query), *fits.unknown_notes(taken.query)]
+    notes += [fit.note(taken.query) for fit in fits.between(taken.query)]
+    if isinstance(taken.query.ask, Average):
+        notes.insert(0, taken.query.ask.middle_note())
     if any(notes):
         body += p(" ".join(filter(None, notes)), "headline-note")
     return f'<div class="taken">{head}{body}{answer_notes.cut_note(taken.query)}</div>'
@@ -324,8 +329,7 @@ def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps:
         exports.offer(say("session.download"), lambda: _lines(session), name, "session-download")
     if not over and not table.closed:
         with st.expander(say("session.end_title")):
-            taken = prices.took(table, session.entry)
-            paragraph(say("session.end_lead", left=state.left, share=taken))
+            paragraph(say("session.end_lead", left=state.left, share=prices.took(table, session.entry)))
             st.button(say("session.end"), key="session-end", on_click=session.end)
     if over:
         with st.container(horizontal=True):
@@ -344,7 +348,7 @@ _STYLE = sheet("several/session")
 
 
 BEARS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
-_STATE = "session-form"
+_STATE, _SHOWN = "session-form", "session-shown"
 _USUAL = {"k": "", "share": "", "how": BEST}  # the preselected number and share depend on the table
 _NUMBERS = (20, 10, 5, 3)  # of questions: the first whose answers are more than noise
 FIELDS = tuple(_USUAL)  # in the address
@@ -359,7 +363,6 @@ def arrived(table: dp.Table) -> bool:
 
 
 def show(table: dp.Table) -> None:
-    """Before a session."""
     if table.closed:
         owner.closed(table)
         return
@@ -413,6 +416,9 @@ def _running(table: dp.Table, request: str) -> bool:
         else:
             job.refused(str(opening.error or refusal))
         return False
+    if st.session_state.get(_SHOWN) != request:  # a link on this page leaves the browser's address as it was
+        st.session_state[_SHOWN] = request
+        address(dict(st.query_params), again=True)
     show_running(table, session)
     return True
 
@@ -513,8 +519,9 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
         noise = p(say("session.noise", questions=query.questions), "warn", "status")
     frame.show_price(table, price, "_session")
     covered = set(price.check.parameters()["columns"]) if price.check is not None else set[str]()
-    rest = [(name, column) for name, column in table.schema.columns.items() if name not in covered]
-    if unchecked := unchecked_words(table.fits().all_of(rest)):
+    rest = table.fits().all_of((name, one) for name, one in table.schema.columns.items() if name not in covered)
+    nothing = not covered and not any(fit.checked for fit in rest)  # it would answer about no column
+    if unchecked := unchecked_words(rest):
         st.html(f'<p class="warn" role="status">{escape(unchecked)} {escape(say("session.not_asked_of"))}</p>')
     st.html(
         f"<h2>{escape(say('session.worth'))}</h2>"
@@ -536,7 +543,9 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
         st.html("".join(f'<p class="muted">{gloss.text(note)}</p>' for note in notes))
     fit_warnings.before(table, query, price)
     label = say("session.reserve", questions=query.questions, share=prices.takes(table, price.share))
-    if not fit_warnings.instead_at("session", table, query):
+    if nothing:
+        st.page_link(nav.page("data"), label=say("session.check_first"), query_params={"table": table.name})
+    elif not fit_warnings.instead_at("session", table, query):
         job.ask_button(label, table, query, "session-go", disabled=not price.admissible, place="session")
     st.html(f'<p class="muted">{gloss.text(say("session.kept"))}</p>')
 

@@ -68,6 +68,14 @@ def page_head(title: str, lead: str) -> None:
     st.html(f"<h1>{escape(title)}</h1>{p(lead, 'lead')}")
 
 
+def arrived_head(title: str, below: str, came_for: str) -> None:
+    """A section's heading, with HTML `below` it, which is scrolled to if the visitor just came for it."""
+    mark = ' class="arrived" tabindex="-1"' if came_for else ""
+    st.html(f"<h2{mark}>{escape(title)}</h2>{below}")
+    if came_for:
+        scroll.bring(came_for)
+
+
 def section_head(title: str, lead: str = "", level: str = "h2") -> None:
     st.html(f"<{level}>{escape(title)}</{level}>{p(lead, 'muted') if lead else ''}")
 

@@ -13,6 +13,7 @@ import asyncio
 import logging
 import re
 import secrets
+import shutil
 import threading
 import time
 from collections import OrderedDict
@@ -20,7 +21,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import streamlit as st
 from python_multipart.exceptions import MultipartParseError
@@ -31,8 +32,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dpengine.core import files
 from dpengine.core.errors import AllowanceError
 from dpengine.core.files import nearly_full
-from dpengine.intake.file_kinds import kind_of
-from ui.shell import gate, uploads
+from dpengine.intake.file_kinds import KINDS, PACKED, kind_of, unpack
+from ui.shell import gate
 
 _BOUNDARY = re.compile(rb"[A-Za-z0-9'()+_,./:=? -]{1,70}")
 _MOST_HEADERS, _LONGEST_HEADER = 4, 2048
@@ -162,18 +163,18 @@ class Incoming:
     def take(self, given: Any, folder: Path, most: int) -> Path:
         """Move the file to a draft's folder. Refuses an empty file and one that did not fit."""
         if self.folder is None:
-            return uploads.opened(uploads.keep(given, given.size, folder, most), folder)
+            return opened(keep(given, given.size, folder, most), folder)
         file = self._found(given)
         if not file.size:
             self.forget(file.path)
             raise AllowanceError("load.empty")
-        with file.path.open("rb") as opened:
-            kind = kind_of(opened)
+        with file.path.open("rb") as content:
+            kind = kind_of(content)
         with self._lock:
             # When people sign in, this is their own folder: they can open no other files.
             file.path, file.taken = file.path.rename(folder / file.path.with_suffix(f".{kind}").name), True
         try:
-            plain = uploads.opened(file.path, folder)
+            plain = opened(file.path, folder)
         except AllowanceError:
             self.forget(file.path)
             raise
@@ -199,7 +200,7 @@ class Incoming:
             self._files = {key: file for key, file in self._files.items() if file.path != path}
             held = path in self._held
         if not held:
-            uploads.drop(path)
+            drop(path)
 
     def holding(self, path: Path | None, work: Callable[..., Made]) -> Callable[..., Made]:
         """Work that keeps its file until it ends, even if the visitor leaves."""
@@ -216,7 +217,7 @@ class Incoming:
                     self._held.discard(path)
                     left = all(file.path != path for file in self._files.values())
                 if left:
-                    uploads.drop(path)
+                    drop(path)
 
         return run
 
@@ -314,7 +315,7 @@ class Incoming:
                 with self._lock:
                     self._notes.get(at[0], set()).discard(at[1])
         elif not self._announced(at[0], at[1]):
-            await _say(send, 403)
+            await gate.respond(send, 403)
         else:
             await self._receive(app, scope, receive, send, at[0], at[1])
 
@@ -336,10 +337,10 @@ class Incoming:
                     self._notes.setdefault(session, set()).add(name)
         except Unfit as error:
             kept = False
-            await _say(send, error.status)
+            await gate.respond(send, error.status)
         except OSError:
             kept = False
-            await _say(send, 507)
+            await gate.respond(send, 507)
         finally:
             if file is not None and not kept:
                 self.forget(file.path)
@@ -428,6 +429,65 @@ async def _status(app: Any, scope: Any, receive: Any, send: Any) -> int:
     return int(answered[-1])
 
 
-async def _say(send: Any, status: int) -> None:
-    await send({"type": "http.response.start", "status": status, "headers": []})
-    await send({"type": "http.response.body", "body": b""})
+# --- uploaded files on the server: in the workspace's tmp/, readable by its user only, under a random name, deleted
+# after use. The browser's file name is never part of a path. The first bytes decide the kind of file.
+
+ONE_DAY = 24 * 60 * 60
+_OURS = re.compile(rf"upload-[0-9a-f]{{16}}\.({'|'.join(KINDS)})")
+
+
+def keep(stream: BinaryIO, size: int, folder: Path, most: int) -> Path:
+    """Write the file. Refuses an empty one and one above `most` bytes."""
+    if size > most:
+        raise AllowanceError("data.file.large", most=most // 2**20)
+    stream.seek(0)
+    if not stream.read(1):
+        raise AllowanceError("load.empty")
+    path = folder / f"upload-{secrets.token_hex(8)}.{kind_of(stream)}"
+    try:
+        with files.create(path) as target:
+            shutil.copyfileobj(stream, target, 1 << 20)
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise AllowanceError("load.unwritable") from None
+    return path
+
+
+def opened(path: Path, folder: Path) -> Path:
+    """The file itself; for a packed one, what is in it, as an upload of its own. A packed upload is deleted."""
+    if path.suffix.lower().lstrip(".") not in PACKED:
+        return path
+    try:
+        return unpack(path, folder, f"upload-{secrets.token_hex(8)}")
+    finally:
+        drop(path)
+
+
+def waiting(folder: Path) -> list[Path]:
+    """Tables and folders of tables in the owner's folder for large files. Links are not followed."""
+    from dpengine.intake.inspect import SUFFIXES
+
+    if not folder.is_dir():
+        return []
+    visible = (path for path in folder.iterdir() if not path.is_symlink() and not path.name.startswith("."))
+    return sorted(path for path in visible if path.is_dir() or (path.is_file() and path.suffix.lower() in SUFFIXES))
+
+
+def drop(path: Path | None) -> None:
+    if path is not None and _OURS.fullmatch(path.name):
+        path.unlink(missing_ok=True)
+
+
+def is_deleted_upload(path: Path) -> bool:
+    """Was this an upload that is now deleted?"""
+    return bool(_OURS.fullmatch(path.name)) and not path.exists()
+
+
+def sweep(folder: Path, older_than: float = ONE_DAY) -> None:
+    """Delete unfinished uploads."""
+    for path in folder.glob("upload-*"):
+        try:
+            if _OURS.fullmatch(path.name) and time.time() - path.stat().st_mtime > older_than:
+                path.unlink()
+        except OSError:
+            continue  # another process deleted it first

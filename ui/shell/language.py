@@ -88,7 +88,6 @@ def _choose(widget: str) -> None:
 
 
 def day_format() -> Literal["YYYY-MM-DD", "DD.MM.YYYY"]:
-    """The date format of input fields."""
     return "DD.MM.YYYY" if current() == "sl" else "YYYY-MM-DD"
 
 

@@ -60,12 +60,10 @@ def page(name: str) -> Any:
 
 
 def places() -> list[str]:
-    """The places in the head, in order."""
     return [place for place in PLACES if place != "wall" or workshop_state.on()]
 
 
 def rooms(place: str) -> list[str]:
-    """The pages that a place lists."""
     return [name for name in PLACES[place] if name != "data" or not (workshop_state.on() or not may("add_table"))]
 
 

@@ -49,7 +49,6 @@ def person() -> str | None:
 
 
 def owner(session: str) -> str | None:
-    """The person of a Streamlit session."""
     with _lock:
         return _sessions.get(session)
 

@@ -23,6 +23,7 @@ import dpengine as dp
 
 _EVERY, _IDLE = 5.0, 60.0  # seconds
 _DRAWN = 1.0  # for the browser to show the first page
+_IMPORTED = 20.0  # for what is being imported when the app ends
 _once, _tidied = threading.Lock(), threading.Lock()
 _ran = threading.Event()
 
@@ -36,7 +37,9 @@ def settle(prepare: Callable[[], None] | None = None, again: bool = False) -> No
     if _once.acquire(blocking=False):
         atexit.register(gc.unfreeze)  # some libraries count live objects at exit
         if runtime.exists():
-            threading.Thread(target=_import_for_questions, args=(prepare,), name="ready", daemon=True).start()
+            ready = threading.Thread(target=_import_for_questions, args=(prepare,), name="ready", daemon=True)
+            ready.start()
+            atexit.register(ready.join, _IMPORTED)  # cut off in an import, it would never let go of Python's lock
     elif not again:
         return
     gc.collect()

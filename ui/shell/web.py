@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 import streamlit as st
@@ -136,8 +136,7 @@ async def _lead(send: Send, scope: Scope) -> None:
     query: bytes = scope.get("query_string", b"")
     up = b"../" if scope["path"].endswith("/") else b"./"  # relative: a proxy may serve the app under a folder
     place = (b"location", up + (b"?" + query if query else b""))
-    await send({"type": "http.response.start", "status": 307, "headers": [*HEADERS, place]})
-    await send({"type": "http.response.body", "body": b""})
+    await gate.respond(send, 307, [*HEADERS, place])
 
 
 async def _refuse(scope: Scope, send: Send, why: str = "") -> None:
@@ -145,28 +144,23 @@ async def _refuse(scope: Scope, send: Send, why: str = "") -> None:
         await send({"type": "websocket.close", "code": 1008})
         return
     kind = (b"content-type", b"text/plain; charset=utf-8")
-    await send({"type": "http.response.start", "status": 403, "headers": [*HEADERS, kind]})
-    await send({"type": "http.response.body", "body": why.encode()})
+    await gate.respond(send, 403, [*HEADERS, kind], why.encode())
 
 
 def _is_page(scope: Scope, status: int, headers: list[tuple[bytes, bytes]]) -> bool:
     """Is this response a page: HTML, or "not modified" for a browser that asked for HTML?"""
     if status == 304:
         return asks_for_page(scope)
-    return _header(headers, b"content-type").startswith(b"text/html")
+    return gate.header({"headers": headers}, b"content-type").startswith("text/html")
 
 
 def asks_for_page(scope: Scope) -> bool:
-    return b"text/html" in _header(scope["headers"], b"accept")
+    return "text/html" in gate.header(scope, b"accept")
 
 
 def cookies_of(scope: Scope) -> dict[str, str]:
-    pairs = _header(scope["headers"], b"cookie").decode("latin-1").split(";")
+    pairs = gate.header(scope, b"cookie").split(";")
     return {name.strip(): value.strip() for name, _, value in (pair.partition("=") for pair in pairs)}
-
-
-def _header(headers: Any, wanted: bytes) -> bytes:
-    return b"; ".join(value for name, value in headers if name.lower() == wanted)
 
 
 def _asked(scope: Scope, name: str) -> str:
@@ -182,7 +176,7 @@ _VERSION = (b"etag", b"last-modified")
 
 def language_of(scope: Scope) -> str:
     """The page's language: from the address, else the cookie, else the browser. Only fully translated ones count."""
-    accepted = _header(scope["headers"], b"accept-language").decode("latin-1")
+    accepted = gate.header(scope, b"accept-language")
     for lang in (_asked(scope, "lang"), cookies_of(scope).get(LANGUAGE_COOKIE, ""), accepted[:2].lower()):
         if lang in LANGUAGES:
             return lang if MEANT[lang] == MEANT[STORED] else STORED

@@ -109,10 +109,9 @@ class Words:
         if scope["path"].endswith(PATH):
             kind, kept = (b"content-type", b"text/javascript; charset=utf-8"), (b"cache-control", b"max-age=31536000")
             length = (b"content-length", str(len(SCRIPT)).encode("ascii"))
-            await send({"type": "http.response.start", "status": 200, "headers": [kind, kept, length]})
-            await send({"type": "http.response.body", "body": SCRIPT})
+            await gate.respond(send, 200, [kind, kept, length], SCRIPT)
             return
-        if any(b"text/html" in value for name, value in scope["headers"] if name.lower() == b"accept"):
+        if "text/html" in gate.header(scope, b"accept"):
             asked = [(name, value) for name, value in scope["headers"] if name.lower() not in _AS_IT_IS]
             scope = {**scope, "headers": asked}  # readable here, and never a cached page with an older script
         page: Message | None = None
@@ -139,5 +138,4 @@ class Words:
 
 
 def _is_html(message: Message) -> bool:
-    kinds = [value for name, value in message.get("headers", ()) if name.lower() == b"content-type"]
-    return message["status"] == 200 and any(kind.startswith(b"text/html") for kind in kinds)
+    return message["status"] == 200 and gate.header(message, b"content-type").startswith("text/html")

@@ -34,8 +34,6 @@ def new_code() -> str:
 
 @dataclass(frozen=True)
 class WallQuestion:
-    """The question on the wall."""
-
     turn: int
     question: str
     epsilon: str

@@ -66,8 +66,7 @@ def show_preview(query: SyntheticTable) -> None:
         f'<p class="muted">{escape(rows_words(query))}</p>'
     )
     with st.expander(say("synthetic_page.details")):
-        lines = [promised(query), *([] if warn else [sentence]), say("synthetic_page.fitted")]
-        st.html(paragraphs(lines))
+        st.html(paragraphs([promised(query), *([] if warn else [sentence]), say("synthetic_page.fitted")]))
     # Before buying: what it is good for, and what not.
     even = [name for name, several in evened(query.axes, query.facts).items() if several]
     bad = [say("synthetic_page.bad")]
@@ -239,28 +238,36 @@ def _shares(fitted: Synthetic, shares: dict[str, ClassShare], name: str) -> None
         sentence = say("synthetic_page.shares", alpha=promise.alpha_words(), chance=chance(promise.beta))
         sentence += _guess(fitted)
     paragraph(sentence, "lead")
-    first = dict(list(shares.items())[:MOST_SHOWN])
-    if len(shares) > MOST_SHOWN:
-        paragraph(say("synthetic_page.first", shown=MOST_SHOWN, many=len(shares)))
-    values: dict[str, Any] = {label: share.value for label, share in first.items()}
-    ranges = {label: share.interval for label, share in first.items() if share.interval is not None}
-    alt = "; ".join(f"{label}: {_points(share)} %" for label, share in first.items())
-    words = (say("chart.percent"), alt, f"synthetic-{name}")
-    if promised:
-        charts.ranges(values, ranges, *words)
+    values = {label: share.value for label, share in shares.items()}
+    ranges = {label: share.interval for label, share in shares.items() if share.interval is not None}
+    printed = {label: f"{_points(share)} %" for label, share in shares.items()}
+    titles = ("publish_page.column.share", "answer.column.range")
+    _drawn(values, ranges, printed, promised, say("chart.percent"), name, titles)
+
+
+def _drawn(
+    values: dict[str, float],
+    ranges: dict[str, tuple[float, float]],
+    printed: dict[str, str],
+    measured: bool,
+    axis: str,
+    name: str,
+    titles: tuple[str, str],
+) -> None:
+    """The first values as ranges, or as bars if not all were `measured`; and all of them in a table."""
+    first = list(values)[:MOST_SHOWN]
+    if len(values) > MOST_SHOWN:
+        paragraph(say("synthetic_page.first", shown=MOST_SHOWN, many=len(values)))
+    words = axis, "; ".join(f"{label}: {printed[label]}" for label in first), f"synthetic-{name}"
+    if measured:
+        charts.ranges({label: values[label] for label in first}, {label: ranges[label] for label in first}, *words)
     else:
-        charts.bars(values, None, *words)
+        charts.bars({label: values[label] for label in first}, None, *words)
     with st.expander(say("answer.figures")):
-        st.html(_shares_table({label: shares[label] for label in many.page(shares, f"synthetic-page-{name}")}))
-
-
-def _shares_table(shares: dict[str, ClassShare]) -> str:
-    titles = ("answer.column.label", "publish_page.column.share", "answer.column.range")
-    rows = []
-    for label, share in shares.items():
-        ends = "–" if share.interval is None else " – ".join(rounded_range(*share.interval))
-        rows.append((label, f"{_points(share)} %", ends))
-    return html_table([*map(say, titles)], rows)
+        page = many.page(values, f"synthetic-page-{name}")
+        ends = {label: " – ".join(rounded_range(*ranges[label])) if label in ranges else "–" for label in page}
+        heads = [say(code) for code in ("answer.column.label", *titles)]
+        st.html(html_table(heads, [(label, printed[label], ends[label]) for label in page]))
 
 
 # --- a paid synthetic table: download it, and compare its rows with what was measured
@@ -410,19 +417,10 @@ def _beside(fitted: FittedTable) -> None:
     if measured:
         inside = sum(low <= values[label] <= high for label, (low, high) in bands.items())
         paragraph(say("synthetic_page.inside", inside=inside, cells=len(bands)), "")
-    first = labels[:MOST_SHOWN]
-    if len(labels) > MOST_SHOWN:
-        paragraph(say("synthetic_page.first", shown=MOST_SHOWN, many=len(labels)))
-    alt = "; ".join(f"{label}: {plain(round(values[label]))}" for label in first)
-    axis_words = (say("chart.rows" if fitted.query.counts_rows else "chart.people"), alt, f"synthetic-{of}")
-    drawn = {label: values[label] for label in first}
-    if measured:
-        charts.ranges(dict(drawn), {label: bands[label] for label in first}, *axis_words)
-    else:
-        charts.bars(drawn, None, *axis_words)
-    with st.expander(say("answer.figures")):
-        shown = many.page(values, f"synthetic-page-{of}")
-        st.html(_rows_table({label: (values[label], bands.get(label)) for label in shown}))
+    printed = {label: plain(round(value)) for label, value in values.items()}
+    axis = say("chart.rows" if fitted.query.counts_rows else "chart.people")
+    titles = ("synthetic_page.column.rows", "synthetic_page.column.measured")
+    _drawn(values, bands, printed, measured, axis, of, titles)
 
 
 def _figures(fitted: FittedTable, names: tuple[str, ...]) -> tuple[list[Figure], list[float]]:
@@ -451,15 +449,6 @@ def _tried(fitted: FittedTable) -> str:
     return f"{sentence} {say('synthetic_page.tried_chosen')}" if fitted.query.plan == CHOSEN else sentence
 
 
-def _rows_table(rows: dict[str, tuple[float, tuple[float, float] | None]]) -> str:
-    titles = ("answer.column.label", "synthetic_page.column.rows", "synthetic_page.column.measured")
-    shown = []
-    for label, (value, band) in rows.items():
-        ends = "–" if band is None else " – ".join(rounded_range(*band))
-        shown.append((label, plain(round(value)), ends))
-    return html_table([*map(say, titles)], shown)
-
-
 _STYLE = sheet("synthetic/synthetic")
 
 
@@ -473,16 +462,20 @@ _USUAL = 15  # columns chosen at first
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("made")
-    if request and job.became(table, request, _mine, "synthetic.unknown", job.wait, _result, fit_warnings.at("made")):
+    if request and job.became(
+        table,
+        request,
+        lambda query: bool(query.makes_rows),
+        "synthetic.unknown",
+        job.wait,
+        _result,
+        fit_warnings.at("made"),
+    ):
         _earlier(table, request)
         return
     page_head(say("synthetic_page.title"), say("synthetic_page.lead"))
     job.show_form(table, PLACE, say("synthetic_page.no_columns") if len(_offered(table)) < 2 else "", _form)
     _earlier(table)
-
-
-def _mine(query: dp.Query) -> bool:
-    return bool(query.makes_rows)
 
 
 def _result(table: dp.Table, answer: dp.Answer) -> None:
@@ -542,10 +535,6 @@ def _form(table: dp.Table) -> None:
                 st.html(least)
             _offer(table, query, price)
         job.show_refusal()
-
-
-def _is_drawn(way: str) -> bool:
-    return way in asked_on(PLACE) and _draws(way)
 
 
 def _draws(way: str) -> bool:
@@ -637,14 +626,23 @@ def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[A
             built.append(conditions.conditions(lists, rows, f"synthetic{place}"))
         with st.container(horizontal=True):
             if count < MOST_DRAWN:
-                st.button(say("synthetic_page.rule_add"), key="synthetic-add", on_click=_count, args=(counter, 1))
+                st.button(
+                    say("synthetic_page.rule_add"),
+                    key="synthetic-add",
+                    on_click=conditions.more_lines,
+                    args=(counter, 1),
+                )
             if count:
-                st.button(say("synthetic_page.rule_less"), key="synthetic-less", on_click=_count, args=(counter, -1))
+                st.button(
+                    say("synthetic_page.rule_less"),
+                    key="synthetic-less",
+                    on_click=conditions.more_lines,
+                    args=(counter, -1),
+                )
     return [condition for condition in built if condition]
 
 
 def _declared(table: dp.Table, rules: list[Any]) -> str:
-    """The table's declared rules, in words."""
     sentences = [in_words(read_predicate(rule, table.schema)) for rule in rules]
     lines = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
     return f"<p>{escape(say('synthetic_page.known_rules'))}</p><ul>{lines}</ul>"
@@ -654,10 +652,6 @@ def _drawable(rule: Any, columns: list[str]) -> bool:
     """Can the form show this rule exactly? Another condition in its place would exclude other people."""
     rows = rule if isinstance(rule, list) else [rule]
     return all(isinstance(row, list) and len(row) == 3 and row[0] in columns and row[1] in _DRAWN for row in rows)
-
-
-def _count(counter: str, step: int) -> None:
-    st.session_state[counter] += step
 
 
 def _worth(query: dp.Query) -> Fraction:
@@ -682,17 +676,15 @@ def _offer(table: dp.Table, query: dp.Query, price: dp.Preview) -> bool:
 
 def _filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
     """The form's values from an address; by default the first columns."""
-    offered = _offered(table)
-    wanted = job.read_address(arriving.get("columns"))
+    offered, wanted = _offered(table), job.read_address(arriving.get("columns"))
+    way = arriving["way"] if arriving.get("way") in asked_on(PLACE) else ""
     if isinstance(wanted, list):
         columns = list(dict.fromkeys(name for name in wanted if isinstance(name, str) and name in offered))
     else:
-        columns = _lists(table)[:1] if _is_drawn(arriving.get("way", "")) else offered[:_USUAL]
-    never = job.read_address(arriving.get("never"))
-    keep = arriving.get("keep", "")
-    way = arriving.get("way", "")
+        columns = _lists(table)[:1] if way and _draws(way) else offered[:_USUAL]
+    never, keep = job.read_address(arriving.get("never")), arriving.get("keep", "")
     return {
-        "way": way if way in asked_on(PLACE) else "",
+        "way": way,
         "columns": columns[:MOST_COLUMNS],
         "keep": keep if keep in columns else "",
         "never": never if isinstance(never, list) else [],

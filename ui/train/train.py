@@ -1,22 +1,28 @@
-"""The Train page before anything is spent: what to predict from what, how exact, its expected value, the price; and the
-wait while a model is trained."""
+"""The Train page: what to predict from what, how exact, its expected value and the price; the wait while a model is
+trained; and the model itself, in plain words, for a made-up person, with its path and its files."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Sequence
-from dataclasses import replace
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
 from fractions import Fraction
 from functools import partial
 from html import escape
-from math import sqrt
-from typing import Any
+from math import exp, sqrt
+from typing import Any, TypeVar
 
 import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.answers import round_up_two
 from dpengine.core.printed import chance, percent, percent_left, power_of_ten, three_figures, two_figures
+from dpengine.core.strict_json import read_strict
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.marginals.overview import Overview
@@ -24,28 +30,43 @@ from dpengine.mechanisms.marginals.residuals import MOST_TOGETHER
 from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, ITERATES, L2_LAPLACE, TrainingSetting
 from dpengine.mechanisms.models.of_gradients import MOST_STEPS, OfGradients
+from dpengine.mechanisms.models.of_models import OfModel
 from dpengine.messages import called, plain, say
-from dpengine.messages.numbers import to_figures
+from dpengine.messages.language import current
+from dpengine.messages.numbers import local, to_figures
 from dpengine.planning import training
 from dpengine.planning.opening import AT_MOST, SHARES, opening_share
 from dpengine.planning.training import StepsOption, lecture_steps, trainings
-from dpengine.released.shapes import predictable, sources
-from dpengine.statistics.features import MOST_WIDE
-from ui.ask import fit_warnings
+from dpengine.population.session_validity import USELESS
+from dpengine.population.validity import flattery
+from dpengine.released.files import as_sheet
+from dpengine.released.look import Look
+from dpengine.released.model_scripts import linear_script, shapes_script
+from dpengine.released.scoring import Scored, score
+from dpengine.released.shapes import Effect as ShapeEffect
+from dpengine.released.shapes import Shapes, predictable, sources
+from dpengine.statistics.features import CONSTANT, MOST_WIDE, WEIGHT_BITS, Model
+from ui.ask import answer as answers
+from ui.ask import fit_warnings, spend
 from ui.ask.spend import enough, least_share_html
 from ui.board import board_figures, board_state
-from ui.parts import answer_notes, fields, history, job
-from ui.pictures import charts
-from ui.shell import frame, nav
-from ui.shell.frame import paragraph, section_head
+from ui.parts import answer_notes, exports, fields, history, job
+from ui.pictures import charts, named_bars
+from ui.pictures.named_bars import NamedBar
+from ui.shell import frame, nav, workshop_state
+from ui.shell.frame import hint, paragraph, section_head
+from ui.shell.incoming import here
+from ui.shell.language import day_format
 from ui.shell.state import workspace
 from ui.shell.style import sheet
-from ui.train import train_result
 from ui.words import gloss, model_words, prices
+from ui.words.figures import bare, printed, printed_range, rounded, rounded_range
 from ui.words.markup import html_table, p, paragraphs, unmarked
+from ui.words.wording import range_words
 
 # --- the choices on the Train page. The address keeps them, so that a link restores them
 
+T = TypeVar("T")
 PLACE = "train"
 LONGEST = 60
 MORE = ("calibration", "region", "iterate", "steps", "rate", "epsilon")
@@ -59,7 +80,6 @@ def targets(table: dp.Table) -> list[str]:
 
 
 def columns_for(table: dp.Table, target: str) -> list[str]:
-    """The columns to predict from."""
     schema = table.schema
     return [name for name in schema.of_kind(Number, Date, Category) if name != target and _short(schema[name])]
 
@@ -265,8 +285,7 @@ def counts_offered(table: dp.Table, given: dict[str, Any], share: Fraction) -> O
     """The counts that this share of the allowance buys, or why they cannot be bought."""
     try:
         wanted = training.look_for_model(table.schema, given["target"], given["features"])
-        query = table.query("overview", **wanted, epsilon="1")
-        answerable = table.at_share(query, share)
+        answerable = table.at_share(table.query("overview", **wanted, epsilon="1"), share)
     except dp.AllowanceError as refusal:
         return refusal
     return answerable if isinstance(answerable, Overview) else dp.AllowanceError("train.no_room")
@@ -281,10 +300,7 @@ def usual_counts(table: dp.Table, given: dict[str, Any]) -> str:
     """The least share of the rest at which noise hardly moves the effect of a value that a tenth of people have."""
 
     def offer(share: str) -> Overview:
-        query = counts_offered(table, given, table.meter().unused * int(share) / 100)
-        if isinstance(query, dp.AllowanceError):
-            raise query
-        return query
+        return _or_raise(counts_offered(table, given, table.meter().unused * int(share) / 100))
 
     def clear(query: dp.Query) -> bool:
         return (
@@ -292,6 +308,12 @@ def usual_counts(table: dp.Table, given: dict[str, Any]) -> str:
         )
 
     return opening_share(offer, clear, table.check_part) if given["features"] else AT_MOST
+
+
+def _or_raise(found: T | dp.AllowanceError) -> T:
+    if isinstance(found, dp.AllowanceError):
+        raise found
+    return found
 
 
 def buy_counts(table: dp.Table, query: Overview, target: str, worth: Any, least: str = "") -> None:
@@ -305,13 +327,7 @@ def buy_counts(table: dp.Table, query: Overview, target: str, worth: Any, least:
             st.html(least)
         if (moved := training.reach_of_effect(query, target, query.most // 10)) >= NOISE:
             paragraph(say("shapes_page.noise", points=_points(min(moved, 1.0))), "warn")
-    label = say("shapes_page.button", share=prices.takes(table, price.share))
-    fit_warnings.before(table, query, price)
-    if fit_warnings.instead_at(SHAPES, table, query):
-        return
-    job.ask_button(label, table, query, "train-go", disabled=not price.admissible, place=SHAPES)
-    if not price.admissible:
-        job.refused(say("train_page.too_much", left=percent_left(table.meter().unused)))
+    _offer(table, query, price, "shapes_page.button", SHAPES)
 
 
 def preview_counts(query: Overview, target: str) -> None:
@@ -330,8 +346,7 @@ def preview_counts(query: Overview, target: str) -> None:
     heads = say(f"shapes_page.column.rows.{query.counted}"), say("shapes_page.column.band")
     st.html(html_table(heads, rows, kind="plain noises"))
     with st.expander(say("train_page.figures")):
-        lines = [say("receipt.theorem", theorem=query.theorem), *query.card.caveat_texts]
-        st.html(paragraphs(lines))
+        st.html(paragraphs([say("receipt.theorem", theorem=query.theorem), *query.card.caveat_texts]))
 
 
 def _points(share: float) -> str:
@@ -351,8 +366,7 @@ def free(table: dp.Table, given: dict[str, Any]) -> None:
     if not looks:
         return
     with st.container(key="card-train-free"):
-        lead = say("shapes_page.free_lead", target=given["target"])
-        section_head(say("shapes_page.free"), lead)
+        section_head(say("shapes_page.free"), say("shapes_page.free_lead", target=given["target"]))
         for look_answer, features in looks:
             label = say("shapes_page.free_open", sentence=look_answer.sentence, when=history.when(look_answer.at))
             model = given["target"], given["positive"], features
@@ -363,13 +377,13 @@ def free(table: dp.Table, given: dict[str, Any]) -> None:
 def show(table: dp.Table) -> None:
     bought = st.query_params.get(SHAPES)
     if bought and job.became(
-        table, bought, Overview, "shapes_page.unknown", job.wait, train_result.show_shapes, fit_warnings.at(SHAPES)
+        table, bought, Overview, "shapes_page.unknown", job.wait, show_shapes, fit_warnings.at(SHAPES)
     ):
         _earlier(table, bought)
         return
     request = st.query_params.get("trained")
     if request and job.became(
-        table, request, OfGradients, "train_page.unknown", _wait, train_result.show, fit_warnings.at("trained")
+        table, request, OfGradients, "train_page.unknown", _wait, show_trained, fit_warnings.at("trained")
     ):
         _earlier(table, request)
         return
@@ -473,7 +487,7 @@ def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
     kept = [name for name in given["features"] if name in others]
     if target != given["target"]:
         kept = kept or first(table, target)
-    features = train_result.choose_features(others, kept, widget(f"features-{target}"))
+    features = choose_features(others, kept, widget(f"features-{target}"))
     if left_out := [name for name in table.schema.columns if name != target and name not in others]:
         paragraph(say("train_page.left_out", columns=left_out, most=MOST_WIDE))
     return {"target": target, "positive": positive, "features": features}
@@ -532,10 +546,7 @@ def _usual(table: dp.Table, given: dict[str, Any]) -> str:
     """The smallest share of what is left with a useful promise, within limits."""
 
     def offer(share: str) -> OfGradients:
-        training = best(offered(table, given | {"share": share, "epsilon": ""}), "")
-        if isinstance(training, dp.AllowanceError):
-            raise training
-        return training
+        return _or_raise(best(offered(table, given | {"share": share, "epsilon": ""}), ""))
 
     def clear(query: dp.Query) -> bool:
         return isinstance(query, OfGradients) and query.clearly * query.promise().risk <= query.coarse()
@@ -580,18 +591,807 @@ def _buy(table: dp.Table, query: OfGradients, worth: Any, least: str) -> None:
     if query.diverges:
         html += p(say("train_page.diverges"), "warn")
     worth.html(html)
-    label = say("train_page.button", share=prices.takes(table, price.share))
+    _offer(table, query, price, "train_page.button", "trained")
+
+
+def _offer(table: dp.Table, query: dp.Query, price: dp.Preview, label: str, place: str) -> None:
     fit_warnings.before(table, query, price)
-    if fit_warnings.instead_at("trained", table, query):
+    if fit_warnings.instead_at(place, table, query):
         return
-    job.ask_button(label, table, query, "train-go", disabled=not price.admissible, place="trained")
+    words = say(label, share=prices.takes(table, price.share))
+    job.ask_button(words, table, query, "train-go", disabled=not price.admissible, place=place)
     if not price.admissible:
         job.refused(say("train_page.too_much", left=percent_left(table.meter().unused)))
 
 
 def _earlier(table: dp.Table, but: str = "") -> None:
-    """Earlier trainings, free to open."""
     trainings = [training for training in table.trainings() if training.request_id != but]
     history.kept(say("train_page.earlier"), trainings, "train", "trained")
     first_looks = [look for look in table.first_looks(but=but) if predictable(board_figures.look_of(look))]
     history.kept(say("shapes_page.earlier"), first_looks, "train", "shapes")
+
+
+# --- a trained model: in plain words, for a made-up person, its path, and its files
+
+# --- how well a model fits its table, measured at its own price: accuracy or error, and calibration
+
+# --- fields for a made-up person: a declared value, or one on the declared grid
+
+
+def typed(text: str | None) -> dict[str, Any]:
+    try:
+        value = read_strict(text or "")
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+MANY = 6  # with more fields than this, use two columns
+
+
+def beside(many: int) -> list[Any]:
+    """A place for each field, row by row; on a phone they keep this order."""
+    if many <= MANY:
+        return [st.container() for _ in range(many)]
+    places: list[Any] = []
+    while len(places) < many:
+        places += st.columns(2)
+    return places[:many]
+
+
+def model_field(name: str, column: dp.Number | Date | Category, now: Any, key: str) -> Any:
+    name = unmarked(name)
+    if isinstance(column, Category):
+        labels = list(column.labels)
+        return str(st.selectbox(name, labels, labels.index(now) if now in labels else 0, called, key=key))
+    if isinstance(column, Date):
+        first, last = column.first, column.last
+        try:
+            picked = min(max(date.fromisoformat(str(now)), first), last)
+        except ValueError:
+            picked = date.fromisoformat(column.value(column.size // 2))
+        return st.date_input(name, picked, first, last, key=key, format=day_format()).isoformat()
+    try:
+        code = column.code(now) if now is not None else column.size // 2
+    except dp.AllowanceError:
+        code = column.size // 2
+    kind: type[int] | type[float] = int if column.step.denominator == column.lower.denominator == 1 else float
+    ends = kind(column.lower), kind(column.upper)
+    return st.number_input(name, *ends, kind(column.value(code)), kind(column.step), key=key)
+
+
+CHECK_PLACE = "train-check"
+
+
+def show_check(table: dp.Table, model: Model) -> None:
+    section_head(say("train_page.check"))
+    request = st.query_params.get("checked")
+    asked = workspace().job(request) if request else None
+    if asked is not None and not asked.over:
+        job.wait(asked.request_id)
+        return
+    if asked is not None:
+        job.renew(asked.request_id)
+        frame.show_price(table, None)  # again: the charge may have come after the meter
+        if asked.answer is None:
+            job.refused(str(asked.error or say("job.unknown")))
+    before = [check for check in table.checks() if isinstance(check.query, OfModel) and check.query.model == model]
+    now = next((check for check in before if check.request_id == request), before[0] if before else None)
+    if now is None:
+        paragraph(say("train_page.check_lead"))
+    else:
+        _show_check(table, now)
+    if table.closed:
+        return
+    with st.expander(say("train_page.check_again")) if now else st.container():
+        _check_form(table, model)
+    if before:
+        links = " · ".join(map(history.receipt_of, before))
+        st.html(f'<p class="muted">{escape(say("train_page.check_before"))} {links}</p>')
+
+
+def _check_form(table: dp.Table, model: Model) -> None:
+    try:
+
+        def at(epsilon: str) -> dp.Query:
+            return table.query("check_model", model=model.as_json(), epsilon=epsilon)
+
+        opening = table.opening(at("1"))
+        spend.start_from(table, spend.opens_at(opening), CHECK_PLACE)
+        query = at(spend.choose(table, at, CHECK_PLACE))
+    except dp.AllowanceError as error:  # the table was declared anew since then
+        hint(str(error))
+        return
+    price = table.preview(query, checked=True)
+    html = f"<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"
+    html += answer_notes.cut_note(query) + spend.least_html(table, opening)
+    if not price.useful:
+        noise = spend.noise_words(table, price, spend.enough(table, query, price))
+        html += f'<p class="warn">{gloss.text(noise)}</p>'
+    st.html(html)
+    label = say("train_page.check_button", share=prices.takes(table, price.share))
+    job.ask_button(label, table, query, "train-check-go", not price.admissible, "secondary", "checked")
+    if not price.admissible:
+        job.too_much(table)
+
+
+def _show_check(table: dp.Table, answer: dp.Answer) -> None:
+    """The model's quality in a sentence, and the calibration curve: predicted against true."""
+    query = answer.query
+    assert isinstance(query, OfModel)
+    first, listed = query.labels()[0], query.model.layout.listed
+    low, high = answer.interval[first]
+    facts = {"value": printed(query, answer.value[first], (low, high), first), "chance": chance(query.beta)}
+    facts |= dict(zip(("low", "high"), printed_range(query, low, high, first), strict=True))
+    facts |= {} if listed else {"target": query.model.layout.target}
+    sentence = say("train_page.right" if listed else "train_page.off", **facts).replace(" %", "\u00a0%")
+    words = flattery_words(table, answer)
+    beside = "" if answer.raw is None else f"{query.beside(answer.raw)} {query.finds(answer.raw)}".strip()
+    lead = f'<p class="lead"><b>{escape(sentence)}</b></p>' + (p(beside) if beside else "")
+    st.html(f'{lead}<p class="muted">{escape(words)}</p>{answer_notes.cut_note(query)}')
+    _curve(answer, query)
+    with st.expander(say("answer.figures")):
+        st.html(answers.bars_table(answer))
+
+
+def flattery_words(table: dp.Table, answer: dp.Answer) -> str:
+    """By how much the model may look too good: every release before the check may have led to it."""
+    query = answer.query
+    assert isinstance(query, OfModel)
+    flattered = Fraction(1)
+    if query.model.layout.listed and query.everybody:
+        flattered = flattery(table.released(answer.receipt["charge"]["seq"]), query.facts.relation)
+    if flattered >= USELESS:
+        return say("check_model.flattery_none")
+    return say("check_model.flattery", points=two_figures(flattered * 100))
+
+
+def _curve(answer: dp.Answer, query: OfModel) -> None:
+    layout, (low, high) = query.model.layout, map(float, query.said)
+    wide = high - low
+    labels = query.labels()[-query.parts :]
+    drawn, band = [], []
+    for place, label in enumerate(labels):
+        if query.mute(answer.interval[label], label):
+            continue
+        middle = low + (place + 0.5) * wide / query.parts
+        added = 0.0 if layout.listed else middle  # for a number, the answer is the error
+        drawn.append((middle, added + answer.value[label]))
+        band.append((added + answer.interval[label][0], added + answer.interval[label][1]))
+    if not drawn:
+        paragraph(say("train_page.curve_none"))
+        return
+    alone = drawn[0] if len(drawn) == 1 else None  # a line of one point is drawn as a dot
+    lines = [charts.Line(say("train_page.curve_is"), drawn, alone, "left", band=tuple(band))]
+    if query.calibrated:
+        ideal = charts.Line(say("train_page.curve_right"), [(low, low), (high, high)], None, "muted", "dash")
+        lines.insert(0, ideal)
+    alt = "; ".join(f"{bare(x)}: {rounded(y, *ends)}" for (x, y), ends in zip(drawn, band, strict=True))
+    code = "train_page.curve_lead" if query.calibrated else "train_page.curve_lead_score"
+    lead = say(code, chance=chance(query.beta), known=len(drawn), parts=query.parts)
+    section_head(say("train_page.curve"), lead, level="h3")
+    unit = "%" if layout.listed else layout.target
+    axes = say("train_page.axis.said", unit=unit), say("train_page.axis.is", unit=unit)
+    if not query.calibrated:
+        yes = [layout.goal.labels[code] for code in layout.yes] if isinstance(layout.goal, Category) else []
+        axes = say("train_page.axis.score"), say("train_page.axis.share", yes=yes)
+    charts.curves(lines, *axes, alt, "train-curve", 340, even=True)
+
+
+# --- apply a model to an uploaded file: it comes back with one more column. The server's copy is deleted as soon as
+# it is read, nothing of it is stored or logged, and nothing is spent
+
+MOST_BYTES = 20 << 20
+DIGITS = 4  # decimals of a chance
+_NUMBER = re.compile(r"[+-]?\d{1,15}(?:[.,]\d{1,9})?", re.ASCII)
+_KEPT = "scored-file"
+
+
+@dataclass(frozen=True)
+class Done:
+    heads: list[str]
+    rows: list[list[str | float | None]]
+    without: int
+
+
+def show_file(table: dp.Table, answer: dp.Answer, model: Shapes | Model) -> None:
+    if not workshop_state.on():  # a workshop takes no uploads
+        with st.container(key="card-train-file"):
+            _file(table, answer, model)
+
+
+def _file(table: dp.Table, answer: dp.Answer, model: Shapes | Model) -> None:
+    column = named(model)
+    section_head(say("score_file.title"), say("score_file.lead", column=column, columns=_needed(model)))
+    label, key = say("score_file.file"), f"score-file-{answer.request_id}"
+    given = here.picker(label, key=key, max_upload_size=MOST_BYTES // 2**20)
+    if given is None:
+        st.session_state.pop(_KEPT, None)
+        return
+    mark = (given.file_id, answer.request_id, column, tuple(_needed(model)), current())
+    kept = st.session_state.get(_KEPT)
+    if kept is None or kept[0] != mark:
+        with st.spinner(say("score_file.working")):
+            kept = (mark, _scored(table, given, model, column))
+        st.session_state[_KEPT] = kept
+    _show_files(kept[1], answer)
+
+
+def named(model: Shapes | Model) -> str:
+    """The name of the new column: a chance, a score or the number itself."""
+    if isinstance(model, Shapes):
+        target, yes, sharp = model.target, list(model.yes) if model.listed else [], False
+    else:
+        goal, sharp = model.layout.goal, model.layout.sharp
+        labels = goal.labels if isinstance(goal, dp.Category) else ()
+        target, yes = model.layout.target, [labels[code] for code in model.layout.yes] if labels else []
+    if not yes:
+        return say("score_file.number", target=target)
+    return say("score_file.score" if sharp else "score_file.chance", target=target, yes=yes)
+
+
+def _needed(model: Shapes | Model) -> list[str]:
+    return list(model.columns) if isinstance(model, Shapes) else list(model.layout.names)
+
+
+def _scored(table: dp.Table, given: Any, model: Shapes | Model, column: str) -> Done | str:
+    """The two files, or why there are none."""
+    try:
+        path = here.take(given, workspace().folder / "tmp", MOST_BYTES)
+    except dp.AllowanceError as refusal:
+        return str(refusal)
+    try:
+        done = score(path, model, table.dialect or dp.Dialect())
+    except dp.AllowanceError as refusal:
+        return str(refusal)
+    finally:
+        here.forget(path)
+    while column in done.names:
+        column += " ·"
+    listed = model.listed if isinstance(model, Shapes) else model.layout.listed
+    return Done([*done.names, column], list(_rows(done, DIGITS if listed else None)), done.without)
+
+
+def _rows(done: Scored, digits: int | None) -> Iterator[list[str | float | None]]:
+    cells = [column.to_pylist() for column in done.cells]
+    for place, prediction in enumerate(done.said.tolist()):
+        shown = round(prediction, digits) if digits is not None else float(f"{prediction:.6g}")
+        yield [*(column[place] for column in cells), None if math.isnan(prediction) else shown]
+
+
+def as_text(done: Done) -> bytes:
+    """Numbers stay as written. Text that a spreadsheet could read as a formula is escaped."""
+    out = io.StringIO()
+    out.write(exports.MARK)
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow([exports.safe(head) for head in done.heads])
+    writer.writerows(
+        [cell if isinstance(cell, str) and _NUMBER.fullmatch(cell) else exports.safe(cell) for cell in row]
+        for row in done.rows
+    )
+    return out.getvalue().encode("utf-8", "replace")
+
+
+def in_sheet(done: Done) -> bytes:
+    return as_sheet(done.heads, ([_typed(cell) for cell in row] for row in done.rows), "table")
+
+
+def _typed(cell: str | float | None) -> str | float | None:
+    """Convert to a number, unless it has a meaningful leading 0 or an ambiguous comma."""
+    if not isinstance(cell, str) or "," in cell or not _NUMBER.fullmatch(cell) or re.match(r"[+-]?0\d|\+", cell):
+        return cell
+    return float(cell) if "." in cell else int(cell)
+
+
+def _show_files(done: Done | str, answer: dp.Answer) -> None:
+    if isinstance(done, str):
+        hint(done)
+        return
+    message = say("score_file.done", rows=len(done.rows))
+    message += " " + say("score_file.without", rows=done.without) if done.without else ""
+    paragraph(message, "", role="status")
+    name = f"predicted-{answer.receipt['charge']['hash'][:8]}"
+    files = {"csv": ("score_file.csv", partial(as_text, done)), "xlsx": ("score_file.sheet", partial(in_sheet, done))}
+    exports.offer_all(name, "score", files)
+    paragraph(say("score_file.kept"))
+
+
+def offer_model(content: str, script: str, hashed: str) -> None:
+    """The model itself as a file, and as a program that predicts."""
+    exports.offer(say("train_page.json"), content, f"model-{hashed[:8]}.json", "train-json", type="primary")
+    exports.offer(say("train_page.python"), script, f"model_{hashed[:8]}.py", "train-python")
+
+
+# --- a model read off a first look: its quality beside guessing, the effects with error bands, predictions for a
+# made-up person, a check at its own price, and its files. Nothing else here reads the table or spends
+
+ACROSS = 2
+ENDS = 0.05  # of the scale of a chance
+SAYS = 0.02  # a column whose strongest effect is a smaller share of the largest says little
+_LEAVE = ("shapes", "with", "target", "positive", "features", "checked")
+
+
+def show_shapes(table: dp.Table, answer: dp.Answer) -> None:
+    look = board_figures.look_of(answer)
+    took = prices.took(table, workspace().ledger.find(answer.request_id))
+    paragraph(say("shapes_page.lead", share=took), "lead")
+    if notes := answer_notes.headline_notes(answer, linked=True) + answer_notes.fit_notes(answer, linked=True):
+        st.html(notes)
+    model = _chosen(look)
+    if model is None:
+        hint(say("shapes_page.none"))
+    else:
+        _show_quality(answer, model)
+        _pictures(answer, model)
+        left, right = st.columns([6, 5], gap="medium")
+        with left, st.container(key="card-shapes-all"):
+            _shape_figures(answer, model)
+        with right, st.container(key="card-train-try"):
+            _try_shapes(answer, model)
+        show_file(table, answer, model)
+        if (whole := model.checkable()) is not None:
+            with st.container(key="card-train-check"):
+                show_check(table, whole)
+        with st.container(key="card-train-take"):
+            _take_shapes(table, answer, model)
+    where = {"table": table.name, "look": answer.request_id}
+    st.page_link(nav.page("board"), label=say("shapes_page.board"), query_params=where)
+    answers.receipt(answer, "shapes")
+    st.button(say("train_page.another"), key="train-another", on_click=nav.forget, args=_LEAVE)
+
+
+def choose_features(offered: list[str], now: list[str], key: str) -> list[str]:
+    label, none = say("train_page.features"), say("train_page.features_none")
+    return st.multiselect(label, offered, now, key=key, placeholder=none, label_visibility="collapsed")
+
+
+def _chosen(look: Look) -> Shapes | None:
+    """The target and the columns to predict from, free to change. The address keeps them."""
+    offered = predictable(look)
+    if not offered:
+        return None
+    asked = st.query_params
+    wanted = asked.get("target", "")
+    positive: list[str] = []
+    with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(say("train_page.predict"), width="content")
+        first = wanted if wanted in offered else offered[-1]
+        target = fields.pick("train_page.target", offered, first, called, "shapes-target")
+        goal = look.query.facts.schema[target]
+        if isinstance(goal, Category):
+            st.markdown(say("train_page.is"), width="content")
+            labels = look.query.cell_labels[look.place(target)]
+            asked_positive = asked.get("positive", "")
+            usual = asked_positive if asked_positive in labels else model_words.usual_yes(goal)
+            usual = usual if usual in labels else labels[0]
+            positive = [fields.pick("train_page.value", labels, usual, called, f"shapes-positive-{target}")]
+        st.markdown(say("train_page.from"), width="content")
+    others = sources(look, target)
+    read = job.read_address(asked.get("features"))
+    kept = [name for name in others if isinstance(read, list) and name in read]
+    columns = choose_features(others, kept or others, f"shapes-features-{target}")
+    chosen = {"target": target, "positive": positive[0] if positive else "", "features": json.dumps(columns)}
+    for name, value in chosen.items():
+        if value and asked.get(name) != value:
+            asked[name] = value
+    return Shapes(look, target, positive, columns or others)
+
+
+# --- how good it is ---------------------------------------------------------------------------------------------------
+
+
+def _show_quality(answer: dp.Answer, model: Shapes) -> None:
+    st.html(f"<h1>{escape(say('shapes_page.result', target=model.target))}</h1>")
+    first, verdict = model_words.score(model), model_words.judged(model)
+    held = model.held_back()
+    html = f'<p class="together">{escape(first)}</p><p class="lead">{escape(verdict)} '
+    html += f"{escape(say('train_page.no_cause'))}</p>"
+    if held is not None:
+        off, blank = (amount(model, part) for part in held)
+        html += p(say("shapes_page.held", off=off, blank=blank), "muted")
+    st.html(html)
+
+
+def amount(model: Shapes, size: float) -> str:
+    return say("shapes_page.points", points=local(f"{100 * size:.1f}")) if model.listed else bare(size)
+
+
+# --- pictures ---------------------------------------------------------------------------------------------------------
+
+
+def _pictures(answer: dp.Answer, model: Shapes) -> None:
+    average = bare(100 * model.average) if model.listed else bare(model.average)
+    facts = {"average": average, "target": model.target} | ({"yes": list(model.yes)} if model.listed else {})
+    lead = say("shapes_page.begin_list" if model.listed else "shapes_page.begin_number", **facts)
+    mean = say("shapes_page.bands_mean", target=model.target, chance=chance(answer.query.beta))
+    note = mean if model.measured_pairs else say("shapes_page.bands_none")
+    st.html(f'<p>{escape(lead)}</p><p class="muted">{escape(note)}</p>')
+    shown = {name: bars_of(model, name) for name in model.strongest()}
+    sizes = {name: max((abs(bar.value) for bar in bars), default=0.0) for name, bars in shown.items()}
+    largest = max(sizes.values(), default=1.0) or 1.0
+    ends = [abs(end) for bars in shown.values() for bar in bars for end in (bar.low, bar.high, bar.value) if end]
+    widest = min(max(ends, default=1.0), 1.6 * largest)
+    telling = [
+        name for name, bars in shown.items() if any(not bar.faint for bar in bars) or not model.measured_pairs
+    ] or list(shown)[:2]
+    _grid(model, {name: shown[name] for name in telling if sizes[name] > SAYS * largest}, widest)
+    rest = {name: bars for name, bars in shown.items() if name not in telling or sizes[name] <= SAYS * largest}
+    if rest:
+        with st.expander(say("shapes_page.more", columns=len(rest))):
+            _grid(model, rest, widest)
+
+
+def _grid(model: Shapes, shown: dict[str, list[NamedBar]], widest: float) -> None:
+    names = list(shown)
+    for start in range(0, len(names), ACROSS):
+        for place, name in zip(st.columns(ACROSS, gap="medium"), names[start : start + ACROSS], strict=False):
+            with place, st.container(key=f"card-shape-{model.look.place(name)}"):
+                section_head(called(name))
+                values = "; ".join(f"{bar.name} {bar.label}" for bar in shown[name])
+                alt = say("shapes_page.alt", column=name, told=values)
+                named_bars.show(shown[name], (-widest, widest), alt, f"shape-{model.look.place(name)}")
+
+
+def bars_of(model: Shapes, column: str) -> list[NamedBar]:
+    """The bars of a column; rare groups are left out."""
+    names = model.look.query.cell_names(model.look.place(column))
+    bars = [_bar(model, name, effect) for name, effect in zip(names, model.effects(column), strict=True)]
+    pairs = zip(bars, model.effects(column), strict=True)
+    return [bar for bar, effect in pairs if effect.clear or effect.rows * 1000 >= model.look.rows] or bars
+
+
+def _bar(model: Shapes, name: str, effect: ShapeEffect) -> NamedBar:
+    times = 100.0 if model.listed else 1.0
+    low, high = (None if end is None else times * end for end in (effect.low, effect.high))
+    band = "" if low is None or high is None else " – ".join(rounded_range(low, high))
+    colour, unclear = "left" if effect.value >= 0 else "take", low is not None and not effect.clear
+    return NamedBar(name, times * effect.value, low, high, signed(times * effect.value), band, colour, unclear)
+
+
+def signed(value: float) -> str:
+    digits = bare(float(f"{value:.2g}"))
+    return f"+{digits}" if value > 0 and digits != "0" else digits
+
+
+def _shape_figures(answer: dp.Answer, model: Shapes) -> None:
+    section_head(say("train_page.card.title"))
+    names = ("column", "value", "adds", *(["band"] if model.measured_pairs else []))
+    heads, bars = [say(f"shapes_page.figure.{name}") for name in names], {c: bars_of(model, c) for c in model.columns}
+    rows = [(name, bar.name, bar.label, bar.band)[: len(names)] for name, drawn in bars.items() for bar in drawn]
+    table = html_table(heads, rows, words=4, scroll="scroll tall", region=say("shapes_page.all"))
+    st.html(table + _STYLE)
+
+
+# --- what it would say, and its files ---------------------------------------------------------------------------------
+
+
+def _try_shapes(answer: dp.Answer, model: Shapes) -> None:
+    section_head(say("train_page.try"), say("train_page.try_lead"))
+    kept = typed(st.query_params.get("with"))
+    answered = st.container()
+    schema, values = model.look.query.facts.schema, {}
+    for name, place in zip(model.columns, beside(len(model.columns)), strict=True):
+        column = schema[name]
+        assert isinstance(column, dp.Number | Date | Category)
+        now = kept.get(name, model.usual_value(name))
+        with place:
+            values[name] = model_field(name, column, now, f"shapes-with-{answer.request_id}-{name}")
+    prediction: Any = _kept_and_predicted(model, values)
+    if model.listed:
+        words = would(model, prediction)
+    else:
+        words = say("train_page.would_number", value=bare(prediction), target=model.target)
+    answered.html(p(words.replace(" %", "\u00a0%"), "together", "status"))
+
+
+def _kept_and_predicted(model: Shapes | Model, values: dict[str, Any]) -> float:
+    """What the model says of these values, which the address keeps."""
+    text = json.dumps(values, ensure_ascii=False)
+    if st.query_params.get("with") != text:
+        st.query_params["with"] = text
+    return float(model.predict(values))
+
+
+def would(model: Shapes, prediction: float) -> str:
+    """Near its ends a chance is not reliable, because a sum of effects may pass them."""
+    facts = {"yes": list(model.yes), "target": model.target}
+    if ENDS <= prediction <= 1 - ENDS:
+        return say("train_page.would_list", share=percent(prediction), **facts)
+    return say("shapes_page.would_low" if prediction < ENDS else "shapes_page.would_high", **facts)
+
+
+def _take_shapes(table: dp.Table, answer: dp.Answer, model: Shapes) -> None:
+    hashed = answer.receipt["charge"]["hash"]
+    section_head(say("train_page.take"), say("shapes_page.take_lead"))
+    about = {"model": model.as_json(), "sentence": answer.sentence, "charge": hashed}
+    content = json.dumps(about, ensure_ascii=False, indent=1)
+    with st.container(horizontal=True):
+        offer_model(content, shapes_script(model, answer.sentence, hashed, table.dialect), hashed)
+    title, good, bad = (say(f"shapes_page.{code}", target=model.target) for code in ("good_title", "good", "bad"))
+    st.html(
+        f'<p class="muted">{escape(say("train_page.may"))}</p>'
+        f"<h2>{escape(title)}</h2><p>{escape(good)}</p><p>{escape(bad)}</p>"
+    )
+
+
+# --- in plain words: each column's effect on the prediction, in its own unit, and how sure it is
+
+Interval = tuple[float, float]
+WIDE_ODDS = 10.0  # the ends of such a range of log-odds differ by a factor of more than 20,000
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The effect of changing one column, all else equal: on the prediction, the log-odds or the score."""
+
+    column: str
+    value: float
+    interval: Interval | None
+    reach: float  # the largest possible effect
+    by: str = ""  # for a number: this much more of it
+    label: str = ""  # for a list: this value …
+    base: str = ""  # … rather than this one
+
+    @property
+    def clear(self) -> bool:
+        """Is it more than noise? False if the range is unknown."""
+        return self.interval is not None and not self.interval[0] <= 0 <= self.interval[1]
+
+
+def step_of(column: Number | Date) -> Fraction:
+    """A round, imaginable change: about a tenth of the range."""
+    width = column.diameter
+    best = Fraction(1)
+    power = Fraction(10) ** (len(str(int(width))) + 1)
+    while power > width / 10**4:
+        for digit in (5, 2, 1):
+            if digit * power <= width / 7:
+                return max(digit * power, getattr(column, "step", best))
+        power /= 10
+    return width
+
+
+def _by(column: Number | Date, step: Fraction) -> str:
+    return say("train_page.days", days=step) if isinstance(column, Date) else plain(step)
+
+
+def effects(answer: dp.Answer) -> list[Effect]:
+    """One effect for each number and date, one for each list: the two values that differ most."""
+    query = answer.query
+    assert isinstance(query, OfGradients)
+    each = []
+    for name in query.features:
+        column = query.facts.schema[name]
+        if isinstance(column, Category):
+            each.append(_widest(answer, name, column))
+        else:
+            assert isinstance(column, Number | Date)
+            step = step_of(column)
+            reach = abs(answer.value[name]) * float(column.diameter)
+            each.append(Effect(name, *_scaled(answer, name, float(step)), reach, by=_by(column, step)))
+    return each
+
+
+def _scaled(answer: dp.Answer, label: str, factor: float) -> tuple[float, Interval | None]:
+    interval = answer.interval and tuple(end * factor for end in answer.interval[label])
+    return answer.value[label] * factor, interval or None
+
+
+def _widest(answer: dp.Answer, name: str, column: Category) -> Effect:
+    each = {label: answer.value[f"{name} = {label}"] for label in column.values}
+    low, high = min(each, key=each.__getitem__), max(each, key=each.__getitem__)
+    value, interval = each[high] - each[low], None
+    if answer.interval:
+        (least_a, most_a), (least_b, most_b) = (answer.interval[f"{name} = {label}"] for label in (high, low))
+        interval = least_a - most_b, most_a - least_b
+    return Effect(name, value, interval, abs(value), label=high, base=low)
+
+
+def headline(answer: dp.Answer) -> tuple[str, Effect]:
+    """The strongest effect as a sentence; effects clear of the noise go first."""
+    strongest = max(effects(answer), key=lambda effect: (effect.clear, effect.reach))
+    return sentence(answer, strongest), strongest
+
+
+def sentence(answer: dp.Answer, effect: Effect) -> str:
+    """“For every 10 more of age, monthly_income is about 120 higher, all else equal.”"""
+    query: Any = answer.query
+    kind = "by" if effect.by else "value"
+    facts: dict[str, Any] = {"column": effect.column, "by": effect.by, "label": effect.label, "base": effect.base}
+    facts = {name: fact for name, fact in facts.items() if fact}
+    if not query.layout.listed:
+        away = "higher" if effect.value >= 0 else "lower"
+        return say(f"train_page.says.{kind}.{away}", amount=_amount(effect), target=query.target, **facts)
+    yes = list(query.positive)
+    if query.layout.sharp:
+        away = "score_higher" if effect.value >= 0 else "score_lower"
+        return say(f"train_page.says.{kind}.{away}", amount=_amount(effect), yes=yes, target=query.target, **facts)
+    return say(f"train_page.says.{kind}.odds", times=_odds(effect.value), yes=yes, target=query.target, **facts)
+
+
+def _amount(effect: Effect) -> str:
+    """Without its sign, to the places that its range supports, but never rounded to nothing."""
+    if effect.interval is not None:
+        text = rounded(abs(effect.value), abs(effect.value) - _half(effect), abs(effect.value) + _half(effect))
+        if any(digit in text for digit in "123456789"):
+            return text
+    return bare(abs(effect.value))
+
+
+def _half(effect: Effect) -> float:
+    return (effect.interval[1] - effect.interval[0]) / 2 if effect.interval else 0.0
+
+
+def _odds(value: float) -> str:
+    return bare(exp(max(min(value, 40.0), -40.0)))
+
+
+def word_rows(answer: dp.Answer) -> list[tuple[str, str, str]]:
+    """A score card: the condition, what it adds or multiplies the odds by, and the range."""
+    query: Any = answer.query
+    rows = []
+    for label in answer.value:
+        column = query.facts.schema[label] if label in query.features else None
+        factor, when = 1.0, label
+        if label == CONSTANT:
+            when = say("train_page.card.begin")
+        elif isinstance(column, Number | Date):
+            step = step_of(column)
+            factor, when = float(step), say("train_page.card.by", by=_by(column, step), column=label)
+        value, interval = _scaled(answer, label, factor)
+        rows.append((when, *_cells(query, value, interval, label == CONSTANT)))
+    return rows
+
+
+def _cells(query: Any, value: float, interval: Interval | None, first: bool) -> tuple[str, str]:
+    """A range wider than everything possible is no range."""
+    wide = WIDE_ODDS if query.layout.listed else 2 * float(query.facts.schema[query.target].diameter)
+    nothing = interval is not None and interval[1] - interval[0] >= wide
+    amount, spread = _figures(query, value, interval, first)
+    return amount, say("train_page.card.anything") if nothing else spread
+
+
+def _figures(query: Any, value: float, interval: Interval | None, first: bool) -> tuple[str, str]:
+    if not query.layout.listed or query.layout.sharp:
+        amount = bare(value)  # in full, because the reader calculates with it
+        spread = " – ".join(rounded_range(*interval)) if interval else ""
+        return amount if first or value < 0 else f"+{amount}", spread
+    spread = " – ".join(_odds(end) for end in interval) if interval else ""
+    return _odds(value) if first else f"× {_odds(value)}", spread
+
+
+MOST_LINES = 8  # weights drawn; more cannot be distinguished
+_COLOURS = ("left", "take", "spent", "muted")
+_DASHES = ("solid", "solid", "dash", "dot", "dot", "dot", "longdash", "dashdot")
+
+
+def show_trained(table: dp.Table, answer: dp.Answer) -> None:
+    query = answer.query
+    assert isinstance(query, OfGradients) and answer.path is not None
+    model = query.model(answer.path.weights)
+    of = say("answer.of", sentence=answer.sentence, table=table.name)
+    sentence_shown, effect = headline(answer)
+    hidden = effect.interval is not None and not effect.clear  # no headline for noise
+    first = say("train_page.hidden") if hidden else sentence_shown
+    lines = [
+        f'<p class="question">{escape(of)}</p><p class="together">{escape(first)}</p>',
+        answer_notes.headline_notes(answer, linked=True),
+        p(_sure(answer, effect, sentence_shown), "lead"),
+        f"{answer_notes.fit_notes(answer)}{answer_notes.cut_note(query)}",
+    ]
+    if answer.path.stopped:
+        stopped = say("train_page.stopped", done=answer.path.steps, total=answer.path.of)
+        lines.append(p(stopped, "warn", "status"))
+    if query.diverges:
+        lines.append(p(say("train_page.diverged"), "warn", "status"))
+    st.html("".join(lines))
+    left, right = st.columns([6, 5], gap="medium")
+    with left, st.container(key="card-train-says"):
+        st.html(_card(answer))
+    with right, st.container(key="card-train-try"):
+        _try(table, answer, model)
+    show_file(table, answer, model)
+    with st.container(key="card-train-check"):
+        show_check(table, model)
+    with st.container(key="card-train-path"):
+        _path(answer, query)
+    with st.container(key="card-train-take"):
+        hashed = answer.receipt["charge"]["hash"]
+        section_head(say("train_page.take"), say("train_page.take_lead"))
+        with st.container(horizontal=True):
+            script = linear_script(model, answer.sentence, hashed, table.dialect)
+            offer_model(model_json(answer, model), script, hashed)
+        paragraph(say("train_page.may"))
+    answers.receipt(answer, "trained")
+    back = ("trained", "with", "checked")
+    st.button(say("train_page.another"), key="train-another", on_click=nav.forget, args=back)
+
+
+def _sure(answer: dp.Answer, effect: Effect, strongest: str) -> str:
+    """How far the noise may have moved the headline; and that it shows no cause."""
+    query: Any = answer.query
+    reason = query.interval_reason()
+    if reason is not None or effect.interval is None:
+        message = say(reason) if reason is not None else ""
+    elif effect.clear:
+        message = say("train_page.clear", chance=chance(query.beta))
+    else:
+        message = say("train_page.unclear", sentence=strongest)
+    return f"{message} {say('train_page.no_cause')}".strip()
+
+
+def _card(answer: dp.Answer) -> str:
+    query: Any = answer.query
+    title = say("train_page.card.title")
+    heads = "number" if not query.layout.listed else "score" if query.layout.sharp else "list"
+    lead = say(
+        f"train_page.card.lead_{heads}",
+        **{"target": query.target} | ({"yes": list(query.positive)} if hasattr(query, "positive") else {}),
+    )
+    names = ("when", "times" if heads == "list" else "adds", *(["range"] if answer.interval else []))
+    rows = [cells[: len(names)] for cells in word_rows(answer)]
+    card = html_table([say(f"train_page.card.{name}") for name in names], rows, scroll="scroll tall", region=title)
+    notes = [range_words(answer)]
+    if answer.interval:
+        notes.insert(0, say("train_page.card.ranges", chance=chance(query.beta)))
+    elif reason := query.interval_reason():
+        notes.insert(0, say(reason))
+    return f"<h2>{escape(title)}</h2>{p(lead, 'muted')}{card}{paragraphs(notes)}{_STYLE}"
+
+
+# --- what it would say ------------------------------------------------------------------------------------------------
+
+
+def _try(table: dp.Table, answer: dp.Answer, model: Model) -> None:
+    section_head(say("train_page.try"), say("train_page.try_lead"))
+    kept = typed(st.query_params.get("with"))
+    values = {
+        name: model_field(name, column, kept.get(name), f"train-with-{answer.request_id}-{name}")
+        for name, column in zip(model.layout.names, model.layout.columns, strict=True)
+    }
+    prediction = _kept_and_predicted(model, values)
+    query: Any = answer.query
+    if not model.layout.listed:
+        message = say("train_page.would_number", value=bare(prediction), target=query.target)
+    elif model.layout.sharp:
+        code = "train_page.would_yes" if prediction >= 0 else "train_page.would_no"
+        message = say(code, score=bare(prediction), yes=list(query.positive), target=query.target)
+    else:
+        message = say("train_page.would_list", share=percent(prediction), yes=list(query.positive), target=query.target)
+    paragraph(message.replace(" %", "\u00a0%"), "together", role="status")
+    goal = model.layout.goal
+    if isinstance(goal, dp.Number) and not goal.lower <= prediction <= goal.upper:
+        paragraph(say("train_page.outside", low=goal.lower, high=goal.upper))
+
+
+# --- how it got there -------------------------------------------------------------------------------------------------
+
+
+def _path(answer: dp.Answer, query: OfGradients) -> None:
+    assert answer.path is not None
+    names = query.shown()
+    size = 2.0**WEIGHT_BITS
+    moves = {
+        label: [(float(step), point[place] / size) for step, point in answer.path.points]
+        for place, label in enumerate(query.labels())
+    }
+    strongest = sorted(moves, key=lambda label: -abs(moves[label][-1][1]))[:MOST_LINES]
+    lines = [
+        charts.Line(names.get(label, label), moves[label], None, _COLOURS[place % len(_COLOURS)], _DASHES[place])
+        for place, label in enumerate(label for label in moves if label in strongest)
+    ]
+    lead = say("train_page.path_lead")
+    lead += " " + say("train_page.path_some", shown=len(lines)) if len(moves) > len(lines) else ""
+    section_head(say("train_page.path"), lead)
+    step, weight, alt = (say(f"train_page.{code}") for code in ("axis.step", "axis.weight", "alt.path"))
+    charts.curves(lines, step, weight, alt, "train-path", even=True)
+
+
+# --- take it away -----------------------------------------------------------------------------------------------------
+
+
+def model_json(answer: dp.Answer, model: Model) -> str:
+    """The exact model, and its coefficients in the columns' units."""
+    content = {"model": model.as_json(), "coefficients": answer.value, "intervals": answer.interval}
+    content |= {"sentence": answer.sentence, "charge": answer.receipt["charge"]["hash"]}
+    return json.dumps(content, ensure_ascii=False, indent=1)

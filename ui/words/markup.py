@@ -65,6 +65,10 @@ def html_table(
     return f'<div class="{scroll}" tabindex="0"{named}><table class="{kind}"><tr>{head}</tr>{body}</table></div>'
 
 
+def shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def unmarked(text: str) -> str:
     """Plain text for a label, which Streamlit would read as Markdown."""
     return "".join(_sign(sign) for sign in text)

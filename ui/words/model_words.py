@@ -24,7 +24,6 @@ _read: dict[tuple[str, str], tuple[str, str]] = {}  # by the charge and the lang
 
 
 def trained(answer: dp.Answer) -> str:
-    """A model that was trained in steps."""
     query: Any = answer.query
     return say("answer.model", target=query.target, columns=len(query.features))
 

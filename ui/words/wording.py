@@ -53,8 +53,13 @@ def headline(answer: dp.Answer) -> str:
     """The finding in a few words."""
     if title := answer.query.finding_of(answer.value, answer.interval, answer.raw):
         return title
-    state = answer.query.state(answer.value, answer.interval)
-    return _HEADLINES.get(answer.query.answer_kind, _figures)(answer, state)
+    state, kind = answer.query.state(answer.value, answer.interval), answer.query.answer_kind
+    if kind in _WHOLE:
+        what = _WHOLE[kind](answer)
+        return say("answer.noise", what=what) if state else what
+    if state and kind in ("curve", "column", "check"):
+        return say("answer.nothing")
+    return _HEADLINES.get(kind, _figures)(answer, state)
 
 
 def cut_rows(answer: dp.Answer) -> str:
@@ -98,16 +103,13 @@ def _counted(query: dp.Query, figure: str, part: str = "") -> str:
     return figure + (_percent_sign(query) or measured("", query.measure_of(part)))
 
 
-def _file(answer: dp.Answer, state: str) -> str:
-    return _noisy(say("answer.file", rows=answer.value["rows"], columns=len(answer.value["columns"])), state)
-
-
-def _table(answer: dp.Answer, state: str) -> str:
-    return _noisy(say("answer.made", rows=sum(answer.value.values())), state)
-
-
-def _noisy(what: str, state: str) -> str:
-    return say("answer.noise", what=what) if state else what
+# Answers that are a whole: a file, a table, a model, a first look. One that is mostly noise says so around these words.
+_WHOLE: dict[AnswerKind, Callable[[dp.Answer], str]] = {
+    "file": lambda answer: say("answer.file", rows=answer.value["rows"], columns=len(answer.value["columns"])),
+    "table": lambda answer: say("answer.made", rows=sum(answer.value.values())),
+    "model": model_words.trained,
+    "board": model_words.board,
+}
 
 
 def _density(answer: dp.Answer, state: str) -> str:
@@ -124,39 +126,21 @@ def _label(answer: dp.Answer, state: str) -> str:
 
 
 def _curve(answer: dp.Answer, state: str) -> str:
-    if state:
-        return say("answer.nothing")
     half = halfway_words(answer)
     return say("answer.half", value=half[0]) if half else say("answer.curve", points=len(answer.value))
 
 
 def _column(answer: dp.Answer, state: str) -> str:
     query: Any = answer.query
-    return say("answer.nothing") if state else say("answer.made_up", points=query.points)
-
-
-def _model(answer: dp.Answer, state: str) -> str:
-    return _noisy(model_words.trained(answer), state)
-
-
-def _board(answer: dp.Answer, state: str) -> str:
-    return _noisy(model_words.board(answer), state)
-
-
-def _check(answer: dp.Answer, state: str) -> str:
-    return say("answer.nothing") if state else model_words.checked(answer)
+    return say("answer.made_up", points=query.points)
 
 
 _HEADLINES: dict[AnswerKind, Callable[[dp.Answer, str], str]] = {
-    "file": _file,
-    "table": _table,
-    "model": _model,
-    "board": _board,
     "density": _density,
     "label": _label,
     "curve": _curve,
     "column": _column,
-    "check": _check,
+    "check": lambda answer, state: model_words.checked(answer),
 }
 
 

@@ -21,7 +21,7 @@ import streamlit as st
 import dpengine as dp
 from demos import truth
 from dpengine.core.printed import chance, percent
-from dpengine.messages import language, plain, say
+from dpengine.messages import language, say
 from dpengine.messages.numbers import local
 from ui.parts import answer_notes, job
 from ui.pictures import picture
@@ -72,7 +72,7 @@ def wall(dots: tuple[Dot, ...], truth: float | None, title: str, lang: str) -> s
     drawn += f'<div class="rows">{_ranges(axis, dots, truth)}</div>'
     facts = {"n": len(dots), "mean": mean} | ({} if truth is None else {"truth": truth})
     alt = say("workshop.alt" if truth is None else "workshop.alt_truth", **facts)
-    under = f'{_ticks(axis)}<div class="title">{escape(title)} – {escape(say("workshop.axis.each"))}</div>'
+    under = f'{picture.ticks(axis, 3)}<div class="title">{escape(title)} – {escape(say("workshop.axis.each"))}</div>'
     return picture.figure(f'<div class="field">{drawn}</div>{under}', alt, "wall")
 
 
@@ -106,15 +106,7 @@ def _mark(axis: Axis, at: float, words: str, kind: str) -> str:
     return f'<b class="{kind}{side}" style="left:{where:.2f}%"><span>{escape(words)}</span></b>'
 
 
-def _ticks(axis: Axis) -> str:
-    ticks = [tick for tick in axis.ticks() if 3 <= axis.place(tick) <= 97]
-    labels = ((axis.place(tick), plain(float(f"{tick:.10g}"))) for tick in ticks)
-    spans = "".join(f'<span style="left:{at:.2f}%">{escape(words)}</span>' for at, words in labels)
-    return f'<div class="ticks">{spans}</div>'
-
-
 def yours(number: int) -> str:
-    """Mark the viewer's own dot."""
     words = say("workshop.yours").replace("\\", "").replace('"', "")
     mine = f".wall .dots i.d{number}"
     return (
@@ -136,7 +128,7 @@ def simulated(values: tuple[float, ...], held: int, truth: float, half: float, t
     ends = {name: rounded(end, end - half, end + half) for name, end in (("low", low), ("high", high))}
     drawn = _mark(axis, truth, say("workshop.mark.truth", truth=truth), "truth") + f'<div class="bars">{bars}</div>'
     alt = say("workshop.simulated_alt", truth=truth, **ends)
-    under = f'{_ticks(axis)}<div class="title">{escape(title)}</div>'
+    under = f'{picture.ticks(axis, 3)}<div class="title">{escape(title)}</div>'
     body = picture.figure(f'<div class="field">{drawn}</div>{under}', alt, "wall")
     sentence = say("workshop.simulated_means", held=held, **ends)
     return f'<h2>{escape(say("workshop.simulated"))}</h2>{body}<p class="muted">{escape(sentence)}</p>'
@@ -183,7 +175,6 @@ def words_of(question: str) -> str:
 
 
 def read(request: str) -> Dot | str:
-    """The state of one participant's question."""
     state_of_job = workspace().job(request)
     if state_of_job.answer is not None:
         value, interval = state_of_job.answer.value, state_of_job.answer.interval or (state_of_job.answer.value,) * 2

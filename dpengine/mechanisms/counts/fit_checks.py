@@ -547,7 +547,9 @@ class FitChecks(OfCounts):
         if self.facts.unit != Unit.rows():
             return {}
         rows, fewest = self._about_rows(raw), (1 - GATE) * self.rows(raw)[0]
-        return {name: (low, high, rows) for name, (_, low, high) in self.different(raw).items() if high <= fewest}
+        return {
+            name: (max(low, 1), high, rows) for name, (_, low, high) in self.different(raw).items() if high <= fewest
+        }
 
     # Words
 

@@ -32,10 +32,9 @@ from dpengine.mechanisms import sampling
 from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.query import Bounds, Fields, Released, Sensitivity
-from dpengine.mechanisms.ratios import Estimate, Number, OfRatio, test_reaches
+from dpengine.mechanisms.ratios import Estimate, Number, OfRatio, ratio, ratio_range, test_reaches, tested_range
 from dpengine.mechanisms.trial import IN_A, SOME, WEST, Example, Trial
 from dpengine.messages import say
-from dpengine.noise.ratio_intervals import ratio, ratio_range, tested_range
 from dpengine.statistics.counts import HitCounts
 
 NOBODY, ALL = Fraction(0), Fraction(100)

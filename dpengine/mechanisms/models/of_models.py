@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 from dpengine.core.exact import read_number
 from dpengine.core.strict_json import read_strict
 from dpengine.core.types import Ends, Figures, Json, JsonObject
@@ -74,10 +74,8 @@ def read_labels(goal: Category, given: Json) -> tuple[str, ...]:
     given = [given] if isinstance(given, str) else given
     if not isinstance(given, (list, tuple)) or not all(isinstance(label, str) for label in given):
         raise AllowanceError("train.sides")
-    try:
+    with refusing("train.sides", KeyError):
         codes = sorted({goal.code(label) for label in given})
-    except KeyError:
-        raise AllowanceError("train.sides") from None
     return tuple(goal.labels[code] for code in codes)
 
 
@@ -201,19 +199,15 @@ def read_model(given: Json, facts: Facts) -> Model:
     if given in (None, ""):
         raise AllowanceError("query.missing", name=say("param.model.label"))
     if isinstance(given, str):
-        try:
+        with refusing("check_model.model", ValueError):
             given = read_strict(given)
-        except ValueError:
-            raise AllowanceError("check_model.model") from None
     weights = given.get("weights") if isinstance(given, Mapping) else None
     if not isinstance(weights, (list, tuple)):
         raise AllowanceError("check_model.model")
     if not all(type(weight) is int and abs(weight) <= MOST_WEIGHT for weight in weights):
         raise AllowanceError("check_model.weights")
-    try:
+    with refusing("check_model.model", AllowanceError, AttributeError):
         model = model_from_json(given)
-    except (AllowanceError, AttributeError):
-        raise AllowanceError("check_model.model") from None
     _fits(model, given, facts)
     return model
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.conditions import Predicate, conditions, read_predicate
 from dpengine.declared.facts import Facts
@@ -83,6 +84,17 @@ class Average:
     def words(self) -> str:
         code = "session.ask.average" if self.complete else "session.ask.average_missing"
         return say(code if self.rows == 1 else "session.ask.average_several", column=self.column)
+
+    def middle_note(self) -> str:
+        """Which value a person without one counts as; empty if everybody has one."""
+        if self.complete and self.rows == 1:
+            return ""
+        code = "session.middle" if self.rows == 1 else "session.middle_rows"
+        return say(code, rows=self.rows, middle=self.middle)
+
+    @property
+    def middle(self) -> str:
+        return text_of(self.low + self.width / 2)
 
     def need(self) -> Moments:
         return Moments(self.column, self.size, 1, None, 1)

@@ -52,9 +52,8 @@ from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.noise import ADDED, Added, SharedNoise
 from dpengine.mechanisms.noised import MOST_ROWS, MOST_SUM, OfNumbers
 from dpengine.mechanisms.query import Sensitivity
-from dpengine.mechanisms.ratios import Drawn, Estimate, Number, OfRatio
+from dpengine.mechanisms.ratios import Drawn, Estimate, Number, OfRatio, ratio, tested_range
 from dpengine.mechanisms.trial import Example, Trial
-from dpengine.noise.ratio_intervals import ratio, tested_range
 from dpengine.statistics.counts import Moments
 
 OF_SUM, OF_SQUARES = 6, 5  # w = 6/5

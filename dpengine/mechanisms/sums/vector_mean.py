@@ -47,10 +47,10 @@ from dpengine.mechanisms.noise import Added, chosen
 from dpengine.mechanisms.noised import Noised
 from dpengine.mechanisms.promises import WithinEach
 from dpengine.mechanisms.query import Fields, Released, Sensitivity
+from dpengine.mechanisms.ratios import ratio, ratio_range
 from dpengine.mechanisms.sums.row_norms import WAYS, Moved, OfVector, Person
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
-from dpengine.noise.ratio_intervals import ratio, ratio_range
 from dpengine.statistics.centred_sums import MOST_WIDE, UNITS, CentredSums
 
 MOST_COLUMNS = 20

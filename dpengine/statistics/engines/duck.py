@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 from dpengine.core.types import Arrow, Integers
 from dpengine.declared.schema import Schema
 from dpengine.statistics.engines import every_row
@@ -83,17 +83,13 @@ class DuckEngine:
         coded = every_row(coded) if need.every_row else coded
         if not coded.is_file():  # DuckDB would take an absent name with a * in it for a pattern
             raise AllowanceError("engine.unreadable")
-        try:
+        with refusing("engine.unreadable", duckdb.Error):
             return cast(Statistic, self._read(need, coded, schema))
-        except duckdb.Error:
-            raise AllowanceError("engine.unreadable") from None
 
     def read_kept(self, need: Aggregate[Statistic], file: Path, schema: Schema) -> Statistic:
         """The same statistic from kept counts."""
-        try:
+        with refusing("engine.unreadable", duckdb.Error):
             return self._read(need, file, schema, weighed=True)
-        except duckdb.Error:
-            raise AllowanceError("engine.unreadable") from None
 
     def let_go(self) -> None:
         """Close the database, with all it holds in memory or on disk, once the questions being computed are done."""
@@ -132,11 +128,9 @@ class DuckEngine:
 def _rows(need: CodedRows, coded: Path, schema: Schema) -> tuple[Integers, ...]:
     """Narrow codes, column by column, in the order of the file; a set as one number."""
     places = list(schema.columns)
-    try:
+    with refusing("engine.unreadable", OSError, pa.ArrowException):
         stored = [pq.read_table(coded, columns=[f"c{places.index(name)}"]).column(0) for name in need.columns]
         return tuple(_sets(column) if pa.types.is_list(column.type) else column.to_numpy() for column in stored)
-    except (OSError, pa.ArrowException):
-        raise AllowanceError("engine.unreadable") from None
 
 
 def _streamed(need: Streamed[Statistic], coded: Path, schema: Schema) -> Statistic:
@@ -150,11 +144,8 @@ def _streamed(need: Streamed[Statistic], coded: Path, schema: Schema) -> Statist
             batches = file.iter_batches(batch_size=STREAMED, row_groups=groups, columns=wanted, use_threads=False)
             return need.added(({name: batch.column(name).to_numpy() for name in wanted} for batch in batches), names)
 
-    try:
-        with ThreadPoolExecutor(THREADS) as threads:
-            return need.summed(np.sum([*threads.map(added, range(THREADS))], axis=0))
-    except (OSError, pa.ArrowException):
-        raise AllowanceError("engine.unreadable") from None
+    with refusing("engine.unreadable", OSError, pa.ArrowException), ThreadPoolExecutor(THREADS) as threads:
+        return need.summed(np.sum([*threads.map(added, range(THREADS))], axis=0))
 
 
 def _sets(column: pa.ChunkedArray) -> Integers:
@@ -178,15 +169,15 @@ def read_columns(need: RawNeed, rows: Path, place: Callable[[str], int]) -> RawS
 def read_raw(need: OneColumn, rows: Path, place: int) -> OfOne:
     """Exactly `need.of(rows)`, for the column at `place` in the file."""
     rows_of: Counter[str | None] = Counter()
-    try:
-        with pq.ParquetFile(rows, memory_map=False) as file:
-            name = file.schema_arrow.names[place]
-            for group in range(file.num_row_groups):
-                cells: Arrow = file.read_row_group(group, columns=[name])
-                counted = cells.column(cells.schema.get_field_index(name)).combine_chunks().value_counts()
-                texts, counts = counted.field("values").to_pylist(), counted.field("counts").to_pylist()
-                for text, count in zip(texts, counts, strict=True):
-                    rows_of[text] += count
-    except (pa.ArrowException, OSError, IndexError):
-        raise AllowanceError("engine.unreadable") from None
+    with (
+        refusing("engine.unreadable", pa.ArrowException, OSError, IndexError),
+        pq.ParquetFile(rows, memory_map=False) as file,
+    ):
+        name = file.schema_arrow.names[place]
+        for group in range(file.num_row_groups):
+            cells: Arrow = file.read_row_group(group, columns=[name])
+            counted = cells.column(cells.schema.get_field_index(name)).combine_chunks().value_counts()
+            texts, counts = counted.field("values").to_pylist(), counted.field("counts").to_pylist()
+            for text, count in zip(texts, counts, strict=True):
+                rows_of[text] += count
     return need.of_cells(rows_of.items())

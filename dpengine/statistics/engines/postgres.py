@@ -18,7 +18,7 @@ import psycopg
 import pyarrow as pa
 from psycopg import postgres, sql
 
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, refusing
 from dpengine.core.libpq import AS_MADE, connect
 from dpengine.core.types import Integers
 from dpengine.declared.schema import Schema
@@ -92,7 +92,7 @@ class PostgresEngine:
     def _reading(self, coded: PostgresRows) -> Iterator[psycopg.RawCursor]:
         """A read-only transaction on one snapshot. We report of a database error only that it occurred: its text may
         quote a value, or the database's address."""
-        try:
+        with refusing("engine.away", psycopg.Error):
             connection = self._connected(coded.connection)
             try:
                 connection.execute(_unlimited(connection.info.server_version))
@@ -108,8 +108,6 @@ class PostgresEngine:
                     waiting.append(connection)
                     return
             connection.close()
-        except psycopg.Error:
-            raise AllowanceError("engine.away") from None
 
     def _connected(self, url: str) -> Connection:
         """A waiting connection, if it still answers; else a new one, which takes some 20 ms."""

@@ -72,3 +72,68 @@ def test_a_session_opened_although_ids_repeat_answers_and_says_so(tmp_path: Path
     session = table.session("session")
     taken = session.ask({"average": "age"}, "one", checked=True)
     assert taken.state == "done" and table.fits().row_notes(taken.query)
+
+
+@pytest.fixture
+def waits(tmp_path: Path) -> dp.Table:
+    """2,400 people; a fifth of the waiting days is 99, which was named as “unknown” after a check."""
+    frame = pd.DataFrame({"wait": [99 if at % 5 == 0 else at % 28 for at in range(2_400)]})
+    workspace = dp.open_workspace(tmp_path / "own")
+    schema = dp.Schema({"wait": dp.Number(0, 100)})
+    table = workspace.add_table("waits", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("30", "1e-6"))
+    table.ask(table.query("fit_checks", columns=["wait"], epsilon="2"))
+    return table.revise(dp.Schema({"wait": dp.Number(0, 100, codes=[99])}))
+
+
+def test_a_session_gives_no_average_where_many_have_no_value(waits: dp.Table) -> None:
+    """22.6 was believed where 14 was true: a fifth of the people counted as 50."""
+    session = waits.open_session(waits.query("adaptive_session", questions=2, epsilon="3"), "session", checked=True)
+    with pytest.raises(dp.AllowanceError) as refused:
+        session.ask({"average": "wait"}, "one", checked=True)
+    assert refused.value.code == "session.valueless" and "as 50" in str(refused.value)
+    assert session.look()[0].asked == 0
+
+
+@pytest.mark.parametrize("key", ["proportion", "count"])
+def test_a_share_says_how_many_have_no_value(waits: dp.Table, key: str) -> None:
+    """53 % of all were believed to be 53 % of those who are known: 66 % is true."""
+    rows = [["wait", "<=", 15]]
+    query = waits.query(key, epsilon="1", **({"of": rows} if key == "proportion" else {"where": rows}))
+    notes = waits.fits().notes(query)
+    assert any("of the cells of wait hold no value" in note for note in notes)
+    assert "hold no value" in waits.fits().in_short(query)
+    assert not waits.fits().unknown_notes(waits.query("mean", column="wait", epsilon="1"))
+
+
+def test_an_average_of_a_session_says_what_a_missing_value_counts_as(waits: dp.Table) -> None:
+    session = waits.query("adaptive_session", questions=2, epsilon="3")
+    assert "counts as 50" in session.asking({"average": "wait"}).ask.middle_note()
+
+
+def test_a_session_gives_no_average_that_counts_rows_which_people_do_not_have(tmp_path: Path) -> None:
+    """89 was believed where 57 was true: everybody counted with twelve rows."""
+    frame = pd.DataFrame({"who": [f"p{at // 5}" for at in range(5_000)], "minutes": [at % 60 for at in range(5_000)]})
+    table = dp.open_workspace(tmp_path / "own").add_table(
+        "gym",
+        frame,
+        schema=dp.Schema({"minutes": dp.Number(0, 240)}),
+        unit=dp.Unit.column("who", 12),
+        budget=dp.Budget("60", "1e-6"),
+    )
+    table.ask(table.query("fit_checks", columns=["minutes"], epsilon="20"))
+    session = table.open_session(table.query("adaptive_session", questions=2, epsilon="5"), "session")
+    with pytest.raises(dp.AllowanceError) as refused:
+        session.ask({"average": "minutes"}, "one", checked=True)
+    assert refused.value.code == "session.padded" and session.look()[0].asked == 0
+
+
+def test_a_column_that_the_owner_names_is_counted_whatever_it_is_called(tmp_path: Path) -> None:
+    """“Oznaka lastnika” is no name that the rule knows: 361 rows were believed to be people."""
+    frame = pd.DataFrame({"Mark X": [at // 3 for at in range(3_000)], "age": [20 + at % 50 for at in range(3_000)]})
+    workspace, schema = dp.open_workspace(tmp_path / "own"), dp.Schema({"age": dp.Number(0, 110)})
+    given = {"schema": schema, "unit": dp.Unit.rows(), "budget": dp.Budget("1", "1e-6")}
+    table = workspace.add_table("bikes", frame, **given, whose="Mark X")
+    with pytest.raises(ColumnDoubted) as refused:
+        table.ask(table.query("mean", column="age", epsilon="0.1"), checked=True)
+    assert [way.kind for way in refused.value.ways] == ["people", "rows"] and "different Mark X" in str(refused.value)
+    assert workspace.table("bikes").facts.whose == "Mark X", "it is kept"

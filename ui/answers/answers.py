@@ -13,7 +13,6 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.exports import ANSWER_COLUMNS, sentence_of
 from dpengine.core.amounts import BETA
-from dpengine.core.errors import AllowanceError
 from dpengine.core.printed import chance, power_of_ten
 from dpengine.ledger.rows import questions_of
 from dpengine.messages import say
@@ -239,14 +238,14 @@ def show_years(table: dp.Table) -> None:
         none = say("years.none")
         picked = st.selectbox(say("years.with"), ["", *others], 0, lambda name: name or none, key="years-with")
         if picked:
-            with suppress(AllowanceError):  # removed meanwhile
+            with suppress(dp.AllowanceError):  # removed meanwhile
                 _years_compared(table, open_table(picked))
 
 
 def _years_others(table: dp.Table) -> list[str]:
     found = []
     for name, _ in workspace().names():
-        with suppress(AllowanceError):
+        with suppress(dp.AllowanceError):
             if name != table.name and {*open_table(name).schema.columns} & {*table.schema.columns}:
                 found.append(name)
     return found

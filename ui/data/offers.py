@@ -16,7 +16,6 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.checking import CHEAP, ROUGH, check_for, usual_check
 from dpengine.asking.column_fit import ColumnFit, slip
-from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.printed import chance, percent
 from dpengine.mechanisms.choices.find_declarations import Drafted
@@ -62,7 +61,7 @@ def offer_found(table: dp.Table, first: Sequence[str]) -> None:
     _find_again(table, given)
     try:
         _priced(table, given, len(chosen))
-    except AllowanceError as complaint:
+    except dp.AllowanceError as complaint:
         hint(say("data.buy.no_delta") if complaint.code == "delta.range" else str(complaint))
 
 

@@ -12,7 +12,6 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.errors import AllowanceError
 from dpengine.declared.declaration import Differences
 from dpengine.declared.spelling import normal
 from dpengine.messages import say
@@ -57,7 +56,7 @@ def _alike(draft: Draft) -> list[dp.Declaration]:
     names = {normal(name) for name in draft.names}
     found: list[tuple[int, int, dp.Declaration]] = []
     for name, _ in workspace().names():
-        with suppress(AllowanceError):  # removed meanwhile, or not this person's
+        with suppress(dp.AllowanceError):  # removed meanwhile, or not this person's
             declared = open_table(name).declaration()
             same = sum(normal(column) in names for column in declared.schema.columns)
             if 2 * same >= len(declared.schema.columns):
@@ -71,7 +70,7 @@ def _read(draft: Draft, given: object) -> None:
         declared = dp.Declaration.read(here.content(given, MOST_FILE))
         here.release(given)
         _take(draft, declared)
-    except AllowanceError as refusal:
+    except dp.AllowanceError as refusal:
         st.session_state["declare-like-refused"] = str(refusal)
     st.rerun()
 
@@ -80,7 +79,7 @@ def _take(draft: Draft, declared: dp.Declaration) -> None:
     """Fill the draft. Go on to the columns if nothing about the people is left to say."""
     try:
         fitted, draft.differs = declared.fitted(draft.names)
-    except AllowanceError as refusal:
+    except dp.AllowanceError as refusal:
         draft.complaint = refusal
         return
     draft.like, draft.complaint = declared.title, None
@@ -100,7 +99,7 @@ def _take(draft: Draft, declared: dp.Declaration) -> None:
             draft.cards[name] = Card(kind=OUT)
     for part in _FIELDS:
         st.session_state.pop(f"declare-{part}", None)
-    with suppress(AllowanceError):
+    with suppress(dp.AllowanceError):
         drafts.unit(draft)
         drafts.relation(draft)
         draft.go("cards")

@@ -13,7 +13,6 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.exports import sentence_of
 from dpengine.core.printed import percent_left
-from dpengine.declared.schema import Schema
 from dpengine.mechanisms.marginals.wanted import has_cells
 from dpengine.messages import called, of_practice, plain, say
 from dpengine.storage.samples import SAMPLES
@@ -126,7 +125,7 @@ def _attention(table: dp.Table) -> str:
     return "".join(f'<p class="warn">{line}</p>' for line in lines[:LATEST])
 
 
-def _columns(schema: Schema) -> str:
+def _columns(schema: dp.Schema) -> str:
     return escape(say("tables.columns", count=len(schema.columns), names=first_names([*schema.columns], _NAMED)))
 
 

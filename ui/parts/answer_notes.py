@@ -28,7 +28,6 @@ from dpengine.asking.column_fit import (
     rough_words,
     unchecked_words,
 )
-from dpengine.core.errors import AllowanceError
 from dpengine.declared.grouped import base
 from dpengine.mechanisms import cuts
 from dpengine.mechanisms.answer_state import FEW
@@ -69,7 +68,7 @@ def fits_of_answers(name: str) -> Fits:
         return WELL_MADE
     try:
         return fits_of_table(name)
-    except AllowanceError:  # the table is gone
+    except dp.AllowanceError:  # the table is gone
         return WELL_MADE
 
 
@@ -120,7 +119,7 @@ def _since_then(claim: dict[str, Any], table: str) -> str:
         return ""
     try:
         facts = workspace().table(table).facts
-    except AllowanceError:  # the table is gone
+    except dp.AllowanceError:  # the table is gone
         return ""
     changes = declared_since(claim, facts)
     return say("since.answer", parts="; ".join(changes)) if changes else ""
@@ -219,7 +218,7 @@ def _finer(answer: dp.Answer, columns: list[str]) -> str:
     """The link to a finer check, with its price."""
     try:
         table = workspace().table(str(answer.receipt["table"]))
-    except AllowanceError:  # the table is gone
+    except dp.AllowanceError:  # the table is gone
         return ""
     check = table.finer_check(columns) if columns and not table.closed else None
     if check is None:
@@ -380,7 +379,7 @@ def offer_people(table: dp.Table, query: dp.Query) -> bool:
 def _correct_people(name: str, people: int) -> None:
     try:
         workspace().table(name).correct_people(people)
-    except AllowanceError as refusal:
+    except dp.AllowanceError as refusal:
         st.session_state["refusal"] = str(refusal)
 
 

@@ -193,7 +193,7 @@ def elsewhere(request: str) -> None:
 
 def short(table: dp.Table, price: dp.Preview) -> bool:
     """If the question does not fit into the person's own share: says so, with a link to ask for more."""
-    sentence = requests.own_short(table, price)
+    sentence = requests.own_short(price)
     if sentence is not None:
         refused(sentence)
         if price.covered:  # a larger share would not help

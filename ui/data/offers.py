@@ -32,7 +32,7 @@ from ui.shell import nav, scroll
 from ui.shell.frame import arrived_head, hint, paragraph
 from ui.shell.state import may
 from ui.words import prices
-from ui.words.markup import first_names, p, unmarked
+from ui.words.markup import first_names, link, p, unmarked
 from ui.words.wording import headline, range_words
 
 # --- ranges and lists of several unknown columns, bought together
@@ -437,8 +437,7 @@ def first_way(table: dp.Table, name: str, label: str = "") -> str:
     if query is None:
         return ""
     label = label or say("data.done.way", question=query.card.noun)
-    link = nav.address("ask", **preview.unpriced(table, query))
-    return f' <a class="way" href="{link}" target="_self">{escape(label)}</a>'
+    return f" {link(nav.address('ask', **preview.unpriced(table, query)), label, 'way')}"
 
 
 def _asked_first(table: dp.Table, name: str) -> dp.Query | None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from html import escape
 
 import streamlit as st
 
@@ -23,7 +22,7 @@ from ui.parts.fields import details
 from ui.shell.frame import paragraph
 from ui.shell.incoming import here
 from ui.shell.state import open_table, workspace
-from ui.words.markup import p, unmarked
+from ui.words.markup import bullets, p, unmarked
 
 MOST_OFFERED = 5
 MOST_NAMED = 8
@@ -119,8 +118,7 @@ def show_differences(draft: Draft) -> None:
         pairs = [say("data.like.pair", was=was, now=now) for was, now in differs.renamed[:MOST_NAMED]]
         lines.append(say("data.like.renamed", pairs=pairs))
     lead = say("data.like.differs" if lines else "data.like.same", table=draft.like)
-    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    st.html(p(lead, "read", "status") + (f"<ul>{items}</ul>" if items else ""))
+    st.html(p(lead, "read", "status") + (bullets(lines) if lines else ""))
 
 
 def offer_download(table: dp.Table) -> None:

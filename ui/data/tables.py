@@ -21,7 +21,7 @@ from ui.parts import answer_notes, history, requests, tables
 from ui.shell import frame, nav, workshop_state
 from ui.shell.frame import page_head
 from ui.shell.state import home, may, on_own_computer, open_table, table_labels, workspace
-from ui.words.markup import first_names, p, paragraphs
+from ui.words.markup import first_names, link, p, paragraphs
 
 LATEST = 3
 _NAMED = 6  # columns on a card
@@ -58,7 +58,7 @@ def _add() -> str:
     """A link to add a table, or to go on with an unfinished one."""
     draft = wizard.under_way()
     label = say("tables.add") if draft is None else say("tables.go_on", file=draft.file)
-    return f'<a class="button" href="{nav.address("data")}" target="_self">{escape(label)}</a>'
+    return link(nav.address("data"), label, "button")
 
 
 def _card(name: str, label: str) -> str:
@@ -103,11 +103,7 @@ def _left(used: Fraction, beside: str = "") -> str:
 
 def _ways(*ways: tuple[str, str]) -> str:
     """The first as a button."""
-    kinds = ("button", *([""] * len(ways)))
-    links = (
-        f'<a class="{kind}" href="{link}" target="_self">{escape(say(code))}</a>'
-        for kind, (link, code) in zip(kinds, ways, strict=False)
-    )
+    links = [link(address, say(code), "" if place else "button") for place, (address, code) in enumerate(ways)]
     return f'<p class="ways">{"".join(links)}</p>'
 
 

@@ -29,7 +29,6 @@ from ui.shell.language import address
 from ui.shell.state import NOBODY, choose_table, may, read_names_of, visitor, workspace
 from ui.shell.style import sheet
 from ui.words import gloss
-from ui.words.markup import html_lines
 
 Work = Callable[[Callable[[float], None]], Any]
 
@@ -214,8 +213,7 @@ def reconsider(draft: Draft, check: Callable[[], Any], *codes: str) -> None:
 
 
 def problem(sentence: str, arrived: bool = False) -> None:
-    mark = 'class="refused arrived" tabindex="-1"' if arrived else 'class="refused"'
-    st.html(f'<div {mark} role="alert">{html_lines(sentence)}</div>')
+    frame.show_error("", sentence, arrived)
 
 
 def onwards(

@@ -38,7 +38,7 @@ from dpengine.storage.samples import SAMPLES
 from ui.shell import nav
 from ui.shell.state import workspace
 from ui.words import prices
-from ui.words.markup import p, paragraphs
+from ui.words.markup import link, p, paragraphs
 from ui.words.phrases import edges
 from ui.words.wording import cut_rows, headline
 
@@ -195,14 +195,10 @@ def says_nothing(answer: dp.Answer) -> bool:
     return answer.query.state(answer.value, answer.interval) == FEW
 
 
-def _way(link: str, words: str) -> str:
-    return f'<a class="way" href="{link}" target="_self">{escape(words)}</a>'
-
-
 def _column_way(answer: dp.Answer, column: str) -> str:
     """The link to a column's card, where it can be declared anew."""
     where = {"change": "1", "open": column} | _back(answer.query)
-    return _way(nav.address("data", str(answer.receipt["table"]), **where), say("data.fit.again", column=column))
+    return link(nav.address("data", str(answer.receipt["table"]), **where), say("data.fit.again", column=column), "way")
 
 
 def _back(query: dp.Query) -> dict[str, str]:
@@ -224,7 +220,7 @@ def _finer(answer: dp.Answer, columns: list[str]) -> str:
     if check is None:
         return ""
     share = prices.takes(table, table.preview(check).share)
-    return _way(nav.address("data", table.name, check="1"), say("fit.finer", share=share))
+    return link(nav.address("data", table.name, check="1"), say("fit.finer", share=share), "way")
 
 
 def _of_fitting(answer: dp.Answer, title: str) -> str:
@@ -301,8 +297,7 @@ def fit_notes(answer: dp.Answer, linked: bool = False) -> str:
         several = say("people.far_one_row") if answer.query.facts.unit.id_column is None else ""
         lines.append(f'<p class="warn fit">{escape(people.words())} {escape(several)} {way}</p>')
     if linked and (notes or not all(fit.checked for fit in between)):
-        place = nav.address("data", table, check="1")
-        lines.append(f'<p><a href="{place}" target="_self">{escape(say("fit.note.link"))}</a></p>')
+        lines.append(p(link(nav.address("data", table, check="1"), say("fit.note.link"))))
     return "".join(lines)
 
 
@@ -312,7 +307,7 @@ def other_columns(table: dp.Table, answer: dp.Answer) -> None:
         return
     fits, own = fits_of_table(table.name).all_of(table.schema.columns.items()), answer.query.used()
     if doubted := [fit.column for fit in fits if fit.column not in own and (fit.doubted or fit.in_part)]:
-        way = _way(nav.address("data", table.name, check="1"), say("fit.others.link"))
+        way = link(nav.address("data", table.name, check="1"), say("fit.others.link"), "way")
         st.html(f'<p class="warn" role="status">{escape(say("fit.others", columns=doubted))} {way}</p>')
 
 
@@ -385,4 +380,4 @@ def _correct_people(name: str, people: int) -> None:
 
 def people_way(table: str) -> str:
     """The link to the field for the declared number of people."""
-    return _way(nav.address("data", table, people="1"), say("people.link"))
+    return link(nav.address("data", table, people="1"), say("people.link"), "way")

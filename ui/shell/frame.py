@@ -88,8 +88,10 @@ def show_success(sentence: str, bring: bool = False) -> None:
         scroll.show()
 
 
-def show_error(title: str, sentence: str) -> None:
-    st.html(f'<div class="refused" role="alert"><b>{escape(title)}</b> {escape(sentence)}</div>')
+def show_error(title: str, sentence: str, arrived: bool = False) -> None:
+    """A refusal, with or without a title; `arrived` marks what the page scrolls to."""
+    mark, bold = ' arrived" tabindex="-1' if arrived else "", f"<b>{html_lines(title)}</b> " if title else ""
+    st.html(f'<div class="refused{mark}" role="alert">{bold}{html_lines(sentence)}</div>')
 
 
 def show_price(table: dp.Table, preview: dp.Preview | Priced | None, of: str = "") -> None:

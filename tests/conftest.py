@@ -75,10 +75,12 @@ def _is_journey(item: pytest.Item) -> bool:
 
 
 # A file whose tests run over all questions, through the catalogue or the cases of the battery.
-_OVER_QUESTIONS = re.compile(r"\bcatalogue\b(?!\[)|\b(?:CASES|PUBLIC_SUPPORT|DATA_SUPPORT|EXAMPLES|every_kind)\b")
+_OVER_QUESTIONS = re.compile(r"\bcatalogue\b(?!\[)|\boffered\(\)|\b(?:CASES|PUBLIC_SUPPORT|DATA_SUPPORT|EXAMPLES)\b")
+_OVER_MODELS = re.compile(r"\bevery_kind\b")
 # What names no test: the first words of a file, what it imports, and the body of a function.
 _ASIDE = re.compile(r'\A"""(?:.|\n)*?"""|^(?:from [\w.]+ )?import (?:\((?:.|\n)*?\)|.*)$', re.MULTILINE)
-_FUNCTION = re.compile(r"^def (\w+).*\n(?:(?:[ \t].*)?\n)*(?:\).*\n(?:(?:[ \t].*)?\n)*)?", re.MULTILINE)
+_FUNCTION = re.compile(r"^(?:def|class) (\w+).*\n(?:(?:[ \t].*)?\n)*(?:\).*\n(?:(?:[ \t].*)?\n)*)?", re.MULTILINE)
+_CONSTANT = re.compile(r"^(\w+)(?:: [^\n=]+)? = .*\n(?:(?:[ \t].*|[)\]}].*)?\n)*", re.MULTILINE)
 _TEST = re.compile(r"^ *(?:async )?def (test_\w+)", re.MULTILINE)
 
 
@@ -96,14 +98,14 @@ def _questions() -> frozenset[str]:
 @cache
 def _naming(file: Path) -> str:
     """The part of a file that names its tests and their cases: without the bodies of tests, of fixtures and of
-    functions that only those call."""
+    functions that only those call, and without constants that only those use."""
     bodies: dict[str, str] = {}
 
     def without(found: re.Match[str]) -> str:
         bodies[found[1]] = found[0]
         return f"{found[1]}\n" if found[1].startswith("test_") else ""
 
-    text = _FUNCTION.sub(without, _ASIDE.sub("", _text(file)))
+    text = _CONSTANT.sub(without, _FUNCTION.sub(without, _ASIDE.sub("", _text(file))))
     called = {name for name in bodies if not name.startswith("test_")}
     while used := {name for name in called if re.search(rf"\b{name}\b", text)}:
         called -= used
@@ -144,6 +146,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     place, text = os.path.relpath(collection_path, ROOT), _naming(collection_path)
     over_all = wanted & _questions() and _OVER_QUESTIONS.search(text)
+    over_all = over_all or (any("train" in word for word in wanted) and _OVER_MODELS.search(text))
     return None if over_all or any(word in f"{place}\n{text}".lower() for word in wanted) else True
 
 

@@ -1516,8 +1516,9 @@ class _Parse:
     def unread(self) -> tuple[str, ...]:
         """The words that no step used."""
         left = []
+        held = {label.lower() for cond in self.conds for label in cond.labels}
         for at, mark in enumerate(self.marks):
-            if mark.used:
+            if mark.used or self.words(at).lower() in held:  # “students: yes”, read as Student is yes
                 continue
             near = [place for place in (at - 1, at + 1, at + 2, at + 3) if self.has(place, "val", "when", "col")]
             compared = [cond.column for cond in self.conds if not cond.labels and cond.column in self.dates]

@@ -218,7 +218,7 @@ MIDDLE = f"{AWAY}the middle"
         ("median", {}, "0.0451", MIDDLE.format("5", "100")),
         ("median", {}, "0.004", MIDDLE.format("4", "1,000")),
         ("quantile", {"share": "0.9"}, "0.2", f"{AWAY.format('20', '100')}place 90"),
-        ("median", {}, "0.53", "anywhere from the lowest to the highest: nothing is promised"),
+        ("median", {}, "0.53", "anywhere in the range: no accuracy is promised"),
         ("quantile", {"share": ["0.1", "0.9"]}, "0.2", "at most 20 % of people away from the true place"),
     ],
 )

@@ -30,7 +30,10 @@ MOST_OFFERED = 500  # phrases that the browser gets for completion
 def show(table: dp.Table) -> None:
     """The box, and below it what it understood. Called before the form, which it fills."""
     if coming := st.session_state.pop(_COMING, None):
+        st.session_state[_FIELD] = coming
         _fill(table, coming)
+    elif not st.session_state.get(_FIELD):  # the page was left meanwhile: the form may hold another question
+        st.session_state.pop(_READ, None)
     with st.container(key="box"):
         given: Any = {"placeholder": say("box.example", text=reader.example(table.schema)), "max_chars": LONGEST}
         st.text_input(say("box.label"), key=_FIELD, on_change=_typed, args=(table,), **given)

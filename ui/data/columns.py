@@ -466,7 +466,7 @@ def left_out(draft: Draft, names: list[str]) -> None:
             key, place = at(draft, name), draft.names.index(name)
             with st.container(key=f"out-{place}", horizontal=True, vertical_alignment="center", gap="small"):
                 st.button(unmarked(name), key=f"{key}-open", type="tertiary", on_click=use, args=(draft, name))
-                for number, reading in enumerate(presets.likely(name)):
+                for number, reading in enumerate({_in_short(one): one for one in presets.likely(name)}.values()):
                     given = (draft, name, reading)
                     st.button(_in_short(reading), key=f"{key}-likely-{number}", on_click=take, args=given)
 

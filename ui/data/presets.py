@@ -299,7 +299,7 @@ _FLAGS = (
 _QUANTITIES = "years yrs months weeks ^number ^num let mesecev tednov jahre monate annees anos"
 # Lists by words in any language, as cells may be in any; these before all else: "marital status" is no status.
 _LISTED_FIRST: dict[str, str] = {
-    "countries": "country countries drzava drzave drzavljanstvo nationality citizenship staat pays pais ארץ",
+    "countries": "country countries drzava drzave drzavljanstvo nationality citizenship staat pais ארץ",
     "marital": "marital zakonski familienstand",
     "employment": "employment zaposlitveni =zaposlitev",
     "work_us": "=workclass =work_class",

@@ -71,7 +71,7 @@ SENTENCES: dict[str, str] = {
     "data.task.stop": "Stop",
     # One row per person?
     "data.unit.title": "Can one person be in more than one row?",
-    "data.unit.lead": "Only more protection later.",
+    "data.unit.lead": "Later you can only raise protection.",
     "data.unit.before": "“{table}” has the same columns ({rows}). If its rows are the same too, answer as then. If that answer was wrong, tell the truth now: at the end you can correct that table.",
     "data.unit.one_label": "No, one row each",
     "data.unit.one_each": "Every row is a different person: no “{column}” occurs twice in the file.",
@@ -84,7 +84,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.one_sure": "So no “{column}” occurs twice. If one can, choose Yes; otherwise answers look more exact than they are.",
     "data.unit.one_coming": "“{column}” sounds as if one person could be in two rows. If so, choose Yes; otherwise errors look smaller than they are.",
     "data.unit.more_label": "Yes, or not sure",
-    "data.unit.more_means": "For example, one row per visit.",
+    "data.unit.more_means": "As with visits.",
     "data.unit.who": "Which column says who a row belongs to?",
     "data.unit.who_other": "Or another column",
     "data.unit.who_none": "choose a column",

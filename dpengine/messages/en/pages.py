@@ -62,7 +62,7 @@ SENTENCES: dict[str, str] = {
     "promise.in_values_unit": "; the answer says how far that is in {measure}",
     "promise.in_values_not": "; without a range, the values are not told",
     "promise.in_values_not_unit": "; without a range, the distance in {measure} is not told",
-    "promise.anywhere": "anywhere from the lowest to the highest: nothing is promised",
+    "promise.anywhere": "anywhere in the range: no accuracy is promised",
     "promise.near_average": "at most {share} of the range below the highest average, {chance} times in 100",
     "promise.short.near_average": "at most {share} of the range below the highest",
     "floor.near_average": "No method could promise better than {share} of the range for this spend.",

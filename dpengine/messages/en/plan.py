@@ -50,7 +50,7 @@ SENTENCES: dict[str, str] = {
     "plan.fixed_same": "A list this short costs no less when fixed in advance (numerical accounting by a privacy loss distribution, δ = {delta}). Staying free to change your mind costs nothing here.",
     "plan.fixed_none": "This list cannot be priced that way.",
     "plan.run": "Run the plan — takes {share}",
-    "plan.run_note": "All of it is charged at once, or nothing. Then the answers are drawn in turn.",
+    "plan.run_note": "Everything that is asked is charged at once, or nothing is. Then the answers are drawn in turn.",
     "plan.waiting": "Charging the plan…",
     "plan.running": "{done} of {total} answered",
     "plan.done": "The plan was run: {done} of {total} answered",

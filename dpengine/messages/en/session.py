@@ -83,7 +83,7 @@ SENTENCES: dict[str, str] = {
     "session.worth": "What every answer is worth",
     "session.adaptive": "That holds for all at once, however each question follows from earlier answers.",
     "session.bears": "At this spend {people} people are enough for {each}.",
-    "session.bears_one": "{questions} questions within ±{alpha}",
+    "session.bears_one": "{questions} {questions|question|questions} within ±{alpha}",
     "session.answers_all": "Answers",
     "session.more": "More about the noise",
     "session.more.each": "Each of the {questions} answers has its own ε = {each}; all is charged before the first question.",

@@ -34,7 +34,7 @@ SENTENCES: dict[str, str] = {
     "board_page.gain.alone": "Vsak stolpec zase, ne po: {columns}: ±{then} namesto ±{now}",
     "board_page.board": "Prvi pogled na »{table}«",
     "board_page.misfit": "{share} celic ne ustreza opisu: povprečje ni prikazano.",
-    "board_page.of_fitting": "Od {share} celic, ki ustrezajo: {told}",
+    "board_page.of_fitting": "Med celicami, ki ustrezajo opisu ({share}): {told}",
     "board_page.free": "Kupljeno enkrat za {share}; vse tukaj je odslej brezplačno. Vsak stolpič je v mejah svoje napake, vsi hkrati, v {chance} od 100 primerov.",
     "board_page.by": "Prikazano",
     "board_page.everyone": "vsi",

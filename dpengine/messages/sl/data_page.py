@@ -84,7 +84,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.one_sure": "»{column}« se torej nikjer ne ponovi. Če se lahko, izberite Da; sicer so odgovori videti natančnejši, kot so.",
     "data.unit.one_coming": "»{column}« zveni, kot da je ena oseba lahko v dveh vrsticah. Če je, izberite Da; sicer se napake zdijo manjše, kot so.",
     "data.unit.more_label": "Da ali nisem prepričan/-a",
-    "data.unit.more_means": "Na primer vrstica za vsak obisk.",
+    "data.unit.more_means": "Kot pri obiskih.",
     "data.unit.who": "Kateri stolpec pove, komu pripada vrstica?",
     "data.unit.who_other": "Ali kak drug stolpec",
     "data.unit.who_none": "izberite stolpec",

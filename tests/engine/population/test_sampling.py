@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction as F
+from functools import cache
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binom
 
 import dpengine as dp
 from dpengine.accountant.history import Past
@@ -38,9 +38,17 @@ NOISES: list[Added] = [LaplaceNoise(F(2)), LaplaceNoise(F(1, 2)), GaussianNoise(
 RANDOM = np.random.default_rng()
 
 
+@cache
+def binom() -> Any:
+    """The binomial law; slow to import."""
+    from scipy.stats import binom
+
+    return binom
+
+
 def most_misses(tables: int) -> int:
     """More misses than this happen to a range of 95 % with probability at most ALARM."""
-    return int(binom.isf(ALARM, tables, float(BETA)))
+    return int(binom().isf(ALARM, tables, float(BETA)))
 
 
 # Figures in, figures out
@@ -58,7 +66,7 @@ def test_a_share_is_covered_at_every_p(n: int, noise: Added) -> None:
     narrow = {h: ((h - noise_only) / n, (h + noise_only) / n) for h in drawn}
     covers, planted = [], []
     for p in np.linspace(0.001, 0.999, 60):
-        chance = np.convolve(binom.pmf(np.arange(n + 1), n, p), law.chances)
+        chance = np.convolve(binom().pmf(np.arange(n + 1), n, p), law.chances)
         outcomes = [h + k for h in [spread[0]] for k in range(len(chance))]
         pairs = list(zip(outcomes, chance, strict=True))
         covers.append(sum(c for h, c in pairs if drawn[h][0] <= p <= drawn[h][1]))
@@ -76,7 +84,7 @@ def test_a_share_is_as_narrow_as_the_exact_inversion(noise: Added) -> None:
     places = np.arange(-law.reach, law.reach + 1)
 
     def tail(p: float, h: int) -> float:
-        return float(np.dot(law.chances, binom.sf(h - places - 1, n, p)))
+        return float(np.dot(law.chances, binom().sf(h - places - 1, n, p)))
 
     for h in (-1, 0, 4, 15, 30, 31):
         low, high = sampling.share_of_all(h, n, noise, BETA)
@@ -97,7 +105,7 @@ def _worst(h: int, m: int, p: float, people: range, noise: Added) -> float:
     chance = law.chances[:, None] * law.chances[None, :]
     for n in people:
         k = np.arange(n + 1)
-        b = binom.pmf(k, n, p)
+        b = binom().pmf(k, n, p)
         worst = max(worst, sum(float(b_k * chance[w >= t - (k_ - p * n)].sum()) for k_, b_k in zip(k, b, strict=True)))
     return worst
 
@@ -165,9 +173,9 @@ def test_ranks_hold_for_every_number_of_values(share: F, every: bool) -> None:
     off = sampling.ranks_off(n, share, BETA, every)
     for values in [n] if every else [1, 7, 50, 120, 199, 200]:
         low, high = float(share) * values - off, float(share) * values + off
-        assert (
-            binom.cdf(np.ceil(low) - 1, values, float(share)) + binom.sf(np.floor(high), values, float(share)) <= beta
-        )
+        below, above = np.ceil(low) - 1, np.floor(high)
+        missed = binom().cdf(below, values, float(share)) + binom().sf(above, values, float(share))
+        assert missed <= beta
 
 
 @pytest.mark.parametrize("missing", [0, None])

@@ -113,7 +113,8 @@ def show_glance(table: dp.Table, entries: list[dp.Entry]) -> None:
     if len(entries) < FEWEST:
         return
     lines = "".join(_line(table, entry) for entry in entries)
-    st.html(f'<h2>{escape(say("answers.glance", many=len(entries)))}</h2><ul class="glance">{lines}</ul>')
+    title = escape(say("answers.glance", many=len(entries)))
+    st.html(f'{sheet("answers/glance")}<h2>{title}</h2><ul class="glance">{lines}</ul>')
 
 
 def _line(table: dp.Table, entry: dp.Entry) -> str:
@@ -257,7 +258,7 @@ def _years_compared(table: dp.Table, other: dp.Table) -> None:
         hint(say("years.nothing", table=table.name, other=other.name))
     else:
         heads = [say("years.question"), other.name, table.name, say("years.difference"), ""]
-        st.html(html_table(heads, map(_years_row, pairs), words=5, kind="plain compared"))
+        st.html(sheet("answers/years") + html_table(heads, map(_years_row, pairs), words=5, kind="plain compared"))
         paragraph(say("years.claim", chance=chance(BETA)))
     both = table.person_in_both(other)
     code = "years.shared" if both.shared else f"years.both.{both.relation}"

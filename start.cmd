@@ -1,11 +1,12 @@
 @echo off
 rem Double-click to start Allowance on Windows. The first time it makes an environment in your own folder.
 setlocal
-cd /d "%~dp0"
+rem A folder on a network drive gets a letter.
+pushd "%~dp0"
 set "PLACE=%LOCALAPPDATA%\Allowance-program"
 
 set "FOUND="
-for %%P in ("py -3" "python" "py -3.14" "py -3.13" "py -3.12" "py -3.11") do (
+for %%P in ("py -3.14" "py -3.13" "py -3.12" "py -3.11" "py -3" "python") do (
     if not defined FOUND (
         %%~P -c "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))" >nul 2>nul && set "FOUND=%%~P"
     )
@@ -38,7 +39,7 @@ echo Allowance has stopped: read the line above.
 goto stop
 
 :failed
-echo Setting up did not work: connect to the internet and try again.
+echo Setting up did not work: close Allowance, connect to the internet and try again.
 
 :stop
 pause

@@ -14,7 +14,7 @@ case "$(uname)" in
 esac
 
 python=
-for name in python3 python3.14 python3.13 python3.12 python3.11 /usr/local/bin/python3 /opt/homebrew/bin/python3; do
+for name in python3.14 python3.13 python3.12 python3.11 python3 /usr/local/bin/python3 /opt/homebrew/bin/python3; do
     if "$name" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
         python=$name
         break
@@ -30,6 +30,6 @@ if ! { cmp -s requirements.txt "$place/installed.txt" && { [ -z "$wheel" ] || cm
         "$place/bin/python" -m pip install -q --disable-pip-version-check --require-hashes -r requirements.txt &&
         { [ -z "$wheel" ] || { "$place/bin/python" -m pip install -q --disable-pip-version-check --no-deps "$wheel" &&
             cp "$wheel" "$place/installed.whl"; }; } &&
-        cp requirements.txt "$place/installed.txt"; } || fail "Setting up did not work: connect to the internet and try again."
+        cp requirements.txt "$place/installed.txt"; } || fail "Setting up did not work: close Allowance, connect to the internet and try again."
 fi
 "$place/bin/python" -m allowance "$@" || fail "Allowance has stopped: read the line above."

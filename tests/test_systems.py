@@ -83,7 +83,8 @@ def test_the_search_finds_what_it_looks_for() -> None:
 
 
 def test_a_table_lives_without_posix(tmp_path: Path) -> None:
-    """Import, declare, ask, revise, verify, back up, delete."""
+    """Import, declare (a text file, a spreadsheet, a large table), ask, revise, draft, report, verify, back up, move,
+    delete."""
     spoken = subprocess.run(
         [sys.executable, "-W", "error", "-m", "helpers_systems", str(tmp_path)],
         cwd=ROOT,

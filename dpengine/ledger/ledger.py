@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import TypeVar, Unpack
 
@@ -28,6 +28,7 @@ from dpengine.accountant.group import for_group
 from dpengine.accountant.history import Past
 from dpengine.core.errors import DAMAGED, AllowanceError, BudgetExceeded, LedgerDamaged, UnknownBudget
 from dpengine.core.exact import down, up
+from dpengine.core.remembered import Lately
 from dpengine.core.strict_json import canonical
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.unit import Unit
@@ -216,6 +217,7 @@ _NEWEST = (
     "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND json_extract(body, '$.table') = ?"
     " AND json_extract(body, '$.claim.digest') = ? ORDER BY seq DESC LIMIT 1"
 )
+_read_charge, _read_outcome = Lately(256), Lately(64)
 NO_ROW = 2**62  # after every row
 _PAGE_OF_CHARGES = 200  # cached; more are read for a file
 _FIRST = "SELECT hash FROM entries WHERE seq = 1"
@@ -568,8 +570,11 @@ class Ledger:
     def _entries(self, db: Database, charges: list[JsonObject]) -> list[Entry]:
         origin = next((row["hash"] for row in db.query(_FIRST)), "")
         requests = json.dumps([row["request"] for row in charges])
-        outcomes = {row["request"]: Outcome.from_row(row) for row in sound_rows(db, _OUTCOMES, [requests])}
-        return [Entry(Charge.from_row(row), outcomes.get(row["request"]), origin) for row in charges]
+        ended = sound_rows(db, _OUTCOMES, [requests])
+        # Their hashes were just compared with what they hold, so a hash stands for all of a row.
+        outcomes = {row["request"]: _read_outcome(row["hash"], partial(Outcome.from_row, row)) for row in ended}
+        paid = [_read_charge(row["hash"], partial(Charge.from_row, row)) for row in charges]
+        return [Entry(charge, outcomes.get(charge.request), origin) for charge in paid]
 
     def _question(self, db: Database, budget: str, table: str, claim: JsonObject) -> str:
         return repeats.question_of(repeats.since(db, budget), table, claim)

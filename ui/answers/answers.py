@@ -16,9 +16,8 @@ from dpengine.core.amounts import BETA
 from dpengine.core.printed import chance, power_of_ten
 from dpengine.ledger.rows import questions_of
 from dpengine.messages import say
-from dpengine.released.compare import Stated
+from dpengine.released.compare import AcrossTables, Stated
 from dpengine.released.files import as_sheet, notebook_text, registry_file_name, registry_text
-from dpengine.released.years import AcrossTables
 from ui.answers import picked, word
 from ui.answers.picked import printed_figure
 from ui.ask import answer

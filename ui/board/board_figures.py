@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
+from functools import cached_property
 from html import escape
 from typing import Any
 
@@ -48,7 +49,7 @@ class Bar:
     faint: bool  # may be zero
     most: str = ""  # upper end
 
-    @property
+    @cached_property
     def range(self) -> str:
         return "" if self.low is None or self.high is None else " – ".join(rounded_range(self.low, self.high))
 
@@ -91,7 +92,7 @@ class Card:
         """Does its picture of everyone show little: nearly all in one bar, or mostly noise?"""
         return self.score < SCARCE
 
-    @property
+    @cached_property
     def shown(self) -> tuple[Bar, ...]:
         """The bars of a small picture, in the declared order. A long list shows the largest bars above zero."""
         kept = self._kept
@@ -109,7 +110,7 @@ class Card:
         shown = {bar.label for bar in self.shown}
         return tuple(bar for bar in self._kept if bar.label not in shown)
 
-    @property
+    @cached_property
     def below(self) -> str:
         """The note under the picture: how large the hidden bars may be, and what grey means."""
         lines = []
@@ -260,10 +261,16 @@ def _outside(look: Look, column: str) -> Figure | None:
     return next((figure for figure in look_groups.of_everyone(look, column) if figure.label == DOES_NOT_FIT), None)
 
 
-def tells_misfits(look: Look, column: str) -> bool:
-    """Does its card show the share of cells that do not fit?"""
-    outside = None if column in look.query.items or not ordered(look, column) else _outside(look, column)
-    return outside is not None and float(outside.low or 0) > 0
+def telling_misfits(found: dp.Answer, look: Look) -> tuple[str, ...]:
+    """The columns whose cards show the share of cells that do not fit."""
+    return _telling_misfits(found.receipt["charge"]["hash"], look)
+
+
+@st.cache_resource(max_entries=200, show_spinner=False)
+def _telling_misfits(charge: str, _look: Look) -> tuple[str, ...]:
+    numbers = [name for name in _look.columns if name not in _look.query.items and ordered(_look, name)]
+    outside = ((name, _outside(_look, name)) for name in numbers)
+    return tuple(name for name, figure in outside if figure is not None and float(figure.low or 0) > 0)
 
 
 def _share(figure: Figure | None) -> CellShare:

@@ -23,6 +23,7 @@ from dpengine.asking.column_fit import (
     ColumnFit,
     Fits,
     ImpliedPeople,
+    declared_ends,
     declared_since,
     implied_by,
     rough_words,
@@ -230,7 +231,9 @@ def _of_fitting(answer: dp.Answer, title: str) -> str:
     if not fits:
         return title
     least = min(fits, key=lambda fit: fit.fitting)
-    return say("fit.of_fitting", share=least.fitting_share(), finding=title[:1].lower() + title[1:])
+    ends = declared_ends(least.declared)
+    code = "fit.of_fitting_range" if ends["upper"] else "fit.of_fitting"
+    return say(code, share=least.fitting_share(), finding=title[:1].lower() + title[1:], **ends)
 
 
 def _one_sided(answer: dp.Answer, title: str) -> str:

@@ -22,9 +22,19 @@ from dpengine.mechanisms.answer_state import fills
 from dpengine.mechanisms.publish.of_rows import MOST_COLUMNS, Chosen, OfRows, best_way
 from dpengine.messages import called, plain, say
 from dpengine.messages.numbers import day, local, to_figures
-from dpengine.noise.floors import farthest, nearest
-from dpengine.noise.row_noise import Blur, Marginal, expected_error, thesis_scale
-from dpengine.noise.set_noise import MOST_AT_ONCE, MOST_ITEMS, AsOne, ItemByItem, OfItems
+from dpengine.noise.row_noise import (
+    MOST_AT_ONCE,
+    MOST_ITEMS,
+    AsOne,
+    Blur,
+    ItemByItem,
+    Marginal,
+    OfItems,
+    expected_error,
+    farthest,
+    nearest,
+    thesis_scale,
+)
 from dpengine.planning.alternatives import asked_instead
 from dpengine.planning.opening import PART, Opening
 from dpengine.released.published import Estimate, Published, reach_of

@@ -159,47 +159,21 @@ class Preset:
     source: str
 
 
-PRESETS = (
-    Preset(
-        "census",
-        2021,
-        "19.61",
-        "0.0000000001",
-        "331,449,281",
-        "Abowd et al., The 2020 Census Disclosure Avoidance System TopDown Algorithm, "
-        "Harvard Data Science Review, 2022",
-    ),
-    Preset(
-        "births",
-        2024,
-        "9.98",
-        "0",
-        "167,000",
-        "Hod, Canetti, Differentially Private Release of Israel’s National Registry of Live Births, arXiv:2405.00267",
-    ),
-    Preset(
-        "mobility",
-        2020,
-        "2.64",
-        "0",
-        "",
-        "Aktay et al., Google COVID-19 Community Mobility Reports: Anonymization Process Description, arXiv:2004.04145",
-    ),
-    Preset(
-        "urls",
-        2020,
-        "0.45",
-        "0.00001",
-        "",
-        "Messing et al., Facebook Privacy-Protected Full URLs Data Set, Harvard Dataverse, doi:10.7910/DVN/TDOAPG",
-    ),
-    Preset(
-        "audience",
-        2020,
-        "34.9",
-        "0.000000007",
-        "",
-        "Rogers et al., LinkedIn’s Audience Engagements API: A Privacy Preserving Data Analytics System at Scale, "
-        "arXiv:2002.05839",
-    ),
-)
+PRESETS = tuple(
+    Preset(*row)
+    for row in (
+        ("census", 2021, "19.61", "0.0000000001", "331,449,281",
+         "Abowd et al., The 2020 Census Disclosure Avoidance System TopDown Algorithm, "
+         "Harvard Data Science Review, 2022"),
+        ("births", 2024, "9.98", "0", "167,000",
+         "Hod, Canetti, Differentially Private Release of Israel’s National Registry of Live Births, arXiv:2405.00267"),
+        ("mobility", 2020, "2.64", "0", "",
+         "Aktay et al., Google COVID-19 Community Mobility Reports: Anonymization Process Description, "
+         "arXiv:2004.04145"),
+        ("urls", 2020, "0.45", "0.00001", "",
+         "Messing et al., Facebook Privacy-Protected Full URLs Data Set, Harvard Dataverse, doi:10.7910/DVN/TDOAPG"),
+        ("audience", 2020, "34.9", "0.000000007", "",
+         "Rogers et al., LinkedIn’s Audience Engagements API: A Privacy Preserving Data Analytics System at Scale, "
+         "arXiv:2002.05839"),
+    )
+)  # fmt: skip

@@ -12,9 +12,11 @@ import pytest
 from helpers_page import html_of, open_page, plain
 
 import dpengine as dp
+from dpengine.asking.plan import Wish
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 from ui.data import presets
+from ui.several import plan
 from ui.words.markup import unmarked
 from ui.words.wording import axis
 
@@ -220,8 +222,11 @@ def test_a_paid_session_with_questions_left_is_offered(home: dp.Workspace) -> No
     schema = dp.Schema({"town": dp.Category(["Mill", "Hill"])})
     table = home.add_table("open", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("9", "1e-6"))
     opened = table.open_session(table.session_for(5, table.meter().unused / 4))
-    labels = [link.proto.label for link in open_page("several", table="open", view="after").get("page_link")]
-    assert say("session.go_on", asked=0, questions=5) in labels and opened.request
+    page = open_page("several", table="open", view="after")
+    (way,) = [one for one in page.button if one.label == say("session.go_on", asked=0, questions=5)]
+    way.click().run()
+    assert opened.request in page.query_params["session"], "the address keeps it"
+    assert say("session.now", next=1, asked=0, questions=5) in plain(html_of(page))
 
 
 @pytest.mark.parametrize("name", ["years_employed", "Months insured", "let zaposlen", "number vaccinated"])
@@ -273,3 +278,19 @@ def test_a_first_look_says_on_the_card_of_a_list_what_is_not_in_it(home: dp.Work
     look = table.ask(table.query("overview", columns=["species", "days"], epsilon="2"))
     shown = plain(html_of(open_page("board", table="shelter", look=look.request_id)))
     assert "most: dog" not in shown and shown.count("are not in your list") >= 2
+
+
+def test_a_plan_made_to_fit_leaves_room_for_the_check(home: dp.Workspace) -> None:
+    frame = pd.DataFrame({"x": [at % 50 for at in range(2_000)], "y": [at % 9 for at in range(2_000)]})
+    schema = dp.Schema({"x": dp.Number(0, 60), "y": dp.Number(0, 10)})
+    table = home.add_table("fits", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6"))
+    made = plan.Plan()
+    for name in ("x", "y"):
+        query = table.query("mean", column=name, epsilon="0.9")
+        made.rows.append(plan.Row(Wish(query, query.promise().amount), len(made.rows)))
+    assert not table.planner(made.share).price(made.wishes).fits
+    plan._fit(table, made)
+    planner = table.planner(made.share)
+    priced = planner.price(made.wishes)
+    checks = table.checks_for(priced.queries)
+    assert checks and planner.price_of([*checks, *priced.queries]).fits

@@ -241,11 +241,12 @@ def _whose(draft: Draft) -> list[str]:
     if not (names := presets.unclear(draft.names)):
         return []
     label, key = say("data.unit.whose"), kept("declare-whose", draft.whose)
-    words: Any = {"format_func": lambda name: unmarked(name) or say("data.unit.whose_none")}
-    if len(names) <= FEW_NAMES:
-        draft.whose = st.radio(label, ["", *names], None, key=key, horizontal=True, **words)
+    none = say("data.unit.whose_none")
+    if len(names) <= FEW_NAMES:  # whose labels are read as Markdown
+        words: Any = {"format_func": lambda name: unmarked(name) or none, "horizontal": True}
+        draft.whose = st.radio(label, ["", *names], None, key=key, **words)
     else:
-        draft.whose = st.selectbox(label, ["", *names], None, key=key, width=420, **words)
+        draft.whose = st.selectbox(label, ["", *names], None, lambda name: name or none, key=key, width=420)
     return [draft.whose] if draft.whose else []
 
 

@@ -147,9 +147,9 @@ def finding(answer: dp.Answer, lead: str = "", linked: bool = False, kind: str =
 def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[str] = ()) -> str:
     """Notes in the size of the headline, and links to what helps.
 
-    The notes say that rows count and not people, what a check doubts, that nobody has checked, and what a check could
-    have missed, if that is a tenth of the cells or more; if it is less, this follows in the usual size. An answer that
-    says nothing gets only the first two.
+    The notes say that rows count and not people, what a check doubts, how many have no value, that nobody has checked,
+    and what a check could have missed, if that is a tenth of the cells or more; if it is less, this follows in the
+    usual size. An answer that says nothing gets only the first two.
     A column in `below` has its figures further down.
     """
     whole = fits_of_answer(answer)
@@ -163,6 +163,7 @@ def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[st
     ]
     rough = ""
     if telling := not says_nothing(answer):
+        notes += [] if answer.query.own_scales else whole.unknown_notes(answer.query)
         notes += filter(None, [unchecked_words(fits)])
         rough = rough_words(fits)
         if any(fit.may_hide for fit in fits):
@@ -290,6 +291,7 @@ def fit_notes(answer: dp.Answer, linked: bool = False) -> str:
         above = {fit.note(answer.query) for fit in between if fit.doubted or fit.in_part}
     else:
         above = {rough_words(between), unchecked_words(between), *(fit.note(answer.query) for fit in between)}
+        above.update(fits.unknown_notes(answer.query))
     above.update(fits.row_notes(answer.query))
     notes = [note for note in fits.notes(answer.query) if answer.query.own_scales or note not in above]
     if since := _since_then(answer.receipt["claim"], table):

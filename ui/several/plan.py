@@ -275,15 +275,26 @@ def _total(
         st.html(f'<p class="muted">{gloss.text(say("plan.run_note"))}</p>')
     with st.container(horizontal=True, vertical_alignment="center"):
         label, note = say("plan.fit_more" if priced.fits else "plan.fit"), say("plan.fit_help")
-        st.button(label, key="plan-fit", help=note, on_click=_fit, args=(plan, planner))
+        st.button(label, key="plan-fit", help=note, on_click=_fit, args=(table, plan))
         if plan.before is not None:
             st.button(say("plan.undo"), key="plan-undo", type="tertiary", on_click=plan.undo)
     if priced.reachable and st.toggle(say("plan.fixed"), key="plan-fixed"):
         st.html(f'<p class="muted">{gloss.text(_fixed(table, planner, plan, priced))}</p>')
 
 
-def _fit(plan: Plan, planner: Planner) -> None:
-    found = planner.redistributed(plan.wishes)
+MOST_TRIES = 8
+
+
+def _fit(table: dp.Table, plan: Plan) -> None:
+    keep = plan.share
+    for _ in range(MOST_TRIES):  # until there is room for the checks that are bought first
+        planner = table.planner(keep)
+        found = planner.redistributed(plan.wishes)
+        queries = [] if found is None else planner.price(found).queries
+        whole = table.planner(plan.share).price_of([*table.checks_for(queries), *queries])
+        if found is None or whole.fits:
+            break
+        keep = min(keep + max(whole.over, Fraction(1, 100)), Fraction(1))
     if found is None:
         st.session_state["refusal"] = say("plan.fit_not")
     else:

@@ -347,7 +347,7 @@ _STYLE = sheet("several/session")
 
 
 BEARS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
-_STATE, _SHOWN = "session-form", "session-shown"
+_STATE = "session-form"
 _USUAL = {"k": "", "share": "", "how": BEST}  # the preselected number and share depend on the table
 _NUMBERS = (20, 10, 5, 3)  # of questions: the first whose answers are more than noise
 FIELDS = tuple(_USUAL)  # in the address
@@ -396,7 +396,9 @@ def _open_one(table: dp.Table) -> None:
         asked, ended, _ = workspace().ledger.progress(request)
         if not ended and asked < questions:
             label = say("session.go_on", asked=asked, questions=questions)
-            st.page_link(nav.page("several"), label=label, query_params={"table": table.name, "session": request})
+            where = {"table": table.name, "session": request}
+            # No link: one to the page on which it stands would leave the browser's address as it was.
+            st.button(label, key="session-go-on", on_click=address, args=(where,))
             return
 
 
@@ -415,9 +417,6 @@ def _running(table: dp.Table, request: str) -> bool:
         else:
             job.refused(str(opening.error or refusal))
         return False
-    if st.session_state.get(_SHOWN) != request:  # a link on this page leaves the browser's address as it was
-        st.session_state[_SHOWN] = request
-        address(dict(st.query_params), again=True)
     show_running(table, session)
     return True
 

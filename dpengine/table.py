@@ -73,12 +73,20 @@ from dpengine.planning.suggestions import Lever, levers, suggest, takes_at_most,
 from dpengine.planning.training import trained
 from dpengine.reading import reader
 from dpengine.reading.reader import Meaning
-from dpengine.released.compare import Comparable, figures
+from dpengine.released.compare import (
+    MOST_ANSWERS,
+    AcrossTables,
+    AskedFigures,
+    Comparable,
+    PersonInBoth,
+    across,
+    figures,
+    promised,
+)
 from dpengine.released.files import ReleasedSoFar
 from dpengine.released.look_answers import KnownAlready
 from dpengine.released.published import Published
 from dpengine.released.synthetic import FittedTable, Synthetic
-from dpengine.released.years import MOST_ANSWERS, AcrossTables, AskedFigures, PersonInBoth, across, promised
 from dpengine.storage.registry import Record
 
 CHECK = ".check"  # ends the request id of a question's check

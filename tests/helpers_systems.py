@@ -193,6 +193,7 @@ def add_a_large_table(workspace: Any, folder: Path) -> None:
 
 def write_a_report(workspace: Any, table: Any, folder: Path) -> None:
     """For Word, with pictures."""
+    os.environ["ALLOWANCE_HOME"] = str(workspace.folder)
     from ui.answers import word
 
     findings = [word.Finding("A finding", answer) for answer in word.fit_for_report(table)]

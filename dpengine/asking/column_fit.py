@@ -145,7 +145,9 @@ class ColumnFit:
         parts = self.found.parts
         kind = max(parts, key=lambda name: parts[name].value)
         kind = kind if parts[kind].low > 0 else "some"  # else noise would name it
-        reason = say(f"fit.reason.{kind}", column=self.column, share=self.found.misfit.span(), **_ends(self.declared))
+        reason = say(
+            f"fit.reason.{kind}", column=self.column, share=self.found.misfit.span(), **declared_ends(self.declared)
+        )
         if isinstance(self.declared, Category) and kind == "unlisted":
             reason += " " + say("fit.reason.counted_as", label=called(self.declared.unknown))
         elif isinstance(self.declared, ItemSet) or (
@@ -174,7 +176,7 @@ class ColumnFit:
         code = "unsure" if self.state == UNSURE else "fits" if self.found.quiet else "fits_rough"
         if code == "fits_rough" and isinstance(self.declared, Number):
             code = "fits_rough_codes" if self._looked_for else "fits_rough_range"
-        facts = {"column": self.column, "most": percent_above(self.hidden), "codes": self._looked_for} | _ends(
+        facts = {"column": self.column, "most": percent_above(self.hidden), "codes": self._looked_for} | declared_ends(
             self.declared
         )
         return say(f"fit.found.{code}", **facts)
@@ -406,7 +408,7 @@ def _check(paid: _Paid) -> Check | None:
     """A page asks for the same checks some twenty times, and what was released never changes."""
     entry = paid.entry
     query, raw = query_of(entry.charge), paid.outcome.body.get("raw")
-    if not isinstance(query, FitChecks) or raw is None:
+    if not isinstance(query, FitChecks) or raw is None or len(raw) != query.numbers:  # with another list of codes
         return None
     drawn, charge, unit = tuple(raw), entry.charge, query.facts.unit.as_json()
     bounds, found, repeated = charge.claim.get("bounds", {}), query.found(drawn), _sure(query, drawn)
@@ -509,7 +511,8 @@ def slip(column: Column) -> str:
     return say(f"fit.slip.{kind}")
 
 
-def _ends(column: Column) -> dict[str, str]:
+def declared_ends(column: Column) -> dict[str, str]:
+    """The ends of a declared range as a reader writes them; empty for a list."""
     if isinstance(column, Number | Date):
         write = day if isinstance(column, Date) else figure
         return {"lower": write(column.text(0)), "upper": write(column.text(column.size - 1))}

@@ -341,7 +341,7 @@ def _fitted(
     return usual.at(Fraction(largest(allowed, least, int(most * _GRAIN)), _GRAIN))
 
 
-def most_questions(make: Callable[[int], AdaptiveSession], alpha: Fraction, most: int = MOST_QUESTIONS) -> int:
+def most_questions(make: Callable[[int], AdaptiveSession], alpha: Fraction) -> int:
     """The most questions for which every answer is within alpha of the table's own; 0 if even one is too many."""
 
     def fine(questions: int) -> bool:
@@ -350,7 +350,7 @@ def most_questions(make: Callable[[int], AdaptiveSession], alpha: Fraction, most
         except AllowanceError:
             return False
 
-    return largest(fine, 0, most)
+    return largest(fine, 0, MOST_QUESTIONS)
 
 
 def session_of(facts: Facts, entry: Entry) -> AdaptiveSession:

@@ -22,8 +22,7 @@ from dpengine.audit.exact import hockey_stick
 from dpengine.core.exact import decimal_of
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.noise.laws import Finite, Independent, Law, max_divergence
-from dpengine.noise.row_noise import Blur, Mixing, excess
-from dpengine.noise.set_noise import AsOne, ItemByItem, RowNoise
+from dpengine.noise.row_noise import AsOne, Blur, ItemByItem, Mixing, RowNoise, excess
 
 MOST_LISTED = 300
 _SLACK = Decimal("1e-18")  # rounding of decimals compared with a claim

@@ -293,48 +293,44 @@ class PlayedTogether:
     refused_by_grant: int
 
 
-def game_of_people(
-    folder: Path,
-    rule: Rule = PEOPLE_RULE,
-    sizes: Sequence[Fraction] = PEOPLE_SIZES,
-    shares: Sequence[Fraction] = SHARES,
-) -> PlayedTogether:
+def game_of_people(folder: Path) -> PlayedTogether:
     refused = {"budget.exceeded": 0, "people.exceeded": 0}
-    people = [_person(place) for place in range(len(sizes))]
-    owner = _person(len(sizes))
+    people = [_person(place) for place in range(len(PEOPLE_SIZES))]
+    owner = _person(len(PEOPLE_SIZES))
     ledger = Ledger(folder / "ledger.sqlite")
     try:
-        ledger.name_role(_person(len(sizes) + 1), ADMINISTRATOR, OPERATOR)
+        ledger.name_role(_person(len(PEOPLE_SIZES) + 1), ADMINISTRATOR, OPERATOR)
         ledger.name_role(owner, OWNER, OPERATOR)
 
         @cache
         def reading(counts: Counts) -> float | None:
             """The meter after these questions of each person; None if the file refused them."""
             budget = "game-" + "-".join(map(str, counts))
-            ledger.create_budget(budget, rule, "private", owner, budget)
+            ledger.create_budget(budget, PEOPLE_RULE, "private", owner, budget)
             ledger.hand_over(budget, budget, owner, owner)
-            for person, share in zip(people, shares, strict=True):
+            for person, share in zip(people, SHARES, strict=True):
                 ledger.grant(budget, budget, person, share, owner)
             try:
-                for person, size, many in zip(people, sizes, counts, strict=True):
+                for person, size, many in zip(people, PEOPLE_SIZES, counts, strict=True):
                     _reserve(ledger, budget, budget, person, size, many, person)
             except BudgetExceeded as refusal:
                 refused[refusal.code] += 1
                 return None
-            return float(spent(rule, ledger.standing(budget).totals))
+            return float(spent(PEOPLE_RULE, ledger.standing(budget).totals))
 
-        game = Game(tuple(sizes), lambda counts: reading(counts) is not None)
-        at_cap, at_meter = game.worth(lambda _: float(rule.epsilon)), game.worth(lambda counts: reading(counts) or 0.0)
+        game = Game(PEOPLE_SIZES, lambda counts: reading(counts) is not None)
+        at_cap = game.worth(lambda _: float(PEOPLE_RULE.epsilon))
+        at_meter = game.worth(lambda counts: reading(counts) or 0.0)
         admitted = sum(map(len, game.layers))
         return PlayedTogether(max(at_cap, at_meter), admitted, refused["budget.exceeded"], refused["people.exceeded"])
     finally:
         ledger.close()
 
 
-def apart(most: Callable[[int], int], rule: Rule = PEOPLE_RULE, sizes: Sequence[Fraction] = PEOPLE_SIZES) -> float:
+def apart(most: Callable[[int], int]) -> float:
     """The worth of the game at the cap if each person had a tally of their own, of at most `most` questions."""
-    game = Game(tuple(sizes), lambda counts: all(many <= most(place) for place, many in enumerate(counts)))
-    return game.worth(lambda _: float(rule.epsilon))
+    game = Game(PEOPLE_SIZES, lambda counts: all(many <= most(place) for place, many in enumerate(counts)))
+    return game.worth(lambda _: float(PEOPLE_RULE.epsilon))
 
 
 def _person(place: int) -> str:

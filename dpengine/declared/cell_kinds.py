@@ -6,8 +6,9 @@ declaration.
 
 **Usual codes.** People write 99 or 999 for “unknown”. Such a number inside the declared range fits, and moves every
 answer. So the usual codes inside the range have kinds of their own, and so have the whole numbers beside them: a real
-value is seldom many times as common as its neighbours, a code is. 0 is a code where the name says a size or an age.
-Elsewhere it is often real: its bar, “zero”, is only reported.
+value is seldom many times as common as its neighbours, a code is. In a column with decimals, 99.9 may be one.
+0 is a code where the name says a size or an age. Elsewhere it is often real: its bar, “zero”, is only reported, and so
+is a 0 that is no more common than its neighbours.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ _COMMON = {*USUAL_CODES, 0, 9, 88, 98}
 _NEAR_THE_END = (77, 88, 96, 97, 98, 777, 888, 997, 998, 7777, 8888, 9997, 9998, 77777, 88888, -88, -888, -9999)
 _ONE_DIGIT = (7, 8, -7, -8)  # … these only in a range of single digits …
 _NINE = 100  # … and 9 only in a range that ends here at the latest: an age of 9 is real.
+_MOST_PLACES = 3  # after the point: with one, 99.9 and 999.9 are codes near the end of a range
 # Quantities that are never 0: there a 0 stands for “unknown”.
 _NEVER_NONE = (
     "age ages aged starost star starosti let alter edad eta weight weights teza masa gewicht peso height heights visina"
@@ -98,11 +100,20 @@ def _of_numbers(name: str, column: Number) -> tuple[Bar, ...]:
 def _codes(name: str, column: Number) -> list[Fraction]:
     plain = "".join(sign for sign in unicodedata.normalize("NFKD", name.lower()) if not unicodedata.combining(sign))
     never_none = any(word in _NEVER_NONE for word in re.findall("[a-z]+", plain))
-    codes = {*USUAL_CODES, *([0] if never_none else [])}
+    codes: set[int | Fraction] = {*USUAL_CODES, *([0] if never_none else [])}
     codes |= {code for code in _NEAR_THE_END if (column.upper if code > 0 else -column.lower) < 10 * abs(code)}
     codes |= {code for code in _ONE_DIGIT if (column.upper if code > 0 else -column.lower) < 10}
     codes |= {9} if column.upper <= _NINE else set()
+    codes |= {code for code in _nines(column) if column.upper < 10 * code}
     return [Fraction(code) for code in sorted(codes) if column.lower <= code <= column.upper]
+
+
+def _nines(column: Number) -> set[Fraction]:
+    """Nines before and after the point, with as many places as the column's step has: 99.9."""
+    places = next((many for many in range(1, _MOST_PLACES + 1) if 10**many % column.step.denominator == 0), 0)
+    if column.step.denominator == 1 or not places:
+        return set()
+    return {10**many - Fraction(1, 10**places) for many in (2, 3, 4)}
 
 
 def _neighbours(code: Fraction, codes: list[Fraction], column: Number) -> tuple[Fraction, ...]:

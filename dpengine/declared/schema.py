@@ -182,7 +182,7 @@ class Number:
     @property
     def kappa(self) -> Fraction:
         """κ: the smallest distance between two different values. The lower bounds for published rows and their grid
-        rest on it (`noise.floors`, `mechanisms.publish`)."""
+        rest on it (`noise.row_noise`, `mechanisms.publish`)."""
         return self.step
 
     @property

@@ -99,14 +99,14 @@ def has_rows(path: Path, dialect: Dialect, progress: Callable[[float], None] | N
     return bool(file_process.run("has_rows", {"path": str(path), "dialect": dialect.as_json()}, progress))
 
 
-def read_foreign(path: Path, dialect: Dialect, beside: Path | None = None) -> tuple[list[str], Batches]:
-    """The column names, and the rows as text. They pass through a file in a folder of its own `beside` the given one,
+def read_foreign(path: Path, dialect: Dialect) -> tuple[list[str], Batches]:
+    """The column names, and the rows as text. They pass through a file in a folder of its own beside the given one,
     readable by its user alone and deleted at the end."""
     names = list(describe(path, dialect).names)
 
     def batches() -> Batches:
         with refusing("load.unwritable", OSError):
-            inside = Path(tempfile.mkdtemp(prefix=".", dir=beside or path.parent))  # 0700
+            inside = Path(tempfile.mkdtemp(prefix=".", dir=path.parent))  # 0700
         try:
             rows = inside / "rows.parquet"
             file_process.run("convert", {"path": str(path), "dialect": dialect.as_json(), "to": str(rows)})

@@ -13,7 +13,7 @@ Choice      by the exponential mechanism: one of several candidates with probabi
             farther from the best.
 
 Noise for several numbers at once stays with its question: sets (`choices/top_item`), cuts (`choices/joint_cuts`), trees
-and roots (`choices/tree_cuts`, `curves/count_tree`), vectors (`sums/row_norms`).
+and roots (`choices/tree_cuts`, `curves/count_tree`), vectors (`sums/vector_mean`).
 """
 
 from __future__ import annotations

@@ -156,10 +156,10 @@ def lecture_chance(n: int, epsilon: Fraction, delta: Fraction) -> Fraction:
     return Fraction(ceiling(48 * ln_above(2 / delta) / (epsilon * epsilon * n) * 2**BITS), 2**BITS)
 
 
-def lecture_holds(n: int, epsilon: Fraction, delta: Fraction, sums: int = 1) -> bool:
-    """Does the lecture's p keep (ε, δ)? Below 1 is not enough: near 1 its noise vanishes."""
+def lecture_holds(n: int, epsilon: Fraction, delta: Fraction) -> bool:
+    """Does the lecture's p keep (ε, δ) for one sum? Below 1 is not enough: near 1 its noise vanishes."""
     p = lecture_chance(n, epsilon, delta)
-    return epsilon <= 1 and p < 1 and _meets(n, p, epsilon, delta, sums)
+    return epsilon <= 1 and p < 1 and _meets(n, p, epsilon, delta, sums=1)
 
 
 @lru_cache(maxsize=256)

@@ -18,10 +18,10 @@ Swap        one of m+1 listed values: the truth with probability 1−pm, each ot
             the truth. λ is rounded up to a multiple of 2^−62.
 Marginal    the effect of randomised response over whole rows on one of their columns: the truth, or with probability λ
             a uniformly random value of the column (a uniform row has uniform parts).
-Floor       the worst-case error that no (ε, δ)-DP mechanism of the *row* can beat: `floors`. A column published at ε/k
-            beside others has no such bound at ε/k: another mechanism may split ε otherwise.
+Floor       the worst-case error that no (ε, δ)-DP mechanism of the *row* can beat: `least_error`. A column published at
+            ε/k beside others has no such bound at ε/k: another mechanism may split ε otherwise.
 
-Sets of items are in `set_noise`.
+Sets of items: `OfItems`.
 """
 
 from __future__ import annotations
@@ -31,12 +31,53 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
+import numpy as np
+
 from dpengine.core.exact import ceiling, decimal_of, down, exp_decimal, first_true, ln_above, up
 from dpengine.core.types import Integers
-from dpengine.noise.bulk_geometric import dyadic_above
-from dpengine.noise.coins import Coins
-from dpengine.noise.floors import farthest, least_error
+from dpengine.noise.coins import Coins, dyadic_above
 from dpengine.noise.laws import Finite, Laplace
+
+
+def least_error(points: int, diameter: Fraction, kappa: Fraction, epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Lower bounds on the worst expected error of *any* mechanism that is (ε, δ)-DP for a row.
+
+    A row is an element of a finite metric space D of m+1 points, with the public diameter diam and the least distance κ
+    of two of them. The mechanism may publish anything; its error is ρ(Y, d) if the truth is d.
+
+    Theorem     (thesis, Thm 5.5) γ ≥ (1−δ)·κ·m/(m+e^ε). Randomised response meets it where all distances are 1 (Ex.
+                5.6). (thesis, Thm 5.3) γ ≥ (1−δ)·diam/(2(1+e^ε)); and here twice that, (1−δ)·diam/(1+e^ε). Proof: let
+                d, d′ be diam apart and P, P′ the laws of their outputs. Then
+                    E ρ(Y, d) + E′ ρ(Y, d′) ≥ Σ_y min(P, P′)(y)·(ρ(y, d) + ρ(y, d′)) ≥ diam·Σ min(P, P′),
+                and Σ min(P, P′) = 1 − TV ≥ 2(1−δ)/(1+e^ε): from P(S) ≤ e^ε·P′(S) + δ for S = {P > P′} and the same the
+                other way for its complement, TV·(1+e^ε) ≤ e^ε − 1 + 2δ. ∎
+    Which       the larger of the two. On a grid of numbers or days κ is its step and diam = mκ, so the second is never
+                less; in a list κ = diam = 1, so the first is never less; among sets of h items κ = 1, diam = h and m+1
+                = 2^h: the second is the larger one while ε is small, the first once e^ε is beyond 2^h or so.
+    Whole row   one element of the product D₁×…×D_k. The chance of an untrue row has the first bound with all distances
+                1 and m+1 = |D₁|·…·|D_k|. And since a mechanism that publishes a row publishes each of its cells, the
+                bound of every column at the *whole* ε holds whatever else is published.
+
+    Rounded down, so that they stay lower bounds; in the unit of the two distances.
+    """
+    return kappa * max(nearest(points, epsilon, delta), farthest(diameter / kappa, epsilon, delta))
+
+
+def nearest(points: int, epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Thm 5.5 in units of κ: from the number of points."""
+    m = points - 1
+    return down((1 - delta) * m / (m + _power(epsilon)), _GRAIN)
+
+
+def farthest(diameter: Fraction, epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Twice Thm 5.3: from the two points farthest apart."""
+    return down((1 - delta) * diameter / (1 + _power(epsilon)), _GRAIN)
+
+
+def _power(epsilon: Fraction) -> Fraction:
+    """e^ε, rounded up."""
+    return Fraction(exp_decimal(epsilon) + _GUARD)
+
 
 _GUARD = Decimal(10) ** -40  # far above the rounding of a few 60-digit operations
 _GRAIN = 10**9  # t is a multiple of 10^-9
@@ -185,3 +226,137 @@ def thesis_scale(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
 def thesis_floor(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
     """Thm 5.3 as the thesis states it, (1−δ)·D/(2(1+e^ε))."""
     return farthest(Fraction(steps), epsilon, delta) / 2
+
+
+MOST_ITEMS = 62  # a set is an integer of 63 bits
+MOST_AT_ONCE = 2**32 - 1  # values for a draw in bulk (`coins.many_below`)
+
+
+class OfItems:
+    """Noise for a set of listed items, D = 2^H with |H| = h: as one value of 2^h, or item by item.
+
+    A set is a code: bit i is 1 if item i is in it. The distance of two sets is the number of items in one and not in
+    the other, so diam = h and κ = 1.
+
+    AsOne       randomised response over all 2^h sets (thesis, Exx. 3.1 and 4.10): the true set, or with probability λ a
+                uniformly random set. (ε, δ)-DP iff λ ≥ 2^h(1−δ)/(2^h−1+e^ε). In a random set each item is wrong with
+                chance ½, so an item is wrong with chance f = λ/2, and the expected distance is hλ/2 =
+                h·2^(h−1)·(1−δ)/(2^h−1+e^ε).
+    ItemByItem  each of the h answers “is it in?” by randomised response at (ε/h, δ/h), independently: (ε, δ)-DP by
+                composition, because another set may answer all h otherwise. An item is wrong with chance f =
+                (1−δ/h)/(1+e^(ε/h)), and the expected distance is hf.
+    `of_sets`   the one with the smaller expected distance, from public facts. In both f is the same for every item and
+                every set, so hf is also the *worst* expected distance, and a smaller f also improves every count of an
+                item.
+    SetMarginal the effect of randomised response over whole rows on a set in them: as AsOne, with the rows' λ.
+
+    A set of `items` items: each is published wrong with chance `flip`.
+    """
+
+    items: int
+
+    @property
+    def flip(self) -> Fraction:
+        raise NotImplementedError
+
+    @property
+    def error(self) -> Fraction:
+        """The expected distance between the published set and any true one."""
+        return self.items * self.flip
+
+
+@dataclass(frozen=True)
+class AsOne(OfItems):
+    """One of all 2^h sets for another."""
+
+    items: int
+    epsilon: Fraction
+    delta: Fraction
+
+    @cached_property
+    def swap(self) -> Swap:
+        return Swap(2**self.items, self.epsilon, self.delta)
+
+    @property
+    def flip(self) -> Fraction:
+        return self.swap.mixed / 2
+
+    @property
+    def truth(self) -> Fraction:
+        return self.swap.truth
+
+    def perturb(self, codes: Integers, coins: Coins) -> Integers:
+        return self.swap.perturb(codes, coins)
+
+    def law(self, code: int) -> Finite:
+        return self.swap.law(code)
+
+
+@dataclass(frozen=True)
+class ItemByItem(OfItems):
+    """Every item by itself, at its share of ε and δ."""
+
+    items: int
+    epsilon: Fraction
+    delta: Fraction
+
+    @cached_property
+    def each(self) -> Swap:
+        return Swap(2, self.epsilon / self.items, self.delta / self.items)
+
+    @property
+    def flip(self) -> Fraction:
+        return self.each.chance
+
+    @property
+    def truth(self) -> Fraction:
+        return Fraction((1 - self.flip) ** self.items)
+
+    def perturb(self, codes: Integers, coins: Coins) -> Integers:
+        places = np.arange(self.items, dtype=np.int64)
+        held = (np.asarray(codes, dtype=np.int64)[:, None] >> places) & 1
+        toggled = coins.toggle(held.astype(np.bool_).ravel(), self.flip).reshape(held.shape)
+        return np.asarray((toggled.astype(np.int64) << places).sum(axis=1), dtype=np.int64)
+
+    def law(self, code: int) -> Finite:
+        """Over all sets, for few items: a test lists them."""
+        wrong, right, every = decimal_of(self.flip), decimal_of(1 - self.flip), range(2**self.items)
+        return Finite({other: _chance((other ^ code).bit_count(), self.items, wrong, right) for other in every})
+
+
+@dataclass(frozen=True)
+class SetMarginal(OfItems):
+    """A set in rows published as one value each."""
+
+    items: int
+    whole: Swap
+
+    @property
+    def flip(self) -> Fraction:
+        return self.whole.mixed / 2
+
+    @property
+    def truth(self) -> Fraction:
+        return 1 - self.whole.mixed + self.whole.mixed / (1 << self.items)
+
+
+SetNoise = AsOne | ItemByItem
+RowNoise = Blur | Swap | Marginal | AsOne | ItemByItem | SetMarginal
+
+
+def of_sets(items: int, epsilon: Fraction, delta: Fraction) -> SetNoise:
+    """The noise with the smaller error, by formula; if both are equal, all items at once."""
+    apart = ItemByItem(items, epsilon, delta)
+    if 2**items > MOST_AT_ONCE:
+        return apart
+    whole = AsOne(items, epsilon, delta)
+    return whole if whole.error <= apart.error else apart
+
+
+def set_floor(items: int, epsilon: Fraction, delta: Fraction) -> Fraction:
+    """No (ε, δ)-DP mechanism of the row publishes sets at a smaller worst expected distance."""
+    return least_error(2**items, Fraction(items), Fraction(1), epsilon, delta)
+
+
+def _chance(apart: int, items: int, wrong: Decimal, right: Decimal) -> Decimal:
+    return wrong**apart * right ** (items - apart)

@@ -23,8 +23,7 @@ from dpengine.mechanisms.curves.cdf_tree import CdfTree
 from dpengine.mechanisms.noise import PermuteAndFlip
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.query import AnyQuery
-from dpengine.mechanisms.sums.row_norms import ByNorm, GaussianByNorm
-from dpengine.mechanisms.sums.vector_mean import VectorMean
+from dpengine.mechanisms.sums.vector_mean import ByNorm, GaussianByNorm, VectorMean
 from dpengine.noise.tails import laplace_reach
 from dpengine.planning.whatif import most_each
 

@@ -1,5 +1,5 @@
-"""How many valid answers a number of people allows, and how many people a number of questions needs: the bounds of
-`validity.py` inverted, at the noise that suits the population best.
+"""How many people a number of questions needs: the bounds of `validity.py` inverted, at the noise that suits the
+population best.
 
 With less noise an analyst overfits to the table, with more noise the answers get worse; in between the answers are
 closest to the population. That noise may cost more than a privacy budget allows; under a budget, use `validity.stated`
@@ -43,13 +43,6 @@ def planned(
 def best(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False) -> Width:
     """Private answers or splitting, whichever is narrower."""
     return min(planned(people, answers, beta), split(people, answers, beta, yes_no), key=lambda bound: bound.width)
-
-
-def most_answers(people: int, width: Fraction, beta: Fraction = BETA, yes_no: bool = False) -> int:
-    """How many questions can be answered within this width of the population, at most MOST_ANSWERS; maybe 0."""
-    _check_width(width)
-    check(people, 1, beta)
-    return largest(lambda k: k == 0 or best(people, k, beta, yes_no).width <= width, 0, MOST_ANSWERS)
 
 
 def least_people(answers: int, width: Fraction, beta: Fraction = BETA, yes_no: bool = False) -> int | None:

@@ -43,8 +43,7 @@ from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.publish.publish_row import PublishRow
 from dpengine.mechanisms.publish.write_file import codes_of, file_digest, values_of
 from dpengine.mechanisms.query import AnyQuery
-from dpengine.noise.row_noise import Blur, Marginal, Mixing
-from dpengine.noise.set_noise import OfItems
+from dpengine.noise.row_noise import Blur, Marginal, Mixing, OfItems
 from dpengine.noise.tails import bernstein_reach, mixed_mean_reach, mixed_part_reach, swap_reach, total_reach
 
 MOST_BINS = 1_000

@@ -23,9 +23,9 @@ from dpengine.declared.read_group import read_group
 from dpengine.declared.schema import MISSING, Category, ItemSet, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
-from dpengine.statistics.centred_sums import CentredSums
 from dpengine.statistics.counts import (
     CellCounts,
+    CentredSums,
     ConditionCounts,
     Distribution,
     GroupDistributions,

@@ -72,6 +72,9 @@ PREFIXES_CANNOT["source."] = "needs a database; tests/engines/test_sources.py ca
 PREFIXES_CANNOT["workshop."] = "a workshop has no table but the bundled samples"
 
 
+RAISING = ("AllowanceError", "BudgetExceeded", "refusing")
+
+
 def codes() -> set[str]:
     """Every code that the program raises, by its source; and those that are put together there."""
     found: set[str] = {
@@ -98,10 +101,10 @@ def codes() -> set[str]:
     for package in ("dpengine", "ui", "pages", "demos"):
         for path in sorted((ROOT / package).rglob("*.py")):
             text = path.read_text(encoding="utf-8")
-            if "AllowanceError(" not in text and "BudgetExceeded(" not in text:
+            if not any(f"{name}(" in text for name in RAISING):
                 continue
             for node in ast.walk(ast.parse(text)):
-                if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("AllowanceError", "BudgetExceeded"):
+                if isinstance(node, ast.Call) and getattr(node.func, "id", "") in RAISING:
                     for part in ast.walk(node.args[0]) if node.args else ():
                         if isinstance(part, ast.Constant) and isinstance(part.value, str) and "." in part.value:
                             found.add(part.value)

@@ -158,7 +158,7 @@ def test_of_the_cells_that_fit_the_headline_says_of_which_part_it_is(home: dp.Wo
     )
     answer = table.ask(table.query("mean", column="mark", epsilon="2"), checked=True, anyway=True)
     told = plain(html_of(open_page("ask", table="marks", answer=answer.request_id)))
-    share = re.search(r"Of the (\d+)–(\d+) % of cells that fit: about 2\.[45]", told)
+    share = re.search(r"Of the (\d+)–(\d+) % of cells that fit 0–5: about 2\.[45]", told)
     assert (
         share and 50 < int(share[1]) < int(share[2]) < 83
     )  # two thirds; noise of about 1.5 is beyond that with a chance below 1e-9

@@ -14,6 +14,7 @@ from helpers_door import COUNT, AtDoor, at_door
 
 import dpengine as dp
 from dpengine.asking.receipts import check
+from dpengine.messages import say
 from dpengine.people.limiter import RATES, Limiter
 from tests.helpers_people import MINE, OTHER
 from ui.api.app import ApiApp
@@ -83,6 +84,19 @@ def test_a_first_look_tells_its_bars(door: AtDoor) -> None:
     assert {column: len(bars) for column, bars in looked["look"].items()} == {"x": 6, "town": 2}
     assert all(bar["low"] <= bar["value"] <= bar["high"] for bars in looked["look"].values() for bar in bars)
     assert door.ask("overview", token, wanted).body == looked and door.charges() == 1
+
+
+def test_a_program_reads_beside_an_answer_what_a_page_says(door: AtDoor) -> None:
+    """With 40 people no check is bought: a page says that nobody has checked, and a program was told nothing."""
+    token = door.token()
+    answer = door.ask("ask", token, COUNT | {"request": "one"}).body["answer"]
+    assert answer["notes"] == [say("fit.note.unchecked", column="town")]
+    looked = door.ask("overview", token, {"table": MINE, "request": "look", "parameters": {"epsilon": "0.05"}}).body
+    assert looked["answer"]["notes"] == [say("fit.note.unchecked_several", columns=["x", "town"])]
+    owner = door.here.face("owner").table(MINE)
+    owner.revise(dp.Schema({"x": owner.schema["x"], "town": dp.Category(["a", "c"])}))
+    again = door.ask("job/one", token).body["answer"]["notes"]
+    assert say("since.list", column="town") in again
 
 
 def test_refusals_are_one_sentence_and_its_code_in_the_programs_language(door: AtDoor) -> None:

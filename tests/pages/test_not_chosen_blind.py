@@ -178,7 +178,7 @@ def test_three_answers_stand_in_a_list_with_their_figures_ranges_and_what_they_t
     table = home.add_table("ours", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6"))
     for key in ("mean", "median"):
         table.ask(table.query(key, column="wait", epsilon="1"))
-    assert "glance" not in html_of(open_page("answers", table="ours"))
+    assert 'class="glance"' not in html_of(open_page("answers", table="ours"))
     last = table.ask(table.query("proportion", of=[["wait", ">=", 30]], epsilon="1"))
     told = html_of(open_page("answers", table="ours"))
     assert told.split('class="glance"')[1].split("</ul>")[0].count("<li>") == 3 and last.sentence in plain(told)

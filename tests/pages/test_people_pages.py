@@ -106,7 +106,9 @@ def test_no_owner_reads_where_the_server_keeps_its_files(
 ) -> None:
     monkeypatch.setattr(person, "served", lambda: True)
     monkeypatch.setattr(person, "person", lambda: ids["ana"])
-    said = told(open_page("data"))
+    app = open_page("data")
+    app.session_state["declare-large-open"] = True
+    said = told(app.run())
     assert str(home.folder) not in said and f"people/{ids['ana']}/files" in said
 
 

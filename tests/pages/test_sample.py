@@ -83,10 +83,10 @@ def test_two_groups_of_one_answer_differ_among_all_such_people_too(tmp_path: Pat
     low, high = difference_of(bars.population["yes"], bars.population["no"]) or (0.0, 0.0)
     assert low < 0 < high  # one half each
     st.session_state[picked._PICKED] = [(bars.request_id, "yes"), (bars.request_id, "no")]
-    told = picked._beyond(table)
+    told = picked._beyond()
     assert "percentage points" in told and "there may be none" in told
     st.session_state[picked._PICKED] = [(bars.request_id, "yes"), ("another", "")]
-    assert picked._beyond(table) == ""
+    assert picked._beyond() == ""
 
 
 def test_the_most_common_value_is_nearly_the_most_common_of_all(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import re
 from fractions import Fraction
 
 import helpers_page
+import pandas as pd
 import pytest
 from helpers_page import html_of, open_page
 from streamlit.testing.v1 import AppTest
@@ -215,7 +216,20 @@ def test_an_open_table_lends_its_public_facts_and_numbers_are_those_of_ask(share
     asked = table.query("mean", column="monthly_income", epsilon=found.query.epsilon)
     assert table.preview(asked).promise == found.promise and table.preview(asked).more_like_this == 5
     assert cells(page, "Each answer")[0] == found.promise.size_for(found.query)
-    assert "n" not in page.query_params and "of 40,000" in words(page)
+    assert page.query_params["n"] == "40,000" and "of 40,000" in words(page)
+
+
+def test_a_link_shows_the_same_to_somebody_who_does_not_have_the_table(home: dp.Workspace) -> None:
+    """It named the table and none of its numbers: elsewhere, or after a raised allowance, it showed other ones."""
+    schema = dp.Schema({"age": dp.Number(0, 120)})
+    frame = pd.DataFrame({"age": [str(30 + place % 40) for place in range(777)]})
+    home.add_table("mine", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("0.37", "1e-6"))
+    page = opened(table="mine", q="median")
+    told = {name: value[0] if isinstance(value, list) else value for name, value in page.query_params.items()}
+    there = opened(**told | {"table": "not here"})
+    for row in ("Each answer", "ε of one question", "Questions that fit", "People needed", "needed (ε)"):
+        assert cells(there, row) == cells(page, row), row
+    assert "of 777" in words(page) and "of 777" in words(there)
 
 
 def test_choosing_one_of_many_is_drawn_against_asking_for_all() -> None:

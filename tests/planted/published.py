@@ -30,8 +30,7 @@ from dpengine.mechanisms.publish.publish_table import PublishTable
 from dpengine.mechanisms.publish.write_file import publish
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.laws import Independent
-from dpengine.noise.row_noise import Blur, Swap
-from dpengine.noise.set_noise import ItemByItem, RowNoise
+from dpengine.noise.row_noise import Blur, ItemByItem, RowNoise, Swap
 from tests.planted.checks import check_noise_is_independent, check_samples_follow_the_law
 from tests.planted.ledgers import charged_after
 from tests.planted.registry import Planted

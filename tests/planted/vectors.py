@@ -10,9 +10,8 @@ from typing import Any
 from battery import SEVERAL, check_law_against_loss, check_sensitivity, facts
 
 from dpengine.mechanisms.query import Query
-from dpengine.mechanisms.sums.row_norms import Moved
-from dpengine.mechanisms.sums.vector_mean import VectorMean
-from dpengine.statistics.centred_sums import UNITS, CentredSums
+from dpengine.mechanisms.sums.vector_mean import Moved, VectorMean
+from dpengine.statistics.counts import UNITS, CentredSums
 from tests.planted.registry import Planted
 
 NORM: dict[str, Any] = {"columns": ["x", "z"], "noise": "l2_laplace"}

@@ -13,13 +13,11 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.exports import ANSWER_COLUMNS, sentence_of
 from dpengine.core.amounts import BETA
-from dpengine.core.errors import AllowanceError
 from dpengine.core.printed import chance, power_of_ten
 from dpengine.ledger.rows import questions_of
 from dpengine.messages import say
-from dpengine.released.compare import Stated
+from dpengine.released.compare import AcrossTables, Stated
 from dpengine.released.files import as_sheet, notebook_text, registry_file_name, registry_text
-from dpengine.released.years import AcrossTables
 from ui.answers import picked, word
 from ui.answers.picked import printed_figure
 from ui.ask import answer
@@ -114,7 +112,8 @@ def show_glance(table: dp.Table, entries: list[dp.Entry]) -> None:
     if len(entries) < FEWEST:
         return
     lines = "".join(_line(table, entry) for entry in entries)
-    st.html(f'<h2>{escape(say("answers.glance", many=len(entries)))}</h2><ul class="glance">{lines}</ul>')
+    title = escape(say("answers.glance", many=len(entries)))
+    st.html(f'{sheet("answers/glance")}<h2>{title}</h2><ul class="glance">{lines}</ul>')
 
 
 def _line(table: dp.Table, entry: dp.Entry) -> str:
@@ -239,14 +238,14 @@ def show_years(table: dp.Table) -> None:
         none = say("years.none")
         picked = st.selectbox(say("years.with"), ["", *others], 0, lambda name: name or none, key="years-with")
         if picked:
-            with suppress(AllowanceError):  # removed meanwhile
+            with suppress(dp.AllowanceError):  # removed meanwhile
                 _years_compared(table, open_table(picked))
 
 
 def _years_others(table: dp.Table) -> list[str]:
     found = []
     for name, _ in workspace().names():
-        with suppress(AllowanceError):
+        with suppress(dp.AllowanceError):
             if name != table.name and {*open_table(name).schema.columns} & {*table.schema.columns}:
                 found.append(name)
     return found
@@ -258,7 +257,7 @@ def _years_compared(table: dp.Table, other: dp.Table) -> None:
         hint(say("years.nothing", table=table.name, other=other.name))
     else:
         heads = [say("years.question"), other.name, table.name, say("years.difference"), ""]
-        st.html(html_table(heads, map(_years_row, pairs), words=5, kind="plain compared"))
+        st.html(sheet("answers/years") + html_table(heads, map(_years_row, pairs), words=5, kind="plain compared"))
         paragraph(say("years.claim", chance=chance(BETA)))
     both = table.person_in_both(other)
     code = "years.shared" if both.shared else f"years.both.{both.relation}"

@@ -253,13 +253,13 @@ def _compared(named: list[Named], question: str, table: dp.Table, actions: Delta
     words = Words(comparison, named, table.name, question)
     notes = paragraphs(words.notes(), "warn fit")
     claim = p(words.claim(), "muted")
-    wider = p(beyond, "lead") if (beyond := _beyond(table)) else ""
+    wider = p(beyond, "lead") if (beyond := _beyond()) else ""
     st.html(f'<p class="headline">{escape(words.headline())}</p>{words.table()}{wider}{notes}{claim}')
     with actions, st.popover(say("answers.copy"), key="copy-compared"):
         st.code(words.sentence(), language=None, wrap_lines=True)
 
 
-def _beyond(table: dp.Table) -> str:
+def _beyond() -> str:
     """The difference of two groups among all such people, if one answer of a random sample has both: its ranges hold
     all at once, whichever two are picked. Two answers were not asked as one, so nothing is claimed of them."""
     picks = _picks()

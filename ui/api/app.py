@@ -20,7 +20,7 @@ from dpengine.core.types import Json, JsonObject
 from dpengine.people import limiter
 from dpengine.people.limiter import Limiter
 from dpengine.workspace import Workspace
-from ui.api import http, metrics, openapi, serialize, verbs
+from ui.api import http, metrics, openapi, verbs
 from ui.api.http import Headers, Receive, Scope, Send, answer, complaint, run, spoken, written
 from ui.api.verbs import Asked, Visit
 
@@ -112,7 +112,7 @@ class ApiApp:
         name = given["request"]
         loop = asyncio.get_running_loop()
         deadline, pause = loop.time() + patience, _POLL[0]
-        shows = verb.shows or serialize.job
+        shows = verb.shows or verbs.shown
         await self._heavy(lambda: verb.does(visit, given), visit, lang, verbs.MOST_WAIT)
         while True:
             state = await run(lambda: visit.face.jobs.state(name), lang)
@@ -123,7 +123,7 @@ class ApiApp:
             # it may be over here and running again when it is read.
             late = loop.time() >= deadline
             if state.over or late:
-                job = await run(lambda: shows(visit.job(name)), lang)
+                job = await run(lambda: shows(visit, visit.job(name)), lang)
                 if job["state"] not in ("queued", "running"):
                     return 200, job, []
                 if late:

@@ -90,7 +90,7 @@ def _parameters(kind: type[AnyQuery]) -> JsonObject:
 
 def _answers() -> JsonObject:
     answer = dict.fromkeys(("request", "table", "key", "at", "sentence"), TEXT)
-    answer |= {"value": {}, "interval": {}, "population": {}, "promise": THING, "receipt": THING}
+    answer |= {"value": {}, "interval": {}, "population": {}, "promise": THING, "notes": _list(TEXT), "receipt": THING}
     job = {"request": TEXT, "state": TEXT, "done": WHOLE, "total": WHOLE, "ahead": WHOLE}
     job |= {"answer": _or_none(_ref("Answer")), "error": _or_none(_ref("Error"))}
     number = {"type": ["number", "null"]}

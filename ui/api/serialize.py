@@ -4,6 +4,7 @@ interval and promise look as in its receipt."""
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import fields
 from fractions import Fraction
 from typing import Any
@@ -69,7 +70,8 @@ def meter(record: Meter) -> JsonObject:
     return shown | {"unused": text_of(record.unused), "delta_now": text_of(record.delta_now)}
 
 
-def answer(released: Answer) -> JsonObject:
+def answer(released: Answer, notes: Sequence[str] = ()) -> JsonObject:
+    """`notes`: what paid checks say against its columns, and what was declared anew since."""
     return {
         "request": released.request_id,
         "table": released.receipt["table"],
@@ -80,14 +82,15 @@ def answer(released: Answer) -> JsonObject:
         "interval": plain(released.interval),
         "population": plain(released.population),
         "promise": promise_as_json(released.promise),
+        "notes": list(notes),
         "receipt": released.receipt,
     }
 
 
-def job(state: Job) -> JsonObject:
+def job(state: Job, notes: Sequence[str] = ()) -> JsonObject:
     shown: JsonObject = {"request": state.request_id}
     shown |= {name: getattr(state, name) for name in ("state", "done", "total", "ahead")}
-    shown["answer"] = None if state.answer is None else answer(state.answer)
+    shown["answer"] = None if state.answer is None else answer(state.answer, notes)
     return shown | {"error": error(state.error) if isinstance(state.error, AllowanceError) else None}
 
 

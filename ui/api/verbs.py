@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from dpengine.asking.answers import Job
+from dpengine.asking.answers import Answer, Job
+from dpengine.asking.column_fit import declared_since
 from dpengine.core.errors import AllowanceError, UnknownTable
 from dpengine.core.types import Json, JsonObject
 from dpengine.ledger.rows import read_request
@@ -127,7 +128,7 @@ class Verb:
     fields: tuple[Field, ...] = ()
     in_path: str = ""  # the parameter after the name in the address
     kind: str = "request"  # a rate of the limiter, besides that of all requests
-    shows: Callable[[Job], JsonObject] | None = None
+    shows: Callable[[Visit, Job], JsonObject] | None = None
 
     @property
     def path(self) -> str:
@@ -187,11 +188,24 @@ def _read(visit: Visit, given: Given) -> Json:
 
 def _recall(visit: Visit, given: Given) -> Json:
     table, query = _question(visit, given)
-    return {"answers": [serialize.answer(answer) for answer in table.recall(query)]}
+    return {"answers": [serialize.answer(answer, _notes(visit, answer)) for answer in table.recall(query)]}
 
 
 def _job(visit: Visit, given: Given) -> Json:
-    return serialize.job(visit.job(given["request"]))
+    return shown(visit, visit.job(given["request"]))
+
+
+def _notes(visit: Visit, answer: Answer) -> list[str]:
+    """What stands beside this answer on a page: doubts of paid checks, and what was declared anew since."""
+    try:
+        table = visit.table(answer.receipt["table"])
+    except AllowanceError:  # it is gone
+        return []
+    return [*table.fits().notes(answer.query), *declared_since(answer.receipt["claim"], table.facts)]
+
+
+def shown(visit: Visit, job: Job) -> JsonObject:
+    return serialize.job(job, [] if job.answer is None else _notes(visit, job.answer))
 
 
 def _ask(visit: Visit, given: Given, key: str | None = None) -> Json:
@@ -208,9 +222,9 @@ def _ask(visit: Visit, given: Given, key: str | None = None) -> Json:
     return {"request": request}
 
 
-def _looked(job: Job) -> JsonObject:
+def _looked(visit: Visit, job: Job) -> JsonObject:
     released = job.answer.value if job.answer is not None else None
-    return serialize.job(job) | {"look": serialize.look(released) if isinstance(released, Look) else None}
+    return shown(visit, job) | {"look": serialize.look(released) if isinstance(released, Look) else None}
 
 
 VERBS = (
@@ -222,9 +236,7 @@ VERBS = (
     Verb("POST", "preview", _preview, "Preview", (TABLE, KEY, PARAMETERS), kind="preview"),
     Verb("POST", "read", _read, "Read", (TABLE, TEXT), kind="preview"),
     Verb("POST", "recall", _recall, "Answers", (TABLE, KEY, PARAMETERS), kind="preview"),
-    Verb(
-        "POST", "ask", _ask, "Job", (TABLE, KEY, PARAMETERS, REQUEST, WAIT, ANYWAY), kind="preview", shows=serialize.job
-    ),
+    Verb("POST", "ask", _ask, "Job", (TABLE, KEY, PARAMETERS, REQUEST, WAIT, ANYWAY), kind="preview", shows=shown),
     Verb(
         "POST",
         "overview",

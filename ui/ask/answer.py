@@ -43,52 +43,6 @@ from ui.words.wording import (
     with_measure,
 )
 
-# Strips: figures of several columns, each a mark with its range on the declared range of its column. They are plain
-# boxes, because Streamlit removes drawings from its HTML.
-
-
-@dataclass(frozen=True)
-class Strip:
-    name: str
-    figure: str
-    low: str
-    high: str
-    lower: str  # the ends of the declared range
-    upper: str
-    places: tuple[float, float, float]  # low, figure and high, as shares of that range
-    mute: bool  # the range says nothing, and neither does the figure
-    note: str = ""  # on the column's cells
-
-
-def strips_of(strips: Sequence[Strip]) -> str:
-    head = (
-        f'<tr><th scope="col">{escape(say("strips.head.column"))}</th>'
-        f'<th scope="col" class="number">{escape(say("answer.column.value"))}</th>'
-        f'<th scope="col" class="number">{escape(say("answer.column.range"))}</th></tr>'
-    )
-    rows = "".join(map(_row, strips))
-    return f'<div class="scroll"><table class="plain strips">{head}{rows}</table></div>{_STYLE}'
-
-
-def _row(strip: Strip) -> str:
-    words = {"column": strip.name, "figure": strip.figure, "low": strip.low, "high": strip.high}
-    alt = say("strips.alt", lower=strip.lower, upper=strip.upper, **words)
-    note = f'<p class="warn fit">{escape(strip.note)}</p>' if strip.note else ""
-    return (
-        f'<tr><th scope="row">{escape(strip.name)}</th><td class="number"><b>{escape(strip.figure)}</b></td>'
-        f'<td class="number">{escape(strip.low)} – {escape(strip.high)}</td></tr>'
-        f'<tr><td class="strip" colspan="3"><div role="img" aria-label="{escape(alt)}">{_drawn(strip)}</div>'
-        f"<small><span>{escape(strip.lower)}</span><span>{escape(strip.upper)}</span></small>{note}</td></tr>"
-    )
-
-
-def _drawn(strip: Strip) -> str:
-    low, at, high = (min(max(100 * place, 0.0), 100.0) for place in strip.places)
-    bar = f"<i class='reach' style='left:{min(low, 99):.2f}%;width:{max(high - low, 0.6):.2f}%'></i>"
-    mark = "" if strip.mute else f"<i class='mark' style='left:{at:.2f}%'></i>"
-    return f"<div class='line'>{bar}{mark}</div>"
-
-
 _STYLE = sheet("ask/answer")
 
 
@@ -442,21 +396,34 @@ def _charted(answer: dp.Answer, key: str) -> None:
 
 
 def strips_html(answer: dp.Answer) -> str:
-    """A figure for each of several columns, each on its own declared range."""
-    query, names, strips = answer.query, answer.query.shown(), []
+    """A figure for each of several columns: a mark with its range, on the declared range of the column. They are plain
+    boxes, because Streamlit removes drawings from its HTML."""
+    query, names, rows = answer.query, answer.query.shown(), ""
     for part, value in answer.value.items():
         low, high = answer.interval[part]
         at, (first, last) = cut(query, value, (low, high), part)
         ends = query.limits(part) or (first, last)
         lower, upper = (printed_range(query, end, end, part)[0] for end in ends)
         wide = float(ends[1] - ends[0]) or 1.0
-        low_at, mark_at, high_at = ((float(value) - float(ends[0])) / wide for value in (first, at, last))
+        shares = ((float(end) - float(ends[0])) / wide for end in (first, at, last))
+        left, middle, right = (min(max(100 * share, 0.0), 100.0) for share in shares)
+        line = f"<i class='reach' style='left:{min(left, 99):.2f}%;width:{max(right - left, 0.6):.2f}%'></i>"
+        if not query.mute((low, high), part):  # else the range says nothing, and neither does the figure
+            line += f"<i class='mark' style='left:{middle:.2f}%'></i>"
         name = with_measure(names.get(part, part), query.measure_of(part))
-        places, mute = (low_at, mark_at, high_at), query.mute((low, high), part)
-        note = " ".join(answer_notes.fit_lines(answer, part))
-        shown = printed_range(query, low, high, part)
-        strips.append(Strip(name, figure(answer, part), *shown, lower, upper, places, mute, note))
-    return strips_of(strips)
+        shown, (least, most) = figure(answer, part), printed_range(query, low, high, part)
+        alt = say("strips.alt", column=name, figure=shown, low=least, high=most, lower=lower, upper=upper)
+        notes = " ".join(answer_notes.fit_lines(answer, part))
+        rows += (
+            f'<tr><th scope="row">{escape(name)}</th><td class="number"><b>{escape(shown)}</b></td>'
+            f'<td class="number">{escape(least)} – {escape(most)}</td></tr><tr><td class="strip" colspan="3">'
+            f'<div role="img" aria-label="{escape(alt)}"><div class=\'line\'>{line}</div></div>'
+            f"<small><span>{escape(lower)}</span><span>{escape(upper)}</span></small>"
+            f"{paragraphs([notes] if notes else [], 'warn fit')}</td></tr>"
+        )
+    heads = ("strips.head.column", ""), ("answer.column.value", "number"), ("answer.column.range", "number")
+    head = "".join(f'<th scope="col" class="{kind}">{escape(say(code))}</th>' for code, kind in heads)
+    return f'<div class="scroll"><table class="plain strips"><tr>{head}</tr>{rows}</table></div>{_STYLE}'
 
 
 def _found(answer: dp.Answer, key: str) -> None:
@@ -520,7 +487,7 @@ def bars_table(answer: dp.Answer, labels: Iterable[str] | None = None) -> str:
 def _beyond_cell(answer: dp.Answer, label: str) -> str:
     if answer.population is None:
         return ""
-    low, high = beyond_printed(answer, answer.population[label])
+    low, high = beyond_printed(answer.population[label])
     return f'<td class="number">{low} – {high}</td>'
 
 

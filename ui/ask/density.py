@@ -10,7 +10,6 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.printed import two_figures
 from dpengine.core.types import Floats
-from dpengine.declared.schema import Number
 from dpengine.mechanisms.curves.density import MOST_POINTS, USUAL_POINTS, USUAL_WIDTH, Density
 from dpengine.messages import called, plain, say
 from dpengine.messages.numbers import to_figures
@@ -31,7 +30,7 @@ USUAL_SAMPLE = 1_000
 
 def pickers(table: dp.Table, given: dict[str, Any], turn: str) -> dict[str, Any]:
     """One or two number columns; under *more* bandwidth and resolution. The engine refuses what it cannot read."""
-    offered = table.schema.of_kind(Number)
+    offered = table.schema.of_kind(dp.Number)
     wanted = given.get("columns")
     now = [name for name in wanted if name in offered][:2] if isinstance(wanted, list) else offered[:1]
     columns = st.multiselect(

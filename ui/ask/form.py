@@ -82,7 +82,7 @@ _DRAWN = {  # colour and stroke of each way
 }
 
 
-def several_pickers(table: dp.Table, offered: list[str], given: dict[str, Any], turn: str) -> dict[str, Any]:
+def several_pickers(offered: list[str], given: dict[str, Any], turn: str) -> dict[str, Any]:
     """The columns; under *more* the largest distance of a row from the middle."""
     wanted, most = given.get("columns"), min(len(offered), MOST_COLUMNS)
     now = [name for name in wanted if name in offered] if isinstance(wanted, list) else offered[:3]
@@ -398,7 +398,7 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
     if any(parameter.kind == "columns.curve" for parameter in parameters.values()):
         chosen |= density.pickers(table, given, fields.turn_picker())
     if any(parameter.kind == "columns.number" for parameter in parameters.values()):
-        chosen |= several_pickers(table, offered(table, key), given, fields.turn_picker())
+        chosen |= several_pickers(offered(table, key), given, fields.turn_picker())
     for parameter in parameters.values():
         if parameter.kind == "people" and table.facts.unit.id_column is None:
             continue

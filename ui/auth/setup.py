@@ -22,7 +22,6 @@ from starlette.middleware import Middleware
 
 import dpengine as dp
 from dpengine.core import places
-from dpengine.core.errors import AllowanceError
 from ui.auth import config
 from ui.shell import downloads, gate, person
 
@@ -45,7 +44,7 @@ def auth_middleware() -> list[Middleware]:
     try:
         served = config.configured()
         return [] if served is None else [_build(served)]
-    except AllowanceError as error:
+    except dp.AllowanceError as error:
         sys.exit(str(error))
 
 
@@ -60,7 +59,7 @@ def _build(served: config.Served) -> Middleware:
         from ui.auth.middleware import BACK, AuthMiddleware
         from ui.auth.passes import Passes
     except ModuleNotFoundError:
-        raise AllowanceError("serve.requirements") from None
+        raise dp.AllowanceError("serve.requirements") from None
     if served.provider is not None:
         refuse_other_issuer(served.provider, served.administrator[0])
     os.environ[gate.ORIGIN] = served.address

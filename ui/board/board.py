@@ -557,7 +557,7 @@ def _pairs(table: dp.Table, look: Look, by: str) -> None:
 # --- downloads, written on the click
 
 
-def show_downloads(table: dp.Table, found: dp.Answer, look: Look) -> None:
+def show_downloads(found: dp.Answer, look: Look) -> None:
     name = f"first-look-{found.receipt['charge']['hash'][:8]}"
     with st.popover(say("answers.take_away"), key="board-take"):
         exports.offer(say("receipt.csv"), lambda: exports.as_csv(*download_rows(look)), f"{name}.csv", "board-csv")
@@ -651,7 +651,7 @@ def _controls(table: dp.Table, found: dp.Answer, look: Look) -> Picked:
         change: dict[str, Any] = {"key": (key := f"board-as-{turn}"), "on_change": _chosen, "args": ("as", key)}
         now = "shares" if shares else "people"
         st.segmented_control(say("board_page.as"), words, default=now, format_func=words.__getitem__, **change)
-        show_downloads(table, found, look)
+        show_downloads(found, look)
     return Picked(by, group, shares, also, second)
 
 

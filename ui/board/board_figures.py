@@ -17,7 +17,6 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.column_fit import ColumnFit
 from dpengine.declared.grouped import Grouped
-from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.answer_state import leaders
 from dpengine.mechanisms.counts.fit_checks import GATE, CellShare
 from dpengine.mechanisms.marginals.wanted import DOES_NOT_FIT
@@ -222,7 +221,9 @@ def note_of(look: Look, column: str, picked: Picked) -> str:
 def ordered(look: Look, column: str) -> bool:
     """Is it a number or days in consecutive groups?"""
     ref = look.query.columns[look.place(column)]
-    return isinstance(ref, Grouped) and bool(ref.starts) and not isinstance(look.query.facts.schema[column], Category)
+    return (
+        isinstance(ref, Grouped) and bool(ref.starts) and not isinstance(look.query.facts.schema[column], dp.Category)
+    )
 
 
 def _card(look: Look, column: str, picked: Picked) -> Card:
@@ -283,7 +284,7 @@ def _share(figure: Figure | None) -> CellShare:
 
 def _middles(look: Look, column: str, declared: Any) -> str:
     middle = look.percentile(column)
-    if isinstance(declared, Number):
+    if isinstance(declared, dp.Number):
         mean = look.mean(column)
         ends = float(declared.lower), float(declared.upper)
         parts = [

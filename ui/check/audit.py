@@ -24,7 +24,6 @@ from dpengine.audit.columns import ColumnAudit, audited_column
 from dpengine.audit.empirical import Evidence, lower_bound
 from dpengine.core.printed import percent, power_of_ten
 from dpengine.declared.facts import named_columns
-from dpengine.declared.schema import Category, ItemSet
 from dpengine.declared.unit import RELATIONS
 from dpengine.mechanisms.publish.of_rows import OfRows, way_key
 from dpengine.messages import plain, say
@@ -558,9 +557,9 @@ def _cell(row: Any, name: str) -> str:
     if name not in SCHEMA.columns:
         return str(row[name])
     column, code = SCHEMA[name], row[name]
-    if isinstance(column, Category):
+    if isinstance(column, dp.Category):
         return str(column.labels[code])
-    if isinstance(column, ItemSet):
+    if isinstance(column, dp.ItemSet):
         return ", ".join(column.labels[item] for item in code) or "–"
     written = row["written"]
     return plain(written) if written == code else say("check.clipped", written=written, counted=code)

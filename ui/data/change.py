@@ -10,9 +10,7 @@ from dataclasses import replace
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.declared.dialect import Dialect
 from dpengine.mechanisms.choices.find_declarations import Drafted
 from dpengine.mechanisms.counts.fit_checks import UNSURE
 from dpengine.messages import say
@@ -40,7 +38,7 @@ def draft_of(table: dp.Table) -> Draft:
     held: dict[str, tuple[int, Draft]] = st.session_state.setdefault(_KEY, {})
     version, draft = held.get(table.name) or _left.get((visitor(), table.name)) or (None, None)
     if draft is None or (version != record.version and draft.task is None):  # saving changes the version, too
-        dialect = Dialect.from_json(record.dialect)
+        dialect = dp.Dialect.from_json(record.dialect)
         unit = table.facts.unit
         draft = Draft(
             mark=_fresh(),
@@ -67,7 +65,7 @@ def draft_of(table: dp.Table) -> Draft:
     return draft
 
 
-def _card(table: dp.Table, name: str, dialect: Dialect) -> Card:
+def _card(table: dp.Table, name: str, dialect: dp.Dialect) -> Card:
     """The declared column; or one left out, with a guess from its name."""
     if name in table.schema.columns:
         return Card.of(table.schema[name], dialect, name)
@@ -116,9 +114,9 @@ def show(below: Callable[[dp.Table], None]) -> None:
     look()
     table = current_table()
     if table.practice:
-        raise AllowanceError("table.practice")
+        raise dp.AllowanceError("table.practice")
     if table.closed:
-        raise AllowanceError("table.closed", table=table.name)
+        raise dp.AllowanceError("table.closed", table=table.name)
     draft = draft_of(table)
     fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
     draft.checked = {fit.column: fit.declared for fit in fits if fit.checked and fit.state != UNSURE}
@@ -145,7 +143,7 @@ def show(below: Callable[[dp.Table], None]) -> None:
 def _changed(draft: Draft, table: dp.Table) -> dp.Schema:
     schema = drafts.schema(draft)
     if schema == table.schema:
-        raise AllowanceError("data.change.same")
+        raise dp.AllowanceError("data.change.same")
     return schema
 
 
@@ -154,7 +152,7 @@ def _save(draft: Draft, table: dp.Table) -> None:
     try:
         cards.settled(draft)
         schema = _changed(draft, table)
-    except AllowanceError as complaint:
+    except dp.AllowanceError as complaint:
         draft.complaint = complaint
         st.rerun()
     draft.complaint = None

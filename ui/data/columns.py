@@ -42,7 +42,7 @@ from ui.shell.incoming import here
 from ui.shell.language import day_format
 from ui.shell.state import held
 from ui.shell.style import sheet
-from ui.words.markup import first_names, p, unmarked
+from ui.words.markup import bullets, first_names, p, unmarked
 
 # --- a list of values: a usual one, typed or pasted, or from a public file, which stays on the server
 
@@ -689,7 +689,7 @@ def _preview(found: Codebook) -> None:
         items.append(say("data.codebook.strangers", columns=found.strangers[:CODES_SHOWN], many=len(found.strangers)))
     if found.odd:
         items.append(say("data.codebook.odd", columns=found.odd[:CODES_SHOWN]))
-    st.html("<ul>" + "".join(f"<li>{escape(item)}</li>" for item in items) + "</ul>")
+    st.html(bullets(items))
 
 
 def _fill(draft: Draft, found: Codebook, key: str) -> None:

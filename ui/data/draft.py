@@ -18,10 +18,8 @@ from typing import Any
 
 import dpengine as dp
 from dpengine.accountant.filter import usual_delta
-from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, read_typed, text_of
 from dpengine.declared.declaration import Differences
-from dpengine.declared.dialect import Dialect
 from dpengine.declared.id_names import numbering_people
 from dpengine.declared.schema import MOST_CODES, Category, Column, ItemSet, Number, round_step
 from dpengine.declared.spelling import MISSING, normal, spellings
@@ -45,7 +43,7 @@ BELOW = (-99, -9, -1)
 _AMBIGUOUS = re.compile(r"\d[,\s]+\d")
 
 
-def read_codes(text: str, dialect: Dialect) -> list[Fraction]:
+def read_codes(text: str, dialect: dp.Dialect) -> list[Fraction]:
     """Numbers as the file writes them, separated by semicolons or commas. Refuses a text that could be one number or
     several; a semicolon makes it clear."""
     name, text = say("data.card.codes"), text.strip()
@@ -55,11 +53,11 @@ def read_codes(text: str, dialect: Dialect) -> list[Fraction]:
         parts = text.split(",")
         if _AMBIGUOUS.search(re.sub(r",\s", ";", text)) and _is_single(text, dialect):
             several = re.sub(r"[,\s]+", "; ", text)
-            raise AllowanceError("number.ambiguous", name=name, one=several, other=f"{text};")
+            raise dp.AllowanceError("number.ambiguous", name=name, one=several, other=f"{text};")
     return [_read_code(part, dialect, name) for part in parts if part.strip()]
 
 
-def _read_code(part: str, dialect: Dialect, name: str) -> Fraction:
+def _read_code(part: str, dialect: dp.Dialect, name: str) -> Fraction:
     """Read as a cell; else as a typed number, if that is unambiguous."""
     number = number_reader(dialect)(part)
     if number != "nan":
@@ -68,15 +66,15 @@ def _read_code(part: str, dialect: Dialect, name: str) -> Fraction:
         return read_typed(part, name)
 
 
-def _is_single(text: str, dialect: Dialect) -> bool:
+def _is_single(text: str, dialect: dp.Dialect) -> bool:
     try:
         _read_code(text, dialect, "")
-    except AllowanceError as refusal:
+    except dp.AllowanceError as refusal:
         return refusal.code == "number.ambiguous"
     return True
 
 
-def written_codes(codes: Iterable[Fraction], dialect: Dialect) -> str:
+def written_codes(codes: Iterable[Fraction], dialect: dp.Dialect) -> str:
     """As `read_codes` takes them."""
     texts = [text_of(code).replace(".", dialect.decimal) for code in codes]
     return "; ".join(texts) + (";" if len(texts) == 1 and "," in texts[0] else "")
@@ -96,7 +94,7 @@ def codes_reached(lower: str, upper: str, codes: str, usual: str | None) -> int 
     try:
         low, high = read_number(lower, ""), read_number(upper, "")
         least, most = (read_number(end, "") for end in (RANGES[usual].lower, RANGES[usual].upper))
-    except AllowanceError:
+    except dp.AllowanceError:
         return None
     if high - low < WIDENED * (most - least):
         return None
@@ -178,7 +176,7 @@ class Card:
             with_year_first = tuple(reading for reading in self.candidates if reading.order in (None, "ymd"))
             self.candidates = with_year_first or self.candidates
 
-    def coded(self, entry: CodedColumn, dialect: Dialect) -> None:
+    def coded(self, entry: CodedColumn, dialect: dp.Dialect) -> None:
         """Take what a statistics file says about its own column: labels become a list, missing values its codes. It is
         a guess that waits for a yes; it comes from the file's words, not from its rows."""
         named = [(code, label) for code, label in entry.values if code not in entry.missing]
@@ -237,14 +235,14 @@ class Card:
             self.take_list(reading.preset)
 
     @staticmethod
-    def of(column: Column, dialect: Dialect, name: str = "") -> Card:
+    def of(column: Column, dialect: dp.Dialect, name: str = "") -> Card:
         """The card for a declared column."""
         card = _card_of(column, dialect)
         card.usual = presets.suggest(name).preset
         try:
             if _same(column_of(card, dialect), column):
                 return card
-        except AllowanceError:
+        except dp.AllowanceError:
             pass
         return Card(kind=KEPT, kept=column)
 
@@ -336,7 +334,7 @@ def _parts(column: Category) -> tuple[object, ...]:
     return column.values, column.unknown, column.missing, dict(column.aliases), column.spellings, column.complete
 
 
-def _card_of(column: Column, dialect: Dialect) -> Card:
+def _card_of(column: Column, dialect: dp.Dialect) -> Card:
     """The closest card; `Card.of` checks that it means the same column."""
     if isinstance(column, Number):
         lower, upper, step = map(text_of, (column.lower, column.upper, column.step))
@@ -363,7 +361,7 @@ def _card_of(column: Column, dialect: Dialect) -> Card:
     return card
 
 
-def column_of(card: Card, dialect: Dialect) -> Column:
+def column_of(card: Card, dialect: dp.Dialect) -> Column:
     if card.kind == KEPT and card.kept is not None:
         return card.kept
     if card.kind == "number":
@@ -373,25 +371,25 @@ def column_of(card: Card, dialect: Dialect) -> Column:
         return Number(lower, upper, step, missing, card.measure, read_codes(card.codes, dialect))
     if card.kind == "date":
         if not (card.first and card.last):
-            raise AllowanceError("data.card.days_missing")
+            raise dp.AllowanceError("data.card.days_missing")
         if card.order is None:
-            raise AllowanceError("data.card.order_missing")
+            raise dp.AllowanceError("data.card.order_missing")
         return dp.Date(card.first, card.last, card.order)
     if card.kind == "yes_no":
         return _category(card, ("yes", "no"), (), YES_NO.table)
     if card.kind not in ("list", "items"):
-        raise AllowanceError("data.card.kind_missing")
+        raise dp.AllowanceError("data.card.kind_missing")
     if card.brought and not card.public:
-        raise AllowanceError("data.list.not_public")
+        raise dp.AllowanceError("data.list.not_public")
     values, others = (list(card.brought), {}) if card.brought else listed(card.listed)
     if not card.brought and len(values) > MOST_TYPED:
-        raise AllowanceError("data.list.long", most=MOST_TYPED)
+        raise dp.AllowanceError("data.list.long", most=MOST_TYPED)
     if card.kind == "items":
         if others:
-            raise AllowanceError("data.card.items_spelled")
+            raise dp.AllowanceError("data.card.items_spelled")
         return _cached_items(tuple(values), card.separator, card.at_most)
     if len(values) < 2:
-        raise AllowanceError("category.few", least=2)
+        raise dp.AllowanceError("category.few", least=2)
     return _category(card, tuple(values), tuple(others.items()), card.spellings)
 
 
@@ -402,7 +400,7 @@ def _category(card: Card, values: tuple[str, ...], aliases: tuple[tuple[str, str
         return _cached_category(values, unknown, "no answer", aliases=aliases, spellings=table)
     counts_as = card.goes_to or values[0]
     if counts_as not in values:
-        raise AllowanceError("data.card.goes_to_missing")
+        raise dp.AllowanceError("data.card.goes_to_missing")
     more: dict[str, Any] = {"aliases": aliases, "spellings": table, "complete": card.complete}
     return _cached_category(values, counts_as, counts_as, **more)
 
@@ -479,7 +477,7 @@ class Draft:
     like: str = ""  # declared like this earlier table …
     differs: Differences | None = None  # … and how its columns differ
     uploads: int = 0
-    dialect: Dialect = field(default_factory=Dialect)
+    dialect: dp.Dialect = field(default_factory=dp.Dialect)
     spelled: bool = False  # the person chose the encoding, or their language decides it
     names: list[str] = field(default_factory=list)
     bad_records: str = "refuse"
@@ -502,7 +500,7 @@ class Draft:
     delta: str = ""
     shares: str = ""  # share this table's allowance: the same people are in both
     name: str = ""
-    complaint: AllowanceError | None = None  # about the step it is shown on
+    complaint: dp.AllowanceError | None = None  # about the step it is shown on
     pressed: bool = False  # "go on" was pressed on this step, so gaps are shown too
     again: bool = False  # a one-click repair was made: read the file again at once
     task: Any = None  # a `wizard.Task`
@@ -561,7 +559,7 @@ class Draft:
             return "guess"
         try:
             column_of(card, self.dialect)
-        except AllowanceError:
+        except dp.AllowanceError:
             return "waits"
         return "settled"
 
@@ -598,34 +596,34 @@ class Draft:
 
 def unit(draft: Draft) -> dp.Unit:
     if draft.many is None:
-        raise AllowanceError("unit.missing")
+        raise dp.AllowanceError("unit.missing")
     if draft.many == "one":
         if not draft.each_own and (found := numbering_people(draft.names)):
-            raise AllowanceError("unit.sure", column=found[0])
+            raise dp.AllowanceError("unit.sure", column=found[0])
         if not draft.each_own and draft.whose is None and presets.unclear(draft.names):
-            raise AllowanceError("unit.whose")
+            raise dp.AllowanceError("unit.whose")
         if not draft.each_own and draft.whose:
-            raise AllowanceError("unit.sure", column=draft.whose)
+            raise dp.AllowanceError("unit.sure", column=draft.whose)
         return dp.Unit.rows()
     if draft.who is None:
-        raise AllowanceError("unit.column")
+        raise dp.AllowanceError("unit.column")
     if draft.each is None:
-        raise AllowanceError("unit.each")
+        raise dp.AllowanceError("unit.each")
     return dp.Unit.column(draft.who, draft.each)
 
 
 def relation(draft: Draft) -> str:
     if draft.relation is None:
-        raise AllowanceError("data.relation.missing")
+        raise dp.AllowanceError("data.relation.missing")
     if draft.relation == "add_remove" and draft.about is None:
-        raise AllowanceError("facts.rows_needed")
+        raise dp.AllowanceError("facts.rows_needed")
     return draft.relation
 
 
 def schema(draft: Draft) -> dp.Schema:
     guesses = [name for name in draft.chosen if draft.state(name) == "guess"]
     if guesses:
-        raise AllowanceError("data.cards.pending", waits=len(guesses))
+        raise dp.AllowanceError("data.cards.pending", waits=len(guesses))
     known = [name for name in draft.chosen if name not in draft.unknown]
     return dp.Schema({name: column_of(draft.card(name), draft.dialect) for name in known})
 
@@ -636,7 +634,7 @@ def likely(draft: Draft) -> dp.Schema | None:
     for name in draft.offered:
         try:
             found[name] = column_of(draft.card(name), draft.dialect)
-        except AllowanceError:
+        except dp.AllowanceError:
             continue
     return dp.Schema(found) if found else None
 
@@ -644,7 +642,7 @@ def likely(draft: Draft) -> dp.Schema | None:
 def budget(draft: Draft) -> dp.Budget:
     epsilon = draft.epsilon.strip() or CARE.get(draft.care or "", "")
     if not epsilon:
-        raise AllowanceError("data.care.missing")
+        raise dp.AllowanceError("data.care.missing")
     return dp.Budget(epsilon, draft.delta.strip() or text_of(draft.usual_delta))
 
 
@@ -652,7 +650,7 @@ def allowance(draft: Draft) -> dp.Budget:
     """The chosen allowance, else the usual one: prices use it."""
     try:
         return budget(draft)
-    except AllowanceError:
+    except dp.AllowanceError:
         return dp.Budget(CARE["usual"], draft.usual_delta)
 
 
@@ -679,7 +677,7 @@ def numbers_like(example: str) -> str:
     return say("data.names.numbers_or", bare=bare, example=example) if bare else example
 
 
-def numbers_of(dialect: Dialect) -> str:
+def numbers_of(dialect: dp.Dialect) -> str:
     """The example for this dialect's numbers."""
     usual = "1,234.5" if dialect.decimal == "." else "1.234,5"
     signs = dialect.decimal, dialect.thousands

@@ -16,7 +16,6 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.checking import CHEAP, ROUGH, check_for, usual_check
 from dpengine.asking.column_fit import ColumnFit, slip
-from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.printed import chance, percent
 from dpengine.mechanisms.choices.find_declarations import Drafted
@@ -33,7 +32,7 @@ from ui.shell import nav, scroll
 from ui.shell.frame import arrived_head, hint, paragraph
 from ui.shell.state import may
 from ui.words import prices
-from ui.words.markup import first_names, p, unmarked
+from ui.words.markup import first_names, link, p, unmarked
 from ui.words.wording import headline, range_words
 
 # --- ranges and lists of several unknown columns, bought together
@@ -62,7 +61,7 @@ def offer_found(table: dp.Table, first: Sequence[str]) -> None:
     _find_again(table, given)
     try:
         _priced(table, given, len(chosen))
-    except AllowanceError as complaint:
+    except dp.AllowanceError as complaint:
         hint(say("data.buy.no_delta") if complaint.code == "delta.range" else str(complaint))
 
 
@@ -438,8 +437,7 @@ def first_way(table: dp.Table, name: str, label: str = "") -> str:
     if query is None:
         return ""
     label = label or say("data.done.way", question=query.card.noun)
-    link = nav.address("ask", **preview.unpriced(table, query))
-    return f' <a class="way" href="{link}" target="_self">{escape(label)}</a>'
+    return f" {link(nav.address('ask', **preview.unpriced(table, query)), label, 'way')}"
 
 
 def _asked_first(table: dp.Table, name: str) -> dp.Query | None:

@@ -15,7 +15,6 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant.filter import usual_delta
-from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.printed import percent_left, power_of_ten
 from dpengine.declared.id_names import numbering_people
@@ -100,7 +99,7 @@ def protection_offered(draft: Draft) -> str:
     """The table that already holds a refused file, with less protection. Empty if the refusal had another reason, or if
     the person went back to one row each, as that table is declared."""
     complaint = draft.complaint
-    if not isinstance(complaint, AllowanceError) or complaint.code != OFFERED:
+    if not isinstance(complaint, dp.AllowanceError) or complaint.code != OFFERED:
         return ""
     if draft.many == "one":
         draft.complaint = None
@@ -112,7 +111,7 @@ def offer_protection(draft: Draft, name: str) -> None:
     """Offer to correct the table that already holds a refused file."""
     try:
         table, unit = open_table(name), drafts.unit(draft)
-    except AllowanceError as refusal:
+    except dp.AllowanceError as refusal:
         problem(str(refusal))
         return
     if _under_way(name):
@@ -132,7 +131,7 @@ def _price(table: dp.Table, unit: dp.Unit, people: int | None, name: str) -> Non
     """What will be left, what the person vouches for, and the button; or why it is refused."""
     try:
         seen = table.protection_preview(unit)
-    except AllowanceError as refusal:
+    except dp.AllowanceError as refusal:
         problem(str(refusal))
         return
     if not seen.fits:
@@ -254,7 +253,7 @@ def _as_before(draft: Draft) -> None:
     """Show how a table with the same column names was declared: the same rows keep its terms, and other terms are
     refused at the very end. The page never says earlier whether the rows are the same: an uploaded file would be a
     guess at the rows, and the page would confirm it."""
-    with suppress(AllowanceError):  # removed meanwhile
+    with suppress(dp.AllowanceError):  # removed meanwhile
         alike = (record for record in workspace().tables() if not record.practice and record.header == draft.names)
         if (earlier := next(alike, None)) is None:
             return
@@ -429,7 +428,7 @@ def budget(draft: Draft) -> None:
         def check() -> None:
             drafts.budget(draft)
             if draft.name.strip() in table_names():
-                raise AllowanceError("table.exists", name=draft.name.strip())
+                raise dp.AllowanceError("table.exists", name=draft.name.strip())
 
         reconsider(draft, check, "data.care.", "budget.", "number.", "table.exists")
         if not refused:
@@ -471,7 +470,7 @@ def _declare_sample(name: str, sample: bool) -> None:
     try:
         open_table(name).declare_sample(sample)
         st.session_state[f"sample-done-{name}"] = True
-    except AllowanceError:  # closed meanwhile: the page says so
+    except dp.AllowanceError:  # closed meanwhile: the page says so
         return
 
 
@@ -482,7 +481,7 @@ def at_once(draft: Draft) -> str:
     name = draft.name = draft.name or drafts.table_name(draft.file, table_names())
     try:
         given = drafts.budget(draft)
-    except AllowanceError:
+    except dp.AllowanceError:
         return ""
     scarce = draft.about is not None and _good(draft, given) < ENOUGH
     if scarce or draft.shares or name in table_names() or drafts.taken_name(draft, table_names()):
@@ -547,7 +546,7 @@ def _scarce(draft: Draft) -> None:
     """Warn that the table holds few answers, with advice, before it is added."""
     try:
         given = drafts.budget(draft)
-    except AllowanceError:
+    except dp.AllowanceError:
         return  # shown below
     paragraph(say("data.care.usual_people"), "price")
     if draft.about is None or _good(draft, given) >= ENOUGH:
@@ -590,7 +589,7 @@ def _typed(draft: Draft) -> bool:
         return False
     try:
         given = drafts.budget(draft)
-    except AllowanceError as complaint:
+    except dp.AllowanceError as complaint:
         if not (draft.epsilon.strip() or draft.care):
             return False
         problem(str(complaint))

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from html import escape
 
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.errors import AllowanceError
 from dpengine.declared.declaration import Differences
 from dpengine.declared.spelling import normal
 from dpengine.messages import say
@@ -24,7 +22,7 @@ from ui.parts.fields import details
 from ui.shell.frame import paragraph
 from ui.shell.incoming import here
 from ui.shell.state import open_table, workspace
-from ui.words.markup import p, unmarked
+from ui.words.markup import bullets, p, unmarked
 
 MOST_OFFERED = 5
 MOST_NAMED = 8
@@ -57,7 +55,7 @@ def _alike(draft: Draft) -> list[dp.Declaration]:
     names = {normal(name) for name in draft.names}
     found: list[tuple[int, int, dp.Declaration]] = []
     for name, _ in workspace().names():
-        with suppress(AllowanceError):  # removed meanwhile, or not this person's
+        with suppress(dp.AllowanceError):  # removed meanwhile, or not this person's
             declared = open_table(name).declaration()
             same = sum(normal(column) in names for column in declared.schema.columns)
             if 2 * same >= len(declared.schema.columns):
@@ -71,7 +69,7 @@ def _read(draft: Draft, given: object) -> None:
         declared = dp.Declaration.read(here.content(given, MOST_FILE))
         here.release(given)
         _take(draft, declared)
-    except AllowanceError as refusal:
+    except dp.AllowanceError as refusal:
         st.session_state["declare-like-refused"] = str(refusal)
     st.rerun()
 
@@ -80,7 +78,7 @@ def _take(draft: Draft, declared: dp.Declaration) -> None:
     """Fill the draft. Go on to the columns if nothing about the people is left to say."""
     try:
         fitted, draft.differs = declared.fitted(draft.names)
-    except AllowanceError as refusal:
+    except dp.AllowanceError as refusal:
         draft.complaint = refusal
         return
     draft.like, draft.complaint = declared.title, None
@@ -100,7 +98,7 @@ def _take(draft: Draft, declared: dp.Declaration) -> None:
             draft.cards[name] = Card(kind=OUT)
     for part in _FIELDS:
         st.session_state.pop(f"declare-{part}", None)
-    with suppress(AllowanceError):
+    with suppress(dp.AllowanceError):
         drafts.unit(draft)
         drafts.relation(draft)
         draft.go("cards")
@@ -120,8 +118,7 @@ def show_differences(draft: Draft) -> None:
         pairs = [say("data.like.pair", was=was, now=now) for was, now in differs.renamed[:MOST_NAMED]]
         lines.append(say("data.like.renamed", pairs=pairs))
     lead = say("data.like.differs" if lines else "data.like.same", table=draft.like)
-    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    st.html(p(lead, "read", "status") + (f"<ul>{items}</ul>" if items else ""))
+    st.html(p(lead, "read", "status") + (bullets(lines) if lines else ""))
 
 
 def offer_download(table: dp.Table) -> None:

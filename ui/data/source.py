@@ -17,7 +17,6 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import EITHER, ENCODINGS, MOST_NAME_ROWS, MOST_TITLES, Dialect, suggest
 from dpengine.declared.source import spark_of, without_password
 from dpengine.declared.spelling import normal
@@ -46,7 +45,7 @@ _ASKED_LAKE = "declare-lake-asked"  # was the last click in the form of lakes?
 def choose_source(draft: Draft) -> None:
     if not may("describe_source"):
         return
-    refused = isinstance(draft.complaint, AllowanceError) and draft.complaint.code.startswith("source.")
+    refused = isinstance(draft.complaint, dp.AllowanceError) and draft.complaint.code.startswith("source.")
     of_lake = bool(st.session_state.get(_ASKED_LAKE))
     if workspace().reads_databases:
         _database(draft, refused and not of_lake)
@@ -99,10 +98,10 @@ def _look_at_lake(draft: Draft) -> None:
     what, spark = str(state[_WHAT]).strip(), str(state[_SPARK]).strip() or "spark"
     try:
         if not spark_of(spark):
-            raise AllowanceError("source.spark")
+            raise dp.AllowanceError("source.spark")
         path, table = (what, "") if "/" in what else ("", what)
         draft.asked = dp.Source(spark, table, path=path, snapshot=str(state[_STATE]))
-    except AllowanceError as complaint:
+    except dp.AllowanceError as complaint:
         draft.complaint = complaint
 
 
@@ -115,7 +114,7 @@ def _look(draft: Draft) -> None:
         secret, stays = state[_PASSWORD], state[_IN_PLACE]
         draft.asked = dp.Source(state[_ADDRESS], state[_TABLE], password=secret, in_place=stays)
         state[_ADDRESS] = draft.asked.shown  # drops a password typed into the address
-    except AllowanceError as complaint:
+    except dp.AllowanceError as complaint:
         draft.complaint = complaint
         state[_ADDRESS] = without_password(state[_ADDRESS])
     state[_PASSWORD] = ""
@@ -207,7 +206,7 @@ def _on_server(draft: Draft) -> None:
             if path.suffix.lower().lstrip(".") in PACKED:  # unpacked once, beside uploads
                 try:
                     path = incoming.opened(path, workspace().folder / "tmp")
-                except AllowanceError as complaint:
+                except dp.AllowanceError as complaint:
                     draft.complaint, draft.uploads = complaint, draft.uploads + 1
                     st.rerun()
             _open(draft, path, picked)
@@ -219,7 +218,7 @@ def _take(draft: Draft, given: Any) -> None:
     folder = workspace().folder / "tmp"
     try:
         path = here.take(given, folder, int(st.get_option("server.maxUploadSize")) * 2**20)
-    except AllowanceError as complaint:
+    except dp.AllowanceError as complaint:
         draft.complaint = complaint
         st.rerun()
     _open(draft, path, str(given.name))
@@ -232,7 +231,7 @@ def _open(draft: Draft, path: Path, name: str) -> None:
             foreign.sheet_list(files_of(path)[0])
         book = foreign.describe(files_of(path)[0], dialect).book if is_statistics(path) else {}
         dialect = replace(dialect, labels=any(column.label for column in book.values()))
-    except AllowanceError as complaint:
+    except dp.AllowanceError as complaint:
         here.forget(path)
         draft.complaint, draft.uploads = complaint, draft.uploads + 1
         st.rerun()
@@ -262,7 +261,7 @@ def _plain(draft: Draft) -> bool:
     try:
         names = names_of(draft.path, draft.dialect)
         one_sheet = not is_sheet(draft.path) or len(foreign.sheet_list(files_of(draft.path)[0])) == 1
-    except AllowanceError:
+    except dp.AllowanceError:
         return False
     if len(names) < SURELY or not (one_sheet if is_typed(draft.path) else _spelled_surely(draft, names)):
         return False
@@ -318,10 +317,10 @@ def file_names(draft: Draft) -> None:
         return
     assert draft.path is not None
     heading("data.names", file=draft.file)
-    fault: AllowanceError | None = None
+    fault: dp.AllowanceError | None = None
     try:
         _take_names(draft, names_of(draft.path, draft.dialect))
-    except AllowanceError as complaint:
+    except dp.AllowanceError as complaint:
         fault, draft.names = complaint, []
     with st.container(key="card-names"):
         if draft.names:
@@ -348,7 +347,7 @@ def file_names(draft: Draft) -> None:
         if fault is not None:
             raise fault
         if unsaid:
-            raise AllowanceError("data.names.spelled_first")
+            raise dp.AllowanceError("data.names.spelled_first")
 
     again, draft.again = draft.again and fault is None, False
     if onwards(draft, check, "data.names.next") or again:
@@ -363,7 +362,7 @@ def is_typed(path: Path) -> bool:
 _TITLED = ("load.no_names", "load.name_blank", "load.name_twice", "load.names_row_empty", "load.empty")
 
 
-def _titles(draft: Draft, fault: AllowanceError | None) -> None:
+def _titles(draft: Draft, fault: dp.AllowanceError | None) -> None:
     """Which row of the sheet holds the names? Rows above it hold titles; names may take several rows."""
     below = draft.dialect.names_row > 1 or draft.dialect.names_rows > 1
     doubted = fault is not None and fault.code in _TITLED
@@ -393,7 +392,7 @@ def _sheet(draft: Draft) -> None:
     assert draft.path is not None
     try:
         names = foreign.sheet_list(files_of(draft.path)[0])
-    except AllowanceError:
+    except dp.AllowanceError:
         return  # shown with the names
     paragraph(say("data.names.formulas"))
     if len(names) > 1:
@@ -442,7 +441,7 @@ def _readings(draft: Draft) -> dict[str, list[str]]:
     for encoding in _LEGACY:
         try:
             read = names_of(draft.path, replace(draft.dialect, encoding=encoding))
-        except AllowanceError:
+        except dp.AllowanceError:
             continue
         if not all(name.isprintable() for name in read):
             continue
@@ -504,7 +503,7 @@ def _changed(draft: Draft, **parts: Any) -> None:
     draft.complaint, draft.pressed = None, False
 
 
-def _mend(draft: Draft, complaint: AllowanceError | None) -> None:
+def _mend(draft: Draft, complaint: dp.AllowanceError | None) -> None:
     """One-click repairs. Lines read as empty are kept, so the number of people stays."""
     if draft.bad_records == "empty":
         paragraph(say("data.names.as_empty"))
@@ -563,7 +562,7 @@ def offer_second(draft: Draft) -> None:
             problem(str(refused))
     names = list(draft.own)
     if draft.second is not None and draft.second.who is not None:
-        with suppress(AllowanceError):
+        with suppress(dp.AllowanceError):
             names = joined(draft).names(draft.own, draft.second.names)
     draft.names = names
 
@@ -579,7 +578,7 @@ def _take_second(draft: Draft, given: Any) -> None:
         shown = "".join(sign for sign in str(given.name) if sign.isprintable()).strip()
         likely = next((name for name in names if normal(name) == normal(draft.who or "")), None)
         draft.second = Second(path, shown[-MOST_SHOWN:], own, names, likely or presets.sure_id_column(names))
-    except AllowanceError as refusal:
+    except dp.AllowanceError as refusal:
         here.forget(path)
         st.session_state["declare-second-refused"] = str(refusal)
     st.rerun()
@@ -616,7 +615,7 @@ def joined(draft: Draft) -> dp.Joined:
     second = draft.second
     assert second is not None and draft.path is not None
     if second.who is None or draft.who is None:
-        raise AllowanceError("joined.on")
+        raise dp.AllowanceError("joined.on")
     on = draft.who, second.who
     own = replace(second.dialect, decimal=draft.dialect.decimal, thousands=draft.dialect.thousands)
     return dp.Joined(draft.path, second.path, on, draft.dialect, own, second.everybody)

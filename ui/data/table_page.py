@@ -9,9 +9,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.errors import AllowanceError
 from dpengine.core.printed import measured, power_of_ten
-from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.declared.summary import COUNT
 from dpengine.mechanisms import catalogue
@@ -105,7 +103,7 @@ def _gain(table: dp.Table) -> str:
     single = replace(table.facts, unit=dp.Unit.of_person(str(table.facts.unit.id_column)))
     try:
         counts = [catalogue["count"].build(facts, {"epsilon": GAIN}) for facts in (table.facts, single)]
-    except AllowanceError:
+    except dp.AllowanceError:
         return ""
     now, then = (count.promise().short(count) for count in counts)
     return say("data.person.gain", now=now, then=then)
@@ -143,7 +141,7 @@ def done(draft: Draft) -> None:
     assert draft.added is not None
     try:
         table = open_table(draft.added.name)
-    except AllowanceError:  # taken away meanwhile
+    except dp.AllowanceError:  # taken away meanwhile
         start_over()
         st.rerun()
     there = "closed" if table.closed else draft.added.there
@@ -231,7 +229,7 @@ def show() -> None:
         offers.show_first_questions(table)  # a new declaration is checked before a question
     offers.check_people(table)
     with st.container(key="card-done"):
-        facts(table, Dialect() if table.practice else Dialect.from_json(record(table).dialect))
+        facts(table, dp.Dialect() if table.practice else dp.Dialect.from_json(record(table).dialect))
     _ways(table, "data.table.ask")
     job.show_refusal()
     if table.practice:
@@ -277,7 +275,7 @@ def _another() -> None:
     address({})
 
 
-def facts(table: dp.Table, dialect: Dialect) -> None:
+def facts(table: dp.Table, dialect: dp.Dialect) -> None:
     meter = table.meter()
     each = table.facts.unit.at_most
     rows = say("data.done.one_row") if table.facts.unit.id_column is None else say("data.done.some_rows", each=each)

@@ -13,7 +13,6 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.exports import sentence_of
 from dpengine.core.printed import percent_left
-from dpengine.declared.schema import Schema
 from dpengine.mechanisms.marginals.wanted import has_cells
 from dpengine.messages import called, of_practice, plain, say
 from dpengine.storage.samples import SAMPLES
@@ -22,7 +21,7 @@ from ui.parts import answer_notes, history, requests, tables
 from ui.shell import frame, nav, workshop_state
 from ui.shell.frame import page_head
 from ui.shell.state import home, may, on_own_computer, open_table, table_labels, workspace
-from ui.words.markup import first_names, p, paragraphs
+from ui.words.markup import first_names, link, p, paragraphs
 
 LATEST = 3
 _NAMED = 6  # columns on a card
@@ -59,7 +58,7 @@ def _add() -> str:
     """A link to add a table, or to go on with an unfinished one."""
     draft = wizard.under_way()
     label = say("tables.add") if draft is None else say("tables.go_on", file=draft.file)
-    return f'<a class="button" href="{nav.address("data")}" target="_self">{escape(label)}</a>'
+    return link(nav.address("data"), label, "button")
 
 
 def _card(name: str, label: str) -> str:
@@ -104,11 +103,7 @@ def _left(used: Fraction, beside: str = "") -> str:
 
 def _ways(*ways: tuple[str, str]) -> str:
     """The first as a button."""
-    kinds = ("button", *([""] * len(ways)))
-    links = (
-        f'<a class="{kind}" href="{link}" target="_self">{escape(say(code))}</a>'
-        for kind, (link, code) in zip(kinds, ways, strict=False)
-    )
+    links = [link(address, say(code), "" if place else "button") for place, (address, code) in enumerate(ways)]
     return f'<p class="ways">{"".join(links)}</p>'
 
 
@@ -126,7 +121,7 @@ def _attention(table: dp.Table) -> str:
     return "".join(f'<p class="warn">{line}</p>' for line in lines[:LATEST])
 
 
-def _columns(schema: Schema) -> str:
+def _columns(schema: dp.Schema) -> str:
     return escape(say("tables.columns", count=len(schema.columns), names=first_names([*schema.columns], _NAMED)))
 
 

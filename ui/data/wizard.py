@@ -16,7 +16,6 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.errors import AllowanceError
 from dpengine.messages import say
 from dpengine.messages.language import carried
 from dpengine.messages.numbers import local
@@ -30,7 +29,6 @@ from ui.shell.language import address
 from ui.shell.state import NOBODY, choose_table, may, read_names_of, visitor, workspace
 from ui.shell.style import sheet
 from ui.words import gloss
-from ui.words.markup import html_lines
 
 Work = Callable[[Callable[[float], None]], Any]
 
@@ -44,24 +42,24 @@ class Task:
         self.share = 0.0
         self._stopped = False
         self.result: Any = None
-        self.error: AllowanceError | None = None
+        self.error: dp.AllowanceError | None = None
         self._over = threading.Event()
         threading.Thread(target=self._run, args=(carried(work),), name=f"data-{purpose}", daemon=True).start()
 
     def _run(self, work: Work) -> None:
         try:
             self.result = work(self._tell)
-        except AllowanceError as refusal:
+        except dp.AllowanceError as refusal:
             self.error = refusal.with_traceback(None)  # its frames may hold cells
         except Exception as fault:  # its text may hold a cell: only its kind goes to the log
             logging.getLogger("allowance").error("%s a table failed: %s", self.purpose, type(fault).__name__)
-            self.error = AllowanceError("data.failed")
+            self.error = dp.AllowanceError("data.failed")
         finally:
             self._over.set()
 
     def _tell(self, share: float) -> None:
         if self._stopped:
-            raise AllowanceError("load.cancelled")  # the loader removes what it wrote
+            raise dp.AllowanceError("load.cancelled")  # the loader removes what it wrote
         self.share = min(max(share, self.share), 1.0)
 
     def stop(self) -> None:
@@ -100,7 +98,7 @@ def current() -> Draft:
         _keep(left if left is not None and left.step != "done" else Draft())  # an added table has its own page
     draft: Draft = st.session_state[_DRAFT]
     if draft.path is not None and draft.task is None and incoming.is_deleted_upload(draft.path):
-        draft.path, draft.complaint = None, AllowanceError("upload.gone")
+        draft.path, draft.complaint = None, dp.AllowanceError("upload.gone")
         draft.go("file")
     return draft
 
@@ -175,7 +173,7 @@ def _take_terms(draft: Draft) -> None:
     nav.forget(*given)
     try:
         dp.Budget(given["epsilon"], given["delta"])
-    except AllowanceError:
+    except dp.AllowanceError:
         return
     draft.epsilon, draft.delta = given["epsilon"], given["delta"]
     for name, text in given.items():  # if their fields are on the screen now
@@ -206,17 +204,16 @@ def complain(draft: Draft) -> None:
 
 def reconsider(draft: Draft, check: Callable[[], Any], *codes: str) -> None:
     """Drop a complaint with one of these codes as soon as `check` passes."""
-    if isinstance(draft.complaint, AllowanceError) and draft.complaint.code.startswith(codes):
+    if isinstance(draft.complaint, dp.AllowanceError) and draft.complaint.code.startswith(codes):
         try:
             check()
             draft.complaint = None
-        except AllowanceError as complaint:
+        except dp.AllowanceError as complaint:
             draft.complaint = complaint
 
 
 def problem(sentence: str, arrived: bool = False) -> None:
-    mark = 'class="refused arrived" tabindex="-1"' if arrived else 'class="refused"'
-    st.html(f'<div {mark} role="alert">{html_lines(sentence)}</div>')
+    frame.show_error("", sentence, arrived)
 
 
 def onwards(
@@ -246,7 +243,7 @@ def tried(draft: Draft, check: Callable[[], Any]) -> bool:
     draft.pressed = True
     try:
         check()
-    except AllowanceError as complaint:
+    except dp.AllowanceError as complaint:
         draft.complaint = complaint
         st.session_state[_COMPLAINED] = True
         st.rerun()
@@ -281,7 +278,7 @@ def _so_far(draft: Draft) -> None:
 # --- work in the background
 
 
-def adding(place: str) -> tuple[bool, AllowanceError | None]:
+def adding(place: str) -> tuple[bool, dp.AllowanceError | None]:
     """A task kept under `place` that adds a table: does it run, and why did it fail? Once done, its table opens."""
     task: Task | None = st.session_state.get(place)
     if task is None:

@@ -23,12 +23,12 @@ from dpengine.asking.column_fit import (
     ColumnFit,
     Fits,
     ImpliedPeople,
+    declared_ends,
     declared_since,
     implied_by,
     rough_words,
     unchecked_words,
 )
-from dpengine.core.errors import AllowanceError
 from dpengine.declared.grouped import base
 from dpengine.mechanisms import cuts
 from dpengine.mechanisms.answer_state import FEW
@@ -39,7 +39,7 @@ from dpengine.storage.samples import SAMPLES
 from ui.shell import nav
 from ui.shell.state import workspace
 from ui.words import prices
-from ui.words.markup import p, paragraphs
+from ui.words.markup import link, p, paragraphs
 from ui.words.phrases import edges
 from ui.words.wording import cut_rows, headline
 
@@ -69,7 +69,7 @@ def fits_of_answers(name: str) -> Fits:
         return WELL_MADE
     try:
         return fits_of_table(name)
-    except AllowanceError:  # the table is gone
+    except dp.AllowanceError:  # the table is gone
         return WELL_MADE
 
 
@@ -120,7 +120,7 @@ def _since_then(claim: dict[str, Any], table: str) -> str:
         return ""
     try:
         facts = workspace().table(table).facts
-    except AllowanceError:  # the table is gone
+    except dp.AllowanceError:  # the table is gone
         return ""
     changes = declared_since(claim, facts)
     return say("since.answer", parts="; ".join(changes)) if changes else ""
@@ -196,14 +196,10 @@ def says_nothing(answer: dp.Answer) -> bool:
     return answer.query.state(answer.value, answer.interval) == FEW
 
 
-def _way(link: str, words: str) -> str:
-    return f'<a class="way" href="{link}" target="_self">{escape(words)}</a>'
-
-
 def _column_way(answer: dp.Answer, column: str) -> str:
     """The link to a column's card, where it can be declared anew."""
     where = {"change": "1", "open": column} | _back(answer.query)
-    return _way(nav.address("data", str(answer.receipt["table"]), **where), say("data.fit.again", column=column))
+    return link(nav.address("data", str(answer.receipt["table"]), **where), say("data.fit.again", column=column), "way")
 
 
 def _back(query: dp.Query) -> dict[str, str]:
@@ -219,13 +215,13 @@ def _finer(answer: dp.Answer, columns: list[str]) -> str:
     """The link to a finer check, with its price."""
     try:
         table = workspace().table(str(answer.receipt["table"]))
-    except AllowanceError:  # the table is gone
+    except dp.AllowanceError:  # the table is gone
         return ""
     check = table.finer_check(columns) if columns and not table.closed else None
     if check is None:
         return ""
     share = prices.takes(table, table.preview(check).share)
-    return _way(nav.address("data", table.name, check="1"), say("fit.finer", share=share))
+    return link(nav.address("data", table.name, check="1"), say("fit.finer", share=share), "way")
 
 
 def _of_fitting(answer: dp.Answer, title: str) -> str:
@@ -235,7 +231,9 @@ def _of_fitting(answer: dp.Answer, title: str) -> str:
     if not fits:
         return title
     least = min(fits, key=lambda fit: fit.fitting)
-    return say("fit.of_fitting", share=least.fitting_share(), finding=title[:1].lower() + title[1:])
+    ends = declared_ends(least.declared)
+    code = "fit.of_fitting_range" if ends["upper"] else "fit.of_fitting"
+    return say(code, share=least.fitting_share(), finding=title[:1].lower() + title[1:], **ends)
 
 
 def _one_sided(answer: dp.Answer, title: str) -> str:
@@ -302,8 +300,7 @@ def fit_notes(answer: dp.Answer, linked: bool = False) -> str:
         several = say("people.far_one_row") if answer.query.facts.unit.id_column is None else ""
         lines.append(f'<p class="warn fit">{escape(people.words())} {escape(several)} {way}</p>')
     if linked and (notes or not all(fit.checked for fit in between)):
-        place = nav.address("data", table, check="1")
-        lines.append(f'<p><a href="{place}" target="_self">{escape(say("fit.note.link"))}</a></p>')
+        lines.append(p(link(nav.address("data", table, check="1"), say("fit.note.link"))))
     return "".join(lines)
 
 
@@ -313,7 +310,7 @@ def other_columns(table: dp.Table, answer: dp.Answer) -> None:
         return
     fits, own = fits_of_table(table.name).all_of(table.schema.columns.items()), answer.query.used()
     if doubted := [fit.column for fit in fits if fit.column not in own and (fit.doubted or fit.in_part)]:
-        way = _way(nav.address("data", table.name, check="1"), say("fit.others.link"))
+        way = link(nav.address("data", table.name, check="1"), say("fit.others.link"), "way")
         st.html(f'<p class="warn" role="status">{escape(say("fit.others", columns=doubted))} {way}</p>')
 
 
@@ -380,10 +377,10 @@ def offer_people(table: dp.Table, query: dp.Query) -> bool:
 def _correct_people(name: str, people: int) -> None:
     try:
         workspace().table(name).correct_people(people)
-    except AllowanceError as refusal:
+    except dp.AllowanceError as refusal:
         st.session_state["refusal"] = str(refusal)
 
 
 def people_way(table: str) -> str:
     """The link to the field for the declared number of people."""
-    return _way(nav.address("data", table, people="1"), say("people.link"))
+    return link(nav.address("data", table, people="1"), say("people.link"), "way")

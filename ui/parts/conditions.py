@@ -14,10 +14,8 @@ import dpengine as dp
 from dpengine.core.exact import floor, read_number, text_of
 from dpengine.core.strict_json import read_strict
 from dpengine.declared.conditions import FIT_OP, excludes_nothing, read_predicate
-from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import OF_DAYS
 from dpengine.declared.read_group import read_group
-from dpengine.declared.schema import Category, ItemSet, Number, Schema
 from dpengine.messages import called, say
 from ui.parts import fields
 from ui.shell.frame import hint
@@ -30,16 +28,16 @@ USUAL_GROUPS = 15  # that a first step makes at most
 _FIGURES = ("step", "edges")
 
 
-def group_options(schema: Schema, numbers: bool = True) -> list[str]:
+def group_options(schema: dp.Schema, numbers: bool = True) -> list[str]:
     """Columns that can be grouped, as picker options. The step of a number is asked for after it is picked."""
     found = [
         _text({"column": name, "by": rule}) for name in schema.of_kind(dp.Date) for rule in group_rules(schema, name)
     ]
     found += [_text({"column": column, "by": title}) for title, (column, _) in schema.lookups.items()]
-    return found + ([_text({"column": name}) for name in schema.of_kind(Number)] if numbers else [])
+    return found + ([_text({"column": name}) for name in schema.of_kind(dp.Number)] if numbers else [])
 
 
-def group_rules(schema: Schema, name: str) -> list[str]:
+def group_rules(schema: dp.Schema, name: str) -> list[str]:
     """The rules that give the days of a column more than one group, and no more groups than the engine takes."""
     found = []
     for rule in OF_DAYS:
@@ -82,7 +80,7 @@ def group_option(given: Any) -> str:
     return _text({name: part for name, part in given.items() if name not in _FIGURES})
 
 
-def chosen_groups(schema: Schema, option: str, given: Any, key: str) -> Any:
+def chosen_groups(schema: dp.Schema, option: str, given: Any, key: str) -> Any:
     """The parameter for a picked option; for a number, with its step or edges, which are asked for here."""
     wanted = read_groups(option)
     if not isinstance(wanted, dict) or "by" in wanted:
@@ -102,7 +100,7 @@ def chosen_groups(schema: Schema, option: str, given: Any, key: str) -> Any:
         return wanted | {"edges": fields.number_fields(label, edges, field, width=320)}
 
 
-def usual_step(column: Number) -> Fraction:
+def usual_step(column: dp.Number) -> Fraction:
     """1, 2 or 5 with zeros, so that there are a few groups: of ages, tens."""
     width, power = column.upper - column.lower, Fraction(10) ** 12
     while width / power < 1:
@@ -113,7 +111,7 @@ def usual_step(column: Number) -> Fraction:
     return max(power, column.step)
 
 
-def _usual_edges(column: Number) -> list[str]:
+def _usual_edges(column: dp.Number) -> list[str]:
     step = usual_step(column)
     first = floor(column.lower / step) + 1
     middle = step * max(first, floor((column.lower + column.upper) / 2 / step))
@@ -179,7 +177,7 @@ def _idle(schema: dp.Schema, rows: list[Any]) -> None:
             continue
         if any(excludes_nothing(clause, schema) for clause in read.clauses):
             names = sorted(read.columns())
-            listed = all(isinstance(schema[name], Category) for name in names)
+            listed = all(isinstance(schema[name], dp.Category) for name in names)
             hint(say("form.where_all_listed" if listed else "form.where_all", column=names))
 
 
@@ -215,7 +213,7 @@ def _either(table: dp.Table | Lists, rows: list[Any], kind: str, counter: str) -
 def compare(table: dp.Table, given: Any, rows: str = "") -> list[Any]:
     """Groups of people or rows to compare, each with its own conditions; or number columns, to compare their averages.
     `rows` ends the codes of words about rows."""
-    columns = table.schema.of_kind(Number)
+    columns = table.schema.of_kind(dp.Number)
     if len(columns) > 1:
         averages = isinstance(given, list) and any(isinstance(option, dict) for option in given)
         words = {"groups": say(f"form.compare.groups{rows}"), "averages": say("form.compare.averages")}
@@ -255,13 +253,13 @@ def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> li
     on, rule = (row[0].get("column"), row[0]["by"]) if row and isinstance(row[0], dict) else (row and row[0], "")
     start = columns.index(on) if on in columns else None
     if start is None:
-        start = next((at for at, name in enumerate(columns) if isinstance(table.schema[name], Category)), 0)
+        start = next((at for at, name in enumerate(columns) if isinstance(table.schema[name], dp.Category)), 0)
     name = str(left.selectbox(say("form.where_column"), columns, start, called, f"where-column-{place}"))
     column = table.schema[name]
     same = row is not None and on == name
     fitting = [FIT_OP] if same and row and row[1] == FIT_OP else []  # it came with a link: nothing more is picked
-    if isinstance(column, Category | ItemSet):
-        ops = [*(["in", "not in"] if isinstance(column, Category) else ["has", "has none of"]), *fitting]
+    if isinstance(column, dp.Category | dp.ItemSet):
+        ops = [*(["in", "not in"] if isinstance(column, dp.Category) else ["has", "has none of"]), *fitting]
         op = _operation(middle, ops, row[1] if same and row else "", f"where-op-{name}-{place}")
         chosen = row[2] if same and row else []
         if op == FIT_OP:
@@ -270,15 +268,15 @@ def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> li
         values = _values(column, chosen, f"where-values-{name}-{place}", right)
         return [name, op, values]
     before = (rule or row[1]) if same and row else ""
-    ops = ["between", ">=", "<=", *(op for op in ("<", ">", "=") if isinstance(column, Number) or op == before)]
-    ops += [*(group_rules(table.schema, name) if isinstance(column, Date) else []), *fitting]
+    ops = ["between", ">=", "<=", *(op for op in ("<", ">", "=") if isinstance(column, dp.Number) or op == before)]
+    ops += [*(group_rules(table.schema, name) if isinstance(column, dp.Date) else []), *fitting]
     op = _operation(middle, ops, before, f"where-op-{name}-{place}")
     now = row[2] if same and row and before == op else None
     if op == FIT_OP:
         return [name, op, now]
     if op in OF_DAYS:
         return _in_groups(table.schema, {"column": name, "by": op}, now, f"where-groups-{op}-{name}-{place}", right)
-    pick = _dates if isinstance(column, Date) else _numbers
+    pick = _dates if isinstance(column, dp.Date) else _numbers
     return [name, op, pick(column, op, now, name, place, right)]  # type: ignore[arg-type]
 
 
@@ -295,7 +293,7 @@ def _in_groups(schema: dp.Schema, given: dict[str, str], now: Any, key: str, whe
     return [given, "in", picked]
 
 
-def _values(column: Category | ItemSet, chosen: list[str], key: str, where: Any) -> list[str]:
+def _values(column: dp.Category | dp.ItemSet, chosen: list[str], key: str, where: Any) -> list[str]:
     """Picked values, or typed ones if the list is too long for a browser."""
     if column.size <= MOST_PICKED:
         return list(where.multiselect(say("form.where_values"), list(column.labels), chosen, called, key=key))
@@ -303,7 +301,7 @@ def _values(column: Category | ItemSet, chosen: list[str], key: str, where: Any)
     return [part.strip() for part in text.split(";") if part.strip()]
 
 
-def _dates(column: Date, op: str, now: Any, name: str, place: str, where: Any) -> Any:
+def _dates(column: dp.Date, op: str, now: Any, name: str, place: str, where: Any) -> Any:
     first, last = date.fromisoformat(column.value(0)), date.fromisoformat(column.value(column.size - 1))
 
     def inside(text: Any, usual: date) -> date:
@@ -324,7 +322,7 @@ def _dates(column: Date, op: str, now: Any, name: str, place: str, where: Any) -
     return where.date_input(say("form.value"), inside(now, first), first, last, key, format=day_format()).isoformat()
 
 
-def _numbers(column: Number, op: str, now: Any, name: str, place: str, where: Any) -> Any:
+def _numbers(column: dp.Number, op: str, now: Any, name: str, place: str, where: Any) -> Any:
     whole = column.step.denominator == 1 and column.lower.denominator == 1
     whole = whole and max(abs(column.lower), abs(column.upper)) < 2**53  # a browser counts no further
     kind: type[int] | type[float] = int if whole else float  # a whole number is not shown as 65.00

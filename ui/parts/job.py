@@ -193,7 +193,7 @@ def elsewhere(request: str) -> None:
 
 def short(table: dp.Table, price: dp.Preview) -> bool:
     """If the question does not fit into the person's own share: says so, with a link to ask for more."""
-    sentence = requests.own_short(table, price)
+    sentence = requests.own_short(price)
     if sentence is not None:
         refused(sentence)
         if price.covered:  # a larger share would not help
@@ -212,9 +212,7 @@ def only_covered(table: dp.Table, key: str, given: dict[str, Any]) -> None:
 def refused(sentence: str, request: str | None = None) -> None:
     """Why nothing was asked, or why a `request` has no answer. Scrolls to it after a click."""
     now = st.session_state.pop(_CLICKED, False)
-    words = f"<b>{html_lines(say('job.refused'))}</b> {html_lines(sentence)}"
-    mark = 'class="refused arrived" tabindex="-1"' if request or now else 'class="refused"'
-    st.html(f'<div {mark} role="alert">{words}</div>')
+    frame.show_error(say("job.refused"), sentence, bool(request or now))
     if now:
         scroll.show()
     scroll.arrived(request)

@@ -80,7 +80,7 @@ def approval(table: dp.Table, query: dp.Query, key: str) -> None:
         show_feedback(f"wish-{table.name}")
 
 
-def own_short(table: dp.Table, price: dp.Preview) -> str | None:
+def own_short(price: dp.Preview) -> str | None:
     """Why a question does not fit into the person's own share, in parts of that share; None if it fits."""
     if not price.covered:
         return say("people.question_not_granted")

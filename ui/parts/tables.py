@@ -20,7 +20,7 @@ from ui.shell import nav
 from ui.shell.frame import paragraph
 from ui.shell.state import visitor
 from ui.words import prices
-from ui.words.markup import first_names, unmarked
+from ui.words.markup import first_names, link, unmarked
 
 MOST_NAMED = 3
 _FIND = "find"  # in the address: somebody came to have them found
@@ -72,8 +72,7 @@ def missing_html(table: dp.Table) -> str:
     if not (left := _due(table)):
         return ""
     note = escape(say("missing.told", many=len(left), columns=first_names(left, MOST_NAMED)))
-    link = nav.address("data", table.name, **{_FIND: "1"})
-    way = f'<a class="way" href="{link}" target="_self">{escape(say("missing.link", many=len(left)))}</a>'
+    way = link(nav.address("data", table.name, **{_FIND: "1"}), say("missing.link", many=len(left)), "way")
     return f'<p class="muted missing">{note} {way}</p>'
 
 

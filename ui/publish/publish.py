@@ -18,15 +18,23 @@ import dpengine as dp
 from dpengine.core.exact import down, text_of
 from dpengine.core.printed import chance, percent, percent_up, points, power_of_ten, two_figures
 from dpengine.core.strict_json import canonical
-from dpengine.declared.date_column import Date
-from dpengine.declared.schema import Category, ItemSet, Number
 from dpengine.mechanisms.answer_state import fills
 from dpengine.mechanisms.publish.of_rows import MOST_COLUMNS, Chosen, OfRows, best_way
 from dpengine.messages import called, plain, say
 from dpengine.messages.numbers import day, local, to_figures
-from dpengine.noise.floors import farthest, nearest
-from dpengine.noise.row_noise import Blur, Marginal, expected_error, thesis_scale
-from dpengine.noise.set_noise import MOST_AT_ONCE, MOST_ITEMS, AsOne, ItemByItem, OfItems
+from dpengine.noise.row_noise import (
+    MOST_AT_ONCE,
+    MOST_ITEMS,
+    AsOne,
+    Blur,
+    ItemByItem,
+    Marginal,
+    OfItems,
+    expected_error,
+    farthest,
+    nearest,
+    thesis_scale,
+)
 from dpengine.planning.alternatives import asked_instead
 from dpengine.planning.opening import PART, Opening
 from dpengine.released.published import Estimate, Published, reach_of
@@ -83,9 +91,9 @@ def link(table: str, query: OfRows, **changed: Any) -> dict[str, str]:
 def _column(query: OfRows, name: str) -> str:
     """A column in a few sentences: one row, all rows, the lower bound, and what asking would give."""
     column = query.facts.schema[name]
-    if isinstance(column, ItemSet):
+    if isinstance(column, dp.ItemSet):
         row_words, whole, nothing, best = _of_set(query, name, column)
-    elif isinstance(column, Category):
+    elif isinstance(column, dp.Category):
         row_words, whole, nothing, best = _of_list(query, name, column)
     else:
         row_words, whole, nothing, best = _of_line(query, name, column)
@@ -94,7 +102,7 @@ def _column(query: OfRows, name: str) -> str:
     return f"<li><b>{escape(name)}</b><br>{escape(row_words)} <b>{escape(whole)}</b>{muted}</li>"
 
 
-def _of_list(query: OfRows, name: str, column: Category) -> tuple[str, str, bool, str]:
+def _of_list(query: OfRows, name: str, column: dp.Category) -> tuple[str, str, bool, str]:
     row, reach, error = query.row(name), query.reach(name), query.error(name)
     sentence = say("publish_page.truth", truth=_share(row.truth), blind=_share(Fraction(1, column.size)))
     best = say("publish_page.truth_best", error=_share(error))
@@ -103,7 +111,7 @@ def _of_list(query: OfRows, name: str, column: Category) -> tuple[str, str, bool
     return sentence, say("publish_page.shares", points=points(reach), chance=chance(query.beta)), 2 * reach >= 1, best
 
 
-def _of_set(query: OfRows, name: str, column: ItemSet) -> tuple[str, str, bool, str]:
+def _of_set(query: OfRows, name: str, column: dp.ItemSet) -> tuple[str, str, bool, str]:
     row, reach, error = query.row(name), query.reach(name), query.error(name)
     sentence = say("publish_page.wrong_items", error=_three(error), items=column.size)
     if isinstance(row, AsOne | ItemByItem):
@@ -119,16 +127,16 @@ def _of_set(query: OfRows, name: str, column: ItemSet) -> tuple[str, str, bool, 
     return sentence, whole, 2 * reach >= 1, best
 
 
-def _of_line(query: OfRows, name: str, column: Number | Date) -> tuple[str, str, bool, str]:
+def _of_line(query: OfRows, name: str, column: dp.Number | dp.Date) -> tuple[str, str, bool, str]:
     reach, error, width = query.reach(name), query.error(name), column.diameter
-    unit = "days" if isinstance(column, Date) else "off"
+    unit = "days" if isinstance(column, dp.Date) else "off"
     code = f"publish_page.{unit}_end" if isinstance(query.row(name), Marginal) else f"publish_page.{unit}"
     sentence = say(code, error=two_figures(error), width=plain(width))
     if query.steps(name) < column.points - 1:
         step = query.grain(name)
         sentence += " " + say("publish_page.off_rounded", grain=two_figures(step), half=two_figures(step / 2))
     best = say("publish_page.off_best", **_beside(error, query.floor(name)))
-    code = "publish_page.mean_day" if isinstance(column, Date) else "publish_page.mean"
+    code = "publish_page.mean_day" if isinstance(column, dp.Date) else "publish_page.mean"
     whole = say(code, reach=two_figures(reach * width), chance=chance(query.beta))
     return sentence, whole, 2 * reach >= 1, best
 
@@ -146,7 +154,7 @@ def _asked(query: OfRows, name: str) -> str:
         return ""
     times = to_figures(float(instead.times), 2)
     column = query.facts.schema[name]
-    if isinstance(column, Number):
+    if isinstance(column, dp.Number):
         return say("publish_page.asked_mean", reach=two_figures(instead.asked * column.diameter), times=times)
     return say("publish_page.asked_shares", points=points(instead.asked), times=times)
 
@@ -339,7 +347,7 @@ def _ask(table: dp.Table, answer: dp.Answer, published: Published) -> None:
         labels = {cells: " · ".join(called(cell_words(cell)) for cell in cells) for cells in each}
         _counts({labels[cells]: estimate for cells, estimate in each.items()}, published, "together")
         return
-    if isinstance(published.query.facts.schema[name], Category | ItemSet):
+    if isinstance(published.query.facts.schema[name], dp.Category | dp.ItemSet):
         _counts(_result(sha, name, "counts", "", published), published, name)
         return
     what = picked("what", list(KINDS), lambda kind: say(f"publish_page.what.{kind}"), say("publish_page.what"))
@@ -400,7 +408,7 @@ def _mean(mean: Estimate, published: Published, name: str) -> None:
         _line(say("answer.nothing"), say("publish_page.mean_nothing", low=low, high=high))
         return
     note = say("publish_page.empty_middle")
-    if isinstance(column, Date):
+    if isinstance(column, dp.Date):
         low, high = (_shown(published, name, end) for end in (math.floor(mean.low), math.ceil(mean.high)))
         between = say("answer.between", low=low, high=high, chance=chance(query.beta))
         _line(say("answer.about", value=_shown(published, name, mean.value)), between, note)
@@ -462,7 +470,7 @@ def _labels(published: Published, name: str, starts: list[int]) -> list[str]:
 def _shown(published: Published, name: str, value: float | Fraction) -> str:
     """A position on a column for readers: a number or a day."""
     ordered = published.query.facts.schema[name]
-    return day(published.day(name, float(value))) if isinstance(ordered, Date) else plain(value)
+    return day(published.day(name, float(value))) if isinstance(ordered, dp.Date) else plain(value)
 
 
 def _drawn(each: dict[str, Estimate], rows: int, name: str) -> None:
@@ -542,7 +550,7 @@ def _never(table: dp.Table) -> str | None:
 def _offered(table: dp.Table) -> list[str]:
     """Every column, except sets with very many items."""
     columns = table.schema.columns.items()
-    return [name for name, column in columns if not isinstance(column, ItemSet) or column.size <= MOST_ITEMS]
+    return [name for name, column in columns if not isinstance(column, dp.ItemSet) or column.size <= MOST_ITEMS]
 
 
 def _form(table: dp.Table) -> None:
@@ -641,5 +649,5 @@ def _columns(table: dp.Table, arriving: dict[str, str]) -> list[str]:
     wanted = job.read_address(arriving.get("columns"))
     if isinstance(wanted, list):
         return list(dict.fromkeys(name for name in wanted if isinstance(name, str) and name in offered))[:MOST_COLUMNS]
-    lists = [name for name in table.schema.of_kind(Category) if table.schema[name].size <= _SHORT]
+    lists = [name for name in table.schema.of_kind(dp.Category) if table.schema[name].size <= _SHORT]
     return (lists or offered)[:1]

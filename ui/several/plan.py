@@ -35,7 +35,7 @@ from ui.shell import frame, nav
 from ui.shell.frame import hint, paragraph
 from ui.shell.language import address
 from ui.words import gloss, prices
-from ui.words.markup import p, unmarked
+from ui.words.markup import bullets, p, unmarked
 
 # --- run a plan: a click hands it to a background thread, and the page finds it by the id in the URL
 
@@ -300,8 +300,7 @@ def _reliefs(priced: Priced, planner: Planner, plan: Plan) -> str:
         ways += _relief(priced.lines[relief.place], relief)
     if not ways:
         return p(say("plan.relief.none"), "muted")
-    items = "".join(f"<li>{escape(way)}</li>" for way in ways)
-    return f"<p>{escape(say('plan.relief'))}</p><ul>{items}</ul>"
+    return p(say("plan.relief")) + bullets(ways)
 
 
 def _relief(line: PlanLine, relief: Relief) -> list[str]:

@@ -18,7 +18,6 @@ from dpengine.asking.column_fit import unchecked_words
 from dpengine.asking.sessions import BEST, Session, Taken, most_questions
 from dpengine.core.printed import chance, percent, points
 from dpengine.core.strict_json import canonical
-from dpengine.declared.schema import Number
 from dpengine.ledger.rows import questions_of
 from dpengine.mechanisms.session.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession, State
 from dpengine.mechanisms.session.asks import Average, Share
@@ -264,7 +263,7 @@ def _builder(table: dp.Table, session: Session) -> None:
 
 def _sentence(table: dp.Table) -> dict[str, Any]:
     """“The [share of people] where …”, “The [average] of [income]”, “The [largest group] of …”."""
-    numbers = table.schema.of_kind(Number)
+    numbers = table.schema.of_kind(dp.Number)
     kinds = ["share", *(["average"] if numbers else []), "largest"]
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("form.the"), width="content")

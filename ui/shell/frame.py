@@ -88,8 +88,10 @@ def show_success(sentence: str, bring: bool = False) -> None:
         scroll.show()
 
 
-def show_error(title: str, sentence: str) -> None:
-    st.html(f'<div class="refused" role="alert"><b>{escape(title)}</b> {escape(sentence)}</div>')
+def show_error(title: str, sentence: str, arrived: bool = False) -> None:
+    """A refusal, with or without a title; `arrived` marks what the page scrolls to."""
+    mark, bold = ' arrived" tabindex="-1' if arrived else "", f"<b>{html_lines(title)}</b> " if title else ""
+    st.html(f'<div class="refused{mark}" role="alert">{bold}{html_lines(sentence)}</div>')
 
 
 def show_price(table: dp.Table, preview: dp.Preview | Priced | None, of: str = "") -> None:
@@ -121,7 +123,7 @@ def _fill(slot: Any, table: dp.Table, preview: dp.Preview | Priced | None, of: s
         words = f"<b>{escape(say('meter.none'))}</b> {escape(str(error))}"
         slot.html(f'<div class="refused" role="alert">{words}</div>')
         return
-    bars = _shared(table, meter, preview, of)
+    bars = _shared(table, meter, preview)
     if bars is None:
         words, label, parts = _bar(meter.used, preview, of)
         aside = f'<div class="whose">{_aside(table, meter)}</div>'
@@ -145,7 +147,7 @@ def _bar(used: Fraction, preview: dp.Preview | Priced | None, of: str) -> tuple[
     return words, say("meter.label", left=percent_left(left)), _part("gone", used) + _part(kind, take)
 
 
-def _shared(table: dp.Table, meter: dp.Meter, preview: dp.Preview | Priced | None, of: str) -> str | None:
+def _shared(table: dp.Table, meter: dp.Meter, preview: dp.Preview | Priced | None) -> str | None:
     """Two bars for a shared table: what is left of the person's own share and of the table's allowance."""
     if table.practice or not person.served():
         return None

@@ -47,7 +47,7 @@ from ui.shell.frame import hint, page_head, paragraph, section_head
 from ui.shell.style import sheet
 from ui.words import prices
 from ui.words.figures import bare, rounded, rounded_range
-from ui.words.markup import html_table, link, p, paragraphs
+from ui.words.markup import bullets, html_table, link, p, paragraphs
 from ui.words.phrases import threes
 from ui.words.wording import range_words
 
@@ -283,8 +283,8 @@ def show_not_kept(fitted: FittedTable, kept: KeptTogether) -> None:
     """One point each; many pairs are folded."""
     lines = [_pairs(kept), threes(kept), _averages(fitted, kept), _rare(fitted, kept), _none(fitted)]
     lines.append(say("synthetic_page.bad_rest"))
-    points = "".join(f"<li>{escape(line)}</li>" for line in lines if line)
-    st.html(f"{_STYLE}<h2>{escape(say('synthetic_page.not_kept'))}</h2><ul class='kept'>{points}</ul>")
+    points = bullets(filter(None, lines), "kept")
+    st.html(f"{_STYLE}<h2>{escape(say('synthetic_page.not_kept'))}</h2>{points}")
     if len(kept.apart) > FEW:
         with st.expander(say("synthetic_page.apart_which", many=len(kept.apart))):
             st.html(_apart(kept))
@@ -644,8 +644,7 @@ def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[A
 
 def _declared(table: dp.Table, rules: list[Any]) -> str:
     sentences = [in_words(read_predicate(rule, table.schema)) for rule in rules]
-    lines = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
-    return f"<p>{escape(say('synthetic_page.known_rules'))}</p><ul>{lines}</ul>"
+    return p(say("synthetic_page.known_rules")) + bullets(sentences)
 
 
 def _drawable(rule: Any, columns: list[str]) -> bool:

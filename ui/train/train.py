@@ -23,8 +23,6 @@ import dpengine as dp
 from dpengine.asking.answers import round_up_two
 from dpengine.core.printed import chance, percent, percent_left, power_of_ten, three_figures, two_figures
 from dpengine.core.strict_json import read_strict
-from dpengine.declared.date_column import Date
-from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.residuals import MOST_TOGETHER
 from dpengine.mechanisms.models import excess
@@ -76,23 +74,23 @@ NAMES = ("target", "positive", "kind", "features", "share", *MORE)
 def targets(table: dp.Table) -> list[str]:
     """Possible targets: a number, or a value of a list."""
     schema = table.schema
-    return [name for name in schema.of_kind(Number, Category) if _short(schema[name])]
+    return [name for name in schema.of_kind(dp.Number, dp.Category) if _short(schema[name])]
 
 
 def columns_for(table: dp.Table, target: str) -> list[str]:
     schema = table.schema
-    return [name for name in schema.of_kind(Number, Date, Category) if name != target and _short(schema[name])]
+    return [name for name in schema.of_kind(dp.Number, dp.Date, dp.Category) if name != target and _short(schema[name])]
 
 
 def kinds(table: dp.Table, target: str) -> list[str]:
     """The trainings that can predict the column, by their cards."""
-    wanted = "column.target.category" if isinstance(table.schema[target], Category) else "column.target.number"
+    wanted = "column.target.category" if isinstance(table.schema[target], dp.Category) else "column.target.number"
     return [key for key in trainings() if wanted in {parameter.kind for parameter in dp.catalogue[key].card.parameters}]
 
 
 def _short(column: Any) -> bool:
     """A list of one value is useless, and one longer than a model is wide does not fit."""
-    return not isinstance(column, Category) or (len(column.values) > 1 and column.size < MOST_WIDE)
+    return not isinstance(column, dp.Category) or (len(column.values) > 1 and column.size < MOST_WIDE)
 
 
 def possible(table: dp.Table) -> bool:
@@ -107,7 +105,9 @@ def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
     offered = [name for name in targets(table) if columns_for(table, name)]
     target = arriving.get("target", "")
     if target not in offered:  # a yes or no, for which models are best; of several the last, mostly the outcome
-        two = [name for name in offered if isinstance(goal := table.schema[name], Category) and len(goal.values) == 2]
+        two = [
+            name for name in offered if isinstance(goal := table.schema[name], dp.Category) and len(goal.values) == 2
+        ]
         target = two[-1] if two and table.budget.rule.c is not None else offered[0]
     typed = {name: arriving.get(name, "")[:LONGEST] for name in MORE}
     typed["share"] = share if (share := arriving.get("share", "")) in SHARES else ""
@@ -116,7 +116,7 @@ def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
     if not typed["kind"] and any(typed[name] for name in MORE):  # settings of a training in steps
         typed["kind"] = kinds(table, target)[0]
     goal, positive = table.schema[target], arriving.get("positive", "")
-    typed["positive"] = positive if isinstance(goal, Category) and positive in goal.values else ""
+    typed["positive"] = positive if isinstance(goal, dp.Category) and positive in goal.values else ""
     wanted, usable = job.read_address(arriving.get("features")), columns_for(table, target)
     if isinstance(wanted, list):
         features = list(dict.fromkeys(name for name in wanted if isinstance(name, str) and name in usable))
@@ -128,10 +128,10 @@ def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
 def first(table: dp.Table, target: str) -> list[str]:
     """First columns: for yes and no, all with an exact loss; else one number and one list of two values."""
     offered = columns_for(table, target)
-    if isinstance(table.schema[target], Category) and table.budget.rule.c is not None:
+    if isinstance(table.schema[target], dp.Category) and table.budget.rule.c is not None:
         return offered[: MOST_TOGETHER - 1]
-    numbers = [name for name in offered if isinstance(table.schema[name], Number)]
-    pairs = [name for name in offered if isinstance(column := table.schema[name], Category) and column.size == 2]
+    numbers = [name for name in offered if isinstance(table.schema[name], dp.Number)]
+    pairs = [name for name in offered if isinstance(column := table.schema[name], dp.Category) and column.size == 2]
     return numbers[:1] + pairs[:1] or offered[:1]
 
 
@@ -477,7 +477,7 @@ def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
         st.markdown(say("train_page.predict"), width="content")
         target = fields.pick("train_page.target", offered, given["target"], called, widget("target"))
         goal = table.schema[target]
-        if isinstance(goal, Category):
+        if isinstance(goal, dp.Category):
             st.markdown(say("train_page.is"), width="content")
             usual = given["positive"] if given["positive"] in goal.values else model_words.usual_yes(goal)
             key = widget(f"positive-{target}")
@@ -513,7 +513,7 @@ def _kind(table: dp.Table, given: dict[str, Any]) -> str:
 
 def offered(table: dp.Table, given: dict[str, Any]) -> Offers:
     """Each kind of noise at this spend, or why it is not possible."""
-    listed = isinstance(table.schema[given["target"]], Category)
+    listed = isinstance(table.schema[given["target"]], dp.Category)
     key = given.get("kind") or kinds(table, given["target"])[0]
     wanted = {name: given[name] for name in ("target", "features", *MORE) if given.get(name)}
     if listed and given.get("positive"):
@@ -639,12 +639,12 @@ def beside(many: int) -> list[Any]:
     return places[:many]
 
 
-def model_field(name: str, column: dp.Number | Date | Category, now: Any, key: str) -> Any:
+def model_field(name: str, column: dp.Number | dp.Date | dp.Category, now: Any, key: str) -> Any:
     name = unmarked(name)
-    if isinstance(column, Category):
+    if isinstance(column, dp.Category):
         labels = list(column.labels)
         return str(st.selectbox(name, labels, labels.index(now) if now in labels else 0, called, key=key))
-    if isinstance(column, Date):
+    if isinstance(column, dp.Date):
         first, last = column.first, column.last
         try:
             picked = min(max(date.fromisoformat(str(now)), first), last)
@@ -773,7 +773,7 @@ def _curve(answer: dp.Answer, query: OfModel) -> None:
     unit = "%" if layout.listed else layout.target
     axes = say("train_page.axis.said", unit=unit), say("train_page.axis.is", unit=unit)
     if not query.calibrated:
-        yes = [layout.goal.labels[code] for code in layout.yes] if isinstance(layout.goal, Category) else []
+        yes = [layout.goal.labels[code] for code in layout.yes] if isinstance(layout.goal, dp.Category) else []
         axes = say("train_page.axis.score"), say("train_page.axis.share", yes=yes)
     charts.curves(lines, *axes, alt, "train-curve", 340, even=True)
 
@@ -921,11 +921,11 @@ def show_shapes(table: dp.Table, answer: dp.Answer) -> None:
     if model is None:
         hint(say("shapes_page.none"))
     else:
-        _show_quality(answer, model)
+        _show_quality(model)
         _pictures(answer, model)
         left, right = st.columns([6, 5], gap="medium")
         with left, st.container(key="card-shapes-all"):
-            _shape_figures(answer, model)
+            _shape_figures(model)
         with right, st.container(key="card-train-try"):
             _try_shapes(answer, model)
         show_file(table, answer, model)
@@ -958,7 +958,7 @@ def _chosen(look: Look) -> Shapes | None:
         first = wanted if wanted in offered else offered[-1]
         target = fields.pick("train_page.target", offered, first, called, "shapes-target")
         goal = look.query.facts.schema[target]
-        if isinstance(goal, Category):
+        if isinstance(goal, dp.Category):
             st.markdown(say("train_page.is"), width="content")
             labels = look.query.cell_labels[look.place(target)]
             asked_positive = asked.get("positive", "")
@@ -980,7 +980,7 @@ def _chosen(look: Look) -> Shapes | None:
 # --- how good it is ---------------------------------------------------------------------------------------------------
 
 
-def _show_quality(answer: dp.Answer, model: Shapes) -> None:
+def _show_quality(model: Shapes) -> None:
     st.html(f"<h1>{escape(say('shapes_page.result', target=model.target))}</h1>")
     first, verdict = model_words.score(model), model_words.judged(model)
     held = model.held_back()
@@ -1053,7 +1053,7 @@ def signed(value: float) -> str:
     return f"+{digits}" if value > 0 and digits != "0" else digits
 
 
-def _shape_figures(answer: dp.Answer, model: Shapes) -> None:
+def _shape_figures(model: Shapes) -> None:
     section_head(say("train_page.card.title"))
     names = ("column", "value", "adds", *(["band"] if model.measured_pairs else []))
     heads, bars = [say(f"shapes_page.figure.{name}") for name in names], {c: bars_of(model, c) for c in model.columns}
@@ -1072,7 +1072,7 @@ def _try_shapes(answer: dp.Answer, model: Shapes) -> None:
     schema, values = model.look.query.facts.schema, {}
     for name, place in zip(model.columns, beside(len(model.columns)), strict=True):
         column = schema[name]
-        assert isinstance(column, dp.Number | Date | Category)
+        assert isinstance(column, dp.Number | dp.Date | dp.Category)
         now = kept.get(name, model.usual_value(name))
         with place:
             values[name] = model_field(name, column, now, f"shapes-with-{answer.request_id}-{name}")
@@ -1138,7 +1138,7 @@ class Effect:
         return self.interval is not None and not self.interval[0] <= 0 <= self.interval[1]
 
 
-def step_of(column: Number | Date) -> Fraction:
+def step_of(column: dp.Number | dp.Date) -> Fraction:
     """A round, imaginable change: about a tenth of the range."""
     width = column.diameter
     best = Fraction(1)
@@ -1151,8 +1151,8 @@ def step_of(column: Number | Date) -> Fraction:
     return width
 
 
-def _by(column: Number | Date, step: Fraction) -> str:
-    return say("train_page.days", days=step) if isinstance(column, Date) else plain(step)
+def _by(column: dp.Number | dp.Date, step: Fraction) -> str:
+    return say("train_page.days", days=step) if isinstance(column, dp.Date) else plain(step)
 
 
 def effects(answer: dp.Answer) -> list[Effect]:
@@ -1162,10 +1162,10 @@ def effects(answer: dp.Answer) -> list[Effect]:
     each = []
     for name in query.features:
         column = query.facts.schema[name]
-        if isinstance(column, Category):
+        if isinstance(column, dp.Category):
             each.append(_widest(answer, name, column))
         else:
-            assert isinstance(column, Number | Date)
+            assert isinstance(column, dp.Number | dp.Date)
             step = step_of(column)
             reach = abs(answer.value[name]) * float(column.diameter)
             each.append(Effect(name, *_scaled(answer, name, float(step)), reach, by=_by(column, step)))
@@ -1177,7 +1177,7 @@ def _scaled(answer: dp.Answer, label: str, factor: float) -> tuple[float, Interv
     return answer.value[label] * factor, interval or None
 
 
-def _widest(answer: dp.Answer, name: str, column: Category) -> Effect:
+def _widest(answer: dp.Answer, name: str, column: dp.Category) -> Effect:
     each = {label: answer.value[f"{name} = {label}"] for label in column.values}
     low, high = min(each, key=each.__getitem__), max(each, key=each.__getitem__)
     value, interval = each[high] - each[low], None
@@ -1235,7 +1235,7 @@ def word_rows(answer: dp.Answer) -> list[tuple[str, str, str]]:
         factor, when = 1.0, label
         if label == CONSTANT:
             when = say("train_page.card.begin")
-        elif isinstance(column, Number | Date):
+        elif isinstance(column, dp.Number | dp.Date):
             step = step_of(column)
             factor, when = float(step), say("train_page.card.by", by=_by(column, step), column=label)
         value, interval = _scaled(answer, label, factor)
@@ -1289,7 +1289,7 @@ def show_trained(table: dp.Table, answer: dp.Answer) -> None:
     with left, st.container(key="card-train-says"):
         st.html(_card(answer))
     with right, st.container(key="card-train-try"):
-        _try(table, answer, model)
+        _try(answer, model)
     show_file(table, answer, model)
     with st.container(key="card-train-check"):
         show_check(table, model)
@@ -1342,7 +1342,7 @@ def _card(answer: dp.Answer) -> str:
 # --- what it would say ------------------------------------------------------------------------------------------------
 
 
-def _try(table: dp.Table, answer: dp.Answer, model: Model) -> None:
+def _try(answer: dp.Answer, model: Model) -> None:
     section_head(say("train_page.try"), say("train_page.try_lead"))
     kept = typed(st.query_params.get("with"))
     values = {

@@ -22,6 +22,7 @@ SECTIONS = ("odds", "curves", "ways", "many", "choose", "median", "lectures", "s
 LECTURES = ("class", "split", "values", "columns", "weights")
 SHAPES = ("even", "bell", "skewed")
 SLIDERS = ("e", "d", "n", "k")  # ε, δ, people, questions
+_TOLD = (*SLIDERS, "e2", "d2")  # always in the address
 USUAL = {"q": "median", "find": "promise", "n": "10,000", "e": "1", "d": "0.000001", "x": "", "k": "20"}
 USUAL |= {"q2": "", "e2": "", "d2": "", "n2": "", "k2": "", "from": "table"}
 USUAL |= {"column": "", "relation": "replace", "low": "1", "high": "6,000", "step": "1", "values": "10", "share": "90"}
@@ -50,7 +51,10 @@ def state(table: dp.Table) -> dict[str, str]:
     kept = st.session_state.get(STATE)
     if kept is None or (arriving and arriving != kept["url"]):
         turn = kept["turn"] + 1 if kept else 0
-        kept = {"url": arriving, "given": _clean(arriving, table), "turn": turn, "table": table.name}
+        given = _clean(arriving, table)
+        if arriving and st.query_params.get("table", table.name) != table.name:  # a link from somebody who has it
+            given |= {"from": "typed", "column": ""}
+        kept = {"url": arriving, "given": given, "turn": turn, "table": table.name}
         st.session_state[STATE] = kept
     elif kept["given"]["from"] == "table" and kept["table"] != table.name:  # another table was opened meanwhile
         change(**from_table(table))
@@ -100,6 +104,15 @@ def number(name: str, text: str) -> Fraction | None:
     return value if whole and positive and fits else None
 
 
+def _lent(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
+    """The public facts of the open table that a question needs, as one types them."""
+    column, relation = table.schema.columns.get(given["column"]), str(table.facts.relation)
+    if isinstance(column, dp.Number):
+        ends = {"low": column.lower, "high": column.upper, "step": column.step}
+        return {"relation": relation} | {name: text_of(value) for name, value in ends.items()}
+    return {"relation": relation} | ({"values": str(column.size)} if isinstance(column, dp.Category) else {})
+
+
 def other(given: dict[str, str]) -> dict[str, str]:
     """Setting B, with the names of A."""
     return given | {name: given[f"{name}2"] or given[name] for name in ("q", *SLIDERS)}
@@ -123,9 +136,10 @@ def change(**values: str) -> None:
 
 
 def remember(table: dp.Table, given: dict[str, str]) -> None:
-    """Write the settings to the URL, without defaults."""
-    kept, usual = st.session_state[STATE], _usual(table, given["from"])
-    query = {name: text for name, text in given.items() if text != usual[name]}
+    """Write the settings to the URL: every number, also those that the table lends, so that the link shows the same
+    where the table is gone or has another allowance. Other defaults are left out."""
+    kept, told = st.session_state[STATE], given | (_lent(table, given) if given["from"] == "table" else {})
+    query = {name: text for name, text in told.items() if text != USUAL[name] or name in _TOLD}
     kept["given"], kept["url"], kept["table"] = given, query, table.name
     address({"table": table.name} | query)
 
@@ -145,47 +159,21 @@ class Preset:
     source: str
 
 
-PRESETS = (
-    Preset(
-        "census",
-        2021,
-        "19.61",
-        "0.0000000001",
-        "331,449,281",
-        "Abowd et al., The 2020 Census Disclosure Avoidance System TopDown Algorithm, "
-        "Harvard Data Science Review, 2022",
-    ),
-    Preset(
-        "births",
-        2024,
-        "9.98",
-        "0",
-        "167,000",
-        "Hod, Canetti, Differentially Private Release of Israel’s National Registry of Live Births, arXiv:2405.00267",
-    ),
-    Preset(
-        "mobility",
-        2020,
-        "2.64",
-        "0",
-        "",
-        "Aktay et al., Google COVID-19 Community Mobility Reports: Anonymization Process Description, arXiv:2004.04145",
-    ),
-    Preset(
-        "urls",
-        2020,
-        "0.45",
-        "0.00001",
-        "",
-        "Messing et al., Facebook Privacy-Protected Full URLs Data Set, Harvard Dataverse, doi:10.7910/DVN/TDOAPG",
-    ),
-    Preset(
-        "audience",
-        2020,
-        "34.9",
-        "0.000000007",
-        "",
-        "Rogers et al., LinkedIn’s Audience Engagements API: A Privacy Preserving Data Analytics System at Scale, "
-        "arXiv:2002.05839",
-    ),
-)
+PRESETS = tuple(
+    Preset(*row)
+    for row in (
+        ("census", 2021, "19.61", "0.0000000001", "331,449,281",
+         "Abowd et al., The 2020 Census Disclosure Avoidance System TopDown Algorithm, "
+         "Harvard Data Science Review, 2022"),
+        ("births", 2024, "9.98", "0", "167,000",
+         "Hod, Canetti, Differentially Private Release of Israel’s National Registry of Live Births, arXiv:2405.00267"),
+        ("mobility", 2020, "2.64", "0", "",
+         "Aktay et al., Google COVID-19 Community Mobility Reports: Anonymization Process Description, "
+         "arXiv:2004.04145"),
+        ("urls", 2020, "0.45", "0.00001", "",
+         "Messing et al., Facebook Privacy-Protected Full URLs Data Set, Harvard Dataverse, doi:10.7910/DVN/TDOAPG"),
+        ("audience", 2020, "34.9", "0.000000007", "",
+         "Rogers et al., LinkedIn’s Audience Engagements API: A Privacy Preserving Data Analytics System at Scale, "
+         "arXiv:2002.05839"),
+    )
+)  # fmt: skip

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import dpengine as dp
-from dpengine.declared.schema import Category
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.mechanisms.models.of_models import OfModel
 from dpengine.messages import called, say
@@ -46,10 +45,10 @@ def model_of(answer: dp.Answer) -> Shapes | None:
     if not query.predicts or not isinstance(look, LookWithModels):
         return None
     goal = query.facts.schema[query.predicts]
-    return look.model(query.predicts, [usual_yes(goal)] if isinstance(goal, Category) else [])
+    return look.model(query.predicts, [usual_yes(goal)] if isinstance(goal, dp.Category) else [])
 
 
-def usual_yes(goal: Category) -> str:
+def usual_yes(goal: dp.Category) -> str:
     return "yes" if "yes" in goal.values else goal.values[0]
 
 

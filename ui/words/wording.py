@@ -260,13 +260,13 @@ def beyond_words(answer: dp.Answer) -> str:
     elif found == answer.interval:
         words = say("sample.same", **facts)
     else:
-        low, high = beyond_printed(answer, found)
+        low, high = beyond_printed(found)
         kind = {"count": "share"}.get(query.answer_kind, query.answer_kind)
         words = say(f"sample.{kind}", low=low, high=measured(high, query.measure), **facts)
     return words if answer.beyond == "first" else f"{words} {say('sample.after')}"
 
 
-def beyond_printed(answer: dp.Answer, ends: tuple[Any, Any]) -> tuple[str, str]:
+def beyond_printed(ends: tuple[Any, Any]) -> tuple[str, str]:
     """A range for all such people as it is shown: shares and averages, rounded outwards."""
     low, high = ends
     return (day(low), day(high)) if isinstance(low, str) else rounded_range(low, high)

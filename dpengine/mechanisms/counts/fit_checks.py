@@ -461,7 +461,7 @@ class FitChecks(OfCounts):
             for bar, share in counts.items()
             if bar.name == "code" and bar.number is not None and _stands_out(bar, counted[bar], by_number)
         }
-        zeros = next((share for bar, share in counts.items() if bar.name == "zero"), None)
+        zeros = next((share for bar, share in counts.items() if bar.number == 0 and 0 not in standing), None)
         empty = next((count for bar, count in counted.items() if bar.kind == EMPTY), 0)
         further = self._sum_of(1, 1, _SEEN)
         seen = {bar: lower[bar] + further for bar in counts}
@@ -554,7 +554,7 @@ class FitChecks(OfCounts):
     # Words
 
     def finding_of(self, value: Json, interval: Json, raw: Figures | None) -> str:
-        if raw is None:
+        if raw is None or len(raw) != self.numbers:  # the list of usual codes was another then
             return ""
         fits = self.found(tuple(raw))
         if repeated := self.repeated(tuple(raw)):

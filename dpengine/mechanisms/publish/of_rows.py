@@ -5,7 +5,7 @@ Guarantee   (ε, δ)-DP under replace-one, for the published table and for every
             it. One row is one person: with an id column, a person's number of rows would be revealed.
 Loss        k columns, each at (ε/k, δ/k): a person's row passes k independent row mechanisms.
 Statistic   the codes of all rows. One person changes one row, a cell by at most its column's D.
-Draw        `row_noise.Blur` for a number or a day, `row_noise.Swap` for a listed value, `set_noise.of_sets` for a set
+Draw        `row_noise.Blur` for a number or a day, `row_noise.Swap` for a listed value, `row_noise.of_sets` for a set
             of items. Numbers and days may first be rounded to a coarser public grid of G steps: each row by itself, so
             nothing changes but D = G. A row without one counts as one in the middle of the range: an empty cell must
             not be recognisable.
@@ -48,10 +48,20 @@ from dpengine.mechanisms.promises import Blurred
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity, read_names
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
-from dpengine.noise.floors import least_error, nearest
 from dpengine.noise.laws import Independent
-from dpengine.noise.row_noise import Blur, Marginal, Swap
-from dpengine.noise.set_noise import MOST_ITEMS, OfItems, RowNoise, SetMarginal, SetNoise, of_sets
+from dpengine.noise.row_noise import (
+    MOST_ITEMS,
+    Blur,
+    Marginal,
+    OfItems,
+    RowNoise,
+    SetMarginal,
+    SetNoise,
+    Swap,
+    least_error,
+    nearest,
+    of_sets,
+)
 from dpengine.noise.tails import mixed_mean_reach, swap_reach, total_reach
 from dpengine.statistics.need import CodedRows
 

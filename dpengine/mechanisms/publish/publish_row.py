@@ -34,8 +34,7 @@ from dpengine.mechanisms.publish.write_file import PublishedRows
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent
-from dpengine.noise.row_noise import Marginal, Swap
-from dpengine.noise.set_noise import MOST_AT_ONCE, RowNoise, SetMarginal
+from dpengine.noise.row_noise import MOST_AT_ONCE, Marginal, RowNoise, SetMarginal, Swap
 
 
 @dataclass(frozen=True, kw_only=True)

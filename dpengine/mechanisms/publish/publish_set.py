@@ -2,8 +2,8 @@
 
 Guarantee   (ε, δ)-DP under replace-one for the whole published table (`of_rows`).
 Theorem     thesis, Exx. 3.1 and 4.10: D = 2^H, randomised response over all sets; or item by item at (ε/h, δ/h), by
-            composition. Whichever has the smaller expected distance, by formula (`set_noise.of_sets`).
-Draw        `set_noise.AsOne` or `set_noise.ItemByItem`, for every row separately.
+            composition. Whichever has the smaller expected distance, by formula (`row_noise.of_sets`).
+Draw        `row_noise.AsOne` or `row_noise.ItemByItem`, for every row separately.
 Accuracy    the expected number of wrong items in a set, hf; no mechanism's worst is below both (1−δ)h/(1+e^ε) and
             (1−δ)m/(m+e^ε), m = 2^h−1 (`floors`). (c − nf)/(1 − 2f) estimates the number of rows with an item without
             bias, within O(√n).

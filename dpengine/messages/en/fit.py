@@ -51,6 +51,7 @@ SENTENCES: dict[str, str] = {
     "fit.way.fitting": "Ask only of the cells that fit",
     "fit.finer": "A finer check takes {share}.",
     "fit.of_fitting": "Of the {share} of cells that fit: {finding}",
+    "fit.of_fitting_range": "Of the {share} of cells that fit {lower}–{upper}: {finding}",
     "since.gone": "{column} is no longer declared",
     "since.kind": "before {column} was declared differently",
     "since.codes": "before {codes} was named as unknown in {column}",

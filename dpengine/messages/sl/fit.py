@@ -51,6 +51,7 @@ SENTENCES: dict[str, str] = {
     "fit.way.fitting": "Vprašaj samo o celicah, ki ustrezajo",
     "fit.finer": "Natančnejše preverjanje porabi {share}.",
     "fit.of_fitting": "Med celicami, ki ustrezajo opisu ({share}): {finding}",
+    "fit.of_fitting_range": "Od {share} celic, ki ustrezajo {lower}–{upper}: {finding}",
     "since.gone": "stolpec {column} ni več opisan",
     "since.kind": "preden je bil stolpec {column} drugače opisan",
     "since.codes": "preden je bilo {codes} v stolpcu {column} označeno kot »ni znano«",

@@ -19,8 +19,7 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms.publish import of_rows
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.noise.laws import max_divergence
-from dpengine.noise.row_noise import Blur, Swap
-from dpengine.noise.set_noise import AsOne, ItemByItem
+from dpengine.noise.row_noise import AsOne, Blur, ItemByItem, Swap
 
 SCHEMA = dp.Schema(
     {

@@ -83,6 +83,37 @@ def test_usual_codes_are_cut_to_what_a_code_can_be_in_this_range(lower: int, upp
     assert found == codes
 
 
+@pytest.mark.parametrize(
+    ("upper", "step", "codes"),
+    [
+        (110, "0.1", {"99.9"}),
+        (1_000, "0.1", {"999.9"}),
+        (100, "0.01", {"99.99"}),
+        (110, "0.5", {"99.9"}),
+        (45, "0.1", set()),
+        (110, "1", set()),
+    ],
+)
+def test_nines_with_decimals_are_codes_near_the_end_of_a_range(upper: int, step: str, codes: set[str]) -> None:
+    found = {bar.number for bar in bars("x", dp.Number(0, upper, step=step)) if bar.name == "code"}
+    assert {number for number in found if number and number.denominator > 1} == {Fraction(code) for code in codes}
+    assert all(bar.rare for bar in bars("x", dp.Number(0, upper, step=step)) if bar.number in map(Fraction, codes))
+
+
+def test_99_9_among_temperatures_is_found_and_many_zeros_among_sizes_are_said(workspace: Workspace) -> None:
+    """A fifth of 20,000 cells each; the noise hides that with a chance below 1e-9. A household of 0 is no more common
+    than one of 1, so nothing was said of it."""
+    draw = np.random.default_rng()
+    warm = np.where(np.arange(20_000) % 5 == 0, "99.9", np.round(draw.normal(36.8, 0.5, 20_000), 1).astype(str))
+    size = np.where(np.arange(20_000) % 5 == 1, 0, draw.integers(1, 6, 20_000))
+    columns = {"temp": dp.Number(30, 110, step="0.1"), "household_size": dp.Number(0, 20)}
+    table = declared(workspace, pd.DataFrame({"temp": warm, "household_size": size}), columns)
+    with pytest.raises(dp.ColumnDoubted, match=r"exactly 99\.9"):
+        table.ask(table.query("mean", column="temp", epsilon="0.05"), checked=True)
+    answer = table.ask(table.query("mean", column="household_size", epsilon="0.05"), checked=True)
+    assert any("exactly 0" in note for note in table.fits().notes(answer.query))
+
+
 def test_counts_from_a_file(workspace: Workspace) -> None:
     cells = ["5"] * 300 + ["500"] * 100 + ["-4"] * 40 + ["n/a"] * 30 + ["€5"] * 20 + [""] * 50 + ["99"] * 60
     frame = pd.DataFrame({"age": cells, "town": (["mill"] * 8 + ["Muehle"] * 392 + ["?"] * 200)})

@@ -18,9 +18,7 @@ from dpengine.mechanisms.promises import Blurred
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.publish.publish_row import PublishRow
 from dpengine.mechanisms.publish.publish_table import PublishTable
-from dpengine.noise.floors import farthest, nearest
-from dpengine.noise.row_noise import Blur, Swap
-from dpengine.noise.set_noise import of_sets, set_floor
+from dpengine.noise.row_noise import Blur, Swap, farthest, nearest, of_sets, set_floor
 
 
 def published(epsilon: str, delta: str = "0", /, way: type[OfRows] = PublishTable, **columns: Column) -> OfRows:

@@ -21,7 +21,7 @@ from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.publish.publish_row import PublishRow
 from dpengine.mechanisms.publish.write_file import publish
 from dpengine.noise.coins import SystemCoins
-from dpengine.noise.set_noise import AsOne, ItemByItem, of_sets, set_floor
+from dpengine.noise.row_noise import AsOne, ItemByItem, of_sets, set_floor
 from dpengine.released.published import Published
 from tests.battery import allowed_failures
 

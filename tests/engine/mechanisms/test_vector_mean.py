@@ -28,11 +28,10 @@ from dpengine.declared.conditions import read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.sums.row_norms import ByCoordinate, ByNorm, GaussianByNorm, OfVector, Person
-from dpengine.mechanisms.sums.vector_mean import VectorMean
+from dpengine.mechanisms.sums.vector_mean import ByCoordinate, ByNorm, GaussianByNorm, OfVector, Person, VectorMean
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import max_divergence, renyi
-from dpengine.statistics.centred_sums import UNITS, CentredSums
+from dpengine.statistics.counts import UNITS, CentredSums
 from dpengine.statistics.engines.duck import DuckEngine
 
 F = Fraction

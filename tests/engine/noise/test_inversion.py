@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 from helpers_laws import laplace_law, rejected
 
-from dpengine.noise import bulk_geometric
-from dpengine.noise.bulk_geometric import BASE, WORD, Digit, Words, dyadic_above, geometric, tables
-from dpengine.noise.coins import SystemCoins
+from dpengine.noise import coins
+from dpengine.noise.coins import BASE, WORD, Digit, SystemCoins, Words, dyadic_above, geometric, tables
 from tests.helpers_coins import ScriptedCoins, SeededCoins
 
 SCALES = [Fraction(1, 7), Fraction(1), Fraction(37, 10), Fraction(4), Fraction(900), Fraction(10**8 + 1, 3)]
@@ -54,14 +53,14 @@ def test_over_all_words_every_digit_has_its_chance(scale: Fraction) -> None:
 
 
 def test_the_enumeration_would_notice_a_rounded_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = bulk_geometric._cut
-    monkeypatch.setattr(bulk_geometric, "_cut", lambda digit, d: exact(digit, d) & ~0xFFF)  # as good as 52 bits
-    bulk_geometric.tables.cache_clear()
+    exact = coins._cut
+    monkeypatch.setattr(coins, "_cut", lambda digit, d: exact(digit, d) & ~0xFFF)  # as good as 52 bits
+    coins.tables.cache_clear()
     try:
         with pytest.raises(AssertionError):
             test_over_all_words_every_digit_has_its_chance(Fraction(37, 10))
     finally:
-        bulk_geometric.tables.cache_clear()
+        coins.tables.cache_clear()
 
 
 @pytest.mark.parametrize("scale", SCALES[3:], ids=str)

@@ -219,12 +219,10 @@ def test_widths_grow_with_questions_and_shrink_with_people() -> None:
 @pytest.mark.long
 def test_inverse_questions_agree() -> None:
     width = F(1, 10)
-    answers = people_needed.most_answers(20_000, width)
-    assert people_needed.best(20_000, answers).width <= width < people_needed.best(20_000, answers + 1).width
+    answers = 25
     people = people_needed.least_people(answers, width)
-    assert people is not None and people <= 20_000
+    assert people is not None
     assert people_needed.best(people, answers).width <= width < people_needed.best(people - 1, answers).width
-    assert people_needed.most_answers(10, F(1, 100)) == 0
     assert people_needed.least_people(1000, F(1, 10**6)) is None
     crossing = people_needed.crossing(10**5, yes_no=True)
     assert 20 < crossing < 100
@@ -235,7 +233,7 @@ def test_inverse_questions_agree() -> None:
 def test_refusals() -> None:
     for width in (F(0), F(1)):
         with pytest.raises(AllowanceError, match="wished width"):
-            people_needed.most_answers(100, width)
+            people_needed.least_people(5, width)
     with pytest.raises(AllowanceError, match="chance of a miss"):
         information(noise_of(100, 5, F(10)), F(1))
     with pytest.raises(AllowanceError, match="number of people"):

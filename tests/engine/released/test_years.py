@@ -12,8 +12,7 @@ import pytest
 
 import dpengine as dp
 from dpengine.core.amounts import BETA
-from dpengine.released.compare import share_of
-from dpengine.released.years import promised
+from dpengine.released.compare import promised, share_of
 
 SCHEMA = dp.Schema({"age": dp.Number(0, 100), "way": dp.Category(["bus", "car"])})
 

@@ -498,12 +498,10 @@ def not_adding() -> str:
 
 def receipt(answer: dp.Answer, key: str) -> None:
     """Folded: what the answer protects, its receipt, and files."""
-    with fields.details(say("receipt.open"), f"details-{key}") as opened:
-        if not opened:
-            return
-        short = answer.receipt["charge"]["hash"]
-        relation = protects("relation.short", answer.query)
-        line = say("receipt.line", hash=short[:8], title=answer.query.card.title, relation=relation)
+    short = answer.receipt["charge"]["hash"]
+    relation = protects("relation.short", answer.query)
+    line = say("receipt.line", hash=short[:8], title=answer.query.card.title, relation=relation)
+    with st.expander(say("receipt.open")):
         st.html(
             f'<p class="receipt">{gloss.text(line)}</p>'
             f'<p class="muted">{escape(say("receipt.plain"))}</p>'

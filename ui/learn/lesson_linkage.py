@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
 from html import escape
 
 from demos.lessons import linkage as demo
@@ -75,8 +76,14 @@ def _example(example: Example, detail: str) -> str:
     return f"<tr>{html}{name}</tr>"
 
 
+@cache
+def _usual() -> Found:
+    """The table itself: nothing is drawn."""
+    return demo.run(demo.Settings())
+
+
 def _small() -> str:
-    result = demo.run(demo.Settings())
+    result = _usual()
     return picture.boxes([("", "", str(result.rows)), ("out", "", str(result.right))])
 
 

@@ -167,6 +167,12 @@ class ColumnFit:
             return say("fit.note.careful", reason=self.reason(query))
         return self.words()
 
+    def spared_note(self) -> str:
+        """The note beside an answer that leaves out the cells that do not fit."""
+        note = say("fit.note.spared", column=self.column, share=self.fitting_share())
+        side = self.one_side
+        return f"{note} {say(f'fit.note.spared_{side}', **declared_ends(self.declared))}" if side else note
+
     def words(self) -> str:
         """The result of the check as a line of its own."""
         if self.found is None:
@@ -350,7 +356,7 @@ class Fits:
         spared, notes = query.where.fitting(), []
         for fit in self.about(query, part):
             if fit.column in spared:
-                notes += [say("fit.note.spared", column=fit.column, share=fit.fitting_share())] if fit.doubted else []
+                notes += [fit.spared_note()] if fit.doubted else []
             elif fit.doubted or fit.in_part:
                 notes.append(fit.note(query))
         return notes

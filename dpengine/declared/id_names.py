@@ -51,7 +51,8 @@ def id_like(facts: Facts) -> list[str]:
     names = facts.header or tuple(facts.schema.columns)
     listed = {name for name, column in facts.schema.columns.items() if isinstance(column, Category | ItemSet)}
     sure = [*([facts.whose] if facts.whose in names else []), *numbering_people(names)]
-    return [*dict.fromkeys(sure), *(name for name in naming_people(names) if name not in listed)][:MOST_IDS]
+    named = (name for name in naming_people(names) if name not in listed)
+    return [*dict.fromkeys([*sure, *named])][:MOST_IDS]
 
 
 def numbering_people(names: Iterable[str]) -> list[str]:

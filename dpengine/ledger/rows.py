@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, NotRequired, TypedDict, TypeVar
+from typing import Any, ClassVar, NamedTuple, NotRequired, Protocol, TypedDict, TypeVar
 
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals
@@ -43,10 +43,14 @@ LONGEST_REQUEST = 100
 
 LedgerRow = Mapping[str, Json]
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
-    Named = TypeVar("Named", bound=DataclassInstance)
+class _Record(Protocol):
+    """Any dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+Named = TypeVar("Named", bound=_Record)
 
 
 def parts_of(row: LedgerRow) -> JsonObject:

@@ -71,7 +71,9 @@ TABLE = MappingProxyType(
 )
 
 # A paid session, for whoever paid for it
-SESSION = MappingProxyType(_all(_ASK, "request entry query look past reserve others_from withdrawn ask submit job end"))
+SESSION = MappingProxyType(
+    _all(_ASK, "request entry query look past reserve others_from withdrawn against ask submit job end")
+)
 
 # The ledger and running jobs as pages read them: rows of tables that the person may see, jobs of their own
 LEDGER = MappingProxyType(_all((ANYONE,), "head row_of find budget steps progress") | _all((AUDITOR,), "export_rows"))

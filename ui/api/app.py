@@ -64,7 +64,7 @@ class ApiApp:
         if http.has(scope, b"origin"):  # sent by pages in a browser, not by programs
             raise AllowanceError("door.origin")
         visit = await run(lambda: self._visit(http.token_of(scope)), lang)
-        self._limits.take(visit.person)
+        self._limit(visit, scope)
         inner = scope["path"].partition(f"/{BASE}")[2].removeprefix("/")
         if inner == DESCRIPTION and scope["method"] == "GET":
             return 200, await run(lambda: openapi.described(lang), lang), []
@@ -74,7 +74,7 @@ class ApiApp:
         if scope["method"] != verb.method:
             raise AllowanceError("door.method", method=verb.method)
         if verb.kind != "request":
-            self._limits.take(visit.person, verb.kind)
+            self._limit(visit, scope, verb.kind)
         if verb.method == "POST":
             given = verbs.read(verb, await http.body_of(scope, receive))
         if verb.shows is not None:
@@ -96,6 +96,10 @@ class ApiApp:
         task = asyncio.ensure_future(run(work, lang, heavy=True))
         task.add_done_callback(lambda _: self._limits.end(visit.person))
         return await asyncio.shield(task)  # a client that disconnects does not free a thread
+
+    def _limit(self, visit: Visit, scope: Scope, kind: str = "request") -> None:
+        """By person, and not by the address in `scope`, which colleagues share and one person may change."""
+        self._limits.take(visit.person, kind)
 
     def _visit(self, shown: str) -> Visit:
         space = self._workspace()

@@ -18,6 +18,7 @@ from dpengine.asking.column_fit import unchecked_words
 from dpengine.asking.sessions import BEST, Session, Taken, most_questions
 from dpengine.core.printed import chance, percent, points
 from dpengine.core.strict_json import canonical
+from dpengine.declared.schema import Number
 from dpengine.ledger.rows import questions_of
 from dpengine.mechanisms.session.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession, State
 from dpengine.mechanisms.session.asks import Average, Share
@@ -518,6 +519,10 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
     frame.show_price(table, price, "_session")
     covered = set(price.check.parameters()["columns"]) if price.check is not None else set[str]()
     rest = table.fits().all_of((name, one) for name, one in table.schema.columns.items() if name not in covered)
+    if table.facts.unit.at_most > 1:
+        hint(say("session.no_averages"))
+    elif empty := [fit.column for fit in rest if fit.unknown is not None and isinstance(fit.declared, Number)]:
+        hint(say("session.no_average_of", columns=empty))
     nothing = not covered and not any(fit.checked for fit in rest)  # it would answer about no column
     if unchecked := unchecked_words(rest):
         st.html(f'<p class="warn" role="status">{escape(unchecked)} {escape(say("session.not_asked_of"))}</p>')

@@ -44,6 +44,8 @@ SENTENCES: dict[str, str] = {
     "session.valueless": "About {share} of the cells of {column} hold no value, and a session would count each of them as {middle}. Ask for this average on the page Ask: there they are left out. No question of the session was used.",
     "session.padded": "In a session every person would count with {rows} rows of {column}, also those who have fewer. Ask for this average on the page Ask, or make one row a person first. No question of the session was used.",
     "session.check_first": "Check the columns first",
+    "session.no_averages": "Where people may have several rows, a session answers shares and largest groups, but no averages.",
+    "session.no_average_of": "Many cells hold no value here: {columns}. A session answers no average of them.",
     "session.not_asked_of": "A session does not answer about them before they are checked on the table’s page.",
     "session.step_lost": "This answer was lost after its question was counted. It is not drawn again; ask the next question.",
     "session.too_many": "On this table this spend is enough for at most {most} questions: beyond that, always answering “half” would be as good. Ask fewer, or spend more.",

@@ -231,7 +231,7 @@ SENTENCES: dict[str, str] = {
     "spend.noise_answered": "Ta odgovor je večinoma šum: razpon je preširok, da bi kaj pokazal.",
     "spend.exactly": "Podrobnosti in nastavitve",
     "spend.epsilon": "Poraba (ε)",
-    "spend.wish.rank": "Sprejmem odmik od prave sredine do … % oseb",
+    "spend.wish.rank": "Sprejmem odmik od pravega mesta do … % vseh",
     "spend.wish.people": "Sprejmem ± … oseb",
     "spend.wish.rows": "Sprejmem ± … vrstic",
     "spend.wish.percent": "Sprejmem ± … odstotnih točk",

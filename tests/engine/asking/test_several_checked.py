@@ -10,6 +10,7 @@ import pytest
 
 import dpengine as dp
 from dpengine.asking.checking import ColumnDoubted
+from dpengine.declared.id_names import id_like
 
 
 def clinic(folder: Path) -> dp.Table:
@@ -137,3 +138,13 @@ def test_a_column_that_the_owner_names_is_counted_whatever_it_is_called(tmp_path
         table.ask(table.query("mean", column="age", epsilon="0.1"), checked=True)
     assert [way.kind for way in refused.value.ways] == ["people", "rows"] and "different Mark X" in str(refused.value)
     assert workspace.table("bikes").facts.whose == "Mark X", "it is kept"
+
+
+def test_a_named_column_that_may_name_people_by_its_name_is_counted_once(tmp_path: Path) -> None:
+    """With “Kartoteka” named, nothing could be asked: it stood twice in the check."""
+    frame = pd.DataFrame({"Kartoteka": [f"k{at}" for at in range(2_000)], "age": [20 + at % 50 for at in range(2_000)]})
+    workspace, schema = dp.open_workspace(tmp_path / "own"), dp.Schema({"age": dp.Number(0, 110)})
+    given = {"schema": schema, "unit": dp.Unit.rows(), "budget": dp.Budget("1", "1e-6")}
+    table = workspace.add_table("teeth", frame, **given, whose="Kartoteka")
+    assert id_like(table.facts) == ["Kartoteka"]
+    assert table.preview(table.query("mean", column="age", epsilon="0.1"), checked=True).admissible

@@ -236,6 +236,7 @@ SESSION: dict[str, Callable[[Any], Any]] = {
         for verb in "request entry query past reserve others_from withdrawn".split()
     },
     "look": lambda s: s.look(),
+    "against": lambda s: s.against(s.query.asking({"share": [["town", "in", ["a"]]]})),
     "job": lambda s: s.job("nothing of the kind"),
     "ask": lambda s: s.ask({"share": [["town", "in", ["a"]]]}, "one"),
     "submit": lambda s: s.submit({"share": [["town", "in", ["a"]]]}, "two"),

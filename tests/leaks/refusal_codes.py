@@ -53,6 +53,12 @@ CANNOT: dict[str, str] = {
     "summary.rows_stay": ELSEWHERE,
     "data.names.spelled_first": "is said while only the line of names was looked at",
     "protect.shared": "is decided from the rows of the ledger about people, before any table is read",
+    "groups.there": "is said of the names of groups of people, before any table is read",
+    **dict.fromkeys(
+        ("owner.confirm", "owner.confirm_name", "owner.confirm_typed"),
+        "is said of a name that was typed beside another",
+    ),
+    "spend.wish.out_of_reach": NUMBERS_ALONE,
     "loss.range": "a programming error: every question states its own loss",
     "loss.unknown": BY_HAND,
     "lecture.epsilon_range": NUMBERS_ALONE,
@@ -104,7 +110,7 @@ def codes() -> set[str]:
             if not any(f"{name}(" in text for name in RAISING):
                 continue
             for node in ast.walk(ast.parse(text)):
-                if isinstance(node, ast.Call) and getattr(node.func, "id", "") in RAISING:
+                if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in RAISING:
                     for part in ast.walk(node.args[0]) if node.args else ():
                         if isinstance(part, ast.Constant) and isinstance(part.value, str) and "." in part.value:
                             found.add(part.value)

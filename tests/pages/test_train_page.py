@@ -401,7 +401,7 @@ def test_yes_or_no_is_bought_as_a_first_look_and_the_model_is_read_off_it(tables
     assert "Already paid for" in said(again) and "Models from first looks you bought: free" in said(again)
     other = said(opened(table="secret", shapes=request, target="town", positive="e", features='["pay", 7, "nobody"]'))
     assert "Not for decisions about a single person" in other and "Check this model" in other
-    assert "What goes with town" in other and "always guessing “not e”" in other
+    assert "What goes with town" in other and re.search("always guessing “(not )?e”", other), "half are e"
     assert tables["secret"].meter().spent_epsilon == spent, "another model of the same figures costs"
     found = workspace.job(request).answer
     assert found is not None and found.query.predicts == "car"

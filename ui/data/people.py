@@ -197,7 +197,7 @@ USUAL_EACH = [3, 5, 10, 1]  # rows of one person, each one click away
 def rows(draft: Draft) -> None:
     heading("data.unit")
     _as_before(draft)
-    reuse.offer(draft)
+    reuse.offer(draft, above=True)
     with st.container(key="card-unit"):
         draft.many = _choose("unit", ["one", "more"], draft.many, ["", say("data.unit.more_means")])
         if draft.many == "one" and (numbers := numbering_people(draft.names) or _whose(draft)):
@@ -225,6 +225,7 @@ def rows(draft: Draft) -> None:
             if draft.each is not None:
                 hint(say("data.unit.each_cut", each=draft.each))
     secret(draft)
+    reuse.offer(draft, above=False)
     reconsider(draft, lambda: _check_people(draft), "unit.", "data.relation.", "facts.")
     offered = protection_offered(draft)
     if offered:

@@ -30,9 +30,11 @@ MOST_FILE = 20_000_000
 _FIELDS = ("unit", "who", "who-likely", "each", "each-usual", "relation", "about", "each-own", "numbers")
 
 
-def offer(draft: Draft) -> None:
+def offer(draft: Draft, above: bool) -> None:
     """The tables with at least half of their declared columns in this file, the closest first; and a file."""
     alike = _alike(draft)
+    if above != bool(alike):  # without such a table it stands below what must be answered
+        return
     with st.container(key="card-like"):
         if alike:
             first = alike[0]

@@ -95,11 +95,14 @@ def show(
 ) -> None:
     """Shown in place of an answer, or of the button that would ask. `place` is the URL parameter for the question that
     a button asks; `key` tells several refusals on one page apart."""
+    # A refusal of an earlier run holds the sentences of the language in which it was raised.
+    now = table.doubts(query) if request and query is not None else None
+    reasons = (now or refused).reasons
     with st.container(key=f"card-doubted{key}"):
         mark = ' arrived" tabindex="-1' if request else ""
         asked = "" if query is None else p(query.sentence(), "question")
         st.html(
-            f'{asked}<p class="headline long{mark}" role="alert">{escape(" ".join(refused.reasons))}</p>'
+            f'{asked}<p class="headline long{mark}" role="alert">{escape(" ".join(reasons))}</p>'
             f"<p>{escape(_paid(table, refused))}</p>"
         )
         codes = [way for way in refused.ways if way.kind == "code"][:1]

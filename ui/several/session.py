@@ -1,4 +1,4 @@
-"""The Session page before a session: how many questions, how careful, what answers will be worth, and the price."""
+"""A session on the page Several: what it will be worth and what it costs, then its questions and their answers."""
 
 from __future__ import annotations
 

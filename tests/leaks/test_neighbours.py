@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from leaks import exits, refusals, stage, tally, walk
 from leaks.refusal_bench import Bench
+from recorded.play import own_names
 
 import dpengine as dp
 from dpengine.asking.exports import ROW_COLUMNS
@@ -66,7 +67,7 @@ def made_still(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
         st.cache_data.clear()
         names = itertools.count(1)
-        monkeypatch.setattr("secrets.token_hex", lambda size=16: f"{next(names):0{2 * size}x}")
+        monkeypatch.setattr("secrets.token_hex", own_names(lambda size: f"{next(names):0{2 * size}x}"))
 
     return again
 

@@ -10,9 +10,10 @@ Statistic   for a grid point with L rows below, E at, G above it, and α = u/v:
 Depth       lecture 3 caps the score at 0: all points whose rows hold the place are equally likely. Above 0 it says how
             deep in a point's rows the place lies. In an exponential mechanism that never hurts: on every table the
             correct points gain weight and the others keep theirs, so no wrong point becomes more likely. It helps where
-            rows are many: a wrong neighbour is then behind by twice the depth. A score by the distance to the middle of a point's rows
-            (OpenDP) is as sensitive, and behind this one by E/2: it prefers points with few rows, so its errors depend
-            on where the place happens to fall (`python -m bench.utility`).
+            rows are many: a wrong neighbour is then behind by twice the depth. A score by the distance from the place
+            to the middle of a point's rows (OpenDP's median) is as sensitive. It is q − E/2 in ranks, so it marks down
+            points with many rows: better or worse by where the place happens to fall, and worse on average
+            (`python -m bench.utility`).
 Draw        a grid point with probability ∝ exp(ε·q/(2Δ)), exactly. Runs between data points have equal scores, so
             the work does not grow with a grid finer than the number of rows.
 Range       bought with the point, a third of ε each: quantiles at the ranks αn∓λ, where λ is what such a draw can

@@ -113,6 +113,7 @@ def test_redistribution_uses_what_is_left_and_keeps_locks_and_the_part_to_keep(
     assert not planner.price(tighter).fits  # it just fits
 
 
+@pytest.mark.long
 @pytest.mark.every(3)
 def test_a_plan_with_room_is_made_better(table: dp.Table) -> None:
     wishes = three(table, mean="200", count="200")

@@ -54,7 +54,7 @@ from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Ledger, refuse_unpr
 from dpengine.ledger.opening import open_ledger
 from dpengine.ledger.owner_rows import closed_kind
 from dpengine.ledger.people_rules import ADMINISTRATOR, OPERATOR, is_person, owns
-from dpengine.ledger.rows import Taken, rows_of_a_person
+from dpengine.ledger.rows import TakenOver, rows_of_a_person
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
 from dpengine.noise.coins import SystemCoins
@@ -783,7 +783,7 @@ class Workspace:
         known: Sequence[arrivals.Known],
         new: Arriving,
         pays: str,
-        taken: Sequence[Taken],
+        taken: Sequence[TakenOver],
         budget: BudgetFor,
         others: Sequence[str],
     ) -> None:

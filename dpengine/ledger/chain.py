@@ -54,7 +54,7 @@ from dpengine.ledger.rows import (
     Repriced,
     Standing,
     Sums,
-    Taken,
+    TakenOver,
     act_of,
     by_row,
     charge_totals,
@@ -342,7 +342,7 @@ class _Reader:
         self.protected[record.id] = row["seq"]
         return None
 
-    def _taken_fault(self, record: BudgetRecord, unit: Unit, taken: Taken, actor: str) -> str | None:
+    def _taken_fault(self, record: BudgetRecord, unit: Unit, taken: TakenOver, actor: str) -> str | None:
         """May this budget take over that one, which nobody spends from afterwards?"""
         other = self.budgets.get(taken.budget)
         if other is None:

@@ -62,7 +62,7 @@ from dpengine.ledger.rows import (
     SessionStep,
     Standing,
     Sums,
-    Taken,
+    TakenOver,
     charge_body,
     charge_totals,
     is_request,
@@ -1032,7 +1032,7 @@ class Ledger:
             totals = charge_totals(before.totals, sums.whole.totals, sums.whole.history)
             return Act.from_row(self._append(db, "protect", budget, "", actor, body, totals, _now()))
 
-    def take_over(self, budget: str, table: str, taken: Taken, actor: str) -> Act:
+    def take_over(self, budget: str, table: str, taken: TakenOver, actor: str) -> Act:
         """The people of another budget are these people: from this row on all its charges count here, and nothing more
         is spent from it. If it was taken over before, that row counts."""
         with self._file.writing() as db:
@@ -1056,7 +1056,7 @@ class Ledger:
             self._append(db, "close", other.id, "", actor, owner_rows.body(""), "", _now())
             return act
 
-    def sum_of(self, budget: str | None, taken: Sequence[Taken], rule: Rule) -> Standing:
+    def sum_of(self, budget: str | None, taken: Sequence[TakenOver], rule: Rule) -> Standing:
         """The sums of a budget, or of a new one under this rule, once it has taken over others. Nothing is written."""
         with self._file.reading() as db:
             past = [] if budget is None else self._past(db, budget)

@@ -34,7 +34,7 @@ from dpengine.ledger.rows import (
     LedgerRow,
     Raised,
     Standing,
-    Taken,
+    TakenOver,
     act_of,
     by_row,
     newer_of,
@@ -78,7 +78,7 @@ class Act:
     newer: str = ""
     unit: Unit | None = None
     standing: Standing | None = None
-    taken: Taken | None = None  # the budget that this one takes over
+    taken: TakenOver | None = None  # the budget that this one takes over
 
     @staticmethod
     def from_row(row: LedgerRow) -> Act:

@@ -342,7 +342,7 @@ def repriced(past: Iterable[Paid | Raised], rows: int, alpha: Fraction | None) -
 
 
 @dataclass(frozen=True)
-class Taken:
+class TakenOver:
     """Another budget that is taken over, because its table was joined: the same people are in both. `rows`: the most
     rows of a person in that table, which its charges for a row count for."""
 
@@ -350,13 +350,13 @@ class Taken:
     rows: int
 
 
-def taken_of(row: LedgerRow) -> Taken | None:
+def taken_of(row: LedgerRow) -> TakenOver | None:
     """The budget that a row takes over; None for every other row."""
     taken = json.loads(row["body"]).get("joined") if row["kind"] == "protect" else None
-    return None if taken is None else Taken(str(taken["budget"]), int(taken["rows"]))
+    return None if taken is None else TakenOver(str(taken["budget"]), int(taken["rows"]))
 
 
-def may_take_over(budget: BudgetRecord, other: BudgetRecord, taken: Taken) -> bool:
+def may_take_over(budget: BudgetRecord, other: BudgetRecord, taken: TakenOver) -> bool:
     """Losses add up if both budgets state them for the same change: of one person, under one relation."""
     most = MOST_ROWS_EACH if Unit.from_json(other.unit).id_column is None else 1
     same = budget.relation == other.relation and Unit.from_json(budget.unit).id_column is not None
@@ -371,7 +371,7 @@ def taken_over(past: Iterable[Paid | Raised], unit: JsonObject, rows: int) -> li
 
 
 def protect_body(
-    table: str, before: JsonObject, unit: JsonObject, sums: Repriced, moved: Moved, taken: Taken | None = None
+    table: str, before: JsonObject, unit: JsonObject, sums: Repriced, moved: Moved, taken: TakenOver | None = None
 ) -> str:
     body: JsonObject = {"table": table, "from": before, "unit": unit}
     if taken is not None:

@@ -33,7 +33,7 @@ from dpengine.ledger.chain import Verdict
 from dpengine.ledger.ledger import NO_ROW, Act, BudgetRecord, Charge, Entry, Ledger, SessionStep
 from dpengine.ledger.people_book import PeopleBook
 from dpengine.ledger.people_rules import KINDS, NO_RIGHT, apart_id, base_of
-from dpengine.ledger.rows import ACTS, Standing, Taken, together
+from dpengine.ledger.rows import ACTS, Standing, TakenOver, together
 from dpengine.noise.coins import Coins
 from dpengine.people import rights
 from dpengine.statistics.need import AnyNeed
@@ -163,7 +163,7 @@ class LedgerView(Ledger):
         joined = super().taken_by()
         return {budget: pays for budget, pays in joined.items() if self._knows(budget) and self._knows(pays)}
 
-    def sum_of(self, budget: str | None, taken: Sequence[Taken], rule: Rule) -> Standing:
+    def sum_of(self, budget: str | None, taken: Sequence[TakenOver], rule: Rule) -> Standing:
         if not all(self._knows(part.budget) for part in taken) or not (budget is None or self._knows(budget)):
             raise UnknownBudget()
         return super().sum_of(budget, taken, rule)

@@ -26,7 +26,7 @@ from dpengine.declared.source import Joined
 from dpengine.declared.unit import Relation, Unit
 from dpengine.intake.load import Loaded
 from dpengine.ledger.ledger import Act, BudgetRecord, Ledger, refuse_unprotected
-from dpengine.ledger.rows import Taken, rows_of_a_person
+from dpengine.ledger.rows import TakenOver, rows_of_a_person
 from dpengine.storage.registry import ADDRESS, FILE, PART, ROWS, Record, Registry, alike
 
 
@@ -135,7 +135,7 @@ def budget_of(tables: Sequence[Known]) -> str | None:
 
 def adding_up(
     tables: Sequence[Known], new: Arriving, ledger: Ledger, named: str = ""
-) -> tuple[str | None, list[Taken]]:
+) -> tuple[str | None, list[TakenOver]]:
     """The budget that pays for two joined files, None for a new one, and the budgets that it takes over: those of the
     people file, if it is here under its own. For any other content there is one budget or none. `named`: the budget
     that the owner named."""
@@ -153,11 +153,13 @@ def adding_up(
         unit = Unit.from_json(record.unit)
         if record.relation != new.relation or unit.id_column not in (None, *new.joins.on):
             raise AllowanceError("budget.other_terms")
-        taken.append(Taken(budget, new.joins.people_at_most if unit.id_column is None else 1))
+        taken.append(TakenOver(budget, new.joins.people_at_most if unit.id_column is None else 1))
     return pays, taken
 
 
-def refuse_added_up(tables: Sequence[Known], new: Arriving, taken: Sequence[Taken], rule: Rule, sums: Totals) -> None:
+def refuse_added_up(
+    tables: Sequence[Known], new: Arriving, taken: Sequence[TakenOver], rule: Rule, sums: Totals
+) -> None:
     """Unless the owner said so: two allowances become one, and what both have spent counts."""
     names = [table.record.name for table in tables if table.budget in {part.budget for part in taken}]
     refuse_unprotected(rule, sums, joined=True)

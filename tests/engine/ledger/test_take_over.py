@@ -18,7 +18,7 @@ from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.strict_json import canonical
 from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Ledger
-from dpengine.ledger.rows import Taken
+from dpengine.ledger.rows import TakenOver
 from tests.engine.ledger.test_protect import _rewritten, _told, any_loss, charge, counted
 from tests.helpers_ledger import code_of
 
@@ -52,7 +52,7 @@ def test_whatever_was_charged_the_sum_is_what_a_recount_says(tmp_path: Path, see
             paid(ledger, name, parts[name], unit)
         each = chosen.randint(1, 3)
         everything = [for_group(loss, each) for loss in parts["c"]]
-        taken = Taken("c", each)
+        taken = TakenOver("c", each)
         for pays in ("b", "a"):
             everything = [*parts[pays], *everything]
             expected = counted(everything, RULE)
@@ -66,7 +66,7 @@ def test_whatever_was_charged_the_sum_is_what_a_recount_says(tmp_path: Path, see
             act = ledger.take_over(pays, pays, taken, "owner")
             assert ledger.standing(pays) == expected == act.standing and act.taken == taken
             assert ledger.take_over(pays, pays, taken, "owner") == act  # a second time: the first row counts
-            taken = Taken(pays, 1)
+            taken = TakenOver(pays, 1)
         assert ledger.taken_by() == {"c": "a", "b": "a"}
         assert (
             code_of(lambda: paid(ledger, "b", [Pure(Fraction(1, 100))], Unit.column("id", 2), "x")) == "budget.joined"
@@ -85,18 +85,18 @@ def test_only_budgets_that_state_the_same_change_become_one(tmp_path: Path) -> N
         ledger.create_budget("other", RULE, "private", "owner", "other", WHO.as_json(), "replace")
         head = ledger.head()
         for code, pays, taken in (
-            ("budget.other_terms", "a", Taken("other", 1)),
-            ("budget.other_terms", "a", Taken("a", 1)),
-            ("budget.other_terms", "rows", Taken("id", 1)),  # a row is no person
-            ("budget.other_terms", "a", Taken("id", 2)),  # its charges are for a person already
-            ("budget.other_terms", "a", Taken("rows", 0)),
+            ("budget.other_terms", "a", TakenOver("other", 1)),
+            ("budget.other_terms", "a", TakenOver("a", 1)),
+            ("budget.other_terms", "rows", TakenOver("id", 1)),  # a row is no person
+            ("budget.other_terms", "a", TakenOver("id", 2)),  # its charges are for a person already
+            ("budget.other_terms", "a", TakenOver("rows", 0)),
         ):
             assert code_of(lambda pays=pays, taken=taken: ledger.take_over(pays, pays, taken, "owner")) == code
         assert ledger.head() == head
-        ledger.take_over("a", "a", Taken("id", 1), "owner")
+        ledger.take_over("a", "a", TakenOver("id", 1), "owner")
         for pays in ("id", "other"):
-            assert code_of(lambda pays=pays: ledger.take_over(pays, pays, Taken("a", 1), "owner"))
-        assert code_of(lambda: ledger.take_over("a", "a", Taken("nobody", 1), "owner")) == "budget.unknown"
+            assert code_of(lambda pays=pays: ledger.take_over(pays, pays, TakenOver("a", 1), "owner"))
+        assert code_of(lambda: ledger.take_over("a", "a", TakenOver("nobody", 1), "owner")) == "budget.unknown"
         assert ledger.verify().ok
 
 
@@ -131,14 +131,14 @@ def test_an_edited_row_is_noticed_though_chained_well(tmp_path: Path, part: str,
     with opened(tmp_path, a=WHO, b=Unit.rows()) as ledger:
         for budget, unit in (("a", WHO), ("b", Unit.rows())):
             paid(ledger, budget, [Pure(Fraction(1, 100))], unit)
-        ledger.take_over("a", "a", Taken("b", 2), "owner")
+        ledger.take_over("a", "a", TakenOver("b", 2), "owner")
         assert ledger.standing("a").totals.epsilon == Fraction(3, 100) and ledger.verify().ok
     assert _rewritten(tmp_path, lambda row: _told(row, part, change)) == why
 
 
 def test_the_file_itself_refuses_a_charge_to_what_was_taken_over(tmp_path: Path) -> None:
     with opened(tmp_path, a=WHO, b=Unit.rows()) as ledger:
-        ledger.take_over("a", "a", Taken("b", 2), "owner")
+        ledger.take_over("a", "a", TakenOver("b", 2), "owner")
         (seq, prev) = ledger.head()
     with closing(sqlite3.connect(tmp_path / "ledger.sqlite")) as rows, pytest.raises(sqlite3.IntegrityError) as said:
         body = canonical({"table": "b", "claim": {"unit": {"kind": "rows"}}})

@@ -6,6 +6,8 @@ at most, Δ = 1, so rolling a face with chance ∝ exp(ε·q/(2Δ)) is ε-DP (Mc
 ≥ 1−β the face is at most (2Δ/ε)·ln(|R|/β) from the best (Thm 7).
 
 Without the cap, q = −|(L+E) − (E+G)| has Δ = 2, and where values repeat no face may score 0.
+
+The engine's median (`mechanisms/choices/quantile.py`) lets the score go on above 0, which only helps the right faces.
 """
 
 from __future__ import annotations

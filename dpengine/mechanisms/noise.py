@@ -232,9 +232,7 @@ ADDED: tuple[type[Added], ...] = (LaplaceNoise, GaussianNoise)
 
 @dataclass(frozen=True)
 class Choice(NoiseKind, ABC):
-    """One of several candidates, by integer gaps to the best score."""
-
-    capped: ClassVar[bool] = True  # may a score be capped at its best value? Then equal candidates are equally likely
+    """One of several candidates, by integer gaps; only their differences count, so they may begin below 0."""
 
     rate: Fraction
 
@@ -264,7 +262,8 @@ class ExponentialChoice(Choice):
         return Exponential(epsilon)
 
     def draw(self, gaps: Integers, sizes: Integers, coins: Coins, most: int | None) -> tuple[int, int]:
-        return coins.choose(gaps, sizes, self.rate, most)
+        least = gaps[sizes > 0].min()
+        return coins.choose(np.maximum(gaps - least, 0), sizes, self.rate, most)  # an empty block may lie below it
 
     def law(self, gaps: Mapping[int, int]) -> Finite:
         return weighted(gaps, self.rate)
@@ -278,7 +277,6 @@ class ExponentialChoice(Choice):
 
 class PermuteAndFlip(Choice):
     name = "permute_and_flip"
-    capped = False
 
     @staticmethod
     def loss(epsilon: Fraction) -> Loss:

@@ -15,6 +15,7 @@ from helpers_declare import CANARY, Page
 
 import dpengine as dp
 from dpengine.messages import say
+from tests.helpers_ledger import PATIENCE
 from ui.data import wizard
 from ui.data.draft import NUMBERS
 from ui.words.markup import unmarked
@@ -325,7 +326,7 @@ def test_two_clicks_add_one_table(page: Page, shared: dp.Workspace, monkeypatch:
     def slow(self: dp.Workspace, name: str, *given: Any, **more: Any) -> dp.Table:
         added.append(name)
         more["progress"](0.4)
-        assert let_go.wait(30)
+        assert let_go.wait(PATIENCE)
         return really(self, name, *given, **more)
 
     monkeypatch.setattr(dp.Workspace, "add_table", slow)

@@ -82,7 +82,7 @@ _SHOWN_ON = {
     "names": ("load.", "content.", "source.", "dialect."),
     "unit": ("unit.", "budget.other_terms", "facts.", "protect.", "relation."),
     "cards": ("schema.", "column.", "number.", "category.", "items.", "date."),
-    "care": ("budget.", "table."),
+    "care": ("budget.", "table.", "joined."),
 }
 
 

@@ -1,11 +1,19 @@
 """Quantiles (the median is one) of a number column, on its public grid: one, several at once, or one by group.
 
 Guarantee   ε-DP, in ε-bounded-range parts.
-Theorem     exponential mechanism (McSherry and Talwar 2007, Thm 6) with a capped rank score.
+Theorem     exponential mechanism (McSherry and Talwar 2007, Thm 6) with a score by rank.
 Statistic   for a grid point with L rows below, E at, G above it, and α = u/v:
-            replace-one  q = −max(0, L−⌊αn⌋, ⌈αn⌉−(L+E)),                     Δ = 1 (n = rows that are present);
-            add/remove   q = −max(0, (v−u)L−u(E+G), uG−(v−u)(L+E)),           Δ = max(u, v−u); a rank is v points.
-            Some grid point always scores 0. A unit of at most m rows multiplies Δ by m.
+            replace-one  q = −max(L−⌊αn⌋, ⌈αn⌉−(L+E)),                        Δ = 1 (n = rows that are present);
+            add/remove   q = −max((v−u)L−u(E+G), uG−(v−u)(L+E)),              Δ = max(u, v−u); a rank is v points.
+            Each of the two terms moves by at most Δ, so their maximum does. Some grid point always scores 0 or more. A
+            unit of at most m rows multiplies Δ by m.
+Depth       lecture 3 caps the score at 0: all points whose rows hold the place are equally likely. Above 0 it says how
+            deep in a point's rows the place lies. In an exponential mechanism that never hurts: on every table the
+            correct points gain weight and the others keep theirs, so no wrong point becomes more likely. It helps where
+            rows are many: a wrong neighbour is then behind by twice the depth. A score by the distance from the place
+            to the middle of a point's rows (OpenDP's median) is as sensitive. It is q − E/2 in ranks, so it marks down
+            points with many rows: better or worse by where the place happens to fall, and worse on average
+            (`python -m bench.utility`).
 Draw        a grid point with probability ∝ exp(ε·q/(2Δ)), exactly. Runs between data points have equal scores, so
             the work does not grow with a grid finer than the number of rows.
 Range       bought with the point, a third of ε each: quantiles at the ranks αn∓λ, where λ is what such a draw can
@@ -21,8 +29,7 @@ Several     k shares of one column cost ε/k each. By group each group may spend
             We sort several percentiles of a group, and their ends, which keeps all promises.
 Other ways  “joint”: several shares, or one with its range, in one draw (`joint_cuts`). “tree”, “gaussian_root”: several
             with ranges from noisy counts (`tree_cuts`). “permute_and_flip”: one point alone (McKenna and Sheldon 2020,
-            Thm 2), ε-DP and no more, by the score without its cap at 0: as sensitive, and the depth in a value's rows
-            counts. Public facts and prices decide which promises most.
+            Thm 2), ε-DP and no more. Public facts and prices decide which promises most.
 Accuracy    rank error ≤ λ = ⌈(2Δ/ε)·ln(|R|/β)⌉ − 1 with probability ≥ 1−β; permute-and-flip |R|/2 for |R|.
 Cost        one grouped scan; draws linear in a public bound on the distinct values.
 """
@@ -107,7 +114,7 @@ def near_middle(parts: list[str], share_of: Mapping[str, Fraction]) -> list[str]
 @dataclass(frozen=True)
 class Blocks:
     """Candidates in runs of equal score: the first grid point of each run (−1 and the size of the grid are sentinels),
-    its length, its gap to score 0."""
+    its length, its gap to score 0 (below 0 inside a point's rows)."""
 
     firsts: Integers
     sizes: Integers
@@ -372,9 +379,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
             low = high = share.numerator * n
         aim = side * shift * points
         over, under = points * ranked.below - low - aim, high + aim - points * (ranked.below + ranked.at)
-        gaps = np.maximum(over, under)
-        blocks = Blocks(ranked.firsts, ranked.sizes, np.maximum(0, gaps) if self._choice.capped else gaps)
-        return blocks.padded(2 * self._values + 2)
+        return Blocks(ranked.firsts, ranked.sizes, np.maximum(over, under)).padded(2 * self._values + 2)
 
     def _draws(self, value: Spread | tuple[Spread, ...]) -> Iterator[tuple[Spread, Fraction, int]]:
         """Every single draw: its distribution, share and side."""
@@ -451,11 +456,10 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         return tuple(codes)
 
     def _most(self, share: Fraction) -> int | None:
-        """A public bound on the gaps, if the number of rows has one; without the cap they begin as far below 0."""
+        """A public bound on the differences of gaps, if the number of rows has one: they begin as far below 0."""
         if self.facts.people is None:
             return None
-        most = self.facts.people * self.facts.unit.at_most + (self.shift(share) if self.with_range else 0)
-        return most if self._choice.capped else 2 * most
+        return 2 * (self.facts.people * self.facts.unit.at_most + (self.shift(share) if self.with_range else 0))
 
     def law(self, value: Spread | tuple[Spread, ...]) -> Independent | None:
         if self.way:

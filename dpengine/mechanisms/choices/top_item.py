@@ -217,7 +217,7 @@ def rehearsed(way: Peeled | JointOrder, rate: Fraction, candidates: int, people:
     # Peeling takes the largest of scores with Gumbel noise, permute-and-flip with exponential noise.
     noise = -np.log(_scattered((way.named, draws, candidates)))
     left, every, off = np.tile(held * float(rate), (draws, 1)), np.arange(draws), np.zeros(draws)
-    for rank, added in enumerate(-np.log(noise) if way.kind.capped else noise):
+    for rank, added in enumerate(noise if way.kind is PermuteAndFlip else -np.log(noise)):
         named = np.argmax(left + added, axis=1)
         left[every, named] = -np.inf
         off = np.maximum(off, held[rank] - held[named])
@@ -277,7 +277,7 @@ class Peeled:
     def law(self, counts: Places, rate: Fraction) -> Finite | None:
         """None if there are too many outcomes to list."""
         size = len(counts)
-        if size**self.named > MOST_LISTED or (not self.kind.capped and size > MOST_FLIPPED):
+        if size**self.named > MOST_LISTED or (self.kind is PermuteAndFlip and size > MOST_FLIPPED):
             return None
         chances: dict[Places, Decimal] = {(): Decimal(1)}
         for _ in range(self.named):

@@ -365,7 +365,8 @@ SENTENCES: dict[str, str] = {
     "data.join.file": "Druga datoteka",
     "data.join.who": "Kateri stolpec datoteke {file} pove, kdo je oseba?",
     "data.join.everybody": "Obdrži tudi osebe brez vrstic v prvi datoteki, vsako kot eno vrstico",
-    "data.join.words": "Vsaka vrstica datoteke {events} dobi te stolpce datoteke {people}, kjer je »{who}« enak »{id}«. Vrstice brez oznake osebe se izpustijo. Če je oznaka v {people} dvakrat, šteje ena njena vrstica.",
+    "data.join.words": "Vsaka vrstica datoteke {events} dobi te stolpce datoteke {people}, kjer je »{who}« enak »{id}«. Vrstice brez oznake osebe se izpustijo. Če je oznaka v {people} dvakrat, šteje ena njena vrstica. Kar je katera od datotek že porabila, šteje za obe.",
+    "data.join.add_up": "Da, obe odslej plačuje en proračun.",
     "data.join.remove": "Brez druge datoteke",
     "data.unit.per_person": "Če želite spraševati o osebah in ne o vrsticah, tabelo dodajte in na njeni strani naredite eno vrstico na osebo: tam se nobena vrstica ne izpusti.",
 }

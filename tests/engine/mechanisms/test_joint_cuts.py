@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
+from dataclasses import fields
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any
@@ -174,6 +176,50 @@ def test_several_keep_their_promise_at_once_and_their_ranges_hold(relation: str,
                 missing |= not any(below[c] <= place <= upto[c] for c in range(low, high + 1))
         far, missed = far + off, missed + missing
     assert far <= allowed_failures(draws, 0.2) and missed <= allowed_failures(draws, 0.2)
+
+
+class Capped(Quantile):
+    """The lecture's score: all points whose rows hold the place are equal."""
+
+    def blocks(self, value: Spread, share: Fraction, side: int = 0) -> quantile.Blocks:
+        deep = super().blocks(value, share, side)
+        return quantile.Blocks(deep.firsts, deep.sizes, np.maximum(deep.gaps, 0))
+
+
+class Centred(Quantile):
+    """A score by the distance of the place to the middle of a point's rows, as sensitive."""
+
+    def blocks(self, value: Spread, share: Fraction, side: int = 0) -> quantile.Blocks:
+        deep = super().blocks(value, share, side)
+        rows = dict(zip(value.codes.tolist(), value.counts.tolist(), strict=True))
+        halves = [self.points(share) * rows.get(int(first), 0) // 2 for first in deep.firsts]
+        return quantile.Blocks(deep.firsts, deep.sizes, deep.gaps + np.array(halves))
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_depth_makes_no_wrong_answer_more_likely(relation: str) -> None:
+    """On every table, by exact laws; a score by the middle of a point's rows does not keep this."""
+    less = worse = 0
+    for _ in range(60):
+        counts = np.array([RNG.choice([0, 1, 2, 9]) for _ in range(6)])
+        held = np.flatnonzero(counts)
+        value, share = Spread(held, counts[held]), RNG.choice(["0.5", "0.9", "0.25"])
+        if not len(held):
+            continue
+        query = ask(int(counts.sum()), relation, "1", grid=6, share=share, with_range=False)
+        deep, capped, centred = (
+            kind(**{each.name: getattr(query, each.name) for each in fields(query)}).law(value)
+            for kind in (Quantile, Capped, Centred)
+        )
+        assert deep and capped and centred
+        place, below = Fraction(share) * int(counts.sum()), np.cumsum(counts) - counts
+        for code in range(6):
+            if not below[code] <= place <= below[code] + counts[code]:
+                before, now = capped.parts[0].chances[code], deep.parts[0].chances[code]
+                assert now <= before * (1 + Decimal("1e-20"))
+                less += now < before * Decimal("0.99")
+                worse += centred.parts[0].chances[code] > before * Decimal("1.01")
+    assert less and worse
 
 
 def test_it_promises_more_than_one_by_one_at_the_same_epsilon() -> None:

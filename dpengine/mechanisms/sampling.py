@@ -41,6 +41,11 @@ near a guessed number of people and lies outside it elsewhere: a wrong guess cos
 many or as few people), not coverage. Upper ends: values turned around, 1−q for q. So a condition, groups and empty
 cells need no count either, and nothing more is paid. ∎
 
+**Most common values** (`pairs_off`). All shares of the sample are within t of the population's but for 2d·exp(−2nt²), d
+the number of values (Hoeffding 1963, Thm 2). Then differences of two shares, and of a share and the i-th largest share,
+are within 2t: the i-th largest moves no more than all shares do. For two values, better: the two ordered differences
+are means of n values in [−1, 1], each off by 2t or more with chance at most exp(−2nt²).
+
 **After other releases** (S7.1). The rows were looked at before the question was chosen. `population/validity.shift`:
 given everything released, row x_i has a law within TV_i of the population's, and the mean TV is at most `moved` but for
 a part of β. So given the rows before it x_i has a mean μ_i ≤ μ + TV_i, Π e^(θx_i)/(1 − μ_i + μ_i·e^θ) is a
@@ -462,6 +467,5 @@ def _line_rate(q: float, aim: float) -> float:
 
 
 def pairs_off(n: int, size: int, beta: Fraction) -> float:
-    """How far differences of two shares of a sample may be from those of the population, all ordered pairs at once:
-    each is a mean of n values in [−1, 1], off by t or more with chance at most exp(−nt²/2)."""
-    return math.sqrt(2 * math.log(size * (size - 1) / float(beta)) / n) * (1 + 1e-9)
+    """How far differences of two shares of a sample may be from those of the population, all ordered pairs at once."""
+    return math.sqrt(2 * math.log(min(size - 1, 2) * size / float(beta)) / n) * (1 + 1e-9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -16,8 +17,12 @@ import pytest
 
 from dpengine.accountant.filter import Rule
 from dpengine.accountant.loss import Loss, Pure
+from dpengine.asking.jobs import Jobs
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.ledger import Ledger
+
+# Seconds for what must come, and is waited for by nothing else: on a machine with much else to do it comes late.
+PATIENCE = 120.0
 
 MILLIONTH = Fraction(1, 10**6)
 USUAL = Rule.make(Fraction(1), MILLIONTH)
@@ -25,7 +30,7 @@ WIDE = Rule.make(Fraction(100), MILLIONTH)
 
 
 @contextmanager
-def opened(folder: Path, rule: Rule = USUAL, wait: float = 5.0) -> Iterator[Ledger]:
+def opened(folder: Path, rule: Rule = USUAL, wait: float = PATIENCE) -> Iterator[Ledger]:
     """A ledger with one budget, "b"."""
     ledger = Ledger(folder / "ledger.sqlite", wait=wait)
     try:
@@ -86,7 +91,20 @@ def value(statistic: int) -> dict[str, Any]:
 
 
 def until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.005)
+
+
+def once_closing(jobs: Jobs, then: Callable[[], object]) -> None:
+    """Called in the background as soon as `jobs.close()` has dropped what waits."""
+    pool = jobs._lanes._lanes[False].pool
+
+    def watch() -> None:
+        until(lambda: pool._shutdown)
+        with pool._shutdown_lock:  # held until the queue is empty
+            pass
+        then()
+
+    threading.Thread(target=watch).start()

@@ -14,6 +14,7 @@ import pytest
 
 import dpengine as dp
 from dpengine.workspace import Workspace
+from tests.helpers_ledger import PATIENCE
 
 SCHEMA = dp.Schema({"salary": dp.Number(1500, 4500), "state": dp.Category(["TX", "CA", "NY"])})
 CANARY = "3217"
@@ -57,7 +58,7 @@ def test_the_line_of_the_contract(workspace: Workspace, people: Path) -> None:
     assert table.ask(query, request_id="one").value == answer.value  # the same id is the same answer
     assert [one.value for one in table.recall(query)] == [answer.value]
     job = table.submit(table.query("count", where=[["state", "in", ["CA"]]], epsilon="0.1"), request_id="two")
-    workspace.jobs.wait("two", 20)
+    workspace.jobs.wait("two", PATIENCE)
     job = workspace.job("two")
     assert job.state == "done" and job.answer is not None and job.done == job.total == 1
     meter = table.meter()

@@ -21,6 +21,7 @@ from dpengine.ledger.ledger import Ledger
 from dpengine.mechanisms.publish.write_file import file_digest
 from dpengine.noise.coins import SystemCoins
 from dpengine.workspace import Workspace
+from tests.helpers_ledger import PATIENCE
 
 Tell = Callable[..., None]
 A = [["town", "in", ["A"]]]
@@ -95,7 +96,7 @@ def _plan(home: Workspace, tell: Tell) -> None:
     table = home.table("people")
     tell("asking", "run")
     table.submit_plan([table.query("count", where=A, epsilon=e) for e in ("0.1", "0.2", "0.3")], "run")
-    home.jobs.wait("run", 20)
+    home.jobs.wait("run", PATIENCE)
     for entry, state in table.run("run").rows:
         if state == "done" and entry.outcome is not None:
             tell("shown", entry.charge.request, entry.outcome.body["value"])
@@ -107,7 +108,7 @@ def _crowd(home: Workspace, tell: Tell) -> None:
     for name in names:
         table.submit(table.query("count", where=A, epsilon="0.01"), request_id=name)
     for name in names:
-        home.jobs.wait(name, 30)
+        home.jobs.wait(name, PATIENCE)
         answer = home.job(name).answer
         tell("shown", name, None if answer is None else answer.value)
 

@@ -25,6 +25,7 @@ from dpengine.ledger.exports import opened
 from dpengine.ledger.ledger import Ledger
 from dpengine.mechanisms import catalogue
 from dpengine.released.published import Published
+from tests.helpers_ledger import PATIENCE, once_closing
 from ui.data import wizard
 from ui.data.draft import Card, Draft, column_of
 
@@ -50,7 +51,7 @@ def task(bench: Bench) -> None:
         raise ValueError(f"could not convert string to float: {bench.cell!r}")
 
     task = wizard.Task("load", work)
-    task.wait(10)
+    task.wait(PATIENCE)
     raise task.error or AssertionError
 
 
@@ -65,7 +66,7 @@ def stopped(bench: Bench) -> None:
         return bench.add(path, {"far": dp.Number(0, 9)}, progress=tell)
 
     started.append(task := wizard.Task("load", work))
-    task.wait(20)
+    task.wait(PATIENCE)
     raise task.error or AssertionError
 
 
@@ -73,7 +74,7 @@ def refused(bench: Bench, query: dp.Query, table: dp.Table) -> None:
     """A release on the worker, whose refusal the page is told."""
     bench.made += 1
     job = table.submit(query, f"w{bench.made}")
-    table._workspace.jobs.wait(job.request_id, 20)
+    table._workspace.jobs.wait(job.request_id, PATIENCE)
     error = table._workspace.job(job.request_id).error
     raise error or AssertionError
 
@@ -86,7 +87,7 @@ def not_started(bench: Bench) -> None:
         raise RuntimeError(bench.cell)
 
     jobs.submit(name, carry)
-    raise jobs.wait(name, 20).error or AssertionError
+    raise jobs.wait(name, PATIENCE).error or AssertionError
 
 
 def before_its_turn(bench: Bench) -> None:
@@ -94,11 +95,11 @@ def before_its_turn(bench: Bench) -> None:
     bench.made += 1
     jobs, name, gate = bench.stage.workspace.jobs, f"s{bench.made}", threading.Event()
     for place in range(2):
-        jobs.submit(f"{name}.{place}", lambda: gate.wait(20))
+        jobs.submit(f"{name}.{place}", lambda: gate.wait(PATIENCE))
     jobs.submit(name, lambda: None)
     jobs.cancel(name)
     gate.set()
-    raise jobs.wait(name, 20).error or AssertionError
+    raise jobs.wait(name, PATIENCE).error or AssertionError
 
 
 def dropped(bench: Bench) -> None:
@@ -107,9 +108,9 @@ def dropped(bench: Bench) -> None:
     ledger, name, gate = bench.stage.workspace.ledger, f"d{bench.made}", threading.Event()
     ending = Jobs(ledger.path.parent, ledger)
     for place in range(2):
-        ending.submit(f"{name}.{place}", lambda: gate.wait(20))
+        ending.submit(f"{name}.{place}", lambda: gate.wait(PATIENCE))
     ending.submit(name, lambda: None)
-    threading.Timer(1, gate.set).start()
+    once_closing(ending, gate.set)
     ending.close()
     raise bench.stage.workspace.jobs.state(name).error or AssertionError
 
@@ -373,7 +374,7 @@ def plan(bench: Bench) -> None:
     bench.made += 1
     run = f"plan{bench.made}"
     table.submit_plan([table.query("count", by="home", epsilon="0.15")] * 2, run)
-    bench.stage.workspace.jobs.wait(run, 20)
+    bench.stage.workspace.jobs.wait(run, PATIENCE)
     raise table.run(run).error or AssertionError
 
 

@@ -11,6 +11,7 @@ from helpers_declare import ROOT
 
 import dpengine as dp
 from dpengine.messages import say
+from tests.helpers_ledger import PATIENCE
 from ui.shell import state
 
 ASKED = {"table": "town", "q": "count", "where": '[["age","between",[20,60]]]', "epsilon": "0.1"}
@@ -38,7 +39,7 @@ def charges() -> list[dp.Entry]:
 
 def grown(before: int) -> list[dp.Entry]:
     """Charged in the background, so not at once."""
-    until = time.monotonic() + 30
+    until = time.monotonic() + PATIENCE
     while len(charges()) == before and time.monotonic() < until:
         time.sleep(0.05)
     return charges()

@@ -15,6 +15,7 @@ from helpers_declare import CANARY, Page
 
 import dpengine as dp
 from dpengine.messages import say
+from tests.helpers_ledger import PATIENCE
 from ui.data import wizard
 from ui.data.draft import NUMBERS
 from ui.words.markup import unmarked
@@ -91,7 +92,7 @@ def test_answers_stay_when_going_back_or_to_another_page(page: Page) -> None:
 def test_start_over_removes_the_upload(page: Page, shared: dp.Workspace) -> None:
     for old in (shared.folder / "tmp").iterdir():
         old.unlink()
-    page.upload("age\n33\n").to("unit")
+    page.upload("age\n33\n").to("cards")
     assert len(list((shared.folder / "tmp").iterdir())) == 1
     page.press("Start over")
     assert not list((shared.folder / "tmp").iterdir()) and page.draft.step == "file"
@@ -325,7 +326,7 @@ def test_two_clicks_add_one_table(page: Page, shared: dp.Workspace, monkeypatch:
     def slow(self: dp.Workspace, name: str, *given: Any, **more: Any) -> dp.Table:
         added.append(name)
         more["progress"](0.4)
-        assert let_go.wait(30)
+        assert let_go.wait(PATIENCE)
         return really(self, name, *given, **more)
 
     monkeypatch.setattr(dp.Workspace, "add_table", slow)

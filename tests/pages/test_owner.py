@@ -24,7 +24,7 @@ from dpengine.storage import erase
 from dpengine.storage.workers import Worker
 from dpengine.workspace import Workspace
 from tests.engine.ledger.test_ledger_edits import _append, tampered
-from tests.helpers_ledger import raises
+from tests.helpers_ledger import PATIENCE, raises
 
 CANARY = "4711.25"
 
@@ -60,7 +60,7 @@ def test_a_sealed_table_is_not_asked_again_and_its_answers_stay(home: Workspace)
     with raises("table.sealed"):
         table.ask(count(table))
     home.table("people").submit(count(table), request_id="two")
-    refused = home.jobs.wait("two", 20)
+    refused = home.jobs.wait("two", PATIENCE)
     assert refused.state == "refused" and refused.error is not None and "sealed" in str(refused.error)
     assert table.meter().spent_epsilon == spent_before and kinds(home) == ["budget", "charge", "answer", "seal"]
     assert table.ask(count(table), request_id="one").value == answer.value  # what was paid for stays free

@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 import dpengine as dp
 from dpengine.asking.exports import ANSWER_COLUMNS
 from dpengine.commands import backup
+from tests.helpers_ledger import PATIENCE
 from ui.ledger import report
 from ui.parts import exports, history
 
@@ -198,7 +199,7 @@ def test_a_click_publishes_on_the_worker_and_the_address_finds_it(tables: dict[s
     buttons(app)[0].click().run()
     held = app.query_params["published"]
     request = held[0] if isinstance(held, list) else held
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while not dp.open_workspace(tables["teaching"]._workspace.folder).job(request).over:
         assert time.monotonic() < deadline
         time.sleep(0.05)

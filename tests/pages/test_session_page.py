@@ -18,6 +18,7 @@ import dpengine as dp
 from dpengine.asking.sessions import Session
 from dpengine.messages import say
 from dpengine.workspace import Workspace
+from tests.helpers_ledger import PATIENCE
 from ui.ledger import report
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -160,7 +161,7 @@ def test_a_step_that_ends_while_the_page_is_drawn_is_waited_for(
 
 def until(true: Callable[[], Any]) -> Any:
     """What it tells as soon as it is true, else what it told last."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not (found := true()) and time.monotonic() < deadline:
         time.sleep(0.01)
     return found

@@ -20,6 +20,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
 from dpengine.released.synthetic import FittedTable
+from tests.helpers_ledger import PATIENCE
 from ui.ask.answer import card_sentence
 from ui.ledger import report
 from ui.parts import exports, history
@@ -182,7 +183,7 @@ def test_a_click_makes_it_on_the_worker_and_the_address_finds_it(tables: dict[st
     held = app.query_params["made"]
     request = held[0] if isinstance(held, list) else held
     workspace = dp.open_workspace(table._workspace.folder)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while (done := workspace.job(request).answer) is None or table.synthetic(done).progress() is not None:  # type: ignore[union-attr]
         assert time.monotonic() < deadline
         time.sleep(0.05)

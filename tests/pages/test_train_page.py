@@ -26,6 +26,7 @@ from dpengine.core.printed import percent_left
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.messages import say
 from dpengine.released import model_scripts
+from tests.helpers_ledger import PATIENCE
 from ui.ask.answer import card_sentence
 from ui.ledger import report
 from ui.parts import exports, history
@@ -210,7 +211,7 @@ def test_a_click_trains_on_the_worker_and_the_address_finds_it(tables: dict[str,
     held = app.query_params["trained"]
     request = held[0] if isinstance(held, list) else held
     workspace = dp.open_workspace(tables["pure"]._workspace.folder)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while not workspace.job(request).over:
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -388,7 +389,7 @@ def test_yes_or_no_is_bought_as_a_first_look_and_the_model_is_read_off_it(tables
     held = app.query_params["shapes"]
     request = held[0] if isinstance(held, list) else held
     workspace = dp.open_workspace(tables["secret"]._workspace.folder)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not workspace.job(request).over:
         assert time.monotonic() < deadline
         time.sleep(0.05)

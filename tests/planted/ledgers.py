@@ -27,7 +27,7 @@ from dpengine.ledger.ledger import Entry, Ledger, Standing, Verdict
 from dpengine.ledger.long_lists import LONG
 from dpengine.ledger.rows import COLUMNS, Charge
 from dpengine.storage.workers import in_hand
-from tests.helpers_ledger import ask, opened, value
+from tests.helpers_ledger import PATIENCE, ask, opened, value
 from tests.planted.registry import Planted
 
 Carry = Callable[..., Entry]
@@ -225,7 +225,7 @@ class LooksBeforeItLocks(Ledger):
 
     def reserve(self, **told: Any) -> Any:
         self._seen = super().standing(told["budget"])
-        self.meet.wait(timeout=10)
+        self.meet.wait(PATIENCE)
         return super().reserve(**told)
 
     def _standing(self, db: Database, budget: str) -> Standing:

@@ -25,7 +25,7 @@ from dpengine.ledger.people_rules import Grant, HolderPart
 from dpengine.ledger.rows import BudgetRecord, Sums
 from dpengine.people import face as face_module
 from dpengine.people.home import Standpoint
-from tests.helpers_ledger import ask
+from tests.helpers_ledger import PATIENCE, ask
 from tests.helpers_people import HALF, MINE, OTHER, Office, office
 from tests.planted.ledgers import a_folder
 from tests.planted.registry import Planted
@@ -95,7 +95,7 @@ class LooksAtTheGrantFirst(Ledger):
         record = self.budget(told["budget"])
         with self.people() as book:
             self._seen = book.held(record, told["actor"])
-        self.meet.wait(timeout=10)
+        self.meet.wait(PATIENCE)
         return super().reserve(**told)
 
     def _payer(self, db: Database, *given: Any) -> Payer | None:

@@ -19,7 +19,7 @@ from dpengine.asking.release import carry_release
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.ledger.ledger import Ledger
 from dpengine.messages import say
-from tests.helpers_ledger import ask, code_of, opened, until, value
+from tests.helpers_ledger import PATIENCE, ask, code_of, once_closing, opened, until, value
 
 SECRET = "salary of Ana is 4711"
 
@@ -141,7 +141,7 @@ def test_a_double_click_is_one_draw(ledger: Ledger, jobs: Jobs) -> None:
         return {"value": len(draws)}
 
     def click() -> None:
-        together.wait(timeout=10)
+        together.wait(PATIENCE)
         entry = carry_release(ledger, ask("r", worker=jobs.worker), lambda: 7, draw)
         values.append(entry.outcome and entry.outcome.body["value"])
 
@@ -162,7 +162,7 @@ def test_a_submitted_release_goes_from_queued_to_done(ledger: Ledger, jobs: Jobs
     def carry(name: str) -> Callable[[], Any]:
         def work() -> Any:
             ran.append(name)
-            gate.wait(10)
+            gate.wait(PATIENCE)
             return carry_release(ledger, ask(name, "0.01", worker=jobs.worker), lambda: 7, value)
 
         return work
@@ -175,10 +175,10 @@ def test_a_submitted_release_goes_from_queued_to_done(ledger: Ledger, jobs: Jobs
     assert [jobs.state(name).state for name in names] == ["running", "running", "queued", "queued"]
     assert jobs.wait("r3", timeout=0.01).state == "queued"
     gate.set()
-    assert [jobs.wait(name, timeout=10).state for name in names] == ["done"] * 4
+    assert [jobs.wait(name, timeout=PATIENCE).state for name in names] == ["done"] * 4
     assert sorted(ran) == names and ledger.standing("b").charges == 4
     jobs.submit("r0", carry("r0"))  # a click after the end: the same answer, no new charge
-    assert jobs.wait("r0", timeout=10).state == "done" and ledger.standing("b").charges == 4
+    assert jobs.wait("r0", timeout=PATIENCE).state == "done" and ledger.standing("b").charges == 4
     assert not jobs._jobs  # the ledger knows them all
 
 
@@ -187,18 +187,18 @@ def test_a_refused_release_says_why_and_can_be_tried_again(ledger: Ledger, jobs:
         return lambda: carry_release(ledger, ask("r", epsilon, worker=jobs.worker), lambda: 7, value)
 
     jobs.submit("r", carry("2"))
-    state = jobs.wait("r", timeout=10)
+    state = jobs.wait("r", timeout=PATIENCE)
     assert (
         state.state == "refused" and isinstance(state.error, BudgetExceeded) and "Nothing was spent" in str(state.error)
     )
     assert state.error.__traceback__ is None
     jobs.submit("r", carry("0.5"))
-    assert jobs.wait("r", timeout=10).state == "done"
+    assert jobs.wait("r", timeout=PATIENCE).state == "done"
     jobs.submit("r", carry("0.1"))
-    state = jobs.wait("r", timeout=10)
+    state = jobs.wait("r", timeout=PATIENCE)
     assert state.state == "refused" and state.error is not None and state.error.code == "request.reused"
     jobs.submit("r", carry("0.5"))
-    assert jobs.wait("r", timeout=10).state == "done"
+    assert jobs.wait("r", timeout=PATIENCE).state == "done"
 
 
 def test_failures_on_the_worker_are_told_without_the_data(
@@ -208,8 +208,8 @@ def test_failures_on_the_worker_are_told_without_the_data(
         "late", lambda: carry_release(ledger, ask("late", worker=jobs.worker), _raise(ValueError(SECRET)), value)
     )
     jobs.submit("early", _raise(TypeError(SECRET)))
-    assert jobs.wait("late", timeout=10).state == "failed"
-    state = jobs.wait("early", timeout=10)
+    assert jobs.wait("late", timeout=PATIENCE).state == "failed"
+    state = jobs.wait("early", timeout=PATIENCE)
     assert state.state == "refused" and state.error is not None and state.error.code == "release.not_started"
     assert SECRET not in caplog.text and ledger.standing("b").charges == 1
 
@@ -234,9 +234,9 @@ def test_closing_finishes_what_runs_and_drops_what_is_queued(tmp_path: Path, led
     gate = threading.Event()
     for name in names:
         args = ask(name, "0.01", worker=jobs.worker)
-        jobs.submit(name, partial(carry_release, ledger, args, lambda: gate.wait(10), lambda _: value(7)))
+        jobs.submit(name, partial(carry_release, ledger, args, lambda: gate.wait(PATIENCE), lambda _: value(7)))
     until(lambda: ledger.standing("b").charges == 2)
-    threading.Timer(0.3, gate.set).start()
+    once_closing(jobs, gate.set)
     jobs.close()
     after = Jobs(tmp_path, ledger)  # found after the restart: not asked, nothing spent
     for each in (jobs, after):
@@ -248,9 +248,9 @@ def test_closing_finishes_what_runs_and_drops_what_is_queued(tmp_path: Path, led
     assert ledger.standing("b").charges == 2
     args = ask("r4", "0.01", worker=after.worker)
     after.submit("r4", partial(carry_release, ledger, args, lambda: 7, value))
-    assert after.wait("r4", 10).state == "done" and ledger.standing("b").charges == 3  # asked again, charged once
+    assert after.wait("r4", PATIENCE).state == "done" and ledger.standing("b").charges == 3  # asked again, charged once
     after.submit("r3", partial(_refuse))
-    assert after.wait("r3", 10).error.code == "release.not_started"  # type: ignore[union-attr]
+    assert after.wait("r3", PATIENCE).error.code == "release.not_started"  # type: ignore[union-attr]
     after.close()
 
 
@@ -262,11 +262,11 @@ def test_what_is_cancelled_before_its_turn_is_never_charged(ledger: Ledger, jobs
     gate = threading.Event()
     for name in ("a", "b", "late"):
         args = ask(name, "0.01", worker=jobs.worker)
-        jobs.submit(name, partial(carry_release, ledger, args, lambda: gate.wait(10), lambda _: value(7)))
+        jobs.submit(name, partial(carry_release, ledger, args, lambda: gate.wait(PATIENCE), lambda _: value(7)))
     until(lambda: ledger.standing("b").charges == 2)
     assert jobs.state("late").state == "queued" and jobs.cancel("late")
     gate.set()
-    state = jobs.wait("late", timeout=10)
+    state = jobs.wait("late", timeout=PATIENCE)
     assert state.state == "refused" and state.error is not None and state.error.code == "release.stopped"
     assert ledger.find("late") is None and ledger.standing("b").charges == 2
 
@@ -275,5 +275,5 @@ def test_only_so_many_refusals_are_remembered(jobs: Jobs, monkeypatch: pytest.Mo
     monkeypatch.setattr(jobs_module, "_REMEMBERED", 3)
     for i in range(6):
         jobs.submit(f"r{i}", _raise(AllowanceError("budget.unknown")))
-        assert jobs.wait(f"r{i}", timeout=10).state == "refused"
+        assert jobs.wait(f"r{i}", timeout=PATIENCE).state == "refused"
     assert list(jobs._jobs) == ["r3", "r4", "r5"] and jobs.state("r0").state == "unknown"

@@ -16,7 +16,7 @@ from dpengine.asking import jobs as jobs_module
 from dpengine.asking.jobs import Jobs
 from dpengine.asking.release import carry_release
 from dpengine.ledger.ledger import Ledger
-from tests.helpers_ledger import ask, code_of, end_child, opened, start_child, until, value
+from tests.helpers_ledger import PATIENCE, ask, code_of, end_child, opened, start_child, until, value
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_a_second_process_waits_for_the_first_and_gets_its_answer(tmp_path: Path
     threading.Timer(0.05, (tmp_path / "go").touch).start()
     entry = carry_release(ledger, args, lambda: 8, value)
     assert entry.outcome is not None and entry.outcome.body == value(7)
-    assert jobs.wait("r", timeout=5).state == "done"
+    assert jobs.wait("r", timeout=PATIENCE).state == "done"
     assert end_child(*child) == "carried" and ledger.standing("b").charges == 1
 
 
@@ -68,7 +68,7 @@ def test_a_killed_process_leaves_an_interrupted_release_that_nobody_draws(
     assert jobs.state("r").state == "running"
     os.kill(pid, signal.SIGKILL)
     assert end_child(pid, pipe) == ""
-    state = jobs.wait("r", timeout=5)
+    state = jobs.wait("r", timeout=PATIENCE)
     assert state.state == "interrupted" and state.error is not None and "charge stays" in str(state.error)
     assert (
         code_of(lambda: carry_release(ledger, ask("r", worker=jobs.worker), lambda: 8, value)) == "release.interrupted"
@@ -97,11 +97,11 @@ def test_what_waited_in_a_killed_process_is_told_as_not_asked(tmp_path: Path, le
     assert jobs.state("waits").state == "unknown"  # its process lives, and knows more
     os.kill(pid, signal.SIGKILL)
     end_child(pid, pipe)
-    assert jobs.wait("r", timeout=5).state == "interrupted"
-    found = jobs.wait("waits", timeout=5)
+    assert jobs.wait("r", timeout=PATIENCE).state == "interrupted"
+    found = jobs.wait("waits", timeout=PATIENCE)
     assert found.state == "refused" and found.error is not None and found.error.code == "release.dropped"
     jobs.submit("waits", lambda: carry_release(ledger, ask("waits", "0.01", worker=jobs.worker), lambda: 7, value))
-    assert jobs.wait("waits", timeout=10).state == "done" and ledger.standing("b").charges == 3
+    assert jobs.wait("waits", timeout=PATIENCE).state == "done" and ledger.standing("b").charges == 3
 
 
 def test_an_answer_stored_between_two_looks_is_seen(
@@ -143,7 +143,7 @@ def test_a_forked_child_neither_keeps_nor_uses_its_parents_lock(tmp_path: Path) 
             if os.fork() == 0:
                 args = ask("child", worker=jobs.worker)
                 jobs.submit("child", lambda: carry_release(mine, args, lambda: 7, value))
-                jobs.wait("child", timeout=5)
+                jobs.wait("child", timeout=PATIENCE)
                 until(stop.exists)  # outlives its parent
             os._exit(0)
 

@@ -34,6 +34,7 @@ from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import renyi, weighted
 from dpengine.released.look import Look
 from dpengine.released.synthetic import FittedTable
+from tests.helpers_ledger import PATIENCE
 
 RELATIONS = ("replace", "add_remove")
 BETA = "0.2"
@@ -347,7 +348,7 @@ def test_rows_are_made_of_what_was_released_alone(workspace: dp.Workspace) -> No
 
 
 def fitted_at_last(made: FittedTable) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while made.progress() is not None:
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -361,7 +362,7 @@ def test_what_was_paid_for_is_seen_before_the_rows_are_fitted(
     table = people(workspace, many=200)
     request = table.submit(table.query("synthetic_table", columns=["age", "town"], epsilon="1")).request_id
     try:
-        assert workspace.jobs.wait(request, 30).state == "done"
+        assert workspace.jobs.wait(request, PATIENCE).state == "done"
         answer = workspace.job(request).answer
         assert answer is not None and made_of(table, answer).progress() == (0, 1) and not made_of(table, answer).ready
     finally:

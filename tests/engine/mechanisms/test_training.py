@@ -30,6 +30,7 @@ from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.features import ROW_BITS, WEIGHT_BITS, Layout, Model, centred, model_from_json
 from dpengine.statistics.model_needs import GradientSum
+from tests.helpers_ledger import PATIENCE
 from tests.planted.trained import change_at, check_all_steps_are_paid_for, check_gradients_at_weights
 
 
@@ -221,7 +222,7 @@ def test_stopping_keeps_the_charge_and_the_model_so_far(tmp_path: Path, monkeypa
 
     monkeypatch.setattr(type(table._workspace), "read", slowly)
     table.submit(query, "long")
-    assert begun.wait(30) and table.cancel("long") and not table.cancel("nobody")
+    assert begun.wait(PATIENCE) and table.cancel("long") and not table.cancel("nobody")
     job = table._workspace.jobs.wait("long", 60)
     assert job.state == "done"
     answer = table._workspace.job("long").answer

@@ -20,7 +20,7 @@ from dpengine.storage.registry import Registry
 from dpengine.table import Table
 from dpengine.workspace import Workspace
 from tests.engine.people.test_rights import TABLE, WORKSPACE, Stage, code
-from tests.helpers_ledger import raises
+from tests.helpers_ledger import PATIENCE, raises
 from tests.helpers_people import MINE, OTHER, TERMS, count, office, rows
 
 HIDDEN = (Workspace, Table, Session, Ledger, Jobs, Registry, Standpoint, PersonHome, DuckEngine)
@@ -78,9 +78,9 @@ def test_another_persons_job_is_unknown(tmp_path: Path) -> None:
         stage = Stage(here)
         mine, owner = here.face("analyst"), here.face("owner")
         mine.table(MINE).submit(count(mine.table(MINE), "50"), "too much")
-        mine.jobs.wait("too much", 20)
+        mine.jobs.wait("too much", PATIENCE)
         mine.table(MINE).submit_plan([stage.query], "plan")
-        mine.jobs.wait("plan", 20)
+        mine.jobs.wait("plan", PATIENCE)
         assert [mine.job(one).state for one in ("asked", "too much")] == ["done", "refused"]
         assert mine.table(MINE).run("plan").done == 1
         for name in ("owner", "administrator", "auditor", "nobody"):

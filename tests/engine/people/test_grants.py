@@ -22,7 +22,7 @@ from dpengine.core.exact import PICO, up
 from dpengine.ledger.chain import hash_of, verify
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import COLUMNS, Charge, Standing
-from tests.helpers_ledger import ask, raises
+from tests.helpers_ledger import PATIENCE, ask, raises
 from tests.helpers_people import HALF, MINE, OTHER, Office, count, office
 
 
@@ -188,11 +188,11 @@ def test_a_plan_is_within_the_grant_or_not_at_all(tmp_path: Path) -> None:
         here.give(MINE, "analyst", Fraction(1, 10))
         table, face = here.face("analyst").table(MINE), here.face("analyst")
         table.submit_plan([count(table, "0.1"), count(table, "0.2"), count(table, "0.3")], "plan")
-        face.jobs.wait("plan", 20)
+        face.jobs.wait("plan", PATIENCE)
         run = table.run("plan")
         assert run.rows == () and isinstance(run.error, AllowanceError) and run.error.code == "people.exceeded"
         table.submit_plan([count(table, "0.01"), count(table, "0.02")], "small")
-        face.jobs.wait("small", 20)
+        face.jobs.wait("small", PATIENCE)
         assert table.run("small").done == 2 and here.workspace.verify_ledger().ok
 
 
@@ -213,7 +213,7 @@ def test_what_is_planned_fits_into_both_limits(tmp_path: Path) -> None:
         own, all_of_it = table.opening(query), whole.opening(query)
         assert own is not None and all_of_it is not None and own.share < all_of_it.share  # of what is left for each
         table.submit_plan(table.planner().price(fitted).queries, "plan")
-        here.face("analyst").jobs.wait("plan", 20)
+        here.face("analyst").jobs.wait("plan", PATIENCE)
         assert table.run("plan").done == 3
         here.give(MINE, "analyst", Fraction(1, 10**6))
         assert table.suggestions() == [] and table.at_share(query, HALF) is None

@@ -17,6 +17,7 @@ import dpengine as dp
 from dpengine.ledger.sqlite_file import VERSION
 from dpengine.storage.registry import Registry
 from dpengine.workspace import Workspace
+from tests.helpers_ledger import PATIENCE
 
 NARROW = dp.Schema({"pay": dp.Number(0, 100), "town": dp.Category(["Mill", "Hill"])})
 WIDE = dp.Schema({"pay": dp.Number(0, 500), "town": dp.Category(["Hill", "Quay", "Mill"]), "age": dp.Number(0, 120)})
@@ -97,15 +98,15 @@ def test_a_question_under_way_reads_the_file_it_began_with(workspace: Workspace)
 
     def slow(*given: Any) -> Any:
         begun.set()
-        go.wait(20)
+        go.wait(PATIENCE)
         return read(*given)
 
     workspace.engine.read = slow  # type: ignore[method-assign]
     table.submit(table.query("histogram", column="town", epsilon="5"), request_id="slow")
-    assert begun.wait(20)
+    assert begun.wait(PATIENCE)
     table.revise(WIDE)
     go.set()
-    assert workspace.jobs.wait("slow", 20).state == "done"
+    assert workspace.jobs.wait("slow", PATIENCE).state == "done"
     answer = workspace.job("slow").answer
     assert answer is not None and list(answer.value) == ["Mill", "Hill", "other", "no answer"]
     assert abs(answer.value["other"] - 200) < 30

@@ -81,12 +81,15 @@ def test_a_cost_is_the_least_over_all_ways_to_share_rows_out() -> None:
                 )
                 for place in product(*stands)
             )
-            assert cost == least
+            deep = min(
+                min(wish - places[point][0], places[point][1] - wish) for point, wish in zip(cuts, wished, strict=True)
+            )
+            assert cost == (least if deep < 0 else -2 * deep)
             off = [
                 max(0, places[point][0] - wish, wish - places[point][1])
                 for point, wish in zip(cuts, wished, strict=True)
             ]
-            assert 2 * max(off) <= cost, "a rank is off by half of the cost at most"
+            assert 2 * max(off) <= max(cost, 0), "a rank is off by half of the cost at most"
 
 
 def test_floats_sum_up_what_can_be_listed() -> None:
@@ -94,7 +97,7 @@ def test_floats_sum_up_what_can_be_listed() -> None:
         ordered, places, total = table(6)
         wished, rate = wishes(RNG.randint(1, 4), total), Fraction(RNG.randint(1, 9), RNG.choice([2, 5, 20]))
         listed = joint_choice.listed(places, wished)
-        sum_of_all = math.fsum(math.exp(-float(rate) * cost) for cost in listed.values())
+        sum_of_all = math.fsum(math.exp(-float(rate) * max(cost, 0)) for cost in listed.values())
         layout = joint_choice._Layout(ordered, wished, rate)
         assert abs(layout.start - math.log(sum_of_all)) <= layout._room(total)
 
@@ -147,6 +150,26 @@ def test_draws_follow_the_law_and_a_wrong_law_is_told_apart() -> None:
     assert follows(draws, weights)
     assert not follows(draws, {cuts: weight**3 for cuts, weight in weights.items()})
     assert not follows(draws, dict.fromkeys(weights, 1.0))
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 50), Fraction(1, 5), Fraction(3)])
+def test_the_right_cuts_come_as_often_as_their_depth_says(rate: Fraction) -> None:
+    """Places inside the rows of two values, at depths 3 and 4 of them: −6. Without the depth the law is another."""
+    ordered = joint_choice.Ordered(*(np.array(one, dtype=np.int64) for one in ([2, 0, 1], [1, 1], [9, 8])))
+    places, wished = [(0, 0), (0, 0), (0, 9), (9, 17), (17, 17)], [3, 5, 13]
+    costs = joint_choice.listed(places, wished)
+    assert min(costs, key=lambda cuts: costs[cuts]) == (2, 2, 3) and costs[2, 2, 3] == -6
+    weights = {cuts: math.exp(-float(rate) * (cost + 6)) for cuts, cost in costs.items()}
+    draws = drawn(ordered, wished, rate)
+    assert follows(draws, weights)
+    if rate == Fraction(1, 5):
+        assert not follows(draws, {cuts: math.exp(-float(rate) * max(cost, 0)) for cuts, cost in costs.items()})
+
+
+def test_a_very_deep_place_is_always_found() -> None:
+    counts = np.array([10**7], dtype=np.int64)
+    ordered = joint_choice.Ordered(np.array([50, 49]), np.array([1]), counts)
+    assert all(joint_choice.draw(ordered, [5 * 10**6], Fraction(1), COINS) == [(1, 0)] for _ in range(5))
 
 
 @pytest.mark.long

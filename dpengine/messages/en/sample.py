@@ -9,7 +9,7 @@ SENTENCES: dict[str, str] = {
     "sample.same": "{here}, in this table and among all such people, {chance} times in 100: the range was bought wide enough for both.",
     "sample.several": "These ranges are for the people in this table. The figures also have ranges for all such people: those hold all at once too, {chance} times in 100.",
     "sample.gap": "Among all such people it is the most common too, unless another is more common by less than {points} percentage points, {chance} times in 100.",
-    "sample.gap_near_best": "Among all such people this order is right too, unless a later or unnamed one is more common than an earlier one by less than {points} percentage points, {chance} times in 100.",
+    "sample.gap_order": "Among all such people this order is right too, unless a later or unnamed one is more common than an earlier one by less than {points} percentage points, {chance} times in 100.",
     "sample.gap_left_out": "Among all such people these are the most common too, unless one left out is more common than a named one by less than {points} percentage points, {chance} times in 100.",
     "sample.gap_ranks": "Among all such people each place is right too, or the one named there is less common than the right one by less than {points} percentage points, {chance} times in 100.",
     "sample.after": "Other answers about these people came before this question, so the second range is wider.",

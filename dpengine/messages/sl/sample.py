@@ -9,7 +9,7 @@ SENTENCES: dict[str, str] = {
     "sample.same": "Razpon {here} velja v tej tabeli in med vsemi takimi ljudmi, v {chance} od 100 primerov: kupljen je dovolj širok za oboje.",
     "sample.several": "Ti razponi veljajo za osebe v tej tabeli. Števila imajo tudi razpone za vse take ljudi: tudi ti veljajo vsi hkrati, v {chance} od 100 primerov.",
     "sample.gap": "Tudi med vsemi takimi ljudmi je najpogostejše, razen če je katero drugo pogostejše za manj kot {points} odstotne točke, v {chance} od 100 primerov.",
-    "sample.gap_near_best": "Tudi med vsemi takimi ljudmi velja ta vrstni red, razen če je kaj poznejšega ali neimenovanega pogostejše od prejšnjega za manj kot {points} odstotne točke, v {chance} od 100 primerov.",
+    "sample.gap_order": "Tudi med vsemi takimi ljudmi velja ta vrstni red, razen če je kaj poznejšega ali neimenovanega pogostejše od prejšnjega za manj kot {points} odstotne točke, v {chance} od 100 primerov.",
     "sample.gap_left_out": "Tudi med vsemi takimi ljudmi so te vrednosti najpogostejše, razen če je katera izpuščena pogostejša od imenovane za manj kot {points} odstotne točke, v {chance} od 100 primerov.",
     "sample.gap_ranks": "Tudi med vsemi takimi ljudmi je vsako mesto pravo ali pa je tam imenovana vrednost od prave redkejša za manj kot {points} odstotne točke, v {chance} od 100 primerov.",
     "sample.after": "Pred tem vprašanjem so bili o teh osebah dani že drugi odgovori, zato je drugi razpon širši.",

@@ -268,11 +268,10 @@ def test_the_most_common_values_are_behind_by_no_more_than_they_say(several: dic
 def _behind(query: Any, raw: tuple[int, ...], shares: Any) -> float:
     """The promise by definition: those left out, the ranks, or all that were not named before."""
     named, rest = list(raw), [code for code in range(len(shares)) if code not in raw]
-    match query.promise().about(query):
-        case "left_out":
-            return float(shares[rest].max() - shares[named].min())
-        case "ranks":
-            return float((np.sort(shares)[::-1][: len(named)] - shares[named]).max())
+    if not query.names_ordered:
+        return float(shares[rest].max() - shares[named].min())
+    if query.names_ranks:
+        return float((np.sort(shares)[::-1][: len(named)] - shares[named]).max())
     return max(float(shares[named[place:] + rest].max() - shares[code]) for place, code in enumerate(named))
 
 

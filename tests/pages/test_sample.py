@@ -21,6 +21,7 @@ from dpengine.messages.language import speaking
 from dpengine.released.compare import difference_of
 from ui.answers import picked
 from ui.api import serialize
+from ui.ledger import report
 from ui.parts import exports
 from ui.shell.state import workspace
 from ui.words.wording import beyond_words, range_words
@@ -94,6 +95,30 @@ def test_the_most_common_value_is_nearly_the_most_common_of_all(tmp_path: Path) 
     answer = table.ask(table.query("top_item", column="smokes", epsilon="1"))
     assert answer.beyond == "first" and 0 == answer.population[0] < answer.population[1] < 20
     assert "unless another is more common by less than" in range_words(answer)
+
+
+@pytest.mark.parametrize("given, words", [({}, "this order"), ({"ordered": False}, "one left out")], ids=str)
+def test_several_most_common_values_have_one_gap_among_all(tmp_path: Path, given: Any, words: str) -> None:
+    table = survey(tmp_path)
+    column = {"column": "age", "step": 20}
+    answer = table.ask(table.query("top_item", column=column, how_many=2, epsilon="2", noise="", **given))
+    low, high = answer.population
+    assert low == 0 < high < 25 and words in range_words(answer)
+    with speaking("sl"):
+        assert "Tudi med vsemi takimi ljudmi" in range_words(answer)
+    rows = list(csv.DictReader(io.StringIO(exports.answer_csv(answer).removeprefix(exports.MARK))))
+    assert [float(row["population_high"]) for row in rows] == [high, high]
+    assert serialize.answer(answer)["population"] == [low, high] == answer.receipt["answer"]["population"]
+    told = "".join(part.proto.body for part in open_page("ask", table=table.name, answer=answer.request_id).get("html"))
+    assert words in told
+    assert words in report._section(1, answer, "1 %")
+
+
+def test_a_median_of_a_secret_number_of_people_speaks_of_all(tmp_path: Path) -> None:
+    table = survey(tmp_path, relation="add_remove", about_rows=800)
+    answer = table.ask(table.query("median", column="age", epsilon="2"))
+    assert answer.beyond == "first" and answer.population == answer.interval
+    assert "in this table and among all such people" in range_words(answer)
 
 
 def test_where_nothing_can_be_claimed_one_sentence_says_so(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Ledger, refuse_unpr
 from dpengine.ledger.opening import open_ledger
 from dpengine.ledger.owner_rows import closed_kind
 from dpengine.ledger.people_rules import ADMINISTRATOR, OPERATOR, is_person, owns
-from dpengine.ledger.rows import rows_of_a_person
+from dpengine.ledger.rows import TakenOver, rows_of_a_person
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
 from dpengine.noise.coins import SystemCoins
@@ -208,6 +208,7 @@ class Workspace:
         protect: bool = False,
         sample: bool = False,
         whose: str = "",
+        add_up: bool = False,
     ) -> Table:
         """Declare a table: a CSV or Parquet path, a pandas frame, a `Source` or two files that are `Joined`, with its
         public facts. The budget may be a function of the number of people, which is not known before. A newer state of
@@ -215,7 +216,8 @@ class Workspace:
         protection (one row each, and now rows belong to people), `protect` corrects that, at a price: see
         `Table.protect`. `sample`: the people, one row each, are a random sample of a larger group
         (`Table.declare_sample`). `whose`: the column that tells people apart, where each row is said to be one person;
-        a check then counts its different values."""
+        a check then counts its different values. `add_up`: two joined files that have an allowance each get one; what
+        both have spent counts, and the people file is not asked by itself again."""
         if self.samples_only:
             raise AllowanceError("workshop.no_tables")
         if isinstance(source, Source):
@@ -244,6 +246,8 @@ class Workspace:
         with self.loading():
             how = dialect or Dialect()
             arriving = Arriving(clean, schema, unit, kind, how, actor, about_rows, new_people, protect, sample, whose)
+            if isinstance(source, Joined):
+                arriving = replace(arriving, joins=source, add_up=add_up)
             record, joined = self._arrive(arriving, source, budget, bad_records, progress)
             if self.ledger.served:
                 self.ledger.hand_over(record.budget, clean, actor, actor)
@@ -671,9 +675,10 @@ class Workspace:
             for record in self.tables():
                 if self.ledger.protected_since(record.budget) is None:
                     continue
+                acts = [act for act in self.ledger.acts(record.budget) if act.kind == "protect" and act.taken is None]
                 unit = Unit.from_json(self.ledger.budget(record.budget).unit)
-                if record in self._protected_with(record.budget, unit):
-                    act = next(act for act in self.ledger.acts(record.budget) if act.kind == "protect")
+                if acts and record in self._protected_with(record.budget, unit):
+                    act = acts[0]
                     self._protect(record, unit, act.actor, None)
 
     def correct_people(self, name: str, people: int, actor: str = OWNER) -> Record:
@@ -710,17 +715,21 @@ class Workspace:
             if isinstance(source, Source):
                 sources.keep(folder, source.described(loaded.seen), {1: loaded.made})
             with self._registry.transaction() as rows:
-                known = arrivals.known(self._registry, rows, loaded)
+                known = arrivals.known(self._registry, rows, loaded, self.ledger.taken_by())
+            named = budget if isinstance(budget, str) else ""
             others: list[str] = []  # tables of other owners, where people sign in
             if known and not arrivals.apart(known, new):
                 others += self._of_others(known, new.actor)
                 with matches.discreet(self._registry, new.name, new.actor, lambda: others):
-                    joined = arrivals.budget_of(known)
-                    if arrivals.protects(self.ledger.budget(str(joined)), new):
-                        name = arrivals.corrected(known, new)
-                        self.protect(name, new.unit, new.actor, new.about)
-                    arrivals.same_terms(self.ledger.budget(str(joined)), new.unit, new.relation)
+                    joined, taken = arrivals.adding_up(known, new, self.ledger, named)
+                    if joined is not None:
+                        if arrivals.protects(self.ledger.budget(joined), new):
+                            name = arrivals.corrected([table for table in known if table.budget == joined], new)
+                            self.protect(name, new.unit, new.actor, new.about)
+                        parts = arrivals.only_parts(known)
+                        arrivals.same_terms(self.ledger.budget(joined), new.unit, new.relation, parts)
                     arrivals.same_people(known, new, len(loaded.columns))
+                    self._refuse_added_up(known, new, joined or named, taken, budget, others)
             people = loaded.people
             if people is None:
                 people = code_rows(folder, loaded, new.schema, new.unit, new.dialect, self._secret)
@@ -733,12 +742,12 @@ class Workspace:
                 if self._registry.find(rows, new.name) is not None:
                     others.clear()
                     raise AllowanceError("table.exists", name=new.name)
-                known = arrivals.known(self._registry, rows, loaded)
+                known = arrivals.known(self._registry, rows, loaded, self.ledger.taken_by())
                 others[:] = self._of_others(known, new.actor)
                 if arrivals.apart(known, new):
                     arrivals.note_apart(self.ledger, known, new)
                     known = []
-                joined = arrivals.budget_of(known)
+                joined, taken = arrivals.adding_up(known, new, self.ledger, named)
                 if joined is not None and others:
                     declared = budget(about) if callable(budget) else budget
                     matches.refuse_other_terms(declared, self.ledger.budget(joined))
@@ -749,11 +758,16 @@ class Workspace:
                         budget_id, opened.rule(), "private", new.actor, new.name, new.unit.as_json(), new.relation
                     )
                 matches.refuse_apart(self.ledger, budget_id, new.actor, others)
-                shared = joined is None and isinstance(budget, str)
+                shared = arrivals.only_parts(known) if joined is not None else isinstance(budget, str)
                 arrivals.same_terms(self.ledger.budget(budget_id), new.unit, new.relation, shared)
                 arrivals.same_people(known, new, len(loaded.columns))  # other tables may have been loaded meanwhile
                 arrivals.same_number(known, new, about)
-                acts = [act for act in self.ledger.acts(budget_id) if self._theirs(act.table, new.actor)]
+                self._refuse_added_up(known, new, joined or named, taken, budget, others)
+                paid = next((table.record.name for table in known if table.budget == budget_id), new.name)
+                for part in taken:
+                    self.ledger.take_over(budget_id, paid, part, new.actor)
+                budgets = dict.fromkeys([budget_id, *(table.record.budget for table in known)])
+                acts = [act for own in budgets for act in self.ledger.acts(own) if self._theirs(act.table, new.actor)]
                 closed = arrivals.sealed(self._registry, rows, known, acts)
                 record = new.record(folder.name, budget_id, about, loaded, _now())
                 self._registry.add(rows, record)
@@ -762,7 +776,30 @@ class Workspace:
                     self._seal(rows, new.name, new.actor)
         if others:
             matches.note(self._registry, new.name, new.actor, others)
-        return record, joined is not None and len(others) < len(known)
+        return record, (joined is not None or bool(taken)) and len(others) < len(known)
+
+    def _refuse_added_up(
+        self,
+        known: Sequence[arrivals.Known],
+        new: Arriving,
+        pays: str,
+        taken: Sequence[TakenOver],
+        budget: BudgetFor,
+        others: Sequence[str],
+    ) -> None:
+        """Two allowances become one only if their owner says so, and where people sign in, only into one that is
+        there."""
+        if not taken:
+            return
+        if others or (self.ledger.served and not pays):
+            raise AllowanceError("budget.several", tables=[table.record.name for table in known])
+        if pays:
+            rule = self.ledger.budget(pays).rule
+        else:
+            opened = budget(int(new.about or 1)) if callable(budget) else budget
+            assert isinstance(opened, Budget)
+            rule = opened.rule()
+        arrivals.refuse_added_up(known, new, taken, rule, self.ledger.sum_of(pays or None, taken, rule).totals)
 
     def _theirs(self, name: str, actor: str) -> bool:
         """Does a table belong to this person? Where nobody signs in, every table does."""

@@ -395,8 +395,8 @@ def test_blocks_equal_the_score_of_the_theorem() -> None:
             for code, score in enumerate(query.measured(value)):
                 low, at = sum(x < code for x in present), present.count(code)
                 if relation == "replace":
-                    wanted = -max(0, low - u * n // v, -(-u * n // v) - (low + at))
+                    wanted = -max(low - u * n // v, -(-u * n // v) - (low + at))
                 else:
                     high = n - low - at
-                    wanted = -max(0, (v - u) * low - u * (at + high), u * high - (v - u) * (low + at))
+                    wanted = -max((v - u) * low - u * (at + high), u * high - (v - u) * (low + at))
                 assert score == wanted

@@ -47,6 +47,8 @@ NAMED = (  # what the project says it has planted, word for word
     "a re-optimised Rényi order",
     "lookup before the lock",
     "a plain-hash fingerprint",
+    "depth counted twice",
+    "depth of a joint draw counted twice",
     "a sniffing loader",
     "ragged rows dropped",
     "file-order choice of a person's rows",

@@ -45,6 +45,12 @@ Only the guarantee for a row is used, so joint draws, synthesis, caps and condit
 already for an id keeps its event: rows beyond m did not count, so it holds for a person with more rows too. Whoever has
 more than M rows is protected by later answers, and less by earlier ones. Under replace-one the number of people becomes
 public. Rows without an id stay protected as rows. Raising the cap first is a claim of its own (filter.py).
+
+**The rule after a row `protect` with `joined`.** A budget takes over another whose people are the same: two files were
+joined by an id, and one person's records in both may change. All charges of the other budget count, those for a row as
+for a person with at most M rows of its file, and it is never charged again. *Theorem* and *proof* as above, with the
+releases of both budgets as one sequence: given any history, each is what its event says for this pair of tables, also
+if the two budgets were charged in turn, so their r add up. Both must state their events under one relation.
 """
 
 from __future__ import annotations

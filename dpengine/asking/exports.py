@@ -181,7 +181,8 @@ def cells_of(charge: Charge) -> dict[str, tuple[str, ...]]:
 def act_words(act: Act) -> str:
     caps: JsonObject = {} if act.before is None else {"before": act.before, "after": act.after}
     caps |= {} if act.unit is None else {"column": act.unit.id_column, "rows": act.unit.at_most}
-    return say(f"act.{act.kind}", table=act.table, **caps)  # not the newer table, which not everybody may see
+    kind = "took_over" if act.taken is not None else act.kind
+    return say(f"act.{kind}", table=act.table, **caps)  # not the newer table, which not everybody may see
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.dialect import Dialect
+from dpengine.declared.unit import MOST_ROWS_EACH
 
 SCHEMES = ("postgresql", "postgres")
 USUAL_PORT = 5432
@@ -243,6 +244,7 @@ class Joined:
     events_dialect: Dialect = field(default_factory=Dialect)
     people_dialect: Dialect = field(default_factory=Dialect)
     everybody: bool = True
+    people_at_most: int = 1  # rows of one person in the people file; earlier answers about its rows count for so many
 
     def __post_init__(self) -> None:
         if not all(isinstance(file, str | Path) for file in (self.events, self.people)):
@@ -252,6 +254,8 @@ class Joined:
         one, other = self.events_dialect, self.people_dialect
         if (one.decimal, one.thousands) != (other.decimal, other.thousands):
             raise AllowanceError("joined.numbers")
+        if type(self.people_at_most) is not int or not 1 <= self.people_at_most <= MOST_ROWS_EACH:
+            raise AllowanceError("unit.at_most", most=MOST_ROWS_EACH)
 
     def names(self, events: Sequence[str], people: Sequence[str]) -> list[str]:
         """The columns of the joined table: those of the events, then the others of the people. A name that both files

@@ -54,9 +54,11 @@ from dpengine.ledger.rows import (
     Repriced,
     Standing,
     Sums,
+    TakenOver,
     act_of,
     by_row,
     charge_totals,
+    may_take_over,
     newer_of,
     paid_of,
     protect_body,
@@ -64,6 +66,8 @@ from dpengine.ledger.rows import (
     repriced,
     rows_of_a_person,
     sums_of,
+    taken_of,
+    taken_over,
 )
 from dpengine.messages import say
 
@@ -146,6 +150,7 @@ class _Reader:
         self.standings: dict[str, Standing] = {}
         self.past: dict[str, list[Paid | Raised]] = {}  # by budget, for a change of its unit
         self.same: dict[Paid, Paid] = {}  # equal charges are stored once
+        self.taken: set[str] = set()  # budgets that another took over
         self.protected: dict[str, int] = {}  # the row that last declared more protection, by budget
         self.charged: set[str] = set()
         self.settled: set[str] = set()
@@ -310,13 +315,21 @@ class _Reader:
             return "chain.protect"
         if people_rules.protect_fault(self.people, record.id, row["actor"]):
             return WRONG
-        try:
-            rows = rows_of_a_person(record.unit, unit)
-        except AllowanceError:
-            return "chain.protect"
-        past = self.past.get(record.id, [])
+        past, taken = self.past.setdefault(record.id, []), taken_of(row)
+        if taken is not None:
+            if fault := self._taken_fault(record, unit, taken, row["actor"]):
+                return fault
+            other = self.budgets[taken.budget]
+            past += taken_over(self.past.get(other.id, []), other.unit, taken.rows)
+            rows = unit.at_most
+            self.taken.add(other.id)
+        else:
+            try:
+                rows = rows_of_a_person(record.unit, unit)
+            except AllowanceError:
+                return "chain.protect"
         sums, moved = repriced(past, rows, record.rule.alpha), people_rules.moved_anew(record.rule, past, rows)
-        if row["body"] != protect_body(body["table"], record.unit, unit.as_json(), sums, moved):
+        if row["body"] != protect_body(body["table"], record.unit, unit.as_json(), sums, moved, taken):
             return "chain.totals"
         before = self.standings[record.id].totals
         if row["totals"] != charge_totals(before, sums.whole.totals, sums.whole.history):
@@ -329,10 +342,26 @@ class _Reader:
         self.protected[record.id] = row["seq"]
         return None
 
+    def _taken_fault(self, record: BudgetRecord, unit: Unit, taken: TakenOver, actor: str) -> str | None:
+        """May this budget take over that one, which nobody spends from afterwards?"""
+        other = self.budgets.get(taken.budget)
+        if other is None:
+            return "chain.orphan"
+        if self._shut(other.id):
+            return "chain.closed"
+        if people_rules.protect_fault(self.people, other.id, actor):
+            return WRONG
+        fits = people_rules.is_own(other) and unit.as_json() == record.unit
+        return None if fits and may_take_over(record, other, taken) else "chain.protect"
+
     def _shut(self, budget: str, table: str = "") -> bool:
         """Is this budget closed, or this table of it?"""
         base = people_rules.base_of(budget)
-        return (budget, "", "close") in self.closed or any((base, table, kind) in self.closed for kind in ACTS)
+        return (
+            budget in self.taken
+            or (budget, "", "close") in self.closed
+            or any((base, table, kind) in self.closed for kind in ACTS)
+        )
 
 
 class PeopleSoFar:

@@ -62,9 +62,11 @@ from dpengine.ledger.rows import (
     SessionStep,
     Standing,
     Sums,
+    TakenOver,
     charge_body,
     charge_totals,
     is_request,
+    may_take_over,
     paid_of,
     protect_body,
     questions_of,
@@ -72,6 +74,8 @@ from dpengine.ledger.rows import (
     repriced,
     rows_of_a_person,
     standing_after,
+    taken_of,
+    taken_over,
 )
 from dpengine.ledger.sqlite_file import LedgerFile, head_of, sound_rows
 from dpengine.ledger.store import Database, Store
@@ -301,7 +305,8 @@ class Ledger:
             record, by_row_before = self._known_budget(db, charge.budget), self._by_row_before(db, charge.budget)
             rows, last = Unit.from_json(record.unit).at_most, int(done[0]["seq"])
             sums: dict[int, tuple[Totals, Totals]] = {}
-            totals, seq = Totals.NOTHING, 0
+            taken = [paid for _, part in self._taken(db, charge.budget) for paid in part]
+            totals, seq = repriced(taken, rows, record.rule.alpha).whole.totals, 0
             while page := sound_rows(db, _NEXT_CHARGES, [charge.budget, seq, _PAGE]):
                 for row in page:
                     seq = int(row["seq"])
@@ -336,7 +341,7 @@ class Ledger:
             return self._standing(db, budget), repriced(self._past(db, budget), rows, record.rule.alpha).whole
 
     def closed(self) -> dict[tuple[str, str], str]:
-        """(budget, table) → `seal` or `forget`; (budget, "") → `close`."""
+        """(budget, table) → `seal` or `forget`; (budget, "") → `close` or `joined`."""
         return self._file.kept(("closed",), owner_rows.all_closed)
 
     # Reading: charges and answers
@@ -462,7 +467,9 @@ class Ledger:
             lambda db: (sound_rows(db, _CHARGE_BEFORE, [budget, row]), owner_rows.protections(db, budget)),
         )
         if not newest:
-            return Past.NOTHING
+            taken = any(taken_of(row) is not None for row in anew)
+            key = ("released", budget, "", but)
+            return self._file.kept(key, lambda db: self._counted(db, budget, 0, but)) if taken else Past.NOTHING
         last = Charge.from_row(newest[0])
         if last.history.count > _MOST_COUNTED:  # then `but` is included: never less than what was released
             sums = standing_after(anew[0]) if anew and anew[0]["seq"] > last.seq else last.standing
@@ -517,18 +524,31 @@ class Ledger:
 
     def _past(self, db: Database, budget: str) -> list[Paid | Raised]:
         """Every charge of a budget in order, for a change of its unit, and every raise of its cap in between."""
-        by_row_before, raises = self._by_row_before(db, budget), owner_rows.raises(db, budget)
+        by_row_before = self._by_row_before(db, budget)
+        others: list[tuple[int, list[Paid | Raised]]] = [
+            (seq, [raised]) for seq, raised in owner_rows.raises(db, budget)
+        ]
+        others = sorted(others + self._taken(db, budget), key=lambda other: other[0])
         past: list[Paid | Raised] = []
         same: dict[Paid, Paid] = {}
         after = 0
         while page := sound_rows(db, _NEXT_CHARGES, [budget, after, _PAGE]):
             for row in page:
-                while raises and raises[0][0] < row["seq"]:
-                    past.append(raises.pop(0)[1])
+                while others and others[0][0] < row["seq"]:
+                    past += others.pop(0)[1]
                 paid = paid_of(row, row["seq"] < by_row_before)
                 past.append(same.setdefault(paid, paid))
             after = page[-1]["seq"]
-        return [*past, *(raised for _, raised in raises)]
+        return [*past, *(entry for _, entries in others for entry in entries)]
+
+    def _taken(self, db: Database, budget: str) -> list[tuple[int, list[Paid | Raised]]]:
+        """The charges of each budget that this one took over, as they count here, with the row that says so."""
+        found: list[tuple[int, list[Paid | Raised]]] = []
+        for row in reversed(owner_rows.protections(db, budget)):
+            if (taken := taken_of(row)) is not None:
+                unit = self._known_budget(db, taken.budget).unit
+                found.append((int(row["seq"]), [*taken_over(self._past(db, taken.budget), unit, taken.rows)]))
+        return found
 
     def _by_row_before(self, db: Database, budget: str) -> int:
         """The first row that declared more protection: charges of a budget before it were stated for one row."""
@@ -549,7 +569,9 @@ class Ledger:
         anew, by_row_before = owner_rows.protections(db, budget), self._by_row_before(db, budget)
         rows = int(json.loads(anew[0]["body"])["unit"]["at_most"]) if anew else 1
         counted = (charge for charge in charges if charge.request != but and visible(charge))
-        return Past.of(for_group(charge.loss, rows if charge.seq < by_row_before else 1) for charge in counted)
+        own = [for_group(charge.loss, rows if charge.seq < by_row_before else 1) for charge in counted]
+        taken = (paid for _, part in self._taken(db, budget) for paid in part if isinstance(paid, Paid))
+        return Past.of([*own, *(paid.loss for paid in taken)])
 
     def _known_budget(self, db: Database, budget: str) -> BudgetRecord:
         record = self._budget(db, budget)
@@ -1010,6 +1032,43 @@ class Ledger:
             totals = charge_totals(before.totals, sums.whole.totals, sums.whole.history)
             return Act.from_row(self._append(db, "protect", budget, "", actor, body, totals, _now()))
 
+    def take_over(self, budget: str, table: str, taken: TakenOver, actor: str) -> Act:
+        """The people of another budget are these people: from this row on all its charges count here, and nothing more
+        is spent from it. If it was taken over before, that row counts."""
+        with self._file.writing() as db:
+            record, other = self._private_budget(db, budget), self._private_budget(db, taken.budget)
+            self._refuse_protecting(db, budget, table, actor)
+            _refuse(people_rules.protect_fault(PeopleBook(db), other.id, actor))
+            for row in owner_rows.protections(db, budget):
+                if (done := taken_of(row)) is not None and done.budget == taken.budget:
+                    return Act.from_row(row)
+            for closed in (budget, taken.budget):
+                owner_rows.refuse_budget_closed(db, closed)
+            _refuse(None if may_take_over(record, other, taken) else "budget.other_terms")
+            rows, before = Unit.from_json(record.unit).at_most, self._standing(db, budget)
+            past = [*self._past(db, budget), *taken_over(self._past(db, other.id), other.unit, taken.rows)]
+            sums = repriced(past, rows, record.rule.alpha)
+            refuse_unprotected(record.rule, sums.whole.totals, joined=True)
+            moved = people_rules.moved_anew(record.rule, past, rows)
+            body = protect_body(table, record.unit, record.unit, sums, moved, taken)
+            totals = charge_totals(before.totals, sums.whole.totals, sums.whole.history)
+            act = Act.from_row(self._append(db, "protect", budget, "", actor, body, totals, _now()))
+            self._append(db, "close", other.id, "", actor, owner_rows.body(""), "", _now())
+            return act
+
+    def sum_of(self, budget: str | None, taken: Sequence[TakenOver], rule: Rule) -> Standing:
+        """The sums of a budget, or of a new one under this rule, once it has taken over others. Nothing is written."""
+        with self._file.reading() as db:
+            past = [] if budget is None else self._past(db, budget)
+            for part in taken:
+                past += taken_over(self._past(db, part.budget), self._known_budget(db, part.budget).unit, part.rows)
+            rows = 1 if budget is None else Unit.from_json(self._known_budget(db, budget).unit).at_most
+            return repriced(past, rows, rule.alpha).whole
+
+    def taken_by(self) -> dict[str, str]:
+        """Every budget that was taken over, and the one that pays for its people now."""
+        return self._file.kept(("taken",), owner_rows.taken_by)
+
     def adopt(self, rows: Iterable[JsonObject]) -> None:
         """Copy checked rows into a new ledger; the file's triggers check again that each continues the chain."""
         with self._file.writing() as db:
@@ -1246,14 +1305,14 @@ def _admit(rule: Rule, before: Totals, costs: Sequence[Cost], keep: Fraction | N
         raise BudgetExceeded("plan.exceeded")
 
 
-def refuse_unprotected(rule: Rule, after: Totals) -> None:
+def refuse_unprotected(rule: Rule, after: Totals, joined: bool = False) -> None:
     """Refuses more protection if earlier questions already exceed the cap for a person. A larger cap is another claim;
     its owner raises it first."""
     if not admits(rule, after):
         needs = cap_needed(rule, after)
         if needs is None:
-            raise BudgetExceeded("protect.never")
-        raise BudgetExceeded("protect.exceeded", needs=needs, cap=rule.epsilon)
+            raise BudgetExceeded("joined.never" if joined else "protect.never")
+        raise BudgetExceeded("joined.exceeded" if joined else "protect.exceeded", needs=needs, cap=rule.epsilon)
 
 
 def cap_needed(rule: Rule, totals: Totals) -> Fraction | None:

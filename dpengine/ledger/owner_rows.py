@@ -9,6 +9,8 @@
     protect     rows belong to people: the unit of a budget becomes an id, or more rows of a person count. Every earlier
                 charge counts anew for a person; `totals` has the sums before and after (accountant/group.py)
                                                                 any number of times, each with more protection
+                With `joined`: the people of another budget are these people, because their tables were joined. All
+                its charges count here too, and the same transaction closes it      once per budget taken over
 
 An act on a table's budget also holds for the budgets of people who keep apart on it (people_rules.py).
 
@@ -27,7 +29,18 @@ from dpengine.core.strict_json import canonical
 from dpengine.core.types import JsonObject
 from dpengine.declared.unit import Unit
 from dpengine.ledger.people_rules import base_of
-from dpengine.ledger.rows import BudgetRecord, LedgerRow, Raised, Standing, act_of, by_row, newer_of, standing_after
+from dpengine.ledger.rows import (
+    BudgetRecord,
+    LedgerRow,
+    Raised,
+    Standing,
+    TakenOver,
+    act_of,
+    by_row,
+    newer_of,
+    standing_after,
+    taken_of,
+)
 from dpengine.ledger.sqlite_file import sound_rows
 from dpengine.ledger.store import Database
 
@@ -41,6 +54,9 @@ _CLOSE = "SELECT * FROM entries WHERE kind = 'close' AND budget = ?"
 _ALL_CLOSE = "SELECT * FROM entries INDEXED BY one_close WHERE kind = 'close' ORDER BY budget"
 _ALL_CLOSED = f"SELECT * FROM entries INDEXED BY one_act WHERE {_CLOSING} ORDER BY budget"
 _NEW_PEOPLE = "SELECT * FROM entries WHERE kind = 'new_people' AND budget = ? ORDER BY seq DESC"
+_TAKEN = (
+    "SELECT * FROM entries WHERE kind = 'protect' AND json_extract(body, '$.joined.budget') IS NOT NULL ORDER BY seq"
+)
 _PROTECT = "SELECT * FROM entries WHERE kind = 'protect' AND budget = ? ORDER BY seq DESC"
 _OF_BUDGET = f"SELECT * FROM entries WHERE {_ANY} AND budget = ? ORDER BY seq DESC"
 
@@ -62,6 +78,7 @@ class Act:
     newer: str = ""
     unit: Unit | None = None
     standing: Standing | None = None
+    taken: TakenOver | None = None  # the budget that this one takes over
 
     @staticmethod
     def from_row(row: LedgerRow) -> Act:
@@ -70,7 +87,7 @@ class Act:
         if row["kind"] == "protect":
             unit, standing = Unit.from_json(json.loads(row["body"])["unit"]), standing_after(row)
         start = row["seq"], row["at"], row["hash"], row["kind"], row["budget"], row["actor"]
-        return Act(*start, table, before, after, newer_of(row), unit, standing)
+        return Act(*start, table, before, after, newer_of(row), unit, standing, taken_of(row))
 
 
 def body(table: str, before: Fraction | None = None, after: Fraction | None = None, newer: str = "") -> str:
@@ -104,6 +121,16 @@ def protections(db: Database, budget: str) -> list[JsonObject]:
     return sound_rows(db, _PROTECT, [budget])
 
 
+def taken_by(db: Database) -> dict[str, str]:
+    """Every budget that was taken over, and the one that pays for its people now."""
+    now: dict[str, str] = {}
+    for row in sound_rows(db, _TAKEN, []):
+        if (taken := taken_of(row)) is not None:
+            now = {budget: row["budget"] if at == taken.budget else at for budget, at in now.items()}
+            now[taken.budget] = row["budget"]
+    return now
+
+
 def protected(db: Database, record: BudgetRecord) -> BudgetRecord:
     """The budget with the unit it has now."""
     rows = protections(db, base_of(record.id))
@@ -132,17 +159,20 @@ def refuse_closed(db: Database, budget: str, table: str) -> None:
 
 def refuse_budget_closed(db: Database, budget: str) -> None:
     if sound_rows(db, _CLOSE, [budget]):
-        raise AllowanceError("budget.closed")
+        raise AllowanceError("budget.joined" if budget in taken_by(db) else "budget.closed")
 
 
 def all_closed(db: Database) -> dict[tuple[str, str], str]:
-    """(budget, table) → `seal` or `forget` (if both, `forget`); (budget, "") → `close`."""
+    """(budget, table) → `seal` or `forget` (if both, `forget`); (budget, "") → `close`, or `joined` if another budget
+    took it over."""
     acts = sorted(
         (Act.from_row(row) for row in sound_rows(db, _ALL_CLOSED, []) + sound_rows(db, _ALL_CLOSE, [])),
         key=lambda act: act.kind,
         reverse=True,
     )
-    return {(act.budget, act.table): act.kind for act in acts}
+    taken = taken_by(db) if any(act.kind == "close" for act in acts) else {}
+    kinds = {(act.budget, act.table): act.kind for act in acts}
+    return {place: "joined" if kind == "close" and place[0] in taken else kind for place, kind in kinds.items()}
 
 
 def closed_kind(closed: dict[tuple[str, str], str], budget: str, table: str) -> str | None:
@@ -155,7 +185,9 @@ def of_budget(db: Database, budget: str) -> list[Act]:
     rows = sound_rows(db, _CLOSE, [budget])  # tables of a closed budget can still be sealed or forgotten
     later = sound_rows(db, _OF_BUDGET, [base_of(budget)]) + sound_rows(db, _NEW_PEOPLE, [base_of(budget)])
     later += protections(db, base_of(budget))
-    return [Act.from_row(row) for row in rows + sorted(later, key=lambda row: -int(row["seq"]))]
+    acts = [Act.from_row(row) for row in rows + sorted(later, key=lambda row: -int(row["seq"]))]
+    taken = bool(rows) and budget in taken_by(db)
+    return [replace(act, kind="joined") if taken and act.kind == "close" else act for act in acts]
 
 
 def higher(record: BudgetRecord, after: Fraction, most: Fraction) -> BudgetRecord:

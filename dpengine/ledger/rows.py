@@ -31,7 +31,7 @@ from dpengine.accountant.loss import Loss, loss_as_json, loss_from_json
 from dpengine.core.errors import AllowanceError
 from dpengine.core.strict_json import canonical
 from dpengine.core.types import Json, JsonObject
-from dpengine.declared.unit import Unit
+from dpengine.declared.unit import MOST_ROWS_EACH, Unit
 from dpengine.ledger import long_lists
 
 COLUMNS = ("seq", "at", "kind", "budget", "request", "actor", "body", "totals", "prev", "hash")
@@ -341,8 +341,41 @@ def repriced(past: Iterable[Paid | Raised], rows: int, alpha: Fraction | None) -
     return Repriced(standing_of(whole, alpha), *parts)
 
 
-def protect_body(table: str, before: JsonObject, unit: JsonObject, sums: Repriced, moved: Moved) -> str:
+@dataclass(frozen=True)
+class TakenOver:
+    """Another budget that is taken over, because its table was joined: the same people are in both. `rows`: the most
+    rows of a person in that table, which its charges for a row count for."""
+
+    budget: str
+    rows: int
+
+
+def taken_of(row: LedgerRow) -> TakenOver | None:
+    """The budget that a row takes over; None for every other row."""
+    taken = json.loads(row["body"]).get("joined") if row["kind"] == "protect" else None
+    return None if taken is None else TakenOver(str(taken["budget"]), int(taken["rows"]))
+
+
+def may_take_over(budget: BudgetRecord, other: BudgetRecord, taken: TakenOver) -> bool:
+    """Losses add up if both budgets state them for the same change: of one person, under one relation."""
+    most = MOST_ROWS_EACH if Unit.from_json(other.unit).id_column is None else 1
+    same = budget.relation == other.relation and Unit.from_json(budget.unit).id_column is not None
+    return same and budget.id != other.id and 1 <= taken.rows <= most
+
+
+def taken_over(past: Iterable[Paid | Raised], unit: JsonObject, rows: int) -> list[Paid]:
+    """The charges of a budget that another takes over, each as it counts for a person."""
+    own = Unit.from_json(unit)
+    most = rows if own.id_column is None else own.at_most
+    return [Paid(False, "", paid.table, paid.loss_for(most)) for paid in past if isinstance(paid, Paid)]
+
+
+def protect_body(
+    table: str, before: JsonObject, unit: JsonObject, sums: Repriced, moved: Moved, taken: TakenOver | None = None
+) -> str:
     body: JsonObject = {"table": table, "from": before, "unit": unit}
+    if taken is not None:
+        body["joined"] = {"budget": taken.budget, "rows": taken.rows}
     if moved:
         body["moved"] = {name: {of: str(part) for of, part in parts.items()} for name, parts in moved.items()}
     parts = (("own", sums.own), ("of_table", sums.of_table))

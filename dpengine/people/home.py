@@ -8,7 +8,7 @@ they may see, and jobs of their own.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Protocol
 
 from dpengine.accountant.costs import cost
-from dpengine.accountant.filter import Totals
+from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.history import Past
 from dpengine.asking.answers import Answer, Job
 from dpengine.asking.jobs import Jobs, JobState
@@ -33,7 +33,7 @@ from dpengine.ledger.chain import Verdict
 from dpengine.ledger.ledger import NO_ROW, Act, BudgetRecord, Charge, Entry, Ledger, SessionStep
 from dpengine.ledger.people_book import PeopleBook
 from dpengine.ledger.people_rules import KINDS, NO_RIGHT, apart_id, base_of
-from dpengine.ledger.rows import ACTS, Standing, together
+from dpengine.ledger.rows import ACTS, Standing, TakenOver, together
 from dpengine.noise.coins import Coins
 from dpengine.people import rights
 from dpengine.statistics.need import AnyNeed
@@ -158,6 +158,15 @@ class LedgerView(Ledger):
 
     def progress(self, session: str) -> tuple[int, bool, bool]:
         return super().progress(session) if self.find(session) is not None else (0, False, False)
+
+    def taken_by(self) -> dict[str, str]:
+        joined = super().taken_by()
+        return {budget: pays for budget, pays in joined.items() if self._knows(budget) and self._knows(pays)}
+
+    def sum_of(self, budget: str | None, taken: Sequence[TakenOver], rule: Rule) -> Standing:
+        if not all(self._knows(part.budget) for part in taken) or not (budget is None or self._knows(budget)):
+            raise UnknownBudget()
+        return super().sum_of(budget, taken, rule)
 
     def released(self, budget: str, before: int | None = None, but: str = "") -> Past:
         """If others use the budget unknown to this person, only what the tables that they know of released."""

@@ -14,16 +14,19 @@ the ledger, in the account of the budget that it does not join. If the very rows
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from dpengine.accountant.filter import Rule, Totals, used
 from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import up
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Schema
+from dpengine.declared.source import Joined
 from dpengine.declared.unit import Relation, Unit
 from dpengine.intake.load import Loaded
-from dpengine.ledger.ledger import Act, BudgetRecord, Ledger
-from dpengine.ledger.rows import rows_of_a_person
+from dpengine.ledger.ledger import Act, BudgetRecord, Ledger, refuse_unprotected
+from dpengine.ledger.rows import TakenOver, rows_of_a_person
 from dpengine.storage.registry import ADDRESS, FILE, PART, ROWS, Record, Registry, alike
 
 
@@ -43,6 +46,8 @@ class Arriving:
     sample: bool = False  # these people are a random sample of a larger group
     whose: str = ""  # the column that tells people apart
     also: tuple[str, ...] = ()  # marks of what it was made of: to seal that seals this too
+    joins: Joined | None = None  # the two files that it is made of …
+    add_up: bool = False  # … and what both have spent counts together from now on
 
     def record(self, folder: str, budget: str, about: int, loaded: Loaded, at: str, practice: bool = False) -> Record:
         return Record(
@@ -73,6 +78,8 @@ class Known:
     whole: bool
     same_bytes: bool
     by_address: bool = False
+    budget: str = ""  # that pays for its people now
+    of_people: bool = False  # it holds the second of two joined files
 
 
 def marks_of(loaded: Loaded) -> list[str]:
@@ -81,9 +88,12 @@ def marks_of(loaded: Loaded) -> list[str]:
     return [*parts, *(ADDRESS + mark for mark in loaded.addresses)]
 
 
-def known(registry: Registry, rows: sqlite3.Connection, loaded: Loaded) -> list[Known]:
+def known(
+    registry: Registry, rows: sqlite3.Connection, loaded: Loaded, taken_by: Mapping[str, str] | None = None
+) -> list[Known]:
     """The tables that hold this content or a part of it, oldest first."""
-    marks = set(marks_of(loaded))
+    marks, second = set(marks_of(loaded)), alike({PART + mark for mark in loaded.marks[1:]})
+    now = taken_by or {}
     tables = []
     for record in registry.of_content(rows, alike(marks)):
         theirs = registry.marks_of(rows, [record.name])
@@ -91,7 +101,8 @@ def known(registry: Registry, rows: sqlite3.Connection, loaded: Loaded) -> list[
         same_bytes = bool(files) and files == {mark for mark in marks if mark.startswith(FILE)}
         same_rows = any(mark.startswith(ROWS) for mark in marks & theirs)
         content = any(not mark.startswith(ADDRESS) for mark in alike(marks) & theirs)
-        tables.append(Known(record, same_bytes or same_rows, bool(files & marks), not content))
+        paid, whole = now.get(record.budget, record.budget), same_bytes or same_rows
+        tables.append(Known(record, whole, bool(files & marks), not content, paid, bool(second & theirs)))
     return _newest_from_there(tables)
 
 
@@ -101,7 +112,7 @@ def _newest_from_there(tables: list[Known]) -> list[Known]:
     by_content = [table for table in tables if not table.by_address]
     if by_content or not tables:
         return by_content
-    return [table for table in tables if table.record.budget == tables[-1].record.budget]
+    return [table for table in tables if table.budget == tables[-1].budget]
 
 
 def apart(tables: Sequence[Known], new: Arriving) -> bool:
@@ -112,14 +123,48 @@ def apart(tables: Sequence[Known], new: Arriving) -> bool:
 def note_apart(ledger: Ledger, tables: Sequence[Known], new: Arriving) -> None:
     """Write it into the ledger before the table exists, so that no table stands apart without its row."""
     for table in tables:
-        ledger.new_people(table.record.budget, table.record.name, new.name, new.actor)
+        ledger.new_people(table.budget, table.record.name, new.name, new.actor)
 
 
 def budget_of(tables: Sequence[Known]) -> str | None:
     """The budget that already pays for this content; there cannot be two."""
-    if len({table.record.budget for table in tables}) > 1:
+    if len({table.budget for table in tables}) > 1:
         raise AllowanceError("budget.several", tables=[table.record.name for table in tables])
-    return tables[0].record.budget if tables else None
+    return tables[0].budget if tables else None
+
+
+def adding_up(
+    tables: Sequence[Known], new: Arriving, ledger: Ledger, named: str = ""
+) -> tuple[str | None, list[TakenOver]]:
+    """The budget that pays for two joined files, None for a new one, and the budgets that it takes over: those of the
+    people file, if it is here under its own. For any other content there is one budget or none. `named`: the budget
+    that the owner named."""
+    if new.joins is None:
+        return budget_of(tables), []
+    own = budget_of([table for table in tables if not table.of_people])
+    terms = new.unit.as_json(), new.relation
+    theirs = {table.budget: ledger.budget(table.budget) for table in tables if table.budget != own}
+    fits = [budget for budget, record in theirs.items() if (record.unit, record.relation) == terms]
+    pays = own or next(iter(fits), None)
+    taken = []
+    for budget, record in theirs.items():
+        if budget in (pays, pays or named):
+            continue
+        unit = Unit.from_json(record.unit)
+        if record.relation != new.relation or unit.id_column not in (None, *new.joins.on):
+            raise AllowanceError("budget.other_terms")
+        taken.append(TakenOver(budget, new.joins.people_at_most if unit.id_column is None else 1))
+    return pays, taken
+
+
+def refuse_added_up(
+    tables: Sequence[Known], new: Arriving, taken: Sequence[TakenOver], rule: Rule, sums: Totals
+) -> None:
+    """Unless the owner said so: two allowances become one, and what both have spent counts."""
+    names = [table.record.name for table in tables if table.budget in {part.budget for part in taken}]
+    refuse_unprotected(rule, sums, joined=True)
+    if not new.add_up:
+        raise AllowanceError("joined.adds_up", tables=names, spent=up(used(rule, sums) * 100, 100))
 
 
 def sealed(registry: Registry, rows: sqlite3.Connection, tables: Sequence[Known], acts: Iterable[Act]) -> bool:
@@ -136,6 +181,12 @@ def same_terms(budget: BudgetRecord, unit: Unit, relation: str, other_rows: bool
     same = unit.may_share(budget.unit or {}) if other_rows else budget.unit == unit.as_json()
     if not same or budget.relation != relation:
         raise AllowanceError("budget.other_terms")
+
+
+def only_parts(tables: Sequence[Known]) -> bool:
+    """Is this content here only within other content, as one of two joined files? Then it is about the same people
+    under any id; a table of it whose allowance was taken over does not count."""
+    return bool(tables) and not any(table.whole and table.record.budget == table.budget for table in tables)
 
 
 def protects(budget: BudgetRecord, new: Arriving) -> bool:

@@ -75,6 +75,20 @@ def crashing(b: Bench) -> None:
         b.add(plain(b.folder / "crashing.xlsx", b.cell))
 
 
+def both(b: Bench, asks: str, budget: str = "1", again: bool = False, **more: Any) -> None:
+    """People with an allowance of their own, asked once, are joined with what they did."""
+    b.made += 1
+    who = f"{b.cell}{b.made}"
+    terms: dict[str, Any] = {"relation": "add_remove", "about_rows": 9}
+    file = b.put(f"id,a\n{who},1\n")
+    people = b.add(file, budget=dp.Budget("100"), **terms)
+    people.ask(people.query("count", epsilon=asks))
+    source = dp.Joined(b.put(f"who,b\n{who},2\n"), file, ("who", "id"), **more)
+    terms |= {"unit": dp.Unit.column("who", 2), "budget": dp.Budget(budget)}
+    b.add(source, {"b": dp.Number(0, 9)}, **terms, add_up=again or asks != "0.1")
+    people.ask(people.query("count", epsilon=asks))
+
+
 CAUSES: dict[str, Callable[[Bench], Any]] = {
     "load.sheet_none": lambda b: b.add(hidden(b.folder / "hidden.xlsx", b.cell)),
     "load.sheet_absent": lambda b: names_of(plain(b.folder / "one.xlsx", b.cell), Dialect(sheet="gone")),
@@ -106,5 +120,9 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "joined.on": lambda b: dp.Joined(b.cell, b.cell, on=(b.cell, "")),
     "joined.numbers": lambda b: dp.Joined(b.cell, b.cell, ("a", "b"), Dialect(decimal=",")),
     "joined.unit": lambda b: b.add(dp.Joined(b.put(f"a\n{b.cell}\n"), b.put(f"a\n{b.cell}\n"), ("a", "a"))),
+    "joined.adds_up": lambda b: both(b, "0.1"),
+    "joined.exceeded": lambda b: both(b, "2"),
+    "joined.never": lambda b: both(b, "20", people_at_most=900),
+    "budget.joined": lambda b: both(b, "0.1", again=True),
     "joined.files": lambda b: dp.Joined(b.frame(a=[b.cell]), b.frame(a=[b.cell]), ("a", "a")),
 }

@@ -204,8 +204,7 @@ def test_prices_before_a_table_is_added_are_told_for_a_small_and_a_large_table()
     """Nobody counts before: no figure on the way may be taken for that of this file."""
     page = Page().upload("age,sex\n33,m\n44,f\n").to("cards")
     page.press("Go on").click("declare-back-care")
-    assert re.search(r"average ±1\.\d", page.text) and say("data.cards.sizes", people=10_000) in page.text
-    assert "each bar ±110 people" in page.text
+    assert "±" not in page.text
     page.click("declare-0-open")
     assert "For 1,000 people: " in page.text and "For 10,000 people: " in page.text
     said = Page().upload("age\n33\n44\n").to("care").set("declare-about", 30_000).click("declare-back-care")

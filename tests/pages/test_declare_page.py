@@ -94,7 +94,7 @@ def test_answers_stay_when_going_back_or_to_another_page(page: Page) -> None:
 def test_start_over_removes_the_upload(page: Page, shared: dp.Workspace) -> None:
     for old in (shared.folder / "tmp").iterdir():
         old.unlink()
-    page.upload("age\n33\n").to("unit")
+    page.upload("age\n33\n").to("cards")
     assert len(list((shared.folder / "tmp").iterdir())) == 1
     page.press("Start over")
     assert not list((shared.folder / "tmp").iterdir()) and page.draft.step == "file"

@@ -473,7 +473,8 @@ class Draft:
     new_people: bool = False  # the owner declares that its people are not in those
     book: dict[str, CodedColumn] = field(default_factory=dict)  # what a statistics file says about its columns
     own: list[str] = field(default_factory=list)  # the columns of the first file, if a second one is joined
-    second: Any = None  # a `source.Second`
+    second: Any = None  # a `source.Second` …
+    add_up: bool = False  # … and what both files have spent counts together
     like: str = ""  # declared like this earlier table …
     differs: Differences | None = None  # … and how its columns differ
     uploads: int = 0

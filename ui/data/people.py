@@ -435,6 +435,8 @@ def budget(draft: Draft) -> None:
         reconsider(draft, check, "data.care.", "budget.", "number.", "table.exists")
         if not refused:
             complain(draft)
+        if isinstance(draft.complaint, dp.AllowanceError) and draft.complaint.code == "joined.adds_up":
+            draft.add_up = st.checkbox(say("data.join.add_up"), key=kept("declare-add-up", draft.add_up))
     if onwards(draft, check, "data.add"):
         add(draft)
 
@@ -491,9 +493,7 @@ def at_once(draft: Draft) -> str:
     care = say(f"data.care.{draft.care}") if not (draft.epsilon or draft.delta) else say("data.care.own")
     many = _many(given, draft) if draft.about is not None else ""  # else it is said once the rows are counted
     adds = say("data.cards.adds", name=name, care=care, many=many).strip()
-    if not shared_offered(draft):
-        return adds
-    return f"{adds} {say('data.cards.adds_shared', last=say('data.cards.care'))}"
+    return f"{adds} {say('data.cards.adds_shared')}" if shared_offered(draft) else adds
 
 
 def suggest(draft: Draft) -> None:
@@ -615,6 +615,7 @@ def add(draft: Draft) -> None:
     terms: dict[str, Any] = {"schema": declared, "unit": unit, "relation": kind, "budget": allowance}
     terms |= {"about_rows": declared_about, "dialect": draft.dialect, "bad_records": draft.bad_records}
     terms |= {"sample": draft.many == "one" and draft.sample == "sample"}
+    terms |= {"add_up": draft.add_up and second is not None}
     terms |= {"whose": draft.whose or "" if draft.many == "one" else ""}
 
     def work(progress: Callable[[float], None]) -> dp.Table:

@@ -190,7 +190,8 @@ def _on_server(draft: Draft) -> None:
     """Files too large to upload: put into the workspace's files/ folder and picked by name."""
     place = workspace().folder / "files"
     paths = incoming.waiting(place)
-    with details(say("data.file.large_title"), "declare-large-open") as opened:
+    most = int(st.get_option("server.maxUploadSize"))
+    with details(say("data.file.large_title", most=most), "declare-large-open") as opened:
         if not opened:
             return
         if person.served():  # only the operator may know the full path
@@ -241,7 +242,7 @@ def _open(draft: Draft, path: Path, name: str) -> None:
     draft.like, draft.differs = "", None
     if draft.second is not None:
         here.forget(draft.second.path)
-    draft.second = None
+    draft.second, draft.add_up = None, False
     shown = "".join(sign for sign in name if sign.isprintable()).strip()
     draft.path, draft.file = path, shown[-MOST_SHOWN:] or say("data.file.unnamed")
     draft.dialect, draft.bad_records, draft.name = dialect, "refuse", ""
@@ -604,10 +605,10 @@ def let_go_second(draft: Draft) -> None:
     """Without the second file again."""
     if draft.second is not None:
         here.forget(draft.second.path)
-    draft.second = None
+    draft.second, draft.add_up = None, False
     draft.names = list(draft.own) or draft.names
-    for part in ("who", "everybody"):
-        st.session_state.pop(f"declare-second-{part}", None)
+    for key in ("second-who", "second-everybody", "add-up"):
+        st.session_state.pop(f"declare-{key}", None)
 
 
 def joined(draft: Draft) -> dp.Joined:

@@ -23,7 +23,8 @@ from ui.words import gloss
 from ui.words.markup import unmarked
 
 _OPEN = "owner-open"
-GONE = {"seal": ("seal",), "forget": ("seal", "forget"), "close": ("raise", "seal")}  # acts without a button then
+# Acts without a button, by how the table was closed.
+GONE = {"seal": ("seal",), "forget": ("seal", "forget"), "close": ("raise", "seal"), "joined": ("raise", "seal")}
 
 
 def show(table: dp.Table) -> None:
@@ -61,7 +62,8 @@ def closed(table: dp.Table) -> None:
 
 
 def closed_words(kind: str) -> str:
-    return say({"seal": "owner.sealed", "forget": "owner.forgotten", "close": "owner.closed"}[kind])
+    codes = {"seal": "owner.sealed", "forget": "owner.forgotten", "close": "owner.closed", "joined": "owner.joined"}
+    return say(codes[kind])
 
 
 def _head(act: str, **facts: str) -> None:

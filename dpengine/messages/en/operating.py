@@ -24,6 +24,7 @@ SENTENCES: dict[str, str] = {
     "gate.origin": "{setting} is not an address. Write scheme, host and, if unusual, port, such as https://data.example.org, and start again.",
     "table.damaged": "Some stored files of “{table}” are missing or cut off. Nothing was spent; add the same file under another name: it spends the same allowance.",
     "budget.closed": "The newest part of the ledger was lost, so nobody knows how much of this allowance was spent, and no more can be. Nothing was spent now; earlier answers are free to see in the Ledger.",
+    "budget.joined": "This table was joined with another, and one allowance pays for both. Ask the joined table; nothing was spent now.",
     "act.close": "The operator closed this allowance: part of the ledger was lost, so the rest counts as spent.",
     "owner.closed": "This allowance is closed: part of the ledger was lost, so the rest counts as spent.",
     "owner.label.close": "{table} (closed)",

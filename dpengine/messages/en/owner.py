@@ -6,6 +6,8 @@ SENTENCES: dict[str, str] = {
     "act.raise": "The owner raised the allowance from ε = {before} to ε = {after}.",
     "act.new_people": "The owner stated that the newer state of “{table}” holds other people: it has its own allowance.",
     "act.protect": "The owner declared that rows belong to people (column “{column}”, at most {rows} {rows|row|rows} each). Since then all earlier answers count for a whole person.",
+    "act.took_over": "Another table was joined with “{table}”: what it had spent counts here since then, for the people in both.",
+    "act.joined": "This table was joined with another. The joined table’s allowance pays for these people since then.",
     "act.list": "A list of {many} declared values, which later questions refer to.",
     "act.practice": "A practice table cannot be sealed, forgotten or given a larger allowance; add a table of your own.",
     "table.sealed": "The owner sealed “{table}”: nothing more can be asked. Nothing was spent; earlier answers are free to see in the Ledger.",
@@ -28,6 +30,7 @@ SENTENCES: dict[str, str] = {
     "owner.seal_tick": "I understand: nobody can ask this table anything again.",
     "owner.seal_do": "Seal it",
     "owner.sealed": "This table is sealed: no more questions.",
+    "owner.joined": "This table was joined with another: ask the joined table. To ask this file alone, add it again; it then spends the joint allowance.",
     "owner.forget": "Forget this table",
     "owner.forget_lead": "Its rows are deleted from this computer, with everything made from them. Ledger, answers and receipts stay; its name stays taken. The same file added later spends what is left of the same allowance. Copies elsewhere are yours to delete.",
     "owner.forget_type": "Type the table’s name to confirm",
@@ -42,5 +45,6 @@ SENTENCES: dict[str, str] = {
     "owner.done.forget": "“{table}” is forgotten: its rows are deleted.",
     "owner.label.seal": "{table} (sealed)",
     "owner.label.forget": "{table} (forgotten)",
+    "owner.label.joined": "{table} (joined)",
     "owner.earlier": "See the earlier answers",
 }

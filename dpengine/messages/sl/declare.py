@@ -93,4 +93,7 @@ SENTENCES: dict[str, str] = {
     "joined.numbers": "Datoteki različno zapisujeta števila; shranite obe z istim decimalnim znamenjem in ju naložite znova.",
     "joined.unit": "Vrstice združenih datotek pripadajo osebam: stolpec »{column}« navedite kot tistega, ki pove, kdo je oseba.",
     "joined.files": "Tu se združujejo samo datoteke; tabele v bazi združite v pogled in prinesite ta pogled.",
+    "joined.adds_up": "Te osebe so že v tabeli »{tables}«, ki ima svoj proračun. Obe mora plačevati en proračun: {spent} % je potem že porabljenega, tabele »{tables}« pa same ne bo več mogoče spraševati. Najprej se s tem strinjajte.",
+    "joined.exceeded": "Obe datoteki sta skupaj porabili ε = {needs}, proračun pa je {cap}. Najprej ga povečajte na {needs} ali izberite večjega.",
+    "joined.never": "Obe datoteki sta skupaj o osebi razkrili več, kot tu dovoli katerikoli proračun. Sprašujte ju ločeno.",
 }

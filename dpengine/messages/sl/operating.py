@@ -24,6 +24,7 @@ SENTENCES: dict[str, str] = {
     "gate.origin": "{setting} ni naslov. Zapišite shemo, gostitelja in vrata, če niso običajna, na primer https://data.example.org, in zaženite znova.",
     "table.damaged": "Nekatere shranjene datoteke tabele »{table}« manjkajo ali so odrezane. Nič ni bilo porabljeno; isto datoteko dodajte pod drugim imenom: porablja isti proračun.",
     "budget.closed": "Najnovejši del knjige se je izgubil, zato nihče ne ve, koliko tega proračuna je bilo porabljenega, in več ga ni mogoče porabiti. Zdaj ni bilo porabljeno nič; prejšnji odgovori so brezplačno na ogled v Knjigi.",
+    "budget.joined": "Ta tabela je bila združena z drugo in obe plačuje en proračun. Vprašajte združeno tabelo; zdaj ni bilo porabljeno nič.",
     "act.close": "Skrbnik je zaprl ta proračun: del knjige se je izgubil, zato preostanek šteje kot porabljen.",
     "owner.closed": "Ta proračun je zaprt: del knjige se je izgubil, zato preostanek šteje kot porabljen.",
     "owner.label.close": "{table} (zaprta)",

@@ -6,6 +6,8 @@ SENTENCES: dict[str, str] = {
     "act.raise": "Lastnik je proračun povečal z ε = {before} na ε = {after}.",
     "act.new_people": "Lastnik je povedal, da so v novejšem stanju tabele »{table}« drugi ljudje: ima svoj proračun.",
     "act.protect": "Lastnik je povedal, da vrstice pripadajo osebam (stolpec »{column}«, največ {rows} {rows|vrstica|vrstici|vrstice|vrstic} na osebo). Vsi prejšnji odgovori odtlej štejejo za celo osebo.",
+    "act.took_over": "S tabelo »{table}« je bila združena še ena: kar je ta porabila, odtlej šteje tu, za osebe iz obeh.",
+    "act.joined": "Ta tabela je bila združena z drugo. Za te osebe odtlej plačuje proračun združene tabele.",
     "act.list": "Seznam navedenih vrednosti ({many}), na katerega se sklicujejo poznejša vprašanja.",
     "act.practice": "Vadbene tabele ni mogoče zapečatiti, pozabiti ali ji povečati proračuna; dodajte svojo tabelo.",
     "table.sealed": "Lastnik je zapečatil »{table}«: vprašati ni mogoče ničesar več. Nič ni bilo porabljeno; prejšnji odgovori so brezplačno na ogled v Knjigi.",
@@ -28,6 +30,7 @@ SENTENCES: dict[str, str] = {
     "owner.seal_tick": "Razumem: te tabele ne bo mogel nihče nikoli več nič vprašati.",
     "owner.seal_do": "Zapečati",
     "owner.sealed": "Ta tabela je zapečatena: nobenih vprašanj več.",
+    "owner.joined": "Ta tabela je bila združena z drugo: vprašajte združeno. Če želite spraševati le to datoteko, jo dodajte znova; porabljala bo skupni proračun.",
     "owner.forget": "Pozabite to tabelo",
     "owner.forget_lead": "Njene vrstice se izbrišejo s tega računalnika, z vsem, kar je bilo narejeno iz njih. Knjiga, odgovori in potrdila ostanejo; ime ostane zasedeno. Če isto datoteko pozneje spet dodate, porablja preostanek istega proračuna. Kopije drugje izbrišite sami.",
     "owner.forget_type": "Za potrditev vpišite ime tabele",
@@ -42,5 +45,6 @@ SENTENCES: dict[str, str] = {
     "owner.done.forget": "Tabela »{table}« je pozabljena: njene vrstice so izbrisane.",
     "owner.label.seal": "{table} (zapečatena)",
     "owner.label.forget": "{table} (pozabljena)",
+    "owner.label.joined": "{table} (združena)",
     "owner.earlier": "Poglejte prejšnje odgovore",
 }

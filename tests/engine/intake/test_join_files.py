@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpengine as dp
+from dpengine.accountant.filter import used
+from dpengine.accountant.group import for_group
+from dpengine.accountant.history import Past
 from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import up
 from dpengine.declared.dialect import Dialect
 from dpengine.intake.join_files import load_joined
+from dpengine.ledger.rows import standing_of
 
 SECRET = b"k" * 32
 Rows = list[dict[str, Any]]
@@ -127,14 +133,84 @@ def test_joined_files_start_with_what_they_have_spent(tmp_path: Path) -> None:
     assert both.joined and both.budget.id == events.budget.id and both.meter().unused == events.meter().unused < 1
 
 
-def test_files_with_two_allowances_are_not_joined(tmp_path: Path) -> None:
-    workspace, source = dp.open_workspace(tmp_path / "home"), two_files(tmp_path)
-    add(workspace, tmp_path / "events.csv", "events", schema=dp.Schema({"cost": dp.Number(0, 9)}))
-    people = dp.Schema({"age": dp.Number(0, 9)})
-    add(workspace, tmp_path / "people.csv", "people", schema=people, unit=dp.Unit.column("id", 3))
+def alone(workspace: dp.Workspace, folder: Path, people_unit: dp.Unit) -> tuple[dp.Table, dp.Table]:
+    """Both files, each with its own allowance, each asked once."""
+    events = add(workspace, folder / "events.csv", "events", schema=dp.Schema({"cost": dp.Number(0, 9)}))
+    given: dict[str, Any] = {"schema": dp.Schema({"age": dp.Number(0, 9)}), "unit": people_unit}
+    people = add(workspace, folder / "people.csv", "people", **given, budget=dp.Budget("3", "1e-5"))
+    for table, column in ((events, "cost"), (people, "age")):
+        table.ask(table.query("mean", column=column, epsilon="0.5"))
+        table.ask(table.query("count", noise="gaussian", epsilon="0.25"))
+    return events, people
+
+
+def sums(table: dp.Table) -> Any:
+    return table._workspace.ledger.standing(table.budget.id)
+
+
+@pytest.mark.parametrize("people_unit", [dp.Unit.rows(), dp.Unit.column("id", 3)])
+@pytest.mark.parametrize("each", [1, 2])
+def test_two_allowances_become_one_that_has_spent_both(people_unit: dp.Unit, each: int, tmp_path: Path) -> None:
+    """The sums are those of a ledger in which one budget paid for everything, the people file re-priced for a person
+    with `each` rows of it; then either file alone spends the joint allowance."""
+    workspace, source = dp.open_workspace(tmp_path / "home"), replace(two_files(tmp_path), people_at_most=each)
+    events, people = alone(workspace, tmp_path, people_unit)
     with pytest.raises(AllowanceError) as refusal:
         add(workspace, source, "both")
-    assert refusal.value.code == "budget.several"
+    assert refusal.value.code == "joined.adds_up" and refusal.value.facts["tables"] == ["people"]
+    rule = events.budget.rule
+    by_row = people_unit.id_column is None
+    losses = [entry.charge.loss for entry in workspace.ledger.walk(events.budget.id)]
+    theirs = [entry.charge.loss for entry in workspace.ledger.walk(people.budget.id)]
+    losses += [for_group(loss, each if by_row else 1) for loss in theirs]
+    expected = standing_of([(loss, 1) for loss in losses], rule.alpha)
+    head = workspace.ledger.head()
+    both = add(workspace, source, "both", add_up=True)
+    assert both.joined and both.budget.id == events.budget.id and sums(both) == expected == sums(events)
+    assert workspace.ledger.head()[0] == head[0] + 2  # one row that takes over, one that closes
+    assert refusal.value.facts["spent"] == up(used(rule, expected.totals) * 100, 100)
+    assert workspace.ledger.released(both.budget.id) == Past.of(losses)
+    assert workspace.closed() == {"people": "joined"} and workspace.verify_ledger().ok
+    with pytest.raises(AllowanceError) as refusal:
+        people.ask(people.query("mean", column="age", epsilon="0.5"))
+    assert refusal.value.code == "budget.joined"
+    both.ask(both.query("mean", column="age", epsilon="0.25"))
+    assert sums(both).charges == 5
+    again: dict[str, Any] = {"schema": dp.Schema({"age": dp.Number(0, 9)}), "unit": dp.Unit.column("id", 3)}
+    once_more = add(workspace, tmp_path / "people.csv", "people again", **again)
+    assert once_more.joined and once_more.budget.id == both.budget.id
+    once_more.ask(once_more.query("count", epsilon="0.1"))
+    third = add(workspace, source, "both again")
+    assert third.budget.id == both.budget.id and workspace.verify_ledger().ok
+    assert [act.kind for act in workspace.ledger.acts(people.budget.id)] == ["joined"]
+
+
+def test_a_people_file_with_an_allowance_and_new_events_get_one_together(tmp_path: Path) -> None:
+    """Nothing was spent on the events yet: the joined table opens an allowance that starts with the people's sums."""
+    workspace, source = dp.open_workspace(tmp_path / "home"), two_files(tmp_path)
+    people = add(
+        workspace, tmp_path / "people.csv", "people", schema=dp.Schema({"age": dp.Number(0, 9)}), unit=dp.Unit.rows()
+    )
+    people.ask(people.query("mean", column="age", epsilon="1"))
+    spent = sums(people)
+    both = add(workspace, source, "both", add_up=True, budget=dp.Budget("2", "1e-6"))
+    assert both.budget.id != people.budget.id and both.budget.rule.epsilon == 2
+    assert sums(both).history == spent.history and sums(both).charges == 1 and workspace.verify_ledger().ok
+    events = add(workspace, tmp_path / "events.csv", "events", schema=dp.Schema({"cost": dp.Number(0, 9)}))
+    assert events.joined and events.budget.id == both.budget.id
+
+
+def test_what_both_spent_must_fit(tmp_path: Path) -> None:
+    workspace, source = dp.open_workspace(tmp_path / "home"), two_files(tmp_path)
+    given: dict[str, Any] = {"schema": dp.Schema({"age": dp.Number(0, 9)}), "unit": dp.Unit.rows()}
+    people = add(workspace, tmp_path / "people.csv", "people", **given)
+    people.ask(people.query("mean", column="age", epsilon="2"))
+    head = workspace.ledger.head()
+    with pytest.raises(AllowanceError) as refusal:
+        add(workspace, source, "both", add_up=True, budget=dp.Budget("1", "1e-6"))
+    assert refusal.value.code == "joined.exceeded" and refusal.value.facts["needs"] <= 2
+    assert workspace.ledger.head() == head and not workspace.closed()
+    assert [record.name for record in workspace.tables()] == ["people"]
 
 
 def test_what_cannot_be_joined_is_one_sentence(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ ROWS = "who,cost,way\n" + "".join(
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_one_row_a_person_is_made_with_a_few_clicks(lang: str, shared: dp.Workspace, tmp_path: Any) -> None:
     name = f"trips {lang}"

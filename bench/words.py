@@ -2,7 +2,8 @@
 
 A browser goes the shortest way from a census-like file to the first answer about it, in English and in Slovene. On each
 screen that must be passed all words in view are counted, without the navigation that every page has. Words inside a
-closed expander and under a dotted word count half: nobody needs them to go on. The answer itself is not counted.
+closed expander and under a dotted word count half: nobody needs them to go on. What an expander draws only when it is
+opened is not on this way and not counted; nor is the answer itself.
 `--show` prints the text of each screen.
 """
 
@@ -41,6 +42,7 @@ _READ = """() => {
         if (node.matches('.gloss')) hidden.push(node.getAttribute('aria-description') || '');
         const style = getComputedStyle(node);
         if (style.display === 'none' || style.visibility === 'hidden') return;
+        if (style.clipPath === 'inset(50%)') return;  // only read aloud
         if (node.matches('input[placeholder], textarea[placeholder]') && !node.value)
             (under ? hidden : seen).push(node.placeholder);
         if (node.matches('input:not([type]), input[type=text]') && node.value)

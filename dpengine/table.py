@@ -63,6 +63,7 @@ from dpengine.planning.opening import (
     at_share,
     cheapest,
     least_priced,
+    nearest,
     opened,
     opening,
     price_now,
@@ -148,8 +149,16 @@ class Table:
         return self._workspace.ledger.acts(self._budget.id)
 
     def query(self, key: str, /, **parameters: Json) -> AnyQuery:
-        """A question from the catalogue; refuses in one sentence what it cannot use."""
-        return asked(key, self.facts, parameters, self._delta_at_hand)
+        """A question from the catalogue; refuses in one sentence what it cannot use.
+
+        Without a `noise` it gets the one that comes nearest among those that cost no more at this ε
+        (`planning.opening.nearest`). `noise=""` is the usual one. `cheapest`, which pages call too, may change ε as
+        well."""
+        given = {name: value for name, value in parameters.items() if name != "noise" or value != ""}
+        query = asked(key, self.facts, given, self._delta_at_hand)
+        if "noise" in parameters or not query.noises:
+            return query
+        return nearest(query, self.budget.rule, self._standing().totals)
 
     def readings(self, text: str) -> list[Meaning]:
         """At most three questions that a typed text may mean, best first. Free; only public facts are searched."""

@@ -63,7 +63,7 @@ with st.container(key="card-spend"):
         given["epsilon"] = spend.choose(table, partial(trusted.at_step, table, key, given))
         form.remember(table, key, given)
         try:
-            usual = table.query(key, **given)
+            usual = table.query(key, **given, noise="")
             query = trusted.asked(table, usual) or table.cheapest(usual)
             price = table.preview(query, checked=True)
         except dp.AllowanceError as complaint:

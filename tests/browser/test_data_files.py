@@ -37,7 +37,7 @@ def test_a_survey_with_its_labels(page: Any, server: Any, tmp_path: Path) -> Non
     bringing = Bringing(page, "survey", "names", "cards")
     bringing.upload(survey(tmp_path / "survey of 2024.sav"), "Are these the columns?", "names")
     assert "How satisfied are you?" in page.locator("ul.names").inner_text()
-    bringing.press("Yes, go on", "Can one person", "unit").pick("one row each").pick("only the details are secret")
+    bringing.press("Yes, go on", "Can one person", "unit").pick("one row each").pick("only the details")
     bringing.press("Go on", "What can be in the columns?", "cards")
     lines = page.locator(".st-key-card-lines").inner_text()
     assert "Very, Somewhat, Not at all" in lines and "Male, Female" in lines
@@ -63,7 +63,7 @@ def test_visits_and_the_people_in_a_second_file(page: Any, server: Any) -> None:
     second.locator("summary").click()
     second.locator("input[type=file]").set_input_files(csv_file("people.csv", people))
     page.get_by_text("Every row of clinic visits.csv gets these columns").wait_for()
-    bringing.fill("Another number", "5").pick("only the details are secret").look("unit")
+    bringing.fill("Another number", "5").pick("only the details").look("unit")
     bringing.press("Go on", "What can be in the columns?", "cards")
     page.locator(".st-key-declare-add-now button").click()
     page.get_by_role("heading", name="is ready").wait_for()

@@ -37,7 +37,7 @@ def test_several_rows_each_with_days_and_sets(page: Any, server: Any) -> None:
     page.get_by_role("option", name="who", exact=True).click()
     settled(page)
     bringing.fill("Another number", "2").look("unit-more")
-    bringing.pick("only the details are secret").press("Go on", "What can be in the columns?", "cards")
+    bringing.pick("only the details").press("Go on", "What can be in the columns?", "cards")
     bringing.open(3, "a number").fill("Lowest", "1").fill("Highest", "5").fill("Rounded to", "1")
     bringing.open(2, "several from a list").fill("The values", "tea\ncoffee\nmilk")
     assert "3 columns" in page.locator(".so-far").inner_text()  # at once, not one click later
@@ -53,7 +53,7 @@ def test_several_rows_each_with_days_and_sets(page: Any, server: Any) -> None:
     table = dp.open_workspace(server.home).table("our visits")
     assert table.facts.people == 3_000 and table.facts.unit == dp.Unit.column("who", 2)
     assert "100 %" in meter(page) and "our visits" in meter(page)
-    page.get_by_role("link", name="The declaration").click()
+    page.get_by_role("link", name="Declaration").click()
     page.get_by_role("button", name="Check 3 columns").click()
     page.locator(".headline").wait_for()
     settled(page)

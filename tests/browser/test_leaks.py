@@ -125,8 +125,8 @@ def test_no_canary_reaches_a_browser_or_the_disk(browser: Any, own_server: Calla
         settled(page)
         with Open(server.process.pid) as files:
             bringing.upload(csv_file("people.csv", content), "Are these the columns?", "names")
-        bringing.press("Yes, go on", "Can one person be in more than one row?", "unit")
-        bringing.pick("one row each").pick("only the details are secret")
+        bringing.press("Yes, go on", "Can one person have several rows?", "unit")
+        bringing.pick("one row each").pick("only the details")
         bringing.press("Go on", "What can be in the columns?", "cards")
         age = [one.inner_text() for one in page.locator(".line > b").all()].index("age")
         assert page.locator(f".st-key-line-{age} .guess").count() == 1

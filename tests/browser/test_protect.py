@@ -43,7 +43,7 @@ def test_the_same_file_brought_again_is_no_dead_end(page: Any, server: Any, tmp_
     page.locator(".st-key-declare-who input").click()
     page.get_by_role("option", name="Pupil no.").click()
     settled(page)
-    brought.fill("Another number", str(EACH)).pick("only the details are secret")
+    brought.fill("Another number", str(EACH)).pick("only the details")
     brought.press("Go on", "What can be in the columns?", "cards").press("Go on", "How careful?", "care").pick("Usual")
     page.get_by_role("button", name="Add the table", exact=True).click()
     page.get_by_role("heading", name="You added this file before").wait_for()

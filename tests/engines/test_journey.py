@@ -33,7 +33,7 @@ def test_a_table_in_a_database_is_brought_looked_at_asked_and_planned(
     )
     database = address.rpartition("/")[2]
     bringing = Bringing(page, "database", "form", "names", "cards")
-    page.get_by_text("A database table (PostgreSQL)").click()
+    page.get_by_text("A PostgreSQL table").click()
     for key, value in (("address", f"postgresql://ana@127.0.0.1:{postgres.port}/{database}"), ("table", "stays")):
         page.locator(f".st-key-declare-source-{key} input").fill(value)
     page.locator(".st-key-declare-source-password input").fill(PASSWORD)
@@ -43,8 +43,8 @@ def test_a_table_in_a_database_is_brought_looked_at_asked_and_planned(
     page.get_by_role("heading", name="Are these the columns?").wait_for()
     page.get_by_text("Its rows stay where they are").wait_for()
     bringing.look("names")
-    bringing.press("Yes, go on", "Can one person be in more than one row?", "unit")
-    bringing.pick("one row each").pick("only the details are secret")
+    bringing.press("Yes, go on", "Can one person have several rows?", "unit")
+    bringing.pick("one row each").pick("only the details")
     bringing.press("Go on", "What can be in the columns?", "cards")
     bringing.agree()
     bringing.press("Go on", "How careful", "care")

@@ -77,7 +77,7 @@ def test_a_card_says_them_and_comes_back(held: list[Any], dialect: Dialect) -> N
 
 def test_they_stand_in_the_column_s_line_and_among_the_table_s_facts() -> None:
     column = dp.Number(0, 260, missing=3, measure="mmHg", codes=[999])
-    assert short_words(column) == briefly(column) == "0 to 260\xa0mmHg; 999 means “unknown”"
+    assert short_words(column) == briefly(column) == "0–260\xa0mmHg; 999 means “unknown”"
     assert "; 999 counts as an empty cell; empty cells count as 3" in words(column)
     several = dp.Number(0, 260, codes=[998, 9999])
     assert short_words(several).endswith("; 998, 9999 mean “unknown”")
@@ -125,7 +125,7 @@ def test_a_mean_without_the_999s_is_near_the_truth() -> None:
     assert "can be read in two ways" in plain(page.text), "told on the card"
     page.set("declare-0-codes", "999").set("declare-0-upper", "260").set("declare-0-lower", "40")
     page.click("declare-0-right")
-    assert "40 to 260\xa0mmHg; 999 means “unknown”" in plain(page.text)
+    assert "40–260\xa0mmHg; 999 means “unknown”" in plain(page.text)
     table = page.finish("pressure")
     assert table.schema.number("sbp") == dp.Number(40, 260, measure="mmHg", codes=[999])
     answer = table.ask(table.query("mean", column="sbp", epsilon="0.5"))
@@ -141,6 +141,7 @@ def test_a_mean_without_the_999s_is_near_the_truth() -> None:
     assert not again.fit_of("sbp").checked, "declared anew it is unchecked"
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_where_a_check_finds_a_part_that_does_not_fit_the_card_takes_the_number() -> None:
     """400 of 5,000 cells are 999, at ε = 0.3: that the noise hides them has a chance below 1e-9."""

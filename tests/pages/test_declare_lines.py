@@ -185,6 +185,7 @@ def test_names_that_say_whose_a_row_is(names: list[str], found: list[str]) -> No
 # --- the page
 
 
+@pytest.mark.long
 def test_a_likely_id_and_a_usual_number_of_rows_are_one_click_each_and_rows_are_never_chosen_before() -> None:
     page = Page().upload("patient_id,age\na,33\na,34\nb,44\n").to("unit").set("declare-unit", "more")
     assert page.draft.who == "patient_id", "the only one, as a guess to go on with"
@@ -202,12 +203,12 @@ def test_a_likely_id_and_a_usual_number_of_rows_are_one_click_each_and_rows_are_
     assert page.draft.who == "age" and page.app.session_state["declare-who-likely"] is None
 
 
+@pytest.mark.long
 def test_prices_before_a_table_is_added_are_told_for_a_small_and_a_large_table() -> None:
     """Nobody counts before: no figure on the way may be taken for that of this file."""
     page = Page().upload("age,sex\n33,m\n44,f\n").to("cards")
     page.press("Go on").click("declare-back-care")
-    assert re.search(r"average ±1\.\d", page.text) and say("data.cards.sizes", people=10_000) in page.text
-    assert "each bar ±110 people" in page.text
+    assert "±" not in page.text
     page.click("declare-0-open")
     assert "For 1,000 people: " in page.text and "For 10,000 people: " in page.text
     said = Page().upload("age\n33\n44\n").to("care").set("declare-about", 30_000).click("declare-back-care")
@@ -246,6 +247,7 @@ def test_columns_without_a_hint_are_to_be_found_together_and_those_that_wait_lef
     assert "Find what oddelek, diagnoza, salary hold" in links
 
 
+@pytest.mark.long
 def test_every_declared_column_leads_to_its_first_question() -> None:
     page = Page().upload("age,sex\n" + "33,m\n44,f\n" * 300)
     page.finish("two ways on")
@@ -274,6 +276,7 @@ def test_a_census_like_file_is_settled_in_a_few_clicks() -> None:
     assert "HS-grad" in table.schema.category("education").values
 
 
+@pytest.mark.long
 def test_only_the_open_column_is_tall() -> None:
     page = Page().upload(census(20), "census.csv").to("cards")
     assert not page.app.get("button_group")
@@ -283,6 +286,7 @@ def test_only_the_open_column_is_tall() -> None:
     assert page.draft.state("age") == "settled" and page.draft.opened is None
 
 
+@pytest.mark.long
 def test_undo_takes_back_one_column() -> None:
     page = Page().upload("age,salary,way\n33,1200,bus\n").to("cards")
     page.click("declare-0-like-0").click("declare-1-like-2")

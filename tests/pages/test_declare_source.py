@@ -55,6 +55,7 @@ def test_a_table_in_a_database_is_described_and_added(home: Workspace, monkeypat
     assert page.draft.step == "done" and page.draft.source is None and home.has_source(page.draft.added.name)  # type: ignore[union-attr]
 
 
+@pytest.mark.long
 def test_a_refusal_is_told_beside_the_form(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     database = pretend(monkeypatch, ROWS, *COLUMNS)
     page = fill(Page(), address="db.example.org")

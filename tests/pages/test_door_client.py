@@ -84,6 +84,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return waited
 
 
+@pytest.mark.long
 def test_a_notebook_asks_by_the_same_names(door: AtDoor) -> None:
     with serving(door.door) as url:
         far = Client(url, door.token())

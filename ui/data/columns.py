@@ -354,6 +354,7 @@ def at(draft: Draft, name: str) -> str:
 
 _CAME = "declare-came"
 LINES_SHOWN = 2  # cells on a line; the open card has all
+PENCIL = ":material/edit:"  # in place of a word that would stand on every line; its label is read aloud
 _COMMA = str.maketrans(".", ",")
 
 
@@ -451,7 +452,8 @@ def line(draft: Draft, name: str, yes: bool = True) -> None:
             st.button(say("data.line.undo"), key=f"{key}-undo", type="tertiary", on_click=undo, args=(draft, name))
         label = say(f"data.line.open_{'guess' if asks else state}")
         opens = use if state == OUT else open_card
-        st.button(label, key=f"{key}-open", type="tertiary", on_click=opens, args=(draft, name))
+        icon = None if state in (OUT, "waits") else PENCIL
+        st.button(label, key=f"{key}-open", type="tertiary", icon=icon, on_click=opens, args=(draft, name))
 
 
 def untouched(draft: Draft, name: str) -> bool:
@@ -479,7 +481,7 @@ def _like(reading: Candidate, dialect: Dialect) -> str:
 
 
 def _in_short(reading: Candidate) -> str:
-    """A reading in a few signs: “1–5”, “yes or no”, “Monday, ponedeljek”."""
+    """A reading in a few signs: “1–5”, “yes/no”, “Monday, ponedeljek”."""
     if reading.kind == "yes_no":
         return say("data.kind.yes_no")
     if (usual := presets.RANGES.get(reading.preset or "")) is not None:
@@ -526,7 +528,10 @@ def _line_html(draft: Draft, name: str, state: str, asks: bool) -> str:
 
 
 def _off(draft: Draft, name: str, column: Column) -> str:
-    """The error of the first answer, with a warning if it exceeds a usual value and the range was not checked."""
+    """The error of the first answer, with a warning if it exceeds a usual value and the range was not checked. Nothing
+    while nobody has said how many people there are: a figure for others could be taken for this file's."""
+    if len(draft.sizes) > 1:
+        return ""
     facts = drafts.unit(draft), read_relation(draft.relation), draft.sizes, drafts.allowance(draft)
     usual = presets.RANGES.get(draft.card(name).usual or "")
     checked = draft.checked.get(name) == column
@@ -775,9 +780,8 @@ def describe(draft: Draft) -> None:
     with suppress(AllowanceError):  # no column is known yet
         people.suggest(draft)  # the lines show errors at this allowance
     guessed = any(card.candidates or card.guess for card in map(draft.card, draft.offered))
-    sizes = "" if draft.about else say("data.cards.sizes", people=draft.sizes[-1])
     lead = "lead_book" if draft.book else "lead" if guessed else "lead_none"
-    heading("data.cards", part=lead, sizes=sizes)
+    heading("data.cards", part=lead)
     reuse.show_differences(draft)
     _written(draft)
     shown = cards(draft)
@@ -818,9 +822,9 @@ def _written(draft: Draft) -> None:
 
 def _last(draft: Draft, check: Callable[[], None], adds: str, one_yes: bool) -> None:
     """Nothing else must be decided: add the table from here with the usual allowance, or go on to choose one."""
-    with st.container(key="declare-adds"):
-        paragraph(adds, "price")
-        other = st.button(say("data.cards.care"), key="declare-next-cards", type="tertiary")
+    with st.container(key="declare-adds", horizontal=True, vertical_alignment="center", gap="small"):
+        paragraph(adds, "price", width="content")
+        other = st.button(say("data.cards.care"), key="declare-next-cards", type="tertiary", icon=PENCIL)
     if onwards(draft, check, "data.cards.agree_add" if one_yes else "data.add", key="declare-add-now"):
         draft.opened = None
         people.add(draft)

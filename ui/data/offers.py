@@ -88,7 +88,7 @@ def _find_again(table: dp.Table, given: dict[str, Any]) -> None:
 
 
 def _priced(table: dp.Table, given: dict[str, Any], columns: int) -> None:
-    asked = table.query("find_declarations", epsilon="1", **given)
+    asked = table.query("find_declarations", epsilon="1", **given, noise="")
     left = table.meter().unused
     opens = table.opening(asked)
     if opens is None:
@@ -280,7 +280,7 @@ def _offer_check(table: dp.Table, unchecked: list[str]) -> None:
         names = st.multiselect(say("data.fit.which"), unchecked, all_of_them, key=key, max_selections=MOST_COLUMNS)
         names = names or all_of_them
         usual = _usual(table, names, some={*names} != {*all_of_them})
-        asked = table.query("fit_checks", epsilon="1", columns=names)
+        asked = table.query("fit_checks", epsilon="1", columns=names, noise="")
         checks = [*(table.least_priced(asked, Fraction(asked.most, step)) for step in CHECK_STEPS), usual]
         options = {_within(check): check for check in checks if check is not None}  # of two alike, the usual one
         options = dict(sorted(options.items(), key=lambda option: option[1].promise().amount, reverse=True))
@@ -332,11 +332,14 @@ def show_first_questions(table: dp.Table) -> None:
         if brings is not None and brings.check is not None:
             paragraph(_check_note(table, brings), "")
         elif check is not None:
-            _only_check(table, check, alone=True)
+            with st.container(horizontal=True, vertical_alignment="center", key="done-check"):
+                st.html(f"<p><b>{escape(say('data.fit.first'))}</b></p>")
+                _check_button(table, check, job.PRIMARY)
         for place, (usual, *_) in enumerate(asked):
             with st.container(key=f"done-ask-{place}"):
                 _question(table, usual, place)
-        if look is not None and price is not None and price.useful and price.admissible:
+        looks = look is not None and price is not None and price.useful and price.admissible
+        if look is not None and price is not None and looks:
             each = table.facts.unit.at_most
             facts = {"columns": len(look.parameters()["columns"]), "reach": plain(price.promise.amount)}
             facts |= {"people": table.facts.about, "each": each, "chance": chance(look.beta)}
@@ -346,11 +349,11 @@ def show_first_questions(table: dp.Table) -> None:
             with st.container(horizontal=True, vertical_alignment="center", key="done-all"):
                 paragraph(promise, "")
                 job.ask_button(label, table, look, "done-look", kind=kind, place="look", again=again)
-        else:
-            with st.container(key="declare-done-first"):  # another one is below, after a check
+        with st.container(key="done-on" if asked or check is not None else "declare-done-first", horizontal=True):
+            if not looks:
                 st.page_link(nav.page("ask"), label=say("data.done.ask"), query_params={"table": table.name})
-        if check is not None and brings is not None:
-            _only_check(table, check, alone=False)
+            if check is not None and brings is not None:
+                _check_button(table, check, job.SECONDARY)
         offered = {offer.query.answer_column for alike in asked for offer in alike}
         ways = [way for name in table.schema.columns if name not in offered and (way := first_way(table, name, name))]
         alike = [(place, others) for place, (_, *others) in enumerate(asked) if others]
@@ -374,17 +377,14 @@ def _check_note(table: dp.Table, seen: dp.Preview) -> str:
     names = [name for name in table.schema.columns if name in checked]
     if len(names) == len(table.schema.columns):
         return say("data.first.check", share=share)
-    return say("data.first.check_some", columns=first_names(names, MOST_NAMED), share=share)
+    return say("data.first.check_some", columns=first_names(names, MOST_NAMED), many=len(names), share=share)
 
 
-def _only_check(table: dp.Table, check: dp.Query, alone: bool) -> None:
-    """Offer the check by itself; it comes first if no question includes it."""
+def _check_button(table: dp.Table, check: dp.Query, kind: Any) -> None:
+    """The check by itself; it comes first if no question includes it."""
     takes = prices.takes(table, table.preview(check).share)
     label = say("data.fit.all_button", columns=len(check.parameters()["columns"]), share=takes)
-    with st.container(horizontal=True, vertical_alignment="center", key="done-check"):
-        text = f"<b>{escape(say('data.fit.first'))}</b>" if alone else escape(say("data.first.only_check"))
-        st.html(f"<p>{text}</p>")
-        job.ask_button(label, table, check, "done-fit", kind=job.PRIMARY if alone else job.SECONDARY)
+    job.ask_button(label, table, check, "done-fit", kind=kind)
 
 
 def _at_once(table: dp.Table) -> list[list[Offer]]:
@@ -423,12 +423,12 @@ def _question(table: dp.Table, offer: Offer, place: int | str) -> None:
         text = f"{escape(offer.query.sentence())}<span>{DOT}{escape(offer.seen.promise.short(offer.query))}</span>"
         st.html(f'<p class="at-once">{text}</p>')
         label = say("ask.button", share=prices.takes(table, offer.seen.share))
-        _asks(table, offer, label, f"done-question-{place}")
+        _asks(table, offer, label, f"done-question-{place}", job.SECONDARY if place else job.PRIMARY)
 
 
-def _asks(table: dp.Table, offer: Offer, label: str, key: str) -> None:
+def _asks(table: dp.Table, offer: Offer, label: str, key: str, kind: Any = job.SECONDARY) -> None:
     again = bool(table.recall(offer.query))
-    job.ask_button(label, table, offer.query, key, kind=job.SECONDARY, place="asked", again=again)
+    job.ask_button(label, table, offer.query, key, kind=kind, place="asked", again=again)
 
 
 def first_way(table: dp.Table, name: str, label: str = "") -> str:

@@ -493,9 +493,7 @@ def at_once(draft: Draft) -> str:
     care = say(f"data.care.{draft.care}") if not (draft.epsilon or draft.delta) else say("data.care.own")
     many = _many(given, draft) if draft.about is not None else ""  # else it is said once the rows are counted
     adds = say("data.cards.adds", name=name, care=care, many=many).strip()
-    if not shared_offered(draft):
-        return adds
-    return f"{adds} {say('data.cards.adds_shared', last=say('data.cards.care'))}"
+    return f"{adds} {say('data.cards.adds_shared')}" if shared_offered(draft) else adds
 
 
 def suggest(draft: Draft) -> None:

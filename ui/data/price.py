@@ -29,7 +29,7 @@ USUAL_SPEND = "0.1"
 MOST_SPEND = Fraction(50)
 WIDER = 2
 MOST_LISTED = 12
-FEW_SHOWN = 6  # values of a list on a line
+FEW_SHOWN = 4  # values of a list on a line
 MOST_LOOKED_OVER = 20  # values that a person compares with the file; a longer list also shows what other cells count as
 MOST_GOOD = 100  # good answers: larger figures are not shown
 ROWS = dp.Unit.rows()
@@ -102,6 +102,11 @@ def _ends(column: Number) -> tuple[str, str]:
     """Years have no thousands sign."""
     lower, upper = plain(column.lower), plain(column.upper)
     return (ungrouped(lower), ungrouped(upper)) if column.lower >= 1_000 and column.upper < 3_000 else (lower, upper)
+
+
+def _limits(column: Number) -> str:
+    lower, upper = _ends(column)
+    return say("data.short.range" if column.lower >= 0 else "data.short.range_below", lower=lower, upper=upper)
 
 
 def list_words(column: Category | ItemSet) -> str:
@@ -239,9 +244,10 @@ def _size(column: Column, amount: Fraction) -> str:
 def short_words(column: Column) -> str:
     """The declaration on one line."""
     if isinstance(column, Number):
-        lower, upper = _ends(column)
-        code = "data.short.range" if column.step == 1 else "data.short.range_step"
-        text = measured(say(code, lower=lower, upper=upper, step=column.step), column.measure)
+        text = _limits(column)
+        if column.step != 1:
+            text = say("data.short.range_step", range=text, step=column.step)
+        text = measured(text, column.measure)
         return draft.code_words(text, column.codes, "data.short.codes")
     if isinstance(column, Category):
         return _list_words(column)
@@ -271,8 +277,7 @@ def briefly(column: Column) -> str:
             return text
         return say("data.short.many_else", told=text, other=column.unknown)
     if isinstance(column, Number):  # without how it is rounded
-        lower, upper = _ends(column)
-        text = measured(say("data.short.range", lower=lower, upper=upper), column.measure)
+        text = measured(_limits(column), column.measure)
         return draft.code_words(text, column.codes, "data.short.codes")
     return short_words(column)
 

@@ -197,7 +197,8 @@ def _on_server(draft: Draft) -> None:
     """Files too large to upload: put into the workspace's files/ folder and picked by name."""
     place = workspace().folder / "files"
     paths = incoming.waiting(place)
-    with details(say("data.file.large_title"), "declare-large-open") as opened:
+    most = int(st.get_option("server.maxUploadSize"))
+    with details(say("data.file.large_title", most=most), "declare-large-open") as opened:
         if not opened:
             return
         if person.served():  # only the operator may know the full path

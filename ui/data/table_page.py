@@ -155,6 +155,7 @@ def done(draft: Draft) -> None:
         hint(note)
     if not table.closed:
         if table.facts.people is not None and table.facts.unit == dp.Unit.rows():  # else their number is nobody's
+            frame.show_price(table, None, aside=False)  # the title names the table, this line what it protects
             paragraph(say("data.done.rows_people", rows=table.facts.people), "")
         if table.facts.unit.counted:
             paragraph(say("data.done.rows_each", most=table.facts.unit.counted), "")
@@ -167,7 +168,6 @@ def done(draft: Draft) -> None:
         st.page_link(nav.page("data"), label=say("data.done.declared"), query_params={"table": table.name})
         if not table.closed and (left := tables.missing_columns(table)):
             st.page_link(nav.page("data"), label=tables.missing_label(left), query_params=tables.missing_place(table))
-        st.button(say("data.done.another"), key="declare-another", type="tertiary", on_click=_another)
 
 
 def _enough(table: dp.Table) -> str:

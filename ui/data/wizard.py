@@ -254,13 +254,15 @@ def tried(draft: Draft, check: Callable[[], Any]) -> bool:
 def _so_far(draft: Draft) -> None:
     """The answers so far on one line, and a button to start over."""
     facts = [draft.file]
-    if draft.many == "one":
+    if draft.step == "unit":  # they stand below
+        facts = facts[:1]
+    elif draft.many == "one":
         facts.append(say("data.so_far.one"))
-    if draft.many == "more" and draft.who is not None and draft.each is not None:
+    elif draft.many == "more" and draft.who is not None and draft.each is not None:
         facts.append(say("data.so_far.more", each=draft.each))
     if draft.relation == "replace" and draft.about and STEPS.index(draft.step) > STEPS.index("unit"):
         facts.append(say("data.so_far.replace", people=draft.about))
-    if draft.relation == "add_remove" and draft.about:
+    if draft.relation == "add_remove" and draft.about and draft.step != "unit":
         facts.append(say("data.so_far.add_remove", people=draft.about))
     if draft.chosen and draft.step != "unit":
         facts.append(say("data.so_far.columns", columns=len(draft.chosen)))
@@ -271,7 +273,7 @@ def _so_far(draft: Draft) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="declare-so-far"):
         beside = "".join(f"<span>{escape(DOT + fact)}</span>" for fact in facts[1:])  # a phone has no room for it
         st.html(f'<p class="so-far"><b>{escape(place)}</b> {escape(facts[0])}{beside}</p>')
-        if draft.task is None:
+        if draft.task is None and draft.step != "unit":  # from there it is one step back
             st.button(say("data.start_over"), key="declare-start-over", type="tertiary", on_click=start_over)
 
 

@@ -112,7 +112,7 @@ def _opening(table: dp.Table) -> Opening | None:
     names = [name for name, column in table.schema.columns.items() if has_cells(column)][:MOST_COLUMNS]
     if not names or not table.meter().unused:
         return None
-    return table.opening(table.query("overview", columns=names, against=[], epsilon="1"))
+    return table.opening(table.query("overview", columns=names, against=[], epsilon="1", noise=""))
 
 
 def first_look_link(table: dp.Table) -> None:

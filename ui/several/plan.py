@@ -463,7 +463,7 @@ def _read(table: dp.Table, text: str, keep: str) -> Plan:
         try:
             key, given, amount, locked = row
             read = read_number(amount, say("spend.wish.name"))
-            query = table.query(str(key), **{str(name): value for name, value in given.items()})
+            query = table.query(str(key), **{"noise": ""} | {str(name): value for name, value in given.items()})
             plan.rows.append(Row(Wish(query, max(read, Fraction(0)), bool(locked)), _number()))
         except (dp.AllowanceError, ValueError, TypeError, AttributeError):
             plan.unread = True

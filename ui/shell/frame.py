@@ -94,9 +94,10 @@ def show_error(title: str, sentence: str, arrived: bool = False) -> None:
     st.html(f'<div class="refused{mark}" role="alert">{bold}{html_lines(sentence)}</div>')
 
 
-def show_price(table: dp.Table, preview: dp.Preview | Priced | None, of: str = "") -> None:
-    """The meter with the price of a question or a plan (`of` chooses the words)."""
-    _fill(st.session_state[_SLOT], table, preview, of)
+def show_price(table: dp.Table, preview: dp.Preview | Priced | None, of: str = "", aside: bool = True) -> None:
+    """The meter with the price of a question or a plan (`of` chooses the words); `aside` names the table and its
+    terms."""
+    _fill(st.session_state[_SLOT], table, preview, of, aside)
 
 
 def replace_meter(sentence: str) -> None:
@@ -116,7 +117,7 @@ def small_bar(used: Fraction) -> str:
     return f'<div class="meter"><div class="bar slim" role="img" aria-label="{label}">{gone}</div></div>'
 
 
-def _fill(slot: Any, table: dp.Table, preview: dp.Preview | Priced | None, of: str = "") -> None:
+def _fill(slot: Any, table: dp.Table, preview: dp.Preview | Priced | None, of: str = "", named: bool = True) -> None:
     try:
         meter = table.meter()
     except dp.AllowanceError as error:  # a ledger that is locked, or was edited by hand
@@ -126,7 +127,7 @@ def _fill(slot: Any, table: dp.Table, preview: dp.Preview | Priced | None, of: s
     bars = _shared(table, meter, preview)
     if bars is None:
         words, label, parts = _bar(meter.used, preview, of)
-        aside = f'<div class="whose">{_aside(table, meter)}</div>'
+        aside = f'<div class="whose">{_aside(table, meter)}</div>' if named else ""
         bars = (
             f'<div class="words"><span>{gloss.html(words)}</span>{aside}</div>'
             f'<div class="bar" role="img" aria-label="{escape(label)}">{parts}</div>'

@@ -27,7 +27,7 @@ SENTENCES: dict[str, str] = {
     "source.in_place_forbidden": "This name may not make tables in the schema “{schema}”. Nothing was kept; ask the operator to run: GRANT CREATE, USAGE ON SCHEMA {schema} TO the name.",
     "data.source.in_place": "Its rows may not leave the database",
     "data.source.in_place_help": "They are coded inside the database, in its own schema “allowance”, and asked there; only counts and sums leave it. Training models and publishing tables are then not possible.",
-    "data.source.title": "A database table (PostgreSQL)",
+    "data.source.title": "A PostgreSQL table",
     "data.source.how": "Its rows are read once and stay on the machine that runs Allowance, unless you tick that they may not leave; the database’s table is only read. The password is kept in one file that nobody else can open.",
     "data.source.address": "Address",
     "data.source.address_like": "postgresql://name@host/database",

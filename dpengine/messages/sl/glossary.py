@@ -3,7 +3,7 @@
 SENTENCES: dict[str, str] = {
     "gloss.allowance": "proračun zasebnosti",
     "gloss.allowance.seen": "proračun* zasebnosti|proračun*",
-    "gloss.allowance.means": "Koliko smejo vsi odgovori skupaj kdaj razkriti o eni osebi v tabeli. Vsako vprašanje porabi del; nič se ne vrača. Ko je porabljen, odgovorov ni več.",
+    "gloss.allowance.means": "Koliko smejo vsi odgovori skupaj kdaj razkriti o eni osebi. Vsako vprašanje porabi del, ki se ne vrne.",
     "gloss.epsilon": "epsilon (ε)",
     "gloss.epsilon.seen": "ε",
     "gloss.epsilon.means": "Koliko sme odgovor razkriti o eni osebi. Ena oseba nobenega odgovora ne naredi več kot e^ε-krat tako verjetnega: približno 1,1-krat pri ε = 0,1, približno 2,7-krat pri ε = 1. Manjši je bolj zaseben in manj natančen; za vse odgovore o tabeli skupaj je običajen 1.",
@@ -32,7 +32,7 @@ SENTENCES: dict[str, str] = {
     "gloss.neighbours.means": "Tabeli, ki se razlikujeta v eni osebi. Ali so njene vrstice drugačne (zamenjava ene: število oseb je javno) ali pa te osebe ni (skrivnost je tudi prisotnost v tabeli). Česar skoraj ni mogoče ločiti, to je zavarovano.",
     "gloss.unit": "enota (kdo je zavarovan)",
     "gloss.unit.seen": "varuje vrstico ene osebe|varuje prisotnost v tabeli|varuje vse vrstice",
-    "gloss.unit.means": "Koga varuje obljuba: eno osebo z vsemi njenimi vrsticami. Skrivnost je bodisi vsebina vrstic, število oseb pa je javno, bodisi tudi prisotnost v tabeli.",
+    "gloss.unit.means": "Ena oseba z vsemi vrsticami: njihova vsebina ali, če je prisotnost skrivnost, tudi sama prisotnost v tabeli.",
     "gloss.ledger": "knjiga",
     "gloss.ledger.seen": "knjiga|knjige|knjigi|knjigo",
     "gloss.ledger.means": "Vanjo se vsako vprašanje zapiše s ceno, preden se izžreba odgovor. Vrstice se samo dodajajo, nikoli spreminjajo; vsaka je vezana na prejšnjo.",

@@ -27,7 +27,7 @@ SENTENCES: dict[str, str] = {
     "source.in_place_forbidden": "To ime v shemi »{schema}« ne sme delati tabel. Nič se ni shranilo; upravitelj naj izvede: GRANT CREATE, USAGE ON SCHEMA {schema} TO ime.",
     "data.source.in_place": "Njene vrstice ne smejo zapustiti baze",
     "data.source.in_place_help": "Kodirajo se kar v bazi, v posebni shemi »allowance«, in tam se tudi sprašujejo; bazo zapustijo samo števila in vsote. Učenje modela in objava tabel potem nista mogoča.",
-    "data.source.title": "Tabela v bazi (PostgreSQL)",
+    "data.source.title": "Tabela PostgreSQL",
     "data.source.how": "Vrstice se preberejo enkrat in ostanejo na računalniku, na katerem teče Allowance, razen če označite, da ne smejo iz baze; tabela v bazi se samo bere. Geslo je v eni datoteki, ki je nihče drug ne more odpreti.",
     "data.source.address": "Naslov",
     "data.source.address_like": "postgresql://ime@strežnik/baza",

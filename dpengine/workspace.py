@@ -43,7 +43,7 @@ from dpengine.declared import public_rules
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Schema
 from dpengine.declared.source import Joined, Source
-from dpengine.declared.summary import Summary, read_summaries
+from dpengine.declared.summary import PersonRows, Summary, read_summaries, tables_of
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.intake import in_spark
 from dpengine.intake.bring_in import RAW, code_rows, load_raw, refuse_absent
@@ -225,8 +225,8 @@ class Workspace:
         on; what both have spent counts, and the people file is not asked by itself again."""
         if self.samples_only:
             raise AllowanceError("workshop.no_tables")
-        if isinstance(source, Source):
-            sources.refuse_elsewhere(source, self.databases, self.served)
+        for table in tables_of(source) if isinstance(source, Source | Joined) else ():
+            sources.refuse_elsewhere(table, self.databases, self.served)
         if isinstance(source, Joined):
             if unit is None or unit.id_column != source.on[0]:
                 raise AllowanceError("joined.unit", column=source.on[0])
@@ -271,7 +271,7 @@ class Workspace:
         unless the owner says that its people are new: then it gets one of the same size."""
         record = self._declared(name)
         self.ledger.refuse_other(record.budget, name, actor)
-        source = sources.kept(self.folder / "tables" / record.folder)
+        source = sources.kept_alone(self.folder / "tables" / record.folder)
         if source is None:
             raise AllowanceError("source.unknown", table=name)
         rule = self.ledger.budget(record.budget).rule
@@ -309,17 +309,23 @@ class Workspace:
         if unit.single:
             raise AllowanceError("summary.one_row", table=name)
         folder = self.folder / "tables" / record.folder
-        if sources.kept_there(folder) is not None:
-            raise AllowanceError("summary.rows_stay", table=name)
         declared = read_summaries(summaries, schema, str(unit.id_column))
         if self._registry.get(_name(made)) is not None or _name(made) in SAMPLES:
             raise AllowanceError("table.exists", name=_name(made))
         refuse_full(self.folder)
         with self.loading(), tempfile.TemporaryDirectory(prefix=".", dir=folder) as inside:
-            given = unit, schema, Dialect.from_json(record.dialect), self._secret, summaries
-            people = Path(inside) / "people.parquet"
-            summarise(folder / RAW, redeclare.names_of(folder), *given, people)
-            numbers = Dialect(decimal=Dialect.from_json(record.dialect).decimal)
+            dialect, people = Dialect.from_json(record.dialect), Path(inside) / "people.parquet"
+            rows: Path | PersonRows = people
+            if (there := sources.made_of(folder) if sources.kept_there(folder) is not None else None) is not None:
+                if isinstance(there, PersonRows):
+                    raise AllowanceError("summary.one_row", table=name)
+                for table in tables_of(there):
+                    sources.refuse_elsewhere(table, self.databases, self.served)
+                rows = PersonRows(there, record.fingerprint, schema, unit, dialect, dict(summaries))
+            else:
+                names = redeclare.names_of(folder)
+                summarise(folder / RAW, names, unit, schema, dialect, self._secret, summaries, people)
+            numbers = Dialect(decimal=dialect.decimal)
             of_person, known = Unit.of_person(str(unit.id_column)), (ROWS + record.fingerprint,)
             arriving = Arriving(
                 _name(made),
@@ -331,7 +337,7 @@ class Workspace:
                 record.about,
                 also=known,
             )
-            new, joined = self._arrive(arriving, people, record.budget, "refuse", progress)
+            new, joined = self._arrive(arriving, rows, record.budget, "refuse", progress)
             if self.ledger.served:
                 self.ledger.hand_over(new.budget, new.name, actor, actor)
         return Table(self, new, self.ledger.budget(new.budget), actor, joined)
@@ -588,7 +594,7 @@ class Workspace:
     def has_source(self, name: str) -> bool:
         """Can newer rows of a table be loaded from its source?"""
         record = self._registry.get(name)
-        return record is not None and sources.kept(self.folder / "tables" / record.folder) is not None
+        return record is not None and sources.kept_alone(self.folder / "tables" / record.folder) is not None
 
     def revise(self, name: str, schema: Schema, actor: str = OWNER) -> Record:
         """Declare a table anew, on the budget it has: free, and no answer already given changes."""
@@ -722,6 +728,8 @@ class Workspace:
             loaded = self._load(folder, source, new, bad_records, progress)
             if isinstance(source, Source):
                 sources.keep(folder, source.described(loaded.seen), {1: loaded.made})
+            elif isinstance(source, Joined | PersonRows) and sources.stays(source):
+                sources.keep(folder, source, {1: loaded.made})
             with self._registry.transaction() as rows:
                 known = arrivals.known(self._registry, rows, loaded, self.ledger.taken_by())
             named = budget if isinstance(budget, str) else ""
@@ -853,7 +861,7 @@ class Workspace:
         bad_records: str,
         progress: Callable[[float], None] | None = None,
     ) -> Loaded:
-        if isinstance(source, Source) and source.in_place:
+        if isinstance(source, Source | Joined | PersonRows) and sources.stays(source):
             given = new.schema, new.unit, new.dialect, self._secret
             return sources.code_there(folder, source, 1, given, self.engine.spill, progress)
         if isinstance(source, Joined):

@@ -232,6 +232,7 @@ def test_killed_before_every_statement(place: Path, name: str) -> None:
     note(f"kill -9 before every statement: {name}", len(tally.points))
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     ("scene", "kind", "seen"),
     [(draws_first, Ledger, 0), (shows_first, Ledger, 1), (draws_again, Ledger, 2), (release, Refunding, 3)],

@@ -325,10 +325,10 @@ def _settle(draft: Draft, take_source: Callable[..., None]) -> None:
     draft.task = None
     if task.error is not None:
         where = next((step for step, codes in _SHOWN_ON.items() if task.error.code.startswith(codes)), draft.step)
-        draft.go(draft.step if task.purpose == "connect" else where)
+        draft.go(draft.step if task.purpose in ("connect", "beside") else where)
         draft.complaint, draft.pressed = task.error, True
         st.session_state[_COMPLAINED] = True
-    elif task.purpose == "connect":
+    elif task.purpose in ("connect", "beside"):
         take_source(draft, *task.result)
     elif task.purpose == "survey":
         draft.forth()

@@ -1245,7 +1245,7 @@ class _Parse:
         return False
 
     def _small_year(self) -> str | None:
-        """A small number that is a year: of study."""
+        """The column with few numbers whose name says year, such as a year of study; None if there is none."""
         stems = {stem(word, self.lang) for word in ("year", "leto", "letnik")}
         small = (name for name in self.numbers if self.schema.columns[name].size <= _FEW)
         return next((name for name in small if stems & set(_phrase(_name_words(name), self.lang))), None)
@@ -1400,7 +1400,7 @@ class _Parse:
         return steps[min(bisect_left(steps, width / _EDGES), len(steps) - 1)] or round_step(width)
 
     def _implied_groups(self) -> None:
-        """“men vs women”, “does education affect income?”"""
+        """Groups that a comparison implies: “men vs women”, “does education affect income?”"""
         named = [(at, name) for at in range(len(self.marks)) if self._names(at) and (name := self.column_at(at))]
         numbers = [name for _, name in named if isinstance(self.declared(name), Number)]
         lists = [(at, name) for at, name in named if isinstance(self.declared(name), Category)]

@@ -36,7 +36,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import comb, lcm
+from math import comb, lcm, pi, sqrt
 from typing import ClassVar
 
 import numpy as np
@@ -153,6 +153,15 @@ class JointCuts(NoiseKind):
     def rows_off(self) -> Fraction:
         """`off` for the points alone."""
         return self.off(2 if self.asked.ranged and self.asked.alone else 0, self.beta)
+
+    @property
+    def expected_off(self) -> float:
+        """About how far a rank is off on average, on a column of many values; planning only. Where draws are near, one
+        cut is off alone, and its way there and back weighs e^(−2r) a row. Where they are far, the k+1 gaps are off by
+        Laplace noise of scale 1/r that adds up to 0. The middle of the two."""
+        ends, rate = len(self.asked.shares) + 1, float(self.rate * self.parts)
+        spreads = [sqrt(2 * place * (ends - place) / ends) for place in range(1, ends)]
+        return (0.5 + sqrt(2 / pi) * sum(spreads) / len(spreads)) / (2 * rate)
 
     @cached_property
     def shift(self) -> int:

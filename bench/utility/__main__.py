@@ -1,8 +1,8 @@
 """Ours, ours before and the best published, question by question: `python -m bench.utility [part ...] [--draws 400]`.
 
 Prints the tables; with `--write` every part is written to its own section of bench/results-utility.md as soon as it is
-done, and the other sections stay. A part is a module of this folder with `rows`. Ends with 1 if ours is behind
-somewhere and `reasons.py` does not say why.
+done, and the other sections stay. A part is a module of this folder with `rows`, and with `table_of` if its table is of
+another kind. Ends with 1 if ours is behind somewhere and `reasons.py` does not say why.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -20,7 +21,7 @@ from bench.tasks import ROOT
 from bench.utility.frame import DRAWS, OURS, behind, table_of
 from bench.utility.reasons import why
 
-PARTS = ("percentiles", "curves", "choices", "several", "sessions", "numbers", "models")
+PARTS = ("small", "percentiles", "curves", "choices", "several", "sessions", "numbers", "models")
 RESULTS = ROOT / "bench" / "results-utility.md"
 _LEAD = """# How good an answer is for its allowance
 
@@ -49,12 +50,13 @@ def main() -> int:
     unsaid = 0
     for part in given.parts or PARTS:
         began, lines = time.perf_counter(), []
-        for one in import_module(f"bench.utility.{part}").rows(given.draws):
+        module = import_module(f"bench.utility.{part}")
+        for one in module.rows(given.draws):
             lines.append(one)
             told = (one["case"], one["guarantee"], one["who"], f"{one['mean']:.4g}", one["note"])
             print(*told, file=sys.stderr, flush=True)
         must(any(one["who"] == OURS for one in lines), f"bench.utility {part}: nothing of ours was measured.")
-        section, missing = section_of(part, lines, given.draws)
+        section, missing = section_of(part, lines, given.draws, getattr(module, "table_of", table_of))
         unsaid += missing
         print(f"{part}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
         print(section, flush=True)
@@ -63,7 +65,9 @@ def main() -> int:
     return int(unsaid > 0)
 
 
-def section_of(part: str, lines: list[dict[str, Any]], draws: int) -> tuple[str, int]:
+def section_of(
+    part: str, lines: list[dict[str, Any]], draws: int, table_of: Callable[[list[dict[str, Any]]], str] = table_of
+) -> tuple[str, int]:
     """A part as it is written, and in how many rows ours is behind without a reason."""
     late = behind(lines)
     known = {case: why(part, case) for case in late}

@@ -72,6 +72,15 @@ def _beside(told: list[dict[str, Any]]) -> tuple[dict[str, Any] | None, dict[str
     return ours, min(others, key=lambda one: one["mean"] if least else -one["mean"], default=None), least
 
 
+def beside(told: list[dict[str, Any]]) -> str:
+    """One case in a cell: our error, and ours divided by the best other's."""
+    ours, best, least = _beside(told)
+    if ours is None:
+        return ""
+    ratio = _ratio(ours, best, least).replace(" (within error)", "~").replace("(within error)", "~")
+    return f"{ours['mean']:.3g}" + (f" ({ratio})" if ratio else "")
+
+
 def _open(ours: dict[str, Any], best: dict[str, Any]) -> bool:
     """Does the runs' error, three standard errors, leave open which is better?"""
     apart = abs(ours["mean"] - best["mean"])

@@ -96,8 +96,8 @@ def _named(table: Made, relation: str, epsilon: str, draws: int) -> Iterator[dic
     near = linf_distance(T="i64", monotonic=relation != REPLACE)
     scale = NAMED * moves / float(epsilon)
     their = m.make_noisy_max(vector_domain(atom_domain(T="i64")), near, max_divergence(), scale)
-    yield line(case, relation, pure(epsilon), "OpenDP", again(draws, lambda: off(_peeled(their, counts))))
-    joint = [off(_joint(counts, float(epsilon) / (2 * moves))) for _ in range(draws)]
+    yield line(case, relation, pure(epsilon), "OpenDP", again(draws, lambda: off(peeled(their, counts))))
+    joint = [off(joint_names(counts, float(epsilon) / (2 * moves))) for _ in range(draws)]
     yield line(case, relation, pure(epsilon), "joint draw", joint, note="a joint draw promises ranks alone")
     yield from _promised(relation, epsilon, usual)
 
@@ -138,19 +138,19 @@ def _in_no_order(
     their = m.make_noisy_max(
         vector_domain(atom_domain(T="i64")), near, max_divergence(), NAMED * moves / float(epsilon)
     )
-    yield line(case, relation, pure(epsilon), "OpenDP", again(draws, lambda: ahead(_peeled(their, counts))))
-    joint = [ahead(_joint(counts, float(epsilon) / (2 * moves))) for _ in range(draws)]
+    yield line(case, relation, pure(epsilon), "OpenDP", again(draws, lambda: ahead(peeled(their, counts))))
+    joint = [ahead(joint_names(counts, float(epsilon) / (2 * moves))) for _ in range(draws)]
     yield line(case, relation, pure(epsilon), "joint draw", joint)
 
 
-def _peeled(chosen: Any, counts: Any) -> list[int]:
+def peeled(chosen: Any, counts: Any) -> list[int]:
     left, found = list(range(len(counts))), []
     for _ in range(NAMED):
         found.append(left.pop(chosen(counts[left])))
     return found
 
 
-def _joint(counts: Any, rate: float) -> list[int]:
+def joint_names(counts: Any, rate: float) -> list[int]:
     """Layer by layer: of sequences off by at most h there are Π(t_i − i + 1), t_i the values within h of the i-th."""
     order = np.argsort(-counts)
     held = counts[order]
@@ -159,8 +159,8 @@ def _joint(counts: Any, rate: float) -> list[int]:
     sizes = np.array([np.prod([t - place for place, t in enumerate(one)], dtype=float) for one in within])
     weights = np.diff(sizes, prepend=0) * np.exp(-rate * layers)
     random = np.random.default_rng()
+    layer = int(random.choice(len(layers), p=weights / weights.sum()))
     while True:  # a sequence of at most this layer, until it is of the layer itself
-        layer = int(random.choice(len(layers), p=weights / weights.sum()))
         left, found = list(range(len(counts))), []
         for place, inside in enumerate(within[layer]):
             found.append(left.pop(int(random.integers(inside - place))))

@@ -218,7 +218,7 @@ def id_check_for(table: Checked) -> AnyQuery | None:
         ids = [name for name in id_like(table.facts) if name not in fits.ids]
     else:
         ids = [unit.id_column] if fits.crowded(unit) is None else []
-    asked = table.query("fit_checks", epsilon="1", columns=[], ids=ids) if ids else None
+    asked = table.query("fit_checks", epsilon="1", columns=[], ids=ids, noise="") if ids else None
     if asked is None or not table.can_read(asked):
         return None
     check = table.least_priced(asked, Fraction(table.facts.about, OF_ROWS))
@@ -227,7 +227,7 @@ def id_check_for(table: Checked) -> AnyQuery | None:
 
 def usual_check(table: Checked, columns: Sequence[str], most: Fraction, least: int) -> AnyQuery | None:
     """The finest useful check that `most` of the allowance buys; None if rougher than one row in `least`."""
-    asked = table.query("fit_checks", epsilon="1", columns=list(columns))
+    asked = table.query("fit_checks", epsilon="1", columns=list(columns), noise="")
     finest = table.least_priced(asked, Fraction(asked.most, FINE))
     if finest is not None and table.preview(finest).share <= most:
         return finest
@@ -243,6 +243,6 @@ def finer_check(table: Checked, columns: Sequence[str]) -> AnyQuery | None:
 
 def _least(table: Checked, columns: Sequence[str], step: int, most: Fraction) -> AnyQuery | None:
     """The check within one row in `step`, if it takes at most `most`."""
-    asked = table.query("fit_checks", epsilon="1", columns=list(columns))
+    asked = table.query("fit_checks", epsilon="1", columns=list(columns), noise="")
     check = table.least_priced(asked, Fraction(asked.most, step))
     return check if check is not None and table.preview(check).share <= most else None

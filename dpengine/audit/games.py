@@ -150,14 +150,14 @@ def certain(seen: Transcript) -> AnyQuery | None:
 def gambler(seen: Transcript) -> AnyQuery | None:
     """Small bars while the answers favour “other”; everything that is left at once when they favour “one”."""
     if seen.ratio <= 0 or seen.asked == 0:
-        return seen.table.query("histogram", column="c", epsilon=_at_most(CAP / 4, seen.left))
+        return seen.table.query("histogram", column="c", noise="", epsilon=_at_most(CAP / 4, seen.left))
     return _count(seen.table, seen.left)
 
 
 def chooser(seen: Transcript) -> AnyQuery | None:
     """Question and ε by the answers: choices while in doubt, a count at twice the spend once they lean."""
     if abs(seen.ratio) < 0.3:
-        return seen.table.query("top_item", column="c", epsilon=_at_most(CAP / 4, seen.left))
+        return seen.table.query("top_item", column="c", noise="", epsilon=_at_most(CAP / 4, seen.left))
     return _count(seen.table, CAP / 2)
 
 
@@ -165,7 +165,7 @@ STRATEGIES: dict[str, Strategy] = {play.__name__: play for play in (whole, stead
 
 
 def _count(table: Table, epsilon: Fraction) -> AnyQuery:
-    return table.query("count", where=[["c", "in", ["a"]]], epsilon=max(epsilon, _FINEST))
+    return table.query("count", where=[["c", "in", ["a"]]], noise="", epsilon=max(epsilon, _FINEST))
 
 
 def _at_most(wanted: Fraction, left: Fraction) -> Fraction:
@@ -269,7 +269,7 @@ def exact_game(rule: Rule = RULE, sizes: tuple[Fraction, ...] = SIZES) -> tuple[
 
 
 def _reserve(ledger: Ledger, budget: str, table: str, actor: str, size: Fraction, many: int, name: str) -> None:
-    """Charge `many` questions of this size at once, if any."""
+    """Charge `many` questions with ε = `size` at once; nothing if `many` is 0."""
     if many:
         claim, loss = {"key": "count", "digest": budget}, Repeated(Pure(size), many)
         asked: JsonObject = {"request": f"{budget}.{name}", "claim": claim, "loss": loss, "worker": "auditor"}

@@ -708,12 +708,12 @@ class NearBest(Promise):
         return {"gap": self.gap, "unit": counted_words(asked), "chance": chance(self.beta)}
 
     def words(self, asked: Answered | None = None) -> str:
-        return say(f"promise.{self._about(asked)}", **self._facts(asked))
+        return say(f"promise.{self.about(asked)}", **self._facts(asked))
 
     def short(self, asked: Answered | None = None) -> str:
-        return say(f"promise.short.{self._about(asked)}", **self._facts(asked))
+        return say(f"promise.short.{self.about(asked)}", **self._facts(asked))
 
-    def _about(self, asked: Answered | None) -> str:
+    def about(self, asked: Answered | None) -> str:
         """Is it about those left out, about ranks, or about the best of what is left?"""
         if asked is not None and not asked.names_ordered:
             return "left_out"
@@ -722,7 +722,7 @@ class NearBest(Promise):
     def drawn(self, asked: Answered | None = None, several: bool = False) -> str:
         ahead = "none_ahead_several" if several else "none_ahead"
         codes = {"left_out": "none_left_out", "ranks": "near_ranks", "near_best": ahead}
-        return say(f"answer.{codes[self._about(asked)]}", **self._facts(asked))
+        return say(f"answer.{codes[self.about(asked)]}", **self._facts(asked))
 
     def size(self) -> str:
         return plain(self.gap)
@@ -736,7 +736,7 @@ class NearBest(Promise):
 
 @dataclass(frozen=True)
 class NearAverage(Promise):
-    """The named average is at most `share` of the range below the highest."""
+    """The average of the named column is below the highest one by at most `share` of the range."""
 
     share: Fraction
     beta: Fraction

@@ -32,6 +32,20 @@ P(Bin(n, q) ≥ k) ≤ b. But for 2b, the k₋-th smallest of n values is at mos
 q}: #{x ≤ Q} is at least Bin(n, q) in law and #{x < Q} at most, with ties too. A private range for the ranks k₋ … k₊
 covers Q.
 
+**Percentile, n private** (`ranks_by_line`). How many people have a value is secret, so the ranks must not be computed
+from it: a lower end aims at the share q − a of them, less b ranks, a and b public. It misses Q only if Bin(N, q) ≤
+(q−a)N − b. *For every N* that has chance ≤ Φ(−z): (1) P(Bin(N, q) ≤ k) ≤ Φ(−√(2N·kl((k+1)/N‖q))) for k+1 < qN (Zubkov
+and Serov 2013). (2) Let θ > 0 with ln(1 − q + qe^−θ) + θ(q−a) ≤ 0. Then N·kl(x/N‖q) ≥ −θx − N·ln(1 − q + qe^−θ) ≥
+θ((q−a)N − x), so with x = (q−a)N − b + 1 it is enough that θ(b−1) ≥ z²/2. The line touches the curve of the exact ranks
+near a guessed number of people and lies outside it elsewhere: a wrong guess costs width (a quarter for four times as
+many or as few people), not coverage. Upper ends: values turned around, 1−q for q. So a condition, groups and empty
+cells need no count either, and nothing more is paid. ∎
+
+**Most common values** (`pairs_off`). All shares of the sample are within t of the population's but for 2d·exp(−2nt²), d
+the number of values (Hoeffding 1963, Thm 2). Then differences of two shares, and of a share and the i-th largest share,
+are within 2t: the i-th largest moves no more than all shares do. For two values, better: the two ordered differences
+are means of n values in [−1, 1], each off by 2t or more with chance at most exp(−2nt²).
+
 **After other releases** (S7.1). The rows were looked at before the question was chosen. `population/validity.shift`:
 given everything released, row x_i has a law within TV_i of the population's, and the mean TV is at most `moved` but for
 a part of β. So given the rows before it x_i has a mean μ_i ≤ μ + TV_i, Π e^(θx_i)/(1 − μ_i + μ_i·e^θ) is a
@@ -47,6 +61,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache, reduce
+from statistics import NormalDist
 
 import numpy as np
 
@@ -417,23 +432,40 @@ def ranks_around(n: int, share: Fraction, beta: Fraction) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=256)
-def ranks_off(n: int, share: Fraction, beta: Fraction, every: bool) -> int:
-    """How many ranks beyond qN a range must reach. Not `every`: only N ≤ n people have a value. For all such N at once
-    P(Bin(N, q) − qN ≥ d) ≤ exp(−n·kl(q + d/n‖q)), since the moment generating function grows with N; likewise below."""
-    if every:
-        first, last = ranks_around(n, share, beta)
-        low, high = share.numerator * n // share.denominator, -(-share.numerator * n // share.denominator)
-        return max(low - first + 1, last - high, 0)
-    wanted = -math.log(float(beta) / 2 - SPARE) / n
+def ranks_off(n: int, share: Fraction, beta: Fraction) -> int:
+    """How many ranks beyond qn a range must reach, if all n people have a value."""
+    first, last = ranks_around(n, share, beta)
+    low, high = share.numerator * n // share.denominator, -(-share.numerator * n // share.denominator)
+    return max(low - first + 1, last - high, 0)
 
-    def out(q: float, d: float) -> bool:
-        p = q + d / n
-        return p >= 1 or p * math.log(p / q) + (1 - p) * math.log((1 - p) / (1 - q)) >= wanted
 
-    return first_true(lambda d: out(float(share), d) and out(1 - float(share), d), 0, n) + 2  # qN need not be whole
+@lru_cache(maxsize=256)
+def ranks_by_line(guess: int, share: Fraction, beta: Fraction) -> tuple[Fraction, int]:
+    """a and b: P(Bin(N, q) ≤ (q−a)N − b) ≤ β for every N. Least at N = `guess`, up to a rounding of a to 1/m."""
+    q, z = float(share), -NormalDist().inv_cdf(float(beta) * (1 - 1e-9)) * (1 + 1e-9)
+
+    def ranks(a: float) -> float:
+        return 1 + z * z / (2 * _line_rate(q, q - a))
+
+    def least(m: int) -> float:
+        return guess / m + ranks(1 / m)
+
+    fewest = int(1 / q) + 1  # a < q
+    best = first_true(lambda m: least(m + 1) >= least(m), fewest, 10**6)
+    return Fraction(1, best), math.ceil(ranks(1 / best) * (1 + 1e-9))
+
+
+def _line_rate(q: float, aim: float) -> float:
+    """The largest θ with ln(1 − q + qe^−θ) + θ·aim ≤ 0, from below."""
+    low, high = 0.0, 1.0
+    while math.log1p(q * math.expm1(-high)) + high * aim <= 0 and high < 700:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if math.log1p(q * math.expm1(-middle)) + middle * aim <= 0 else (low, middle)
+    return low
 
 
 def pairs_off(n: int, size: int, beta: Fraction) -> float:
-    """How far differences of two shares of a sample may be from those of the population, all ordered pairs at once:
-    each is a mean of n values in [−1, 1], off by t or more with chance at most exp(−nt²/2)."""
-    return math.sqrt(2 * math.log(size * (size - 1) / float(beta)) / n) * (1 + 1e-9)
+    """How far differences of two shares of a sample may be from those of the population, all ordered pairs at once."""
+    return math.sqrt(2 * math.log(min(size - 1, 2) * size / float(beta)) / n) * (1 + 1e-9)

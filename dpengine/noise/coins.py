@@ -337,6 +337,11 @@ def gaussian_scale(sigma_squared: Fraction) -> float:
     return near
 
 
+def get_ready() -> None:
+    """Import OpenDP now, and not when the first question waits for it: that takes a tenth of a second."""
+    _opendp("laplace", 1.0)
+
+
 @lru_cache(maxsize=64)
 def _opendp(law: str, scale: float) -> Callable[[Integers], list[int]]:
     """OpenDP's sampler. These submodules load in a tenth of the time and memory of opendp.prelude. Always i64: OpenDP's

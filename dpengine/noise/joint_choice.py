@@ -9,6 +9,8 @@ Cost        the least Σ_j |(x_j − x_(j−1)) − (τ_j − τ_(j−1))| over 
             x_(j−1) + τ_j − τ_(j−1), moved into [F, F+E]. (The cost still to pay falls by at most d if e_j moves by d,
             so moving sooner never helps.) A place is off by at most half of the cost: the way goes there and back. Some
             cuts cost 0.
+Depth       where every wished place is strictly inside a point's rows only one sequence costs 0, the right one. It then
+            costs −2d, d the least distance of a place from the ends of its point's rows.
 Draw        cuts with chance ∝ e^(−rate·cost). Points without rows come in runs of equal cost: c cuts in a run of s
             points are C(s+c−1, c) sequences.
 Sums        what can still follow depends on the state of the way: at an end of the last point's rows, or still on the
@@ -20,7 +22,9 @@ Exactness   lnZ is computed in floats, and only proposes: we draw the cuts one a
             e^(−rate·cost)/(P·M), decided exactly, M at least every such quotient: then kept proposals have the law
             above, whatever the floats. Each float logarithm is off by at most the `error` of `_room`, because a
             logarithm of a sum is off no more than its parts and one rounding; M leaves room for all of them. A second
-            proposal is rare.
+            proposal is rare. With a depth all weights are divided by e^(2·rate·d), and the right cuts are proposed in
+            two ways: as above, and by themselves for what they weigh more, 1 − e^(−2·rate·d). A fraction near its part
+            of the sum of all weights decides how often, and each way is kept with chance weight/(chance of proposal·M).
 Work        the same array work on every table with the same number of blocks; one exact comparison.
 """
 
@@ -39,6 +43,8 @@ from dpengine.noise.coins import Coins
 _ROOM = 2.0**60  # the integer weights of one cut add up to about this
 _BITS = 64
 _LARGEST_MOST = 1100  # bits of M, a float
+_ALONE = 1 << 60  # the right cuts are proposed by themselves in so many parts of this
+_MARGIN = 2.0**-40  # far above the relative error of an exponential in floats
 _ROUNDING = 2.0**-51  # above the relative error of a few float operations
 
 
@@ -72,17 +78,55 @@ def cost_of(places: Sequence[tuple[int, int]], wished: Sequence[int]) -> int:
     return paid + abs(off)
 
 
+def depth_of(places: Sequence[tuple[int, int]], wished: Sequence[int]) -> int:
+    """What these cuts, each given as (F, F+E), cost below 0."""
+    least = min(min(wish - low, high - wish) for (low, high), wish in zip(places, wished, strict=True))
+    return 2 * max(least, 0)
+
+
 def draw(points: Ordered, wished: Sequence[int], rate: Fraction, coins: Coins) -> list[tuple[int, int]]:
     """The cuts as (block, place in the block): blocks are run, point, run, …, run."""
     layout = _Layout(points, wished, rate)
+    right, depth = layout.right()
+    plan = _Plan.of(layout.most, rate * depth)
+    width = _BITS * (len(wished) + 2) + _LARGEST_MOST
     while True:
+        alone = coins.below_of(_ALONE, _BITS) < plan.alone
         proposed = layout.propose(coins)
         cost, ways = layout.weigh(proposed.blocks)
-        whole = proposed.weight * layout.most.numerator
-        width = _BITS * (len(wished) + 1) + _LARGEST_MOST
+        most = plan.most * Fraction(plan.alone if alone else _ALONE - plan.alone, _ALONE)
+        whole = most.numerator if alone else proposed.weight * most.numerator
         height = coins.below_of(whole, width)
-        if coins.under(height, ways * proposed.of * layout.most.denominator, rate * cost):
+        if alone and _above(height, most.denominator, rate * depth, coins):
+            return _spread_out(right, points.sizes, coins)
+        if not alone and coins.under(height, ways * proposed.of * most.denominator, rate * (cost + depth)):
             return _spread_out(proposed.blocks, points.sizes, coins)
+
+
+def _above(height: int, size: int, exponent: Fraction, coins: Coins) -> bool:
+    """Is height + U < size·(1 − e^(−exponent)), for U uniform in [0, 1)? Equally: is size − height − U above
+    size·e^(−exponent)?"""
+    return height < size and not coins.under(size - 1 - height, size, exponent)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How often the right cuts are proposed by themselves, and M."""
+
+    alone: int
+    most: Fraction
+
+    @classmethod
+    def of(cls, most: Fraction, deeper: Fraction) -> _Plan:
+        """`most` is the M of proposals without depth, `deeper` the exponent of the right cuts' weight."""
+        if not deeper:
+            return cls(0, most)
+        part = math.exp(-float(deeper))
+        others, more = most * Fraction(max(part * (1 + _MARGIN), 2.0**-900)), Fraction(-math.expm1(-float(deeper)))
+        more *= Fraction(1 + _MARGIN)
+        alone = min(max(int(_ALONE * more / (others + more)), 1), _ALONE - 1)
+        least = max(others * Fraction(_ALONE, _ALONE - alone), more * Fraction(_ALONE, alone))
+        return cls(alone, Fraction(float(least) * (1 + _MARGIN)))
 
 
 def _spread_out(blocks: list[int], sizes: Integers, coins: Coins) -> list[tuple[int, int]]:
@@ -211,6 +255,14 @@ class _Layout:
         left = np.searchsorted(self.highs, places, side="right")
         return left, np.maximum(left, np.searchsorted(self.lows, places, side="left"))
 
+    def right(self) -> tuple[list[int], int]:
+        """The only cuts that cost 0, and by how much their cost is below 0; nothing and 0 where several do."""
+        blocks = [int(np.searchsorted(self.highs, wish, side="right")) for wish in self.wished]
+        last = len(self.sizes) - 1
+        places = [(int(self.lows[min(block, last)]), int(self.highs[min(block, last)])) for block in blocks]
+        depth = depth_of(places, self.wished)
+        return (blocks if depth else []), depth
+
     def propose(self, coins: Coins) -> _Proposed:
         blocks: list[int] = []
         weight = of = 1
@@ -272,8 +324,9 @@ def _pick(weights: Floats, coins: Coins) -> tuple[int, int, int]:
 
 
 def listed(places: Sequence[tuple[int, int]], wished: Sequence[int]) -> dict[tuple[int, ...], int]:
-    """The cost of every rising sequence of points, by their numbers; only for small grids."""
+    """The cost of every rising sequence of points, by their numbers, below 0 for depth; only for small grids."""
     choices: dict[tuple[int, ...], int] = {(): 0}
     for _ in wished:
         choices = {(*cuts, point): 0 for cuts in choices for point in range(cuts[-1] if cuts else 0, len(places))}
-    return {cuts: cost_of([places[point] for point in cuts], wished) for cuts in choices}
+    held = {cuts: [places[point] for point in cuts] for cuts in choices}
+    return {cuts: cost_of(own, wished) - depth_of(own, wished) for cuts, own in held.items()}

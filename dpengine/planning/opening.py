@@ -10,7 +10,8 @@ an allowance spent in few large pieces) opens at the least that can be asked, an
 Σε permute-and-flip costs the same as the exponential mechanism and is more accurate; in Σr it costs up to four times as
 much. Gaussian noise has lighter tails at the same Rényi cost, but no finite ε: after the first one only Σr counts.
 `cheapest` changes the noise only where the meter moves no further and as many such questions still fit afterwards; and
-where the default noise no longer fits but another one with the same accuracy does.
+where the default noise no longer fits but another one with the same accuracy does. It may change ε with the noise.
+`nearest` is the same rule for somebody who named ε, as in a program: ε stays, and the pure clause stays open.
 """
 
 from __future__ import annotations
@@ -49,19 +50,40 @@ def cheapest(query: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
     """The question with its most accurate noise, at no higher price now and no fewer times. Most accurate: the least
     promised error, or the least expected one if the question can say it."""
     usual = query.with_noise("")
-    usual_cost = cost(usual.loss(), rule.alpha)
-    price, many = _share(rule, totals, usual_cost), filter.fits(rule, totals, usual_cost)
-    if price is None or not many:
+    price, takes_no_more = _compared(usual, rule, totals)
+    if price is None:
         others = [usual.with_noise(noise) for noise in usual.noises]
         return _least(others, usual.promise().amount, rule, totals) or usual
-
-    def takes_no_more(other: Cost) -> bool:
-        now = _share(rule, totals, other)
-        return now is not None and now <= price and filter.fits(rule, totals, other) >= many
-
     options = [usual, *_others(usual, rule, totals, price, takes_no_more)]
     # `min` takes the first of equals, which is the default noise.
     return min(options, key=lambda option: option.expected())
+
+
+@remembered(2048)
+def nearest(query: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
+    """The question at its ε with its most accurate noise, at no higher price now, no fewer times, and with a finite ε
+    where the default noise has one."""
+    usual = query.with_noise("")
+    price, takes_no_more = _compared(usual, rule, totals)
+    if price is None:
+        return usual
+    paid = [(usual.with_noise(noise), cost(usual.with_noise(noise).loss(), rule.alpha)) for noise in usual.noises]
+    finite = cost(usual.loss(), rule.alpha).epsilon is not None
+    others = [other for other, now in paid if takes_no_more(now) and not (finite and now.epsilon is None)]
+    return min([usual, *others], key=lambda option: option.expected())
+
+
+def _compared(usual: AnyQuery, rule: Rule, totals: Totals) -> tuple[Fraction | None, Callable[[Cost], bool]]:
+    """The price of the default noise, None where it does not fit; and whether another cost takes no more of the meter
+    and fits as often."""
+    paid = cost(usual.loss(), rule.alpha)
+    price, many = _share(rule, totals, paid), filter.fits(rule, totals, paid)
+
+    def takes_no_more(other: Cost) -> bool:
+        now = _share(rule, totals, other)
+        return now is not None and price is not None and now <= price and filter.fits(rule, totals, other) >= many
+
+    return (price if many else None), takes_no_more
 
 
 @remembered(4096)

@@ -107,7 +107,8 @@ def figures(
     parts: Collection[str] | None = None,
     beta: Fraction = BETA,
 ) -> list[Comparable]:
-    """The comparable figures of an answer, or of some parts, in order, each with its range of the joint claim."""
+    """The comparable figures of an answer, or of some `parts`, in order. Where the draw is known (`raw`), ranges are
+    wide enough that those of all answers hold at once, except with probability β; else each is the answer's own."""
     if not offers(query, value, interval):
         return []
     alone = not (isinstance(query, Averaged) and raw is not None)

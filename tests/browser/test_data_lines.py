@@ -125,6 +125,7 @@ def journey(clicking: Clicking, server: Any) -> None:
     assert 55 < men.value < 78  # two in three: a space before every cell, and the list's own word or another
 
 
+@pytest.mark.long
 def test_a_census_like_file_answers_within_nine_clicks(page: Any, server: Any) -> None:
     journey(Clicking(page, "en", "census"), server)
 

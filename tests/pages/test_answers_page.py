@@ -124,6 +124,7 @@ def test_two_bars_are_compared_for_nothing(clinic: dp.Table) -> None:
     assert words.table() not in html_of(page)
 
 
+@pytest.mark.long
 def test_figures_of_two_answers_are_told_apart_by_their_question(clinic: dp.Table) -> None:
     for name in ("eyes", "skin"):
         clinic.ask(clinic.query("count", where=[["clinic", "in", [name]]], epsilon="1"))
@@ -146,6 +147,7 @@ def test_a_bought_range_says_that_it_holds_alone(clinic: dp.Table) -> None:
     assert escape(say("compare.claim_alone", chance="95", table=NAME)) in told
 
 
+@pytest.mark.long
 def test_two_medians_are_compared_and_their_chances_add_up(clinic: dp.Table) -> None:
     for name in ("eyes", "skin"):
         clinic.ask(clinic.query("median", column="wait", where=[["clinic", "in", [name]]], epsilon="10"))

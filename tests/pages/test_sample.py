@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import docx
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,11 +20,14 @@ import dpengine as dp
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 from dpengine.released.compare import difference_of
-from ui.answers import picked
+from ui.answers import picked, word
 from ui.api import serialize
+from ui.ask import answer as answers
+from ui.ledger import report
 from ui.parts import exports
+from ui.pictures import png
 from ui.shell.state import workspace
-from ui.words.wording import beyond_words, range_words
+from ui.words.wording import beyond_printed, beyond_words, range_words
 
 pytestmark = pytest.mark.usefixtures("shared")
 ROWS = "smokes,age\n" + "yes,30\nno,50\n" * 40
@@ -33,8 +37,10 @@ NAMES = iter(f"survey-{number}" for number in range(100))
 def survey(tmp_path: Path, **given: Any) -> dp.Table:
     random = np.random.default_rng()
     rows = {"smokes": random.choice(["yes", "no"], 800), "age": random.integers(18, 90, 800)}
+    rows["town"] = random.choice(["north", "south"], 800)
     pd.DataFrame(rows).to_csv(tmp_path / "survey.csv", index=False)
-    schema = dp.Schema({"smokes": dp.Category(["yes", "no"]), "age": dp.Number(18, 100, measure="years")})
+    age, town = dp.Number(18, 100, measure="years"), dp.Category(["north", "south"])
+    schema = dp.Schema({"smokes": dp.Category(["yes", "no"]), "age": age, "town": town})
     terms: dict[str, Any] = {"schema": schema, "unit": dp.Unit.rows(), "budget": dp.Budget("3", "1e-6")}
     return workspace().add_table(next(NAMES), tmp_path / "survey.csv", **terms | {"sample": True} | given)
 
@@ -77,6 +83,32 @@ def test_bars_have_a_column_and_a_sum_an_average(tmp_path: Path) -> None:
     assert say("sample.several", chance="95") in range_words(bars)
 
 
+@pytest.mark.parametrize(
+    "key, given, legend",
+    [("crosstab", {"columns": ["smokes", "town"]}, True), ("mean", {"column": "age", "by": "smokes"}, False)],
+    ids=["table", "by group"],
+)
+def test_a_report_draws_and_lists_both_ranges(tmp_path: Path, key: str, given: Any, legend: bool) -> None:
+    """As on the page: a light box for each part, a sentence for what it is, a column of the table; in Word too."""
+    table = survey(tmp_path)
+    answer = table.ask(table.query(key, **given, epsilon="2"))
+    said = say("sample.legend_bars", people=800) if legend else say("sample.legend")
+    column = answers.beyond_column(answer)
+    picture = report.picture(answer)
+    assert picture.count('opacity="0.5"') >= (4 if legend else 2) and said in picture  # cells that people are in
+    assert column in report._section(1, answer, "1 %")
+    assert "opacity:1" not in png.svg_file(png.standalone(picture)[0])  # it would undo the lighter box
+    finding = word.Finding("Ours", answer)
+    printed = word._printed(table, "Title", [finding])
+    assert said in printed and column in printed
+    written = word.document(table, "Title", [finding], (7, "f" * 64), "2026-11-18T10:00:00+00:00")
+    paper = docx.Document(io.BytesIO(written))
+    heads, first = ([cell.text for cell in paper.tables[0].rows[place].cells] for place in (0, 1))
+    label = next(iter(answer.value))
+    assert heads[3] == column and first[3] == " – ".join(beyond_printed(answer.population[label]))
+    assert said in [part.text for part in paper.paragraphs]
+
+
 def test_two_groups_of_one_answer_differ_among_all_such_people_too(tmp_path: Path) -> None:
     table = survey(tmp_path)
     bars = table.ask(table.query("histogram", column="smokes", epsilon="0.5"))
@@ -94,6 +126,30 @@ def test_the_most_common_value_is_nearly_the_most_common_of_all(tmp_path: Path) 
     answer = table.ask(table.query("top_item", column="smokes", epsilon="1"))
     assert answer.beyond == "first" and 0 == answer.population[0] < answer.population[1] < 20
     assert "unless another is more common by less than" in range_words(answer)
+
+
+@pytest.mark.parametrize("given, words", [({}, "this order"), ({"ordered": False}, "one left out")], ids=str)
+def test_several_most_common_values_have_one_gap_among_all(tmp_path: Path, given: Any, words: str) -> None:
+    table = survey(tmp_path)
+    column = {"column": "age", "step": 20}
+    answer = table.ask(table.query("top_item", column=column, how_many=2, epsilon="2", noise="", **given))
+    low, high = answer.population
+    assert low == 0 < high < 25 and words in range_words(answer)
+    with speaking("sl"):
+        assert "Tudi med vsemi takimi ljudmi" in range_words(answer)
+    rows = list(csv.DictReader(io.StringIO(exports.answer_csv(answer).removeprefix(exports.MARK))))
+    assert [float(row["population_high"]) for row in rows] == [high, high]
+    assert serialize.answer(answer)["population"] == [low, high] == answer.receipt["answer"]["population"]
+    told = "".join(part.proto.body for part in open_page("ask", table=table.name, answer=answer.request_id).get("html"))
+    assert words in told
+    assert words in report._section(1, answer, "1 %")
+
+
+def test_a_median_of_a_secret_number_of_people_speaks_of_all(tmp_path: Path) -> None:
+    table = survey(tmp_path, relation="add_remove", about_rows=800)
+    answer = table.ask(table.query("median", column="age", epsilon="2"))
+    assert answer.beyond == "first" and answer.population == answer.interval
+    assert "in this table and among all such people" in range_words(answer)
 
 
 def test_where_nothing_can_be_claimed_one_sentence_says_so(tmp_path: Path) -> None:

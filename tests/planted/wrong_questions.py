@@ -14,7 +14,7 @@ from helpers_coins import SeededCoins
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
-from dpengine.mechanisms.choices.joint_cuts import JointCuts
+from dpengine.mechanisms.choices.joint_cuts import Chain, JointCuts
 from dpengine.mechanisms.choices.median import Median
 from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
 from dpengine.mechanisms.choices.quantile import Blocks, Quantile
@@ -117,6 +117,28 @@ class UncappedScore(Median):
         above = np.array([value.counts[value.codes >= code].sum() for code in codes], dtype=np.int64)
         below = np.array([value.counts[value.codes <= code].sum() for code in codes], dtype=np.int64)
         return replace(blocks, firsts=codes, sizes=np.ones(size, dtype=np.int64), gaps=np.abs(above - below))
+
+
+class TwiceTheDepth(Median):
+    """How deep the place lies in a value's rows counts double."""
+
+    def blocks(self, value: Spread, share: Fraction, side: int = 0) -> Blocks:
+        blocks = super().blocks(value, share, side)
+        return replace(blocks, gaps=np.where(blocks.gaps < 0, 2 * blocks.gaps, blocks.gaps))
+
+
+class TwiceAsDeep(JointCuts):
+    """The same for cuts drawn together."""
+
+    def costs(self, value: Spread, chain: Chain) -> dict[tuple[int, ...], int]:
+        return {cuts: 2 * cost if cost < 0 else cost for cuts, cost in super().costs(value, chain).items()}
+
+
+class JointTwiceAsDeep(Quantile):
+    @property
+    def way(self) -> JointCuts | None:  # type: ignore[override]
+        right = super().way
+        return None if right is None else TwiceAsDeep(**vars(right) | {"asked": right.asked})
 
 
 class OneRowMoves(JointCuts):

@@ -35,7 +35,7 @@ from ui.shell.style import sheet
 from ui.words import prices
 from ui.words.figures import figure, printed_range
 from ui.words.markup import p
-from ui.words.wording import headline, range_words
+from ui.words.wording import beyond_printed, headline, range_words
 
 MOST_OFFERED = 40  # answers to choose from, newest first
 USUAL = 3  # chosen at first
@@ -121,6 +121,7 @@ def _printed(table: dp.Table, title: str, findings: Sequence[Finding]) -> str:
             data = b64encode(png.drawn(picture)).decode()
             alt = re.search(r'aria-label="([^"]*)"', picture)
             parts.append(f'<img alt="{alt[1] if alt else ""}" src="data:image/png;base64,{data}">')
+            parts += [p(legend)] if (legend := answers.beyond_legend(answer)) else []
         if isinstance(answer.value, dict) and isinstance(answer.interval, dict):
             parts.append(answers.bars_table(answer, islice(answer.value, MOST_ROWS)))
         parts.append("</section>")
@@ -176,25 +177,29 @@ def _finding(paper: Any, number: int, finding: Finding) -> None:
         alt = re.search(r'aria-label="([^"]*)"', picture)
         if alt is not None:
             paper.inline_shapes[-1]._inline.docPr.set("descr", unescape(alt[1]))
+        if legend := answers.beyond_legend(answer):
+            paper.add_paragraph(legend)
     if isinstance(answer.value, dict) and isinstance(answer.interval, dict):
         _figures(paper, answer)
 
 
 def _figures(paper: Any, answer: dp.Answer) -> None:
-    """The figures with their ranges, as a table of Word."""
-    names, query = answer.query.shown(), answer.query
+    """The figures with their ranges, for all such people too, as a table of Word."""
+    names, query, wider = answer.query.shown(), answer.query, answer.population
     labels = list(islice(answer.value, MOST_ROWS))
-    grid = paper.add_table(rows=1, cols=3, style="Light Grid Accent 1")
-    for cell, words in zip(
-        grid.rows[0].cells, ("answer.column.label", "answer.column.value", "answer.column.range"), strict=True
-    ):
-        cell.text = say(words)
+    heads = [say(f"answer.column.{column}") for column in ("label", "value", "range")]
+    heads += [] if wider is None else [answers.beyond_column(answer)]
+    grid = paper.add_table(rows=1, cols=len(heads), style="Light Grid Accent 1")
+    for cell, words in zip(grid.rows[0].cells, heads, strict=True):
+        cell.text = words
     for label in labels:
         ends = answer.interval.get(label)
         mute = ends is None or query.mute(ends, label)
         cells = grid.add_row().cells
         cells[0].text, cells[1].text = names.get(label, label), figure(answer, label)
         cells[2].text = "" if mute else " – ".join(printed_range(query, ends[0], ends[1], label))
+        if wider is not None:
+            cells[3].text = " – ".join(beyond_printed(wider[label]))
     if len(answer.value) > len(labels):
         paper.add_paragraph(say("many.first", shown=len(labels), of=len(answer.value)))
     else:

@@ -154,7 +154,8 @@ def show_groups(answer: dp.Answer, alt: str, key: str) -> None:
             charts.bars(*shown, faint_names(answer), behind)
         elif values:
             charts.ranges(*shown, behind)
-        _beyond_legend(answer)
+        if legend := beyond_legend(answer):
+            paragraph(legend)
         if words := many.none_words(answer, none):
             paragraph(words, "muted none")
         return
@@ -179,11 +180,12 @@ def beyond_drawn(answer: dp.Answer) -> dict[str, tuple[Any, Any]]:
     }
 
 
-def _beyond_legend(answer: dp.Answer) -> None:
+def beyond_legend(answer: dp.Answer) -> str:
+    """What the two ranges in a picture are; nothing if there is one."""
     if not beyond_drawn(answer):
-        return
+        return ""
     bars = isinstance(answer.value, dict) and from_zero(answer.query)
-    paragraph(say("sample.legend_bars", people=answer.query.facts.about) if bars else say("sample.legend"))
+    return say("sample.legend_bars", people=answer.query.facts.about) if bars else say("sample.legend")
 
 
 def faint_names(answer: dp.Answer) -> set[str]:
@@ -392,7 +394,8 @@ def _charted(answer: dp.Answer, key: str) -> None:
         ends = None if answer.interval is None else printed_range(answer.query, *answer.interval)
         behind = beyond_drawn(answer).get("")
         charts.point(value, interval, title, alt, f"chart-{key}", limits(answer.query), ends, behind)
-        _beyond_legend(answer)
+        if legend := beyond_legend(answer):
+            paragraph(legend)
 
 
 def strips_html(answer: dp.Answer) -> str:
@@ -474,14 +477,18 @@ def bars_table(answer: dp.Answer, labels: Iterable[str] | None = None) -> str:
         )
     wider = ""
     if answer.population is not None:
-        code = "sample.column.all_percent" if answer.query.answer_kind == "count" else "sample.column.all"
-        wider = f'<th class="number">{escape(say(code))}</th>'
+        wider = f'<th class="number">{escape(beyond_column(answer))}</th>'
     head = (
         f'<tr><th>{escape(say("answer.column.label"))}</th><th class="number">{escape(say("answer.column.value"))}</th>'
         f'<th class="number">{gloss.word("range", say("answer.column.range"))}</th>{wider}</tr>'
     )
     note = not_adding() if answer.query.answer_kind == "count" and len(answer.value) > 1 else ""
     return f'<div class="scroll" tabindex="0"><table class="plain figures">{head}{"".join(rows)}</table></div>{note}'
+
+
+def beyond_column(answer: dp.Answer) -> str:
+    """The heading of the ranges for all such people."""
+    return say("sample.column.all_percent" if answer.query.answer_kind == "count" else "sample.column.all")
 
 
 def _beyond_cell(answer: dp.Answer, label: str) -> str:

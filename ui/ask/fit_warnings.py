@@ -203,6 +203,6 @@ def _mend(table: dp.Table, schema: dp.Schema, query: dp.Query, request: str, pla
     """Revise the declaration, then ask the same question. The price beside the button includes both."""
     try:
         anew = table.revise(schema)
-        job.submit(anew, anew.query(query.card.key, **query.parameters()), request, place)
+        job.submit(anew, anew.query(query.card.key, **query.parameters() | {"noise": query.noise}), request, place)
     except dp.AllowanceError as refusal:
         st.session_state["refusal"] = str(refusal)

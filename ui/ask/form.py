@@ -217,7 +217,7 @@ def unfinished(table: dp.Table) -> None:
     if draft is None or draft.get("key") not in ORDER or not isinstance(draft.get("given"), dict):
         return
     try:
-        sentence = table.query(draft["key"], **USUAL | draft["given"]).sentence()
+        sentence = table.query(draft["key"], **USUAL | draft["given"] | {"noise": ""}).sentence()
     except dp.AllowanceError:  # declared anew since, or not complete
         return
     with st.container(key="form-draft", horizontal=True, vertical_alignment="center"):
@@ -282,7 +282,7 @@ def of_link(table: dp.Table, link: dict[str, str]) -> dp.Query | None:
     if link.get("q") not in ORDER:
         return None
     try:
-        return table.query(link["q"], **USUAL | _read(link))
+        return table.query(link["q"], **USUAL | _read(link) | {"noise": ""})
     except dp.AllowanceError:
         return None
 

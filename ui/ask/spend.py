@@ -129,7 +129,7 @@ def start_anew(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     """Another question was picked: start at its own opening price."""
     asked = {name: value for name, value in given.items() if name != "epsilon"}
     try:
-        query = table.query(key, **asked | {"epsilon": usual(table)})
+        query = table.query(key, **asked | {"epsilon": usual(table), "noise": ""})
     except dp.AllowanceError:  # it is not put together yet: what was set stays
         return
     found = table.opening(query)

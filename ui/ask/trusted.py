@@ -30,7 +30,7 @@ def asked(table: dp.Table, usual: dp.Query) -> dp.Query | None:
 
 def at_step(table: dp.Table, key: str, given: dict[str, Any], step: str) -> dp.Query:
     """The same at a step of the slider; an error where the chosen way is refused there."""
-    usual = table.query(key, **given | {"epsilon": step})
+    usual = table.query(key, **given | {"epsilon": step, "noise": ""})
     return _chosen(table, usual) or usual
 
 
@@ -44,7 +44,7 @@ def _chosen(table: dp.Table, usual: dp.Query) -> dp.Query | None:
         given["delta"] = text_of(trust_models.usual_delta(table.budget.rule))
     if "solution" in names:
         given["solution"] = str(st.session_state.get(f"{_widget(usual)}-solution", "first"))
-    return table.query(key, **given)
+    return table.query(key, **given, noise="")
 
 
 def choose(table: dp.Table, usual: dp.Query) -> None:

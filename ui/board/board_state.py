@@ -96,7 +96,7 @@ def query_of(table: dp.Table, now: dict[str, Any]) -> Overview:
     given: dict[str, Any] = {"columns": columns or [""], "against": against, "epsilon": now["epsilon"]}
     given |= {"three": True} if now.get("three") else {}
     given |= {"weights": dict.fromkeys(now["most"], _HEAVY)} if now.get("most") else {}
-    query = table.query("overview", **given)
+    query = table.query("overview", **given, noise="")
     assert isinstance(query, Overview)
     return query
 

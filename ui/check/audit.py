@@ -439,7 +439,7 @@ def show_own_column(table: dp.Table, epsilon: str) -> None:
         words: Any = {"format_func": lambda delta: power_of_ten(Fraction(delta))}
         delta = fields.choose("check.own_delta", DELTAS, DELTAS[0], "check-own-delta", **words)
     try:
-        query = table.query(way_key(table.schema, [name]), columns=[name], epsilon=epsilon, delta=delta)
+        query = table.query(way_key(table.schema, [name]), columns=[name], epsilon=epsilon, delta=delta, noise="")
     except dp.AllowanceError as refusal:
         hint(str(refusal))
         return

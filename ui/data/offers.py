@@ -88,7 +88,7 @@ def _find_again(table: dp.Table, given: dict[str, Any]) -> None:
 
 
 def _priced(table: dp.Table, given: dict[str, Any], columns: int) -> None:
-    asked = table.query("find_declarations", epsilon="1", **given)
+    asked = table.query("find_declarations", epsilon="1", **given, noise="")
     left = table.meter().unused
     opens = table.opening(asked)
     if opens is None:
@@ -280,7 +280,7 @@ def _offer_check(table: dp.Table, unchecked: list[str]) -> None:
         names = st.multiselect(say("data.fit.which"), unchecked, all_of_them, key=key, max_selections=MOST_COLUMNS)
         names = names or all_of_them
         usual = _usual(table, names, some={*names} != {*all_of_them})
-        asked = table.query("fit_checks", epsilon="1", columns=names)
+        asked = table.query("fit_checks", epsilon="1", columns=names, noise="")
         checks = [*(table.least_priced(asked, Fraction(asked.most, step)) for step in CHECK_STEPS), usual]
         options = {_within(check): check for check in checks if check is not None}  # of two alike, the usual one
         options = dict(sorted(options.items(), key=lambda option: option[1].promise().amount, reverse=True))

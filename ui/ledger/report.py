@@ -210,6 +210,7 @@ def picture(answer: dp.Answer) -> str:
         return ""
     if answer.query.own_scales:
         return answers.strips_html(answer)
+    legend = p(words, "muted") if (words := answers.beyond_legend(answer)) else ""
     if isinstance(answer.value, dict):
         apart, none = many.split_maybe_zero(answer)
         note = p(many.none_words(answer, none), "muted") if none else ""
@@ -220,11 +221,14 @@ def picture(answer: dp.Answer) -> str:
         largest = from_zero(answer.query)
         labels = many.drawn(values, largest)
         values_of, ranges_of = ({label: numbers[label] for label in labels} for numbers in (values, ranges))
-        drawn = svg.rows(values_of, ranges_of, title, answers.bars_alt(answer), largest, answers.faint_names(answer))
-        return drawn + p(many.words(len(labels), len(values), largest), "muted") + note
+        names, wider = answer.query.shown(), answers.beyond_drawn(answer)
+        behind = {names.get(label, label): wider[label] for label in apart if label in wider}
+        faint = answers.faint_names(answer)
+        drawn = svg.rows(values_of, ranges_of, title, answers.bars_alt(answer), largest, faint, behind)
+        return drawn + legend + p(many.words(len(labels), len(values), largest), "muted") + note
     alt = f"{headline(answer)}. {range_words(answer)}"
     value, interval = cut(answer.query, answer.value, answer.interval)
-    return svg.point(value, interval, title, alt, limits(answer.query), answers.beyond_drawn(answer).get(""))
+    return svg.point(value, interval, title, alt, limits(answer.query), answers.beyond_drawn(answer).get("")) + legend
 
 
 _PICTURES: dict[AnswerKind, Callable[[dp.Answer], str]] = {

@@ -124,6 +124,12 @@ def _parts(query: dp.Query) -> tuple[list[str], list[tuple[str, ...]]]:
     return list(names), [tuple(shown.get(part, part) for part in cell) for cell in cells]
 
 
+def _beyond(answer: dp.Answer, label: str = "") -> tuple[Any, ...]:
+    """The ends for all such people; one pair for the whole of a list of names."""
+    found = answer.population
+    return () if found is None else found[label] if isinstance(found, dict) else found
+
+
 def answer_rows(answer: dp.Answer) -> tuple[list[str], list[list[Any]]]:
     """The headings, and a row for each figure."""
     names, cells = _parts(answer.query)
@@ -141,11 +147,11 @@ def answer_rows(answer: dp.Answer) -> tuple[list[str], list[list[Any]]]:
         rows = []
         for label, value in (answer.value or {"": ""}).items():
             part, ends = named.get(label, (shown.get(label, label),)), (answer.interval or {}).get(label, ("", ""))
-            beyond = answer.population[label] if wider else ()
+            beyond = _beyond(answer, label)
             measure = answer.query.measure_of(label)
             rows.append([*shared, *part, value, *ends, measure, *tail, notes.of(label), *beyond])
     else:
         low, high = answer.interval or ("", "")
-        beyond = answer.population if wider else ()
+        beyond = _beyond(answer)
         rows = [[*shared, "", answer.value, low, high, answer.query.measure, *tail, notes.of(), *beyond]]
     return header, rows

@@ -32,6 +32,7 @@ _NEXT, _SEEN, _CLICKED = "_next_request", "_seen", "_clicked"
 _FIELDS = "ask-", "where-"  # how the keys of a form's fields begin
 _OURS = ("ask-epsilon", "ask-epsilon-table", "ask-fresh", "ask-shape", "ask-began")  # no fields
 JUST_NOW = timedelta(minutes=1)
+PATIENCE = 0.4  # seconds that a page waits for an answer before it says that it waits: most come sooner
 
 
 def ask_button(
@@ -163,6 +164,9 @@ def newer(table: dp.Table, request: str) -> Charge | None:
 def look(request: str) -> dp.Job:
     """The state of the question in the URL. Until it ends, the page only waits."""
     job = workspace().job(request)
+    if not job.over and not job.ahead:
+        workspace().jobs.wait(request, PATIENCE)
+        job = workspace().job(request)
     if not job.over:
         wait(request)
         return job

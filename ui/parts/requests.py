@@ -99,7 +99,7 @@ def not_covered(table: dp.Table, key: str, given: dict[str, Any]) -> str | None:
     if table.practice or not person.served():
         return None
     try:
-        price = table.preview(table.query(key, **given | {"epsilon": "1"}))
+        price = table.preview(table.query(key, **given | {"epsilon": "1", "noise": ""}))
     except dp.AllowanceError:  # there is no question yet
         return None
     return None if price.covered else say("people.question_not_granted")

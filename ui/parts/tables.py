@@ -58,7 +58,7 @@ def wanted_columns(table: dp.Table) -> list[str]:
 
 
 def remind_missing(table: dp.Table) -> None:
-    """On Ask, after the first answers."""
+    """On Ask, after the first charge: names the columns that are not declared yet, with a link to have them found."""
     if not (left := _due(table)):
         return
     with st.container(key="missing", horizontal=True, vertical_alignment="center"):
@@ -112,7 +112,7 @@ def _opening(table: dp.Table) -> Opening | None:
     names = [name for name, column in table.schema.columns.items() if has_cells(column)][:MOST_COLUMNS]
     if not names or not table.meter().unused:
         return None
-    return table.opening(table.query("overview", columns=names, against=[], epsilon="1"))
+    return table.opening(table.query("overview", columns=names, against=[], epsilon="1", noise=""))
 
 
 def first_look_link(table: dp.Table) -> None:

@@ -39,7 +39,9 @@ def standalone(html: str) -> list[str]:
 
 def svg_file(picture: str) -> str:
     """A picture with its colours, to use outside the page."""
-    rules = [f".{name}{{fill:{colour};opacity:{part}}}" for name, (colour, part) in _FILLED.items()]
+    # Where all of a colour is meant no opacity is stated: a rule would undo that of a lighter shape.
+    faded = {name: f";opacity:{part}" if part < 1 else "" for name, (_, part) in _FILLED.items()}
+    rules = [f".{name}{{fill:{colour}{faded[name]}}}" for name, (colour, _) in _FILLED.items()]
     rules += [f".{name}{{stroke:{colour};stroke-width:{width};fill:none}}" for name, (colour, width) in _DRAWN.items()]
     rules += [f"text{{fill:{LIGHT.muted};font:{_FONT}px sans-serif}}", f"text.name{{fill:{LIGHT.ink}}}"]
     rules.append(f".faint .bar{{fill:{LIGHT.muted};opacity:0.4}}")

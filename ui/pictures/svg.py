@@ -60,12 +60,14 @@ def rows(
     alt: str,
     bars: bool,
     faint: Collection[str] = (),
+    behind: Mapping[str, tuple[Any, Any]] | None = None,
 ) -> str:
-    """A line for each label: a bar from zero with whiskers, or a tick on its interval. `faint` bars may be zero."""
+    """A line for each label: a bar from zero with whiskers, or a tick on its interval. `faint` bars may be zero.
+    `behind`: longer, lighter ranges."""
     telling = [label for label, value in values.items() if value is not None] or list(values)
     reach = [_number(values[label]) for label in telling if values[label] is not None]
     for label in telling:  # an uninformative group does not stretch the axis of the others
-        reach += [_number(end) for end in (intervals or {}).get(label) or ()]
+        reach += [_number(end) for ranges in (intervals or {}, behind or {}) for end in ranges.get(label) or ()]
     low, high = min([*reach, *([0.0] if bars else [])]), max([*reach, *([0.0] if bars else [])])
     pad = max((high - low) * 0.04, 1e-9)
     days = any(isinstance(value, str) for value in values.values())
@@ -76,6 +78,8 @@ def rows(
         name = escape(shortened(label, _LONGEST_NAME))
         drawn.append(f'<text class="name" x="{_NAMES - 10}" y="{top + 15}" text-anchor="end">{name}</text>')
         mark = (_bar if bars else _tick)(axis.place, top, value, (intervals or {}).get(label))
+        if value is not None and behind and label in behind:
+            mark = _behind(axis.place, top, behind[label], bars) + mark
         drawn.append(f'<g class="faint">{mark}</g>' if label in faint else mark)
     height = 6 + len(values) * _LINE
     return _picture("".join(drawn) + axis.drawn(height + 4, title), height + 50, alt)
@@ -120,6 +124,13 @@ def _bar(place: Callable[[float], float], top: float, value: Any, interval: Inte
     return drawn + (
         f'<path class="whisker" d="M{low:.1f} {middle}H{high:.1f}M{low:.1f} {middle - 4}v8M{high:.1f} {middle - 4}v8"/>'
     )
+
+
+def _behind(place: Callable[[float], float], top: float, ends: tuple[Any, Any], bars: bool) -> str:
+    """A light box: around a bar, or lower than the band that it is behind."""
+    low, high = (place(_number(end)) for end in ends)
+    y, height = (top, 21) if bars else (top + 6, 9)
+    return f'<rect class="band" opacity="0.5" x="{low:.1f}" y="{y}" width="{high - low:.1f}" height="{height}"/>'
 
 
 def _tick(place: Callable[[float], float], top: float, value: Any, interval: Interval) -> str:

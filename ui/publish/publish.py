@@ -234,7 +234,7 @@ def _figures_html(query: OfRows) -> str:
 
 
 def _floors(query: OfRows, name: str) -> str:
-    """Both lower-bound theorems, from the public facts they rest on: |D|, the diameter and κ."""
+    """Both lower bounds on the error in a column (`least_error`), in words, with |D|, the diameter and κ."""
     column, kappa, size = query.facts.schema[name], query.grain(name), query.steps(name) + 1
     far = farthest(column.diameter / kappa, query.epsilon, query.delta) * kappa
     near = nearest(size, query.epsilon, query.delta) * kappa
@@ -541,7 +541,7 @@ def _never(table: dp.Table) -> str | None:
     if not offered:
         return say("publish_page.no_columns")
     try:
-        table.query("publish_table", columns=offered[:1], epsilon="1")
+        table.query("publish_table", columns=offered[:1], epsilon="1", noise="")
     except dp.AllowanceError as refusal:
         return say(f"publish_page.{refusal.code}") if refusal.code in ("query.relation", "query.several") else None
     return None
@@ -588,7 +588,7 @@ def build_question(table: dp.Table, given: dict[str, Any]) -> Chosen:
     """The question for the chosen columns: the better of all that publish them."""
 
     def build(key: str, parameters: dict[str, Any]) -> OfRows:
-        query = table.query(key, **parameters)
+        query = table.query(key, **parameters, noise="")
         assert isinstance(query, OfRows)
         return query
 

@@ -47,18 +47,24 @@ def settle(prepare: Callable[[], None] | None = None, again: bool = False) -> No
 
 
 def _import_for_questions(prepare: Callable[[], None] | None) -> None:
-    """And the questions themselves; and load the sample that the first one is about."""
+    """And the questions themselves, the noise and the pictures; and load the sample that the first one is about."""
     time.sleep(_DRAWN)
     if prepare is not None:
         prepare()
-    from dpengine.statistics.engines.statements import get_ready
+    from dpengine.noise import coins
+    from dpengine.statistics.engines import statements
     from ui.shell import person, state
 
     with suppress(dp.AllowanceError):  # a page says it
         if not person.served():
             state.workspace().record(state.FIRST_TABLE)
-    get_ready()
+    statements.get_ready()
+    coins.get_ready()
     len(dp.catalogue)
+    import plotly.graph_objs._figure
+    import plotly.io._json
+    import plotly.offline
+    import plotly.tools  # noqa: F401
 
 
 def _tidy() -> None:

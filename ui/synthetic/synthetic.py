@@ -325,7 +325,7 @@ def _rare(fitted: FittedTable, kept: KeptTogether) -> str:
 
 
 def _none(fitted: FittedTable) -> str:
-    """The cells that a declaration implies and that got no rows."""
+    """A sentence on the cells outside a list or without a value that got no rows, because they may be zero."""
     names = []
     for place, (column, out) in enumerate(zip(fitted.look.cells, fitted.left_out, strict=True)):
         cells = zip(fitted.query.cell_names(place), out, fitted.counts(column), strict=True)
@@ -562,7 +562,7 @@ def _drawn_form(table: dp.Table, key: str, given: dict[str, Any], arrived: bool)
     now: dict[str, Any] = {"way": key, "columns": columns, "epsilon": given.get("epsilon")}
 
     def made(step: str) -> dp.Query:
-        return table.query(key, columns=columns, epsilon=step)
+        return table.query(key, columns=columns, epsilon=step, noise="")
 
     with right, st.container(key="card-synthetic"):
         try:
@@ -586,7 +586,7 @@ def _drawn_form(table: dp.Table, key: str, given: dict[str, Any], arrived: bool)
 
 
 def _built(table: dp.Table, now: dict[str, Any]) -> SyntheticTable:
-    query = table.query(KEY, **{name: value for name, value in now.items() if value})
+    query = table.query(KEY, **{name: value for name, value in now.items() if value}, noise="")
     assert isinstance(query, SyntheticTable)
     if not now["columns"]:
         raise dp.AllowanceError("synthetic_table.columns", most=MOST_COLUMNS)

@@ -285,7 +285,7 @@ def counts_offered(table: dp.Table, given: dict[str, Any], share: Fraction) -> O
     """The counts that this share of the allowance buys, or why they cannot be bought."""
     try:
         wanted = training.look_for_model(table.schema, given["target"], given["features"])
-        answerable = table.at_share(table.query("overview", **wanted, epsilon="1"), share)
+        answerable = table.at_share(table.query("overview", **wanted, epsilon="1", noise=""), share)
     except dp.AllowanceError as refusal:
         return refusal
     return answerable if isinstance(answerable, Overview) else dp.AllowanceError("train.no_room")
@@ -523,7 +523,7 @@ def offered(table: dp.Table, given: dict[str, Any]) -> Offers:
     for name in CALIBRATIONS:
         try:
             if given.get("epsilon"):
-                query = table.query(key, **wanted | {"calibration": name})
+                query = table.query(key, **wanted | {"calibration": name, "noise": ""})
             else:
                 query = table.training_for(key, spend, **wanted | {"calibration": name})
             assert isinstance(query, OfGradients)
@@ -694,7 +694,7 @@ def _check_form(table: dp.Table, model: Model) -> None:
     try:
 
         def at(epsilon: str) -> dp.Query:
-            return table.query("check_model", model=model.as_json(), epsilon=epsilon)
+            return table.query("check_model", model=model.as_json(), epsilon=epsilon, noise="")
 
         opening = table.opening(at("1"))
         spend.start_from(table, spend.opens_at(opening), CHECK_PLACE)

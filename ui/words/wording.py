@@ -254,7 +254,9 @@ def beyond_words(answer: dp.Answer) -> str:
         least, most = printed_range(query, *answer.interval)
         facts["here"] = f"{least} – {_counted(query, most)}"
     if query.answer_kind == "label":
-        words = say("sample.gap", points=rounded_range(0, found[1])[1], **facts)
+        several = "gap_left_out" if not query.names_ordered else "gap_ranks" if query.names_ranks else "gap_order"
+        code = "gap" if isinstance(answer.value, str) else several
+        words = say(f"sample.{code}", points=rounded_range(0, found[1])[1], **facts)
     elif isinstance(found, dict):
         words = say("sample.several", **facts)
     elif found == answer.interval:

@@ -160,7 +160,7 @@ def query_of(question: str, epsilon: str) -> tuple[dp.Table, dp.Query]:
     """The viewer's own table, with their practice budget, and the question."""
     name, key, given = QUESTIONS[question]
     table = open_table(name)
-    return table, table.query(key, epsilon=epsilon, **given)
+    return table, table.query(key, epsilon=epsilon, **given, noise="")
 
 
 @lru_cache(maxsize=64)

@@ -12,14 +12,21 @@ Sensitivity a place x_j inside the rows of its cut stays possible when it moves 
             row more adds 1 to one gap, or parts of 1 to several, and takes g_j = α_j − α_(j−1) from each: 2(1−g_j) at
             most, Δ = 2V(1 − min g_j), the two end gaps included. Rows that are missing or filtered out leave or enter
             as under add/remove. A unit of at most m rows: m times.
+Depth       where every wished place is inside the rows of a point, d the least distance from their ends, the only cuts
+            with C = 0 get C = −2d instead. That is as sensitive. If all places stay inside: a replaced row moves an end
+            by one row and 2d by 2; a row more moves an end against its place by α_j or 1−α_j at most, which is at most
+            1 − min g. If some place is outside before and after: C is as above. In between: let the row move bit by
+            bit; where d reaches 0, C is 0 too, and both parts of the way are covered. It never hurts: the right cuts
+            gain weight, the others keep theirs.
 Draw        cuts with chance ∝ exp(−ε·C/(2Δ)), exactly.
 Range       made-up rows outside the grid (“sentinels”), λ on each side, are rows like any other, the same in every
             table. Of one percentile: three cuts in one draw, at the ranks αn, αn+λ and αn+2λ of that longer table (two
             gaps of λ, with g = 0): the lower end, the point, the upper end. Of several: three draws at ε/3 each, of all
             points, of all lower ends (sentinels below) and of all upper ends (sentinels above).
-Accuracy    some cuts cost 0, so C ≤ c = ⌈(2Δ/ε)·ln(N/β)⌉ − 1 with probability ≥ 1−β, N = C(|R|+k−1, k) the number of
-            sequences. Every rank is off by half of C at most: all are within c/(2V) rows at once. λ is that, rounded
-            up, so that the ends lie on their sides of a true percentile; of several with β/2 for each of the two draws.
+Accuracy    some cuts cost 0 or less, so C ≤ c = ⌈(2Δ/ε)·ln(N/β)⌉ − 1 with probability ≥ 1−β, N = C(|R|+k−1, k) the
+            number of sequences. Every rank is off by half of C at most: all are within c/(2V) rows at once. λ is that,
+            rounded up, so that the ends lie on their sides of a true percentile; of several with β/2 for each of the
+            two draws.
 Cost        one grouped scan; a draw takes work that is linear in a public bound on the distinct values, times k².
 """
 
@@ -29,7 +36,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import comb, lcm
+from math import comb, lcm, pi, sqrt
 from typing import ClassVar
 
 import numpy as np
@@ -146,6 +153,15 @@ class JointCuts(NoiseKind):
     def rows_off(self) -> Fraction:
         """`off` for the points alone."""
         return self.off(2 if self.asked.ranged and self.asked.alone else 0, self.beta)
+
+    @property
+    def expected_off(self) -> float:
+        """About how far a rank is off on average, on a column of many values; planning only. Where draws are near, one
+        cut is off alone, and its way there and back weighs e^(−2r) a row. Where they are far, the k+1 gaps are off by
+        Laplace noise of scale 1/r that adds up to 0. The middle of the two."""
+        ends, rate = len(self.asked.shares) + 1, float(self.rate * self.parts)
+        spreads = [sqrt(2 * place * (ends - place) / ends) for place in range(1, ends)]
+        return (0.5 + sqrt(2 / pi) * sum(spreads) / len(spreads)) / (2 * rate)
 
     @cached_property
     def shift(self) -> int:

@@ -19,17 +19,20 @@ Draw        a grid point with probability ∝ exp(ε·q/(2Δ)), exactly. Runs be
 Range       bought with the point, a third of ε each: quantiles at the ranks αn∓λ, where λ is what such a draw can
             miss by with probability β/2. λ public made-up rows outside the grid (“sentinels”) keep a zero-score
             candidate whatever n is, so the range holds a true quantile with probability ≥ 1−β on every table.
-Sample      where the people are a random sample and n is public, the ends aim at the ranks k₋ and k₊ of
-            `sampling.ranks_off` instead of αn, so that the range holds the larger group's quantile too: β/2 for the
-            ranks, β/4 for each end. Only such draws are offered then. A lower end with at most ⌊αn⌋ − shift + λ rows
-            below it has at most k₋ − 1, so it is at most the k₋-th smallest value; likewise above.
+Sample      where the people are a random sample, the ends aim farther out, so that the range holds the larger group's
+            quantile too: β/2 for the sample, β/4 for each end. Only such draws are offered then. If n is public, at the
+            ranks k₋ and k₊ of `sampling.ranks_off` instead of αn: a lower end with at most ⌊αn⌋ − shift + λ rows below
+            it has at most k₋ − 1, so it is at most the k₋-th smallest value; likewise above. If n is private, of some
+            people or by group, at the shares α∓a, less or plus b ranks (`sampling.ranks_by_line`): the same score with
+            another α, so with its own Δ, and right for every n.
 Several     k shares of one column cost ε/k each. By group each group may spend all of ε under add/remove and half of it
             under replace-one, where a person can leave one group and enter another: groups are disjoint, so of m rows
             m₁ are in one and m₂ in another, and what they change adds up to m. All promises then hold at once.
             We sort several percentiles of a group, and their ends, which keeps all promises.
 Other ways  “joint”: several shares, or one with its range, in one draw (`joint_cuts`). “tree”, “gaussian_root”: several
             with ranges from noisy counts (`tree_cuts`). “permute_and_flip”: one point alone (McKenna and Sheldon 2020,
-            Thm 2), ε-DP and no more. Public facts and prices decide which promises most.
+            Thm 2), ε-DP and no more. Public facts and prices decide which promises most, or for several without
+            ranges which comes nearer on average.
 Accuracy    rank error ≤ λ = ⌈(2Δ/ε)·ln(|R|/β)⌉ − 1 with probability ≥ 1−β; permute-and-flip |R|/2 for |R|.
 Cost        one grouped scan; draws linear in a public bound on the distinct values.
 """
@@ -71,6 +74,7 @@ FINEST_SHARE = 1_000
 MOST_SHARES = 20
 MOST_ANSWERS = 1_000  # percentiles of groups, in one question
 MOST_PADDED = 10**6
+_OF_SOME = 4  # a guess, for the best width: a condition leaves one in so many
 MOST_FLIPPED = 10**5  # grid points: permute-and-flip tosses a coin for each
 Drawn = tuple[Any, ...]  # codes, or whole draws of joint or tree noise
 
@@ -219,7 +223,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
     @property
     def ways(self) -> tuple[str, ...]:
         """The other noises for this question: several cuts together, or one point by itself."""
-        if self._for_all is not None:
+        if self._for_all:
             return ()
         if len(self.shares) == 1 and not self.with_range:
             return (PermuteAndFlip.name,) if self.facts.schema[self.column].size <= MOST_FLIPPED else ()
@@ -322,7 +326,8 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
     def sensitivity(self) -> Sensitivity:
         if self.way:
             return self.way.sensitivity()
-        return Sensitivity("linf", max(self._moves(share) for share in self.shares))
+        aims = [self._aim(share, side)[0] for share in self.shares for side in self.sides]
+        return Sensitivity("linf", max(map(self._moves, aims)))
 
     @property
     def sides(self) -> tuple[int, ...]:
@@ -343,33 +348,45 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         return self.beta / (len(self.shares) * self.groups)
 
     def shift(self, share: Fraction) -> int:
-        """λ of the range, in ranks: the two ends are drawn this far from the wanted rank."""
+        """How many ranks the two ends are drawn from the wanted one, in a table of the declared size: λ, and for a
+        sample what it can be off."""
         if self.way:
             return self.way.shift
-        size, people = self.facts.schema[self.column].size, self._for_all
-        beta = self.at_once / 2 if people is None else self.at_once / 4
-        gap = ceiling(Fraction(choice_gap(self.rate(share), size + 1, beta), self.points(share)))
-        if people is None:
-            return gap
-        every = self.facts.countable(self.where, self.column) is not None
-        return gap + sampling.ranks_off(people, share, self.at_once / 2, every)
+        most = self.facts.about * self.facts.unit.at_most
+        aims = [self._aim(share, side) for side in (-1, 1)]
+        return max(ceiling(abs(aim - share) * most) + ranks for aim, ranks in aims)
+
+    def _aim(self, share: Fraction, side: int) -> tuple[Fraction, int]:
+        """The share that a draw aims at, and how many ranks to its side."""
+        if not side:
+            return share, 0
+        aim, off, beta = share, 0, self.at_once / 2
+        if self._for_all:
+            beta /= 2
+            if (people := self.facts.countable(self.where, self.column)) is not None and self.by is None:
+                off = sampling.ranks_off(people, share, self.at_once / 2)
+            else:
+                some = self.facts.about // self.groups // (_OF_SOME if self.conditional else 1)
+                far, off = sampling.ranks_by_line(max(some, 1), share if side < 0 else 1 - share, beta)
+                aim += side * far
+        size = self.facts.schema[self.column].size
+        return aim, off + ceiling(Fraction(choice_gap(self.rate(aim), size + 1, beta), self.points(aim)))
 
     @cached_property
-    def _for_all(self) -> int | None:
-        """How many people there are, if they are a random sample and a range for the larger group is bought: its ends
-        are drawn farther out, by the ranks that a sample of this size can be off."""
-        everybody = self.by is None and not self.conditional and self.facts.unit.at_most == 1
-        return self.facts.people if self.facts.sample and self.with_range and everybody else None
+    def _for_all(self) -> bool:
+        """Is a range bought that is for the larger group of a random sample too?"""
+        return self.facts.sample and self.with_range and self.facts.unit.at_most == 1
 
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
         """The range itself: it was drawn for the larger group. The ranks take half of β, the two draws the rest."""
-        return None if moved or self._for_all is None or beta != self.beta else answer.as_json()["interval"]
+        return None if moved or not self._for_all or beta != self.beta else answer.as_json()["interval"]
 
     def blocks(self, value: Spread, share: Fraction, side: int = 0) -> Blocks:
         """All candidates; side −1 or +1 aims `shift` ranks lower or higher and adds the sentinel there."""
         size = self.facts.schema[self.column].size
-        n, points, ranked = int(value.counts.sum()), self.points(share), Ranked.of(value, size)
-        shift = self.shift(share) if side else 0
+        n, ranked = int(value.counts.sum()), Ranked.of(value, size)
+        share, shift = (share, self.way.shift if side else 0) if self.way else self._aim(share, side)
+        points = self.points(share)
         if side:
             ranked = ranked.with_sentinel(side, size, shift, n)
         if self.facts.relation == "replace":
@@ -423,6 +440,14 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         guess = self.by is not None or self.facts.countable(self.where, self.column) is None
         return Rank(rows, rows * self.groups / self.facts.about, self.beta, floor, nominal=guess)
 
+    def expected(self) -> Fraction | float:
+        """For several points without ranges, the mean rank error: a joint draw promises less than it does."""
+        if self.with_range or len(self.shares) == 1:
+            return super().expected()
+        if isinstance(self.way, JointCuts):
+            return self.way.expected_off
+        return sum(1 / float(self.rate(share) * self.points(share)) for share in self.shares) / len(self.shares)
+
     def mute(self, interval: Json, part: str = "") -> bool:
         """Does the range cover nearly the whole grid, or are both its ends at ranks beyond all people? Without a range:
         may the rank be nearly anywhere?"""
@@ -451,7 +476,8 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         codes = []
         for spread, share, side in self._draws(value):
             blocks = self.blocks(spread, share, side)
-            block, offset = self._choice(self.rate(share)).draw(blocks.gaps, blocks.sizes, coins, self._most(share))
+            rate = self.rate(self._aim(share, side)[0])
+            block, offset = self._choice(rate).draw(blocks.gaps, blocks.sizes, coins, self._most(share))
             codes.append(int(blocks.firsts[block]) + offset)
         return tuple(codes)
 
@@ -467,7 +493,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
             return None if None in laws else Independent(tuple(part for law in laws if law for part in law))
         return Independent(
             tuple(
-                self._choice(self.rate(share)).law(self._gap_by_code(spread, share, side))
+                self._choice(self.rate(self._aim(share, side)[0])).law(self._gap_by_code(spread, share, side))
                 for spread, share, side in self._draws(value)
             )
         )

@@ -518,11 +518,12 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         return NearBest(self.way.behind(self.rate, size, self.beta), self.beta, floor)
 
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
-        """By how many percentage points at most another value is more common in the larger group: (0, g). Half of β is
-        for the draw. The rest is for the sample: the difference of two shares is a mean of n values in [−1, 1], and all
-        pairs hold at once, so the one that was chosen does (Hoeffding 1963, Thm 2)."""
+        """What the promise says of counts, in percentage points of the larger group: (0, g). By so much at most a value
+        left out is more common than a named one, a later or unnamed one than an earlier one, or the i-th most common
+        one than the i-th named. Half of β is for the draw, the rest for the sample (`sampling.pairs_off`): it holds for
+        all values at once, so for those that were chosen. g takes a public number of people."""
         people, size = self.facts.people, len(self.candidates)
-        if people is None or not isinstance(answer.value, str) or self.facts.unit.at_most > 1 or size < 2:
+        if people is None or self.facts.unit.at_most > 1 or size < 2:
             return None
         drawn = Fraction(self.way.behind(self.rate, size, beta / 2), people)
         return [0.0, min(100.0, 100 * float(drawn + 2 * moved) + 100 * sampling.pairs_off(people, size, beta / 2))]

@@ -12,11 +12,11 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.loss import Gaussian, Pure
 from dpengine.declared.facts import Facts
-from dpengine.declared.schema import Category, Schema
+from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import Query
-from dpengine.planning.opening import cheapest
+from dpengine.planning.opening import cheapest, nearest
 
 SCHEMA = Schema({"state": Category([f"s{place}" for place in range(51)])})
 RULE = Rule.make(Fraction(1), Fraction(1, 10**6))
@@ -46,6 +46,34 @@ def test_it_costs_no_more_and_promises_no_less(key: str, epsilon: str, totals: T
     assert found.promise().amount <= usual.promise().amount
     assert filter.share(RULE, totals, after) <= filter.share(RULE, totals, before)
     assert filter.fits(RULE, totals, after) >= filter.fits(RULE, totals, before)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("rule", [RULE, NO_DELTA], ids=["delta", "no delta"])
+@pytest.mark.parametrize("totals", [Totals.NOTHING, LONG_AGO, MANY], ids=["new", "used", "many"])
+@pytest.mark.parametrize("key", ["histogram", "top_item", "noisy_argmax"])
+def test_whoever_names_epsilon_keeps_it_and_a_finite_sum(key: str, totals: Totals, rule: Rule, relation: str) -> None:
+    usual = ask(key, "0.01", relation)
+    found = nearest(usual, rule, totals)
+    before, after = (cost(one.loss(), rule.alpha) for one in (usual, found))
+    assert found.epsilon == usual.epsilon and after.epsilon is not None
+    assert found.expected() <= usual.expected()
+    assert filter.share(rule, totals, after) <= filter.share(rule, totals, before)
+    assert filter.fits(rule, totals, after) >= filter.fits(rule, totals, before)
+
+
+def test_the_same_noise_as_on_the_page_where_only_epsilon_counts() -> None:
+    schema = Schema({"x": Number(0, 120, missing=0)})
+    facts = Facts("t", schema, Unit.rows(), "add_remove", 1_000)
+    for key, given, noise in (
+        ("mean", {}, "shared"),
+        ("variance", {}, "shared"),
+        ("median", {"with_range": False}, "permute_and_flip"),
+        ("quantile", {"share": ["0.1", "0.5", "0.9"], "with_range": False}, "joint"),
+    ):
+        usual = catalogue[key].build(facts, {"column": "x", "epsilon": "0.1"} | given)
+        assert nearest(usual, NO_DELTA, Totals.NOTHING) == cheapest(usual, NO_DELTA, Totals.NOTHING)
+        assert nearest(usual, NO_DELTA, Totals.NOTHING).noise == noise
 
 
 def test_permute_and_flip_where_the_pure_clause_binds() -> None:

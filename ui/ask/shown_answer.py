@@ -268,7 +268,7 @@ def kind(table: dp.Table, query: dp.Query, price: dp.Preview) -> job.Kind:
 def owned(table: dp.Table, key: str, given: dict[str, Any]) -> dp.Answer | None:
     """The latest paid answer to the question in the form, at any spend."""
     try:
-        paid = table.recall(table.query(key, **given | {"epsilon": ANY}), exactly=False)
+        paid = table.recall(table.query(key, **given | {"epsilon": ANY, "noise": ""}), exactly=False)
     except dp.AllowanceError:  # there is no question yet
         return None
     return paid[-1] if paid else None

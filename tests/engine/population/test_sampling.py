@@ -29,6 +29,7 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms import catalogue, sampling
 from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise
 from dpengine.noise.coins import SystemCoins
+from dpengine.released import compare
 from dpengine.statistics.need import Spread
 
 BETA = F(1, 20)
@@ -395,6 +396,25 @@ def test_coverage_grid(kind: str, relation: str, n: int, epsilon: F) -> None:
     missed, _, claimed = _missed(kind, relation, n, epsilon, 2_000)
     assert claimed in (0, 2_000)
     assert missed <= most_misses(2_000)
+
+
+def test_a_difference_of_two_bars_is_covered() -> None:
+    """A hundred tables of a thousand people at ε 2; the difference of the table's own ranges, planted, is caught."""
+    query = catalogue["histogram"].build(_facts("replace", 1_000), {"column": "town", "epsilon": "2"})
+    missed = planted = 0
+    for _ in range(100):
+        raw = query.draw(_bars(1_000)[0], SystemCoins())
+        answer = query.finish(raw)
+        found, _ = beyond.claimed(query, answer, raw, Past.NOTHING, F(0))
+        own = {part: [end / 10 for end in ends] for part, ends in answer.interval.items()}  # in percent
+        for ranges in (found, own):
+            given = (query, answer.value, answer.interval, raw, 1, "asked", "t", ["a", "b"])
+            apart = compare.beyond_difference(*compare.figures(*given, population=ranges))
+            assert apart is not None and apart.beta == BETA
+            wrong = not apart.low <= 20 <= apart.high
+            missed, planted = missed + (wrong and ranges is found), planted + (wrong and ranges is own)
+    assert missed <= most_misses(100)
+    assert planted > most_misses(100)
 
 
 # Through the engine

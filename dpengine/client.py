@@ -157,6 +157,10 @@ class ClientTable:
         reply = self.client.call("GET", f"meter/{_quoted(self.name)}")
         return Reply(_exact(reply["table"]) | {"yours": _exact(reply["yours"])})
 
+    def declaration(self) -> Reply:
+        """What is declared about the table, to be kept as a JSON file and brought with next year's."""
+        return self.client.call("GET", f"declaration/{_quoted(self.name)}")
+
     def facts(self) -> Reply:
         return self.client.call("GET", f"table/{_quoted(self.name)}")
 

@@ -25,7 +25,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -110,6 +110,9 @@ def _naming(file: Path) -> str:
     while used := {name for name in called if re.search(rf"\b{name}\b", text)}:
         called -= used
         text += "".join(bodies[name] for name in used)
+    if file.name == "test_planted.py":  # a case for each error that is planted
+        planted = "".join(_text(twins) for twins in (TESTS / "planted").glob("*.py"))
+        text += "\n".join(re.findall(r'"[^"\n]* [^"\n]*"', planted))
     return text
 
 
@@ -218,11 +221,15 @@ def pytest_collection() -> Iterator[object]:
         atexit.register(gc.unfreeze)  # libraries that count what is left at the end find it
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     if "streamlit.testing.v1.app_test" in sys.modules:
         _cheaper_page_runs()
     if "dpengine.statistics.engines.duck" in sys.modules:
         _share_a_database()
+        if session.config.option.workers > 1:  # once, and not in every worker
+            from dpengine.statistics.engines.statements import get_ready
+
+            get_ready()
     if "dpengine.intake.foreign" in sys.modules:
         _read_files_here()
 
@@ -234,6 +241,8 @@ def _cheaper_page_runs() -> None:
     compiling the page and mocking the server."""
     from streamlit import config
     from streamlit.components.v2 import manifest_scanner
+    from streamlit.elements import html
+    from streamlit.runtime.scriptrunner_utils import script_run_context
     from streamlit.testing.v1 import app_test, local_script_runner
 
     from ui.shell import speed
@@ -247,6 +256,8 @@ def _cheaper_page_runs() -> None:
 
     local_script_runner.require_widgets_deltas = joined
     app_test.ScriptCache = cache(app_test.ScriptCache)
+    html.clean_text = lru_cache(256)(html.clean_text)  # of the same stylesheets
+    script_run_context.populate_hash_if_needed = lambda message: ""  # no browser keeps what it has seen
     mock = cache(app_test.MagicMock)
     app_test.MagicMock = lambda **given: (mock(**given).reset_mock(), mock(**given))[1]
     manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)

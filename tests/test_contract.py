@@ -124,13 +124,20 @@ def test_a_person_with_several_rows_is_one_person(case: tuple[str, dict[str, Any
 @in_each_relation(
     PUBLIC_SUPPORT,
     first=("add_remove",),
-    slow=("median: by group with a range, jointly", "quantile: two by group, jointly"),
+    slow=(
+        "median: by group with a range, jointly",
+        "quantile: two by group, jointly",
+        "median: by group with a range",  # and by group, and with a range, stay
+        "overview: of every three",
+        "synthetic_table: of every three",
+    ),
 )
 @pytest.mark.parametrize("epsilon", ["0.1", pytest.param("4", marks=pytest.mark.long)])  # 1: with several rows
 def test_law_keeps_the_claimed_loss(case: tuple[str, dict[str, Any]], relation: str, epsilon: str) -> None:
     check_law_against_loss(build(*case, relation, epsilon))
 
 
+@pytest.mark.every(3)
 @every_case_and_relation
 def test_the_pure_price_is_the_chosen_epsilon(case: tuple[str, dict[str, Any]], relation: str) -> None:
     gaussian = case[0] == "density" or case[1].get("noise") in ("gaussian", "gaussian_root")
@@ -358,6 +365,7 @@ def test_a_set_may_come_from_more_rows_than_count(relation: str) -> None:
         assert query.sensitivity() == build(key, parameters, relation, unit=SEVERAL).sensitivity()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("factor", "relation"), [(Fraction(7, 10), "replace"), (Fraction(13, 10), "add_remove")])
 def test_power_noise_thirty_percent_off_is_rejected(factor: Fraction, relation: str) -> None:
     """The sample check has the power it needs at the size used above; a miss here has chance below 1e-6 too."""

@@ -123,6 +123,7 @@ print(json.dumps([dp.__file__, str(places.home()), str(places.SAMPLES), answer.v
 """
 
 
+@pytest.mark.long
 def test_the_engine_answers_from_anywhere(installed: Path, tmp_path: Path) -> None:
     spoken = run(installed, tmp_path, "-c", ASK)
     assert spoken.returncode == 0, spoken.stderr

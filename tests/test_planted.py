@@ -11,25 +11,15 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from battery import PUBLIC_SUPPORT, build, case_name
 
 from dpengine.audit.report import ROOT
-from dpengine.declared.unit import RELATIONS
-from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.query import Averaged
 from dpengine.noise.coins import SystemCoins
-from dpengine.noise.laws import Laplace, Normal
 from tests.planted import registry
 from tests.planted.checks import (
-    SOME_ROWS,
-    check_all_that_is_told_comes_from_the_draw,
-    check_noise_is_independent,
     check_noise_keeps_large_numbers,
     check_selection_takes_the_same_draws,
-    check_supports_are_one_public_grid,
 )
 from tests.planted.ground import choose
 from tests.planted.listed import PLANTED
@@ -181,46 +171,6 @@ def test_an_escape_is_told_in_the_table(tmp_path: Path) -> None:
     assert told == section([judge(ODD), judge(replace(ODD, name="even", wrong=4))])
     assert told["title"] == "Planted errors" and {len(row) for row in told["rows"]} == {len(told["columns"])}
     assert [row[2] for row in told["rows"]] == ["check_even", "ESCAPED: check_even"]
-
-
-# The newer checks, on every question of the catalogue
-
-
-IN_EACH_RELATION = [(case, one) for case in PUBLIC_SUPPORT for one in sorted(catalogue[case[0]].card.relations)]
-
-
-@pytest.mark.every(3)
-@pytest.mark.parametrize(
-    ("case", "relation"), IN_EACH_RELATION, ids=lambda one: one if one in RELATIONS else case_name(one)
-)
-def test_what_is_told_and_what_can_come_out(case: tuple[str, dict[str, Any]], relation: str) -> None:
-    query = build(*case, relation)
-    if query.card.trust != "shuffle":  # the ends of binomial noise move with the count, and δ pays for them
-        check_supports_are_one_public_grid(query)
-    if isinstance(query, Averaged):
-        check_all_that_is_told_comes_from_the_draw(query)
-
-
-def of_several_numbers(case: tuple[str, dict[str, Any]]) -> bool:
-    query = build(*case, "replace")
-    parts = getattr(query.law(query.need().of(SOME_ROWS)), "parts", ())
-    return len(parts) > 1 and all(isinstance(part, Laplace | Normal) for part in parts)
-
-
-SEVERAL_NUMBERS = [case for case in PUBLIC_SUPPORT if of_several_numbers(case)]
-ONE_OF_EACH = list({(key, told.get("noise", "")): (key, told) for key, told in SEVERAL_NUMBERS}.values())
-
-
-def test_the_numbers_of_one_answer_have_noise_of_their_own() -> None:
-    for case in ONE_OF_EACH:
-        check_noise_is_independent(build(*case, "replace"), draws=200)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("case", SEVERAL_NUMBERS, ids=case_name)
-def test_the_numbers_of_any_answer_have_noise_of_their_own(case: tuple[str, dict[str, Any]]) -> None:
-    for relation in catalogue[case[0]].card.relations:
-        check_noise_is_independent(build(*case, relation), draws=2_000)
 
 
 def test_both_selections_take_the_same_draws() -> None:

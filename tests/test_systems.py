@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import helpers_systems
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = ("dpengine", "ui", "demos", "pages", "data", "allowance", "app.py")
@@ -82,6 +83,7 @@ def test_the_search_finds_what_it_looks_for() -> None:
     assert len(list(text_without_encoding(tree))) == 3
 
 
+@pytest.mark.long
 def test_a_table_lives_without_posix(tmp_path: Path) -> None:
     """Import, declare (a text file, a spreadsheet, a large table), ask, revise, draft, report, verify, back up, move,
     delete."""
@@ -91,6 +93,6 @@ def test_a_table_lives_without_posix(tmp_path: Path) -> None:
         env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])},
         capture_output=True,
         encoding="utf-8",
-        timeout=240,
+        timeout=550,
     )
     assert spoken.returncode == 0 and spoken.stdout.endswith("lived\n"), spoken.stdout + spoken.stderr

@@ -117,6 +117,15 @@ class Source:
         """The same table in its present state."""
         return _built(vars(self) | {"snapshot": ""})
 
+    def beside(self, what: str) -> Source:
+        """Another table of the same database or lake, read by the same role."""
+        name = what.strip()
+        if self.spark:
+            path, table = (name, "") if "/" in name else ("", name)
+            return Source("spark" if self.spark.startswith("local") else self.spark, table, path=path)
+        _named(name)
+        return _built(vars(self) | {"table": name, "seen": ()})
+
     def lake_place(self) -> tuple[str, ...]:
         """The identity of a path (a local one in full) or table, in any state and read by any Spark. Two catalogues may
         hold tables of one name; they then share an allowance, which is safe."""
@@ -228,7 +237,7 @@ def _named(table: str, most: int = 2) -> tuple[str, ...]:
     return tuple(parts)
 
 
-# Two files, one table: events (visits, payments) and the people they belong to, joined by the id.
+# Two files or tables, one table: events (visits, payments) and the people they belong to, joined by the id.
 
 
 @dataclass(frozen=True)
@@ -236,10 +245,11 @@ class Joined:
     """`Joined("visits.csv", "people.csv", on=("patient", "id"))`: every row of the first file, with the columns of the
     second beside it where `patient` equals `id`. Both files must be about people and say who; a record that several
     people share (a household, a shop) makes that the unit. With `everybody`, people without events are one row each,
-    with empty event columns."""
+    with empty event columns. Instead of a file, a `Source` is a table of a database; two tables that stay there are
+    joined there, in one database or by one Spark."""
 
-    events: str | Path
-    people: str | Path
+    events: str | Path | Source
+    people: str | Path | Source
     on: tuple[str, str]
     events_dialect: Dialect = field(default_factory=Dialect)
     people_dialect: Dialect = field(default_factory=Dialect)
@@ -247,7 +257,9 @@ class Joined:
     people_at_most: int = 1  # rows of one person in the people file; earlier answers about its rows count for so many
 
     def __post_init__(self) -> None:
-        if not all(isinstance(file, str | Path) for file in (self.events, self.people)):
+        if not all(isinstance(file, str | Path | Source) for file in (self.events, self.people)):
+            raise AllowanceError("joined.files")
+        if any(source.in_place for source in self.sources) and len({_server(file) for file in self.files}) > 1:
             raise AllowanceError("joined.files")
         if isinstance(self.on, str) or len(self.on) != 2 or not all(isinstance(name, str) and name for name in self.on):
             raise AllowanceError("joined.on")
@@ -256,6 +268,25 @@ class Joined:
             raise AllowanceError("joined.numbers")
         if type(self.people_at_most) is not int or not 1 <= self.people_at_most <= MOST_ROWS_EACH:
             raise AllowanceError("unit.at_most", most=MOST_ROWS_EACH)
+
+    @property
+    def files(self) -> tuple[str | Path | Source, str | Path | Source]:
+        return self.events, self.people
+
+    @property
+    def sources(self) -> list[Source]:
+        """Those that are tables of a database or a lake."""
+        return [file for file in self.files if isinstance(file, Source)]
+
+    def kept(self) -> JsonObject:
+        """How the first table is joined with the second, for the one file that holds it."""
+        assert isinstance(self.people, Source)
+        return {"people": self.people.kept(), "on": list(self.on), "everybody": self.everybody}
+
+    @staticmethod
+    def from_kept(events: Source, kept: Json, dialect: Dialect) -> Joined:
+        on, people = tuple(kept["on"]), Source.from_kept(kept["people"])
+        return Joined(events, people, (on[0], on[1]), dialect, dialect, bool(kept["everybody"]))
 
     def names(self, events: Sequence[str], people: Sequence[str]) -> list[str]:
         """The columns of the joined table: those of the events, then the others of the people. A name that both files
@@ -271,3 +302,10 @@ class Joined:
                     fresh, number = f"{name} {number}", number + 1
                 joined.append(fresh)
         return joined
+
+
+def _server(file: str | Path | Source) -> tuple[object, ...]:
+    """Where a table's rows must be joined: tables that stay are joined where both are."""
+    if not isinstance(file, Source) or not file.in_place:
+        return ()
+    return (file.host, file.port, file.database, file.user, file.spark)

@@ -4,12 +4,16 @@ frequent. Each has its own declared range or list; everything is public."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.types import Json
+from dpengine.core.exact import read_number, text_of
+from dpengine.core.types import Json, JsonObject
 from dpengine.declared.date_column import Date
+from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, Column, Number, Schema
+from dpengine.declared.source import Joined, Source
+from dpengine.declared.unit import Unit
 
 COUNT, ANY, FREQUENT = "count", "any", "frequent"
 OF_NUMBERS = ("sum", "mean", "least", "most")
@@ -67,6 +71,12 @@ class Summary:
         upper = column.upper if self.upper is None else self.upper
         return Number(lower, upper, column.step if self.step is None else self.step, measure=column.measure)
 
+    def as_json(self) -> JsonObject:
+        ends = {name: getattr(self, name) for name in ("lower", "upper", "step")}
+        return asdict(self) | {
+            name: None if end is None else text_of(read_number(end, name)) for name, end in ends.items()
+        }
+
     def asked(self, schema: Schema) -> list[str]:
         """The columns that it reads."""
         return [name for name in dict.fromkeys((self.column, self.by)) if name]
@@ -79,3 +89,45 @@ def read_summaries(summaries: Mapping[str, Summary], schema: Schema, who: str) -
     if who in summaries:
         raise AllowanceError("summary.name", column=who)
     return Schema({name: summary.declared(schema) for name, summary in summaries.items()})
+
+
+@dataclass(frozen=True)
+class PersonRows:
+    """One row a person of rows that stay where they are: made there, of all rows of each person."""
+
+    rows: Source | Joined
+    mark: str  # of those rows: if they have changed since, nothing is made
+    schema: Schema
+    unit: Unit
+    dialect: Dialect
+    summaries: Mapping[str, Summary]
+
+    @property
+    def inputs(self) -> Schema:
+        """The columns that the summaries read."""
+        return inputs_of(self.summaries, self.schema)
+
+    def kept(self) -> JsonObject:
+        given: JsonObject = {"mark": self.mark, "schema": self.schema.as_json(), "unit": self.unit.as_json()}
+        told = {name: summary.as_json() for name, summary in self.summaries.items()}
+        return given | {"dialect": self.dialect.as_json(), "summaries": told}
+
+    @staticmethod
+    def from_kept(rows: Source | Joined, kept: Json) -> PersonRows:
+        summaries = {str(name): Summary(**told) for name, told in kept["summaries"].items()}
+        declared = Schema.from_json(kept["schema"]), Unit.from_json(kept["unit"]), Dialect.from_json(kept["dialect"])
+        return PersonRows(rows, str(kept["mark"]), *declared, summaries)
+
+
+Staying = Source | Joined | PersonRows  # rows that may stay where they are
+
+
+def tables_of(source: Staying) -> list[Source]:
+    """The tables that are read."""
+    rows = source.rows if isinstance(source, PersonRows) else source
+    return rows.sources if isinstance(rows, Joined) else [rows]
+
+
+def inputs_of(summaries: Mapping[str, Summary], schema: Schema) -> Schema:
+    wanted = dict.fromkeys(name for summary in summaries.values() for name in summary.asked(schema))
+    return Schema({name: schema[name] for name in wanted or list(schema.columns)[:1]})

@@ -5,10 +5,11 @@ Nothing here opens such a file: a process of its own does (file_process.py), and
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import pyarrow.parquet as pq
 from dpengine.core.errors import AllowanceError, refusing
 from dpengine.core.types import Json
 from dpengine.declared.dialect import Dialect
+from dpengine.declared.spelling import normal
 from dpengine.intake import file_process
 from dpengine.intake.csv_records import Batches, without_blanks
 
@@ -121,3 +123,63 @@ def read_foreign(path: Path, dialect: Dialect) -> tuple[list[str], Batches]:
             shutil.rmtree(inside, ignore_errors=True)
 
     return names, batches()
+
+
+# A code book in a file of its own: a statistics file, with or without rows, or a sheet about columns, with a line for
+# each column (`1 = male; 2 = female`) or for each value. A sheet with other headings is refused, and none of its cells
+# is used: it may be the private one.
+
+_HEADINGS = {
+    "variable": "variable column field name attribute stolpec spremenljivka polje ime",
+    "label": "label meaning description question oznaka pomen opis vprašanje",
+    "values": "values codes value code categories vrednosti kode vrednost koda kategorije",
+    "missing": "missing unknown manjkajoče neznano",
+}
+_PAIR = re.compile(r"\s*([^=:]{1,40}?)\s*[=:]\s*(.+?)\s*")
+MOST_BOOK = 100_000  # lines of a code book
+
+
+def read_book(path: Path, dialect: Dialect) -> list[CodedColumn]:
+    """What a code book says about columns, in its own order."""
+    if is_statistics(path):
+        return list(describe(path, replace(dialect, labels=False)).book.values())
+    if path.suffix.lower() not in SHEETS:
+        raise AllowanceError("codebook.file")
+    names = [normal(name) for name in describe(path, dialect).names]
+    places = {part: _heading(names, words.split()) for part, words in _HEADINGS.items()}
+    if places["variable"] is None or (places["values"] is None and places["missing"] is None):
+        raise AllowanceError("codebook.headings")
+    lines: list[dict[str, str]] = []
+    for columns, _ in read_foreign(path, dialect)[1]:
+        cells = {part: columns[place].to_pylist() for part, place in places.items() if place is not None}
+        lines += [{part: (of[row] or "").strip() for part, of in cells.items()} for row in range(len(columns[0]))]
+        if len(lines) > MOST_BOOK:
+            raise AllowanceError("codebook.long", most=MOST_BOOK)
+    return _book(lines)
+
+
+def _heading(names: list[str], words: list[str]) -> int | None:
+    """The column with one of these headings, alone or as the first of several words (`Value labels`)."""
+    exact = [place for place, name in enumerate(names) if name in words]
+    return next(iter([*exact, *(place for place, name in enumerate(names) if name.split(" ")[0] in words)]), None)
+
+
+def _book(lines: list[dict[str, str]]) -> list[CodedColumn]:
+    found: dict[str, CodedColumn] = {}
+    name = ""
+    for line in lines:
+        name = line["variable"] or name
+        if not name:
+            continue
+        told = found.get(name, CodedColumn(name, kind="text"))
+        values, label = line.get("values", ""), line.get("label", "")
+        pairs = [_PAIR.fullmatch(part) for part in re.split(r"[;\n]|,(?=[^,]*[=:])", values) if part.strip()]
+        if pairs and all(pairs):
+            told = replace(told, values=told.values + tuple((pair[1], pair[2]) for pair in pairs if pair))
+        elif values:  # a line for each value, with its meaning beside it
+            told, label = replace(told, values=(*told.values, (values, label or values))), ""
+        missing = [part.strip() for part in re.split(r"[;,\n]", line.get("missing", "")) if part.strip()]
+        alone = [pair[1] if (pair := _PAIR.fullmatch(part)) else part for part in missing]
+        told = replace(told, label=told.label or label, missing=tuple(dict.fromkeys([*told.missing, *alone])))
+        found[name] = replace(told, kind="number" if told.missing and not told.values else "text")
+    return list(found.values())

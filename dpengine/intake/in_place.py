@@ -21,11 +21,14 @@ from dpengine.core.libpq import AS_MADE, Driver
 from dpengine.declared.cell_kinds import WORD
 from dpengine.declared.dialect import Dialect, check_names
 from dpengine.declared.schema import Category, ItemSet, Schema
-from dpengine.declared.source import Source
+from dpengine.declared.source import Joined, Source
 from dpengine.declared.spelling import SPACES
+from dpengine.declared.summary import PersonRows, Staying, tables_of
 from dpengine.declared.unit import Unit
+from dpengine.intake.bring_in import refuse_absent
 from dpengine.intake.coding_expressions import TEXTS, listed, refuse_uncodable
 from dpengine.intake.coding_sets import KEYS, POSTGRES, SET_TEXTS, coded_rows, cut_sizes, separators
+from dpengine.intake.join_files import JoinWords, join_sql
 from dpengine.intake.load import Loaded
 from dpengine.intake.marks import (
     ALIKE,
@@ -38,6 +41,7 @@ from dpengine.intake.marks import (
     mark_of,
     row_key,
 )
+from dpengine.intake.person_rows import TextWords, labels_of, texts_sql
 from dpengine.intake.postgres import Snapshot, in_snapshot, with_connection
 from dpengine.intake.rows_per_person import PERSON
 from dpengine.statistics.counts import cut_name
@@ -62,7 +66,7 @@ SIGNS = ".,’ \u00a0\u2009\u202f+-−"
 
 
 def code_table(
-    source: Source,
+    source: Staying,
     name: str,
     schema: Schema,
     unit: Unit,
@@ -72,8 +76,14 @@ def code_table(
 ) -> Loaded:
     """Code the table as `allowance.<name>`. A refusal leaves nothing of it behind."""
     refuse_uncodable(schema)
+    if isinstance(source, PersonRows):
+        refuse_uncodable(source.inputs)
+    first, *others = tables_of(source)
     return in_snapshot(
-        source, lambda snapshot: _code_table(snapshot, name, schema, unit, dialect, secret, report), writes=True
+        first,
+        lambda snapshot: _code_table(snapshot, source, name, schema, unit, dialect, secret, report),
+        writes=True,
+        also=others[0] if others else None,
     )
 
 
@@ -90,6 +100,7 @@ def drop(source: Source, *names: str) -> None:
 
 def _code_table(
     snapshot: Snapshot,
+    source: Staying,
     name: str,
     schema: Schema,
     unit: Unit,
@@ -98,10 +109,8 @@ def _code_table(
     report: Callable[[float], None] | None,
 ) -> Loaded:
     progress = report or (lambda share: None)
-    run, columns = snapshot.connection.execute, check_names([column.name for column in snapshot.described.columns])
-    for column in (*schema.columns, *([unit.id_column] if unit.id_column else [])):
-        if column not in columns:
-            raise AllowanceError("column.absent", column=column, columns=columns)
+    run, columns = snapshot.connection.execute, _columns(snapshot, source)
+    refuse_absent(schema, unit, columns)
     if snapshot.encoding != "UTF8":
         raise AllowanceError("source.in_place_encoding")
     letters = _letters(snapshot)
@@ -111,11 +120,11 @@ def _code_table(
     run("SET LOCAL standard_conforming_strings TO on")
     if not there:
         run(snapshot.sql.SQL("CREATE SCHEMA {}").format(snapshot.sql.Identifier(OURS)))
-    _texts(snapshot, schema, dialect)
-    run("SET LOCAL search_path TO pg_temp, pg_catalog")
+    _keys(snapshot, secret)
+    parts = _lay(snapshot, source, schema, dialect, letters, secret)
     progress(0.3)
-    _lists(snapshot, schema, secret)
-    count, *sums = run(_marks(snapshot, letters)).fetchone()
+    _lists(snapshot, schema)
+    fingerprint = _mark(snapshot, letters, secret)
     progress(0.6)
     rows = _create(snapshot, name, schema, unit, dialect, columns, letters)
     identity = _protect(snapshot, name, schema, unit)
@@ -130,11 +139,91 @@ def _code_table(
         counted = counted.format(snapshot.sql.Identifier(PERSON), snapshot.sql.Identifier(OURS, name))
         people = int(run(counted).fetchone()[0])
     progress(0.95)
-    marks = tuple(address_mark(place, secret) for place in snapshot.described.places)
-    fingerprint = mark_of([int(count), *map(int, sums)], secret) if count else ""
-    return Loaded(
-        rows, tuple(columns), fingerprint, addresses=marks, seen=snapshot.described.seen, people=people, made=identity
+    tables = [] if isinstance(source, PersonRows) else [table for table in (snapshot, snapshot.beside) if table]
+    places = tuple(address_mark(place, secret) for table in tables for place in table.described.places)
+    seen = snapshot.described.seen
+    return Loaded(rows, tuple(columns), fingerprint, parts, addresses=places, seen=seen, people=people, made=identity)
+
+
+def _columns(snapshot: Snapshot, source: Staying) -> list[str]:
+    """The names of the columns of the rows to be coded."""
+    if isinstance(source, PersonRows):
+        return [str(source.unit.id_column), *source.summaries]
+    own, *others = (
+        check_names([column.name for column in table.described.columns])
+        for table in (snapshot, snapshot.beside)
+        if table is not None
     )
+    return source.names(own, others[0]) if isinstance(source, Joined) else own
+
+
+def _lay(
+    snapshot: Snapshot, source: Staying, schema: Schema, dialect: Dialect, letters: str, secret: bytes
+) -> tuple[str, ...]:
+    """Lay out the texts of all rows as `allowance_rows`; returns the marks of two tables that were joined."""
+    run = snapshot.connection.execute
+    if isinstance(source, PersonRows):
+        rows = source.rows
+        _lay(snapshot, rows, source.schema, source.dialect, letters, secret)
+        if _mark(snapshot, letters, secret) != source.mark:
+            raise AllowanceError("source.moved_on", table=snapshot.table)
+        _summarise(snapshot, source, _columns(snapshot, rows), letters)
+        return ()
+    marks = []
+    for table in (snapshot, snapshot.beside):
+        if table is not None:
+            run("SET LOCAL search_path TO DEFAULT")
+            _texts(table, schema, dialect)
+            run("SET LOCAL search_path TO pg_temp, pg_catalog")
+            if isinstance(source, Joined):
+                marks.append(_mark(snapshot, letters, secret))
+                run(f"ALTER TABLE pg_temp.allowance_rows RENAME TO allowance_{len(marks)}")
+    if isinstance(source, Joined):
+        _join(snapshot, source)
+    return tuple(dict.fromkeys(mark for mark in marks if mark))
+
+
+def _join(snapshot: Snapshot, joined: Joined) -> None:
+    """The rows of the two tables, as join_files.py joins files."""
+    assert snapshot.beside is not None
+    names = [[column.name for column in table.described.columns] for table in (snapshot, snapshot.beside)]
+    first, second = (check_names(own) for own in names)
+    widths, places = (len(first), len(second)), (first.index(joined.on[0]), second.index(joined.on[1]))
+
+    def mark(cells: list[str]) -> str:
+        told = " || ".join(f"coalesce(octet_length({cell}) || ':' || {cell}, '-')" for cell in cells)
+        return f"sha256(convert_to((SELECT rows FROM pg_temp.allowance_keys) || {told}, 'UTF8'))"
+
+    words = JoinWords(lambda side, place: f"{side}cells[{place + 1}]", _trimmed, mark)
+    tables = "pg_temp.allowance_1", "pg_temp.allowance_2"
+    cells, rows = join_sql(*tables, widths, places, words, joined.everybody)
+    run = snapshot.connection.execute
+    run(f"CREATE TEMP TABLE allowance_rows ON COMMIT DROP AS SELECT ARRAY[{', '.join(cells)}] AS cells FROM {rows}")
+    for table in tables:
+        run(f"DROP TABLE {table}")
+
+
+def _summarise(snapshot: Snapshot, source: PersonRows, columns: list[str], letters: str) -> None:
+    """One row a person in place of `allowance_rows`, as person_rows.py makes it of a file."""
+    run, inputs, summaries = snapshot.connection.execute, source.inputs, list(source.summaries.values())
+    _lists(snapshot, inputs)
+    coded = _coded(inputs, source.unit, source.dialect, columns, letters, every=True)
+    run(snapshot.sql.SQL("CREATE TEMP TABLE allowance_inputs ON COMMIT DROP AS ") + snapshot.sql.SQL(coded))
+    run("CREATE TEMP TABLE labels (list bigint, place bigint, label text) ON COMMIT DROP")
+    with snapshot.connection.cursor() as cursor, cursor.copy("COPY pg_temp.labels FROM STDIN") as copy:
+        for entry in labels_of(inputs, summaries):
+            copy.write_row(entry)
+    who = _who(source.unit, columns)
+    each = f"SELECT DISTINCT {who} AS who FROM pg_temp.allowance_rows WHERE {who} <> ''"
+    ids = f"SELECT dense_rank() OVER (ORDER BY who) - 1 AS {PERSON}, who FROM ({each}) AS each"
+    words = TextWords("text", lambda first, days: f"DATE '{first}' + {days}::integer")
+    texts = texts_sql("pg_temp.allowance_inputs", inputs, summaries, source.dialect.decimal, words)
+    cells = ", ".join(["who", *(f"x{at}" for at, _ in enumerate(summaries))])
+    made = f"SELECT ARRAY[{cells}]::text[] AS cells FROM ({ids}) AS ids JOIN ({texts}) AS told USING ({PERSON})"
+    run(f"CREATE TEMP TABLE allowance_made ON COMMIT DROP AS {made}")
+    for table in ("allowance_inputs", "allowance_rows"):
+        run(f"DROP TABLE pg_temp.{table}")
+    run("ALTER TABLE pg_temp.allowance_made RENAME TO allowance_rows")
 
 
 def _create(
@@ -211,18 +300,21 @@ def _cell(columns: list[str], name: str) -> str:
     return f"cells[{columns.index(name) + 1}]"
 
 
-def _lists(snapshot: Snapshot, schema: Schema, secret: bytes) -> None:
-    """The declared lists, and the keys."""
+def _lists(snapshot: Snapshot, schema: Schema) -> None:
+    """The declared lists."""
     run = snapshot.connection.execute
     kinds = 'list bigint, spelled text COLLATE "C", place bigint, kind bigint'
+    run("DROP TABLE IF EXISTS pg_temp.lists")
     run(f"CREATE TEMP TABLE lists ({kinds}) ON COMMIT DROP")
-    run("CREATE TEMP TABLE allowance_keys (rows text, marks text, items text) ON COMMIT DROP")
-    with snapshot.connection.cursor() as cursor:
-        with cursor.copy("COPY pg_temp.lists FROM STDIN") as copy:
-            for entry in listed(schema):
-                copy.write_row((entry.column, entry.spelled, entry.place, entry.kind))
-        with cursor.copy("COPY pg_temp.allowance_keys FROM STDIN") as copy:
-            copy.write_row((choosing_key("rows", secret), row_key(secret), choosing_key("items", secret)))
+    with snapshot.connection.cursor() as cursor, cursor.copy("COPY pg_temp.lists FROM STDIN") as copy:
+        for entry in listed(schema):
+            copy.write_row((entry.column, entry.spelled, entry.place, entry.kind))
+
+
+def _keys(snapshot: Snapshot, secret: bytes) -> None:
+    snapshot.connection.execute("CREATE TEMP TABLE allowance_keys (rows text, marks text, items text) ON COMMIT DROP")
+    with snapshot.connection.cursor() as cursor, cursor.copy("COPY pg_temp.allowance_keys FROM STDIN") as copy:
+        copy.write_row((choosing_key("rows", secret), row_key(secret), choosing_key("items", secret)))
 
 
 def choosing_key(what: str, secret: bytes) -> str:
@@ -231,7 +323,11 @@ def choosing_key(what: str, secret: bytes) -> str:
 
 
 def _who(unit: Unit, columns: list[str]) -> str:
-    return f"btrim(normalize({_cell(columns, str(unit.id_column))}, NFC), '{SPACES}')"
+    return _trimmed(_cell(columns, str(unit.id_column)))
+
+
+def _trimmed(cell: str) -> str:
+    return f"btrim(normalize({cell}, NFC), '{SPACES}') COLLATE \"C\""
 
 
 def _wanted(unit: Unit, columns: list[str], every: bool) -> str:
@@ -283,6 +379,12 @@ def _letters(snapshot: Snapshot) -> str:
         if run(f"SELECT {small} = 'čšéiω'").fetchone()[0]:
             return str(name)
     raise AllowanceError("source.in_place_letters")
+
+
+def _mark(snapshot: Snapshot, letters: str, secret: bytes) -> str:
+    """The mark of the rows as they lie; empty if there is none."""
+    count, *sums = snapshot.connection.execute(_marks(snapshot, letters)).fetchone()
+    return mark_of([int(count), *map(int, sums)], secret) if count else ""
 
 
 def _marks(snapshot: Snapshot, letters: str) -> Driver:

@@ -27,12 +27,15 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.libpq import Driver
 from dpengine.declared.dialect import LONGEST_RECORD, MOST_COLUMNS, Dialect, check_names
 from dpengine.declared.schema import ItemSet, Schema
-from dpengine.declared.source import Source
+from dpengine.declared.source import Joined, Source
 from dpengine.declared.spelling import SPACES
+from dpengine.declared.summary import PersonRows, Staying, tables_of
 from dpengine.declared.unit import Unit
+from dpengine.intake.bring_in import refuse_absent
 from dpengine.intake.coding_expressions import LISTS, TEXTS, listed, refuse_uncodable
 from dpengine.intake.coding_sets import KEYS, SET_TEXTS, SPARK, coded_rows, separators
 from dpengine.intake.in_place import NUMBER, SIGNS, choosing_key
+from dpengine.intake.join_files import JoinWords, join_sql
 from dpengine.intake.load import Loaded
 from dpengine.intake.marks import (
     ALIKE,
@@ -45,6 +48,7 @@ from dpengine.intake.marks import (
     mark_of,
     row_key,
 )
+from dpengine.intake.person_rows import TextWords, labels_of, texts_sql
 from dpengine.intake.postgres import SET_SEPARATOR, Described, SourceColumn, refuse_changed
 from dpengine.intake.rows_per_person import PERSON
 from dpengine.statistics.engines import SparkRows, every_row
@@ -122,7 +126,7 @@ def describe_lake(source: Source, spill: Callable[[], Path] | None = None) -> De
 
 
 def code_table(
-    source: Source,
+    source: Staying,
     target: Path,
     schema: Schema,
     unit: Unit,
@@ -133,13 +137,16 @@ def code_table(
 ) -> Loaded:
     """Code the table into the folder `target`. A refusal leaves nothing of it behind."""
     refuse_uncodable(schema, "pyspark")
+    if isinstance(source, PersonRows):
+        refuse_uncodable(source.inputs, "pyspark")
     beside, every = target.with_suffix(".beside"), Path(every_row(SparkRows(str(target))).path)
     for left in (beside, target, every):  # left by a killed program
         shutil.rmtree(left, ignore_errors=True)
     beside.mkdir(mode=0o700)
     try:
-        with reading(source, spill) as lake:
-            return _code_table(lake, target, beside, schema, unit, dialect, secret, report or (lambda share: None))
+        with reading(tables_of(source)[0], spill) as lake:
+            given = schema, unit, dialect, secret, report or (lambda share: None)
+            return _code_table(lake, source, target, beside, *given)
     except BaseException as refusal:
         refusal.__context__ = None  # an error below it may quote a cell
         for left in (target, every):
@@ -151,6 +158,7 @@ def code_table(
 
 def _code_table(
     lake: Lake,
+    source: Staying,
     target: Path,
     beside: Path,
     schema: Schema,
@@ -159,68 +167,179 @@ def _code_table(
     secret: bytes,
     report: Callable[[float], None],
 ) -> Loaded:
-    from pyspark import StorageLevel
-
-    for name in (*schema.columns, *([unit.id_column] if unit.id_column else [])):
-        if name not in lake.names:
-            raise AllowanceError("column.absent", column=name, columns=lake.names)
-    refuse_changed(lake.source.seen, lake.described.seen)
-    texts = lake.session.sql(_texts(lake, schema, dialect)).persist(StorageLevel.DISK_ONLY)
+    read = [lake, *(Lake(lake.session, _view(lake.session, other), other) for other in tables_of(source)[1:])]
+    for one in read:
+        refuse_changed(one.source.seen, one.described.seen)
+    key_of = {what: [choosing_key(what, secret)] for what in ("rows", "items")} | {"marks": [row_key(secret)]}
+    pq.write_table(pa.table(key_of), beside / "keys.parquet")
+    keys = lake.table("keys", lake.session.read.parquet(str(beside / "keys.parquet")))
+    laid = Laid(lake, keys, secret)
     try:
-        rows = lake.table("rows", texts)
-        key_of = {what: [choosing_key(what, secret)] for what in ("rows", "items")} | {"marks": [row_key(secret)]}
-        pq.write_table(pa.table(key_of), beside / "keys.parquet")
-        keys = lake.table("keys", lake.session.read.parquet(str(beside / "keys.parquet")))
-        marks = _marks(rows, len(lake.names), f"(SELECT marks FROM {keys})")
-        count, *sums = lake.session.sql(marks).toArrow().to_pylist()[0].values()
+        names, rows = laid.lay(source, read, schema, dialect, beside)
+        refuse_absent(schema, unit, names)
+        fingerprint = laid.mark(rows, len(names))
         report(0.4)
-        people = _code(lake, rows, target, beside, schema, unit, dialect, keys)
+        people = _code(lake, names, rows, target, beside, schema, unit, dialect, keys)
     finally:
-        texts.unpersist()
+        laid.let_go()
     report(0.95)
     coded = int(lake.session.read.parquet(str(target)).count())
     if not coded and unit.id_column is None:
         raise AllowanceError("source.no_rows")
-    fingerprint = mark_of([int(count), *map(int, sums)], secret) if count else ""
-    addresses = tuple(address_mark(place, secret) for place in lake.described.places)
+    places = [] if isinstance(source, PersonRows) else [place for one in read for place in one.described.places]
+    addresses = tuple(address_mark(place, secret) for place in places)
     about = coded if people is None else people
-    return Loaded(coded, tuple(lake.names), fingerprint, addresses=addresses, seen=lake.described.seen, people=about)
+    seen = lake.described.seen
+    return Loaded(coded, tuple(names), fingerprint, laid.parts, addresses=addresses, seen=seen, people=about)
 
 
-def _code(
-    lake: Lake, rows: str, target: Path, beside: Path, schema: Schema, unit: Unit, dialect: Dialect, keys: str
-) -> int | None:
-    """Write the coded rows; returns the number of people if it is not the number of rows."""
-    chosen, everyone, people, key = rows, "", None, f"(SELECT rows FROM {keys})"
-    if unit.id_column is not None:
-        own = lake.names.index(unit.id_column)
-        who = f"trim(BOTH '{SPACES}' FROM replace(r{own}, chr(0), ''))"
-        cells = ", ".join(f"coalesce(concat(octet_length(r{at}), ':', r{at}), '-')" for at, _ in enumerate(lake.names))
-        hashes = f"sha2(concat({key}, {who}), 256) AS who, sha2(concat({key}, {cells}), 256) AS mark"
-        known = lake.table("known", lake.session.sql(f"SELECT *, {hashes} FROM {rows} WHERE {who} <> ''"))
-        numbered = f"SELECT who, monotonically_increasing_id() AS {PERSON} FROM (SELECT DISTINCT who FROM {known})"
-        # Written down before use: counted again, somebody could get another number.
-        lake.session.sql(numbered).write.parquet(str(beside / "people.parquet"))
-        numbers = lake.session.read.parquet(str(beside / "people.parquet"))
-        people = int(numbers.count())
-        numbers_of = lake.table("people", numbers)
-        ranked = f"SELECT *, row_number() OVER (PARTITION BY who ORDER BY mark) AS place FROM {known}"
-        everyone = f"SELECT * FROM ({ranked}) JOIN {numbers_of} USING (who)"
-        chosen = lake.table("chosen", lake.session.sql(f"{everyone} WHERE place <= {unit.at_most}"))
+class Laid:
+    """The texts of all rows, kept on Spark's own disks while they are marked and coded."""
+
+    def __init__(self, lake: Lake, keys: str, secret: bytes) -> None:
+        self._lake, self._keys, self._secret = lake, keys, secret
+        self._held: list[Driver] = []
+        self.parts: tuple[str, ...] = ()  # the marks of two tables that were joined
+
+    def lay(
+        self, source: Staying, read: list[Lake], schema: Schema, dialect: Dialect, beside: Path
+    ) -> tuple[list[str], str]:
+        """The names of the columns, and the table of their texts, r0, r1, …"""
+        if isinstance(source, PersonRows):
+            names, rows = self.lay(source.rows, read, source.schema, source.dialect, beside)
+            if self.mark(rows, len(names)) != source.mark:
+                raise AllowanceError("source.moved_on", table=self._lake.source.table)
+            self.parts = ()
+            made = [str(source.unit.id_column), *source.summaries]
+            return made, self._keep("made", _summarised(self._lake, source, names, rows, beside, self._keys))
+        if not isinstance(source, Joined):
+            return self._lake.names, self._keep("rows", _texts(self._lake, schema, dialect))
+        first, second = read
+        tables = [self._keep(f"part{at}", _texts(one, schema, dialect)) for at, one in enumerate(read)]
+        marks = [self.mark(table, len(one.names)) for table, one in zip(tables, read, strict=True)]
+        self.parts = tuple(dict.fromkeys(mark for mark in marks if mark))
+        names = source.names(first.names, second.names)
+
+        def mark(cells: list[str]) -> str:
+            told = ", ".join(f"coalesce(concat(octet_length({cell}), ':', {cell}), '-')" for cell in cells)
+            return f"sha2(concat(record_key, {told}), 256)"
+
+        words = JoinWords(lambda side, place: f"{side}r{place}", _trimmed, mark)
+        # A column, because Spark has no query inside the order of a window.
+        keyed = f"(SELECT part.*, (SELECT rows FROM {self._keys}) AS record_key FROM {tables[1]} AS part)"
+        widths = len(first.names), len(second.names)
+        places = first.names.index(source.on[0]), second.names.index(source.on[1])
+        cells, joined = join_sql(tables[0], keyed, widths, places, words, source.everybody)
+        query = f"SELECT {', '.join(f'{cell} AS r{at}' for at, cell in enumerate(cells))} FROM {joined}"
+        return names, self._keep("rows", query)
+
+    def _keep(self, name: str, query: str) -> str:
+        from pyspark import StorageLevel
+
+        rows = self._lake.session.sql(query).persist(StorageLevel.DISK_ONLY)
+        self._held.append(rows)
+        return self._lake.table(name, rows)
+
+    def mark(self, rows: str, width: int) -> str:
+        """The mark of these rows; empty if there is none."""
+        marks = _marks(rows, width, f"(SELECT marks FROM {self._keys})")
+        count, *sums = self._lake.session.sql(marks).toArrow().to_pylist()[0].values()
+        return mark_of([int(count), *map(int, sums)], self._secret) if count else ""
+
+    def let_go(self) -> None:
+        for rows in self._held:
+            rows.unpersist()
+
+
+def _trimmed(cell: str) -> str:
+    return f"trim(BOTH '{SPACES}' FROM replace({cell}, chr(0), ''))"
+
+
+def _summarised(lake: Lake, source: PersonRows, names: list[str], rows: str, beside: Path, keys: str) -> str:
+    """SQL for one row a person, as person_rows.py makes it of a file."""
+    inside, inputs, summaries = beside / "inputs", source.inputs, list(source.summaries.values())
+    inside.mkdir(mode=0o700)
+    _, everyone = _numbered(lake, names, rows, inside, source.unit, keys)
+    everyone = lake.table("of_everyone", lake.session.sql(everyone))
+    lists = _lists(lake, inside, inputs)
+    coded = _coding(everyone, everyone, names, inputs, source.dialect, (PERSON,), lists, keys, cut=False)
+    lake.session.sql(coded).write.parquet(str(inside / "coded.parquet"))
+    lake.table("inputs", lake.session.read.parquet(str(inside / "coded.parquet")))
+    kinds = pa.schema({"list": pa.int64(), "place": pa.int64(), "label": pa.string()})
+    entries = [dict(zip(kinds.names, entry, strict=True)) for entry in labels_of(inputs, summaries)]
+    pq.write_table(pa.Table.from_pylist(entries, kinds), inside / "labels.parquet")
+    labels = lake.table("labels", lake.session.read.parquet(str(inside / "labels.parquet")))
+    words = TextWords("STRING", lambda first, days: f"date_add(DATE '{first}', CAST({days} AS INT))")
+    texts = texts_sql(lake.named("inputs"), inputs, summaries, source.dialect.decimal, words)
+    who = _trimmed(f"r{names.index(str(source.unit.id_column))}")
+    ids = f"SELECT {PERSON}, min({who}) AS id FROM {everyone} GROUP BY {PERSON}"
+    cells = ", ".join(["id AS r0", *(f"x{at} AS r{at + 1}" for at, _ in enumerate(summaries))])
+    return f"WITH labels AS (SELECT * FROM {labels}) SELECT {cells} FROM ({ids}) JOIN ({texts}) USING ({PERSON})"
+
+
+def _numbered(lake: Lake, names: list[str], rows: str, beside: Path, unit: Unit, keys: str) -> tuple[int, str]:
+    """The number of people, and all rows of each with their `person` and their `place` among that person's rows."""
+    who, key = _trimmed(f"r{names.index(str(unit.id_column))}"), f"(SELECT rows FROM {keys})"
+    cells = ", ".join(f"coalesce(concat(octet_length(r{at}), ':', r{at}), '-')" for at, _ in enumerate(names))
+    hashes = f"sha2(concat({key}, {who}), 256) AS who, sha2(concat({key}, {cells}), 256) AS mark"
+    known = lake.table(f"known_{next(_numbers)}", lake.session.sql(f"SELECT *, {hashes} FROM {rows} WHERE {who} <> ''"))
+    numbered = f"SELECT who, monotonically_increasing_id() AS {PERSON} FROM (SELECT DISTINCT who FROM {known})"
+    # Written down before use: counted again, somebody could get another number.
+    lake.session.sql(numbered).write.parquet(str(beside / "people.parquet"))
+    numbers = lake.session.read.parquet(str(beside / "people.parquet"))
+    numbers_of = lake.table(f"people_{next(_numbers)}", numbers)
+    ranked = f"SELECT *, row_number() OVER (PARTITION BY who ORDER BY mark) AS place FROM {known}"
+    return int(numbers.count()), f"SELECT * FROM ({ranked}) JOIN {numbers_of} USING (who)"
+
+
+def _lists(lake: Lake, beside: Path, schema: Schema) -> str:
+    """The declared lists as a table."""
     kinds = pa.schema({"list": pa.int64(), "spelled": pa.string(), "place": pa.int64(), "kind": pa.int64()})
     spelled = [dict(zip(kinds.names, astuple(entry), strict=True)) for entry in listed(schema)]
     pq.write_table(pa.Table.from_pylist(spelled, kinds), beside / "lists.parquet")
-    lists = lake.table("lists", lake.session.read.parquet(str(beside / "lists.parquet")))
+    return lake.table(f"lists_{next(_numbers)}", lake.session.read.parquet(str(beside / "lists.parquet")))
+
+
+def _coding(
+    from_rows: str,
+    all_rows: str,
+    names: list[str],
+    schema: Schema,
+    dialect: Dialect,
+    kept: tuple[str, ...],
+    lists: str,
+    keys: str,
+    cut: bool,
+) -> str:
+    places = [names.index(name) for name in schema.columns]
+    texts = ", ".join(f"r{place} AS t{at}" for at, place in enumerate(places))
+    tables = {TEXTS: f"SELECT {', '.join([texts, *kept])} FROM {from_rows}", LISTS: f"SELECT * FROM {lists}"}
+    tables |= {SET_TEXTS: f"SELECT {texts} FROM {all_rows}"}  # faster than choosing rows once more
+    tables |= {KEYS: f"SELECT items FROM {keys}"} | coded_rows(SPARK, schema, dialect, "lower({})", kept, cut)
+    named = ", ".join(f"{name} AS ({query})" for name, query in tables.items())
+    return f"WITH {named} SELECT * FROM coded"
+
+
+def _code(
+    lake: Lake,
+    names: list[str],
+    rows: str,
+    target: Path,
+    beside: Path,
+    schema: Schema,
+    unit: Unit,
+    dialect: Dialect,
+    keys: str,
+) -> int | None:
+    """Write the coded rows; returns the number of people if it is not the number of rows."""
+    chosen, everyone, people = rows, "", None
+    if unit.id_column is not None:
+        people, everyone = _numbered(lake, names, rows, beside, unit, keys)
+        chosen = lake.table("chosen", lake.session.sql(f"{everyone} WHERE place <= {unit.at_most}"))
+    lists, kept = _lists(lake, beside, schema), () if unit.id_column is None else (PERSON,)
 
     def write(from_rows: str, to: str, cut: bool) -> None:
-        kept = (PERSON,) if unit.id_column is not None else ()
-        places = [lake.names.index(name) for name in schema.columns]
-        texts = ", ".join(f"r{place} AS t{at}" for at, place in enumerate(places))
-        tables = {TEXTS: f"SELECT {', '.join([texts, *kept])} FROM {from_rows}", LISTS: f"SELECT * FROM {lists}"}
-        tables |= {SET_TEXTS: f"SELECT {texts} FROM {rows}"}  # faster than choosing rows once more
-        tables |= {KEYS: f"SELECT items FROM {keys}"} | coded_rows(SPARK, schema, dialect, "lower({})", kept, cut)
-        named = ", ".join(f"{name} AS ({query})" for name, query in tables.items())
-        lake.session.sql(f"WITH {named} SELECT * FROM coded").write.parquet(to)
+        lake.session.sql(_coding(from_rows, rows, names, schema, dialect, kept, lists, keys, cut)).write.parquet(to)
 
     write(chosen, str(target), cut=unit.id_column is None)
     if everyone and schema.of_kind(ItemSet):

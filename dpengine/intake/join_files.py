@@ -16,14 +16,14 @@ import hashlib
 import hmac
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
 from dpengine.core.errors import refusing
-from dpengine.declared.source import Joined
+from dpengine.declared.source import Joined, Source
 from dpengine.declared.spelling import trimmed_sql
 from dpengine.intake.csv_records import Batches
 from dpengine.intake.load import Loaded, load, write_table
@@ -33,24 +33,48 @@ BATCH = 61_440  # rows at once
 EVENTS, PEOPLE = 0.3, 0.6  # shares of the work after each file
 
 
-def join_sql(events: str, people: str, widths: tuple[int, int], on: tuple[int, int], key: str, everybody: bool) -> str:
-    """SQL for the joined rows: the columns e0, e1, … of the events, with the id in its place, then p0, p1, … of the
-    people but for their id. Both tables have columns c0, c1, … of text."""
-    who_e, who_p = (trimmed_sql(f"c{place}") for place in on)
-    cells = ", ".join(f"CASE WHEN c{c} IS NULL THEN '-' ELSE strlen(c{c}) || ':' || c{c} END" for c in range(widths[1]))
+@dataclass(frozen=True)
+class JoinWords:
+    """How an engine writes a cell of a side (`e.`, `p.` or nothing), the id in a cell, and a keyed hash of cells."""
+
+    cell: Callable[[str, int], str]
+    who: Callable[[str], str]
+    mark: Callable[[list[str]], str]
+
+
+def join_sql(
+    events: str, people: str, widths: tuple[int, int], on: tuple[int, int], words: JoinWords, everybody: bool
+) -> tuple[list[str], str]:
+    """SQL for the cells of a joined row, those of the events with the id in its place, then those of the people but for
+    their id; and what they are selected from. The same for DuckDB, Postgres and Spark."""
+    who_e, who_p = (words.who(words.cell("", place)) for place in on)
+    mark = words.mark([words.cell("", place) for place in range(widths[1])])
     one = (
-        f"SELECT *, {who_p} AS who, row_number() OVER (PARTITION BY {who_p} ORDER BY sha256(concat('{key}', {cells})))"
-        f" AS place FROM {people} WHERE {who_p} <> ''"
+        f"SELECT *, {who_p} AS who, row_number() OVER (PARTITION BY {who_p} ORDER BY {mark}) AS place"
+        f" FROM {people} WHERE {who_p} <> ''"
     )
     each = f"SELECT *, {who_e} AS who FROM {events} WHERE {who_e} <> ''"
-    columns = [
-        f"coalesce(e.c{place}, p.who) AS e{place}" if place == on[0] else f"e.c{place} AS e{place}"
-        for place in range(widths[0])
-    ]
-    columns += [f"p.c{place} AS p{place}" for place in range(widths[1]) if place != on[1]]
+    cells = [words.cell("e.", place) for place in range(widths[0])]
+    cells[on[0]] = f"coalesce({cells[on[0]]}, p.who)"
+    cells += [words.cell("p.", place) for place in range(widths[1]) if place != on[1]]
     how = "FULL" if everybody else "LEFT"
     kept = f"SELECT * FROM ({one}) AS placed WHERE place = 1"
-    return f"SELECT {', '.join(columns)} FROM ({each}) AS e {how} JOIN ({kept}) AS p ON e.who = p.who"
+    return cells, f"({each}) AS e {how} JOIN ({kept}) AS p ON e.who = p.who"
+
+
+def _duck(key: str) -> JoinWords:
+    def mark(cells: list[str]) -> str:
+        told = ", ".join(
+            f"CASE WHEN {cell} IS NULL THEN '-' ELSE strlen({cell}) || ':' || {cell} END" for cell in cells
+        )
+        return f"sha256(concat('{key}', {told}))"
+
+    return JoinWords(lambda side, place: f"{side}c{place}", trimmed_sql, mark)
+
+
+def choosing_record(secret: bytes) -> str:
+    """The key by which one record of a person is chosen, and nothing else."""
+    return hmac.new(secret, b"allowance: which record of a person", hashlib.sha256).hexdigest()
 
 
 def load_joined(
@@ -68,17 +92,18 @@ def load_joined(
         def part(start: float, size: float) -> Callable[[float], None]:
             return lambda share: report(start + size * share)
 
-        one = load(Path(joined.events), joined.events_dialect, events, secret, part(0, EVENTS), bad_records)
+        one = load(_given(joined.events), joined.events_dialect, events, secret, part(0, EVENTS), bad_records)
         other = load(
-            Path(joined.people), joined.people_dialect, people, secret, part(EVENTS, PEOPLE - EVENTS), bad_records
+            _given(joined.people), joined.people_dialect, people, secret, part(EVENTS, PEOPLE - EVENTS), bad_records
         )
         names = joined.names(one.columns, other.columns)
         places = list(one.columns).index(joined.on[0]), list(other.columns).index(joined.on[1])
         widths = len(one.columns), len(other.columns)
-        key = hmac.new(secret, b"allowance: which record of a person", hashlib.sha256).hexdigest()
 
         def batches() -> Batches:
-            query = join_sql("event_rows", "people_rows", widths, places, key, joined.everybody)
+            words = _duck(choosing_record(secret))
+            cells, rows = join_sql("event_rows", "people_rows", widths, places, words, joined.everybody)
+            query = f"SELECT {', '.join(f'{cell} AS j{at}' for at, cell in enumerate(cells))} FROM {rows}"
             with (
                 refusing("load.unreadable", duckdb.Error, pa.ArrowException),
                 connect(raw.parent) as connection,
@@ -93,4 +118,8 @@ def load_joined(
         # Whether a table is refused must not depend on one person: joined rows may be none.
         loaded = write_table([(names, batches())], raw, secret, part(PEOPLE, 1 - PEOPLE), no_rows="")
     marks = tuple(dict.fromkeys(file.fingerprint for file in (one, other) if file.fingerprint))
-    return replace(loaded, marks=marks)
+    return replace(loaded, marks=marks, addresses=(*one.addresses, *other.addresses))
+
+
+def _given(file: str | Path | Source) -> Path | Source:
+    return file if isinstance(file, Source) else Path(file)

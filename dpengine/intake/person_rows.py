@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from dpengine.core.exact import text_of
 from dpengine.core.types import Arrow
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, Column, Number, Schema
-from dpengine.declared.summary import ANY, BY_DAY, COUNT, FREQUENT, Summary
+from dpengine.declared.summary import ANY, BY_DAY, COUNT, FREQUENT, Summary, inputs_of
 from dpengine.declared.unit import Unit
 from dpengine.intake.encode import encode
 from dpengine.intake.rows_per_person import PERSON, keep_rows
@@ -55,7 +56,7 @@ def summary_sql(rows: str, schema: Schema, summaries: Sequence[Summary]) -> str:
         elif summary.kind in ("least", "most"):
             value, many = f"{'min' if summary.kind == 'least' else 'max'}({kept})", f"count({kept})"
         else:
-            value, many = f"sum(CASE WHEN {cell} >= 0 THEN CAST({cell} AS BIGINT) END)", f"count({kept})"
+            value, many = f"sum(CASE WHEN {cell} >= 0 THEN CAST({cell} AS DECIMAL(28, 0)) END)", f"count({kept})"
         each += [f"{value} AS s{at}", f"{many} AS n{at}"]
         columns += [f"each_one.s{at} AS s{at}", f"each_one.n{at} AS n{at}"]
     grouped = f"SELECT {PERSON}, {', '.join(each)} FROM {rows} GROUP BY {PERSON}"
@@ -88,8 +89,7 @@ def summarise(
     target: Path,
 ) -> None:
     """Write one row a person as Parquet of texts: the id, and each summary under its name."""
-    wanted = list(dict.fromkeys(name for summary in summaries.values() for name in summary.asked(schema)))
-    inputs = Schema({name: schema[name] for name in wanted or list(schema.columns)[:1]})
+    inputs = inputs_of(summaries, schema)
     with tempfile.TemporaryDirectory(prefix=".", dir=target.parent) as inside:
         kept, coded = Path(inside) / "kept.parquet", Path(inside) / "coded.parquet"
         keep_rows(raw, names, unit, secret, kept, every=True)
@@ -157,3 +157,93 @@ def _writer(summary: Summary, inputs: Schema, dialect: Dialect) -> Callable[[int
     if isinstance(column, Category):
         return lambda value, n: str(column.labels[value])
     return lambda value, n: str(column.value(value))
+
+
+# The same texts where the rows stay, as SQL for Postgres and Spark
+
+
+@dataclass(frozen=True)
+class TextWords:
+    """How an engine writes the type of texts, and the day so many days after another."""
+
+    text: str
+    day: Callable[[str, str], str]
+
+
+def labels_of(inputs: Schema, summaries: Sequence[Summary]) -> list[tuple[int, int, str]]:
+    """The labels that a summary may show: the summary's place, the code and its label. They are public."""
+    return [
+        (at, place, label)
+        for at, summary in enumerate(summaries)
+        if summary.kind in (*BY_DAY, FREQUENT) and isinstance(column := inputs[summary.column], Category)
+        for place, label in enumerate(column.labels)
+    ]
+
+
+def texts_sql(rows: str, inputs: Schema, summaries: Sequence[Summary], decimal: str, words: TextWords) -> str:
+    """SQL for `person` and the text of each summary, x0, x1, …, over coded rows and the table `labels` (list, place,
+    label): what `_writer` writes. Integers are exact, with at most 38 digits."""
+    first, second, texts, joins = list[str](), list[str](), [PERSON], ""
+    for at, summary in enumerate(summaries):
+        column = None if summary.kind == COUNT else inputs[summary.column]
+        if summary.kind == ANY:
+            texts.append(f"CASE WHEN s{at} = 1 THEN 'yes' ELSE 'no' END AS x{at}")
+        elif isinstance(column, Category):
+            joins += f" LEFT JOIN labels AS l{at} ON l{at}.list = {at} AND l{at}.place = s{at}"
+            texts.append(f"l{at}.label AS x{at}")
+        elif column is None or isinstance(column, Number):
+            places = _places(column, summary, inputs)
+            quotient, value = _exact(at, summary, column, inputs, 10**places)
+            first += quotient
+            second.append(f"CAST({value} AS DECIMAL(38, 0)) AS v{at}")
+            digits = f"CAST(abs(v{at}) AS {words.text})"
+            padded = f"concat(repeat('0', greatest({places + 1} - length({digits}), 0)), {digits})"
+            point = f"left({padded}, length({padded}) - {places}), '{decimal}', right({padded}, {places})"
+            sign = f"CASE WHEN v{at} < 0 THEN '-' ELSE '' END"
+            number = f"concat({sign}, {point if places else digits})"
+            texts.append(f"CASE WHEN v{at} IS NOT NULL THEN {number} END AS x{at}")
+        else:
+            texts.append(f"CAST({words.day(column.value(0), f's{at}')} AS {words.text}) AS x{at}")
+    query = summary_sql(rows, inputs, list(summaries))
+    query = f"SELECT one.*{''.join(f', {part}' for part in first)} FROM ({query}) AS one"
+    query = f"SELECT one.*{''.join(f', {part}' for part in second)} FROM ({query}) AS one"
+    return f"SELECT {', '.join(texts)} FROM ({query}) AS one{joins}"
+
+
+def _places(column: Number | None, summary: Summary, inputs: Schema) -> int:
+    """The digits after the point that every value of a summary has."""
+    if column is None:
+        return 0
+    grid = [column.lower, column.step]
+    if summary.kind == "mean" and isinstance(declared := summary.declared(inputs), Number):
+        grid += [declared.lower, declared.step]
+    places = 0
+    while any((part * 10**places).denominator != 1 for part in grid):
+        places += 1
+    return places
+
+
+def _exact(at: int, summary: Summary, column: Number | None, inputs: Schema, unit: int) -> tuple[list[str], str]:
+    """SQL for a number of 1/`unit`: columns that come first, and the number. A mean is rounded to its grid, half to
+    even, by whole numbers."""
+    value, n = (f"CAST({name}{at} AS DECIMAL(38, 0))" for name in "sn")
+    if column is None:
+        return [], value
+    lower, step = (int(part * unit) for part in (column.lower, column.step))
+    if summary.kind not in ("sum", "mean"):
+        return [], f"CASE WHEN n{at} > 0 THEN {lower} + {step} * {value} END"
+    total = f"({lower} * {n} + {step} * {value})"
+    if summary.kind == "sum":
+        return [], f"CASE WHEN n{at} > 0 THEN {total} END"
+    declared = summary.declared(inputs)
+    assert isinstance(declared, Number)
+    start, grain = (int(part * unit) for part in (declared.lower, declared.step))
+    whole = f"(2 * ({total} - {start} * {n}) + {grain} * {n})"  # over twice the grain times n: a half up
+    over = f"(2 * {grain} * nullif({n}, 0))"
+    rest = f"((({whole} % {over}) + {over}) % {over})"
+    parts = [
+        f"CAST(({whole} - {rest}) / {over} AS DECIMAL(38, 0)) AS k{at}",
+        f"CASE WHEN {rest} = 0 THEN 1 ELSE 0 END AS half{at}",
+    ]
+    even = f"(k{at} - CASE WHEN half{at} = 1 AND k{at} % 2 <> 0 THEN 1 ELSE 0 END)"
+    return parts, f"{start} + {grain} * {even}"

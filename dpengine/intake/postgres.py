@@ -107,11 +107,14 @@ def copy_rows(
     return in_snapshot(source, lambda snapshot: snapshot.copied(dialect, separators, to, report))
 
 
-def in_snapshot(source: Source, work: Callable[[Snapshot], Result], writes: bool = False) -> Result:
-    """Run the work in a transaction on one table; the database's error messages are replaced by our own sentences."""
+def in_snapshot(
+    source: Source, work: Callable[[Snapshot], Result], writes: bool = False, also: Source | None = None
+) -> Result:
+    """Run the work in a transaction on one table, or two of one database; the database's error messages are replaced
+    by our own sentences."""
 
     def within(psycopg: Driver, connection: Driver) -> Result:
-        result = work(Snapshot(psycopg, connection, source, writes))
+        result = work(Snapshot(psycopg, connection, source, writes, also))
         connection.commit()
         return result
 
@@ -171,21 +174,35 @@ def _code(error: Driver) -> str:
 
 
 class Snapshot:
-    """An open transaction on one table."""
+    """An open transaction on one table. `beside`: another table in the same transaction."""
 
-    def __init__(self, psycopg: Driver, connection: Driver, source: Source, writes: bool) -> None:
-        self.sql, self.connection, self._source = psycopg.sql, connection, source
-        self._relation = self._find()
+    described: Described
+    beside: Snapshot | None = None
+
+    def __init__(
+        self, psycopg: Driver, connection: Driver, source: Source, writes: bool, also: Source | None = None
+    ) -> None:
+        self._found(psycopg, connection, source)
+        if also is not None:
+            self.beside = object.__new__(Snapshot)
+            self.beside._found(psycopg, connection, also)
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection.read_only = not writes  # with `writes`, beside the table, in a schema of ours
         connection.autocommit = False
-        self.here = self.sql.Identifier(*self._relation[:2])
         for setting in _SETTINGS:  # neither these nor the lock take the snapshot: the first SELECT does
             connection.execute(setting)
         self._codec = self._bytes(psycopg)
-        if self._relation[2] in _LOCKED:
-            connection.execute(self.sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(self.here))
-        self.described = self._describe()
+        tables = [self] if self.beside is None else [self, self.beside]
+        for table in tables:
+            if table._relation[2] in _LOCKED:
+                connection.execute(self.sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(table.here))
+        for table in tables:
+            table.described = table._describe()
+
+    def _found(self, psycopg: Driver, connection: Driver, source: Source) -> None:
+        self.sql, self.connection, self._source = psycopg.sql, connection, source
+        self._relation = self._find()
+        self.here = self.sql.Identifier(*self._relation[:2])
 
     def _bytes(self, psycopg: Driver) -> str:
         """The codec for a database that is not in UTF8: its texts come as raw bytes and are decoded here. A byte that

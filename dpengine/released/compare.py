@@ -121,7 +121,8 @@ def figures(
     beta: Fraction = BETA,
     population: Json = None,
 ) -> list[Comparable]:
-    """The comparable figures of an answer, or of some parts, in order, each with its range of the joint claim.
+    """The comparable figures of an answer, or of some `parts`, in order. Where the draw is known (`raw`), ranges are
+    wide enough that those of all answers hold at once, except with probability β; else each is the answer's own.
     `population`: the answer's ranges for all such people."""
     if not offers(query, value, interval):
         return []

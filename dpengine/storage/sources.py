@@ -20,7 +20,8 @@ from dpengine.core import files
 from dpengine.core.errors import AllowanceError, refusing
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Schema
-from dpengine.declared.source import USUAL_PORT, Source, split_lake
+from dpengine.declared.source import USUAL_PORT, Joined, Source, split_lake
+from dpengine.declared.summary import PersonRows, Staying, tables_of
 from dpengine.declared.unit import Unit
 from dpengine.intake import in_place, in_spark
 from dpengine.intake.load import Loaded
@@ -31,8 +32,21 @@ CONNECTION = "connection.json"
 _MADE = "made"
 
 
-def keep(folder: Path, source: Source, made: Mapping[int, str] | None = None) -> None:
+_JOINED, _OF_PEOPLE = "joined", "of_people"  # what the table is made of, if not of one table's own rows
+
+
+def stays(source: object) -> bool:
+    """Do these rows stay where they are?"""
+    tables = tables_of(source) if isinstance(source, Source | Joined | PersonRows) else []
+    return bool(tables) and all(table.in_place for table in tables)
+
+
+def keep(folder: Path, source: Staying, made: Mapping[int, str] | None = None) -> None:
     """Write the file, with the identity of each coded table in a database when it was `made`, by version."""
+    of_people = {_OF_PEOPLE: source.kept()} if isinstance(source, PersonRows) else {}
+    rows = source.rows if isinstance(source, PersonRows) else source
+    joined = {_JOINED: rows.kept()} if isinstance(rows, Joined) else {}
+    first = tables_of(source)[0]
     place = folder / CONNECTION
     fresh = place.with_suffix(".new")
     with suppress(FileNotFoundError):
@@ -40,7 +54,11 @@ def keep(folder: Path, source: Source, made: Mapping[int, str] | None = None) ->
     with refusing("load.unwritable", OSError):
         with open(fresh, "x", encoding="utf-8", opener=files.private) as file:
             json.dump(
-                source.kept() | {_MADE: {str(version): identity for version, identity in (made or {}).items()}}, file
+                first.kept()
+                | {_MADE: {str(version): identity for version, identity in (made or {}).items()}}
+                | joined
+                | of_people,
+                file,
             )
             file.flush()
             os.fsync(file.fileno())
@@ -50,6 +68,27 @@ def keep(folder: Path, source: Source, made: Mapping[int, str] | None = None) ->
 def kept(folder: Path) -> Source | None:
     """The connection of a table; None if it did not come from a database, or came from a backup."""
     return _read(folder)[0]
+
+
+def kept_alone(folder: Path) -> Source | None:
+    """The same, if the table is made of one table's own rows: only those are brought again in a newer state."""
+    source = made_of(folder)
+    return source if isinstance(source, Source) else None
+
+
+def made_of(folder: Path) -> Staying | None:
+    """What a table is made of: the rows of a source, of two that are joined, or one row a person of either."""
+    source = kept(folder)
+    if source is None:
+        return None
+    try:
+        data = json.loads((folder / CONNECTION).read_text(encoding="utf-8"))
+        of_people = data.get(_OF_PEOPLE)
+        dialect = Dialect.from_json(of_people["dialect"]) if of_people else Dialect()
+        rows = Joined.from_kept(source, data[_JOINED], dialect) if _JOINED in data else source
+        return PersonRows.from_kept(rows, of_people) if of_people else rows
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _read(folder: Path) -> tuple[Source | None, dict[int, str]]:
@@ -95,14 +134,14 @@ Given = tuple[Schema, Unit, Dialect, bytes]  # the declaration, and the workspac
 
 def code_there(
     folder: Path,
-    source: Source,
+    source: Staying,
     version: int,
     given: Given,
     spill: Callable[[], Path] | None,
     progress: Callable[[float], None] | None = None,
 ) -> Loaded:
     """Code a table where its rows are."""
-    if source.spark:
+    if tables_of(source)[0].spark:
         return in_spark.code_table(source, folder / f"coded-{version}.parquet", *given, progress, spill)
     return in_place.code_table(source, coded_name(folder, version), *given, progress)
 
@@ -121,7 +160,8 @@ def code_anew(
     names = {version: coded_name(folder, version) for version in (new.version, new.version - 2)}
     if not source.spark:
         in_place.drop(source, names[new.version])  # a killed program may have left it
-    loaded = code_there(folder, source, new.version, given, spill)
+    whole = made_of(folder) or source
+    loaded = code_there(folder, whole, new.version, given, spill)
     people = max(int(loaded.people or 0), 1)
     counted_before = new.relation == "replace" and not other_people
     if loaded.fingerprint != new.fingerprint or (counted_before and people != new.about):
@@ -130,7 +170,7 @@ def code_anew(
         for left in folder.glob(f"coded-{new.version}.*"):
             shutil.rmtree(left, ignore_errors=True)
         raise AllowanceError("source.moved_on", table=new.name)
-    keep(folder, source, _read(folder)[1] | {new.version: loaded.made})
+    keep(folder, whole, _read(folder)[1] | {new.version: loaded.made})
     if not source.spark and new.version > 2:
         with suppress(AllowanceError):  # it is deleted when the table is forgotten
             in_place.drop(source, names[new.version - 2])

@@ -21,6 +21,7 @@ def bars(page: Any, place: int) -> Any:
     return page.locator(f".st-key-card-board-{place} .bars .point path")
 
 
+@pytest.mark.long
 def test_a_first_look_is_taken_and_a_bar_is_clicked(page: Any, phone: Any, server: Any) -> None:
     go(page, FORM)
     page.get_by_text("all at once, 95 times in 100").wait_for()

@@ -125,6 +125,7 @@ def journey(clicking: Clicking, server: Any) -> None:
     assert 55 < men.value < 78  # two in three: a space before every cell, and the list's own word or another
 
 
+@pytest.mark.long
 def test_a_census_like_file_answers_within_nine_clicks(page: Any, server: Any) -> None:
     journey(Clicking(page, "en", "census"), server)
 
@@ -183,5 +184,5 @@ def test_the_open_card_and_a_code_book(page: Any) -> None:
     assert "one, two" in page.locator(f".st-key-line-{CENSUS.index('race')}").inner_text()
     line = page.locator(f".st-key-line-{CENSUS.index('race')}")
     clicking.click(line.get_by_role("button", name=say("data.line.undo"), exact=True))
-    assert "White, Asian-Pac-Islander" in line.inner_text()
+    assert "5 values" in line.inner_text()
     clicking.press("data.start_over")  # lets the file go

@@ -58,6 +58,7 @@ def test_nothing_is_overwritten_and_nothing_changes_when_it_fails(home: Path, tm
         assert workspace.verify_ledger().ok
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("change", ["a byte", "a file more", "a file less", "a way out", "no list", "an end"])
 def test_a_changed_file_does_not_arrive(home: Path, tmp_path: Path, change: str) -> None:
     move(home, tmp_path / "all.zip")

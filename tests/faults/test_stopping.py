@@ -9,6 +9,8 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from dpengine.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,6 +47,7 @@ uvicorn.run(app, port=0, log_level="critical")
 """
 
 
+@pytest.mark.long
 def test_a_question_under_way_is_answered_before_the_server_ends(tmp_path: Path) -> None:
     command = [sys.executable, "-c", SERVER, str(tmp_path / "var")]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}

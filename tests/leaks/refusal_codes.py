@@ -50,7 +50,6 @@ CANNOT: dict[str, str] = {
     "engine.other_spark": ELSEWHERE,
     "engine.raw_stays": ELSEWHERE,
     "engine.rows_stay": ELSEWHERE,
-    "summary.rows_stay": ELSEWHERE,
     "data.names.spelled_first": "is said while only the line of names was looked at",
     "protect.shared": "is decided from the rows of the ledger about people, before any table is read",
     "groups.there": "is said of the names of groups of people, before any table is read",

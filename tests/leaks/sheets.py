@@ -15,7 +15,7 @@ from leaks.refusal_bench import Bench
 import dpengine as dp
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.summary import read_summaries
-from dpengine.intake import file_process
+from dpengine.intake import file_process, foreign
 from dpengine.intake.inspect import names_of
 
 
@@ -75,6 +75,17 @@ def crashing(b: Bench) -> None:
         b.add(plain(b.folder / "crashing.xlsx", b.cell))
 
 
+def long_book(b: Bench) -> None:
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    for row in (["variable", "values"], [b.cell, 1], [b.cell, 2]):
+        book.active.append(row)
+    book.save(b.folder / "long.xlsx")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(foreign, "MOST_BOOK", 1)
+        foreign.read_book(b.folder / "long.xlsx", Dialect())
+
+
 def both(b: Bench, asks: str, budget: str = "1", again: bool = False, **more: Any) -> None:
     """People with an allowance of their own, asked once, are joined with what they did."""
     b.made += 1
@@ -120,6 +131,9 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "joined.on": lambda b: dp.Joined(b.cell, b.cell, on=(b.cell, "")),
     "joined.numbers": lambda b: dp.Joined(b.cell, b.cell, ("a", "b"), Dialect(decimal=",")),
     "joined.unit": lambda b: b.add(dp.Joined(b.put(f"a\n{b.cell}\n"), b.put(f"a\n{b.cell}\n"), ("a", "a"))),
+    "codebook.file": lambda b: foreign.read_book(b.put(f"variable,values\n{b.cell},1\n"), Dialect()),
+    "codebook.headings": lambda b: foreign.read_book(plain(b.folder / "data.xlsx", b.cell), Dialect()),
+    "codebook.long": long_book,
     "joined.adds_up": lambda b: both(b, "0.1"),
     "joined.exceeded": lambda b: both(b, "2"),
     "joined.never": lambda b: both(b, "20", people_at_most=900),

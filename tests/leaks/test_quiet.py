@@ -58,6 +58,7 @@ def test_an_uncaught_error_is_told_by_its_kind(quiet: bool, tmp_path: Path) -> N
     assert bool(scan.look("log", said)) != quiet  # and without it the words are there: power
 
 
+@pytest.mark.long
 def test_a_run_does_not_change_where_other_threads_find_modules(tmp_path: Path) -> None:
     script = """
 import sys

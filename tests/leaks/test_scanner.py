@@ -175,6 +175,7 @@ PLANTS: dict[str, tuple[Canary, Plant]] = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("exit", sorted(PLANTS))
 def test_a_leak_planted_at_an_exit_is_found(exit: str, tmp_path: Path) -> None:
     canary, plant = PLANTS[exit]

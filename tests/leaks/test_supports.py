@@ -14,15 +14,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from battery import CASES, DATA_SUPPORT, build, case_name, neighbours
+from battery import CASES, DATA_SUPPORT, PUBLIC_SUPPORT, build, case_name, neighbours
 from leaks import stage, tally
 
 import dpengine as dp
 from dpengine.mechanisms.publish.of_rows import OfRows
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import Averaged, Query
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal
 from dpengine.statistics.need import Spread
+from tests.planted.checks import (
+    SOME_ROWS,
+    check_all_that_is_told_comes_from_the_draw,
+    check_noise_is_independent,
+    check_supports_are_one_public_grid,
+)
 
 RELATIONS = ("add_remove", "replace")
 STANDING = [case for case in CASES if case[0] not in DATA_SUPPORT]
@@ -111,7 +117,9 @@ def paid_by_delta(query: Query) -> bool:
     return query.card.trust == "shuffle"
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(
+    "relation", [pytest.param(one, marks=[pytest.mark.long] * (one != "replace")) for one in RELATIONS]
+)
 def test_supports_and_draws_are_the_same_on_every_table(relation: str) -> None:
     for name, given in asked_under(relation):
         assert len(supports(build(name, given, relation), 12)) <= 1 or paid_by_delta(build(name, given, relation)), name
@@ -196,3 +204,44 @@ def test_permuting_rows_changes_nothing(name: str, tmp_path: Path) -> None:
             workspace.read(need, table._record, table.schema) for need, table in zip(needs, tables, strict=True)
         )
         assert key(one) == key(other), asked
+
+
+# What tests/planted/checks.py looks at, on every question of the catalogue
+
+
+IN_EACH_RELATION = [(case, one) for case in PUBLIC_SUPPORT for one in sorted(dp.catalogue[case[0]].card.relations)]
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(
+    ("case", "relation"), IN_EACH_RELATION, ids=lambda one: one if one in RELATIONS else case_name(one)
+)
+def test_what_is_told_and_what_can_come_out(case: tuple[str, dict[str, Any]], relation: str) -> None:
+    query = build(*case, relation)
+    if query.card.trust != "shuffle":  # the ends of binomial noise move with the count, and δ pays for them
+        check_supports_are_one_public_grid(query)
+    if isinstance(query, Averaged):
+        check_all_that_is_told_comes_from_the_draw(query)
+
+
+def of_several_numbers(case: tuple[str, dict[str, Any]]) -> bool:
+    query = build(*case, "replace")
+    parts = getattr(query.law(query.need().of(SOME_ROWS)), "parts", ())
+    return len(parts) > 1 and all(isinstance(part, Laplace | Normal) for part in parts)
+
+
+def test_the_numbers_of_one_answer_have_noise_of_their_own() -> None:
+    several = [case for case in PUBLIC_SUPPORT if of_several_numbers(case)]
+    one_of_each = {(name, told.get("noise", "")): (name, told) for name, told in several}
+    assert len(one_of_each) > 10
+    for case in one_of_each.values():
+        check_noise_is_independent(build(*case, "replace"), draws=200)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", sorted({case[0] for case in PUBLIC_SUPPORT}))
+def test_the_numbers_of_any_answer_have_noise_of_their_own(name: str) -> None:
+    for case in PUBLIC_SUPPORT:
+        if case[0] == name and of_several_numbers(case):
+            for relation in dp.catalogue[name].card.relations:
+                check_noise_is_independent(build(*case, relation), draws=2_000)

@@ -124,6 +124,7 @@ def test_two_bars_are_compared_for_nothing(clinic: dp.Table) -> None:
     assert words.table() not in html_of(page)
 
 
+@pytest.mark.long
 def test_figures_of_two_answers_are_told_apart_by_their_question(clinic: dp.Table) -> None:
     for name in ("eyes", "skin"):
         clinic.ask(clinic.query("count", where=[["clinic", "in", [name]]], epsilon="1"))
@@ -146,6 +147,7 @@ def test_a_bought_range_says_that_it_holds_alone(clinic: dp.Table) -> None:
     assert escape(say("compare.claim_alone", chance="95", table=NAME)) in told
 
 
+@pytest.mark.long
 def test_two_medians_are_compared_and_their_chances_add_up(clinic: dp.Table) -> None:
     for name in ("eyes", "skin"):
         clinic.ask(clinic.query("median", column="wait", where=[["clinic", "in", [name]]], epsilon="10"))
@@ -175,7 +177,9 @@ def test_what_is_copied_has_its_range_and_its_receipt(clinic: dp.Table) -> None:
     answer = clinic.ask(clinic.query("count", where=[["clinic", "in", ["eyes"]]], epsilon="1"))
     told = card_sentence(answer)
     assert "95 times in 100" in told and answer.receipt["charge"]["hash"][:8] in told and NAME in told
-    assert told in [code.value for code in opened().code]
+    page = opened()
+    page.session_state[f"copy-answer-{clinic.history(1)[0].charge.seq}"] = True  # its popover is opened
+    assert told in [code.value for code in page.run().code]
 
 
 def test_all_answers_can_be_taken_away(clinic: dp.Table) -> None:

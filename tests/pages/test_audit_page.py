@@ -136,7 +136,7 @@ def far_out(example: Example, twin: str, law_of: str, draws: int) -> float:
     return min(seen) * len(seen)
 
 
-@pytest.mark.every(9)
+@pytest.mark.every(27)
 @pytest.mark.parametrize("key", EXAMPLES)
 def test_draws_follow_the_law_of_the_picture_twins_too(key: str) -> None:
     """120 draws a table; over all keys and twins the chance of a false alarm stays below 1e-6."""
@@ -145,6 +145,7 @@ def test_draws_follow_the_law_of_the_picture_twins_too(key: str) -> None:
             assert far_out(example, twin, twin, 120) > 1e-9, twin
 
 
+@pytest.mark.long
 def test_power_draws_of_a_twin_do_not_follow_the_law_as_built() -> None:
     assert far_out(Example("count", "replace", "one", "1"), "half", "", 2_000) < 1e-9
 
@@ -161,6 +162,7 @@ def test_float_noise_reaches_its_own_numbers_and_few_of_the_others() -> None:
     assert other > 200  # about 380 of 600; fewer than 200 by chance: below 1e-40
 
 
+@pytest.mark.long
 def test_draws_prove_no_more_than_was_claimed_and_catch_a_twin() -> None:
     """The bound is wrong with chance 1e-6. Half the noise: about 1.6 is proven, with a deviation below 0.1."""
     for twin, caught in (("", False), ("half", True), ("floating", True)):
@@ -308,6 +310,7 @@ def test_claims_are_those_of_the_ledger() -> None:
 # A column of one's own
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_a_declared_column_is_audited_without_its_cells(shared: dp.Workspace) -> None:
     """Its exact ε and δ, how many one-row tables that took, and the theorem; the table's files are gone before."""

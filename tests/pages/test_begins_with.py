@@ -28,6 +28,7 @@ def picked(app, key: str):  # type: ignore[no-untyped-def]
     return next(box for box in app.selectbox if str(box.key).startswith(key))
 
 
+@pytest.mark.long
 def test_a_condition_that_the_form_made_up_stays_behind(staff: dp.Table) -> None:
     """How many there are is public, so a number begins with some of them; an average after it is of everyone."""
     app = open_page("ask", table=staff.name, q="count")
@@ -42,6 +43,7 @@ def test_a_condition_that_the_person_chose_comes_along(staff: dp.Table) -> None:
     assert app.session_state["ask"]["given"]["where"] == [["sex", "in", ["m"]]]
 
 
+@pytest.mark.long
 def test_a_new_question_is_one_that_was_not_asked(staff: dp.Table) -> None:
     app = open_page("ask", table=staff.name)
     first = app.session_state["ask"]["q"], app.session_state["ask"]["given"].get("column")

@@ -65,6 +65,7 @@ def answer(table: dp.Table) -> dp.Answer:
     return table.ask(table.query("overview", epsilon="1", against=["rich"]), "look=&one")
 
 
+@pytest.mark.long
 def test_before_it_is_bought_the_page_says_what_it_is_worth(table: dp.Table) -> None:
     before = len(table.history())
     app = open_page("board", table="people")
@@ -97,6 +98,7 @@ def test_the_board_shows_every_column_and_what_goes_together(table: dp.Table, an
     assert "Only where rich is “yes”" in by_rich and "Estimated" not in by_rich
 
 
+@pytest.mark.long
 def test_a_click_reads_no_question_anew_and_lets_plotly_check_nothing(
     table: dp.Table, answer: dp.Answer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,6 +146,7 @@ def test_nothing_on_the_board_reads_the_table(
             to.rename(path)
 
 
+@pytest.mark.long
 def test_whoever_arrives_is_offered_a_first_look(shared: dp.Workspace, table: dp.Table, answer: dp.Answer) -> None:
     for page in ("ask", "data"):
         links = [one.proto.label for one in open_page(page, table="people").get("page_link")]
@@ -169,6 +172,7 @@ def test_too_many_combinations_says_which(shared: dp.Workspace) -> None:
     assert "within ±" in said(open_page("board", table="long", against='["first"]', without='["second"]'))
 
 
+@pytest.mark.long
 def test_what_matters_most_and_fewer_groups_change_the_promise(table: dp.Table) -> None:
     def worth(**given: str) -> str:
         app = open_page("board", table="people", epsilon="0.05", without='["=town", "rich"]', **given)
@@ -180,6 +184,7 @@ def test_what_matters_most_and_fewer_groups_change_the_promise(table: dp.Table) 
     assert int(worth(coarse='["age", "since"]')) < int(usual) and worth(most='["age"]') != usual
 
 
+@pytest.mark.long
 def test_rows_of_people_and_a_table_that_was_declared_anew(shared: dp.Workspace) -> None:
     frame = pd.DataFrame(
         {"who": [str(place // 2) for place in range(400)], "a": ["x", "y"] * 200, "b": ["u", "v"] * 200}

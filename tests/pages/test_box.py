@@ -68,6 +68,7 @@ def test_another_reading_is_one_click_away_and_undo_restores_the_form() -> None:
     assert not [button for button in app.button if button.key == "box-undo"]  # the form as it was opened
 
 
+@pytest.mark.long
 def test_it_reads_slovene() -> None:
     with speaking("sl"), of_practice("town"):
         app = typed("povprečni mesečni dohodek ljudi brez avta", lang="sl")

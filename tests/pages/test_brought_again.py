@@ -13,6 +13,7 @@ def page(shared: object) -> Page:
     return Page()
 
 
+@pytest.mark.long
 def test_a_table_with_the_same_columns_is_named_before_anything_is_said_whatever_the_rows_are(page: Page) -> None:
     """By the public names alone: whether the rows are the same, too, is told of no file before it is added."""
     visits = "whose,age,stay\nana,33,1\nana,37,2\nbor,41,1\n"
@@ -26,6 +27,7 @@ def test_a_table_with_the_same_columns_is_named_before_anything_is_said_whatever
         assert told in again.text and again.draft.many is None
 
 
+@pytest.mark.long
 def test_what_stands_in_the_way_at_the_very_end_is_brought_into_sight(page: Page) -> None:
     """The work in the background refuses it, and the screen it is told on is another one."""
     visits = "who,age\neva,23\neva,24\niva,54\n"

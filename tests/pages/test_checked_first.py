@@ -51,6 +51,7 @@ def test_right_after_a_table_was_added_its_columns_can_be_checked_with_one_click
     assert not table.meter().charges, "nothing is bought without a click"
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_one_click_checks_the_columns_and_asks_the_first_question_of_a_kind_for_the_price_it_names() -> None:
     page = Page().upload(people(32))
@@ -148,6 +149,7 @@ def drawn(app: Any, met: Callable[[], bool]) -> None:
     raise AssertionError("not in a minute")
 
 
+@pytest.mark.long
 def test_of_the_cells_that_fit_the_headline_says_of_which_part_it_is(home: dp.Workspace) -> None:
     frame = pd.DataFrame({"mark": [1, 2, 3, 4, 9, 10] * 1_000})
     table = home.add_table(
@@ -165,6 +167,7 @@ def test_of_the_cells_that_fit_the_headline_says_of_which_part_it_is(home: dp.Wo
     )  # two thirds; noise of about 1.5 is beyond that with a chance below 1e-9
 
 
+@pytest.mark.long
 def test_the_way_from_an_average_to_the_median_keeps_that_only_cells_that_fit_count(home: dp.Workspace) -> None:
     frame = pd.DataFrame({"mark": [1, 2, 3, 4, 9, 10] * 1_000, "town": ["Mill", "Hill", "Dale"] * 2_000})
     schema = dp.Schema({"mark": dp.Number(0, 5), "town": dp.Category(["Mill", "Hill"])})

@@ -32,6 +32,7 @@ def kind_of(app: Any) -> Any:
     return next(box for box in app.selectbox if str(box.key).startswith("ask-kind"))
 
 
+@pytest.mark.long
 @pytest.mark.every(9)
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_another_measure_keeps_the_sentence_in_view_and_says_which_column_it_is_about(
@@ -50,6 +51,7 @@ def test_another_measure_keeps_the_sentence_in_view_and_says_which_column_it_is_
         assert gone[lang] not in plain(html_of(app)) and "wait" in asked_line(app)
 
 
+@pytest.mark.long
 @pytest.mark.every(3)
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_what_was_just_answered_is_not_offered_as_if_it_were_new(visits: dp.Table, lang: str) -> None:
@@ -71,6 +73,7 @@ def test_what_was_just_answered_is_not_offered_as_if_it_were_new(visits: dp.Tabl
         assert say("ask.just", sentence="").strip() not in asked_line(app)
 
 
+@pytest.mark.long
 def test_what_was_just_answered_for_less_with_another_noise_is_not_offered_as_new(visits: dp.Table) -> None:
     """The noise that takes least may have a smaller ε and still promise as much."""
     usual = visits.query("mean", column="wait", epsilon="0.2")

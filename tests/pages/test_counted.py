@@ -235,6 +235,7 @@ def test_it_is_said_before_anything_is_spent(
     assert said in plain(html_of(open_page(page, **address)))
 
 
+@pytest.mark.long
 def test_sums_by_group_that_are_cut_at_nothing_are_drawn(tables: dict[bool, dp.Table]) -> None:
     """A group with nobody in it has a range that nearly always reaches below 0 and is cut there, to a number of the
     browser’s kind."""

@@ -161,6 +161,7 @@ def test_a_sample_is_not_changed() -> None:
     assert "There is no table called" in Declared("nowhere").text
 
 
+@pytest.mark.long
 def test_the_fit_is_offered_until_it_is_bought_for_this_declaration(table: dp.Table) -> None:
     page = Declared(table.name)
     assert say("data.fit.all_title") in page.text and table.meter().charges == 0
@@ -177,6 +178,7 @@ def test_the_fit_is_offered_until_it_is_bought_for_this_declaration(table: dp.Ta
     assert "change" in page.app.query_params and page.changes[table.name][1].opened == "age"
 
 
+@pytest.mark.long
 def test_an_answer_says_what_is_known_of_the_cells_behind_it(table: dp.Table) -> None:
     given = table.ask(table.query("median", column="age", epsilon="0.01"), request_id="before")
     page = Declared(table.name, answer="before")

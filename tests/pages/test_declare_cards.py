@@ -160,6 +160,7 @@ def test_a_file_that_is_no_list(data: bytes, code: str) -> None:
     assert refusal.value.code == code and "\n" not in str(refusal.value)
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_values_make_a_column() -> None:
     values = read_list("\n".join(f"place {one}" for one in range(MOST_LISTED)).encode())
     for kind in ("list", "items"):
@@ -193,6 +194,7 @@ def test_rows_without_an_id_are_left_out_and_m_is_at_least_one(workspace: Worksp
     assert table.facts.people == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 def test_a_table_without_anybody_is_a_table(workspace: Workspace, relation: str) -> None:
     """One person less is a neighbour: it must not show by a refusal."""
@@ -203,6 +205,7 @@ def test_a_table_without_anybody_is_a_table(workspace: Workspace, relation: str)
         table.ask(table.query(key, **({"column": column} if column else {}), epsilon="1"))
 
 
+@pytest.mark.long
 def test_a_column_that_is_all_missing_answers_all_the_same(workspace: Workspace) -> None:
     frame = pd.DataFrame({"age": [None] * 300, "way": [""] * 300, "day": ["soon"] * 300, "likes": [None] * 300})
     table = bring(

@@ -36,6 +36,7 @@ def warned(page: Page) -> str:
     return "".join(part.proto.body for part in page.app.get("html") if 'class="warn"' in part.proto.body)
 
 
+@pytest.mark.long
 def test_one_choice_is_made_already_and_says_what_it_holds() -> None:
     page = at_care(1, 50_000)
     assert page.draft.care == "careful" and not warned(page) and say("data.care.secret") in page.text
@@ -44,6 +45,7 @@ def test_one_choice_is_made_already_and_says_what_it_holds() -> None:
     assert page.draft.step == "done", page.refusals
 
 
+@pytest.mark.long
 def test_a_table_that_holds_few_answers_says_so_and_what_helps() -> None:
     page = at_care(6, 4_000).set("declare-care", "careful")
     told = warned(page)
@@ -55,6 +57,7 @@ def test_a_table_that_holds_few_answers_says_so_and_what_helps() -> None:
     assert not warned(page)
 
 
+@pytest.mark.long
 def test_fewer_rows_of_a_person_are_named_where_they_leave_enough() -> None:
     page = at_care(6, 4_000).set("declare-care", "careful")
     fewer = next(each for each in (5, 3, 2, 1) if f"With {each} " in warned(page))
@@ -63,6 +66,7 @@ def test_fewer_rows_of_a_person_are_named_where_they_leave_enough() -> None:
     assert many >= care.ENOUGH and not warned(again) and f"about {many} averages or charts, but" in warned(page)
 
 
+@pytest.mark.long
 def test_without_a_number_of_people_it_says_for_how_many_it_was_worked_out() -> None:
     page = Page().upload("age\n33\n44\n").to("care")
     assert say("data.care.usual_people") in page.text and not warned(page)
@@ -72,6 +76,7 @@ def test_without_a_number_of_people_it_says_for_how_many_it_was_worked_out() -> 
         assert " for 1,000 people, " in told and " for 10,000 people." in told
 
 
+@pytest.mark.long
 def test_once_the_people_are_counted_it_says_how_much_can_be_asked_of_them() -> None:
     page = Page().upload("age\n" + "33\n44\n" * 1_000).to("care").press("Add the table")
     assert page.draft.step == "done", page.refusals
@@ -131,6 +136,7 @@ def test_where_being_in_it_is_secret_it_is_said_once() -> None:
     assert not [one for one in page.app.number_input if one.key == "declare-about"]
 
 
+@pytest.mark.long
 def test_a_table_about_the_same_people_is_asked_on_the_other_one_s_allowance(shared: dp.Workspace) -> None:
     """Patients and their visits: how many rows count differs, who is protected does not."""
     patients = at_care(1, 50_000, "who,age,minutes\nc,61,10\nd,62,25\n")

@@ -141,6 +141,7 @@ def test_a_mean_without_the_999s_is_near_the_truth() -> None:
     assert not again.fit_of("sbp").checked, "declared anew it is unchecked"
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_where_a_check_finds_a_part_that_does_not_fit_the_card_takes_the_number() -> None:
     """400 of 5,000 cells are 999, at ε = 0.3: that the noise hides them has a chance below 1e-9."""

@@ -7,12 +7,16 @@ import os
 import re
 from datetime import date
 from html import unescape
+from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import openpyxl
+import pandas as pd
+import pyreadstat
 import pytest
 from files.make_census import NAMES, census
-from helpers_declare import Page
+from helpers_declare import CANARY, Page
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
@@ -181,6 +185,7 @@ def test_names_that_say_whose_a_row_is(names: list[str], found: list[str]) -> No
 # --- the page
 
 
+@pytest.mark.long
 def test_a_likely_id_and_a_usual_number_of_rows_are_one_click_each_and_rows_are_never_chosen_before() -> None:
     page = Page().upload("patient_id,age\na,33\na,34\nb,44\n").to("unit").set("declare-unit", "more")
     assert page.draft.who == "patient_id", "the only one, as a guess to go on with"
@@ -198,6 +203,7 @@ def test_a_likely_id_and_a_usual_number_of_rows_are_one_click_each_and_rows_are_
     assert page.draft.who == "age" and page.app.session_state["declare-who-likely"] is None
 
 
+@pytest.mark.long
 def test_prices_before_a_table_is_added_are_told_for_a_small_and_a_large_table() -> None:
     """Nobody counts before: no figure on the way may be taken for that of this file."""
     page = Page().upload("age,sex\n33,m\n44,f\n").to("cards")
@@ -241,6 +247,7 @@ def test_columns_without_a_hint_are_to_be_found_together_and_those_that_wait_lef
     assert "Find what oddelek, diagnoza, salary hold" in links
 
 
+@pytest.mark.long
 def test_every_declared_column_leads_to_its_first_question() -> None:
     page = Page().upload("age,sex\n" + "33,m\n44,f\n" * 300)
     page.finish("two ways on")
@@ -269,6 +276,7 @@ def test_a_census_like_file_is_settled_in_a_few_clicks() -> None:
     assert "HS-grad" in table.schema.category("education").values
 
 
+@pytest.mark.long
 def test_only_the_open_column_is_tall() -> None:
     page = Page().upload(census(20), "census.csv").to("cards")
     assert not page.app.get("button_group")
@@ -278,6 +286,7 @@ def test_only_the_open_column_is_tall() -> None:
     assert page.draft.state("age") == "settled" and page.draft.opened is None
 
 
+@pytest.mark.long
 def test_undo_takes_back_one_column() -> None:
     page = Page().upload("age,salary,way\n33,1200,bus\n").to("cards")
     page.click("declare-0-like-0").click("declare-1-like-2")
@@ -395,3 +404,48 @@ def test_a_code_book_fills_columns_and_is_undone_one_by_one() -> None:
     table = page.finish("from a code book")
     assert table.schema.category("way").values == ("bus", "car")
     assert table.ask(table.query("count", where=[["way", "in", ["bus"]]], epsilon="0.9")).value is not None
+
+
+def book_sheet(path: Path, *rows: list[Any]) -> bytes:
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    for row in rows:
+        book.active.append(row)
+    book.save(path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("lang", ["en", "sl"])
+def test_a_code_book_in_a_file_waits_for_a_yes(lang: str, tmp_path: Path) -> None:
+    """A sheet fills two columns, an SPSS file without rows a third; each is a guess that the person agrees with."""
+    heads = {
+        "en": ["Variable", "Label", "Value labels", "Missing"],
+        "sl": ["Spremenljivka", "Opis", "Vrednosti", "Manjkajoče"],
+    }
+    sheet = book_sheet(
+        tmp_path / "book.xlsx",
+        heads[lang],
+        ["sex", "Sex of the pupil", "1 = male; 2 = female", "9"],
+        ["grade", "", "", "-1, 99"],
+        ["elsewhere", "", "1 = a; 2 = b", ""],
+    )
+    empty = pd.DataFrame({"way": pd.Series([], dtype=float)})
+    pyreadstat.write_sav(empty, tmp_path / "book.sav", variable_value_labels={"way": {1: "bus", 2: "car"}})
+    page = Page(lang=lang).upload("sex,way,grade\n1,1,33\n2,2,44\n").to("cards")
+    page.app.session_state[f"{page.draft.mark}-codebook-open"] = True
+    page.run()
+    for name, content in (("book.xlsx", sheet), ("book.sav", (tmp_path / "book.sav").read_bytes())):
+        at = next(one for one in page.app.file_uploader if "-codebook-file" in (one.key or ""))
+        at.set_value((name, content, ""))
+        page.run()
+        assert not page.refusals
+        page.click("declare-codebook-take")
+    assert [page.draft.state(name) for name in ("sex", "way", "grade")] == ["guess", "guess", "guess"]
+    assert page.draft.card("sex").listed.splitlines() == ["male = 1", "female = 2", "no answer = 9"]
+    assert page.draft.card("way").listed.splitlines() == ["bus = 1", "car = 2"]
+    assert set(page.draft.card("grade").codes.replace(";", " ").replace(",", " ").split()) == {"-1", "99"}
+    at = next(one for one in page.app.file_uploader if "-codebook-file" in (one.key or ""))
+    at.set_value(("data.xlsx", book_sheet(tmp_path / "data.xlsx", ["name", "age"], [CANARY, 3]), ""))
+    page.run()
+    assert len(page.refusals) == 1 and CANARY not in page.everything
+    assert not list((dp.open_workspace(os.environ["ALLOWANCE_HOME"]).folder / "tmp").glob("upload-*.xlsx"))

@@ -52,6 +52,7 @@ def test_only_how_careful_is_preselected_and_each_step_asks(page: Page) -> None:
     assert "2 people" not in page.text  # the number of rows is nowhere
 
 
+@pytest.mark.long
 @pytest.mark.every(3)
 @pytest.mark.parametrize("again", ["another tab", "from Ask"])
 def test_whoever_comes_back_after_adding_a_table_brings_another(
@@ -74,6 +75,7 @@ def test_whoever_comes_back_after_adding_a_table_brings_another(
     assert ready not in page.text and say("data.file.title") in page.text
 
 
+@pytest.mark.long
 def test_answers_stay_when_going_back_or_to_another_page(page: Page) -> None:
     page.upload("age,way\n33,bus\n").to("cards").set("declare-0-upper", "99")
     page.app.switch_page("../pages/start.py").run()
@@ -225,6 +227,7 @@ def test_who_names_two_limits_need_not_say_how_numbers_are_rounded(page: Page) -
     assert page.draft.cards["a"].step == "5"
 
 
+@pytest.mark.long
 def test_cells_that_are_no_numbers_and_unknown_values_load(page: Page) -> None:
     rows = ["33,bus", "NaN,car", "inf,", "-inf,tram", f"{CANARY},bus", ",car", "1e400,bus", "40,BUS "]
     page.upload("\n".join(["age,way", *rows]))
@@ -254,6 +257,7 @@ def test_a_bad_range_is_refused_at_its_card(page: Page, part: str, value: str, s
     assert page.draft.step == "care"
 
 
+@pytest.mark.long
 @pytest.mark.every(9)
 @pytest.mark.parametrize(
     ("typed_list", "sentence"),
@@ -308,6 +312,7 @@ def test_a_name_must_be_free(page: Page, name: str, sentence: str) -> None:
     assert sentence in page.refusals[0] and page.draft.step == "care"
 
 
+@pytest.mark.long
 def test_the_same_rows_join_the_budget_they_have(page: Page, shared: dp.Workspace) -> None:
     rows = "age\n" + "\n".join(map(str, range(20, 70))) + "\n"
     first = page.upload(rows).finish("first time")
@@ -355,6 +360,7 @@ def test_a_fault_of_ours_is_one_sentence(page: Page, monkeypatch: pytest.MonkeyP
     assert "RuntimeError" in caplog.text and CANARY not in caplog.text
 
 
+@pytest.mark.long
 def test_a_parquet_file_can_be_brought(page: Page) -> None:
     out = io.BytesIO()
     pd.DataFrame({"age": [31, 42, 53], "smoker": [True, False, None]}).to_parquet(out)
@@ -393,6 +399,7 @@ def test_a_column_nobody_knows_is_left_out_and_offered_to_be_found(page: Page) -
     assert offered.value == ["pay"]
 
 
+@pytest.mark.long
 def test_rows_that_were_sealed_are_told_so_when_they_are_brought_again(page: Page, shared: dp.Workspace) -> None:
     rows = "age\n" + "\n".join(map(str, range(30, 90))) + "\n"
     page.upload(rows).finish("to be sealed")
@@ -415,6 +422,7 @@ def test_the_meter_names_the_column_whose_rows_are_protected(page: Page) -> None
     assert told.count(say("meter.relation.replace_each", column="who")) == 1  # on the meter
 
 
+@pytest.mark.long
 def test_what_rows_beyond_the_limit_do_is_said_where_it_is_chosen(page: Page) -> None:
     """A limit that nobody chose was taken as it stood, and figures about rows came out too low unseen."""
     page.upload("who,age\na,33\na,34\nb,44\n").to("unit").set("declare-unit", "more").set("declare-who", "who")

@@ -10,6 +10,7 @@ from helpers_source import ADDRESS, PASSWORD, pretend
 from dpengine.intake.postgres import Described, SourceColumn
 from dpengine.workspace import Workspace
 from ui.auth import config
+from ui.data import source as sources
 
 ROWS = "".join(f"{n},{n % 90},true,fine,a|b\n" for n in range(40))
 COLUMNS = (
@@ -54,6 +55,7 @@ def test_a_table_in_a_database_is_described_and_added(home: Workspace, monkeypat
     assert page.draft.step == "done" and page.draft.source is None and home.has_source(page.draft.added.name)  # type: ignore[union-attr]
 
 
+@pytest.mark.long
 def test_a_refusal_is_told_beside_the_form(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     database = pretend(monkeypatch, ROWS, *COLUMNS)
     page = fill(Page(), address="db.example.org")
@@ -132,3 +134,28 @@ def test_a_lake_is_offered_where_spark_is_and_described_by_its_schema(
 def test_a_served_app_names_its_databases(tmp_path: pytest.TempPathFactory) -> None:
     assert all(config._HOST.fullmatch(one) for one in ("db.example.org", "10.0.0.7:5433", "[::1]:5432"))
     assert not any(config._HOST.fullmatch(one) for one in ("", "*", "db example", "postgresql://db", "db:port"))
+
+
+def test_a_second_table_of_the_same_database_is_joined(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name is enough: the same role describes it, and the screen lists its columns."""
+    database = pretend(monkeypatch, ROWS, *COLUMNS)
+    page = fill(Page())
+    page.app.button(key="declare-next-names").click()
+    page.run()
+    page.set("declare-unit", "more").set("declare-who", "id")
+    page.app.text_input(key="declare-beside-name").set_value("care.people")
+    page.app.button(key="declare-beside-go").click()
+    page.run()
+    second = page.draft.second
+    assert second is not None and second.who == "id" and second.source is not None
+    assert database.read[-1].table == "care.people" and database.read[-1].password == PASSWORD
+    assert page.draft.names[5:] == ["age 2", "member 2", "feeling 2", "things 2"]
+    assert page.draft.card("feeling 2").values == ["sad", "fine"]
+    pair = sources.joined(page.draft)
+    assert pair.on == ("id", "id") and [source.table for source in pair.sources] == ["visits", "care.people"]
+    page.click("declare-second-remove")
+    assert page.draft.second is None and page.draft.names == [column.name for column in COLUMNS]
+    page.app.text_input(key="declare-beside-name").set_value("a.b.c.d")
+    page.app.button(key="declare-beside-go").click()
+    page.run()
+    assert len(page.refusals) == 1 and page.draft.second is None and PASSWORD not in page.everything

@@ -78,6 +78,7 @@ def test_the_first_curve_takes_what_the_second_takes_and_there_is_no_entry_fee()
     assert "fee" not in told + text(ask(columns=json.dumps(["age"])))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_mostly_noise_tells_the_price_that_helps() -> None:
     for name, rows in (("fewer", 300), ("few", 2_000)):

@@ -36,7 +36,7 @@ def test_a_token_of_another_table_finds_no_table(door: AtDoor) -> None:
     token = door.token("owner", (OTHER,))
     told = []
     for name in (MINE, "no such"):
-        calls = [door.ask(f"{verb}/{name}", token) for verb in ("table", "meter")]
+        calls = [door.ask(f"{verb}/{name}", token) for verb in ("table", "declaration", "meter")]
         calls += [door.ask(verb, token, WANTED | {"table": name}) for verb in ("ask",)]
         calls += [door.ask(verb, token, COUNT | {"table": name}) for verb in ("preview", "recall")]
         look = {"table": name, "request": "two", "parameters": {"epsilon": "0.01"}}

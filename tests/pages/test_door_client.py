@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import socket
 import sys
 import threading
@@ -22,6 +23,7 @@ import pytest
 import uvicorn
 from helpers_door import AtDoor, at_door
 
+import dpengine as dp
 from dpengine import client as client_file
 from dpengine.client import Client, RefusedByServer
 from dpengine.workspace import Workspace
@@ -82,11 +84,14 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return waited
 
 
+@pytest.mark.long
 def test_a_notebook_asks_by_the_same_names(door: AtDoor) -> None:
     with serving(door.door) as url:
         far = Client(url, door.token())
         visits = far.table(MINE)
         assert MINE in far.tables() and OTHER not in far.tables()
+        kept = dp.Declaration.read(json.dumps(visits.declaration()))
+        assert kept.schema.columns.keys() == {"x", "town"} and kept.fitted(["X", "town"])[1].renamed == (("x", "X"),)
         assert far.catalogue()["count"].parameters and visits.facts().columns.keys() == {"x", "town"}
         seen = visits.preview("count", where=WHERE, epsilon=Fraction(1, 50))
         assert isinstance(seen.share, Fraction) and seen.admissible and seen.promise["kind"]

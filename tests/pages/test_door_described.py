@@ -36,6 +36,7 @@ def test_what_is_sent_and_answered_is_as_described(door: AtDoor) -> None:
         "catalogue": ("catalogue", None),
         "tables": ("tables", None),
         "table": (f"table/{MINE}", None),
+        "declaration": (f"declaration/{MINE}", None),
         "preview": ("preview", COUNT),
         "read": ("read", {"table": MINE, "text": "average x by town"}),
         "ask": ("ask", asked),

@@ -40,6 +40,7 @@ class Watched:
         return int(found[1]) if found else 0
 
 
+@pytest.mark.long
 def test_what_is_counted(tmp_path: Path) -> None:
     with at_door(tmp_path) as door:
         here, token = Watched(door), door.token()

@@ -65,6 +65,7 @@ def test_a_plan_says_what_is_doubted_before_it_is_run_and_counts_it_afterwards(h
     met(app, lambda: table.meter().charges == 3 and "of cells that fit" in plain(html_of(app)))
 
 
+@pytest.mark.long
 def test_a_plan_of_doubted_questions_alone_is_not_run(home: dp.Workspace) -> None:
     table = school(home, "doubted school")
     table.ask(table.query("fit_checks", columns=["age", "mark", "wait"], epsilon="1"))
@@ -111,6 +112,7 @@ def bought(table: dp.Table, page: str) -> dp.Answer:
 PLACES = {"synthetic": "made", "publish": "published", "train": "trained"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", FORMS)
 def test_what_is_made_of_a_doubted_column_is_refused_with_its_ways_out(home: dp.Workspace, page: str) -> None:
     """Half of the marks and a fifth of the ages were silently in made-up rows, and a published column had no ways."""
@@ -125,6 +127,7 @@ def test_what_is_made_of_a_doubted_column_is_refused_with_its_ways_out(home: dp.
     assert not [one for one in app.button if str(one.key).startswith(f"{page}-go")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", FORMS)
 def test_few_codes_in_what_is_made_of_a_column_are_said_in_the_size_of_the_headline(
     home: dp.Workspace, page: str
@@ -152,6 +155,7 @@ def test_a_model_read_off_counts_is_refused_too_and_a_first_look_is_not(home: dp
     assert model.predicts == "wait" and table.doubts(model) is not None
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     ("page", "given", "button"),
     [

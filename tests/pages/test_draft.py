@@ -19,6 +19,7 @@ def keys(app: Any) -> set[str]:
     return {str(button.key) for button in app.button}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_a_begun_question_is_offered_in_a_new_session_and_taken_up() -> None:
     app = open_page("ask", table="residents")

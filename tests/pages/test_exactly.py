@@ -95,6 +95,7 @@ def test_a_wished_promise_in_a_plan_is_read_in_its_language() -> None:
             assert '"250000"' in str(app.query_params["plan"])
 
 
+@pytest.mark.long
 def test_the_slider_offers_no_more_than_what_is_left(home: dp.Workspace) -> None:
     """After two thirds of it a step told “184 %”. What a link asks for stays in sight, and says that it is too much."""
     table = home.table("town", visitor="local")

@@ -53,6 +53,7 @@ def test_combinations_have_a_column_for_each_column(table: dp.Table) -> None:
     assert {row["label"]: row["label_2"] for row in whole[len(rows) :]}.keys() >= {"m", "ž"}
 
 
+@pytest.mark.long
 def test_a_map_of_heights_has_a_column_for_each_column(home: dp.Workspace) -> None:
     frame = pd.DataFrame({"x": ["1", "2"] * 50, "y": ["3", "4"] * 50})
     schema = dp.Schema({"x": dp.Number(0, 9), "y": dp.Number(0, 9)})

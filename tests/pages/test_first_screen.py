@@ -76,6 +76,7 @@ def test_a_thread_opens_the_workspace_before_the_first_visitor(tmp_path: Path) -
     assert gc.isenabled()
 
 
+@pytest.mark.long
 def test_the_very_first_screen_needs_no_engine(tmp_path: Path) -> None:
     """Its first click does."""
     shown = _apart(FIRST, tmp_path / "new")

@@ -38,6 +38,7 @@ def text(app: Any) -> str:
     return "\n".join(part.proto.body for part in app.get("html"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rows", [[EITHER], [["has_car", "in", ["yes"]], EITHER]], ids=["alone", "with another"])
 def test_a_link_with_or_is_drawn_and_stays_as_it_is(rows: list[Any]) -> None:
     app = ask(rows)
@@ -68,6 +69,7 @@ def test_or_is_built_from_pickers() -> None:
     assert where_of(app) == [["has_car", "in", ["yes"]]] and not app.exception
 
 
+@pytest.mark.long
 def test_another_kind_of_question_starts_at_its_own_usual_spend() -> None:
     app = ask([])
     app.session_state["ask-epsilon"] = "0.7"

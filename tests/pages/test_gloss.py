@@ -120,6 +120,7 @@ def test_a_first_visit_is_offered_it_and_may_skip_and_find_it_again(app: AppTest
     assert 'class="tour"' not in page_text(app)
 
 
+@pytest.mark.long
 def test_other_pages_have_no_card(app: AppTest) -> None:
     app.session_state["tour"] = "on"
     app.run()

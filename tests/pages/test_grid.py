@@ -30,6 +30,7 @@ def open_lists(shared: dp.Workspace) -> dp.Table:
     return found
 
 
+@pytest.mark.long
 def test_a_crosstab_is_a_grid_with_ranges(table: dp.Table) -> None:
     app = open_page("ask", table="town", answer="crossed")
     (grid,) = [one.proto.body for one in app.get("html") if 'class="plain grid"' in one.proto.body]
@@ -78,6 +79,7 @@ def test_bars_are_sorted_by_size_on_wish(table: dp.Table) -> None:
     assert drawn() != first
 
 
+@pytest.mark.long
 def test_percentiles_of_groups_stand_side_by_side(shared: dp.Workspace) -> None:
     """The headline has one of each group, named in words; nothing offers to sort different percentiles by size."""
     frame = pd.DataFrame({"age": list(range(20, 80)) * 60, "town": ["A", "B", "C", "D"] * 900})

@@ -38,6 +38,7 @@ def asked(app: AppTest) -> dict[str, Any]:
     return {name: json.loads(value) if value.startswith(("{", "[")) else value for name, value in told.items()}
 
 
+@pytest.mark.long
 def test_groups_of_days_and_numbers_are_offered_by(visits: dp.Table) -> None:
     app = open_page("ask", table="calls", q="mean", column="age", epsilon="0.1")
     by = app.selectbox(key="ask-by-mean-0" if "ask-by-mean-0" in app.session_state else "ask-by-mean")
@@ -92,6 +93,7 @@ def test_an_answer_by_weekday_speaks_the_readers_language(visits: dp.Table) -> N
     assert "Monday" in html_of(open_page("ask", table="calls", answer="weekdays"))
 
 
+@pytest.mark.long
 def test_people_are_counted_by_group_too(shared: dp.Workspace) -> None:
     """It is offered first where a person may have several rows, and led into a refusal."""
     app = open_page("ask", table="visits", q="count", by="reason", epsilon="0.2")

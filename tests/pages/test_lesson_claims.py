@@ -176,6 +176,7 @@ def test_the_number_of_yes_tells_all_that_the_answers_tell(times: int) -> None:
         assert float(found.least) == pytest.approx(max(worst_of(*worlds, epsilon), 0), abs=1e-12)
 
 
+@pytest.mark.long
 def test_the_worst_event_is_the_worst_of_all_events() -> None:
     for noise, epsilon in product((F(1, 5), F(1)), (F(0), F(1, 5), F(1))):
         found = definition.count(noise, epsilon, F(0))
@@ -203,6 +204,7 @@ def test_nine_and_eight_tenths_are_not_alike_enough() -> None:
     assert "it is broken" in view.two and "breaks" in view.picture
 
 
+@pytest.mark.long
 def test_what_is_printed_agrees_with_what_was_decided() -> None:
     both = (lesson_coin.LESSON, lesson_definition.LESSON)
     coin, bars = ({one.name: one.choices for one in lesson.settings} for lesson in both)

@@ -47,6 +47,7 @@ def test_the_more_is_posted_the_more_are_found() -> None:
     assert found[-1].right >= 180 and found[-1].right == found[-1].named, "strangers are not named"
 
 
+@pytest.mark.long
 def test_the_matchers_get_what_an_attacker_has_and_no_more() -> None:
     assert list(inspect.signature(match).parameters) == ["rows", "roll", "detail"]
     assert list(inspect.signature(match_ratings).parameters) == ["posts", "table"]
@@ -65,6 +66,7 @@ def test_the_release_carries_the_engine_s_noise() -> None:
     assert coins.scales == [F(28) / F(1, 2), F(2) / F(1, 2)], "28 of the films' bars can move; half of ε for each"
 
 
+@pytest.mark.long
 @pytest.mark.every(3)
 @pytest.mark.parametrize("given", [{"detail": "year"}, {"story": "films", "known": 3}])
 def test_from_a_private_release_names_are_right_as_if_drawn_by_lot(given: dict[str, Any]) -> None:

@@ -73,6 +73,7 @@ some_lessons = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.long
 @pytest.mark.every(9)
 @some_lessons
 def test_every_setting_at_its_ends_has_a_picture_and_words(number: int) -> None:
@@ -84,6 +85,7 @@ def test_every_setting_at_its_ends_has_a_picture_and_words(number: int) -> None:
             assert text.strip() and not re.search(r"[{}]|\bnan\b|\binf\b|None", text), (given, text)
 
 
+@pytest.mark.long
 @pytest.mark.every(9)
 @some_lessons
 def test_a_link_brings_a_lesson_back(number: int) -> None:
@@ -103,6 +105,7 @@ def test_a_link_brings_a_lesson_back(number: int) -> None:
         break
 
 
+@pytest.mark.long
 @some_lessons
 def test_whatever_stands_in_the_address_the_lesson_stands(number: int) -> None:
     wrong = {one.name: "<script>" + "9" * 99 for one in lessons.lesson(number).settings}

@@ -21,6 +21,7 @@ from dpengine.planning import trust_models
 # --- 11 whom do you trust ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("people", (trust.PEOPLE[0], 10_000, trust.PEOPLE[-1]))
 def test_trust_says_its_figures(people: int) -> None:
     """The errors are promises of the questions themselves, built here anew."""

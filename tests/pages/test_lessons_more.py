@@ -227,6 +227,7 @@ def test_bells_are_the_convolution_of_single_answers() -> None:
     assert found.width == pytest.approx(math.sqrt((found.losses - found.middle) ** 2 @ found.first))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("epsilon", bells.EPSILONS, ids=str)
 def test_the_three_marks_stand_in_order(epsilon: F) -> None:
     for k in (1, 10, 100, 1000):

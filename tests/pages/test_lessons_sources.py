@@ -67,6 +67,7 @@ def _two(gaps: tuple[int, ...], scale: float) -> float:
     return found
 
 
+@pytest.mark.long
 def test_a_larger_lead_is_named_more_often_and_permute_and_flip_is_never_worse() -> None:
     for epsilon in election.EPSILONS:
         figures = [election.figures(election.Settings(lead, epsilon)) for lead in election.LEADS]

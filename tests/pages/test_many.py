@@ -100,6 +100,7 @@ def test_a_wide_answer_works_out_its_promise_as_often_as_a_narrow_one(
     assert calls["asked"] <= 2 * len(asked["C"].value)  # once for all of it, once for each part
 
 
+@pytest.mark.long
 def test_the_figures_come_a_page_at_a_time_and_all_in_the_file(table: dp.Table) -> None:
     from leaks import walk
 

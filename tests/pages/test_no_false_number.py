@@ -200,6 +200,7 @@ def test_refusals_about_people_have_their_ways_out_on_every_page(home: dp.Worksp
         assert any(button.label == unmarked(say("fit.way.rows")) for button in shown.button), page
 
 
+@pytest.mark.long
 def test_the_way_to_say_whose_the_rows_are_carries_the_question_and_its_spend(home: dp.Workspace) -> None:
     repeated(home)
     page = open_page("ask", table="pupils", q="mean", column="mark", epsilon="0.3")
@@ -280,6 +281,7 @@ def test_a_first_look_says_on_the_card_of_a_list_what_is_not_in_it(home: dp.Work
     assert "most: dog" not in shown and shown.count("are not in your list") >= 2
 
 
+@pytest.mark.long
 def test_a_plan_made_to_fit_leaves_room_for_the_check(home: dp.Workspace) -> None:
     frame = pd.DataFrame({"x": [at % 50 for at in range(2_000)], "y": [at % 9 for at in range(2_000)]})
     schema = dp.Schema({"x": dp.Number(0, 60), "y": dp.Number(0, 10)})

@@ -48,6 +48,7 @@ def maybe_none(answer: dp.Answer) -> set[str]:
     return {label for label, (low, _) in answer.interval.items() if low <= 0}
 
 
+@pytest.mark.long
 def test_a_long_list_of_noise_is_one_sentence(table: dp.Table) -> None:
     answer = table.ask(table.query("histogram", column="land", epsilon="1"))
     none = maybe_none(answer)

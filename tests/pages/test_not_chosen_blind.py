@@ -39,6 +39,7 @@ def line_of(page: Page, name: str) -> str:
 # --- a guessed range
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_a_guessed_range_says_what_error_it_buys_and_when_that_is_more_than_a_usual_value() -> None:
     page = at_unit().set("declare-each-usual", 5).set("declare-relation", "add_remove").set("declare-about", 5_000)
@@ -122,6 +123,7 @@ def test_each_number_of_rows_says_what_it_buys_and_what_it_loses_before_one_is_c
 # --- does it fit
 
 
+@pytest.mark.long
 def test_an_answer_about_a_range_that_nobody_checked_says_what_lies_beyond_it(home: dp.Workspace) -> None:
     frame = pd.DataFrame({"wait": [10, 400] * 500})
     schema = dp.Schema({"wait": dp.Number(0, 240, measure="min")})
@@ -135,6 +137,7 @@ def test_an_answer_about_a_range_that_nobody_checked_says_what_lies_beyond_it(ho
     assert "Nobody has checked" not in told and "most lie above 240" in told
 
 
+@pytest.mark.long
 def test_an_answer_that_says_nothing_is_not_followed_by_a_large_note_that_nobody_has_checked(
     home: dp.Workspace,
 ) -> None:
@@ -213,6 +216,7 @@ def test_a_condition_is_known_to_exclude_nothing_from_the_declaration_alone(row:
     assert excludes_nothing(clause, SCHEMA) == idle
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_ask_says_so_before_it_is_paid(shared: dp.Workspace, lang: str) -> None:
     ends = shared.table("town").schema["age"]
@@ -240,6 +244,7 @@ def test_how_many_columns_wait_is_told_in_the_right_form() -> None:
 # --- what would be believed
 
 
+@pytest.mark.long
 def test_an_average_at_the_end_of_its_range_is_doubted_until_the_column_is_checked(home: dp.Workspace) -> None:
     """Forty hours a week declared as hours of a day: nearly everybody counts as 24."""
     frame = pd.DataFrame({"hours": [40] * 1_900 + [20] * 100})
@@ -255,6 +260,7 @@ def test_an_average_at_the_end_of_its_range_is_doubted_until_the_column_is_check
     assert "This is close to" not in plain(html_of(open_page("ask", table="fine", answer=asked.request_id)))
 
 
+@pytest.mark.long
 def test_a_share_of_next_to_nothing_is_doubted_where_its_list_was_never_checked(home: dp.Workspace) -> None:
     frame = pd.DataFrame({"sex": ["Male", "Female"] * 2_000})
     schema = dp.Schema({"sex": dp.Category(["ženska", "moški"])})
@@ -287,6 +293,7 @@ def test_a_question_mark_that_was_found_is_no_answer() -> None:
     assert card.values == ["clerk", "nurse"]
 
 
+@pytest.mark.long
 def test_below_a_check_that_doubts_a_part_stands_what_helps_before_the_questions(home: dp.Workspace) -> None:
     """700 of 11,000 cells are 999; the noise moves them by 250 with a chance below 1e-9."""
     wait = [120] * 10_300 + [999] * 700
@@ -305,6 +312,7 @@ def test_below_a_check_that_doubts_a_part_stands_what_helps_before_the_questions
     assert told.count("Do the cells fit what you declared?") == 1
 
 
+@pytest.mark.long
 def test_cells_beyond_the_range_are_told_before_a_question_is_paid_for_and_on_every_line(home: dp.Workspace) -> None:
     """800 of 11,000 cells are 999; the noise hides that with a chance below 1e-9."""
     table = home.add_table(

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import pytest
 from helpers_page import html_of, open_page, plain
 
 import dpengine as dp
@@ -24,6 +25,7 @@ def table_in(home: dp.Workspace, name: str) -> dp.Table:
     return home.add_table(name, frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6"))
 
 
+@pytest.mark.long
 def test_a_first_look_takes_what_its_link_and_its_button_say_and_its_board_says_the_same(home: dp.Workspace) -> None:
     table = table_in(home, "looked at")
     links = [one.proto.label for one in open_page("data", table=table.name).get("page_link")]
@@ -57,6 +59,7 @@ def test_the_meter_of_a_plan_moves_by_what_its_button_says(home: dp.Workspace) -
     assert " ".join(words.split()) in " ".join(shown.split())
 
 
+@pytest.mark.long
 def test_a_session_says_what_it_takes_with_the_check(home: dp.Workspace) -> None:
     table = table_in(home, "in session")
     page = open_page("several", table=table.name, view="after")

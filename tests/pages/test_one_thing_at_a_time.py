@@ -18,6 +18,7 @@ from dpengine.messages.language import speaking
 pytestmark = pytest.mark.usefixtures("home")
 
 
+@pytest.mark.long
 def test_an_answer_is_folded_while_another_question_is_put_together(home: dp.Workspace) -> None:
     table = home.table("town", visitor="local")
     found = table.ask(table.query("mean", column="age", epsilon="0.1"))
@@ -74,6 +75,7 @@ def test_looking_at_an_old_answer_seems_to_take_nothing(home: dp.Workspace) -> N
     assert "after this question" in html_of(app) and not app.exception
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("language", "told"), [("en", "Still only people where age is at least 61."), ("sl", "Še vedno samo osebe")]
 )
@@ -90,6 +92,7 @@ def test_a_condition_that_came_along_is_said_and_dropped_with_one_tap(language: 
         assert "where" not in app.session_state["ask"]["given"] and app.session_state["ask"]["q"] == "median"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("language", "told"), [("en", "Still by district."), ("sl", "Še vedno po skupinah: četrt.")])
 def test_a_group_that_came_along_is_said_and_dropped_with_one_tap(language: str, told: str) -> None:
     app = open_page("ask", table="town", q="mean", column="age", by="district", epsilon="0.1", lang=language)
@@ -134,6 +137,7 @@ def _above(app: AppTest, key: str) -> list[str]:
     return found
 
 
+@pytest.mark.long
 def test_whoever_comes_back_sees_the_answer_they_own_before_anything_is_offered_for_it(home: dp.Workspace) -> None:
     table = home.table("town", visitor="local")
     table.ask(table.query("mean", column="age", epsilon="0.4"))

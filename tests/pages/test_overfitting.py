@@ -26,6 +26,7 @@ pytestmark = pytest.mark.usefixtures("shared")
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.long
 def test_exact_answers_fool_and_private_ones_do_not() -> None:
     """With any seed, at a false-alarm rate far below 10^-6.
 
@@ -126,6 +127,7 @@ def test_the_lesson_says_what_was_found() -> None:
     assert told.data.settings == found.settings and told.data.exact == found.exact
 
 
+@pytest.mark.long
 def test_a_loose_allowance_is_told_as_it_is() -> None:
     """At ε = 10 there is so little noise that the analyst is fooled again, and the lesson does not say otherwise."""
     said = view(people="2000", features="1000", epsilon="10").two

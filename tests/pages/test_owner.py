@@ -98,6 +98,7 @@ def test_another_table_on_the_budget_may_still_be_asked(home: Workspace) -> None
     assert first.closed == "seal" and second.closed is None and home.verify_ledger().ok
 
 
+@pytest.mark.long
 def test_no_raise_is_hidden_behind_many_later_ones(home: Workspace) -> None:
     """All of them are told, and content sealed long ago stays sealed."""
     table = add(home)

@@ -139,6 +139,7 @@ def test_a_card_tells_what_is_left_and_what_was_asked_last(home: Workspace) -> N
     assert 'href="ask?table=R%26D+%3Cb%3E"' in card and 'href="data?table=R%26D+%3Cb%3E"' in card
 
 
+@pytest.mark.long
 def test_a_card_says_what_needs_attention(home: Workspace) -> None:
     table = add(home, "people")
     assert say("tables.unchecked") in plain(html_of(open_page("tables")))
@@ -158,6 +159,7 @@ def test_a_card_of_a_closed_table_offers_no_question(home: Workspace) -> None:
     assert "ask?" not in card and "data?table=over" in card
 
 
+@pytest.mark.long
 def test_whoever_comes_back_finds_the_newest_table_that_is_open(home: Workspace) -> None:
     def asked() -> list[str]:
         return [link for link, _, words in links(html_of(open_page("tables")), "Places") if words == "Ask"]

@@ -29,6 +29,7 @@ def test_every_name_and_value_of_a_practice_table_has_slovene_words(name: str) -
     assert len(told) == len({*told}) or name == "films", "no two names read alike"
 
 
+@pytest.mark.long
 def test_pages_say_it_and_answers_keep_the_stored_words(shared: dp.Workspace) -> None:
     table = shared.table("town", visitor="local")
     answer = table.ask(table.query("histogram", column="way_to_work", epsilon="0.1"))

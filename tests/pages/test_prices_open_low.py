@@ -101,6 +101,7 @@ def taken(app: Any, key: str) -> Fraction:
     return Fraction(told) / 100
 
 
+@pytest.mark.long
 @pytest.mark.every(5)
 @pytest.mark.parametrize("spent", SPENT)
 @pytest.mark.parametrize("page", ["ask", "board", "synthetic", "publish", "train", "several"])
@@ -115,6 +116,7 @@ def test_no_form_opens_above_a_twentieth_of_what_is_left(census: dp.Table, page:
     assert share > 0 and (share <= left * PART + Fraction(1, 1000) or (dear and spent)), (page, float(share))
 
 
+@pytest.mark.long
 @pytest.mark.every(3)
 @pytest.mark.parametrize("spent", SPENT)
 def test_no_question_on_ask_opens_above_a_twentieth_of_what_is_left(census: dp.Table, spent: Fraction) -> None:
@@ -134,6 +136,7 @@ def test_every_question_of_ask_is_walked() -> None:
     assert {key for key, _ in ASKED} == set(asked_on("ask"))
 
 
+@pytest.mark.long
 def test_where_nothing_cheaper_can_be_asked_the_page_says_so(census: dp.Table) -> None:
     """Noise without an ε of its own closes the pure clause: after one large plain question its first price is high."""
     census.ask(census.query("count", where=[["sex", "in", ["f"]]], epsilon="0.4"))
@@ -221,6 +224,7 @@ def test_a_column_s_card_is_priced_like_the_table_it_becomes(census: dp.Table) -
 WOULD_BE = say("spend.noise_short", people=0)[:13]
 
 
+@pytest.mark.long
 def test_mostly_noise_does_not_stay_under_an_answer_that_is_not(home: dp.Workspace) -> None:
     """Bars by country are planned for forty equal ones; the table has nearly everybody in one."""
     schema = dp.Schema({"country": dp.Category(COUNTRIES)})
@@ -236,6 +240,7 @@ def test_mostly_noise_does_not_stay_under_an_answer_that_is_not(home: dp.Workspa
     assert WOULD_BE not in below and say("spend.noise_answered") not in below
 
 
+@pytest.mark.long
 def test_an_answer_that_is_mostly_noise_says_so_though_more_was_planned(census: dp.Table) -> None:
     """A condition that nobody meets: the average was planned for those who would."""
     where = [["country", "in", ["other"]]]
@@ -249,6 +254,7 @@ def test_an_answer_that_is_mostly_noise_says_so_though_more_was_planned(census: 
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("key", "given", "value", "interval", "noise"),
     [

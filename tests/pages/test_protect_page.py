@@ -102,6 +102,7 @@ def test_the_same_file_with_several_rows_each_is_not_a_dead_end(shared: Workspac
     assert again.app.query_params["table"] in (table.name, [table.name])
 
 
+@pytest.mark.long
 def test_what_does_not_fit_says_what_it_would_take_and_has_no_button(shared: Workspace) -> None:
     table = _brought(shared, "too much asked", 62, "0.5")
     page = Own(table.name).set(f"protect-who-{table.name}", "Pupil no.").set(f"protect-each-{table.name}", EACH)
@@ -109,6 +110,7 @@ def test_what_does_not_fit_says_what_it_would_take_and_has_no_button(shared: Wor
     assert any("ε = 3.5" in refusal for refusal in page.refusals)
 
 
+@pytest.mark.long
 def test_who_was_refused_for_repeated_ids_finds_the_form_open_at_the_column(shared: Workspace) -> None:
     table = _brought(shared, "sent here", 65)
     page = Own(table.name, protect="Pupil no.")
@@ -129,6 +131,7 @@ def test_it_is_said_in_slovene(shared: Workspace) -> None:
         assert "proračuna" in page.text and say("data.protect.what", each=EACH) in page.text
 
 
+@pytest.mark.long
 def test_nobody_corrects_a_sample_or_a_closed_table(shared: Workspace) -> None:
     assert not any("protect" in (one.key or "") for one in Own("town").app.number_input)
     table = _brought(shared, "closed", 64)

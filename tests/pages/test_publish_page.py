@@ -133,6 +133,7 @@ def test_a_list_of_one_value_cannot_be_declared() -> None:
     assert refused.value.code == "category.few"
 
 
+@pytest.mark.long
 def test_nobody_can_do_better_is_said_of_the_whole_row_at_the_whole_spend(tables: dict[str, dp.Table]) -> None:
     """Each figure beside those of the theorems; of one column of two, not what a share of ε would bound is said."""
     alone = said(opened(table="lists", columns='["held"]', epsilon="1"))
@@ -194,6 +195,7 @@ def test_a_published_table_is_shown_asked_of_and_listed(tables: dict[str, dp.Tab
     assert tables["rows"].meter().spent_epsilon == spent + 1, "asking of a published table costs"
 
 
+@pytest.mark.long
 def test_a_click_publishes_on_the_worker_and_the_address_finds_it(tables: dict[str, dp.Table]) -> None:
     app = opened(table="teaching", columns='["=word"]', epsilon="1")
     buttons(app)[0].click().run()
@@ -207,6 +209,7 @@ def test_a_click_publishes_on_the_worker_and_the_address_finds_it(tables: dict[s
     assert "rows published" in said(app) and len(tables["teaching"].history()) == 2
 
 
+@pytest.mark.long
 def test_ask_ledger_report_and_exports_tell_of_it(tables: dict[str, dp.Table], answer: dp.Answer) -> None:
     table = tables["rows"]
     assert "300 rows published" in said(opened("ask", table="rows", answer=answer.request_id))

@@ -18,6 +18,7 @@ from ui.parts.answer_notes import finding
 from ui.words.wording import headline, in_short
 
 
+@pytest.mark.long
 @pytest.mark.every(9)
 @pytest.mark.parametrize("people", [False, True])
 def test_what_is_tapped_is_what_is_asked(visits: dp.Table, people: bool) -> None:

@@ -16,6 +16,7 @@ VISITS = "patient,cost,note\n" + "".join(f"p{number % 9},{number % 50},{CANARY}\
 PEOPLE = "patient,age,secret\n" + "".join(f"p{number},{20 + number},{CANARY}\n" for number in range(12))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_two_files_become_one_table(lang: str, shared: dp.Workspace) -> None:
     page = Page(lang=lang).upload(VISITS.replace("\np", f"\n{lang}"), "visits.csv").to("unit")

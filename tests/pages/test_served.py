@@ -126,6 +126,7 @@ def test_what_does_not_go_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert config.configured() is not None
 
 
+@pytest.mark.long
 def test_the_server_does_not_start_on_a_wrong_file(tmp_path: Path) -> None:
     place = written(tmp_path, GOOD.replace("https://data", "http://data"))
     env = {**os.environ, "ALLOWANCE_HOME": str(tmp_path / "var"), config.SERVE: str(place)}

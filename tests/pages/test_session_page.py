@@ -115,6 +115,7 @@ def test_a_sealed_table_keeps_its_sessions_answers_and_takes_no_more(home: Works
     assert not [button for button in page.button if button.label.startswith(("Ask", "End"))]
 
 
+@pytest.mark.long
 def test_where_membership_is_secret_the_page_says_what_was_divided_by(home: Workspace) -> None:
     frame = pd.DataFrame({"x": [1, 2, 3, 4] * 50})
     table = home.add_table(

@@ -53,6 +53,7 @@ def town() -> dp.Table:
     return state.workspace().table("town", visitor="local")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_the_page_shows_every_way_for_the_price_now_and_takes_the_best() -> None:
     table = town()

@@ -80,12 +80,14 @@ def at_care(about: int) -> Page:
     return page.to("care")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_what_is_chosen_for_five_thousand_people_with_three_rows_each_holds_ten_good_answers() -> None:
     page = at_care(5_000)
     assert care._good(page.draft, care.drafts.budget(page.draft)) >= 10
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_where_careful_holds_few_answers_usual_is_chosen_and_one_sentence_says_what_that_costs() -> None:
     page = at_care(800)
@@ -98,6 +100,7 @@ def test_where_careful_holds_few_answers_usual_is_chosen_and_one_sentence_says_w
     assert "allow only about" not in page.text  # whoever chose needs no reason
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_no_letter_of_the_mathematics_stands_on_the_way() -> None:
     """ε and δ are behind what can be unfolded, until the first answer."""
@@ -112,6 +115,7 @@ def test_no_letter_of_the_mathematics_stands_on_the_way() -> None:
     assert "ε" in page.text  # it can be unfolded
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_a_question_s_error_is_the_same_on_the_column_s_line_on_the_ready_page_and_in_the_form() -> None:
     page = at_care(5_000).set("declare-care", "usual").click("declare-back-care")
@@ -150,6 +154,7 @@ def test_a_question_by_group_starts_at_its_own_price(clinic: dp.Table) -> None:
     assert opens is not None and started(clinic, app, column="wait", by="sex") == opens.asked
 
 
+@pytest.mark.long
 def test_a_link_keeps_its_price_and_one_without_a_price_opens_low(clinic: dp.Table) -> None:
     app = open_page("ask", table=clinic.name, q="mean", column="wait", by="sex", epsilon="0.5")
     assert app.session_state["ask-epsilon"] == "0.5"
@@ -157,6 +162,7 @@ def test_a_link_keeps_its_price_and_one_without_a_price_opens_low(clinic: dp.Tab
     assert clinic.preview(started(clinic, app, column="wait", by="sex")).share <= PART
 
 
+@pytest.mark.long
 @pytest.mark.every(3)
 @pytest.mark.parametrize("by", ["", "sex"])
 def test_a_question_starts_no_higher_than_it_must(clinic: dp.Table, by: str) -> None:
@@ -168,6 +174,7 @@ def test_a_question_starts_no_higher_than_it_must(clinic: dp.Table, by: str) -> 
     assert share <= PART and (room_of(clinic, query) >= CLEAR or share >= PART * Fraction(97, 100))
 
 
+@pytest.mark.long
 def test_where_it_is_cheap_a_question_starts_more_exact(clinic: dp.Table) -> None:
     """Five hours of a hundred do not tell men's weeks from women's."""
     town = clinic._workspace.table("town", visitor="local")  # type: ignore[attr-defined]
@@ -175,6 +182,7 @@ def test_where_it_is_cheap_a_question_starts_more_exact(clinic: dp.Table) -> Non
     assert room_of(town, town.query("mean", column="age", epsilon=now)) >= 8
 
 
+@pytest.mark.long
 def test_where_a_twentieth_is_mostly_noise_the_page_says_what_is_enough_and_what_would_help(clinic: dp.Table) -> None:
     app = open_page("ask", table=clinic.name, q="mean", column="fee", by="sex")
     opens = clinic.opening(clinic.query("mean", column="fee", by="sex", epsilon="1"))
@@ -183,6 +191,7 @@ def test_where_a_twentieth_is_mostly_noise_the_page_says_what_is_enough_and_what
     assert say("lever.lead") in told(app)
 
 
+@pytest.mark.long
 def test_where_nothing_that_is_left_is_enough_the_page_says_so(clinic: dp.Table) -> None:
     given = {"column": "fee", "by": "sex"}
     clinic.ask(at_share(clinic, clinic.query("count", epsilon="0.1", where=[["sex", "in", ["f"]]]), Fraction(9, 10)))
@@ -215,6 +224,7 @@ def test_what_would_help_comes_before_an_answer_that_would_be_mostly_noise(clini
 # --- whose word the number of people is
 
 
+@pytest.mark.long
 def test_a_forecast_says_whose_number_it_is_planned_with_and_where_it_is_corrected(clinic: dp.Table) -> None:
     page = html_of(open_page("ask", table=clinic.name, q="mean", column="wait", epsilon="0.1"))
     assert say("people.supposed", people=PEOPLE) in plain(page) and "people=1" in page
@@ -287,6 +297,7 @@ def test_what_was_changed_on_a_description_survives_a_reload(clinic: dp.Table, m
 # --- an average
 
 
+@pytest.mark.long
 def test_beside_an_average_stands_that_it_is_not_typical_and_one_tap_to_the_median(clinic: dp.Table) -> None:
     answer = clinic.ask(clinic.query("mean", column="fee", epsilon="0.2"))
     app = open_page("ask", table=clinic.name, answer=answer.request_id)

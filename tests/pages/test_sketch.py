@@ -30,6 +30,7 @@ def test_what_is_changed_counts_and_the_rest_stays() -> None:
     assert "visible" not in sketch.layout["xaxis"]  # the axes share nothing
 
 
+@pytest.mark.long
 def test_a_page_of_cards_makes_each_picture_once(home: dp.Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = pd.DataFrame({"age": [30, 40, 50, 60] * 250, "town": ["A", "B", "A", "A"] * 250})
     schema = dp.Schema({"age": dp.Number(0, 100), "town": dp.Category(["A", "B"])})

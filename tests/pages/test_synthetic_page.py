@@ -82,6 +82,7 @@ def charges(tables: dict[str, dp.Table]) -> int:
     return sum(len(table.history()) for table in tables.values())
 
 
+@pytest.mark.long
 def test_before_it_is_bought_the_page_says_what_it_is_worth(tables: dict[str, dp.Table]) -> None:
     before = charges(tables)
     app = opened(table="rows", columns=COLUMNS, epsilon="1")
@@ -244,6 +245,7 @@ def test_what_was_chosen_is_told_and_what_was_not_has_no_promise(tables: dict[st
     assert other in listed.group(1) if listed else "Showing" in board
 
 
+@pytest.mark.long
 def test_ask_ledger_report_and_exports_tell_of_it(tables: dict[str, dp.Table], answer: dp.Answer) -> None:
     table, told = tables["rows"], f"{answer.query.rows} made-up rows"
     app = opened("ask", table="rows", answer=answer.request_id)

@@ -167,6 +167,7 @@ def model_of(answer: dp.Answer) -> Any:
     return answer.query.model(answer.path.weights)
 
 
+@pytest.mark.long
 def test_a_model_is_shown_tried_out_and_listed(tables: dict[str, dp.Table], answer: dp.Answer) -> None:
     spent = tables["rows"].meter().spent_epsilon
     values = {ODD: 1.5, "town": "e", "born": "2000-01-05"}
@@ -205,6 +206,7 @@ def test_a_stopped_training_says_that_it_stays_charged(
     assert "It was stopped early" in said(opened("ask", table="rows", answer=found.request_id))
 
 
+@pytest.mark.long
 def test_a_click_trains_on_the_worker_and_the_address_finds_it(tables: dict[str, dp.Table]) -> None:
     app = opened(table="pure", target="pay", features='["car"]', share="10", steps="2")
     buttons(app)[0].click().run()

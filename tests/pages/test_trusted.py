@@ -67,6 +67,7 @@ def waited(page: AppTest, table: dp.Table, before: int) -> str:
     raise AssertionError("no answer came")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("trust", "key"), [("shuffle", "shuffle_count"), ("local", "local_count")])
 def test_one_s_own_table_is_asked_that_way_and_its_promise_is_seen_first(
     space: dp.Workspace, trust: str, key: str
@@ -84,6 +85,7 @@ def test_one_s_own_table_is_asked_that_way_and_its_promise_is_seen_first(
     assert table.meter().spent_delta - spent == (trust_models.usual_delta(table.budget.rule) if given else 0)
 
 
+@pytest.mark.long
 def test_bars_may_report_a_certain_zero(space: dp.Workspace) -> None:
     page = ask(q="histogram", column="c", where="")
     assert list(who(page).options) == [
@@ -94,6 +96,7 @@ def test_bars_may_report_a_certain_zero(space: dp.Workspace) -> None:
     assert any("solution" in str(one.key) for one in page.segmented_control)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("table", ["secret", "calls"])
 def test_a_table_that_cannot_be_asked_that_way_is_not_offered_it(space: dp.Workspace, table: str) -> None:
     assert who(ask(table)) is None and who(ask()) is not None

@@ -42,6 +42,7 @@ def exact(value: float) -> Decimal:
     return Decimal(str(value))
 
 
+@pytest.mark.long
 @given(values, values)
 def test_a_printed_range_contains_the_range(one: float, other: float) -> None:
     low, high = sorted((one, other))

@@ -82,6 +82,7 @@ def test_the_check_of_all_columns_has_one_price_wherever_it_is_offered() -> None
 # --- what is protected
 
 
+@pytest.mark.long
 @pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("lang", "one", "all_rows"),
@@ -146,6 +147,7 @@ def test_an_answer_near_an_end_of_its_range_is_warned_of_only_where_it_says_some
     assert near_end(debt, -3, (-10, 0)) == "" and near_end(debt, -490, (-500, -480)) == "lower"
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("still")
 def test_the_warning_at_an_end_goes_where_a_check_found_the_cells_beyond_the_other_end(home: dp.Workspace) -> None:
     frame, schema = pd.DataFrame({"hours": [24] * 1_840 + [5] * 160}), dp.Schema({"hours": dp.Number(10, 24)})
@@ -161,6 +163,7 @@ def test_the_warning_at_an_end_goes_where_a_check_found_the_cells_beyond_the_oth
 # --- declaring
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_columns_that_no_name_explains_are_not_called_guessed_and_nothing_is_red_before_a_click() -> None:
     page = Page().upload("xq,zw\n" + "1,2\n3,4\n" * 40).to("cards")

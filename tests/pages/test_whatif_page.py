@@ -173,6 +173,7 @@ def test_too_many_questions_are_refused_beside_the_other_setting() -> None:
     assert "ask fewer" in told and cells(page, "Each answer") == ["±3 people"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("preset", PRESETS, ids=[preset.key for preset in PRESETS])
 def test_a_published_allowance_becomes_b_and_names_its_source(preset: object) -> None:
     page = opened(**TYPED)

@@ -56,7 +56,7 @@ def text_of(paper: Any) -> str:
     return "\n".join([*(part.text for part in paper.paragraphs), *cells])
 
 
-@pytest.mark.parametrize("lang", ["en", "sl"])
+@pytest.mark.parametrize("lang", [pytest.param("en", marks=pytest.mark.long), "sl"])
 def test_a_report_has_findings_pictures_ranges_method_and_receipts(table: dp.Table, lang: str) -> None:
     with speaking(lang):
         chosen = findings(table)
@@ -74,6 +74,7 @@ def test_a_report_has_findings_pictures_ranges_method_and_receipts(table: dp.Tab
     assert SECRET not in text
 
 
+@pytest.mark.long
 def test_order_and_number_are_those_that_were_chosen(table: dp.Table) -> None:
     chosen = findings(table)[::-1][:2]
     paper = opened(word.document(table, "T", chosen, (7, "f" * 64), AT))

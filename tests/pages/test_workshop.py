@@ -176,6 +176,7 @@ def test_nothing_is_told_of_any_other_table(here: Any) -> None:
     assert not truth.tellable(bars)
 
 
+@pytest.mark.long
 def test_only_the_workshop_knows_the_way_to_it() -> None:
     """Who may import it is a list, and what it reads is a file of data/: it opens nothing else."""
     users = [path for folder in ("ui", "pages", "dpengine", "demos") for path in (ROOT / folder).rglob("*.py")]
@@ -301,6 +302,7 @@ def test_whatever_an_address_says_the_choice_stands() -> None:
         assert question in wall.QUESTIONS and epsilon in wall.EPSILONS
 
 
+@pytest.mark.long
 @pytest.mark.every(9)
 @pytest.mark.parametrize("question", ["mean_income", "smokers", "typical_pressure"])
 def test_every_question_at_its_ends_has_a_picture_and_words(here: Any, question: str) -> None:

@@ -121,6 +121,9 @@ def _answers() -> JsonObject:
         "Meter": _object(meter),
         "Meters": _object({"yours": _ref("Meter"), "table": _ref("Meter")}),
         "Table": _object(table),
+        "Declaration": _object(
+            {"@context": TEXT, "dc:title": TEXT, "dialect": THING, "tableSchema": THING, "allowance": THING}
+        ),
         "Tables": _object({"tables": _list(named)}),
         "Catalogue": _object({"questions": _list(_object(question))}),
     }

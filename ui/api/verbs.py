@@ -166,6 +166,11 @@ def _table(visit: Visit, given: Given) -> Json:
     return serialize.table(table.facts, table.practice, table.closed)
 
 
+def _declaration(visit: Visit, given: Given) -> Json:
+    """What is declared about the table, as the file that its page downloads; `Declaration.read` reads it."""
+    return visit.table(given["table"]).declaration().as_json()
+
+
 def _meter(visit: Visit, given: Given) -> Json:
     yours, tables = visit.face.meter(visit.table(given["table"]).name)
     return {"yours": serialize.meter(yours), "table": serialize.meter(tables)}
@@ -231,6 +236,7 @@ VERBS = (
     Verb("GET", "catalogue", _catalogue, "Catalogue"),
     Verb("GET", "tables", _tables, "Tables"),
     Verb("GET", "table", _table, "Table", in_path="table"),
+    Verb("GET", "declaration", _declaration, "Declaration", in_path="table"),
     Verb("GET", "meter", _meter, "Meters", in_path="table"),
     Verb("GET", "job", _job, "Job", in_path="request"),
     Verb("POST", "preview", _preview, "Preview", (TABLE, KEY, PARAMETERS), kind="preview"),

@@ -26,6 +26,7 @@ from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import LONGEST_MEASURE, MOST_CODES, MOST_LISTED, Column, Number, round_step
 from dpengine.declared.spelling import MISSING, normal
 from dpengine.declared.unit import read_relation
+from dpengine.intake import foreign
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from ui.data import draft as drafts
@@ -40,7 +41,7 @@ from ui.shell import scroll
 from ui.shell.frame import paragraph
 from ui.shell.incoming import here
 from ui.shell.language import day_format
-from ui.shell.state import held
+from ui.shell.state import held, workspace
 from ui.shell.style import sheet
 from ui.words.markup import bullets, first_names, p, unmarked
 
@@ -668,8 +669,9 @@ def offer_codebook(draft: Draft) -> None:
     with details(say("data.codebook.title"), f"{draft.mark}-codebook-open") as opened:
         if not opened:
             return
-        paragraph(say("data.codebook.lead"))
         key = f"{draft.mark}-codebook"
+        _bring_book(draft, key)
+        paragraph(say("data.codebook.lead"))
         text = st.text_area(say("data.codebook.label"), key=key, height=150, placeholder=say("data.codebook.example"))
         if not (text or "").strip():
             return
@@ -682,6 +684,66 @@ def offer_codebook(draft: Draft) -> None:
         label = say("data.codebook.fill", many=len(found.columns))
         off = not found.columns
         st.button(label, key=f"{key}-fill", on_click=_fill, args=(draft, found, key), disabled=off, type="primary")
+
+
+def _bring_book(draft: Draft, key: str) -> None:
+    """A code book in a file: a sheet about columns, or a statistics file, of which no row is read."""
+    waiting, refused = f"{key}-brought", f"{key}-refused"
+    given = here.picker(say("data.codebook.file"), key=f"{key}-file-{draft.uploads}")
+    if given is not None:
+        draft.uploads += 1
+        path = None
+        try:
+            path = here.take(given, workspace().folder / "tmp", LARGEST)
+            st.session_state[waiting] = foreign.read_book(path, Dialect())
+        except AllowanceError as complaint:
+            st.session_state[refused] = str(complaint)
+        finally:
+            here.forget(path)
+        st.rerun()
+    if (told := st.session_state.pop(refused, "")) != "":
+        problem(str(told))
+    book: list[foreign.CodedColumn] = st.session_state.get(waiting, [])
+    if not book:
+        return
+    cards, strangers = _from_book(draft, book)
+    items = [
+        say("data.codebook.one", column=name, many=len(values), first=plain(values[:CODES_SHOWN]))
+        if (values := listed(card.listed)[0])
+        else say("data.codebook.missing", column=name, codes=card.codes)
+        for name, card in cards.items()
+    ]
+    if strangers:
+        items.append(say("data.codebook.strangers", columns=strangers[:CODES_SHOWN], many=len(strangers)))
+    st.html(bullets(items))
+    label, facts = say("data.codebook.fill", many=len(cards)), (draft, cards, waiting)
+    st.button(label, key=f"{key}-take", on_click=_take_book, args=facts, disabled=not cards, type="primary")
+
+
+def _from_book(draft: Draft, book: list[foreign.CodedColumn]) -> tuple[dict[str, Card], list[str]]:
+    """The card of each column that the book says something about, as a guess; and names that the file does not have."""
+    known = {normal(name): name for name in reversed(draft.offered)}
+    cards, strangers = dict[str, Card](), list[str]()
+    for entry in book:
+        name = known.get(normal(entry.name)) or known.get(normal(entry.label))
+        if name is None:
+            strangers.append(entry.name)
+        elif entry.values or entry.missing:
+            card = Card.for_name(name, draft.names)
+            card.coded(entry, draft.dialect)
+            if card.waits_for_yes and (card.listed or card.codes):
+                cards[name] = card
+    return cards, strangers
+
+
+def _take_book(draft: Draft, cards: dict[str, Card], waiting: str) -> None:
+    for name, card in cards.items():
+        draft.remember(name)
+        before = draft.card(name)
+        draft.cards[name] = replace(card, uploads=before.uploads, kept=before.kept)
+        fresh_line(draft, name)
+    draft.opened = None
+    st.session_state.pop(waiting, None)
 
 
 def _preview(found: Codebook) -> None:

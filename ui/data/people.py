@@ -604,8 +604,8 @@ def _typed(draft: Draft) -> bool:
 def add(draft: Draft) -> None:
     """Read the draft now: the work runs in the background."""
     path, source, name, new_people = draft.path, draft.source or draft.path, draft.name, draft.new_people
-    second = draft.second.path if draft.second is not None and draft.many == "more" else None
-    of_both = source if second is None else sources.joined(draft)
+    two = draft.second is not None and draft.many == "more"
+    second, of_both = (draft.second.path, sources.joined(draft)) if two else (None, source)
     space, declared, given = workspace(), drafts.schema(draft), drafts.budget(draft)
     unit, kind = drafts.unit(draft), drafts.relation(draft)
     declared_about = draft.about if kind == "add_remove" else None
@@ -615,7 +615,7 @@ def add(draft: Draft) -> None:
     terms: dict[str, Any] = {"schema": declared, "unit": unit, "relation": kind, "budget": allowance}
     terms |= {"about_rows": declared_about, "dialect": draft.dialect, "bad_records": draft.bad_records}
     terms |= {"sample": draft.many == "one" and draft.sample == "sample"}
-    terms |= {"add_up": draft.add_up and second is not None}
+    terms |= {"add_up": draft.add_up and two}
     terms |= {"whose": draft.whose or "" if draft.many == "one" else ""}
 
     def work(progress: Callable[[float], None]) -> dp.Table:

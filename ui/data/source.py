@@ -23,7 +23,7 @@ from dpengine.declared.spelling import normal
 from dpengine.intake import foreign
 from dpengine.intake.file_kinds import PACKED
 from dpengine.intake.inspect import files_of, is_parquet, is_sheet, is_statistics, names_of, survey
-from dpengine.intake.postgres import Described
+from dpengine.intake.postgres import Described, SourceColumn
 from dpengine.messages import plain, say
 from dpengine.messages.language import current
 from ui.data import presets
@@ -120,13 +120,20 @@ def _look(draft: Draft) -> None:
     state[_PASSWORD] = ""
 
 
-def take_described(draft: Draft, source: dp.Source, described: Described) -> None:
-    """Store the columns that the database declares, and go to the next screen."""
+def take_described(draft: Draft, source: dp.Source, described: Described, second: bool = False) -> None:
+    """Store the columns that the database declares, and go to the next screen; or those of a second table."""
+    if second:
+        names = tuple(column.name for column in described.columns)
+        likely = next((name for name in names if normal(name) == normal(draft.who or "")), None)
+        who, seen = likely or presets.sure_id_column(names), source.described(described.seen)
+        draft.second = Second(None, source.table[:MOST_SHOWN], draft.dialect, names, who, True, seen, described.columns)
+        return
+    let_go_second(draft)
     here.forget(draft.path)
     draft.path, draft.source = None, source.described(described.seen)
     draft.file = source.table[:MOST_SHOWN]
     draft.types = {column.name: column for column in described.columns}
-    draft.names, draft.earlier = list(draft.types), list(described.earlier)
+    draft.names, draft.own, draft.earlier = list(draft.types), list(draft.types), list(described.earlier)
     draft.dialect, draft.bad_records, draft.name, draft.cards = Dialect(), "refuse", "", {}
     draft.go("names")
 
@@ -539,21 +546,35 @@ def _empty(draft: Draft) -> None:
 class Second:
     """The second file, and how it is joined."""
 
-    path: Path
+    path: Path | None
     file: str
     dialect: Dialect
     names: tuple[str, ...]
     who: str | None = None
     everybody: bool = True
+    source: dp.Source | None = None  # a table of the same database, in place of a file …
+    columns: tuple[SourceColumn, ...] = ()  # … as the database declares it
 
 
 def offer_second(draft: Draft) -> None:
     """Below the column that says who: pick the file, agree on its id, and read in words what is joined."""
-    if draft.path is None or draft.who is None:
+    if not draft.begun or draft.who is None:
         return
-    with st.expander(say("data.join.title"), expanded=draft.second is not None):
+    title = say("data.join.title" if draft.source is None else "data.join.title_table")
+    with st.expander(title, expanded=draft.second is not None):
         paragraph(say("data.join.lead"))
-        if draft.second is None:
+        if draft.second is None and draft.source is not None:
+            with st.form("declare-beside", border=False):
+                like = say("data.source.table_like")
+                st.text_input(say("data.join.table"), key="declare-beside-name", placeholder=like)
+                st.form_submit_button(
+                    say("data.source.go_on"), key="declare-beside-go", on_click=_beside, args=(draft,)
+                )
+            if draft.asked is not None:
+                source, space = draft.asked, workspace()
+                draft.asked = None
+                begin(draft, "beside", lambda tell: (source, space.describe_source(source), True))
+        elif draft.second is None:
             given = here.picker(say("data.join.file"), key=f"declare-second-{draft.uploads}")
             if given is not None:
                 _take_second(draft, given)
@@ -565,7 +586,18 @@ def offer_second(draft: Draft) -> None:
     if draft.second is not None and draft.second.who is not None:
         with suppress(dp.AllowanceError):
             names = joined(draft).names(draft.own, draft.second.names)
+            others = [column for column in draft.second.columns if column.name != draft.second.who]
+            draft.types |= dict(zip(names[len(draft.own) :], others, strict=False))
     draft.names = names
+
+
+def _beside(draft: Draft) -> None:
+    draft.complaint = draft.asked = None
+    try:
+        assert draft.source is not None
+        draft.asked = draft.source.beside(str(st.session_state["declare-beside-name"]))
+    except dp.AllowanceError as refusal:
+        st.session_state["declare-second-refused"] = str(refusal)
 
 
 def _take_second(draft: Draft, given: Any) -> None:
@@ -614,9 +646,11 @@ def let_go_second(draft: Draft) -> None:
 def joined(draft: Draft) -> dp.Joined:
     """The source to add; refuses if the id is not agreed on."""
     second = draft.second
-    assert second is not None and draft.path is not None
+    assert second is not None
     if second.who is None or draft.who is None:
         raise dp.AllowanceError("joined.on")
     on = draft.who, second.who
     own = replace(second.dialect, decimal=draft.dialect.decimal, thousands=draft.dialect.thousands)
-    return dp.Joined(draft.path, second.path, on, draft.dialect, own, second.everybody)
+    first, other = draft.source or draft.path, second.source or second.path
+    assert first is not None and other is not None
+    return dp.Joined(first, other, on, draft.dialect, own, second.everybody)

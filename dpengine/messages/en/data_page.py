@@ -362,6 +362,8 @@ SENTENCES: dict[str, str] = {
     "data.person.do": "Make this table",
     "data.person.fresh": "{table}, by person",
     "data.join.title": "More about these people is in a second file",
+    "data.join.title_table": "More about these people is in a second table",
+    "data.join.table": "The second table, in the same database or lake",
     "data.join.lead": "For example visits here, and age and sex there. Both become one table, protected by person. No cell is shown.",
     "data.join.file": "The second file",
     "data.join.who": "Which column of {file} says who?",

@@ -23,6 +23,7 @@ SENTENCES: dict[str, str] = {
     "door.token_ended": "This token ended on {day}. Make a new one on the Programs page and send that.",
     "door.verb.tables": "The tables that this token covers",
     "door.verb.table": "The declaration of a table",
+    "door.verb.declaration": "Everything declared about a table, as a file to bring with next year’s",
     "door.verb.meter": "How much of your share and of the table’s allowance is used",
     "door.verb.job": "The state of your question, with its answer once there is one",
     "door.verb.read": "What a question in your own words means. Spends nothing.",

@@ -42,6 +42,7 @@ SENTENCES: dict[str, str] = {
     "data.source.earlier": "{tables} came from there before. This table spends from the same allowance.",
     "data.source.none": "Whoever runs this server has allowed no database yet.",
     "data.task.connect": "Asking for its columns…",
+    "data.task.beside": "Asking for its columns…",
     "data.source.new_people": "Its people differ from those of the earlier table from there",
     "data.source.new_people_help": "Only if nobody in it was in an earlier state of the table: it then gets its own allowance, and the ledger notes that you said so. Otherwise it shares the earlier allowance.",
     "data.copied.title": "“{table}” is ready",

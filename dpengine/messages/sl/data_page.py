@@ -361,6 +361,8 @@ SENTENCES: dict[str, str] = {
     "data.person.do": "Naredi tabelo",
     "data.person.fresh": "{table}, po osebah",
     "data.join.title": "Več o teh osebah je v drugi datoteki",
+    "data.join.title_table": "Več o teh osebah je v drugi tabeli",
+    "data.join.table": "Druga tabela v isti bazi ali jezeru",
     "data.join.lead": "Na primer obiski tu, starost in spol tam. Iz obeh nastane ena tabela, ki varuje osebo. Nobena celica se ne pokaže.",
     "data.join.file": "Druga datoteka",
     "data.join.who": "Kateri stolpec datoteke {file} pove, kdo je oseba?",

@@ -23,6 +23,7 @@ SENTENCES: dict[str, str] = {
     "door.token_ended": "Ta žeton je potekel {day}. Na strani Programi naredite novega in pošljite tega.",
     "door.verb.tables": "Tabele, za katere velja ta žeton",
     "door.verb.table": "Opis tabele",
+    "door.verb.declaration": "Vse, kar je o tabeli povedanega, kot datoteka za tabelo naslednjega leta",
     "door.verb.meter": "Koliko vašega deleža in koliko proračuna tabele je porabljenega",
     "door.verb.job": "Stanje vašega vprašanja, z odgovorom, ko je na voljo",
     "door.verb.read": "Kaj pomeni vprašanje, zapisano z lastnimi besedami. Ne porabi ničesar.",

@@ -42,6 +42,7 @@ SENTENCES: dict[str, str] = {
     "data.source.earlier": "Od tam je prišlo že prej: {tables}. Ta tabela porablja iz istega proračuna.",
     "data.source.none": "Skrbnik tega strežnika ni dovolil še nobene podatkovne baze.",
     "data.task.connect": "Sprašujem po stolpcih …",
+    "data.task.beside": "Sprašujem po stolpcih …",
     "data.source.new_people": "V njej so drugi ljudje kot v prejšnji tabeli od tam",
     "data.source.new_people_help": "Samo če nihče v njej ni bil v prejšnjem stanju tabele: takrat dobi svoj proračun, v knjigi pa ostane zapisano, da ste tako povedali. Sicer si deli prejšnjega.",
     "data.copied.title": "Tabela »{table}« je pripravljena",

@@ -78,6 +78,7 @@ PAIRS = ((2, 15),)  # of tables at most, for a person with two rows
 MORE = ((2, 60), (3, 15))
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("pairs", [PAIRS, pytest.param(MORE, marks=pytest.mark.long)], ids=["few", "more"])
 @pytest.mark.parametrize("case", CASES, ids=case_name)
 def test_every_question_of_the_catalogue_keeps_what_is_said_of_a_person(

@@ -106,6 +106,7 @@ def test_a_share_says_that_rows_without_a_value_are_in_its_whole(table: dp.Table
     assert query.counted_empty() == ["age"]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 @pytest.mark.parametrize("people", [300, 1_000, 2_000])
 def test_a_code_in_a_sixth_of_the_cells_is_refused_or_stands_beside_the_headline(people: int, relation: Any) -> None:

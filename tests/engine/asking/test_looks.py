@@ -87,6 +87,7 @@ def test_the_range_holds_however_the_looks_were_chosen(width: int) -> None:
     assert failures(width) <= most_failures(BETA)
 
 
+@pytest.mark.long
 def test_the_range_holds_when_the_spend_is_chosen_by_the_answers_too() -> None:
     """Repeat the ε that was unlucky, else change it: a choice that a share by the number of looks alone would miss."""
     spends = ("0.1", "0.2", "0.05")

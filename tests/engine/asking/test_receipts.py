@@ -373,6 +373,7 @@ def test_a_changed_row_fails_every_receipt(files: Path, capsys: pytest.CaptureFi
     assert code == 1 and "Row 5 was changed after it was written" in line
 
 
+@pytest.mark.long
 def test_from_a_shell(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = [sys.executable, "-m", "dpengine", "verify", str(files / "forged.json"), str(files / "copy.sqlite")]
     forged = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)

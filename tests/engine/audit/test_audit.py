@@ -187,6 +187,7 @@ def alarms(bound: Callable[..., Evidence], failure: float, times: int) -> int:
     return sum(evidence.epsilon > 0 for evidence in found)
 
 
+@pytest.mark.long
 def test_searching_and_testing_the_same_draws_accuses_the_innocent() -> None:
     """failure = 0.3: in 60 runs the bound keeps it, but for 1e-6; the planted auditor accuses nine times in ten, and
     escapes with a chance below 1e-6."""
@@ -339,6 +340,7 @@ def test_writing_changes_only_what_is_between_the_marks(tmp_path: Path) -> None:
         report.write(page, ["x"])
 
 
+@pytest.mark.long
 def test_the_lines_of_one_question_are_written_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page, rows = tmp_path / "audit.md", [["cdf", "old", 1], ["count", "old", 1]]
     questions = report.section_table("Every question", ["question", "claim", "claimed ε"], rows)

@@ -57,6 +57,7 @@ def test_it_says_what_every_pair_of_one_row_tables_says(name: str, epsilon: str,
     assert found.kept
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", SCHEMA.columns)
 def test_the_claim_is_used_to_the_last_bit(name: str) -> None:
     found = audited_column(published(name), name)

@@ -60,6 +60,7 @@ def drawn(rng: random.Random, law: Laplace | Normal, many: int) -> list[int]:
     return rng.choices(list(PLACES), weights(law), k=many)
 
 
+@pytest.mark.long
 def test_a_bound_is_above_the_truth_no_more_often_than_it_says() -> None:
     """At a failure probability that can be seen; false alarms of this test itself: at most 1e-6 for each of the two."""
     one, other, rng = Laplace(0, Fraction(2)), Laplace(2, Fraction(2)), random.Random(secrets.randbits(64))

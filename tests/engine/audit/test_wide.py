@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
+
 from dpengine.audit.exact import WIDE, _of_one, losses
 from dpengine.noise.laws import Independent, Normal
 
 
+@pytest.mark.long
 def test_a_wide_number_beside_narrow_ones() -> None:
     """The narrow ones do not change, so only the wide one loses anything."""
     beside, wide = (Normal(0, Fraction(3)), Normal(4, Fraction(1, 2))), Fraction(2 * WIDE)

@@ -145,6 +145,7 @@ def cell(chance: random.Random) -> str | None:
     )
 
 
+@pytest.mark.long
 def test_random_tables_are_coded_as_from_a_file(tmp_path: Path) -> None:
     chance = random.Random()
     rows = [[cell(chance) for _ in SCHEMA.columns] for _ in range(1_000)]

@@ -240,6 +240,7 @@ def test_a_histogram_needs_the_declared_size(workspace: Workspace, tmp_path: Pat
     assert table.query("top_item", column="films", epsilon="1").sensitivity().bound == 1
 
 
+@pytest.mark.long
 def test_the_longest_list_codes_and_counts(tmp_path: Path) -> None:
     size = 100_000
     column = ItemSet([f"item {place}" for place in range(size)])

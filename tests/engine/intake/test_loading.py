@@ -212,7 +212,7 @@ def in_memory() -> duckdb.DuckDBPyConnection:
     return duckdb.connect()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     rows=st.lists(
         st.tuples(*[st.one_of(st.none(), st.sampled_from(CELLS), st.text(min_size=1, max_size=9))] * 3), min_size=1

@@ -104,6 +104,7 @@ def test_every_summary_is_here() -> None:
     assert {summary.kind for summary in SUMMARIES.values()} == {*KINDS}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tables", [8, pytest.param(200, marks=pytest.mark.long)])
 def test_random_tables_equal_pandas(tables: int, tmp_path: Path) -> None:
     chance = random.SystemRandom()

@@ -147,6 +147,7 @@ def test_a_formula_counts_with_its_saved_result(tmp_path: Path) -> None:
     assert columns[1].to_pylist() == ["41", "3", ""]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("data", "code"),
     [
@@ -178,6 +179,7 @@ def test_a_small_file_that_unpacks_to_a_large_one_is_refused(tmp_path: Path) -> 
     assert code_of(lambda: names_of(tmp_path / "texts.xlsx", PLAIN)) == "load.sheet_large"
 
 
+@pytest.mark.long
 def test_a_row_far_below_takes_no_memory(tmp_path: Path) -> None:
     """A few bytes say that there are a thousand million rows."""
     path = book(tmp_path / "a.xlsx", [["a", "b"], [1, 2]])

@@ -37,6 +37,7 @@ def fill(ledger: Ledger, rows: int) -> None:
         db.conn.executemany(ledger_module._INSERT, filled)
 
 
+@pytest.mark.long
 def test_after_five_thousand_rows_the_meter_reads_as_much_as_after_ten(tmp_path: Path) -> None:
     with opened(tmp_path, WIDE) as ledger:
         ledger.reserve(**ask("r", "0.001"))

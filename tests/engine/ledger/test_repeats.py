@@ -51,6 +51,7 @@ def counting(table: dp.Table, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[
             db.conn.set_progress_handler(None, 1)
 
 
+@pytest.mark.long
 def test_recall_and_looks_do_not_grow_with_repetitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Six questions 70 times each, and 100 times each: the same rows, the same questions, as many steps but for a
     deeper tree."""

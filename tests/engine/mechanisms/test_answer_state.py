@@ -67,7 +67,7 @@ def test_a_small_spend_on_a_small_table_says_nothing(case: tuple[str, dict[str, 
     assert small.state(released.value, released.interval) in catalogue[key].card.states
 
 
-@pytest.mark.every(9)
+@pytest.mark.every(27)
 @pytest.mark.parametrize("key", catalogue)
 def test_a_large_spend_on_a_large_table_tells(key: str) -> None:
     for relation in catalogue[key].card.relations:

@@ -196,6 +196,7 @@ def test_bounds_of_a_segment_hold_the_truth_at_any_precision() -> None:
 # The whole
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("counts", "points", "relation"),
     [((1, 0, 2, 0, 0, 1), 3, "replace"), ((0, 5, 0, 0), 4, "add_remove")]

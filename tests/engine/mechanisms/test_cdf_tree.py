@@ -70,6 +70,7 @@ def test_less_is_promised_by_least_squares_than_by_sums_of_nodes() -> None:
             assert small.promise().amount <= max(small._plain_reaches(1))
 
 
+@pytest.mark.long
 @pytest.mark.every(9)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_band_of_a_deep_tree_holds_all_at_once(relation: str) -> None:

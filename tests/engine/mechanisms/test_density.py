@@ -73,6 +73,7 @@ AXES = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", sorted(AXES))
 def test_sums_over_the_table_are_exact(name: str) -> None:
     """Against the definition in whole numbers, also where a sum needs more than 64 bits."""
@@ -99,6 +100,7 @@ def test_sums_over_the_table_are_exact(name: str) -> None:
     assert list(query.measured(value)) == total
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", sorted(AXES))
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 def test_no_pair_of_rows_moves_it_by_more(name: str, relation: str) -> None:

@@ -51,6 +51,7 @@ def test_lists_keep_their_claim_on_small_tables(relation: str, rows: int, epsilo
         assert worst >= float(query.delta) * 0.15, "the threshold wastes what was paid"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("relation", "rows"),
     [("add_remove", 1), *(pytest.param(*one, marks=pytest.mark.long) for one in (("replace", 1), ("replace", 2)))],
@@ -76,6 +77,7 @@ def test_the_loss_is_what_was_asked_and_all_lists_share_one_delta() -> None:
     assert alone.threshold < query.threshold
 
 
+@pytest.mark.every(3)
 @every_relation
 @pytest.mark.parametrize("unit", [None, Unit.column("who", at_most=2)])
 def test_one_person_moves_the_gaps_by_what_is_claimed(relation: str, unit: Unit | None) -> None:

@@ -61,6 +61,7 @@ def test_the_threshold_is_the_least_and_its_chance_the_worst(rows: int) -> None:
         assert math.isclose(worst, chance_of_new(scale, rows, found), rel_tol=1e-9)
 
 
+@pytest.mark.every(3)
 @every_relation
 @pytest.mark.parametrize("unit", [None, Unit.column("who", at_most=2)])
 def test_one_person_moves_the_counts_by_what_is_claimed(relation: str, unit: Unit | None) -> None:
@@ -74,6 +75,7 @@ def test_one_person_moves_the_counts_by_what_is_claimed(relation: str, unit: Uni
     assert worst == query.sensitivity().bound
 
 
+@pytest.mark.every(3)
 @every_relation
 def test_samples_follow_the_law_and_the_loss_is_what_was_asked(relation: str) -> None:
     """1,000 draws; false alarm below 1e-6 by the exact binomial tail on both sides."""

@@ -161,6 +161,7 @@ def test_all_ranges_of_a_column_hold_at_once(relation: str, noise: str, size: in
     assert failed <= allowed_failures(200, 0.05)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 def test_a_stated_share_lies_inside_its_range(relation: str) -> None:
     """However far noise pulls the bars apart."""
@@ -190,6 +191,7 @@ def test_shares_of_rows_with_several_to_a_person_are_of_about_the_rows_that_were
     assert found.misfit.low <= found.misfit.value <= found.misfit.high
 
 
+@pytest.mark.long
 def test_with_half_the_noise_ranges_would_fail() -> None:
     """The power of the test above: noise of twice the size fails far more often."""
     query, coins, failed = of_size(2_000, dp.Number(0, 120), noise="gaussian"), SystemCoins(), 0

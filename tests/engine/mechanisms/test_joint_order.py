@@ -49,6 +49,7 @@ def test_blocks_hold_every_sequence_once_with_its_cost(values: int, named: int) 
         assert found == top_item.order_costs(counts, named)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_draws_follow_the_law_of_all_sequences(relation: str) -> None:
     """Five values with ties, 1,500 draws, sequence by sequence; a right draw fails with chance 1e-6 at most."""
@@ -92,6 +93,7 @@ def test_it_is_taken_where_its_places_are_expected_to_come_nearer() -> None:
         ask(10, 1, noise="joint_order")
 
 
+@pytest.mark.long
 def test_a_rehearsal_is_the_mean_of_real_draws() -> None:
     """The standard error of 3,000 draws at once is under a fiftieth of the mean, of 1,000 peeled beside 300 rehearsed
     under a fifteenth: both are held to more than five of them, so a right rehearsal fails with chance below 1e-6."""

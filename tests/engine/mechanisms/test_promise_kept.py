@@ -137,12 +137,14 @@ def test_a_promise_bought_at_its_least_price_is_kept(key: str, relation: str) ->
     assert missed(query, hardest(query), query) <= MOST
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("key", ["count", "median", "top_item"])
 def test_twice_the_noise_is_caught(key: str) -> None:
     query = bought(key, "replace")
     assert missed(query, hardest(query), query.at(query.epsilon / (8 if key == "median" else 2))) > MOST
 
 
+@pytest.mark.long
 def test_half_the_noise_is_caught_too() -> None:
     """A count misses its promise with a chance that its law gives exactly: too few misses betray too little noise."""
     query = bought("count", "replace")

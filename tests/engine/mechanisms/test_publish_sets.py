@@ -168,6 +168,7 @@ def test_days_are_published_as_days_and_averaged_without_bias(table: Any) -> Non
     assert min(cut) >= "1990-01-01" and max(cut) <= "1990-12-31"
 
 
+@pytest.mark.long
 def test_combinations_of_whole_rows_have_no_bias_and_hold_the_truth(tmp_path: Path) -> None:
     """How many rows hold each of 24 combinations of a set and a list, all at once; column by column it is refused."""
     draws, query = 40, made("publish_row", columns=["likes", "state"], epsilon="5")

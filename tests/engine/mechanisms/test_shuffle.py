@@ -253,6 +253,7 @@ def test_the_second_solution_s_ranges_by_brute_force() -> None:
         check_the_second_solution_s_ranges(one_value_errs)
 
 
+@pytest.mark.long
 def test_ranges_hold_where_there_are_more_values_than_people() -> None:
     """Everybody holds a value of their own: as many as can err."""
     people, values, draws, coins = 200, 300, 25, SystemCoins()
@@ -276,6 +277,7 @@ def test_the_reversed_sign_of_the_source_would_be_seen() -> None:
 # --- the auditor's own arithmetic
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("people", [80, 120, 200])
 def test_the_auditor_finds_the_claimed_delta(people: int) -> None:
     """Over ordered pairs of neighbouring counts, by the law of the shuffled sum: δ is met, and no more is left over

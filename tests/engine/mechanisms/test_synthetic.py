@@ -83,6 +83,7 @@ def test_the_law_of_conditions_of_ones_own() -> None:
     agrees(query.law((1, 0, 2, 0, 1, 1)), small_database_law(query, (1, 0, 2, 0, 1, 1)))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("sizes", [(2, 2), (6,)])
 def test_draws_follow_the_law(sizes: tuple[int, ...]) -> None:
     query = made("small_database", sizes, 9, size=3, epsilon="2")

@@ -215,6 +215,7 @@ def test_the_law_of_choose_over_all_bits(
     assert agrees(mass, undecided, candidate_law(gaps, sizes, rate))
 
 
+@pytest.mark.long
 def test_enumeration_would_notice_a_wrong_law(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(door, "_ROOM", 4)
     monkeypatch.setattr(door, "_SPARE", 1)
@@ -359,6 +360,7 @@ def chosen(gaps: Array, sizes: Array, rate: Fraction, make: Callable[[], Coins],
     return [coins.choose(gaps, sizes, rate) for _ in range(n)]
 
 
+@pytest.mark.long
 @pytest.mark.every(3)
 @pytest.mark.parametrize("make", [SystemCoins, lambda: SeededCoins(secrets.randbits(64))], ids=["system", "seeded"])
 def test_choices_follow_the_law(make: Callable[[], Coins]) -> None:
@@ -369,6 +371,7 @@ def test_choices_follow_the_law(make: Callable[[], Coins]) -> None:
     assert rejected(chosen(gaps + ints(0, 1, 0, 0, 0, 0), sizes, rate, make), law)
 
 
+@pytest.mark.long
 def test_large_blocks_and_small_rates_follow_the_law() -> None:
     gaps, sizes, rate = ints(30_000, 0, 2**40, 12_000), ints(2**60, 2**59, 2**60, 7), Fraction(1, 20_000)
     weights = [size * math.exp(-float(rate) * gap) for gap, size in zip(gaps.tolist(), sizes.tolist(), strict=True)]

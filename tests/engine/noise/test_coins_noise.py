@@ -23,6 +23,7 @@ def noise(add: Callable[[list[int], Fraction], list[int]], parameter: Fraction, 
     return [value - 10**12 for value in add([10**12] * n, parameter)]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("scale", [Fraction(10, 3), Fraction(1, 2)], ids=str)
 @pytest.mark.parametrize(
     ("make", "n"), [(SystemCoins, 10_000), (lambda: SeededCoins(secrets.randbits(64)), 4000)], ids=["system", "seeded"]

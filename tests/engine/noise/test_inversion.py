@@ -35,6 +35,7 @@ def chance_of(digit: Digit, d: int) -> Fraction:
     return (1 - ratio) * power(d / digit.scale) / whole
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("scale", SCALES, ids=str)
 def test_over_all_words_every_digit_has_its_chance(scale: Fraction) -> None:
     """The words that are decided for a digit weigh at most its chance; with the undecided ones, at least."""
@@ -109,6 +110,7 @@ def bulk(scale: Fraction, n: int) -> list[int]:
     return SystemCoins().many_laplace(np.zeros(n, dtype=np.int64), scale).tolist()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("scale", [Fraction(10, 3), Fraction(1, 2)], ids=str)
 def test_bulk_noise_follows_the_law_and_opendp(scale: Fraction) -> None:
     law = laplace_law(float(scale), 12)

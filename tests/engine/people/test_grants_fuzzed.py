@@ -139,6 +139,7 @@ def test_whatever_is_asked_in_whatever_order_a_grant_bounds_it(tmp_path: Path, p
         assert ledger.verify().ok, ledger.verify()
 
 
+@pytest.mark.long
 @pytest.mark.every(5)
 @pytest.mark.parametrize("place", range(4))
 def test_more_protection_counts_every_part_anew(tmp_path: Path, place: int) -> None:

@@ -217,6 +217,7 @@ def test_a_wished_error_of_a_small_database_names_the_lecture_s_people_and_says_
     assert {"fewer", "none"} <= codes
 
 
+@pytest.mark.long
 def test_a_session_says_how_many_people_the_population_takes() -> None:
     """Rounded answers are the bound for few questions; for one person fewer it does not hold."""
     query = whatif.solve(whatif.read(TYPED | {"q": "adaptive_session", "k": "1", "asks": "3"})).query
@@ -350,7 +351,7 @@ def test_errors_grow_with_the_root_of_the_questions_and_not_with_their_number() 
     assert by["lecture"][10] > by["basic"][10] and by["lecture"][1000] < by["basic"][1000]
 
 
-@pytest.mark.every(9)
+@pytest.mark.every(27)
 @pytest.mark.parametrize(("key", "relation"), CASES)
 def test_curves_pass_through_the_setting_and_fall(key: str, relation: str) -> None:
     found = solved(key, relation, "promise")[1]
@@ -410,7 +411,7 @@ def test_what_the_theorems_assume_and_leave_out_is_said(language: str) -> None:
 # --- two settings side by side
 
 
-@pytest.mark.every(9)
+@pytest.mark.every(27)
 @pytest.mark.parametrize(("key", "relation"), CASES)
 @pytest.mark.parametrize("times", [Fraction(1), Fraction(3), Fraction(1, 3)])
 def test_an_accepted_error_takes_what_the_exact_search_finds(key: str, relation: str, times: Fraction) -> None:

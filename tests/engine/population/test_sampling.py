@@ -55,6 +55,7 @@ def most_misses(tables: int) -> int:
 # Figures in, figures out
 
 
+@pytest.mark.every(4)  # each noise and each number once
 @pytest.mark.parametrize("noise", NOISES, ids=str)
 @pytest.mark.parametrize("n", [1, 7, 20])
 def test_a_share_is_covered_at_every_p(n: int, noise: Added) -> None:
@@ -111,6 +112,7 @@ def _worst(h: int, m: int, p: float, people: range, noise: Added) -> float:
     return worst
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("noise", [LaplaceNoise(F(1, 2)), LaplaceNoise(F(1)), GaussianNoise(F(1))], ids=str)
 @pytest.mark.parametrize("h, m", [(4, 8), (10, 10), (1, 15)])
 def test_with_a_noisy_number_of_people_the_range_is_hardly_wider_than_the_exact_one(
@@ -130,6 +132,7 @@ def test_with_a_noisy_number_of_people_the_range_is_hardly_wider_than_the_exact_
     assert _worst(m, h, 1 - high, people, noise) <= wanted or high == 1
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("epsilon", [F(1, 20), F(2)])
 def test_a_mean_is_covered_whatever_the_values(epsilon: F) -> None:
     """Zeros and ones are the worst case; values close together are covered always."""
@@ -225,6 +228,7 @@ def _misses(found: Any, truth: float) -> bool:
     return any(not low <= truth <= high for low, high in ranges)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 @pytest.mark.parametrize("case", ["median: with a range", "quantile: with a range", "iqr: of some"])
 def test_ends_drawn_farther_out_cost_no_more(case: str, relation: str) -> None:
@@ -399,6 +403,7 @@ def by_the_truth(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(beyond, "_says_nothing", lambda query, found: False)
 
 
+@pytest.mark.every(7)
 @pytest.mark.usefixtures("by_the_truth")
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in BOUGHT])
 def test_the_planted_range_of_noise_alone_is_caught(kind: str) -> None:

@@ -53,6 +53,7 @@ def test_a_comparison_holds_whatever_was_picked() -> None:
     check_a_comparison_holds_whatever_was_picked(compare.share_of)
 
 
+@pytest.mark.long
 def test_the_check_sees_ranges_that_hold_one_by_one() -> None:
     with pytest.raises(AssertionError, match="too often"):
         check_a_comparison_holds_whatever_was_picked(lambda beta, place: beta)

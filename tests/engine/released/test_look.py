@@ -137,10 +137,12 @@ def test_every_stated_range_covers(query: Overview) -> None:
     assert misses(query) < most_misses(float(query.beta))
 
 
+@pytest.mark.every(3)
 def test_ranges_that_are_too_narrow_are_caught(query: Overview) -> None:
     assert misses(query, 0.25) >= most_misses(float(query.beta))
 
 
+@pytest.mark.long
 @pytest.mark.every(3)
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 def test_a_share_may_be_chosen_after_seeing_everything(relation: str) -> None:

@@ -105,6 +105,7 @@ def truly_ranked(model: Shapes, codes: dict[str, Any]) -> float:
     return float((len(yes) - (above + below) / 2).mean() / len(yes))
 
 
+@pytest.mark.long
 def test_how_well_it_ranks_is_told_about_as_it_is() -> None:
     """On average over 40 draws, whose mean is far from the edge that is asked for."""
     codes, query = people(), asked(epsilon="3")

@@ -198,6 +198,7 @@ def test_a_file_of_a_folder_and_a_folder_with_a_file_are_known(home: Workspace) 
     assert refusal(home, both, "both") == "budget.several"
 
 
+@pytest.mark.long
 def test_each_file_of_a_folder_is_recognised_alone(home: Workspace) -> None:
     for number in range(40):
         path = put(home, f"id,height\n{number},1.5\n{number}x,1.7\n", f"many/{number}.csv")
@@ -312,6 +313,7 @@ def test_names_are_trimmed_and_told_apart_after_that(home: Workspace) -> None:
     assert refusal(home, put(home, "height,\u00a0height\n1,2\n"), "twice") == "load.name_twice"
 
 
+@pytest.mark.long
 def test_a_folder_of_very_many_files_is_known_by_any_of_them(tmp_path: Path) -> None:
     """More marks than a statement of SQLite may have values."""
     known, many = Registry(tmp_path / "registry.sqlite"), [f"part:{place}" for place in range(300_000)]

@@ -243,6 +243,7 @@ SENTENCES: dict[str, str] = {
     "spend.wish.out_of_reach": "No spend can promise that; accept a larger error.",
     "suggest.title": "Questions this table can answer",
     "history.title": "Asked before",
+    "history.all": "All answers",
     "history.when": "when (UTC)",
     "history.question": "question",
     "history.answer": "answer (range)",

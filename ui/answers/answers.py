@@ -277,6 +277,7 @@ def _years_row(pair: AcrossTables) -> tuple[str, ...]:
     cells = map(_years_figure, (pair.first.stated, pair.second.stated, pair.difference))
     note = "" if pair.beta is None else f" {say('years.alone', chance=chance(pair.beta))}"
     word = say("years.differs" if pair.different else "years.maybe_same") + note
+    word = f"{word} {picked.beyond_words(pair.second, pair.first)}".strip()
     return question, *cells, word
 
 

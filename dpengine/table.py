@@ -689,7 +689,7 @@ class Table:
             return []
         place, table = entry.charge.history.count, entry.charge.table
         given = answer.query, answer.value, answer.interval, answer.raw, place, answer.request_id, table
-        return figures(*given, parts, beta)
+        return figures(*given, parts, beta, answer.population)
 
     def history(self, limit: int = 50, offset: int = 0) -> list[Entry]:
         """The charges to this table's budget, newest first, for all tables that share it."""

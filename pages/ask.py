@@ -58,7 +58,7 @@ job.only_covered(table, key, given)
 refusal = st.session_state.pop("refusal", None)
 query = usual = price = None
 with st.container(key="card-spend"):
-    left, right = st.columns([7, 3], gap="medium", vertical_alignment="bottom")
+    left, right = st.columns([2, 1], gap="medium")
     with left:
         given["epsilon"] = spend.choose(table, partial(trusted.at_step, table, key, given))
         form.remember(table, key, given)

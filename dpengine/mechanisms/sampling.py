@@ -60,7 +60,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import cached_property, lru_cache, reduce
 from statistics import NormalDist
 
 import numpy as np
@@ -89,8 +89,15 @@ class NoiseWindow:
 
     def __init__(self, chances: Floats) -> None:
         self.chances, self.reach = chances, len(chances) // 2
-        self._above = np.concatenate((np.cumsum(chances[::-1])[::-1], [0.0]))  # P(Z ≥ place − reach)
-        self.variance = float(np.dot(chances, np.arange(-self.reach, self.reach + 1.0) ** 2))
+
+    @cached_property
+    def variance(self) -> float:
+        return _sum_of(self.chances, np.arange(-self.reach, self.reach + 1.0) ** 2)
+
+    @cached_property
+    def _above(self) -> Floats:
+        """P(Z ≥ place − reach)."""
+        return np.concatenate((np.cumsum(self.chances[::-1])[::-1], [0.0]))
 
     def at_least(self, value: Floats) -> Floats:
         """P(Z ≥ value), for whole numbers."""
@@ -117,6 +124,11 @@ class NoiseWindow:
         return int(np.argmax(tail <= beta)) if (tail <= beta).any() else self.reach + 1
 
 
+def _sum_of(one: Floats, other: Floats) -> float:
+    """Of products. A dot product of long arrays would wait for threads."""
+    return float((one * other).sum())
+
+
 def _trimmed(chances: Floats) -> Floats:
     """Without places at both ends that hold less than 10^-15 each way."""
     middle = len(chances) // 2
@@ -136,6 +148,7 @@ def window(noise: Added) -> NoiseWindow | None:
     return NoiseWindow(weights / weights.sum())
 
 
+@lru_cache(maxsize=1024)
 def binomial(n: int, p: float) -> tuple[int, Floats]:
     """The first place of a window, and the law of Bin(n, p) on it; less than 10^-13 lies outside."""
     if n == 0 or p <= 0 or p >= 1:
@@ -198,7 +211,7 @@ def share_of_all(hits: int, n: int, noise: Added, beta: Fraction) -> Range:
         def tail(p: float) -> float:
             first, chances = binomial(n, p)
             k = np.arange(first, first + len(chances), dtype=np.float64)
-            return float(np.dot(chances, law.at_least(h - k)))
+            return _sum_of(chances, law.at_least(h - k))
 
         return _end(lambda p: tail(p) <= wanted, 1.0, 40)
 
@@ -221,19 +234,26 @@ def _end(out: Callable[[float], bool], most: float, steps: int) -> float:
 
 def share_among(hits: int, misses: int, first: Added, rest: Added, beta: Fraction, many: int = 1) -> Range:
     """`rest` is the noise of each of `many` numbers that `misses` adds up."""
-    one, other = window(first), window(rest)
-    if one is None or other is None or hits + misses <= 0:
+    laws = _laws_of_both(first, rest, many)
+    if laws is None or hits + misses <= 0:
         return EVERYTHING
-    if other.reach * many > _WIDEST:
-        return EVERYTHING
-    other = other.times(many)
-    both = one.plus(other)
+    one, other, both = laws
     total, off = hits + misses, both.beyond(float(beta * _N_SHARE))
     people = range(max(total - off, 0), max(total + off, 0) + 1)
     far = off + both.beyond(1e-9)
     low = _Among(hits, total, one, other, people, far, beta).least()
     high = 1 - _Among(misses, total, other, one, people, far, beta).least()
     return (low, high) if low <= high else EVERYTHING
+
+
+@lru_cache(maxsize=64)
+def _laws_of_both(first: Added, rest: Added, many: int) -> tuple[NoiseWindow, NoiseWindow, NoiseWindow] | None:
+    """Of the hits, the misses and their sum; None if they reach too far."""
+    one, other = window(first), window(rest)
+    if one is None or other is None or other.reach * many > _WIDEST:
+        return None
+    other = other.times(many)
+    return one, other, one.plus(other)
 
 
 class _Side(ABC):
@@ -300,18 +320,24 @@ class _Among(_Side):
             first, chances = binomial(n, v)
             # W is needed from t + vN − k on, each place rounded down: its tail is never too small
             at = np.floor((t + v * n - first - np.arange(len(chances))) / grain).astype(np.int64) + middle
-            if float(chances @ noise[np.clip(at, 0, len(noise) - 1)]) > self.wanted:
+            if _sum_of(chances, noise[np.clip(at, 0, len(noise) - 1)]) > self.wanted:
                 return False
         return True
 
     def _noise(self, v: float) -> tuple[float, Floats]:
-        """P(W ≥ place) on a grid around 0, and its grain: both parts of W rounded up to the grid. The last place of the
-        table stands for all beyond it, where nothing is."""
+        """P(W ≥ place) on a grid around 0, and its grain."""
         spread = v * (1 - v) * len(self.people) / 4 + (1 - v) ** 2 * self.one.variance + v**2 * self.other.variance
         grain = max((spread + v * (1 - v) * self.people[len(self.people) // 2]) ** 0.5 / 400, 1 / 64)
-        both = NoiseWindow(_added(_on_grid(self.one, 1 - v, grain), _on_grid(self.other, v, grain)))
-        above = np.concatenate((np.cumsum(both.chances[::-1])[::-1], [0.0, 0.0]))
-        return grain, above[: 2 * both.reach + 2]
+        grain = 2.0 ** (math.floor(4 * math.log2(grain)) / 4)  # the same for tables of nearly the same size
+        return grain, _tails_on_grid(self.one, self.other, v, grain)
+
+
+@lru_cache(maxsize=16)
+def _tails_on_grid(one: NoiseWindow, other: NoiseWindow, v: float, grain: float) -> Floats:
+    """P(W ≥ place), W = (1−v)Z₁ − vZ₂, both parts rounded up to the grid. The last place stands for all beyond it."""
+    both = NoiseWindow(_added(_on_grid(one, 1 - v, grain), _on_grid(other, v, grain)))
+    above = np.concatenate((np.cumsum(both.chances[::-1])[::-1], [0.0, 0.0]))
+    return above[: 2 * both.reach + 2]
 
 
 # A mean of values in [0, 1]
@@ -367,7 +393,7 @@ class _Mean(_Side):
         noise = reduce(_added, (_on_grid(law, f, grain) for (law, _), f in zip(self.laws, factors, strict=True)))
         # The sampling part must make up for what noise z leaves of t, rounded down to the grid
         left = (np.floor(t / grain) - np.arange(len(noise)) + len(noise) // 2) * grain
-        return bool(float(np.dot(noise, self._sampled(v, left, grain))) <= self.wanted)
+        return _sum_of(noise, self._sampled(v, left, grain)) <= self.wanted
 
     def _sampled(self, v: float, y: Floats, grain: float) -> Floats:
         """A bound on P(Σ(x − v) ≥ y), for falling places y of the grid."""

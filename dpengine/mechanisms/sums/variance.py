@@ -235,10 +235,11 @@ def _longest(h: int, of_sum: int, of_squares: int) -> int:
 
 
 def _farthest(h: int, of_sum: int, of_squares: int) -> int:
-    """The most that replacing a value changes (p·h·S)² + (q·Q)²."""
-    p, q = of_sum**2, 4 * of_squares**2
-    best = round(h * (3 - sqrt(1 - 2 * p / q)) / 2) if q > 2 * p else 2 * h
-    return max(d * d * (p * h * h + q * (2 * h - d) ** 2) for d in _near(best, h))
+    """The squared L2 sensitivity of (p·h·S, q·Q) to replacing a value: d²((p·h)² + (2q(2h−d))²) for values d apart, one
+    at an end."""
+    first, second = of_sum**2, 4 * of_squares**2
+    best = round(h * (3 - sqrt(1 - 2 * first / second)) / 2) if second > 2 * first else 2 * h
+    return max(d * d * (first * h * h + second * (2 * h - d) ** 2) for d in _near(best, h))
 
 
 def _near(best: int, h: int) -> set[int]:

@@ -67,12 +67,13 @@ _TIMES = ("minutes", "hours", "days", "weeks", "months", "years")  # units of ti
 _MEANING = frozenset("col val number num kind month day ord top bottom percentile life study".split())
 # Words that join and fill. Unread, they are passed over
 _HARMLESS = frozenset(
-    "stop rows and or among have with to which own between only by daysign versus band below share part own".split()
+    "stop rows and or among have with to which own only by daysign versus band below share part".split()
 )
 _PERIODICAL = {
     "en": ("monthly", "yearly", "annual", "annually", "quarterly"),
     "sl": ("mesečni", "mesečno", "letni", "letno", "četrtletni", "četrtletno"),
 }
+_COUNTED = ("number", "count", "quantity", "size", "število", "količina", "velikost")
 _FEW = 12  # values of a number that are groups by themselves
 _EDGES = 10  # about as many groups of a number
 
@@ -126,6 +127,7 @@ class _Lexicon:
     stems: set[str] = field(default_factory=set)
     own: set[str] = field(default_factory=set)  # stems of the table's own words
     proper: set[str] = field(default_factory=set)  # stems of names such as “Garden”: no other word is made from them
+    raw: dict[str, str] = field(default_factory=dict)  # the table's own words as they are written, with their stems
     written: list[str] = field(default_factory=list)  # what a completion may offer, in order
     lookups: dict[str, str] = field(default_factory=dict)
     by_letter: dict[str, list[str]] = field(default_factory=dict)  # all stems, by their first letter
@@ -146,7 +148,8 @@ class _Lexicon:
 
 
 def _cut(text: str, lang: str) -> list[_Token]:
-    tokens = []
+    tokens: list[_Token] = []
+    text = re.sub(r"(?<=[^\W\d_])-(?=\d)|(?<=\bnon)-", " ", text, flags=re.IGNORECASE)  # “the over-60s”, “non-smokers”
     for match in _TOKEN.finditer(text):
         word = match[0]
         if not word[0].isdigit():
@@ -418,10 +421,15 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> _Lexicon:
     for (name, column), shown in zip(schema.columns.items(), names, strict=True):
         for written in dict.fromkeys((name, shown)):
             _add_column(known, name, _phrase(_name_words(written), lang), lang)
-            if bare := written.partition("(")[0].strip():  # “monthly fee (€)” → monthly fee
-                known.add(_phrase(_name_words(bare), lang), "col", (2.5, name), own=True)
-        if isinstance(column, (Category, ItemSet)) and not _yes_no(column) and column.size <= _MOST_VALUES:
+            if plain := written.partition("(")[0].strip():  # “monthly fee (€)” → monthly fee
+                known.add(_phrase(_name_words(plain), lang), "col", (2.5, name), own=True)
+        listed = isinstance(column, (Category, ItemSet)) and not _yes_no(column) and column.size <= _MOST_VALUES
+        if listed and isinstance(column, (Category, ItemSet)):
             _add_values(known, name, column, lang)
+        for text in (name, shown, *(column.values if listed and isinstance(column, (Category, ItemSet)) else ())):
+            known.raw.update(
+                {bare(token.text): token.stem for token in _cut(_name_words(text), lang) if len(token.text) > 4}
+            )
     for title, (name, _) in schema.lookups.items():
         known.lookups[title] = name
         known.add(_phrase(_name_words(title), lang), "col", (3, f"\0{title}"), own=True)
@@ -439,7 +447,9 @@ def _add_column(known: _Lexicon, name: str, words: tuple[str, ...], lang: str) -
     head = spread.index("of") if "of" in spread else len(spread)
     for place, word in enumerate(spread if len(words) > 1 else ()):  # “fee (€)” → fee
         if word not in generic:
-            filler = "stop" in known.phrases.get((word,), {})  # water used → used
+            roles = known.phrases.get((word,), {})
+            counted = not {stem(word, lang) for word in _COUNTED}.isdisjoint(words)  # number of passengers
+            filler = "stop" in roles or ("rows" in roles and not counted)  # water used, visitor type
             known.add((word,), "col", (1 if filler else 2 if place < head else 1.5, name), own=True)
     if len(words) > 1 and words[0] in ("has", "is", "ima", "je"):  # has_car → car
         known.add(words[1:], "col", (2.5, name), own=True)
@@ -469,7 +479,8 @@ def _add_values(known: _Lexicon, name: str, column: Category | ItemSet, lang: st
             if sum(map(len, phrase)) > 1:
                 known.add(phrase, "val", (3, name, value), own=True)
                 known.proper.update(phrase if written[:1].isupper() and lang == "en" else ())
-            for word in phrase if len(phrase) > 1 else ():
+            joined = any(len(word) == 1 for word in phrase)  # an e-book is no book
+            for word in phrase if len(phrase) > 1 and not joined else ():
                 if len(word) > 2:
                     seen.setdefault(word, set()).add(value)
         alike = [phrases for phrases in _same_value(lang) if _phrase(_name_words(value), lang) in phrases]
@@ -479,7 +490,8 @@ def _add_values(known: _Lexicon, name: str, column: Category | ItemSet, lang: st
         for phrase in others:
             known.add(phrase, "val", (2, name, value), own=True)
     for word, values in seen.items():
-        if len(values) == 1 and (word,) not in known.phrases and not word.isdigit():
+        inside = any(word in bare(value) for value in column.values if value not in values)  # fire: a wildfire too
+        if len(values) == 1 and (word,) not in known.phrases and not word.isdigit() and not inside:
             known.add((word,), "val", (2, name, next(iter(values))), own=True)
 
 
@@ -504,7 +516,8 @@ def _spelled(tokens: list[_Token], known: _Lexicon, lang: str, called: Container
 def _inflected(word: str, known: _Lexicon, lang: str) -> str | None:
     """The table's own word of which this is another form."""
     if lang == "sl":
-        for other in (re.sub("[ae](?=[^aeiou]$)", "", word), word.removesuffix("j"), word + "j"):  # ovac, dežju
+        forms = (re.sub("[ae](?=[^aeiou]$)", "", word), word.removesuffix("j"), word + "j", re.sub("e?[ns]$", "", word))
+        for other in (*forms, re.sub("[ae](?=[^aeiou]$)", "", forms[-1])):  # ovac, dežju, vremenu
             if other != word and len(other) > 2 and other in known.own:
                 return other
         if (verb := re.sub("(?:uj|ov|ir|n)?(?:aj|uj|ev|av|al|il|el|ot|at|it|n)$", "", word)) != word and len(verb) > 3:
@@ -553,15 +566,22 @@ def _begins_alike(word: str, known: _Lexicon) -> str | None:
         shared = Prefix.similarity(word, other)
         if shared >= 5 and shared >= 0.62 * max(len(word), len(other)) and shared > length and other in known.own:
             best, length = other, shared
+    if best is None:
+        for written, other in known.raw.items():  # a nogometaš plays nogomet
+            if word.startswith(written) and len(written) >= 0.62 * len(word) and other not in known.proper:
+                return other
     return best
 
 
 def _women(token: _Token, known: _Lexicon) -> list[_Token]:
     """“upokojenke” are retired women: a word for each."""
     men = women(bare(token.text)) if token.number is None and not token.day else None
-    if men is None or (token.stem in known.own and stem(men, "sl") not in known.stems):
+    if men is None or (token.stem in known.own and not men[1]):
         return [token]
-    return [_Token(token.text, stem("ženska", "sl")), _Token(token.text, stem(men, "sl"))]
+    man = stem(men[0], "sl")
+    if man not in known.stems and _inflected(man, known, "sl") is None:
+        return [token]
+    return [_Token(token.text, stem("ženska", "sl")), _Token(token.text, man)]
 
 
 def _marked(tokens: list[_Token], known: _Lexicon) -> list[_Mark]:
@@ -630,6 +650,8 @@ class _Parse:
         self.shares: list[str] = []
         self.guessed = False
         self.compare = False
+        self.contrasted = False
+        self.asked_unit = ""
         self.other_columns: list[str] = []
         self.doubted = -1  # the condition that may be about one of them
         self.dates = schema.of_kind(Date)
@@ -686,8 +708,11 @@ class _Parse:
         asked_by = bool(self.by)
         self._values()
         self._yes_columns()
-        if asked_by or not self.by:
-            self._contrast()
+        self._contrast(asked_by)
+        if self.by:
+            self.take(
+                "compare", [at for at in range(len(self.marks)) if self.free(at, "compare") and not self.has(at, "or")]
+            )
 
     def _days(self) -> None:
         """Dates and spans of time become conditions on a date column, or on a number of years."""
@@ -784,7 +809,10 @@ class _Parse:
             if (year := self._year(at)) and quarter in "1234":
                 last = 3 * int(quarter)
                 return at, date(year, last - 2, 1), date(year, last, monthrange(year, last)[1])
-        if quarter in ("1", "2") and (self.has(place + 1, "half")):  # “the first half of 2024”
+        half = self.has(place + 1, "half") or (
+            self.has(place + 1, "part") and self.marks[place + 1].roles["part"] == "0.5"
+        )
+        if quarter in ("1", "2") and half:  # “the first half of 2024”
             at = place + 2
             while self.has(at, "stop", "daysign", "period") and not self._year(at):
                 at += 1
@@ -904,7 +932,8 @@ class _Parse:
                 side or ("top" if self.marks[open_ended].roles["before"] in (">", ">=") else "bottom"),
                 (before if side else open_ended),
             )
-        if not 0 < number < 1 or not (side or self._take_near("below") or self._how_many_units()):
+        units = self._how_many_units()
+        if not 0 < number < 1 or not (side or self._take_near("below") or units):
             return
         if open_ended is not None:
             self.take("share", [open_ended, *(at for at in range(len(self.marks)) if self.free(at, "only"))])
@@ -915,10 +944,11 @@ class _Parse:
     def _open_comparison(self) -> int | None:
         """“what do only 5 % exceed”: a comparison without a number."""
         for at in range(len(self.marks)):
+            amounts = [near for near in (at + 1, at + 2) if self.has(near, "number", "num")]
             if (
                 self.free(at, "before")
                 and not self.has(at, "below")
-                and not any(self.has(near, "number", "num") for near in (at + 1, at + 2))
+                and all(self.has(near + 1, "per cent") for near in amounts)
             ):
                 return at
         return None
@@ -930,6 +960,7 @@ class _Parse:
             if counted and second.roles.get("unit", "points") != "points":
                 first.take("kind")
                 second.take("unit")
+                self.asked_unit = second.roles["unit"]
                 return True
         return False
 
@@ -1572,7 +1603,7 @@ class _Parse:
             if denial is not None:
                 self.marks[denial].take("not")
 
-    def _contrast(self) -> None:
+    def _contrast(self, asked_by: bool) -> None:
         """“Is the score higher with a guide than without?”: what is contrasted becomes the groups."""
         first = bare(self.words(0)).split()[:1] if self.marks else []
         asked = first and first[0] in (
@@ -1584,10 +1615,10 @@ class _Parse:
             "does",
             "did",
             "ali",
+            "so",
+            "je",
             "who",
             "kdo",
-            "kje",
-            "where",
         )
         than = [
             at
@@ -1597,11 +1628,12 @@ class _Parse:
         more = [at for at in range(len(self.marks)) if self.free(at, "more") or (self.free(at, "before") and asked)]
         labelled = [cond for cond in self.conds if cond.labels]
         if not more or not (asked or than) or not labelled:
+            self.take("compare", more if self.by and (asked or than) else ())
             return
         if self.by:  # “do scholars do better? grades by scholarship”
             grouped = [cond for cond in labelled if cond.column in self.by]
-            self.conds = [cond for cond in self.conds if cond not in grouped]
-            self.take("compare", more if grouped else ())
+            self.conds = [cond for cond in self.conds if not asked_by or cond not in grouped]
+            self.take("compare", [*more, *than] if grouped else ())
             return
         several = [cond for cond in labelled if len(cond.labels) > 1 and not cond.negated]
         stated = [cond for cond in labelled if _yes_no(self.declared(cond.column))]
@@ -1614,6 +1646,7 @@ class _Parse:
             self.conds = [cond for cond in self.conds if cond.column != chosen.column]
         denials = [at for at in range(len(self.marks)) if self.free(at, "not")] if than else []
         self.take("compare", [*more, *than, *denials])
+        self.contrasted = True
 
     def _typed_kinds(self) -> set[str]:
         return {mark.roles["kind"] for mark in self.marks if "kind" in mark.roles and not mark.used}
@@ -1662,14 +1695,60 @@ class _Parse:
                 mark.take("kind")
         where = [self._row(cond) for cond in self.conds]
         doubted = self._row(self.conds[self.doubted]) if self.doubted >= 0 else None
+        if key in (None, "top_item") and (ranked := self._ranked(numbers, lists, where)):
+            return ranked
         if not numbers and (named := self._unnamed(key)):
             numbers = named
+        if not numbers and self.asked_unit:
+            numbers = [(self._kind_mark(), name) for name in self._of_unit(self.asked_unit)[:1]]
+        if any(name in self._of_time() for _, name in numbers):
+            self.take("target", [at for at in range(len(self.marks)) if self.free(at, "long")])
         asked = (
             self._without_kind(numbers, lists, days, where, inside)
             if key is None
             else self._with_kind(key, numbers, lists, days, where)
         )
+        asked = self._loosely(asked)
         return asked if doubted is None else self._doubts(asked, doubted)
+
+    def _loosely(self, asked: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
+        """“the price of a horse” may not be the cost of feed: other columns are offered too."""
+        name = asked[0][1].get("column") if asked else None
+        if self.guessed or name not in self.numbers:
+            return asked
+        marks = [at for at, mark in enumerate(self.marks) if mark.took == "target" and self.column_at(at) == name]
+        generic = {stem(word, self.lang) for word in GENERIC}
+        telling = [word for word in _phrase(_name_words(name), self.lang) if word not in generic and len(word) > 1]
+        typed = {token.stem for token in self.tokens}
+        if not marks or len(telling) < 2 or typed & set(telling) or any(self.weight_at(at) > 1 for at in marks):
+            return asked
+        self.guessed = True
+        key, given = asked[0]
+        return [*asked, *((key, {**given, "column": other}) for other in self.numbers if other != name)]
+
+    def _ranked(self, numbers: list[Json], lists: list[Json], where: list[Json]) -> list[tuple[str, JsonObject]]:
+        """“which department has the most overtime”, “which region has the highest income”: the number by the list."""
+        asked = [
+            found
+            for found in lists
+            if any(self.has(found[0] - step, "which") for step in (1, 2))
+            and isinstance(self.declared(found[1]), Category)
+        ]
+        said = [
+            at
+            for at, mark in enumerate(self.marks)
+            if mark.roles.get("kind") == "top_item" or self.has(at, "top", "bottom")
+        ]
+        if self.by or not numbers or not asked or not said:
+            return []
+        name = max(numbers, key=lambda found: self.weight_at(found[0]))[1]
+        self._take(numbers, name)
+        self._take(asked, asked[0][1])
+        self.take("kind", said)
+        self.guessed = True
+        most = any(bare(self.words(at)) in ("most", "najvec") for at in said) and name not in self._ratings()
+        given = self._asked(where, column=name, by=self._plain_ref(asked[0][1]))
+        return [(key, given) for key in (("sum", "mean", "median") if most else ("mean", "median"))]
 
     def _unnamed(self, key: str | None) -> list[tuple[int, str]]:
         """A number that is asked for without its name: “how long do people stay”, “koliko denarja dobijo”."""
@@ -1803,7 +1882,10 @@ class _Parse:
             if inside:
                 return [(inside[0], self._asked(where, column=name, **self._grouped()))]
             self.guessed = True
-            figures = [(key, self._asked(where, column=name, **self._grouped())) for key in ("median", "mean")]
+            timed = self.by and isinstance(self.by[0], dict) and self.by[0].get("by") in LANGUAGES[self.lang].periods
+            adds = timed and name in self._of_unit("money") and not self._life_date(self.by[0]["column"])
+            kinds = ("sum", "mean", "median") if adds else ("median", "mean")  # “sales per month”
+            figures = [(key, self._asked(where, column=name, **self._grouped())) for key in kinds]
             if where and self._plain_people(numbers):
                 return [("count", self._asked(where, **self._grouped())), *figures]
             return figures
@@ -1831,7 +1913,8 @@ class _Parse:
             topic = len(self.conds) == 1 and any(
                 self.weight_at(at) >= 3 and self.column_at(at) == self.conds[0].column for at in named
             )
-            if topic and self.by and _yes_no(self.declared(self.conds[0].column)):  # “student housing by programme”
+            topic = topic and bool(_yes_no(self.declared(self.conds[0].column)))  # “student housing by programme”
+            if self.by and where and (topic or self.contrasted):  # “are remote workers more satisfied”
                 self.guessed = True
                 share = ("proportion", {"of": where, **self._grouped()})
                 return [share, ("count", self._asked(where, **self._grouped()))]
@@ -1863,6 +1946,12 @@ class _Parse:
             given = self._asked(where, column=name, **self._grouped())
             order = ("median", "mean", "sum") if each else ("sum", "mean", "median")
             return [(found, given) for found in order]
+        if key == "count" and (added := self._added(numbers)):
+            self.guessed = True
+            name = added[1]
+            self._take(numbers, name)
+            given = self._asked(where, column=name, **self._grouped())
+            return [("sum", given), ("mean", given), ("median", given)]
         if key == "count" and numbers and self._how_much(numbers):
             return self._without_kind(numbers, lists, days, where, [])
         if key == "count":
@@ -1945,6 +2034,29 @@ class _Parse:
                 return {"how_many": int(amount)}
         return {}
 
+    def _added(self, numbers: list[Json]) -> Json:
+        """“how many passengers”, “koliko poškodb”: a column that counts things, right after the words that ask."""
+        for at, name in numbers:
+            column = self.schema.columns[name]
+            whole = isinstance(column, Number) and column.step == 1 and not column.measure and column.lower in (0, 1)
+            if not whole or self.weight_at(at) < 1.5 or name in self._ratings():
+                continue
+            near = at - 1
+            while self.has(near, "stop", "rows", "have") and not self.has(near, "kind", "col"):
+                near -= 1
+            if near >= 0 and self.marks[near].took == "kind":
+                return at, name
+        return None
+
+    def _ratings(self) -> list[str]:
+        """Ages, marks and the like: numbers that nobody adds up."""
+        words = (
+            ("age", "points", "grade", "rating", "year")
+            if self.lang == "en"
+            else ("starost", "točke", "ocena", "letnik")
+        )
+        return [name for word in words for name in self.like(word)]
+
     def _all_or_each(self, key: str) -> bool:
         """“how much money do they get”, “koliko evrov smo dobili”: in total, or each?"""
         asked = [self.words(at).lower() for at in self._kind_marks()]
@@ -1960,6 +2072,9 @@ class _Parse:
             found += [at] if one and self.free(at, "period") else []
         self.take("rate", found)
         return bool(found)
+
+    def _kind_mark(self) -> int:
+        return next((at for at, mark in enumerate(self.marks) if mark.used), 0)
 
     def _kind_marks(self) -> list[int]:
         return [at for at, mark in enumerate(self.marks) if mark.took == "kind"]
@@ -1991,7 +2106,7 @@ class _Parse:
 
     def _split(self, conds: list[_Cond]) -> tuple[list[_Cond], list[_Cond], bool]:
         """What is counted, of whom, and whether the words say so."""
-        if len(conds) == 1:
+        if len({cond.column for cond in conds}) == 1:
             return conds, [], True
         asked = [at for at, mark in enumerate(self.marks) if mark.took == "kind" and mark.roles["kind"] == "proportion"]
         before = [cond for cond in conds if asked and cond.place < asked[0]]
@@ -2055,7 +2170,9 @@ class _Parse:
                 left.append(self.words(at))
             elif not small or ("number" in mark.roles) or ("val" in mark.roles and not small & {"stop", "not"}):
                 left += [self.words(at)] if any(sign.isalnum() for sign in self.words(at)) else []
-            elif not small & _HARMLESS:
+            elif (
+                "more" in mark.roles and bare(self.words(at)) not in ("than", "kot", "more", "vec")
+            ) or not small & _HARMLESS:
                 left.append(self.words(at))
         return tuple(dict.fromkeys(left))
 

@@ -48,9 +48,14 @@ def _slovene(word: str) -> str:
 _WHOLE = frozenset(("rating", "ratings"))  # or a rating would be a rate
 
 
+_IRREGULAR = {"children": "child", "wives": "wife", "lives": "live", "feet": "foot", "mice": "mouse", "geese": "goose"}
+
+
 def _english(word: str) -> str:
     if word in _WHOLE:
         return "rating"
+    if word in _IRREGULAR:
+        word = _IRREGULAR[word]
     if word.endswith("ies") and len(word) > 4:
         word = word[:-3] + "y"
     elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
@@ -257,11 +262,16 @@ EN = Vocabulary(
     "|came|come|comes|happened|occurred|size|sizes|long|at|wonder|wondering|interested|thanks|thank|hi|hello|ever"
     "|already"
     "|yet|still|whole|entire|both|bring|brought|receive|received|am|has|having|because|though|but"
-    "|calculate|compute|display|list|overview|altogether",
+    "|calculate|compute|display|list|overview|altogether|give|gives|gave|given|need|needs|needed|read|reads|end|ends"
+    "|lie"
+    "|lies|begin|begins|sit|sits|happen|happens",
     rows="people|person|resident|patient|customer|client|visit|order|student|employee|worker|staff|respondent|member"
     "|household|individual|inhabitant|citizen|case|record|row|entry|participant|user|buyer|shopper|purchase"
-    "|appointment|man|subject|transaction|guest|colleague|resident|population|hire|workforce|pupil|learner",
-    things="visit|order|case|record|row|entry|purchase|appointment|transaction|household",
+    "|appointment|man|subject|transaction|guest|colleague|resident|population|hire|workforce|pupil|learner"
+    "|visitor|reader|borrower|loan|passenger|tourist|traveller|player|athlete|animal|trip|ride|call|incident|booking"
+    "|reservation|event|listener|viewer|subscriber|applicant|tenant|voter",
+    things="visit|order|case|record|row|entry|purchase|appointment|transaction|household|loan|trip|ride|call|incident"
+    "|booking|reservation|event",
 )
 
 SL = Vocabulary(
@@ -303,7 +313,8 @@ SL = Vocabulary(
     parts={"0.1": "desetina", "0.25": "četrtina", "0.5": "polovica", "0.75": "tri četrtine"},
     before={
         ">": "nad|več kot|več od|večji od|starejši od|starejših od|višji od|daljši od|daljše od|večja od|>|preko|čez"
-        "|dražji od|več kakor|višja od|presega|presegajo|večje od|boljša od|daljša od|dlje kot|dlje od|dalj kot"
+        "|dražji od|več kakor|višja od|presega|presegajo|preseže|presežejo|presegel|preseglo|večje od|boljša od"
+        "|daljša od|dlje kot|dlje od|dalj kot"
         "|daljše kot|starejši kot|težji od|težja od|težje od|težji kot|težja kot|višje od|večji kot|dražja od|dražje od"
         "|dražji kot|dražje kot|starejša od|starejše od|starejših kot|počasnejši od|boljši od|boljše od|daljši kot"
         "|višji kot"
@@ -444,11 +455,15 @@ SL = Vocabulary(
     "|prosim|izpiši|izračunaj|znaša|znašajo|navadno|pomeni|velikost|narejenih|mora|morajo|imeti|letoma|ma|majo|takih"
     "|taki|takšnih|taka|se pravi|torej|plačuje|plačujejo|plačal|vzel|vzeli|vzela|vzelo|dobi|dobijo|dobil|dobili|dobimo"
     "|opravil|opravili|naredil|naredili|uporablja|uporabljajo|gre|gredo|pride|pridejo|prišel|prišli"
-    "|sploh|ravno|vsega|oz|npr|recimo|hvala|lahko|bodo|bom|nas|jaz|ti|on|ona|oni",
+    "|sploh|ob|dal|dala|dalo|dali|daje|dajejo|prodal|prodali|prodala|ravno|vsega|oz|npr|recimo|hvala|lahko|bodo|bom"
+    "|nas|jaz|ti|on|ona|oni",
     rows="ljudje|človek|oseba|prebivalec|bolnik|pacient|kupec|stranka|pregled|obisk|naročilo|študent|zaposlen|delavec"
     "|uslužbenec|anketiranec|član|gospodinjstvo|posameznik|občan|primer|vrstica|udeleženec|odrasel|kupci|prebivalci"
-    "|zaposlitev|nakup|ljudi|študenti|bolniki|naročila|zaposleni|dijak|učenec|gost|sodelavec|državljan|zapis",
-    things="pregled|obisk|naročilo|naročil|gospodinjstvo|primer|vrstica|nakup|zapis",
+    "|zaposlitev|nakup|ljudi|študenti|bolniki|naročila|zaposleni|dijak|učenec|gost|sodelavec|državljan|zapis"
+    "|obiskovalec|bralec|potnik|turist|igralec|športnik|žival|vožnja|izposoja|klic"
+    "|rezervacija|dogodek|najemnik|uporabnik|tekmovalec|volivec",
+    things="pregled|obisk|naročilo|naročil|gospodinjstvo|primer|vrstica|nakup|zapis|vožnja|izposoja|klic|rezervacija"
+    "|dogodek",
 )
 LANGUAGES = {"en": EN, "sl": SL}
 
@@ -473,7 +488,8 @@ ALIKE = (
     "|paid|dohodek|plača|zaslužek|zasluži|zaslužijo|prejemki|prihodek",
     "age|how old|kako stari|koliko stari|koliko so stari|koliko je stara|koliko so stare|old|older|younger|aged"
     "|starost|starejši|mlajši|stara|starih|starostnih|stari",
-    "cost|bill|bills|fee|fees|pricey|stali|stalo|stanejo|račun|računi|costs|price|spend|spending|spent|expense"
+    "cost|bill|bills|fee|fees|pricey|expensive|how expensive|kako drag|kako draga|kako drago|drag|draga|dragi|stali"
+    "|stalo|stanejo|račun|računi|costs|price|spend|spending|spent|expense"
     "|expenses|charge|strošek|stane|cena|porabili|poraba|izdatki|zapravijo|stroški",
     "amount|worth|order value|bill|vredno|vredna|vrednost naročila|račun|revenue|sales|turnover|spend|spent|spending"
     "|znesek|promet|zapravijo|zapravi|porabijo|prihodki|prodaja|prodajo",
@@ -490,7 +506,7 @@ ALIKE = (
     "delivery|delivery time|čas dostave|arrive|arrives|arrived|ship|shipped|prispe|prispejo|dostavijo|dostavljeno"
     "|prispelo|deliver|delivered|shipping|dostava|dostave|dostavljen|dostavljenih|dostavo|dobava",
     "hired|hire|hires|joined|started|employed|recruited|zaposlitve|zaposlil|zaposlilo|zaposlili|zaposleni|zaposlitev",
-    "birth|birthday|born|rojstva|rojen|rojeni|rojenih|rojena|rojstvo",
+    "birth|birthday|born|rojstva|rodil|rodila|rodilo|rodili|rojen|rojeni|rojenih|rojena|rojstvo",
     "visit|visited|visits|appointment|pregleda|pregled|obisk|obiska|pregledov|pregledi",
     "order|ordered|orders|purchase|naročila|naročilo|naročil|nakup",
     "household|housemates|družine|družini|family|members|gospodinjstva|gospodinjstvo|člani|družina|članov|člane",
@@ -565,6 +581,9 @@ SAME_VALUE = (
     "bosnia|bosnian|bosnians|bosna|bosanec|bosanci",
     "dissatisfied|unhappy|unsatisfied|discontented|nezadovoljen|nezadovoljna|nezadovoljstvo",
     "very satisfied|very happy|zelo zadovoljen|zelo zadovoljna",
+    "child|children|kid|kids|otrok|otroci",
+    "adult|adults|grown up|grown ups|odrasel|odrasli",
+    "senior|seniors|elderly|older people|starejši|starostnik|starostniki",
     "neutral|indifferent|nevtralen|neopredeljen",
     "law|lawyer|lawyers|legal|pravo|pravnik|pravna|bodoči pravnik",
     "medicine|medical|medics|future doctors|medicina|medicinec|zdravnik|bodoči zdravnik|zdravništvo",
@@ -650,9 +669,9 @@ _MEN = {
     "|tekmoval:tekmovalec|igral:igralec|obiskoval:obiskovalec|bral:bralec|plaval:plavalec|nogometas:nogometas"
     "|odbojkar:odbojkar|sportnik:sportnik|nekadil:nekadilec|kup:kupec|programer:programer|umetnik:umetnik"
     "|brezposeln:brezposeln|lastnik:lastnik|porocen:porocen",
-    "ic": "clan:clan|upravljav:upravljavec|voznic:voznik|lastn:lastnik|uporabn:uporabnik|potn:potnik"
+    "ic": "clan:clan|upravljav:upravljavec|lastn:lastnik|uporabn:uporabnik|potn:potnik"
     "|udelezen:udelezenec"
-    "|sportn:sportnik|umetn:umetnik|pravn:pravnik|strojn:strojnik|bolnic:bolnik|vozn:voznik|gost:gost"
+    "|sportn:sportnik|umetn:umetnik|pravn:pravnik|strojn:strojnik|boln:bolnik|vozn:voznik|gost:gost"
     "|prostovolj:prostovoljec",
     "inj": "dijak:dijak|kolegi:kolega|svetovalk:svetovalec",
 }
@@ -663,7 +682,12 @@ _MAN_OF = {
 }
 
 
-def women(word: str) -> str | None:
-    """The man's word for a Slovene word that means women alone, in small letters without accents."""
+def women(word: str) -> tuple[str, bool] | None:
+    """The man's word for a Slovene word that means women alone, and whether it is a listed one. Without accents."""
     parts = _WOMEN.fullmatch(word)
-    return _MAN_OF.get((parts[1], parts[2])) if parts else None
+    if parts is None:
+        return None
+    if man := _MAN_OF.get((parts[1], parts[2])):
+        return man, True
+    doer = re.search("(?:ar|as|ist|al|av|er|ant|ent|et|or)$", parts[1])  # odbojkar-ica
+    return (parts[1], False) if doer else None

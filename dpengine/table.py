@@ -402,15 +402,15 @@ class Table:
         With `checked`, unchecked columns are checked first, for a charge of its own; if a check doubts a column,
         `ColumnDoubted` is raised and the question is neither asked nor paid for. With `anyway` it is then asked of the
         cells that fit, if it takes conditions and enough cells fit."""
-        return self.answer_of(self._carry(query, request_id or new_request(), seen, checked, anyway)())
+        return self.answer_of(self._work_for(query, request_id or new_request(), seen, checked, anyway)())
 
-    def _carry(
+    def _work_for(
         self, query: AnyQuery, request: str, seen: int | None, checked: bool, anyway: bool
     ) -> Callable[[], Entry]:
         """The work for one question, from the first charge to the stored answer."""
         ledger = self._workspace.ledger
         if not checked or self.practice:
-            return self._asker.carry(query, request, seen)
+            return self._asker.work_for(query, request, seen)
         known = ledger.find(request)
         if known is not None and self._asked_before(known, query, anyway):
             return lambda: outcome_of(ledger, request)  # the same request is the same answer
@@ -419,15 +419,15 @@ class Table:
         if checks and not self.preview(query, checked=True).admissible:
             raise BudgetExceeded("fit.both")
 
-        def carry() -> Entry:
+        def work() -> Entry:
             asked = first
             for place, check in enumerate(checks):
-                bought = self.answer_of(self._asker.carry(check, f"{request}{CHECK}{place or ''}")())
+                bought = self.answer_of(self._asker.work_for(check, f"{request}{CHECK}{place or ''}")())
                 asked = self._decided(query, anyway, bought)
             chosen = request + CHECK if checks and asked == query else ""  # else the check changed the question
-            return self._asker.carry(asked, request, seen, chosen)()
+            return self._asker.work_for(asked, request, seen, chosen)()
 
-        return carry
+        return work
 
     def _asked_before(self, known: Entry, query: AnyQuery, anyway: bool) -> bool:
         """Is this charge by the same person for this very question, or, with `anyway`, for its cells that fit?"""
@@ -480,9 +480,9 @@ class Table:
         """The same in a background thread; `Workspace.job` finds it by its request id, even after a reload or a
         restart. `seen` is the last ledger row that the person has seen: it is refused if the same was asked since."""
         request = request_id or new_request()
-        carried = self._carry(query, request, seen, checked, anyway)
-        carry = paid_answers.with_rows(self._asker, query, request, carried)
-        self._workspace.jobs.submit(request, carry, turn=self.actor, long=query.takes_long)
+        asked = self._work_for(query, request, seen, checked, anyway)
+        work = paid_answers.with_rows(self._asker, query, request, asked)
+        self._workspace.jobs.submit(request, work, turn=self.actor, long=query.takes_long)
         return self._workspace.job(request)
 
     def cancel(self, request_id: str) -> bool:
@@ -521,22 +521,22 @@ class Table:
         """All of them in a background thread: charged together or not at all, then drawn one after the other. With
         `checked`, unchecked columns are checked first, and questions about a doubted column are neither asked nor paid
         for."""
-        carry, long = self._asker.carry_all(queries, run, keep, seen), any(query.takes_long for query in queries)
+        at_once, long = self._asker.work_for_all(queries, run, keep, seen), any(query.takes_long for query in queries)
         checks = self.checks_for(queries) if checked else []
         if checks and not self.planner(keep).price_of([*checks, *queries]).fits:
             raise BudgetExceeded("fit.both")
 
         def checked_first() -> None:
             for place, check in enumerate(checks):
-                self._asker.carry(check, f"{run}{CHECK}{place or ''}")()
+                self._asker.work_for(check, f"{run}{CHECK}{place or ''}")()
                 if all(self.doubts(query) for query in queries):
                     break  # no later check could help
             left = [query for query in queries if self.doubts(query) is None]
             if not left and (doubt := self.doubts(queries[0])) is not None:
                 raise doubt
-            self._asker.carry_all(left, run, keep, seen, run + CHECK if checks else "")()
+            self._asker.work_for_all(left, run, keep, seen, run + CHECK if checks else "")()
 
-        work = checked_first if checked and not self.practice else carry
+        work = checked_first if checked and not self.practice else at_once
         self._workspace.jobs.submit(run, work, turn=self.actor, long=long)
 
     def run(self, run: str) -> PlanRun:
@@ -553,7 +553,7 @@ class Table:
         """Charge a whole session; its questions are then asked one by one. `submit` does the same in the background.
         With `checked`, unchecked columns are checked first."""
         request = request_id or new_request()
-        self._carry(query, request, None, checked, False)()
+        self._work_for(query, request, None, checked, False)()
         return self.session(request)
 
     def session(self, request_id: str) -> Session:
@@ -689,7 +689,7 @@ class Table:
             return []
         place, table = entry.charge.history.count, entry.charge.table
         given = answer.query, answer.value, answer.interval, answer.raw, place, answer.request_id, table
-        return figures(*given, parts, beta)
+        return figures(*given, parts, beta, answer.population)
 
     def history(self, limit: int = 50, offset: int = 0) -> list[Entry]:
         """The charges to this table's budget, newest first, for all tables that share it."""

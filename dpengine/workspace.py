@@ -1,12 +1,15 @@
-"""The facade: a folder with a ledger, declared tables and one worker. Pages, notebooks and outside checks start here.
+"""The facade: a folder with a ledger and declared tables. Pages, notebooks and outside checks start here.
 
-    var/ledger.sqlite     every charge and answer, chained        var/tables/<random>/   raw and coded Parquet,
-                                                              and the connection to a database
-    var/registry.sqlite   what was declared                       var/secret             the fingerprint key
-    var/published/        tables that were published
-    var/*.head            the last row of each of the two         var/open.lock          held by whoever has it open
-    var/samples-only      marks a workshop's folder, which holds only the bundled tables
-The folder is its user's alone (0700).
+    ledger.sqlite      every charge and answer, chained
+    registry.sqlite    what was declared
+    *.head             the last row of ledger and registry
+    secret             the key of the fingerprints
+    tables/<random>/   raw and coded Parquet, and the connection to a database
+    published/         tables that were published
+    files/             files too large to upload, put here by hand
+    open.lock          held by whoever has the folder open
+    samples-only       marks a workshop's folder, which holds only the bundled tables
+The folder (`places.home`, in a checkout var/) is its user's alone (0700).
 """
 
 from __future__ import annotations
@@ -89,7 +92,7 @@ BudgetFor = Budget | str | Callable[[int], Budget]
 
 
 def refuse_sample(unit: Unit, sample: object) -> None:
-    """Only people with one row each can be a sample here: rows of one person are not drawn independently."""
+    """Only a table where each row is a person can be a sample: rows of one person are not drawn independently."""
     if not isinstance(sample, bool):
         raise AllowanceError("sample.yes_no")
     if sample and unit != Unit.rows():
@@ -140,8 +143,8 @@ def open_workspace(folder: str | Path | None = None, samples_only: bool = False)
 
 
 def _resolved(path: Path) -> Path:
-    """Pages ask for their folder some thirty times a click."""
-    if path not in _opened:  # then it is the resolved one
+    """Resolves a path unless it is known: pages ask for their folder some thirty times a click."""
+    if path not in _opened:  # its keys are resolved
         path = path.resolve()
     return path
 
@@ -161,6 +164,8 @@ def _mark_samples_only(path: Path) -> None:
 
 
 class Workspace:
+    """The ledger, the declared tables and the jobs of one folder; `open_workspace` makes it."""
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         with refusing("workspace.unwritable", OSError):
@@ -216,8 +221,8 @@ class Workspace:
         protection (one row each, and now rows belong to people), `protect` corrects that, at a price: see
         `Table.protect`. `sample`: the people, one row each, are a random sample of a larger group
         (`Table.declare_sample`). `whose`: the column that tells people apart, where each row is said to be one person;
-        a check then counts its different values. `add_up`: two joined files that have an allowance each get one; what
-        both have spent counts, and the people file is not asked by itself again."""
+        a check then counts its different values. `add_up`: if both joined files have an allowance, one pays from now
+        on; what both have spent counts, and the people file is not asked by itself again."""
         if self.samples_only:
             raise AllowanceError("workshop.no_tables")
         for table in tables_of(source) if isinstance(source, Source | Joined) else ():
@@ -264,7 +269,7 @@ class Workspace:
     ) -> Table:
         """The present rows of a table's source as another table with the same declaration. It shares the allowance,
         unless the owner says that its people are new: then it gets one of the same size."""
-        record = self._own(name)
+        record = self._declared(name)
         self.ledger.refuse_other(record.budget, name, actor)
         source = sources.kept_alone(self.folder / "tables" / record.folder)
         if source is None:
@@ -297,7 +302,7 @@ class Workspace:
     ) -> Table:
         """Another table `made` of the table `name`: one row for each person, with columns that summarise all of that
         person's rows. It is about the same people and spends the same allowance; m = 1, and no row is dropped."""
-        record = self._own(name)
+        record = self._declared(name)
         self.ledger.refuse_other(record.budget, name, actor)
         self._refuse_closed(record)
         unit, schema = Unit.from_json(record.unit), self.schema_of(record)
@@ -402,6 +407,8 @@ class Workspace:
         """Name an administrator from the machine itself. The first one makes the workspace served, for good."""
         self.ledger.name_role(person, ADMINISTRATOR, OPERATOR)
 
+    # What a release uses
+
     def open_budget(self, budget: BudgetRecord, actor: str) -> None:
         """A practice budget is stored when its first question is charged, not when a page is opened."""
         if budget.kind == "practice":
@@ -415,7 +422,7 @@ class Workspace:
             self.engine.refuse(part, self.coded(record))
 
     def read(self, need: AnyNeed | RawNeed, record: Record, schema: Schema) -> Any:
-        """A statistic of coded rows or a raw column. Cached for samples only: they are public."""
+        """A statistic of coded rows or of raw columns. Cached only in a workshop's folder: its tables are public."""
         key = record.name, repr(need)
         if self.samples_only and key in self._statistics:
             return self._statistics[key]
@@ -431,20 +438,20 @@ class Workspace:
             return need.joined(coded, (self.read(part, record, schema)[0] for part in need.raw))
         if isinstance(need, RawNeed):
             return self.read_raw(need, record)
-        return self.engine.read(need, self.coded(record), schema, self.kept(record))
+        return self.engine.read(need, self.coded(record), schema, self.counts_place(record))
 
     # What an owner does
 
     def seal(self, name: str, actor: str = OWNER) -> Act:
         """No more questions to this table, nor to its content under another name, for good. Its answers stay."""
-        own = self._own(name)
+        own = self._declared(name)
         with self._registry.transaction() as rows:  # nobody adds the same content meanwhile
             self._seal(rows, name, actor)
             return self.ledger.close_table("seal", own.budget, name, actor)
 
     def forget(self, name: str, actor: str = OWNER) -> Act:
         """Delete a table's rows from disk, for good. The ledger, its answers and the fingerprint stay."""
-        record = self._own(name)
+        record = self._declared(name)
         act = self.ledger.close_table("forget", record.budget, name, actor)
         self._registry.forget_drafts("name", name)
         sources.drop_there(self.folder / "tables" / record.folder)
@@ -455,7 +462,7 @@ class Workspace:
 
     def raise_cap(self, name: str, epsilon: object, actor: str = OWNER) -> Act:
         """A larger cap ε for this table's budget; accountant/filter.py states the guarantee."""
-        return self.ledger.raise_cap(self._own(name).budget, name, read_number(epsilon, "ε"), actor)
+        return self.ledger.raise_cap(self._declared(name).budget, name, read_number(epsilon, "ε"), actor)
 
     # Declared tables: their declarations, their files, and how content is loaded. Known content joins its existing
     # budget. The ledger knows which tables are closed; the registry stores the declarations.
@@ -482,7 +489,7 @@ class Workspace:
         closed = self.ledger.closed()
         return {name: kind for name, budget in self.names() if (kind := closed_kind(closed, budget, name))}
 
-    def _own(self, name: str) -> Record:
+    def _declared(self, name: str) -> Record:
         record = self._registry.get(name)
         if name in SAMPLES or (record is not None and record.practice):
             raise AllowanceError("act.practice")
@@ -491,9 +498,9 @@ class Workspace:
         return record
 
     def _to_correct(self, name: str, actor: str) -> Record:
-        """The declaration of a table that only its owner declares anew."""
-        record = self._registry.get(name)
-        if record is None or record.practice:
+        """The declaration of a table, refused to all but its owner. Samples have none to correct."""
+        record = self.record(name)
+        if record.practice:
             raise AllowanceError("table.practice")
         self.ledger.refuse_other(record.budget, name, actor)
         return record
@@ -518,14 +525,14 @@ class Workspace:
         most = record.about * Unit.from_json(record.unit).at_most if record.relation == "replace" else None
         return sources.coded_there(folder, record.version, most) or folder / f"coded-{record.version}.parquet"
 
-    def kept(self, record: Record) -> Path | None:
+    def counts_place(self, record: Record) -> Path | None:
         """Where a large table's counts are kept; None for a small one, by its declared number of people."""
         most = record.about * Unit.from_json(record.unit).at_most
         return self.folder / "tables" / record.folder / f"coded-{record.version}" if most >= kept.LEAST_ROWS else None
 
-    def _keep(self, record: Record, schema: Schema) -> None:
+    def _keep_counts(self, record: Record, schema: Schema) -> None:
         """Count the columns of a large table, if its rows lie here: elsewhere a column is counted when first asked."""
-        coded, place = self.coded(record), self.kept(record)
+        coded, place = self.coded(record), self.counts_place(record)
         if place is not None and isinstance(coded, Path):
             self.engine.keep(coded, schema, place)
 
@@ -533,7 +540,7 @@ class Workspace:
         """The tables with kept counts that do not follow from their rows: a test of oneself, for an operator."""
         closed, wrong = self.closed(), []
         for record in self.tables():
-            place = self.kept(record)
+            place = self.counts_place(record)
             if place is not None and record.name not in closed:
                 coded, schema = self.coded(record), self.schema_of(record)
                 if kept.differing(place, schema, partial(self.engine.read, coded=coded, schema=schema)):
@@ -617,7 +624,7 @@ class Workspace:
             return sources.code_anew(folder, source, new, given, self.engine.spill, other_people)
         loaded = Loaded(new.about, redeclare.names_of(folder))
         people = code_rows(folder, loaded, schema, unit, dialect, self._secret, new.version)
-        self._keep(new, schema)
+        self._keep_counts(new, schema)
         return people
 
     def refuse_unit(self, record: Record, unit: Unit) -> None:
@@ -635,7 +642,7 @@ class Workspace:
         """More protection: rows belong to people, identified by this column, or more rows of a person count. The rows
         are coded anew, and every earlier charge counts anew for a person, in one row of the ledger, for all tables that
         the budget pays for. `people`: about how many there are, if their number is secret."""
-        record = self._own(name)
+        record = self._declared(name)
         self.ledger.refuse_protecting(record.budget, name, actor)
         self.refuse_unit(record, unit)
         secret = record.relation == "add_remove" and record.unit == Unit.rows().as_json()
@@ -647,7 +654,7 @@ class Workspace:
             refuse_unprotected(budget.rule, after.totals)
         refuse_full(self.folder)
         self._protect(record, unit, actor, people)
-        return self._own(name)
+        return self._declared(name)
 
     def _protect(self, record: Record, unit: Unit, actor: str, people: int | None) -> None:
         tables = self._protected_with(record.budget, unit)
@@ -715,7 +722,8 @@ class Workspace:
     ) -> tuple[Record, bool]:
         """Join the budget that this content already has, or the named one, or open a new one; then register the table.
         People are counted only now, and their number is reported nowhere else; known content keeps its terms, so only
-        one number is ever revealed. Also returns whether a budget was joined."""
+        one number is ever revealed. Checked before counting, and again inside the transaction. Also returns whether a
+        budget was joined, as far as the person may know: False if only other owners have the content."""
         with self._fresh_folder() as folder:
             loaded = self._load(folder, source, new, bad_records, progress)
             if isinstance(source, Source):
@@ -742,7 +750,7 @@ class Workspace:
             if people is None:
                 people = code_rows(folder, loaded, new.schema, new.unit, new.dialect, self._secret)
             about = max(people, 1) if new.relation == "replace" else int(new.about or 1)
-            self._keep(new.record(folder.name, "", about, loaded, _now()), new.schema)
+            self._keep_counts(new.record(folder.name, "", about, loaded, _now()), new.schema)
             with (
                 matches.discreet(self._registry, new.name, new.actor, lambda: others),
                 self._registry.transaction() as rows,
@@ -826,7 +834,8 @@ class Workspace:
 
     @contextmanager
     def loading(self, exclusive: bool = False) -> Iterator[bool]:
-        """A lock that any number of loads hold while they run; the kernel releases it if the process is killed."""
+        """A lock that any number of loads hold while they run; the kernel releases it if the process is killed.
+        `exclusive`: yields False at once if a load holds it."""
         with files.locked(self.folder / "loading.lock", shared=not exclusive, wait=not exclusive) as held:
             yield held
 
@@ -928,6 +937,8 @@ class Workspace:
         """Does this workspace's ledger hold the receipts in a file?"""
         return check(read_receipts(content, name), self.ledger.export_rows())
 
+    # Closing, and what a killed process left behind
+
     def close(self) -> None:
         self.jobs.close()
         self.engine.let_go()
@@ -941,13 +952,13 @@ class Workspace:
             if alone:
                 gone = {name for name, kind in self.closed().items() if kind == "forget"}
                 places = {record.folder: record.name in gone for record in self._registry.all()}
-                kept = [folder for folder, forgotten in places.items() if not (forgotten and self._let_go(folder))]
+                kept = [folder for folder, forgotten in places.items() if not (forgotten and self._drop_there(folder))]
                 erase.sweep(self.folder, kept)
         with suppress(AllowanceError):  # a damaged ledger does not show which files are answers: nothing is removed
             erase.sweep_published(self.folder / "published", self._published)
 
-    def _let_go(self, folder: str) -> bool:
-        """Is nothing of a forgotten table left in its database? If unreachable, its address is kept."""
+    def _drop_there(self, folder: str) -> bool:
+        """Drop a forgotten table's codes from its database. False if it is unreachable: then its address is kept."""
         with suppress(AllowanceError):
             sources.drop_there(self.folder / "tables" / folder)
             return True

@@ -10,7 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.printed import percent_left
 from dpengine.messages import say
-from ui.ask import box, fit_warnings, form, preview, previous_answer, spend, trusted
+from ui.ask import box, fit_warnings, form, preview, shown_answer, spend, trusted
 from ui.data import change, people
 from ui.parts import history, job, owner, tables
 from ui.several import plan
@@ -39,7 +39,7 @@ if found is not None:
 
 if table.closed:
     if found is not None:
-        previous_answer.show(above, table, found, workshop.truth_beside)
+        shown_answer.show(above, table, found, workshop.truth_beside)
     owner.closed(table)
     history.show(table)
     st.stop()
@@ -48,17 +48,17 @@ kept = form.state(table)
 spend.start_from(table, kept["given"].get("epsilon"))
 key, given = form.sentence(table)
 spend.follow(table, key, given, key != kept["q"] or not kept["given"].get("epsilon"))
-found = previous_answer.owned(table, key, given) if request is None else found  # before anything is offered for it
+found = shown_answer.owned(table, key, given) if request is None else found  # before anything is offered for it
 if found is not None:
     above = st.container() if request is None else above  # nobody came for it: the sentence stays where it is
-    previous_answer.show(above, table, found, workshop.truth_beside, [key, given], owned=request is None)
+    shown_answer.show(above, table, found, workshop.truth_beside, [key, given], owned=request is None)
     with above:
         form.anew(table)
 job.only_covered(table, key, given)
 refusal = st.session_state.pop("refusal", None)
 query = usual = price = None
 with st.container(key="card-spend"):
-    left, right = st.columns([7, 3], gap="medium", vertical_alignment="bottom")
+    left, right = st.columns([2, 1], gap="medium")
     with left:
         given["epsilon"] = spend.choose(table, partial(trusted.at_step, table, key, given))
         form.remember(table, key, given)
@@ -69,8 +69,8 @@ with st.container(key="card-spend"):
         except dp.AllowanceError as complaint:
             hint(str(complaint))
     if query is not None and usual is not None and price is not None:
-        just_answered = previous_answer.just_answered(found, query, usual, [key, given], owned=request is None)
-        looking = just_answered or (found is not None and not previous_answer.composing(found, [key, given]))
+        just_answered = shown_answer.just_answered(found, query, usual, [key, given], owned=request is None)
+        looking = just_answered or (found is not None and not shown_answer.composing(found, [key, given]))
         with left:
             if not looking:
                 frame.show_price(table, price)
@@ -90,10 +90,10 @@ with st.container(key="card-spend"):
             label = say("ask.button_again" if again else "ask.button", share=prices.takes(table, price.share))
         with right if table.doubts(query) is None else left:
             if not fit_warnings.instead(table, query, quiet=refused is not None or looking):
-                bar = previous_answer.bar(looking, price.useful)
+                bar = shown_answer.bar(looking, price.useful)
                 with st.container(horizontal=True, vertical_alignment="center", key=bar):
-                    previous_answer.asked(table, query, just_answered)
-                    kind, sure = previous_answer.kind(table, query, price), again or spend.dear(price)
+                    shown_answer.asked(table, query, just_answered)
+                    kind, sure = shown_answer.kind(table, query, price), again or spend.dear(price)
                     job.ask_button(label, table, query, "ask-go", not price.admissible, kind, again=sure)
                     plan.add_button(table, query)
         plan.in_plan(table)

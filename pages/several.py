@@ -18,7 +18,7 @@ table, view = current_table(), st.query_params.get(nav.VIEW)
 if view not in (NOW, AFTER):  # an address with a part of a session is a session's
     view = AFTER if any(name in st.query_params for name in ("session", *session.FIELDS)) else NOW
 way = {NOW: plan, AFTER: session}[view]
-if not way.arrived(table):
+if not way.show_addressed(table):
     st.html(f"<h1>{escape(say('several.title'))}</h1>")
     frame.pick_table(table, "several")
     other = (table.name, AFTER if view == NOW else "")  # what the address says of this view goes

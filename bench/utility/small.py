@@ -224,11 +224,16 @@ def _of_ranks(query: AnyQuery, shares: Sequence[Fraction]) -> Errors:
     return error
 
 
+_LEAD = """Mean error; in brackets ours : best other, ~ where three standard errors leave it open. The median with its
+range and five percentiles have a fourth of the draws.
+"""
+
+
 def table_of(lines: list[dict[str, Any]]) -> str:
     """A row for each kind, column and relation; in the cells our error, and ours divided by the best other's."""
     columns = [(people, epsilon) for people in PEOPLE for epsilon in SPENDS]
     head = ["question", "column", "relation", *(f"{people:,} people, ε = {epsilon}" for people, epsilon in columns)]
-    told = ["Mean error; in brackets ours : best other, ~ where three standard errors leave it open.\n"]
+    told = [_LEAD]
     told += [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     kinds = dict.fromkeys((one["case"].rpartition(", ")[0], one["relation"]) for one in lines)
     for name, relation in kinds:

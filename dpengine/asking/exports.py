@@ -319,7 +319,7 @@ def _answered(ledger: Ledger, budget: BudgetRecord) -> Iterator[Entry]:
 
 
 def account_lines(entries: Iterable[Entry]) -> Iterator[str]:
-    """One record per line for every answered charge."""
+    """Each answered charge as one line of JSON: its place in the history, and its receipt."""
     for entry in entries:
         if entry.outcome is not None and entry.outcome.kind == "answer":
             yield json.dumps({"place": entry.charge.history.count, "receipt": build_receipt(entry)})

@@ -200,7 +200,7 @@ class Jobs:
         return name
 
     def submit(
-        self, request: str, carry: Callable[[], object], actor: str = "", turn: str = "", long: bool = False
+        self, request: str, work: Callable[[], object], actor: str = "", turn: str = "", long: bool = False
     ) -> None:
         """Queue a release, unless the same request is queued or running. With `actor`, here and below, only this
         person's requests count. Each `turn` (default: the actor) takes turns with the others, and `long` work has its
@@ -217,7 +217,7 @@ class Jobs:
             self._jobs.move_to_end(key)
             self._asked += 1
             self._note(key, True)
-            self._lanes.put(turn or actor, key, partial(self._run, key, job, in_words_of_caller(carry)), long)
+            self._lanes.put(turn or actor, key, partial(self._run, key, job, in_words_of_caller(work)), long)
 
     def _job(self, request: str, actor: str) -> _Job | None:
         with self._lock:
@@ -299,12 +299,12 @@ class Jobs:
         with suppress(AllowanceError):  # a charge, if there will be one, shows the same
             note_waiting(self._ledger.path.parent, self._worker.name, name, waits)
 
-    def _run(self, request: str, job: _Job, carry: Callable[[], object]) -> None:
+    def _run(self, request: str, job: _Job, work: Callable[[], object]) -> None:
         job.state = "running"
         try:
             if job.stopped.is_set():
                 raise AllowanceError("release.stopped")
-            carry()
+            work()
         except AllowanceError as error:
             job.error = error.with_traceback(None)  # its frames would keep the data alive
         except BaseException as error:  # a job must end, whatever ends it

@@ -321,15 +321,15 @@ def synthetic_rows(asker: Asker, answer: Answer) -> Synthetic | FittedTable:
     )
 
 
-def with_rows(asker: Asker, query: AnyQuery, request: str, carry: Callable[[], Entry]) -> Callable[[], object]:
+def with_rows(asker: Asker, query: AnyQuery, request: str, work: Callable[[], Entry]) -> Callable[[], object]:
     """The work for a question; at its end the fit of a synthetic table's rows is queued."""
     if query.makes_rows != "fitted":
-        return carry
+        return work
 
-    def carry_then_fit() -> None:
-        submit_rows(asker, build_answer(query, carry()))
+    def draw_then_fit() -> None:
+        submit_rows(asker, build_answer(query, work()))
 
-    return carry_then_fit
+    return draw_then_fit
 
 
 def submit_rows(asker: Asker, answer: Answer) -> None:

@@ -94,21 +94,21 @@ class Asker:
             raise AllowanceError("table.revised")
         self.home.refuse_damaged(self.record)
 
-    def carry(
+    def work_for(
         self, query: AnyQuery, request: str, seen: int | None = None, with_request: str = ""
     ) -> Callable[[], Entry]:
         """The work for one question, from its charge to its stored answer, for a background thread. `with_request`: the
         first charge of the same click, before which the question was chosen."""
         release = self.release(query, request, seen, with_request)
 
-        def carry() -> Entry:
+        def work() -> Entry:
             self._open(request)
             step = release()
-            return carry_release(self.home.ledger, step.reserve_args, step.read, step.draw)
+            return charge_and_draw(self.home.ledger, step.reserve_args, step.read, step.draw)
 
-        return carry
+        return work
 
-    def carry_all(
+    def work_for_all(
         self,
         queries: Sequence[AnyQuery],
         run: str,
@@ -125,11 +125,11 @@ class Asker:
         first = with_request or requests[0]
         releases = [self.release(query, own, seen, first) for query, own in zip(queries, requests, strict=False)]
 
-        def carry() -> None:
+        def work() -> None:
             self._open(requests[0])
-            carry_plan(self.home.ledger, [release() for release in releases], keep)
+            charge_and_draw_all(self.home.ledger, [release() for release in releases], keep)
 
-        return carry
+        return work
 
     def release(
         self, query: AnyQuery, request: str, seen: int | None = None, with_request: str = ""
@@ -144,7 +144,7 @@ class Asker:
 
         def draw(statistic: Any) -> JsonObject:
             file = self.home.published_file(request)
-            body = query.carry(statistic, ReleaseTools(self.read, self.home.coins, note, stopped, file))
+            body = query.draw_body(statistic, ReleaseTools(self.read, self.home.coins, note, stopped, file))
             return body | beyond.told(self.home.ledger, self.budget, query, body, [with_request, request])
 
         return lambda: Release(
@@ -172,7 +172,7 @@ class Asker:
         return facts == self.facts and canonical(facts.schema.as_json()) == canonical(self.facts.schema.as_json())
 
 
-def carry_release(
+def charge_and_draw(
     ledger: Ledger,
     reserve_args: Reservation,
     read: Callable[[], Statistic],
@@ -188,7 +188,7 @@ def carry_release(
     return outcome_of(ledger, charge.request, patience)
 
 
-def carry_plan(ledger: Ledger, steps: Sequence[Release], keep: Fraction) -> None:
+def charge_and_draw_all(ledger: Ledger, steps: Sequence[Release], keep: Fraction) -> None:
     """Charge all questions in one transaction, or none; then draw one after the other. A failure does not stop the
     others, which are paid for. If this process stops, the rest stays charged and is never drawn."""
     with ExitStack() as hands:

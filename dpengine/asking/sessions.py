@@ -125,7 +125,7 @@ class Session:
     def ask(self, ask: Json, step: str, checked: bool = False) -> Taken:
         """The next answer. The same step id is the same answer; a new id uses up a question. With `checked`, a question
         about a doubted or unchecked column is refused and uses up none."""
-        burned = self._carry(ask, step, checked)()
+        burned = self._work_for(ask, step, checked)()
         return self._taken(burned, self._choices_before(burned.index), self.others_from)
 
     def against(self, asked: AdaptiveSession) -> AllowanceError | None:
@@ -150,7 +150,7 @@ class Session:
 
     def submit(self, ask: Json, step: str, checked: bool = False) -> None:
         """The same in a background thread; `job` finds it by its step id."""
-        self.jobs.submit(self._name(step), self._carry(ask, step, checked), turn=self.entry.charge.actor)
+        self.jobs.submit(self._name(step), self._work_for(ask, step, checked), turn=self.entry.charge.actor)
 
     def job(self, step: str) -> JobState:
         """The state of a step, whether it runs in this process or another, or was stored before a restart."""
@@ -168,13 +168,13 @@ class Session:
     def _name(self, step: str) -> str:
         return hashlib.sha256(f"{self.request}\n{step}".encode()).hexdigest()[:32]
 
-    def _carry(self, ask: Json, step: str, checked: bool) -> Callable[[], SessionStep]:
+    def _work_for(self, ask: Json, step: str, checked: bool) -> Callable[[], SessionStep]:
         asked = self.query.asking(ask)
         claim = step_claim(asked)  # refused here, before a step is used
         if checked and (against := self.against(asked)) is not None:
             raise against
 
-        def carry() -> SessionStep:
+        def work() -> SessionStep:
             self.ready()
             worker = self.jobs.worker
             with in_hand(worker, self._name(step)):
@@ -183,7 +183,7 @@ class Session:
                     self._draw(burned, ask)
             return self._outcome(step)
 
-        return carry
+        return work
 
     def _draw(self, burned: SessionStep, ask: Json) -> None:
         try:

@@ -269,7 +269,7 @@ def exact_game(rule: Rule = RULE, sizes: tuple[Fraction, ...] = SIZES) -> tuple[
 
 
 def _reserve(ledger: Ledger, budget: str, table: str, actor: str, size: Fraction, many: int, name: str) -> None:
-    """Charge `many` questions of this size at once, if any."""
+    """Charge `many` questions with ε = `size` at once; nothing if `many` is 0."""
     if many:
         claim, loss = {"key": "count", "digest": budget}, Repeated(Pure(size), many)
         asked: JsonObject = {"request": f"{budget}.{name}", "claim": claim, "loss": loss, "worker": "auditor"}

@@ -188,7 +188,7 @@ def _joined(lines: Lines, dialect: Dialect) -> Iterator[list[str] | str]:
 
 
 def _careful(stream: Utf8, width: int, dialect: Dialect, newline: str, bad_records: str) -> Iterator[list[Arrow]]:
-    """Record by record, from the stream's position to its end."""
+    """The reference reader: the csv module, one record at a time, from the stream's position to its end."""
     lines = Lines(stream, newline)
     missing = [""] * width
     rows: list[list[str]] = []

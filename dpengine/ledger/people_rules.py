@@ -381,9 +381,10 @@ def limit_fault(book: Book, budget: str, table: str, most: Fraction | None, acto
 def agreement_fault(
     book: Book, budget: str, table: str, people: Sequence[str], charged: bool, actor: str, day: str
 ) -> str | None:
-    """People keep apart from the first question on, or not at all: what all have seen cannot be kept apart any more. A
-    budget that pays for tables of owners who do not know of each other is not multiplied. Only an administrator writes
-    it down: an owner would learn from the refusal that somebody else has the same content."""
+    """Why these people may not have a budget each on this table: the code of the refusal, or None. It must be agreed
+    before the first charge: answers that all have seen cannot be kept apart. Later people may be added, not removed.
+    One person must own all tables on the budget: another owner has not agreed. Only an administrator may do it: an
+    owner would learn from the refusal that somebody else has the same content."""
     if not people or not all(is_person(person) for person in people) or base_of(budget) != budget:
         return "people.agreement_form"
     if not administers(book, actor) or book.budget_of(table) != budget:

@@ -736,7 +736,7 @@ class NearBest(Promise):
 
 @dataclass(frozen=True)
 class NearAverage(Promise):
-    """The named average is at most `share` of the range below the highest."""
+    """The average of the named column is below the highest one by at most `share` of the range."""
 
     share: Fraction
     beta: Fraction

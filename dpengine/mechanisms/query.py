@@ -399,7 +399,7 @@ class Query(Answered, Generic[Statistic, Raw]):
         """The statistic read before the draw."""
         return read(self.need())
 
-    def carry(self, value: Statistic, tools: ReleaseTools) -> JsonObject:
+    def draw_body(self, value: Statistic, tools: ReleaseTools) -> JsonObject:
         """Draw, and return what the ledger stores."""
         return self.stored(self.drawn(value, tools.coins, tools.progress))
 
@@ -441,7 +441,7 @@ class Query(Answered, Generic[Statistic, Raw]):
         return self.at(epsilon)
 
     def of_size(self, people: int) -> Self:
-        """The question for a table of about this many people."""
+        """The same question, declared for a table of about `people` people."""
         return replace(self, facts=replace(self.facts, about=people))
 
     @property

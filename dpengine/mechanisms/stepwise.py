@@ -53,6 +53,6 @@ class Stepwise(Query[Statistic, Raw]):
     def first_statistic(self, read: Reader) -> None:
         """None: every step computes its own statistic."""
 
-    def carry(self, value: Json, tools: ReleaseTools) -> JsonObject:
+    def draw_body(self, value: Json, tools: ReleaseTools) -> JsonObject:
         path = self.descend(tools.read, tools.coins, tools.progress, tools.stopped)
         return self.ended(path).as_json() | {"path": path.as_json()}

@@ -219,7 +219,7 @@ def least_scale(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def thesis_scale(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """t = D/(ε − ln(1−δ)), rounded up; D/ε if δ = 0."""
+    """The scale of Ex. 4.9 of the thesis, t = D/(ε − ln(1−δ)), rounded up."""
     return up(steps / (epsilon - ln_above(1 - delta)) if delta else steps / epsilon, _GRAIN)
 
 

@@ -225,9 +225,9 @@ class OwnJobs(Jobs):
         return self._all.worker
 
     def submit(
-        self, request: str, carry: Callable[[], object], actor: str = "", turn: str = "", long: bool = False
+        self, request: str, work: Callable[[], object], actor: str = "", turn: str = "", long: bool = False
     ) -> None:
-        self._all.submit(request, carry, self._person, turn, long)
+        self._all.submit(request, work, self._person, turn, long)
 
     def ahead(self, request: str, actor: str = "") -> int:
         return self._all.ahead(request, self._person)

@@ -83,7 +83,7 @@ PARTS = MappingProxyType({"workspace": WORKSPACE, "table": TABLE, "session": SES
 
 # What a face lacks: internals of the engine, and what is done from the machine itself
 ENGINE_ONLY = frozenset(
-    "as_person close coded coins correct_people current declare_sample differing_counts engine kept loading"
+    "as_person close coded coins correct_people counts_place current declare_sample differing_counts engine loading"
     " name_administrator open_budget practice_budget protect read read_raw record refuse_damaged refuse_need"
     " refuse_unit revise schema_of keep_draft draft_of".split()
 )

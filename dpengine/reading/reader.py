@@ -34,7 +34,20 @@ from dpengine.declared.spelling import normal, spelling_lines
 from dpengine.mechanisms import asked_on, catalogue
 from dpengine.messages import called, say
 from dpengine.messages.language import current, speaking
-from dpengine.reading.words import ALIKE, BY_AGE, BY_YEAR, GENERIC, LANGUAGES, SAME_VALUE, Vocabulary, bare, stem
+from dpengine.reading.words import (
+    ALIKE,
+    BY_AGE,
+    BY_YEAR,
+    ELSEWHERE,
+    GENERIC,
+    LANGUAGES,
+    MEASURES,
+    SAME_VALUE,
+    Vocabulary,
+    bare,
+    stem,
+    women,
+)
 
 LONGEST = 300  # characters of a typed question
 USUAL = "0.1"  # ε with which a reading is checked
@@ -48,8 +61,19 @@ _TOKEN = re.compile(
     r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\. ?\d{1,2}\. ?\d{4}|\d{1,2}/\d{1,2}/\d{4}|\d+(?:st|nd|rd|th)\b|\d[\d.,]*\d|\d"
     r"|[^\W\d_]+(?:['’][^\W\d_]+)?|<=|>=|[<>=≤≥%€$£+–&×-]"
 )
+_CLITIC = re.compile(r"(?<=\w)['’](?:s|d|m|ll|ve|re)$", re.IGNORECASE)
+_TIMES = ("minutes", "hours", "days", "weeks", "months", "years")  # units of time, and how long they are
 # Roles of words that say something by themselves: unread, they are named
 _MEANING = frozenset("col val number num kind month day ord top bottom percentile life study".split())
+# Words that join and fill. Unread, they are passed over
+_HARMLESS = frozenset(
+    "stop rows and or among have with to which own only by daysign versus band below share part".split()
+)
+_PERIODICAL = {
+    "en": ("monthly", "yearly", "annual", "annually", "quarterly"),
+    "sl": ("mesečni", "mesečno", "letni", "letno", "četrtletni", "četrtletno"),
+}
+_COUNTED = ("number", "count", "quantity", "size", "število", "količina", "velikost")
 _FEW = 12  # values of a number that are groups by themselves
 _EDGES = 10  # about as many groups of a number
 
@@ -103,6 +127,7 @@ class _Lexicon:
     stems: set[str] = field(default_factory=set)
     own: set[str] = field(default_factory=set)  # stems of the table's own words
     proper: set[str] = field(default_factory=set)  # stems of names such as “Garden”: no other word is made from them
+    raw: dict[str, str] = field(default_factory=dict)  # the table's own words as they are written, with their stems
     written: list[str] = field(default_factory=list)  # what a completion may offer, in order
     lookups: dict[str, str] = field(default_factory=dict)
     by_letter: dict[str, list[str]] = field(default_factory=dict)  # all stems, by their first letter
@@ -123,10 +148,12 @@ class _Lexicon:
 
 
 def _cut(text: str, lang: str) -> list[_Token]:
-    tokens = []
+    tokens: list[_Token] = []
+    text = re.sub(r"(?<=[^\W\d_])-(?=\d)|(?<=\bnon)-", " ", text, flags=re.IGNORECASE)  # “the over-60s”, “non-smokers”
     for match in _TOKEN.finditer(text):
         word = match[0]
         if not word[0].isdigit():
+            word = _CLITIC.sub("", word) if lang == "en" else word  # “I'd”, “what's”
             tokens.append(_Token(word, stem(word, lang)))
             continue
         day = _day(word)
@@ -137,34 +164,147 @@ def _cut(text: str, lang: str) -> list[_Token]:
     return tokens
 
 
-_UNITS = {"en": "one two three four five six seven eight nine", "sl": "ena dva tri stiri pet sest sedem osem devet"}
+_SMALL = {
+    "en": "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen",
+    "sl": "ena dva tri stiri pet sest sedem osem devet deset enajst dvanajst trinajst stirinajst petnajst sestnajst"
+    " sedemnajst osemnajst devetnajst",
+}
 _TENS = {
     "en": "twenty thirty forty fifty sixty seventy eighty ninety",
     "sl": "dvajset trideset stirideset petdeset sestdeset sedemdeset osemdeset devetdeset",
 }
+_LARGE = {
+    "en": {"hundred": 100, "thousand": 1_000, "million": 1_000_000},
+    "sl": {"tisoc": 1_000, "milijon": 1_000_000, "milijona": 1_000_000, "milijonov": 1_000_000},
+}
+_FORMS = {"dve": 2, "dveh": 2, "dvema": 2, "treh": 3, "trije": 3, "tremi": 3, "stirih": 4, "stirje": 4, "stirimi": 4}
+# Spans of time that are no plain number of a unit
+_SPANS = {
+    "en": {
+        "half an hour": (30, "min"),
+        "half hour": (30, "min"),
+        "quarter of an hour": (15, "min"),
+        "three quarters of an hour": (45, "min"),
+        "an hour and a half": (90, "min"),
+        "one and a half hours": (90, "min"),
+        "a fortnight": (14, "days"),
+        "twice": (2, "times"),
+        "three times": (3, "times"),
+    },
+    "sl": {
+        "pol ure": (30, "min"),
+        "pol urice": (30, "min"),
+        "cetrt ure": (15, "min"),
+        "cetrt urice": (15, "min"),
+        "tri cetrt ure": (45, "min"),
+        "uro in pol": (90, "min"),
+        "ura in pol": (90, "min"),
+        "poldrugo uro": (90, "min"),
+        "stirinajst dni": (14, "dni"),
+    },
+}
+_COMPARING = {
+    "en": frozenset("than over under within least most exactly above below".split()),
+    "sl": frozenset("kot nad pod vsaj od cez najvec najmanj natanko do".split()),
+}
+
+
+@remembered(2)
+def _said_numbers(lang: str) -> dict[str, int]:
+    """The words of the numbers up to 99, and in Slovene of the hundreds, in their inflected forms."""
+    found = {word: place + 1 for place, word in enumerate(_SMALL[lang].split())}
+    tens = {word: 10 * place + 20 for place, word in enumerate(_TENS[lang].split())}
+    if lang == "sl":
+        units = list(found)[:9]
+        joined = {f"{unit}in{ten}": found[unit] + tens[ten] for unit in units for ten in tens}
+        hundreds = {f"{'' if unit == 'ena' else unit}sto": 100 * found[unit] for unit in units} | {"dvesto": 200}
+        found |= tens | joined | hundreds | _FORMS
+        declined = {word: number for word, number in found.items() if number > 4}
+        found |= {word + ending: number for word, number in declined.items() for ending in ("ih", "imi", "im")}
+        found |= {"sedmih": 7, "sedmimi": 7, "osmih": 8, "osmimi": 8}
+        return found
+    return found | tens
+
+
+def _said_number(typed: list[str], at: int, first: Fraction | None, lang: str) -> tuple[int, Fraction | None]:
+    """A number in words that starts here, and how many words it has: “two hundred and fifty”, “3 thousand”."""
+    known, large = _said_numbers(lang), _LARGE[lang]
+    if first is None and typed[at] not in known and typed[at] not in large:
+        return 0, None
+    whole, part, place = Fraction(0), Fraction(0), at
+    room = Fraction(10**9)  # the next word must be smaller than this
+    while place < len(typed):
+        word = typed[place]
+        counted = known.get(word)
+        value = first if place == at and first is not None else None if counted is None else Fraction(counted)
+        if value is not None and value < room:
+            part, place = part + value, place + 1
+            room = Fraction(100 if value >= 100 else 10 if value >= 20 and value % 10 == 0 else 1)
+        elif word in large and (part or lang == "sl") and large[word] < 10**9:
+            scaled = (part or Fraction(1)) * large[word]
+            whole, part = (whole, scaled) if large[word] == 100 else (whole + scaled, Fraction(0))
+            place, room = place + 1, Fraction(large[word])
+        elif word in ("-", "and", "in") and place > at and room > 1 and typed[place + 1 : place + 2]:
+            joined = known.get(typed[place + 1])
+            if joined is None or joined >= room or (word != "-" and room < 100):
+                break
+            place += 1
+        else:
+            break
+    return (place - at, whole + part) if place > at else (0, None)
+
+
+@remembered(2)
+def _spans_of_time(lang: str) -> tuple[dict[str, dict[tuple[str, ...], tuple[int, str]]], frozenset[str]]:
+    """The spans of time by their first word, and the stems of the units of time."""
+    spans: dict[str, dict[tuple[str, ...], tuple[int, str]]] = {}
+    for phrase, span in _SPANS[lang].items():
+        spans.setdefault(phrase.split()[0], {})[tuple(phrase.split())] = span
+    return spans, frozenset(stem(word, lang) for unit in _TIMES for word in LANGUAGES[lang].units[unit].split("|"))
 
 
 def _compounded(tokens: list[_Token], lang: str) -> list[_Token]:
-    """“twenty-five” and “petindvajset” as one number; “half an hour” as 30 minutes."""
-    units, tens = _UNITS[lang].split(), _TENS[lang].split()
+    """Numbers in words as numbers: “twenty-five”, “petkrat”; “half an hour” as 30 minutes, “over a week” as 1 week."""
     typed = [bare(token.text) for token in tokens]
-    spans = {"en": {"half an hour": 30, "quarter of an hour": 15}, "sl": {"pol ure": 30, "cetrt ure": 15}}[lang]
-    made, at = [], 0
+    spans, time = _spans_of_time(lang)
+    made: list[_Token] = []
+    at = 0
     while at < len(tokens):
-        word = typed[at]
-        span = next((phrase for phrase in spans if typed[at : at + len(phrase.split())] == phrase.split()), "")
-        length, number = len(span.split()) or 1, spans.get(span)
-        if lang == "en" and not span and word in tens:
-            second = at + 2 if typed[at + 1 : at + 2] == ["-"] else at + 1
-            if typed[second : second + 1] and typed[second] in units:
-                number = 10 * (tens.index(word) + 2) + units.index(typed[second]) + 1
-                length = second - at + 1
-        elif lang == "sl" and (parts := re.fullmatch(rf"({'|'.join(units)})in({'|'.join(tens)})(?:ih|imi)?", word)):
-            number = 10 * (tens.index(parts[2]) + 2) + units.index(parts[1]) + 1
-        whole = " ".join(token.text for token in tokens[at : at + length])
-        made.append(tokens[at] if number is None else _Token(whole, str(number), Fraction(number)))
-        made += [_Token("min", stem("min", lang))] if span else []
-        at += length
+        token = tokens[at]
+        starting = spans.get(typed[at], {})
+        span = next((phrase for phrase in starting if tuple(typed[at : at + len(phrase)]) == phrase), ())
+        if span:
+            number, unit = starting[span]
+            made += [
+                _Token(" ".join(token.text for token in tokens[at : at + len(span)]), str(number), Fraction(number))
+            ]
+            made += [_Token(unit, stem(unit, lang))]
+            at += len(span)
+            continue
+        times = re.fullmatch(r"(\w+?)-?krat", typed[at]) if lang == "sl" else None
+        if times and (often := {"en": 1, **_said_numbers(lang)}.get(times[1])):
+            made += [_Token(token.text, str(often), Fraction(often)), _Token("krat", "krat")]
+            at += 1
+            continue
+        length, said = (0, None) if token.day or token.ordinal else _said_number(typed, at, token.number, lang)
+        compared = at > 0 and typed[at - 1] in _COMPARING[lang]
+        after = at + 1 if typed[at] in ("a", "an") else at
+        bare_unit = after < len(tokens) and tokens[after].stem in time and (after > at or lang == "sl")
+        if compared and bare_unit and not (tokens[after + 1 : after + 2] and tokens[after + 1].number is not None):
+            made.append(_Token(" ".join(typed[at:after]) or "1", "1", Fraction(1)))  # “longer than a week”
+            at = after
+            made.append(tokens[at])
+        elif said is None or (length == 1 and (token.number is not None or said == 1)):
+            made.append(token)
+        elif length == 1:
+            made.append(_Token(token.text, token.stem, said))
+            at += length - 1
+        else:
+            whole = " ".join(token.text for token in tokens[at : at + length])
+            made.append(_Token(whole, text_of(said), said))
+            at += length - 1
+        at += 1
     return made
 
 
@@ -231,9 +371,10 @@ def _language_lexicon(lang: str) -> _Lexicon:
         "after": words.after,
         "daysign": words.days,
         "period": words.periods,
-        "unit": words.units,
+        "unit": words.units | MEASURES,
         "num": words.numbers,
         "ord": words.ordinals,
+        "edge": words.edges,
         "life": BY_AGE,
         "study": BY_YEAR,
     }
@@ -280,10 +421,15 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> _Lexicon:
     for (name, column), shown in zip(schema.columns.items(), names, strict=True):
         for written in dict.fromkeys((name, shown)):
             _add_column(known, name, _phrase(_name_words(written), lang), lang)
-            if bare := written.partition("(")[0].strip():  # “monthly fee (€)” → monthly fee
-                known.add(_phrase(_name_words(bare), lang), "col", (2.5, name), own=True)
-        if isinstance(column, (Category, ItemSet)) and not _yes_no(column) and column.size <= _MOST_VALUES:
+            if plain := written.partition("(")[0].strip():  # “monthly fee (€)” → monthly fee
+                known.add(_phrase(_name_words(plain), lang), "col", (2.5, name), own=True)
+        listed = isinstance(column, (Category, ItemSet)) and not _yes_no(column) and column.size <= _MOST_VALUES
+        if listed and isinstance(column, (Category, ItemSet)):
             _add_values(known, name, column, lang)
+        for text in (name, shown, *(column.values if listed and isinstance(column, (Category, ItemSet)) else ())):
+            known.raw.update(
+                {bare(token.text): token.stem for token in _cut(_name_words(text), lang) if len(token.text) > 4}
+            )
     for title, (name, _) in schema.lookups.items():
         known.lookups[title] = name
         known.add(_phrase(_name_words(title), lang), "col", (3, f"\0{title}"), own=True)
@@ -301,7 +447,10 @@ def _add_column(known: _Lexicon, name: str, words: tuple[str, ...], lang: str) -
     head = spread.index("of") if "of" in spread else len(spread)
     for place, word in enumerate(spread if len(words) > 1 else ()):  # “fee (€)” → fee
         if word not in generic:
-            known.add((word,), "col", (2 if place < head else 1.5, name), own=True)
+            roles = known.phrases.get((word,), {})
+            counted = not {stem(word, lang) for word in _COUNTED}.isdisjoint(words)  # number of passengers
+            filler = "stop" in roles or ("rows" in roles and not counted)  # water used, visitor type
+            known.add((word,), "col", (1 if filler else 2 if place < head else 1.5, name), own=True)
     if len(words) > 1 and words[0] in ("has", "is", "ima", "je"):  # has_car → car
         known.add(words[1:], "col", (2.5, name), own=True)
     for line in ALIKE:
@@ -330,7 +479,8 @@ def _add_values(known: _Lexicon, name: str, column: Category | ItemSet, lang: st
             if sum(map(len, phrase)) > 1:
                 known.add(phrase, "val", (3, name, value), own=True)
                 known.proper.update(phrase if written[:1].isupper() and lang == "en" else ())
-            for word in phrase if len(phrase) > 1 else ():
+            joined = any(len(word) == 1 for word in phrase)  # an e-book is no book
+            for word in phrase if len(phrase) > 1 and not joined else ():
                 if len(word) > 2:
                     seen.setdefault(word, set()).add(value)
         alike = [phrases for phrases in _same_value(lang) if _phrase(_name_words(value), lang) in phrases]
@@ -340,32 +490,71 @@ def _add_values(known: _Lexicon, name: str, column: Category | ItemSet, lang: st
         for phrase in others:
             known.add(phrase, "val", (2, name, value), own=True)
     for word, values in seen.items():
-        if len(values) == 1 and (word,) not in known.phrases and not word.isdigit():
+        inside = any(word in bare(value) for value in column.values if value not in values)  # fire: a wildfire too
+        if len(values) == 1 and (word,) not in known.phrases and not word.isdigit() and not inside:
             known.add((word,), "val", (2, name, next(iter(values))), own=True)
 
 
-def _spelled(tokens: list[_Token], known: _Lexicon) -> None:
+def _spelled(tokens: list[_Token], known: _Lexicon, lang: str, called: Container[str] = ()) -> None:
     """A word that nothing knows becomes the nearest known one: an inflected form, or a misspelling."""
     place = -1
     while (place := place + 1) < len(tokens):
         token = tokens[place]
         word = token.stem
-        if token.number is not None or token.day or word in known.stems or len(word) < 4:
+        if token.number is not None or token.day or word in known.stems or word in called or len(word) < 3:
             continue
         if (denied := re.match("non|ne", word)) and word[denied.end() :] in known.own:  # nekadilec
             token.stem = word[denied.end() :]
             tokens.insert(place, _Token(token.text, denied[0]))
             continue
-        if near := _begins_alike(word, known):
+        if near := _inflected(word, known, lang):
             token.stem = near
-            continue
-        found = process.extractOne(word, known.by_letter.get(word[0], ()), scorer=fuzz.ratio, score_cutoff=72)
-        if found and len(found[0]) > 3:
-            most = 1 if len(word) <= 5 else 2 if len(word) <= 9 else 3
-            if word.startswith(found[0]) and len(word) > len(found[0]) + 1:
+        elif word not in _elsewhere(lang) and len(word) > 3 and (near := _misspelt(token, known)):
+            token.stem, token.mended = near, True
+
+
+def _inflected(word: str, known: _Lexicon, lang: str) -> str | None:
+    """The table's own word of which this is another form."""
+    if lang == "sl":
+        forms = (re.sub("[ae](?=[^aeiou]$)", "", word), word.removesuffix("j"), word + "j", re.sub("e?[ns]$", "", word))
+        for other in (*forms, re.sub("[ae](?=[^aeiou]$)", "", forms[-1])):  # ovac, dežju, vremenu
+            if other != word and len(other) > 2 and other in known.own:
+                return other
+        if (verb := re.sub("(?:uj|ov|ir|n)?(?:aj|uj|ev|av|al|il|el|ot|at|it|n)$", "", word)) != word and len(verb) > 3:
+            softened = re.sub("(?:j|c|s|z)$", "", verb)  # zamujajo: zamuda
+            for other in known.by_letter.get(word[0], ()):
+                if (
+                    other in known.own
+                    and other.startswith(softened)
+                    and len(other) <= len(softened) + 1
+                    and len(other) > 4
+                ):
+                    return other
+    return _begins_alike(word, known) if len(word) > 3 else None
+
+
+def _misspelt(token: _Token, known: _Lexicon) -> str | None:
+    """The known word that differs by the fewest letters, if it is near enough."""
+    best: tuple[int, bool, str] | None = None
+    for word in dict.fromkeys((token.stem, bare(token.text))):
+        most = 1 if len(word) <= 5 else 2 if len(word) <= 9 else 3
+        near = [*known.by_letter.get(word[0], ()), *known.by_letter.get(word[1], ())]
+        for other, _, _ in process.extract(word, near, scorer=fuzz.ratio, score_cutoff=72, limit=8):
+            away = OSA.distance(word, other)
+            if len(other) < 4 or away > (most if other[0] == word[0] else 1):
+                continue
+            if word.startswith(other) and len(word) > len(other) + 1:
                 continue  # a gardener is no garden
-            if OSA.distance(word, found[0]) <= most:
-                token.stem, token.mended = found[0], True
+            found = (away, other not in known.own, other)
+            best = found if best is None else min(best, found)
+    return best[2] if best else None
+
+
+@remembered(2)
+def _elsewhere(lang: str) -> frozenset[str]:
+    """Stems of everyday words for what other tables hold: correct words, so no misspellings of this table's."""
+    lines = (*ALIKE, *SAME_VALUE, ELSEWHERE)
+    return frozenset(word for line in lines for phrase in line.split("|") for word in _phrase(phrase, lang))
 
 
 def _begins_alike(word: str, known: _Lexicon) -> str | None:
@@ -377,13 +566,29 @@ def _begins_alike(word: str, known: _Lexicon) -> str | None:
         shared = Prefix.similarity(word, other)
         if shared >= 5 and shared >= 0.62 * max(len(word), len(other)) and shared > length and other in known.own:
             best, length = other, shared
+    if best is None:
+        for written, other in known.raw.items():  # a nogometaš plays nogomet
+            if word.startswith(written) and len(written) >= 0.62 * len(word) and other not in known.proper:
+                return other
     return best
+
+
+def _women(token: _Token, known: _Lexicon) -> list[_Token]:
+    """“upokojenke” are retired women: a word for each."""
+    men = women(bare(token.text)) if token.number is None and not token.day else None
+    if men is None or (token.stem in known.own and not men[1]):
+        return [token]
+    man = stem(men[0], "sl")
+    if man not in known.stems and _inflected(man, known, "sl") is None:
+        return [token]
+    return [_Token(token.text, stem("ženska", "sl")), _Token(token.text, man)]
 
 
 def _marked(tokens: list[_Token], known: _Lexicon) -> list[_Mark]:
     marks, place = [], 0
     while place < len(tokens):
-        for length in range(min(_LONGEST_PHRASE, len(tokens) - place), 0, -1):
+        longest = _LONGEST_PHRASE if tokens[place].stem in known.stems else 0
+        for length in range(min(longest, len(tokens) - place), 0, -1):
             phrase = tuple(token.stem for token in tokens[place : place + length])
             roles = known.phrases.get(phrase)
             if roles:
@@ -426,18 +631,27 @@ class _Cond:
 class _Parse:
     """One text over one table, in one language."""
 
-    def __init__(self, text: str, schema: Schema, lang: str) -> None:
+    def __init__(self, text: str, schema: Schema, lang: str, table: str = "") -> None:
         self.schema, self.lang = schema, lang
         self.known = _lexicon(schema, lang)
         self.tokens = _compounded(_cut(text, lang)[:_MOST_WORDS], lang)
-        _spelled(self.tokens, self.known)
+        self.tokens = (
+            [part for token in self.tokens for part in _women(token, self.known)] if lang == "sl" else self.tokens
+        )
+        called = set(_phrase(_name_words(table), lang))
+        _spelled(self.tokens, self.known, lang, called)
         self.marks = _marked(self.tokens, self.known)
+        for mark in self.marks:
+            if not mark.roles and self.tokens[mark.first].stem in called:  # what the table is called
+                mark.roles["rows"] = True
         self.conds: list[_Cond] = []
         self.by: list[Json] = []
         self.kinds: list[str] = []
         self.shares: list[str] = []
         self.guessed = False
         self.compare = False
+        self.contrasted = False
+        self.asked_unit = ""
         self.other_columns: list[str] = []
         self.doubted = -1  # the condition that may be about one of them
         self.dates = schema.of_kind(Date)
@@ -446,7 +660,7 @@ class _Parse:
     # Small helpers
 
     def has(self, place: int, *roles: str) -> bool:
-        return 0 <= place < len(self.marks) and any(role in self.marks[place].roles for role in roles)
+        return 0 <= place < len(self.marks) and not self.marks[place].roles.keys().isdisjoint(roles)
 
     def take(self, role: str, places: Iterable[int]) -> None:
         for at in places:
@@ -491,8 +705,14 @@ class _Parse:
         self._bounds()
         self._lives()
         self._by()
+        asked_by = bool(self.by)
         self._values()
         self._yes_columns()
+        self._contrast(asked_by)
+        if self.by:
+            self.take(
+                "compare", [at for at in range(len(self.marks)) if self.free(at, "compare") and not self.has(at, "or")]
+            )
 
     def _days(self) -> None:
         """Dates and spans of time become conditions on a date column, or on a number of years."""
@@ -509,6 +729,13 @@ class _Parse:
             before = first - 1
             while self.has(before, "stop") and not self.has(before, "daysign", "between", "before", "by"):
                 before -= 1
+            edge = before
+            while self.has(edge, "edge", "stop", "daysign") and not self._directed(edge) and edge > first - 5:
+                edge -= 1
+            if self._directed(edge) and any(self.has(at, "edge") for at in range(edge, first)):
+                ends = [self.marks[at].roles["edge"] for at in range(edge, first) if self.has(at, "edge")]
+                low, high = (low, low) if ends[0] == "start" else (high, high)  # “since the start of 2024”
+                before = edge
             sign = self.marks[before].roles.get("daysign") if before >= 0 else None
             bare_year = first == last and "day" not in self.marks[first].roles
             year_number = self._year_column() if bare_year else None
@@ -518,6 +745,8 @@ class _Parse:
                 continue
             joined = number + 1 < len(spans) and spans[number + 1][0] - last <= 3
             second = spans[number + 1] if joined and self._only(last + 1, spans[number + 1][0] - 1, "to") else None
+            if joined and second is None and self._only(last + 1, spans[number + 1][0] - 1, "or"):
+                second = spans[number + 1] if (spans[number + 1][2] - high).days == 1 else None  # “in 2001 or 2002”
             if bare_year and self.has(before, "before") and sign is None:
                 continue
             if not self.dates:
@@ -526,7 +755,10 @@ class _Parse:
                 continue
             column = self._date_column(before, last)
             operand: Json
-            if second is not None and (self.has(before, "between") or sign in (">=", None)):
+            follows = second is not None and (second[2] - high).days == 1  # “in 2001 and 2002”
+            if second is not None and (
+                self.has(before, "between") or sign in (">=", None) or (sign == "=" and follows)
+            ):
                 op, operand = "between", [low.isoformat(), second[3].isoformat()]
                 skip, last = second[1], second[1]
             elif self.has(last + 1, "after") and sign in ("=", None):  # “in 2020 or later”
@@ -541,6 +773,10 @@ class _Parse:
                 op, operand = "between", [low.isoformat(), high.isoformat()]
             self.conds.append(_Cond(first, column, op, operand))
             self.take("when", range(max(before, 0) if sign or self.has(before, "between") else first, last + 1))
+
+    def _directed(self, at: int) -> bool:
+        """Does a word say before or after a day?"""
+        return self.has(at, "daysign") and self.marks[at].roles["daysign"] != "="
 
     def _no_year(self, at: int) -> bool:
         """“between 2000 and 3000 euros” are no years."""
@@ -573,9 +809,33 @@ class _Parse:
             if (year := self._year(at)) and quarter in "1234":
                 last = 3 * int(quarter)
                 return at, date(year, last - 2, 1), date(year, last, monthrange(year, last)[1])
+        half = self.has(place + 1, "half") or (
+            self.has(place + 1, "part") and self.marks[place + 1].roles["part"] == "0.5"
+        )
+        if quarter in ("1", "2") and half:  # “the first half of 2024”
+            at = place + 2
+            while self.has(at, "stop", "daysign", "period") and not self._year(at):
+                at += 1
+            if year := self._year(at) or self._only_year():
+                at = at if self._year(at) else place + 1
+                return (
+                    at,
+                    date(year, 1 if quarter == "1" else 7, 1),
+                    date(year, *((6, 30) if quarter == "1" else (12, 31))),
+                )
         if year := self._year(place):
             return place, date(year, 1, 1), date(year, 12, 31)
+        if month and (year := self._only_year()) and not self.has(place + 1, "number"):
+            return place, date(year, month, 1), date(year, month, monthrange(year, month)[1])
+        if "number" in mark.roles and self.has(place + 1, "month") and (year := self._only_year()):
+            return self._one_day(place + 1, year, self.marks[place + 1].roles["month"], mark.roles["number"])
         return None
+
+    def _only_year(self) -> int | None:
+        """The year of all dates, if the declaration holds but one."""
+        columns = [self.schema.columns[name] for name in self.dates]
+        years = {day.year for column in columns if isinstance(column, Date) for day in (column.first, column.last)}
+        return years.pop() if len(years) == 1 else None
 
     def _later_year(self, place: int) -> int | None:
         """The year of the end of a span whose beginning names none."""
@@ -666,11 +926,32 @@ class _Parse:
         while self.has(before, "stop") and not self.has(before, "top", "bottom"):
             before -= 1
         side = next((side for side in ("top", "bottom") if self.has(before, side)), "")
-        if not 0 < number < 1 or not (side or self._take_near("below") or self._how_many_units()):
+        open_ended = self._open_comparison()
+        if open_ended is not None:
+            side, before = (
+                side or ("top" if self.marks[open_ended].roles["before"] in (">", ">=") else "bottom"),
+                (before if side else open_ended),
+            )
+        units = self._how_many_units()
+        if not 0 < number < 1 or not (side or self._take_near("below") or units):
             return
+        if open_ended is not None:
+            self.take("share", [open_ended, *(at for at in range(len(self.marks)) if self.free(at, "only"))])
         self._share(text_of(1 - number if side == "top" else number), at)
         self.take(side, [before] if side else [])
         self.marks[at + 1].take("per cent")
+
+    def _open_comparison(self) -> int | None:
+        """“what do only 5 % exceed”: a comparison without a number."""
+        for at in range(len(self.marks)):
+            amounts = [near for near in (at + 1, at + 2) if self.has(near, "number", "num")]
+            if (
+                self.free(at, "before")
+                and not self.has(at, "below")
+                and all(self.has(near + 1, "per cent") for near in amounts)
+            ):
+                return at
+        return None
 
     def _how_many_units(self) -> bool:
         """“In how many days do 90 % arrive?”"""
@@ -679,6 +960,7 @@ class _Parse:
             if counted and second.roles.get("unit", "points") != "points":
                 first.take("kind")
                 second.take("unit")
+                self.asked_unit = second.roles["unit"]
                 return True
         return False
 
@@ -723,6 +1005,9 @@ class _Parse:
                     op, number = rule.split()
                     self.conds.append(_Cond(at, self.ages[0], op, number, people=True))
                     mark.take("bound")
+            elif "alone" in mark.roles and (homes := self.like("household" if self.lang == "en" else "gospodinjstvo")):
+                self.conds.append(_Cond(at, homes[0], "=", "1"))
+                mark.take("bound")
             elif "study" in mark.roles and (year := self._small_year()):
                 self.conds.append(_Cond(at, year, "=", mark.roles["study"], people=True))
                 mark.take("bound")
@@ -771,11 +1056,24 @@ class _Parse:
         if self.other_columns and not already:
             self.doubted = len(self.conds)
         values, declared = bound.values, self.schema.columns[column]
-        if bound.unit == "hours" and isinstance(declared, Number) and bare(declared.measure).startswith("min"):
-            values = [value * 60 for value in values]
+        if isinstance(declared, Number):
+            factor = self._factor(bound.unit, column, declared)
+            values = [value * factor for value in values]
         operand: Json = [text_of(value) for value in values] if bound.op == "between" else text_of(values[0])
         self.conds.append(_Cond(bound.first, column, bound.op, operand))
         self.take("bound", [*range(bound.first, bound.last + 1), *([] if near is None else [near])])
+
+    def _factor(self, unit: str, name: str, column: Number) -> int:
+        """How many of what the column counts are one of this unit: an hour has 60 minutes, a week 7 days."""
+        measure, named = bare(column.measure), set(_phrase(_name_words(name), self.lang))
+        days = measure in ("d", "days", "dni") or bool(
+            named & {stem(word, self.lang) for word in ("days", "dnevi", "dni")}
+        )
+        if measure.startswith("min"):
+            return {"hours": 60, "days": 1_440}.get(unit, 1)
+        if measure in ("h", "hours", "ur", "ure"):
+            return {"days": 24}.get(unit, 1)
+        return 7 if unit == "weeks" and days else 1
 
     def _bounded(self, bound: _Bound) -> tuple[str | None, int | None]:
         """The column that a comparison is about, and the mark that names it."""
@@ -791,7 +1089,8 @@ class _Parse:
             after += 1
         before = bound.first - 1
         skipped = 0
-        while (self.has(before, "stop", "have") and not self.has(before, "col")) and skipped < 4:
+        over = ("stop", "have", "rows") if bound.unit not in ("", "years") else ("stop", "have")
+        while (self.has(before, *over) and not self.has(before, "col")) and skipped < 4:
             before, skipped = before - 1, skipped + 1
         close = [at for at in (before, after) if self.column_at(at, (Number,)) and not self.marks[at].used]
         inside = [at for at in range(bound.first, bound.last + 1) if self.column_at(at, (Number,))]
@@ -885,9 +1184,18 @@ class _Parse:
             "minutes": ("waiting", "minutes", "čakalna", "minute"),
             "hours": ("hours", "waiting", "ure", "čakalna"),
             "days": ("days", "dnevi", "dni"),
+            "weeks": ("weeks", "days", "tedni", "dnevi", "dni"),
+            "months": ("months", "meseci"),
             "points": ("points", "rating", "household", "točke", "ocena", "gospodinjstva"),
-        }[unit]
-        signs = {"money": ("€", "$", "eur", "usd", "£"), "minutes": ("min",), "hours": ("h", "hour", "ur", "min")}
+            "times": ("times", "often", "visits", "pogostost", "obiski"),
+        }.get(unit, tuple(MEASURES.get(unit, unit).split("|")))
+        signs = {
+            "money": ("€", "$", "eur", "usd", "£"),
+            "minutes": ("min",),
+            "hours": ("h", "hour", "ur", "min"),
+            "days": ("d", "days", "dni"),
+            "weeks": ("weeks", "d", "days", "dni"),
+        } | {unit: (unit, *MEASURES[unit].split("|")) for unit in MEASURES}
         found = [
             name
             for name in self.numbers
@@ -911,6 +1219,13 @@ class _Parse:
                 name = self.column_at(near, (Number,))
                 if name is None and self.has(near, "period", "unit"):
                     name = self._small_year() if mark.roles.get("ord") or "number" in mark.roles else None
+                if (
+                    name
+                    and not self.marks[near].used
+                    and self._within(name, [exact])
+                    and self._pair(at, near, name, exact)
+                ):
+                    return
                 if name and not self.marks[near].used and self._within(name, [exact]):
                     op, after = "=", max(at, near) + 1
                     if self.has(after, "after"):
@@ -919,15 +1234,49 @@ class _Parse:
                     self.conds.append(_Cond(at, name, op, text_of(exact)))
                     self.take("bound", (at, near))
                     return
-        if "not" in mark.roles and (name := self.column_at(at + 1)) and isinstance(self.declared(name), Number):
+        if "not" in mark.roles and (none := self._none_of(at)) is not None:
+            self.conds.append(_Cond(at, self.column_at(none) or "", "=", "0"))
+            again = self._negated(at)  # “ni imelo niti ene nadure”
+            self.take("bound", [at, *([] if again is None else [again]), *range(at + 1, none + 1)])
+
+    def _none_of(self, at: int) -> int | None:
+        """The number that a denial says is 0: “no overtime”, “never took a sick day”, “ne plačujejo članarine”."""
+        for near in range(at + 1, min(at + 6, len(self.marks))):
+            name = self.column_at(near)
+            column = self.schema.columns.get(name or "")
+            if (
+                isinstance(column, Number)
+                and not self.marks[near].used
+                and (near == at + 1 or self.weight_at(near) > 1)
+            ):
+                clear = not any(self._amount(place) for place in range(at + 1, near))
+                return near if column.lower <= 0 <= column.upper and clear else None
+            loose = (self.column_at(near) is not None and self.weight_at(near) <= 1) or self.has(
+                near, "stop", "have", "with", "unit", "not", "num", "number"
+            )
+            grouping = self.has(near, "by") and bare(self.words(near)) != "na"
+            if not loose or grouping or self.has(near, "val", "kind", "rows", "and", "or", "before"):
+                return None
+        return None
+
+    def _pair(self, at: int, near: int, name: str, first: Fraction) -> bool:
+        """“a score of nine or ten”, “3. in 4. letnik”: two neighbouring numbers."""
+        for other, joint in ((at + 2, at + 1), (at - 2, at - 1)):
+            amount = self._amount(other)
+            if amount is None and self.has(other, "ord") and not self.marks[other].used:
+                amount = Fraction(self.marks[other].roles["ord"])
             column = self.schema.columns[name]
-            if isinstance(column, Number) and column.lower <= 0 <= column.upper and not self.marks[at + 1].used:
-                self.conds.append(_Cond(at, name, "=", "0"))
-                again = self._negated(at)  # “ni imelo niti ene nadure”
-                self.take("bound", (at, at + 1) if again is None else (at, again, at + 1))
+            if amount is None or not self.has(joint, "or", "and") or not isinstance(column, Number):
+                continue
+            if abs(amount - first) == max(column.step, 1) and self._within(name, [amount]):
+                low, high = sorted((amount, first))
+                self.conds.append(_Cond(at, name, "between", [text_of(low), text_of(high)]))
+                self.take("bound", (at, near, other, joint))
+                return True
+        return False
 
     def _small_year(self) -> str | None:
-        """A small number that is a year: of study."""
+        """The column with few numbers whose name says year, such as a year of study; None if there is none."""
         stems = {stem(word, self.lang) for word in ("year", "leto", "letnik")}
         small = (name for name in self.numbers if self.schema.columns[name].size <= _FEW)
         return next((name for name in small if stems & set(_phrase(_name_words(name), self.lang))), None)
@@ -949,14 +1298,42 @@ class _Parse:
                 self.compare = True
             at += 1
         if not self.by:
+            self._periodical()
+        if not self.by:
             self._implied_groups()
+
+    def _periodical(self) -> None:
+        """“monthly revenue” is one by month; “monthly wages” are not, if the date is one in a person's life."""
+        adjectives = {stem(word, self.lang) for word in _PERIODICAL[self.lang]}
+        for at in range(len(self.marks)):
+            if (
+                not self.free(at, "period")
+                or self.tokens[self.marks[at].first].stem not in adjectives
+                or not self.dates
+            ):
+                continue
+            if self._typed_kinds() - {"sum", "count", "histogram"} or self._amount(at - 1) is not None:
+                continue
+            if not self._life_date(self._named_date()):
+                self.by.append({"column": self._named_date(), "by": self.marks[at].roles["period"]})
+                self.marks[at].take("by")
+
+    def _life_date(self, name: str) -> bool:
+        """Is a date one in a person's life rather than the day of what a row records?"""
+        lives = ("birth", "hired", "joined", "enrolled", "registered", "rojstva", "zaposlitve", "vpisa", "včlanitve")
+        return bool({stem(word, self.lang) for word in lives} & set(_phrase(_name_words(name), self.lang)))
 
     def _no_group(self, at: int, end: int, groups: list[Json]) -> bool:
         """“by customers over 70” is a condition, “točke na izpitu” one column, “na bolniški” no group."""
         name = groups[0]["column"] if isinstance(groups[0], dict) else groups[0]
         if len(groups) > 1:
             return False
-        near = [cond for cond in self.conds if cond.column == name and 0 < cond.place - end <= 2]
+        often = bare(self.words(at)) in ("each", "every", "vsak", "vsako", "za vsak")
+        if often and self._life_date(str(name)) and self.has(at + 1, "period"):  # “koliko gre vsak mesec za plače”
+            self.take("rate", range(at, end + 1))
+            return True
+        timed = isinstance(groups[0], dict) and "by" in groups[0]  # “by month in 2025” is both
+        near = [cond for cond in self.conds if cond.column == name and 0 < cond.place - end <= 2 and not timed]
         if near or (isinstance(groups[0], dict) and "step" in groups[0] and bare(self.words(at)) == "na"):
             self.take("bound", range(at + 1, end + 1) if near else ())
             return True
@@ -1006,6 +1383,8 @@ class _Parse:
                 step = amount
             if self.has(near, "band"):
                 end = near
+        while self.column_at(end + 1) == name and not self.marks[end + 1].used:  # “by product category”
+            end += 1
         if isinstance(declared, Number):
             tail = self.tokens[self.marks[at].last + 1 :]
             if any(token.stem.startswith("desetletn") for token in tail):
@@ -1052,7 +1431,7 @@ class _Parse:
         return steps[min(bisect_left(steps, width / _EDGES), len(steps) - 1)] or round_step(width)
 
     def _implied_groups(self) -> None:
-        """“men vs women”, “does education affect income?”"""
+        """Groups that a comparison implies: “men vs women”, “does education affect income?”"""
         named = [(at, name) for at in range(len(self.marks)) if self._names(at) and (name := self.column_at(at))]
         numbers = [name for _, name in named if isinstance(self.declared(name), Number)]
         lists = [(at, name) for at, name in named if isinstance(self.declared(name), Category)]
@@ -1104,6 +1483,8 @@ class _Parse:
             senses = [(name, value) for weight, name, value in mark.roles["val"] if weight == best]
             if self.has(at, "col") and (self.weight_at(at) > best or self._had(at)):
                 continue
+            if "more" in mark.roles and self._compares(at, senses[0][0]):
+                continue
             if ("not" in mark.roles or "none" in mark.roles) and not any(
                 self.column_at(near) == senses[0][0] for near in (at + 1, at + 2)
             ):
@@ -1126,6 +1507,13 @@ class _Parse:
                     self.marks[near].take("val")
         self._same_column()
 
+    def _compares(self, at: int, name: str) -> bool:
+        """“is income higher for …”: no higher education, unless its column is named."""
+        named = any(self.column_at(near) == name for near in (at - 2, at - 1, at + 1, at + 2))
+        return not named and any(
+            isinstance(self.declared(self.column_at(near) or ""), Number) for near in (at - 2, at - 1, at + 1, at + 2)
+        )
+
     def _part_of_another(self, name: str, value: str) -> bool:
         """Do the words of another value hold those of this one?"""
         declared = self.declared(name)
@@ -1135,7 +1523,11 @@ class _Parse:
     def _denied_too(self, at: int, name: str) -> int | None:
         """“without asthma or diabetes” denies both."""
         near = at - 1
-        while near >= 0 and self.has(near, "stop", "or", "and", "among") and not self.has(near, "with", "have", "val"):
+        while (
+            near >= 0
+            and self.has(near, "stop", "or", "and", "among")
+            and not (self.has(near, "have", "val") or (self.has(near, "with") and not self.has(near, "stop")))
+        ):
             near -= 1
         joined = any(self.has(place, "or", "and") for place in range(near + 1, at))
         denied = [cond for cond in self.conds if cond.negated and cond.column == name]
@@ -1211,6 +1603,51 @@ class _Parse:
             if denial is not None:
                 self.marks[denial].take("not")
 
+    def _contrast(self, asked_by: bool) -> None:
+        """“Is the score higher with a guide than without?”: what is contrasted becomes the groups."""
+        first = bare(self.words(0)).split()[:1] if self.marks else []
+        asked = first and first[0] in (
+            "is",
+            "are",
+            "was",
+            "were",
+            "do",
+            "does",
+            "did",
+            "ali",
+            "so",
+            "je",
+            "who",
+            "kdo",
+        )
+        than = [
+            at
+            for at, mark in enumerate(self.marks)
+            if bare(self.words(at)) in ("than", "kot", "kakor") and not mark.used
+        ]
+        more = [at for at in range(len(self.marks)) if self.free(at, "more") or (self.free(at, "before") and asked)]
+        labelled = [cond for cond in self.conds if cond.labels]
+        if not more or not (asked or than) or not labelled:
+            self.take("compare", more if self.by and (asked or than) else ())
+            return
+        if self.by:  # “do scholars do better? grades by scholarship”
+            grouped = [cond for cond in labelled if cond.column in self.by]
+            self.conds = [cond for cond in self.conds if not asked_by or cond not in grouped]
+            self.take("compare", [*more, *than] if grouped else ())
+            return
+        several = [cond for cond in labelled if len(cond.labels) > 1 and not cond.negated]
+        stated = [cond for cond in labelled if _yes_no(self.declared(cond.column))]
+        chosen = (several or stated or labelled)[-1]
+        declared = self.declared(chosen.column)
+        if not isinstance(declared, Category):
+            return
+        self.by.append(chosen.column)
+        if chosen not in several:
+            self.conds = [cond for cond in self.conds if cond.column != chosen.column]
+        denials = [at for at in range(len(self.marks)) if self.free(at, "not")] if than else []
+        self.take("compare", [*more, *than, *denials])
+        self.contrasted = True
+
     def _typed_kinds(self) -> set[str]:
         return {mark.roles["kind"] for mark in self.marks if "kind" in mark.roles and not mark.used}
 
@@ -1244,17 +1681,110 @@ class _Parse:
         lists = [(at, name) for at, name in targets if isinstance(self.declared(name), (Category, ItemSet))]
         days = [(at, name) for at, name in targets if isinstance(self.declared(name), Date)]
         key = self._kind(kinds, numbers, lists)
+        if key is None and any(
+            self.free(at, "money") and self.marks[at].last > self.marks[at].first for at in range(len(self.marks))
+        ):
+            key = "count"  # “koliko denarja”
+        if key in (None, "count", "proportion", "sum", "mean", "top_item"):
+            events = [(at, name) for at, name in days if self.weight_at(at) < 3 and not self._when(at)]
+            if self.conds or self.by or key is not None:  # “calls outside the North district”
+                self.take("rows", [at for at, _ in events])
+                days = [found for found in days if found not in events]
         for at, mark in enumerate(self.marks):
             if "kind" in mark.roles and not mark.used and not self._other_kind(at, key):
                 mark.take("kind")
         where = [self._row(cond) for cond in self.conds]
         doubted = self._row(self.conds[self.doubted]) if self.doubted >= 0 else None
+        if key in (None, "top_item") and (ranked := self._ranked(numbers, lists, where)):
+            return ranked
+        if not numbers and (named := self._unnamed(key)):
+            numbers = named
+        if not numbers and self.asked_unit:
+            numbers = [(self._kind_mark(), name) for name in self._of_unit(self.asked_unit)[:1]]
+        if any(name in self._of_time() for _, name in numbers):
+            self.take("target", [at for at in range(len(self.marks)) if self.free(at, "long")])
         asked = (
             self._without_kind(numbers, lists, days, where, inside)
             if key is None
             else self._with_kind(key, numbers, lists, days, where)
         )
+        asked = self._loosely(asked)
         return asked if doubted is None else self._doubts(asked, doubted)
+
+    def _loosely(self, asked: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
+        """“the price of a horse” may not be the cost of feed: other columns are offered too."""
+        name = asked[0][1].get("column") if asked else None
+        if self.guessed or name not in self.numbers:
+            return asked
+        marks = [at for at, mark in enumerate(self.marks) if mark.took == "target" and self.column_at(at) == name]
+        generic = {stem(word, self.lang) for word in GENERIC}
+        telling = [word for word in _phrase(_name_words(name), self.lang) if word not in generic and len(word) > 1]
+        typed = {token.stem for token in self.tokens}
+        if not marks or len(telling) < 2 or typed & set(telling) or any(self.weight_at(at) > 1 for at in marks):
+            return asked
+        self.guessed = True
+        key, given = asked[0]
+        return [*asked, *((key, {**given, "column": other}) for other in self.numbers if other != name)]
+
+    def _ranked(self, numbers: list[Json], lists: list[Json], where: list[Json]) -> list[tuple[str, JsonObject]]:
+        """“which department has the most overtime”, “which region has the highest income”: the number by the list."""
+        asked = [
+            found
+            for found in lists
+            if any(self.has(found[0] - step, "which") for step in (1, 2))
+            and isinstance(self.declared(found[1]), Category)
+        ]
+        said = [
+            at
+            for at, mark in enumerate(self.marks)
+            if mark.roles.get("kind") == "top_item" or self.has(at, "top", "bottom")
+        ]
+        if self.by or not numbers or not asked or not said:
+            return []
+        name = max(numbers, key=lambda found: self.weight_at(found[0]))[1]
+        self._take(numbers, name)
+        self._take(asked, asked[0][1])
+        self.take("kind", said)
+        self.guessed = True
+        most = any(bare(self.words(at)) in ("most", "najvec") for at in said) and name not in self._ratings()
+        given = self._asked(where, column=name, by=self._plain_ref(asked[0][1]))
+        return [(key, given) for key in (("sum", "mean", "median") if most else ("mean", "median"))]
+
+    def _unnamed(self, key: str | None) -> list[tuple[int, str]]:
+        """A number that is asked for without its name: “how long do people stay”, “koliko denarja dobijo”."""
+        for at in range(len(self.marks)):
+            if self.free(at, "money"):
+                names = self._of_unit("money")
+            elif self.free(at, "long") or (key == "count" and self._asks_for(at, _TIMES)):
+                names = self._of_time()
+            elif key == "count" and self._asks_for(at, ("money",)):
+                names = self._of_unit("money")
+            else:
+                continue
+            if names:
+                self.marks[at].take("target")
+                self.guessed = self.guessed or len(names) > 1
+                return [(at, name) for name in names]
+        return []
+
+    def _asks_for(self, at: int, units: Container[str]) -> bool:
+        """“koliko evrov smo dobili”: how many of a unit."""
+        mark = self.marks[at]
+        return "unit" in mark.roles and not mark.used and mark.roles["unit"] in units and self.has(at - 1, "kind")
+
+    def _of_time(self) -> list[str]:
+        """The columns that measure a span of time, those with a unit first; no ages and no years of service."""
+        measured = [name for name in self.numbers if self._measure(name) in ("min", "h", "d", "s", "ur", "dni", "days")]
+        counted = [name for unit in ("minutes", "hours", "days") for name in self._of_unit(unit)]
+        return list(dict.fromkeys([*measured, *counted]))
+
+    def _measure(self, name: str) -> str:
+        column = self.schema.columns[name]
+        return bare(column.measure) if isinstance(column, Number) else ""
+
+    def _when(self, at: int) -> bool:
+        """“when do people visit”, “visits over time”"""
+        return any(self.free(near, "when") for near in range(len(self.marks)))
 
     def _doubts(self, asked: list[tuple[str, JsonObject]], doubted: list[Json]) -> list[tuple[str, JsonObject]]:
         """The first question, and the same one with the other columns that a comparison may be about."""
@@ -1286,6 +1816,12 @@ class _Parse:
         better = [other for place, other in targets if other != name and self.weight_at(place) > 1]
         if self.has(at, "unit") and not better:
             return False
+        if (
+            name in self.ages
+            and not self.has(at, "rows")
+            and any(bare(token.text) in ("how", "kako", "koliko") for token in self.tokens)
+        ):
+            return False  # “koliko so običajno stari kupci”
         numbers = [other for other in better if isinstance(self.declared(other), Number)]
         return self.has(at, "rows", "stop", "unit") or (kind is Number and bool(numbers))
 
@@ -1297,7 +1833,9 @@ class _Parse:
         others = found - {"top_item", "histogram", "median", "mean", "sum", "count"}
         if others:
             return sorted(others, key=kinds.index)[0]
-        if "top_item" in found and not numbers and (lists or self.by):
+        if "top_item" in found and (lists or self.by) and (not numbers or self._which(lists, numbers)):
+            return "top_item"
+        if found == {"top_item"} and not numbers and self._most_common():
             return "top_item"
         for key in ("histogram", "median", "mean"):
             if key in found:
@@ -1305,6 +1843,16 @@ class _Parse:
         if "sum" in found and (numbers or "count" not in found):
             return "sum"
         return "count" if "count" in found else None
+
+    def _which(self, lists: list[Json], numbers: list[Json]) -> bool:
+        """“which equipment do crews use most”: the list is named, the number only touched."""
+        named = any(self.has(at - 1, "which") and self.weight_at(at) >= 3 for at, _ in lists)
+        return named and all(self.weight_at(at) < 2.5 for at, _ in numbers)
+
+    def _most_common(self) -> bool:
+        """Does a word ask for the commonest value, and not only for the biggest or most?"""
+        asked = [bare(self.words(at)) for at in range(len(self.marks)) if self.has(at, "kind")]
+        return any(word not in ("most", "najvec", "top", "biggest", "largest", "main", "najvecji") for word in asked)
 
     def _row(self, cond: _Cond) -> list[Json]:
         if not cond.labels:
@@ -1334,7 +1882,13 @@ class _Parse:
             if inside:
                 return [(inside[0], self._asked(where, column=name, **self._grouped()))]
             self.guessed = True
-            return [(key, self._asked(where, column=name, **self._grouped())) for key in ("median", "mean")]
+            timed = self.by and isinstance(self.by[0], dict) and self.by[0].get("by") in LANGUAGES[self.lang].periods
+            adds = timed and name in self._of_unit("money") and not self._life_date(self.by[0]["column"])
+            kinds = ("sum", "mean", "median") if adds else ("median", "mean")  # “sales per month”
+            figures = [(key, self._asked(where, column=name, **self._grouped())) for key in kinds]
+            if where and self._plain_people(numbers):
+                return [("count", self._asked(where, **self._grouped())), *figures]
+            return figures
         if len(lists) + len(self.by) > 1 and len(lists) < 3:
             names = [*(name for _, name in lists), *self.by]
             for _, name in lists:
@@ -1355,8 +1909,24 @@ class _Parse:
             columns, self.by = self.by, []
             return [("crosstab", self._asked(where, columns=columns))]
         if where or self.by:
+            named = [at for at, mark in enumerate(self.marks) if mark.took == "val" and mark.last > mark.first]
+            topic = len(self.conds) == 1 and any(
+                self.weight_at(at) >= 3 and self.column_at(at) == self.conds[0].column for at in named
+            )
+            topic = topic and bool(_yes_no(self.declared(self.conds[0].column)))  # “student housing by programme”
+            if self.by and where and (topic or self.contrasted):  # “are remote workers more satisfied”
+                self.guessed = True
+                share = ("proportion", {"of": where, **self._grouped()})
+                return [share, ("count", self._asked(where, **self._grouped()))]
             return [("count", self._asked(where, **self._grouped()))]
         return []
+
+    def _plain_people(self, numbers: list[Json]) -> bool:
+        """“boys who train football”: people are named, no figure is asked for, and a verb only touches a number."""
+        asked = ("what", "how", "kaj", "kako", "koliko", "kaksen", "kaksna", "kaksno", "kaksni", "kaksne", "kolik")
+        if any(bare(token.text) in asked or bare(token.text).startswith("kolik") for token in self.tokens):
+            return False
+        return self.has(0, "rows", "val", "life") and all(self.weight_at(at) <= 1 for at, _ in numbers)
 
     def _plain_ref(self, name: Json) -> Json:
         return self._ref(name) if isinstance(name, str) else name
@@ -1367,14 +1937,23 @@ class _Parse:
         parameters = {parameter.name: parameter for parameter in catalogue[key].card.parameters}
         if key == "proportion":
             return self._proportion(lists)
-        if key == "count" and numbers and self._how_much(numbers):
-            return self._without_kind(numbers, lists, days, where, [])
-        if key == "sum" and numbers and [self.words(at).lower() for at in self._kind_marks()] == ["how much"]:
+        if numbers and self._all_or_each(key):
             self.guessed = True  # each of them, or all together?
             name = max(numbers, key=lambda found: self.weight_at(found[0]))[1]
             self._take(numbers, name)
+            self.take("target", [at for at in range(len(self.marks)) if self.free(at, "money")])
+            each = self._rate()
+            given = self._asked(where, column=name, **self._grouped())
+            order = ("median", "mean", "sum") if each else ("sum", "mean", "median")
+            return [(found, given) for found in order]
+        if key == "count" and (added := self._added(numbers)):
+            self.guessed = True
+            name = added[1]
+            self._take(numbers, name)
             given = self._asked(where, column=name, **self._grouped())
             return [("sum", given), ("mean", given), ("median", given)]
+        if key == "count" and numbers and self._how_much(numbers):
+            return self._without_kind(numbers, lists, days, where, [])
         if key == "count":
             if len(self.by) > 1:
                 columns, self.by = self.by, []
@@ -1405,10 +1984,21 @@ class _Parse:
             {"share": self.shares if len(self.shares) > 1 else (self.shares or ["0.9"])[0]} if key == "quantile" else {}
         )
         if key == "top_item":
-            extra = self._how_many()
+            extra = self._how_many(lists[0][0] if lists else None)
         if not fitting and takes in ("column.listed", "column.any", "column.category") and self.by:
             grouped, self.by = self.by[0], self.by[1:]
             return [(key, self._asked(where, column=grouped, **extra))]
+        if not fitting and takes == "column.listed":
+            taken = {cond.column for cond in self.conds}
+            loose = {name for mark in self.marks for _, name in mark.roles.get("col", ()) if not mark.used}
+            open_lists = [
+                name
+                for name in self.schema.of_kind(Category, ItemSet)
+                if name not in taken and not _yes_no(self.declared(name))
+            ]
+            self.guessed = True
+            open_lists.sort(key=lambda name: name not in loose)
+            return [(key, self._asked(where, column=name, **extra)) for name in open_lists]
         if not fitting:
             wide = [name for name in self.numbers if takes in ("column.number", "column.ordered", "column.any")]
             self.guessed = True
@@ -1434,14 +2024,57 @@ class _Parse:
             column = self._plain_ref(column)
         return [(key, self._asked(where, column=column, **extra, **self._grouped(parameters)))]
 
-    def _how_many(self) -> JsonObject:
-        """“top 3”"""
-        for at, mark in enumerate(self.marks):
-            amount = self._amount(at + 1) if mark.took == "kind" else None
+    def _how_many(self, target: int | None = None) -> JsonObject:
+        """“top 3”, “3 commonest diagnoses”, “tri mesta z največ naročili”"""
+        named = [at for at, mark in enumerate(self.marks) if mark.took == "kind"]
+        for at in [*(at + 1 for at in named), *(at - 1 for at in named), *([] if target is None else [target - 1])]:
+            amount = self._amount(at)
             if amount is not None and amount.denominator == 1 and amount > 0:
-                self.marks[at + 1].take("number")
+                self.marks[at].take("number")
                 return {"how_many": int(amount)}
         return {}
+
+    def _added(self, numbers: list[Json]) -> Json:
+        """“how many passengers”, “koliko poškodb”: a column that counts things, right after the words that ask."""
+        for at, name in numbers:
+            column = self.schema.columns[name]
+            whole = isinstance(column, Number) and column.step == 1 and not column.measure and column.lower in (0, 1)
+            if not whole or self.weight_at(at) < 1.5 or name in self._ratings():
+                continue
+            near = at - 1
+            while self.has(near, "stop", "rows", "have") and not self.has(near, "kind", "col"):
+                near -= 1
+            if near >= 0 and self.marks[near].took == "kind":
+                return at, name
+        return None
+
+    def _ratings(self) -> list[str]:
+        """Ages, marks and the like: numbers that nobody adds up."""
+        words = (
+            ("age", "points", "grade", "rating", "year")
+            if self.lang == "en"
+            else ("starost", "točke", "ocena", "letnik")
+        )
+        return [name for word in words for name in self.like(word)]
+
+    def _all_or_each(self, key: str) -> bool:
+        """“how much money do they get”, “koliko evrov smo dobili”: in total, or each?"""
+        asked = [self.words(at).lower() for at in self._kind_marks()]
+        money = any(mark.took == "target" and mark.roles.keys() & {"money", "unit"} for mark in self.marks)
+        said = any("money" in mark.roles for mark in self.marks)
+        return (key == "sum" and asked == ["how much"]) or (key == "count" and (money or said))
+
+    def _rate(self) -> bool:
+        """“a month”, “na mesec”, “per person”: of each one. The words are taken."""
+        found = [at for at in range(len(self.marks)) if self.free(at, "rate")]
+        for at in range(1, len(self.marks)):
+            one = bare(self.words(at - 1)) in ("a", "an", "per", "na", "vsak", "vsako", "every", "each")
+            found += [at] if one and self.free(at, "period") else []
+        self.take("rate", found)
+        return bool(found)
+
+    def _kind_mark(self) -> int:
+        return next((at for at, mark in enumerate(self.marks) if mark.used), 0)
 
     def _kind_marks(self) -> list[int]:
         return [at for at, mark in enumerate(self.marks) if mark.took == "kind"]
@@ -1473,8 +2106,14 @@ class _Parse:
 
     def _split(self, conds: list[_Cond]) -> tuple[list[_Cond], list[_Cond], bool]:
         """What is counted, of whom, and whether the words say so."""
-        if len(conds) == 1:
+        if len({cond.column for cond in conds}) == 1:
             return conds, [], True
+        asked = [at for at, mark in enumerate(self.marks) if mark.took == "kind" and mark.roles["kind"] == "proportion"]
+        before = [cond for cond in conds if asked and cond.place < asked[0]]
+        plain = asked and not any(token.stem in ("what", "kak", "kaks", "kolik") for token in self._tokens_of(asked[0]))
+        rate = plain and any(cond.labels and cond.place == asked[0] - 1 for cond in before)  # “unemployment rate in …”
+        if 0 < len(before) < len(conds) and not rate:  # “of the visits in 2025, what share …”
+            return [cond for cond in conds if cond not in before], before, True
         strong = {stem(word, self.lang) for word in ("among", "amongst", "within", "med", "izmed", "pri")}
         cues: tuple[tuple[Callable[[int], bool], bool], ...] = (  # and whether what is counted comes after it
             (lambda at: any(token.stem in strong for token in self._tokens_of(at)), False),
@@ -1531,7 +2170,9 @@ class _Parse:
                 left.append(self.words(at))
             elif not small or ("number" in mark.roles) or ("val" in mark.roles and not small & {"stop", "not"}):
                 left += [self.words(at)] if any(sign.isalnum() for sign in self.words(at)) else []
-            elif small <= {"before", "after", "period", "unit", "not", "none", "per cent"}:
+            elif (
+                "more" in mark.roles and bare(self.words(at)) not in ("than", "kot", "more", "vec")
+            ) or not small & _HARMLESS:
                 left.append(self.words(at))
         return tuple(dict.fromkeys(left))
 
@@ -1554,7 +2195,7 @@ def _either(text: str, facts: Facts) -> tuple[list[Meaning], AllowanceError | No
 
 def _read(text: str, facts: Facts, lang: str) -> tuple[list[Meaning], AllowanceError | None]:
     """The readings, and why the first question that cannot be asked of this table cannot."""
-    parse = _Parse(text[:LONGEST], facts.schema, lang)
+    parse = _Parse(text[:LONGEST], facts.schema, lang, facts.table)
     parse.run()
     asked = parse.reading()
     unread = parse.unread()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 
+@lru_cache(maxsize=20_000)
 def bare(text: str) -> str:
     """Small letters without accents: `Obalno-kraška` and `obalno-kraska` are the same."""
     parts = unicodedata.normalize("NFKD", text.lower())
@@ -47,9 +48,14 @@ def _slovene(word: str) -> str:
 _WHOLE = frozenset(("rating", "ratings"))  # or a rating would be a rate
 
 
+_IRREGULAR = {"children": "child", "wives": "wife", "lives": "live", "feet": "foot", "mice": "mouse", "geese": "goose"}
+
+
 def _english(word: str) -> str:
     if word in _WHOLE:
         return "rating"
+    if word in _IRREGULAR:
+        word = _IRREGULAR[word]
     if word.endswith("ies") and len(word) > 4:
         word = word[:-3] + "y"
     elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
@@ -78,6 +84,7 @@ class Vocabulary:
     months: str
     numbers: dict[str, str]
     ordinals: dict[str, str]
+    edges: dict[str, str]  # the start or end of a span of time
     stop: str  # words without a meaning of their own
     rows: str  # what a row may be called
     things: str  # those of them that have no age
@@ -91,14 +98,17 @@ EN = Vocabulary(
         "|amount of people",
         "proportion": "share|percentage|percent|proportion|fraction|what part|rate|ratio|portion|what share|pct|%",
         "histogram": "distribution|histogram|breakdown|bars|bar chart|break down|distributed|frequency|frequencies"
-        "|chart",
+        "|chart|profile|structure|composition|make up|makeup|pattern",
         "top_item": "most common|most frequent|most popular|most used|best selling|most often|commonest|biggest"
-        "|largest|favourite|favorite|top|mode|most|main|most frequently|most typical",
+        "|largest|favourite|favorite|top|mode|most|main|most frequently|most typical|most commonly|busiest|leading"
+        "|prefer"
+        "|preferred|predominant|dominant|most prevalent|most numerous|most widespread",
         "sum": "total|sum|in total|altogether|overall|combined|summed|totals|sum total|how much|revenue|turnover"
-        "|payroll",
+        "|payroll|add up|added up|added together|together|all told|grand total|in all|aggregate|bring in|brought in"
+        "|take in",
         "iqr": "interquartile range|iqr|middle half|middle 50%|middle 50 percent|inter quartile range|central half",
         "variance": "standard deviation|std|variance|spread|variation|variability|dispersion|spread out|vary|varies"
-        "|sd|fluctuate|fluctuates|fluctuation|scatter|std dev|how different|stdev",
+        "|sd|deviation|fluctuate|fluctuates|fluctuation|scatter|std dev|how different|stdev",
         "crosstab": "cross table|crosstab|cross|cross tabulation|contingency table|cross tab|table|combinations"
         "|each combination|cross tabulate",
         "density": "smooth curve|density|smooth|density curve",
@@ -120,18 +130,22 @@ EN = Vocabulary(
     },
     before={
         ">": "over|above|more than|greater than|older than|higher than|longer than|exceeding|exceeds|larger than|>"
-        "|bigger than|upwards of|past|beyond|better than",
-        ">=": "at least|minimum|from age|>=|≥|no less than|not less than|a minimum of|starting at|min|not under",
+        "|bigger than|upwards of|past|beyond|better than|heavier than|taller than|later than|slower than|dearer than"
+        "|more expensive than|costlier than|exceed|exceeded|wider than",
+        ">=": "at least|minimum|from age|>=|≥|no less than|not less than|a minimum of|starting at|min|not under"
+        "|not below|no fewer than|not fewer than|no younger than|no shorter than",
         "<": "under|below|less than|younger than|fewer than|lower than|shorter than|smaller than|<|cheaper than"
-        "|beneath|worse than",
-        "<=": "at most|up to|maximum|no more than|not more than|<=|≤|within|a maximum of|max|not over|not above",
+        "|beneath|worse than|lighter than|faster than|quicker than|earlier than|sooner than",
+        "<=": "at most|up to|maximum|no more than|not more than|<=|≤|within|a maximum of|max|not over|not above"
+        "|no longer than|no older than|no later than|not exceeding",
         "=": "exactly|equal to|=|equals|precisely",
     },
     after={
         ">=": "or more|or older|or higher|or above|and over|and older|or over|and above|plus|+|and more|and up"
-        "|or longer|or better|upwards|and later|or bigger|or larger|or greater|and higher|and longer|or later",
+        "|or longer|or better|upwards|and later|or bigger|or larger|or greater|and higher|and longer|or later"
+        "|or heavier|and heavier|or taller|and better|or slower|and bigger",
         "<=": "or less|or younger|or lower|or fewer|or below|and under|or under|and younger|and below|and less"
-        "|or shorter|or worse|or smaller|or cheaper|or earlier",
+        "|or shorter|or worse|or smaller|or cheaper|or earlier|or lighter|or faster|and fewer|and lower|and cheaper",
     },
     days={
         ">=": "since|from|starting|as of|beginning",
@@ -147,10 +161,11 @@ EN = Vocabulary(
         "compare": "compare|does|do|affect|influence|comparison|differ|difference|affects|impact|matter|effect",
         "not": "not|without|non|outside|except|excluding|other than|dont|doesnt|isnt|arent|no|didnt|havent|hasnt"
         "|wasnt|werent|do not|does not|apart from|lacking|never|not in|not from|outside of|out of|neither|nobody"
-        "|not a single|not one|not any|unless|cannot|cant|wont|didn|doesn|don|isn|aren|wasn|weren",
+        "|not a single|not even one|not one|not any|zero|unless|cannot|cant|wont|didn|doesn|don|isn|aren|wasn|weren",
         "or": "or|either|nor",
         "and": "and|&|x|×",
-        "among": "among|amongst|in|for|within|at|from|inside",
+        "among": "among|amongst|in|for|within|at|from|inside|out of all|out of everyone|out of all the|of all"
+        "|of all the",
         "have": "have|has|with|are|is|who|that|were|was|had|having|which|live|living|own|earn|study|being|whose|get",
         "own": "own|owns|owner|owners|owning|possess",
         "with": "with|have|has|having|on|receive|receives|receiving|had",
@@ -160,11 +175,22 @@ EN = Vocabulary(
         "band": "band|bands|group|groups|bracket|brackets|bin|bins|class|classes|range|ranges|interval|intervals|steps",
         "per cent": "%|percent|per cent|pct",
         "percentile": "percentile|centile|quantile|percentiles",
-        "top": "top|highest|best|upper|richest|largest|oldest|longest|most expensive|biggest",
-        "bottom": "bottom|lowest|worst|poorest|lower|smallest|youngest|shortest|cheapest",
+        "top": "top|highest|best|upper|richest|largest|oldest|longest|most expensive|biggest|slowest|heaviest|tallest"
+        "|dearest"
+        "|priciest|costliest|best paid|highest paid|top paid|greatest|strongest|latest",
+        "bottom": "bottom|lowest|worst|poorest|lower|smallest|youngest|shortest|cheapest|fastest|quickest|lightest"
+        "|lowest paid|worst paid|weakest|earliest|slimmest",
         "below": "below which|under which|within which|below|at most|or less|under|do not exceed|up to|or fewer",
-        "none": "none|no|nothing|neither",
+        "none": "none|no|nothing|neither|zero",
         "only": "only|just|solely",
+        "half": "half|half year|half of the year",
+        "when": "when|over time|through time|trend",
+        "rate": "apiece|per person|per head|per capita",
+        "money": "money|how much money|cash flow",
+        "long": "how long|duration|how much time|how quickly|how fast|how slow",
+        "alone": "live alone|lives alone|living alone|on their own|by themselves|single person",
+        "more": "higher|lower|more|less|longer|shorter|older|younger|better|worse|bigger|smaller|larger|faster|slower"
+        "|heavier|lighter|richer|poorer|cheaper|dearer|more expensive|happier|than|sooner|later|taller|greater|fewer",
     },
     periods={
         "month": "month|monthly|months",
@@ -179,6 +205,9 @@ EN = Vocabulary(
         "minutes": "minutes|min|minute|mins",
         "hours": "hours|hour|hrs|hr",
         "days": "days|day",
+        "weeks": "weeks|week|wks",
+        "months": "months",
+        "times": "times",
         "points": "points|pts|stars|star|members|people|persons|items",
     },
     months="january|february|march|april|may|june|july|august|september|october|november|december",
@@ -219,6 +248,7 @@ EN = Vocabulary(
         "5000": "five thousand",
     },
     ordinals={"1": "first", "2": "second", "3": "third", "4": "fourth", "5": "fifth", "6": "sixth"},
+    edges={"start": "start|beginning", "end": "end"},
     stop="a|an|the|of|to|in|on|at|for|is|are|was|were|be|been|it|its|what|whats|how|do|does|did|there|their|they|we"
     "|our|us|you|me|my|i|give|show|tell|find|get|gets|got|please|want|know|would|like|can|could|people|person|persons"
     "|all|any|some|that|this|these|those|than|then|with|who|whose|whom|which|when|where|have|has|had|having|live"
@@ -229,11 +259,19 @@ EN = Vocabulary(
     "|being|while|them|he|she|his|her|work|works|working|worked|done|percentage|look|looks|result|results|figure"
     "|figures|exactly|approximately|about|around|roughly|who've|really|actually|threshold|cutoff|limit|line|point"
     "|compared|everyone|everybody|anyone|sold|bought|buying|buy|buys|use|used|uses|using|number|finished|completed"
-    "|came|come|comes|happened|occurred|size|sizes|long|at",
+    "|came|come|comes|happened|occurred|size|sizes|long|at|wonder|wondering|interested|thanks|thank|hi|hello|ever"
+    "|already"
+    "|yet|still|whole|entire|both|bring|brought|receive|received|am|has|having|because|though|but"
+    "|calculate|compute|display|list|overview|altogether|give|gives|gave|given|need|needs|needed|read|reads|end|ends"
+    "|lie"
+    "|lies|begin|begins|sit|sits|happen|happens",
     rows="people|person|resident|patient|customer|client|visit|order|student|employee|worker|staff|respondent|member"
     "|household|individual|inhabitant|citizen|case|record|row|entry|participant|user|buyer|shopper|purchase"
-    "|appointment|man|subject|transaction|guest|colleague|resident|population|hire|workforce|pupil|learner",
-    things="visit|order|case|record|row|entry|purchase|appointment|transaction|household",
+    "|appointment|man|subject|transaction|guest|colleague|resident|population|hire|workforce|pupil|learner"
+    "|visitor|reader|borrower|loan|passenger|tourist|traveller|player|athlete|animal|trip|ride|call|incident|booking"
+    "|reservation|event|listener|viewer|subscriber|applicant|tenant|voter",
+    things="visit|order|case|record|row|entry|purchase|appointment|transaction|household|loan|trip|ride|call|incident"
+    "|booking|reservation|event",
 )
 
 SL = Vocabulary(
@@ -246,12 +284,15 @@ SL = Vocabulary(
         "proportion": "delež|kolikšen del|kakšen del|odstotek|kolikšen delež|kakšen delež|kolikšen odstotek|procent"
         "|koliko odstotkov|deleža|stopnja|razmerje|koliko procentov|deleži|odstotki|%",
         "histogram": "porazdelitev|histogram|razporeditev|v stolpcih|stolpci|razčlenitev|po skupinah|graf|frekvence"
-        "|pogostost|porazdeljeni|porazdeljena|struktura",
+        "|pogostost|porazdeljeni|porazdeljena|struktura|sestava|profil|razdelitev|porazdeljen",
         "top_item": "najpogostejši|top|najpogostejša|najpogostejše|najbolj priljubljena|najbolj priljubljen"
         "|najbolj pogosta|največji|največja|največje|najbolje prodajana|največkrat|modus|največ|najpogosteje"
-        "|najbolj pogost|najbolj obiskana|najbolj prodajana|prevladujoča|glavni",
+        "|najbolj pogost|najbolj obiskana|najbolj prodajana|prevladujoča|glavni|najraje|najljubši|najljubša|prevladuje"
+        "|prevladujejo|najbolj pogosto|najbolj razširjen|najbolj razširjena|najštevilčnejši|najbolj zasedena"
+        "|najbolj obiskan"
+        "|najbolj priljubljeno|najbolj priljubljene|najpogostejši",
         "sum": "vsota|skupaj|skupni|skupna|skupno|seštevek|vsoto|skupen|masa|celoten|celotna|celotni|skupno število"
-        "|sestej|promet|prihodki|izkupiček",
+        "|sestej|promet|prihodki|izkupiček|vsega skupaj|sešteto|zbrano|iztržili|iztržek|zaslužili smo",
         "iqr": "interkvartilni razmik|iqr|srednja polovica|srednjih 50 %|medčetrtinski razmik|kvartilni razmik"
         "|interkvartilni razpon|srednjih 50 odstotkov",
         "variance": "standardni odklon|razpršenost|varianca|razpršeni|razpršen|razpršena|variabilnost|odklon"
@@ -272,12 +313,18 @@ SL = Vocabulary(
     parts={"0.1": "desetina", "0.25": "četrtina", "0.5": "polovica", "0.75": "tri četrtine"},
     before={
         ">": "nad|več kot|več od|večji od|starejši od|starejših od|višji od|daljši od|daljše od|večja od|>|preko|čez"
-        "|dražji od|več kakor|višja od|presega|presegajo|večje od|boljša od|daljša od|dlje kot|dlje od|dalj kot"
-        "|daljše kot|starejši kot",
-        ">=": "vsaj|najmanj|>=|≥|minimalno|ne manj kot",
+        "|dražji od|več kakor|višja od|presega|presegajo|preseže|presežejo|presegel|preseglo|večje od|boljša od"
+        "|daljša od|dlje kot|dlje od|dalj kot"
+        "|daljše kot|starejši kot|težji od|težja od|težje od|težji kot|težja kot|višje od|večji kot|dražja od|dražje od"
+        "|dražji kot|dražje kot|starejša od|starejše od|starejših kot|počasnejši od|boljši od|boljše od|daljši kot"
+        "|višji kot"
+        "|višja kot|večja kot|prek",
+        ">=": "vsaj|najmanj|>=|≥|minimalno|ne manj kot|ne manj od|ne pod",
         "<": "pod|manj kot|manj od|mlajši od|mlajših od|nižji od|krajši od|krajše od|<|manjši od|nižja od|manjša od"
-        "|cenejši od|slabša od",
-        "<=": "največ|do|kvečjemu|<=|≤|maksimalno|ne več kot|v največ|do vključno|v roku",
+        "|cenejši od|slabša od|lažji od|lažja od|lažje od|cenejša od|cenejše od|cenejši kot|mlajša od|mlajše od"
+        "|mlajši kot"
+        "|hitrejši od|krajša od|krajši kot|nižje od|nižji kot|slabše od|slabši od|manjše od|prej kot|hitreje kot",
+        "<=": "največ|do|kvečjemu|<=|≤|maksimalno|ne več kot|v največ|do vključno|v roku|ne več od|ne nad|ne dlje kot",
         "=": "natanko|točno|=|enako|enak|enaka",
     },
     after={
@@ -301,11 +348,12 @@ SL = Vocabulary(
         "compare": "primerjaj|ali|vpliva na|vplivajo na|vpliva|vplivajo|vpliv na|primerjava|razlika|razlikuje|pomeni"
         "|razlike|vpliv|razlikujejo|učinek",
         "not": "ne|brez|ni|niso|izven|zunaj|razen|nima|nimajo|ni bilo|ne živi|ne živijo|nista|nisem|ni iz|niso iz"
-        "|niso na|ni v|niso v|nikoli|niso bila|ni bila|niso bili|niti ene|niti enega|niti en|niti ena|niti eno|noben"
-        "|nihče|nimamo|nočejo|nikdar",
+        "|niso na|ni v|niso v|ni na|ni bil|niso bile|nikoli|niso bila|ni bila|niso bili|niti ene|niti enega|niti en"
+        "|niti ena|niti eno|noben"
+        "|nihče|nimamo|nočejo|nikdar|nobenega|nobene|nobeden|nobena|niti enkrat|niti|ničesar",
         "or": "ali|oziroma|bodisi",
         "and": "in|ter|&|x|×|z|s",
-        "among": "med|v|pri|za|na|znotraj|iz|izmed",
+        "among": "med|v|pri|za|na|znotraj|iz|izmed|od vseh|izmed vseh",
         "have": "ima|imajo|z|s|ki|je|so|živi|živijo|imel|imeli|katerih|kateri|kadi|čakajo|jih|bilo|imajo",
         "own": "lastnik|lastniki|lastnikov|lastnica",
         "with": "z|s|ima|imajo|imel|imeli|prejema|prejemajo|dobiva",
@@ -316,11 +364,21 @@ SL = Vocabulary(
         "per cent": "%|odstotkov|odstotek|procent|procentov|odstotki",
         "percentile": "percentil|centil|kvantil|percentila|percentili",
         "top": "zgornjih|najvišjih|najboljših|zgornji|najboljši|najbogatejših|največjih|najstarejših|najdražjih"
-        "|najdaljših",
-        "bottom": "spodnjih|najnižjih|najslabših|najrevnejših|najmanjših|najmlajših|najcenejših|najkrajših",
+        "|najdaljših|najpočasnejših|najtežjih|najbolje plačanih|najboljše|najvišje",
+        "bottom": "spodnjih|najnižjih|najslabših|najrevnejših|najmanjših|najmlajših|najcenejših|najkrajših|najhitrejših"
+        "|najlažjih|najslabše plačanih|spodnji",
         "below": "pod katerim|pod katerimi|do katere|pod katero|največ|ali manj|ne preseže|pod|do katerega|kvečjemu",
         "none": "nič|brez|noben|nobene|nobenega",
         "only": "samo|le|zgolj",
+        "half": "polovica|polovici|polletje|polletju",
+        "when": "kdaj|skozi čas|trend",
+        "rate": "na osebo|na glavo|na prebivalca",
+        "money": "denar|denarja|koliko denarja|koliko evrov|koliko eur|koliko €",
+        "long": "kako dolgo|koliko časa|kako hitro|kako dolga|kako dolge|trajanje",
+        "alone": "živi sam|živijo sami|živi sama|živijo same|enočlanska|enočlansko",
+        "more": "višji|višja|višje|nižji|nižja|nižje|daljši|daljša|daljše|krajši|krajša|krajše|starejši|mlajši|boljši"
+        "|boljša|boljše|bolje|slabši|slabša|slabše|večji|večja|večje|manjši|manjša|manjše|dlje|hitrejši|hitreje"
+        "|počasneje|težji|težja|težje|lažji|lažje|dražji|dražje|cenejši|ceneje|bolj|manj|več|kot",
     },
     periods={
         "month": "mesec|mesecih|mesecu|mesečno|meseci|mesecev",
@@ -335,6 +393,9 @@ SL = Vocabulary(
         "minutes": "minut|min|minute|minuti|minutami",
         "hours": "ur|ure|uri|uro|h|urami",
         "days": "dni|dan|dneh|dnevi|dneva|dnevih",
+        "weeks": "teden|tedna|tedne|tednov|tednom|tedni|tednih",
+        "months": "mesecev",
+        "times": "krat",
         "points": "točk|točkami|točke|zvezdic|članov|člane|ljudi|kosov|člani",
     },
     months="januar|februar|marec|april|maj|junij|julij|avgust|september|oktober|november|december",
@@ -380,6 +441,7 @@ SL = Vocabulary(
         "5": "peti|petega|petem|peta",
         "6": "šesti",
     },
+    edges={"start": "začetek|začetka|začetku", "end": "konec|konca|koncu"},
     stop="a|ali|je|so|bi|bo|bilo|bili|bila|bil|sta|smo|ste|si|se|jih|ga|jim|mu|jo|v|na|iz|z|s|pri|za|ki|kot|da|od|do"
     "|ko|kje|kako|kaj|kdo|koliko|kakšen|kakšna|kakšno|kakšni|kolikšen|kolikšna|kolikšno|vseh|vse|vsi|ljudi|ljudje"
     "|oseb|oseba|osebe|živi|živijo|živeči|ima|imajo|imamo|imel|imeli|imelo|tistih|tisti|tiste|te|ta|tega|teh|pokaži"
@@ -391,14 +453,34 @@ SL = Vocabulary(
     "|osebah|osebami|podatki|podatek|tabela|stolpec|vrednost|vrednosti|višina|raven|stopnjo|nam|nas|naš|naši|kateri"
     "|katera|katero|katere|katerim|katerih|najvišji|najvišja|posamezni|posamezne|točno|trenutno|danes|zdaj|biti"
     "|prosim|izpiši|izračunaj|znaša|znašajo|navadno|pomeni|velikost|narejenih|mora|morajo|imeti|letoma|ma|majo|takih"
-    "|taki|takšnih|taka|se pravi|torej",
+    "|taki|takšnih|taka|se pravi|torej|plačuje|plačujejo|plačal|vzel|vzeli|vzela|vzelo|dobi|dobijo|dobil|dobili|dobimo"
+    "|opravil|opravili|naredil|naredili|uporablja|uporabljajo|gre|gredo|pride|pridejo|prišel|prišli"
+    "|sploh|ob|dal|dala|dalo|dali|daje|dajejo|prodal|prodali|prodala|ravno|vsega|oz|npr|recimo|hvala|lahko|bodo|bom"
+    "|nas|jaz|ti|on|ona|oni",
     rows="ljudje|človek|oseba|prebivalec|bolnik|pacient|kupec|stranka|pregled|obisk|naročilo|študent|zaposlen|delavec"
     "|uslužbenec|anketiranec|član|gospodinjstvo|posameznik|občan|primer|vrstica|udeleženec|odrasel|kupci|prebivalci"
-    "|zaposlitev|nakup|ljudi|študenti|bolniki|naročila|zaposleni|dijak|učenec|gost|sodelavec|državljan|zapis",
-    things="pregled|obisk|naročilo|naročil|gospodinjstvo|primer|vrstica|nakup|zapis",
+    "|zaposlitev|nakup|ljudi|študenti|bolniki|naročila|zaposleni|dijak|učenec|gost|sodelavec|državljan|zapis"
+    "|obiskovalec|bralec|potnik|turist|igralec|športnik|žival|vožnja|izposoja|klic"
+    "|rezervacija|dogodek|najemnik|uporabnik|tekmovalec|volivec",
+    things="pregled|obisk|naročilo|naročil|gospodinjstvo|primer|vrstica|nakup|zapis|vožnja|izposoja|klic|rezervacija"
+    "|dogodek",
 )
 LANGUAGES = {"en": EN, "sl": SL}
 
+# What a number may be measured in besides time and money, in both languages.
+MEASURES = {
+    "kg": "kg|kilogram|kilograms|kilo|kilos|kilogrami|kilogramov|kilograme|kil",
+    "g": "gram|grams|gramov|grami|dag",
+    "t": "tonne|tonnes|tons|ton|tone",
+    "l": "l|litre|litres|liter|liters|litri|litrov|litra|litre|litrih",
+    "m": "metre|metres|meter|meters|metrov|metri|metra",
+    "cm": "cm|centimetre|centimetres|centimeter|centimeters|centimetrov|centimetri",
+    "km": "km|kilometre|kilometres|kilometer|kilometers|kilometrov|kilometri|kilometra",
+    "mi": "mile|miles|milj|milje",
+    "m2": "square metres|square meters|kvadratov|kvadratnih metrov",
+    "kwh": "kwh|kilowatt hours|kilovatnih ur",
+    "degrees": "degree|degrees|stopinj|stopinje",
+}
 # Words that people use for the same kind of column, in both languages. A column whose name has one of them is meant by
 # all of them, unless another column's own name says it better.
 ALIKE = (
@@ -406,7 +488,8 @@ ALIKE = (
     "|paid|dohodek|plača|zaslužek|zasluži|zaslužijo|prejemki|prihodek",
     "age|how old|kako stari|koliko stari|koliko so stari|koliko je stara|koliko so stare|old|older|younger|aged"
     "|starost|starejši|mlajši|stara|starih|starostnih|stari",
-    "cost|bill|bills|fee|fees|pricey|stali|stalo|stanejo|račun|računi|costs|price|spend|spending|spent|expense"
+    "cost|bill|bills|fee|fees|pricey|expensive|how expensive|kako drag|kako draga|kako drago|drag|draga|dragi|stali"
+    "|stalo|stanejo|račun|računi|costs|price|spend|spending|spent|expense"
     "|expenses|charge|strošek|stane|cena|porabili|poraba|izdatki|zapravijo|stroški",
     "amount|worth|order value|bill|vredno|vredna|vrednost naročila|račun|revenue|sales|turnover|spend|spent|spending"
     "|znesek|promet|zapravijo|zapravi|porabijo|prihodki|prodaja|prodajo",
@@ -423,7 +506,7 @@ ALIKE = (
     "delivery|delivery time|čas dostave|arrive|arrives|arrived|ship|shipped|prispe|prispejo|dostavijo|dostavljeno"
     "|prispelo|deliver|delivered|shipping|dostava|dostave|dostavljen|dostavljenih|dostavo|dobava",
     "hired|hire|hires|joined|started|employed|recruited|zaposlitve|zaposlil|zaposlilo|zaposlili|zaposleni|zaposlitev",
-    "birth|birthday|born|rojstva|rojen|rojeni|rojenih|rojena|rojstvo",
+    "birth|birthday|born|rojstva|rodil|rodila|rodilo|rodili|rojen|rojeni|rojenih|rojena|rojstvo",
     "visit|visited|visits|appointment|pregleda|pregled|obisk|obiska|pregledov|pregledi",
     "order|ordered|orders|purchase|naročila|naročilo|naročil|nakup",
     "household|housemates|družine|družini|family|members|gospodinjstva|gospodinjstvo|člani|družina|članov|člane",
@@ -457,15 +540,50 @@ ALIKE = (
     "pressure|bp|pritisk|pritiska|tlak",
     "reason|cause|razlog|vzrok",
     "film|movie|films|movies|filmi",
+    "injured|hurt|injury|injuries|wounded|casualties|poškodbe|poškodovan|poškodovani|ranjen|ranjeni",
+    "delay|delays|delayed|late|lateness|zamuda|zamude|zamuja|zamujajo|zamudila|zamudili|zamujali",
+    "country|nationality|država|države|državljanstvo",
+    "fee|dues|membership fee|subscription|članarina|pristojbina|naročnina",
+    "price|admission|ticket|entrance fee|cena|vstopnina|vstopnica",
+    "training|trainings|train|trains|practice|workouts|trening|treningi|trenira|trenirajo|vadba|vadijo",
+    "sport|discipline|panoga|šport",
+    "cancelled|canceled|called off|odpovedan|odpovedana|odpadla|odpadle|odpadel",
+    "vaccinated|vaccination|jab|cepljen|cepljenje|cepljeni",
+    "renewed|renewal|renew|extended|podaljšan|podaljšanje",
+    "category|product|products|goods|article|articles|buy|bought|kategorija|izdelek|izdelki|artikel|blago|kupujejo"
+    "|kupuje|kupijo",
+    "branch|location|site|podružnica|poslovalnica|enota",
+    "passengers|riders|potniki|potnikov",
+    "revenue|takings|income|prihodek|prihodki|izkupiček|iztržek",
+    "enrolled|enrolment|registered|joined|vpisa|vpis|vpisan|vpisani|včlanil|včlanili|včlanjen|pridružil",
+    "borrowed|borrow|loan|loans|lent|izposojen|izposoja|izposodili",
 )
 # Words that people use for the same value of a list, in both languages. A value that is one of them is meant by all.
 SAME_VALUE = (
     "unemployed|jobless|out of work|out of a job|without work|without a job|no job|not employed|not working"
     "|looking for work|brezposeln|brez službe|brez dela|brez zaposlitve|nezaposlen|iskalec zaposlitve",
-    "retired|pensioner|pensioners|on a pension|retiree|upokojen|upokojenec|upokojenka|penzionist|v pokoju|v penziji",
-    "student|students|študent|študentka|študira",
+    "retired|pensioner|pensioners|on a pension|retiree|upokojen|upokojenec|penzionist|v pokoju|v penziji",
+    "student|students|študent|študira",
+    "employed|in work|in a job|has a job|have a job|with a job|in employment|zaposlen|ima službo|imajo službo"
+    "|s službo|v službi",
+    "slovenia|slovenian|slovenians|slovene|slovenes|slovenija|slovenec|slovenci",
+    "austria|austrian|austrians|avstrija|avstrijec|avstrijci",
+    "italy|italian|italians|italija|italijan|italijani",
+    "germany|german|germans|nemčija|nemec|nemci",
+    "croatia|croatian|croatians|croat|croats|hrvaška|hrvat|hrvati",
+    "hungary|hungarian|hungarians|madžarska|madžar|madžari",
+    "france|french|francija|francoz|francozi",
+    "spain|spanish|spaniards|španija|španec|španci",
+    "united kingdom|uk|british|britain|velika britanija|britanec|britanci",
+    "united states|usa|us|american|americans|združene države|američan|američani",
+    "switzerland|swiss|švica|švicar|švicarji",
+    "serbia|serbian|serbs|srbija|srb|srbi",
+    "bosnia|bosnian|bosnians|bosna|bosanec|bosanci",
     "dissatisfied|unhappy|unsatisfied|discontented|nezadovoljen|nezadovoljna|nezadovoljstvo",
     "very satisfied|very happy|zelo zadovoljen|zelo zadovoljna",
+    "child|children|kid|kids|otrok|otroci",
+    "adult|adults|grown up|grown ups|odrasel|odrasli",
+    "senior|seniors|elderly|older people|starejši|starostnik|starostniki",
     "neutral|indifferent|nevtralen|neopredeljen",
     "law|lawyer|lawyers|legal|pravo|pravnik|pravna|bodoči pravnik",
     "medicine|medical|medics|future doctors|medicina|medicinec|zdravnik|bodoči zdravnik|zdravništvo",
@@ -497,8 +615,8 @@ SAME_VALUE = (
     "asthma|asthmatic|asthmatics|astma|astmatik",
     "hypertension|hypertensive|visok tlak|hipertenzija|visok krvni tlak|povišan tlak",
     "migraine|migraines|migrena",
-    "male|men|man|guys|gentlemen|boys|males|moški|fant|fantje|možje",
-    "female|women|woman|ladies|girls|females|ženska|dekle|dekleta|dame|gospe",
+    "male|men|man|guys|gentlemen|boys|males|lads|moški|fant|fantje|možje|deček|dečki|gospodje",
+    "female|women|woman|ladies|girls|females|ženska|dekle|dekleta|dame|gospe|deklica|deklice|punce",
     "state|government|government funded|državna|od države",
     "company|corporate|employer|kadrovska|od podjetja",
     "primary|primary school|elementary school|elementary|grade school|osnovna|osnovna šola|osnovnošolska",
@@ -526,3 +644,50 @@ GENERIC = frozenset(
     "|days|hours|monthly|yearly|datum|ima|je|stevilo|vrsta|skupna|povprecna|povprecni|ime|koda|vrednost|doba|dnevi"
     "|ure|od|do|velikost|mesecni|mesecna|letni|year|leto|way|group|work|delo|customer|kupca|status|any".split("|")
 )
+# Everyday words for what a table may hold besides. They are never taken for misspellings of this table's words.
+ELSEWHERE = (
+    "religion|religious|nationality|language|languages|colour|color|name|names|surname|address|phone|email|weather"
+    "|temperature|hobby|hobbies|pet|pets|dog|dogs|cat|cats|party|vote|votes|politics|author|authors|writer|title"
+    "|teacher|teachers|professor|doctor|doctors|nurse|nurses|boss|manager|managers|trainer|coach|husband|wife|mother"
+    "|father|parents|brother|sister|friend|friends|marriage|divorced|single|widowed|rent|loan|mortgage|debt|tax|taxes"
+    "|profit|bonus|bonuses|insurance|alcohol|drink|drugs|medication|vaccine|blood|eyes|hair|shoes|house|flat|garden"
+    "|street|country|county|village|school|class|brand|model|colour|reason|opinion|question|internet|computer|mobile"
+    "|lunch|dinner|breakfast|coffee|restaurant|hotel|music|sport|sports|holiday|vacation|travel|bus|train|plane|bike"
+    "|vera|veroizpoved|narodnost|jezik|jeziki|barva|ime|imena|priimek|naslov|telefon|vreme|temperatura|konjiček|pes"
+    "|psi|mačka|stranka|volitve|politika|avtor|avtorji|pisatelj|učitelj|profesor|zdravnik|zdravniki|sestra|šef|vodja"
+    "|direktor|trener|mož|žena|mati|mama|oče|starši|brat|prijatelj|poroka|ločen|samski|vdova|najemnina|posojilo"
+    "|kredit|dolg|davek|davki|dobiček|premija|bonus|zavarovanje|alkohol|pijača|droge|zdravilo|zdravila|cepivo|kri|oči"
+    "|lasje|čevlji|hiša|stanovanje|vrt|ulica|država|občina|vas|razred|znamka|model|vzrok|mnenje|internet|računalnik"
+    "|kosilo|večerja|zajtrk|kava|restavracija|gostilna|hotel|glasba|šport|počitnice|dopust|potovanje|vlak|letalo|kolo"
+    "|pasma|meso|vozovnica|dostavljavec|voznik"
+)
+# Slovene words for a woman, by her doing or standing: the word for the man follows by rule, or stands here.
+_WOMEN = re.compile(r"(\w{3,}?)(k|ic|inj)(?:a|e|i|o|ah|am|ami|)")
+_MEN = {
+    "k": "upokojen:upokojenec|student:student|delav:delavec|prebival:prebivalec|pacient:pacient|usluzben:usluzbenec"
+    "|sodelav:sodelavec|ucen:ucenec|obcan:obcan|drzavljan:drzavljan|kadil:kadilec|zaposlen:zaposlen|iskal:iskalec"
+    "|tekmoval:tekmovalec|igral:igralec|obiskoval:obiskovalec|bral:bralec|plaval:plavalec|nogometas:nogometas"
+    "|odbojkar:odbojkar|sportnik:sportnik|nekadil:nekadilec|kup:kupec|programer:programer|umetnik:umetnik"
+    "|brezposeln:brezposeln|lastnik:lastnik|porocen:porocen",
+    "ic": "clan:clan|upravljav:upravljavec|lastn:lastnik|uporabn:uporabnik|potn:potnik"
+    "|udelezen:udelezenec"
+    "|sportn:sportnik|umetn:umetnik|pravn:pravnik|strojn:strojnik|boln:bolnik|vozn:voznik|gost:gost"
+    "|prostovolj:prostovoljec",
+    "inj": "dijak:dijak|kolegi:kolega|svetovalk:svetovalec",
+}
+_MAN_OF = {
+    (stem_, ending): man
+    for ending, line in _MEN.items()
+    for stem_, man in (pair.split(":") for pair in line.split("|"))
+}
+
+
+def women(word: str) -> tuple[str, bool] | None:
+    """The man's word for a Slovene word that means women alone, and whether it is a listed one. Without accents."""
+    parts = _WOMEN.fullmatch(word)
+    if parts is None:
+        return None
+    if man := _MAN_OF.get((parts[1], parts[2])):
+        return man, True
+    doer = re.search("(?:ar|as|ist|al|av|er|ant|ent|et|or)$", parts[1])  # odbojkar-ica
+    return (parts[1], False) if doer else None

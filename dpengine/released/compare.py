@@ -27,6 +27,11 @@ Bought      ends of a range (quantiles) were drawn at the answer's own β and ca
             answers that were not picked because of what they say, and the claim says so; it adds up over the picks,
             and is refused where half or more of the chance is used up.
 About       the table as declared and counted for each answer, cuts included; there is no claim about the world.
+Sample      beyond the table only where both answers have a range for the larger group of a random sample
+            (`Beyond`). Parts of one answer hold at once, but for its own β: whichever two are picked, their difference
+            lies between the differences of the ends. Two answers, of one table or of two, each hold but for their own
+            β, so both but for the sum (a union bound; nothing need be independent), if they were not picked because of
+            what they say. Each is about the group that its own table was drawn from.
 """
 
 from __future__ import annotations
@@ -65,11 +70,18 @@ class Stated:
         return self.low <= 0 <= self.high
 
 
-def difference_of(first: Json, second: Json) -> tuple[float, float] | None:
-    """The first less the second, if both lie in these ranges at once; None for days, or without a range."""
-    if first is None or second is None or isinstance(first[0], str) or isinstance(second[0], str):
-        return None
-    return float(first[0]) - float(second[1]), float(first[1]) - float(second[0])
+@dataclass(frozen=True)
+class Beyond:
+    """A range for all such people, or of a difference among them, and the chance that it fails."""
+
+    low: float
+    high: float
+    beta: Fraction
+    of: str = ""  # what a share is a share of, where that is not everybody
+
+    @property
+    def holds_zero(self) -> bool:
+        return self.low <= 0 <= self.high
 
 
 @dataclass(frozen=True)
@@ -86,6 +98,7 @@ class Comparable:
     day: bool  # a day, as its number
     beta: Fraction  # of the claim
     measure: str = ""  # its unit of measurement in the declaration it was asked under
+    beyond: Beyond | None = None  # of a random sample: counts as shares in percent, sums as the average of a person
 
     @property
     def adds(self) -> bool:
@@ -106,8 +119,11 @@ def figures(
     table: str,
     parts: Collection[str] | None = None,
     beta: Fraction = BETA,
+    population: Json = None,
 ) -> list[Comparable]:
-    """The comparable figures of an answer, or of some parts, in order, each with its range of the joint claim."""
+    """The comparable figures of an answer, or of some `parts`, in order. Where the draw is known (`raw`), ranges are
+    wide enough that those of all answers hold at once, except with probability β; else each is the answer's own.
+    `population`: the answer's ranges for all such people."""
     if not offers(query, value, interval):
         return []
     alone = not (isinstance(query, Averaged) and raw is not None)
@@ -125,8 +141,26 @@ def figures(
         claim = query.beta if alone else beta
         unit = (kind_of_unit, query.column_of(part) if kind_of_unit == "column" else "", query.answer_kind)
         measure = query.measure_of(part)
-        comparable.append(Comparable(request, table, part, stated, unit, tells, alone, day, claim, measure))
+        wider = _beyond(query, population.get(part) if isinstance(population, dict) else population)
+        comparable.append(Comparable(request, table, part, stated, unit, tells, alone, day, claim, measure, wider))
     return comparable
+
+
+def _beyond(query: AnyQuery, ends: Json) -> Beyond | None:
+    if ends is None or isinstance(ends[0], str):  # days
+        return None
+    of = "" if query.answer_kind != "count" or query.facts.people is not None else query.sentence()
+    return Beyond(float(ends[0]), float(ends[1]), query.beta, of)
+
+
+def beyond_difference(first: Comparable, second: Comparable) -> Beyond | None:
+    """The first less the second among all such people; None where one has no such range, or shares of different wholes
+    would be compared."""
+    one, two = first.beyond, second.beyond
+    if one is None or two is None or one.of != two.of or (first.unit, first.day) != (second.unit, second.day):
+        return None
+    beta = one.beta if first.request == second.request else one.beta + two.beta
+    return None if beta >= MOST_FAILING else Beyond(one.low - two.high, one.high - two.low, beta)
 
 
 def _inside(query: AnyQuery, value: Fraction, low: Fraction, high: Fraction, part: str) -> Stated:
@@ -297,6 +331,7 @@ class AcrossTables:
     difference: Stated  # the second less the first
     change: Stated | None  # from the first to the second, in percent
     beta: Fraction | None
+    beyond: Beyond | None = None  # the difference among all such people
 
     @property
     def different(self) -> bool:
@@ -347,7 +382,8 @@ def across(first: Mapping[str, AskedFigures], second: Mapping[str, AskedFigures]
             apart, percent = difference(other.stated, figure.stated), None
             if not figure.day:
                 percent = change(other.stated, figure.stated)
-            found.append(AcrossTables(asked.question, part, figure, other, apart, percent, fails))
+            wider = beyond_difference(other, figure)
+            found.append(AcrossTables(asked.question, part, figure, other, apart, percent, fails, wider))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Downloads that run nothing: a spreadsheet where every text is a text, a notebook, and a registry entry."""
+"""Downloads: a spreadsheet without formulas, a notebook, and a draft entry for OpenDP's registry of deployments."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def flag_name(column: str) -> str:
 
 
 def _group(code: Expression, group: Grouped) -> Expression:
-    """Comparisons halve the runs of codes."""
+    """The group of a code: a binary search for its run of codes; for days of the week a remainder."""
     if not group.starts:
         return (code + (WEEK - group.monday)) % WEEK
 

@@ -45,7 +45,7 @@ def words(text: str) -> list[str]:
 
 
 def meter(page: Any) -> str:
-    return str(page.locator(METER).inner_text())
+    return str(page.locator(METER).inner_text()).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def kind(page: Any) -> None:

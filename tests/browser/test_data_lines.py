@@ -184,5 +184,5 @@ def test_the_open_card_and_a_code_book(page: Any) -> None:
     assert "one, two" in page.locator(f".st-key-line-{CENSUS.index('race')}").inner_text()
     line = page.locator(f".st-key-line-{CENSUS.index('race')}")
     clicking.click(line.get_by_role("button", name=say("data.line.undo"), exact=True))
-    assert "White, Asian-Pac-Islander" in line.inner_text()
+    assert "5 values" in line.inner_text()
     clicking.press("data.start_over")  # lets the file go

@@ -47,7 +47,7 @@ def test_the_ledger_tells_where_the_allowance_went(page: Any, server: Any) -> No
     for place, entry in enumerate(entries):
         told = rows.nth(place).inner_text()
         assert entry.charge.claim["sentence"] in told and entry.charge.hash[:8] in told
-        assert ("Most: " if place == 0 else " – ") in told and " %" in told
+        assert ("Most: " if place == 0 else " – ") in told and "%" in told
     text = read_text(page)
     assert "when (UTC)" in text and "95.8 %" in meter(page)
     assert "had all been fixed in advance" in text and "If you stop now" in text

@@ -21,7 +21,7 @@ from engines.postgres_server import PASSWORD, PostgresServer, free_port, running
 
 from dpengine.accountant.filter import Rule, used
 from dpengine.asking.jobs import Jobs
-from dpengine.asking.release import carry_release
+from dpengine.asking.release import charge_and_draw
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.postgres_store import PostgresLedger
@@ -93,7 +93,7 @@ def _releases(database: str, folder: Path, name: str, rounds: int) -> str:
 
             with suppress(AllowanceError):
                 args = ask(request, "0.001", worker=jobs.worker)
-                carry_release(ledger, args, lambda: 7, draw, patience=0.1)
+                charge_and_draw(ledger, args, lambda: 7, draw, patience=0.1)
     return "done"
 
 
@@ -111,7 +111,7 @@ def _settled(database: str, folder: Path) -> None:
         for request in charged:
             if jobs.state(request).state != "done":
                 args = ask(request, "0.001", worker=jobs.worker)
-                assert code_of(lambda: carry_release(ledger, args, lambda: 8, value)) in (  # noqa: B023
+                assert code_of(lambda: charge_and_draw(ledger, args, lambda: 8, value)) in (  # noqa: B023
                     "release.interrupted",
                     "release.failed",
                 )
@@ -307,7 +307,7 @@ def _carry_slowly(database: str, folder: Path) -> str:
 
     with closing(shared(database, folder)) as ledger, closing(Jobs(folder, ledger)) as jobs:
         with suppress(AllowanceError):
-            carry_release(ledger, ask("r", worker=jobs.worker), read, value)
+            charge_and_draw(ledger, ask("r", worker=jobs.worker), read, value)
     return "carried"
 
 

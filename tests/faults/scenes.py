@@ -14,7 +14,7 @@ import pandas as pd
 
 import dpengine as dp
 from dpengine.asking import release as asking_release
-from dpengine.asking.release import carry_release
+from dpengine.asking.release import charge_and_draw
 from dpengine.commands import backup, recover
 from dpengine.commands.recover import look
 from dpengine.ledger.ledger import Ledger
@@ -232,9 +232,9 @@ def _look(home: Workspace, scene: str, tell: Tell) -> dict[str, Any]:
 def _draw_before_charge() -> None:
     def carry(ledger: Ledger, args: dict[str, Any], read: Any, draw: Any, patience: float = 30) -> Any:
         body = draw(read())
-        return carry_release(ledger, args, lambda: None, lambda _: body)
+        return charge_and_draw(ledger, args, lambda: None, lambda _: body)
 
-    asking_release.carry_release = carry  # type: ignore[attr-defined]
+    asking_release.charge_and_draw = carry  # type: ignore[attr-defined]
 
 
 def _refund_at_restart() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from dpengine.asking.jobs import Jobs
-from dpengine.asking.release import carry_release
+from dpengine.asking.release import charge_and_draw
 from dpengine.ledger import ledger as ledger_module
 from dpengine.ledger.ledger import Ledger
 from dpengine.storage import workers
@@ -61,7 +61,9 @@ def test_the_living_are_not_declared_dead_by_a_clock(
     def carry() -> None:
         with closing(Ledger(place / "ledger.sqlite")) as mine:
             jobs = Jobs(place, mine)
-            carry_release(mine, ask("r", worker=jobs.worker), lambda: until((place / "go").exists), lambda _: value(7))
+            charge_and_draw(
+                mine, ask("r", worker=jobs.worker), lambda: until((place / "go").exists), lambda _: value(7)
+            )
 
     with opened(place) as ledger:
         jobs = Jobs(place, ledger)

@@ -23,7 +23,7 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals, fits
 from dpengine.accountant.loss import Pure
 from dpengine.asking.jobs import Jobs
-from dpengine.asking.release import carry_release
+from dpengine.asking.release import charge_and_draw
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.ledger.ledger import Ledger
 from tests.helpers_ledger import MILLIONTH, USUAL, WIDE, ask, code_of, end_child, opened, start_child
@@ -126,7 +126,7 @@ def _release_for_ever(folder: Path, run: int, send: int, again: list[str]) -> No
             time.sleep(0.003)  # most kills find a charge without its answer
             return {"value": os.urandom(8).hex()}
 
-        entry = carry_release(ledger, ask(request, "0.001", worker=worker), lambda: 1, draw)
+        entry = charge_and_draw(ledger, ask(request, "0.001", worker=worker), lambda: 1, draw)
         assert entry.outcome is not None
         os.write(send, f"answer {request} {entry.outcome.body['value']}\n".encode())
 

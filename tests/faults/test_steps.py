@@ -22,7 +22,7 @@ import pytest
 
 from dpengine.asking import release as asking_release
 from dpengine.asking.jobs import Jobs
-from dpengine.asking.release import Release, carry_plan, carry_release
+from dpengine.asking.release import Release, charge_and_draw, charge_and_draw_all
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.ledger import Ledger
 from tests.faults.counts import note
@@ -53,14 +53,14 @@ def hooks(tell: Tell, request: str) -> tuple[Callable[[], int], Callable[[int], 
 
 
 def release(ledger: Ledger, worker: str, tell: Tell) -> None:
-    entry = carry_release(ledger, ask("one", worker=worker), *hooks(tell, "one"))
+    entry = charge_and_draw(ledger, ask("one", worker=worker), *hooks(tell, "one"))
     assert entry.outcome is not None
     tell("shown", "one", entry.outcome.body["value"])
 
 
 def plan(ledger: Ledger, worker: str, tell: Tell) -> None:
     names = ("one", "two", "three")
-    carry_plan(ledger, [Release(ask(name, worker=worker), *hooks(tell, name)) for name in names], Fraction(0))
+    charge_and_draw_all(ledger, [Release(ask(name, worker=worker), *hooks(tell, name)) for name in names], Fraction(0))
     for name in names:
         entry = ledger.find(name)
         if entry is not None and entry.outcome is not None and entry.outcome.kind == "answer":
@@ -86,7 +86,7 @@ SCENES: dict[str, Scene] = {"plan": plan, "release": release, "session": session
 def draws_first(ledger: Ledger, worker: str, tell: Tell) -> None:
     read, draw = hooks(tell, "one")
     body = draw(read())
-    carry_release(ledger, ask("one", worker=worker), lambda: 0, lambda _: body)
+    charge_and_draw(ledger, ask("one", worker=worker), lambda: 0, lambda _: body)
 
 
 def draws_again(ledger: Ledger, worker: str, tell: Tell) -> None:
@@ -105,7 +105,7 @@ def shows_first(ledger: Ledger, worker: str, tell: Tell) -> None:
         tell("shown", "one", body["value"])
         return body
 
-    carry_release(ledger, ask("one", worker=worker), read, showing)
+    charge_and_draw(ledger, ask("one", worker=worker), read, showing)
 
 
 class Refunding(Ledger):

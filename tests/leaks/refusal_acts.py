@@ -140,7 +140,7 @@ def interrupted(bench: Bench) -> None:
 
 def waiting(bench: Bench) -> None:
     """A charge another process is busy with."""
-    from dpengine.asking.release import carry_release
+    from dpengine.asking.release import charge_and_draw
     from dpengine.storage.workers import in_hand
 
     bench.made += 1
@@ -148,7 +148,7 @@ def waiting(bench: Bench) -> None:
     step = bench.table._asker.release(bench.ask("count", by="home"), name)()
     workspace.ledger.reserve(**step.reserve_args)
     with in_hand(step.reserve_args["worker"], name):
-        carry_release(workspace.ledger, step.reserve_args, step.read, step.draw, patience=0.0)
+        charge_and_draw(workspace.ledger, step.reserve_args, step.read, step.draw, patience=0.0)
 
 
 def damaged_table(bench: Bench, part: str, act: Callable[[dp.Table], Any]) -> None:

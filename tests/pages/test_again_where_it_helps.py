@@ -7,13 +7,13 @@ from helpers_page import html_of, open_page, plain
 
 import dpengine as dp
 from dpengine.asking.paid_answers import Reading
-from ui.ask import previous_answer
+from ui.ask import shown_answer
 
 pytestmark = pytest.mark.usefixtures("home")
 
 
 def offered(answer: dp.Answer) -> str:
-    return previous_answer._narrower(answer, Reading("apart", (answer,), count=1))
+    return shown_answer._narrower(answer, Reading("apart", (answer,), count=1))
 
 
 def test_averaging_is_offered_where_it_narrows(home: dp.Workspace) -> None:
@@ -37,5 +37,5 @@ def test_a_range_that_would_be_wider_is_not_offered(home: dp.Workspace, monkeypa
     low, high = mean.interval
     for wider, told in ((1, False), (-1, True)):
         then = (low - wider * (high - low) / 4, high + wider * (high - low) / 4)
-        monkeypatch.setattr(previous_answer, "foreseen", lambda *given, then=then: then)
+        monkeypatch.setattr(shown_answer, "foreseen", lambda *given, then=then: then)
         assert bool(offered(mean)) == told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,13 @@ import docx
 import numpy as np
 import pandas as pd
 import pytest
-import streamlit as st
 from helpers_declare import Page
 from helpers_page import open_page
 
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.messages.language import speaking
-from dpengine.released.compare import difference_of
+from dpengine.released.compare import beyond_difference, compare
 from ui.answers import picked, word
 from ui.api import serialize
 from ui.ask import answer as answers
@@ -112,13 +112,48 @@ def test_a_report_draws_and_lists_both_ranges(tmp_path: Path, key: str, given: A
 def test_two_groups_of_one_answer_differ_among_all_such_people_too(tmp_path: Path) -> None:
     table = survey(tmp_path)
     bars = table.ask(table.query("histogram", column="smokes", epsilon="0.5"))
-    low, high = difference_of(bars.population["yes"], bars.population["no"]) or (0.0, 0.0)
-    assert low < 0 < high  # one half each
-    st.session_state[picked._PICKED] = [(bars.request_id, "yes"), (bars.request_id, "no")]
-    told = picked._beyond()
-    assert "percentage points" in told and "there may be none" in told
-    st.session_state[picked._PICKED] = [(bars.request_id, "yes"), ("another", "")]
-    assert picked._beyond() == ""
+    entry = table.history(1)[0]
+    one, other = table.figures(entry, ["yes", "no"])
+    told, found = picked.beyond_words(one, other), beyond_difference(one, other)
+    assert found is not None and found.beta == bars.query.beta and found.low < 0 < found.high  # one half each
+    (low, high), (least, most) = bars.population["yes"], bars.population["no"]
+    assert (found.low, found.high) == (low - most, high - least)
+    assert "percentage points" in told and "there may be none" in told and "95 times" in told
+    words = picked.Words(compare([one, other]), [picked.Named("yes", one), picked.Named("no", other)], table.name)
+    assert words.sentence().endswith(told)  # what is copied says it too
+    page = open_page("answers", table=table.name)
+    page.session_state[picked._PICKED] = [(bars.request_id, "yes"), (bars.request_id, "no")]
+    assert told in "".join(part.proto.body for part in page.run().get("html"))
+
+
+def test_two_answers_differ_but_for_the_sum_of_both_chances(tmp_path: Path) -> None:
+    table = survey(tmp_path)
+    for town in ("north", "south"):
+        given = {"of": [["smokes", "in", ["yes"]]], "where": [["town", "in", [town]]]}
+        table.submit_plan([table.query("proportion", **given, epsilon="1")], f"{table.name} {town}")
+        assert workspace().jobs.wait(f"{table.name} {town}", 60) is not None
+    (second,), (first,) = (table.figures(entry) for entry in table.history(2))
+    assert second.beyond is None and picked.beyond_words(first, second) == ""  # asked of some after other answers
+    told = picked.beyond_words(first, replace(first, request="another"))
+    assert "90 times in 100" in told and told.endswith(say("sample.difference_two"))
+    alone = survey(tmp_path, relation="add_remove", about_rows=800)
+    alone.ask(alone.query("histogram", column="smokes", epsilon="1"))
+    (bar, *_) = alone.figures(alone.history(1)[0])
+    other = replace(bar, request="another", beyond=replace(bar.beyond, of="people in other bars"))
+    assert beyond_difference(bar, other) is None  # shares of different wholes
+
+
+def test_two_years_differ_among_all_such_people(tmp_path: Path) -> None:
+    last, this = survey(tmp_path), survey(tmp_path)
+    for table in (last, this):
+        table.ask(table.query("mean", column="age", epsilon="2"))
+    (pair,) = this.beside(last)
+    assert pair.beyond is not None and pair.beyond.beta == 2 * pair.first.beyond.beta
+    assert pair.beyond.low < 0 < pair.beyond.high
+    page = open_page("answers", table=this.name)
+    next(one for one in page.selectbox if one.key == "years-with").set_value(last.name).run()
+    told = picked.beyond_words(pair.second, pair.first)
+    assert "90 times in 100" in told and told in "".join(part.proto.body for part in page.get("html"))
 
 
 def test_the_most_common_value_is_nearly_the_most_common_of_all(tmp_path: Path) -> None:
@@ -143,6 +178,14 @@ def test_several_most_common_values_have_one_gap_among_all(tmp_path: Path, given
     told = "".join(part.proto.body for part in open_page("ask", table=table.name, answer=answer.request_id).get("html"))
     assert words in told
     assert words in report._section(1, answer, "1 %")
+
+
+def test_a_spread_has_both_ranges(tmp_path: Path) -> None:
+    table = survey(tmp_path)
+    answer = table.ask(table.query("variance", column="age", epsilon="2"))
+    (low, high), (here, there) = answer.population, answer.interval
+    assert low < here < there < high < 41 and answer.beyond == "first"
+    assert range_words(answer).startswith("In this table: ") and "among all such people: " in range_words(answer)
 
 
 def test_a_median_of_a_secret_number_of_people_speaks_of_all(tmp_path: Path) -> None:

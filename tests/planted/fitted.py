@@ -77,8 +77,8 @@ class ChosenBare(EvenlyExpected):
 class FittedToTheTable(SyntheticTable):
     """Among what was drawn stand the counts themselves, for a better fit."""
 
-    def carry(self, value: Any, tools: ReleaseTools) -> JsonObject:
-        return super().carry(value, tools) | {"fit": [list(one) for one in value]}
+    def draw_body(self, value: Any, tools: ReleaseTools) -> JsonObject:
+        return super().draw_body(value, tools) | {"fit": [list(one) for one in value]}
 
 
 class ExactTotal(SyntheticTable):

@@ -85,10 +85,10 @@ def check_a_step_is_burned_before_its_draw(kind: type[Session]) -> None:
 
 
 class DrawsThenBurns(Session):
-    def _carry(self, ask: Any, step: str, checked: bool) -> Callable[[], SessionStep]:
+    def _work_for(self, ask: Any, step: str, checked: bool) -> Callable[[], SessionStep]:
         claim = step_claim(self.query.asking(ask))
 
-        def carry() -> SessionStep:
+        def work() -> SessionStep:
             asked, _, _ = self.ledger.progress(self.request)
             _, part = self.query.step(State(self.query.questions, asked), ask, self.read, self.coins)
             burned = self.ledger.burn(self.request, step, self.entry.charge.actor, claim, self.jobs.worker)
@@ -97,7 +97,7 @@ class DrawsThenBurns(Session):
             assert found is not None
             return found
 
-        return carry
+        return work
 
 
 def check_one_file_has_one_budget(kind: type[Workspace]) -> None:
@@ -183,7 +183,7 @@ class SealsNextOfKin(Workspace):
     """A seal closes the tables that share a mark with the one that is sealed, and goes no further."""
 
     def seal(self, name: str, actor: str = "owner") -> Act:
-        own = self._own(name)
+        own = self._declared(name)
         with self._registry.transaction() as rows:
             for one in self._registry.of_content(rows, self._registry.marks_of(rows, [name])):
                 self.ledger.close_table("seal", own.budget, one.name, actor)

@@ -18,7 +18,7 @@ from sqlite_utils import Database
 
 from dpengine.asking import release as asking_release
 from dpengine.asking.jobs import Jobs
-from dpengine.asking.release import carry_release
+from dpengine.asking.release import charge_and_draw
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.ledger import ledger as ledger_module
 from dpengine.ledger import long_lists
@@ -319,7 +319,7 @@ PLANTED = [
         "The answer is drawn, then charged.",
         check_the_charge_comes_first,
         "before the charge",
-        carry_release,
+        charge_and_draw,
         charged_after,
     ),
     Planted(
@@ -327,7 +327,7 @@ PLANTED = [
         "Asking again under the same id draws again, free.",
         check_a_request_is_drawn_once,
         "drawn twice",
-        carry_release,
+        charge_and_draw,
         drawn_anew,
     ),
     Planted(
@@ -343,7 +343,7 @@ PLANTED = [
         "What went wrong while reading is told, with what was read.",
         check_a_failure_says_nothing_of_the_data,
         "tells of the data",
-        carry_release,
+        charge_and_draw,
         handing_on,
     ),
     Planted(

@@ -18,7 +18,7 @@ from battery import check_law_against_loss, check_sensitivity
 from helpers_floors import check_floors
 
 import dpengine as dp
-from dpengine.asking.release import carry_release
+from dpengine.asking.release import charge_and_draw
 from dpengine.core.exact import ln_above, up
 from dpengine.mechanisms.promises import Blurred
 from dpengine.mechanisms.publish.of_rows import OfRows
@@ -190,7 +190,7 @@ def unshuffled(query: OfRows, value: Any, target: Path) -> None:
 
 def check_no_file_without_its_charge(carry: Any) -> None:
     """A table that the allowance cannot bear leaves nothing on the disk."""
-    with tempfile.TemporaryDirectory() as folder, mock.patch("dpengine.asking.release.carry_release", carry):
+    with tempfile.TemporaryDirectory() as folder, mock.patch("dpengine.asking.release.charge_and_draw", carry):
         workspace = dp.Workspace(Path(folder))
         frame = pd.DataFrame({"c": ["a", "b"] * 10})
         schema = dp.Schema({"c": dp.Category(["a", "b"])})
@@ -299,7 +299,7 @@ PLANTED = [
         "The table is drawn and written, then charged.",
         check_no_file_without_its_charge,
         "before the charge",
-        carry_release,
+        charge_and_draw,
         charged_after,
     ),
 ]

@@ -20,7 +20,7 @@ from recorded.play import loaded, played
 
 import dpengine as dp
 from dpengine.accountant.loss import Loss, Pure
-from dpengine.asking.release import carry_release
+from dpengine.asking.release import charge_and_draw
 from dpengine.intake import encode, rows_per_person
 from dpengine.ledger.ledger import Ledger
 from dpengine.mechanisms.counts.count import Count
@@ -168,9 +168,9 @@ class RangeFromTheTruth(Count):
 def _drawn_before_its_charge() -> AbstractContextManager[Any]:
     def carry(ledger: Ledger, reserve: dict[str, Any], read: Any, draw: Any, patience: float = 1.0) -> Any:
         drawn = draw(read())
-        return carry_release(ledger, reserve, lambda: None, lambda _: drawn, patience)
+        return charge_and_draw(ledger, reserve, lambda: None, lambda _: drawn, patience)
 
-    return patch("dpengine.asking.release.carry_release", carry)
+    return patch("dpengine.asking.release.charge_and_draw", carry)
 
 
 def _scenes(right: type[Query], wrong: type[Query], given: dict[str, Any], world: made.World) -> tuple[Scene, Scene]:

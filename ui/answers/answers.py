@@ -76,10 +76,11 @@ def show_cards(table: dp.Table, entry: dp.Entry) -> None:
                 answer.picture(released, key)
         picked.pick(table, entry, released)
         with st.container(horizontal=True, vertical_alignment="center"):
-            with st.popover(say("answers.copy"), key=f"copy-{key}"):
-                st.code(f"{answer.card_sentence(released)} {good}".strip(), language=None, wrap_lines=True)
+            with st.popover(say("answers.copy"), key=f"copy-{key}", on_change="rerun") as copied:
+                if copied.open:
+                    st.code(f"{answer.card_sentence(released)} {good}".strip(), language=None, wrap_lines=True)
             st.html(history.receipt_link(history.answer_link(entry.charge), entry.charge.hash), width="content")
-        answer.receipt(released, key)
+        answer.receipt(released, key, at_once=False)
 
 
 def _answer(entry: dp.Entry) -> dp.Answer | None:
@@ -214,12 +215,19 @@ def _title(table: dp.Table, view: str, shown: str) -> None:
         both, other = (LIST, LEDGER), (table.name, LEDGER if view == LIST else "")
         fields.choose("answers.view", both, view, f"answers-view-{view}", on_change=nav.view, args=other)
         if view == LIST and table.meter().charges:
-            with st.container(key="take-away", width="content"), st.popover(say("answers.take_away")):
-                if st.button(say("answers.print"), key="answers-print"):
-                    scroll.print_page()
-                st.button(say("answers.take.word"), key="answers-word", on_click=nav.view, args=(table.name, WORD))
-                for what, name, write in files(table):
-                    exports.offer(say(f"answers.take.{what}"), write, name, f"answers-{what}")
+            with st.container(key="take-away", width="content"):
+                _take_away(table)
+
+
+def _take_away(table: dp.Table) -> None:
+    with st.popover(say("answers.take_away"), key="answers-take-away", on_change="rerun") as opened:
+        if not opened.open:
+            return
+        if st.button(say("answers.print"), key="answers-print"):
+            scroll.print_page()
+        st.button(say("answers.take.word"), key="answers-word", on_click=nav.view, args=(table.name, WORD))
+        for what, name, write in files(table):
+            exports.offer(say(f"answers.take.{what}"), write, name, f"answers-{what}")
 
 
 _STYLE = sheet("answers/answers")
@@ -269,6 +277,7 @@ def _years_row(pair: AcrossTables) -> tuple[str, ...]:
     cells = map(_years_figure, (pair.first.stated, pair.second.stated, pair.difference))
     note = "" if pair.beta is None else f" {say('years.alone', chance=chance(pair.beta))}"
     word = say("years.differs" if pair.different else "years.maybe_same") + note
+    word = f"{word} {picked.beyond_words(pair.second, pair.first)}".strip()
     return question, *cells, word
 
 

@@ -19,9 +19,9 @@ from dpengine.released.compare import (
     Compared,
     Comparison,
     Stated,
+    beyond_difference,
     compare,
     difference,
-    difference_of,
     offers,
 )
 from ui.parts import answer_notes
@@ -138,12 +138,16 @@ class Words:
         twice = self.comparison.total is not None and len({pick.request for pick in self.comparison.picks}) > 1
         return f"{claim} {say('compare.twice')}" if twice else claim
 
+    def beyond(self) -> str:
+        """The difference of two among all such people."""
+        return beyond_words(*self.comparison.picks) if len(self.comparison.picks) == FEWEST else ""
+
     def sentence(self) -> str:
         several = len(self.comparison.pairs) > 1
         rows = "".join(f" {what}: {result}." for what, result in self.rows()) if several else ""
         finding = self.headline()
         finding = say("compare.of", question=self.question, finding=finding) if self.question else finding
-        return " ".join((f"{finding}{rows}", *self.notes(), self.claim()))
+        return " ".join(filter(None, (f"{finding}{rows}", *self.notes(), self.claim(), self.beyond())))
 
 
 def _stated(stated: Stated, unit: str = "") -> str:
@@ -253,29 +257,22 @@ def _compared(named: list[Named], question: str, table: dp.Table, actions: Delta
     words = Words(comparison, named, table.name, question)
     notes = paragraphs(words.notes(), "warn fit")
     claim = p(words.claim(), "muted")
-    wider = p(beyond, "lead") if (beyond := _beyond()) else ""
+    wider = p(words.beyond(), "lead") if words.beyond() else ""
     st.html(f'<p class="headline">{escape(words.headline())}</p>{words.table()}{wider}{notes}{claim}')
     with actions, st.popover(say("answers.copy"), key="copy-compared"):
         st.code(words.sentence(), language=None, wrap_lines=True)
 
 
-def _beyond() -> str:
-    """The difference of two groups among all such people, if one answer of a random sample has both: its ranges hold
-    all at once, whichever two are picked. Two answers were not asked as one, so nothing is claimed of them."""
-    picks = _picks()
-    if len(picks) != 2 or len({request for request, _ in picks}) > 1:
-        return ""
-    entry = workspace().ledger.find(picks[0][0])
-    answer = None if entry is None or entry.outcome is None else workspace().answer_of(entry)
-    if answer is None or not isinstance(answer.population, dict):
-        return ""
-    found = difference_of(*(answer.population.get(part) for _, part in picks))
+def beyond_words(first: Comparable, second: Comparable) -> str:
+    """The difference of two figures among all such people, if both are of random samples."""
+    found = beyond_difference(first, second)
     if found is None:
         return ""
-    low, high = rounded_range(*found)
-    share = answer.query.answer_kind in ("count", "share")
-    code = f"sample.difference{'_share' if share else ''}{'_none' if found[0] <= 0 <= found[1] else ''}"
-    return say(code, low=low, high=high, chance=chance(answer.query.beta))
+    low, high = rounded_range(found.low, found.high)
+    kind = {"count": "_share", "share": "_share", "amount": "_amount"}.get(first.unit[2], "")
+    code = f"sample.difference{kind}{'_none' if found.holds_zero else ''}"
+    words = say(code, low=low, high=high, chance=chance(found.beta))
+    return words if first.request == second.request else f"{words} {say('sample.difference_two')}"
 
 
 def _named(table: dp.Table) -> tuple[list[Named], str]:

@@ -503,27 +503,36 @@ def not_adding() -> str:
     return f'<p class="muted">{escape(say("answer.not_adding"))}</p>'
 
 
-def receipt(answer: dp.Answer, key: str) -> None:
-    """Folded: what the answer protects, its receipt, and files."""
+def receipt(answer: dp.Answer, key: str, at_once: bool = True) -> None:
+    """Folded: what the answer protects, its receipt, and files; drawn `at_once`, or when it is opened."""
+    if not at_once:
+        with fields.details(say("receipt.open"), f"details-{key}") as opened:
+            if opened:
+                _receipt(answer, key)
+        return
+    with st.expander(say("receipt.open")):
+        _receipt(answer, key)
+
+
+def _receipt(answer: dp.Answer, key: str) -> None:
     short = answer.receipt["charge"]["hash"]
     relation = protects("relation.short", answer.query)
     line = say("receipt.line", hash=short[:8], title=answer.query.card.title, relation=relation)
-    with st.expander(say("receipt.open")):
-        st.html(
-            f'<p class="receipt">{gloss.text(line)}</p>'
-            f'<p class="muted">{escape(say("receipt.plain"))}</p>'
-            f'<p class="muted">{escape(say("receipt.value", value=_full(answer)))}</p>'
-            f'<p class="muted">{gloss.text(odds_words(answer))}</p>'
-            + paragraphs(answer.query.card.caveat_texts)
-            + f'<p class="muted">{escape(say("receipt.theorem", theorem=answer.query.theorem))}</p>'
-        )
-        nav.check_link(q=answer.query.card.key, relation=answer.query.facts.relation)
-        with st.container(horizontal=True):
-            write = partial(json.dumps, answer.receipt, ensure_ascii=False, indent=1)
-            exports.offer(say("receipt.json"), write, f"receipt-{short[:8]}.json", f"receipt-{key}")
-            name = f"answer-{short[:8]}"
-            exports.offer(say("receipt.csv"), lambda: exports.answer_csv(answer), f"{name}.csv", f"csv-{key}")
-            exports.offer(say("receipt.sheet"), lambda: exports.answer_sheet(answer), f"{name}.xlsx", f"sheet-{key}")
+    st.html(
+        f'<p class="receipt">{gloss.text(line)}</p>'
+        f'<p class="muted">{escape(say("receipt.plain"))}</p>'
+        f'<p class="muted">{escape(say("receipt.value", value=_full(answer)))}</p>'
+        f'<p class="muted">{gloss.text(odds_words(answer))}</p>'
+        + paragraphs(answer.query.card.caveat_texts)
+        + f'<p class="muted">{escape(say("receipt.theorem", theorem=answer.query.theorem))}</p>'
+    )
+    nav.check_link(q=answer.query.card.key, relation=answer.query.facts.relation)
+    with st.container(horizontal=True):
+        write = partial(json.dumps, answer.receipt, ensure_ascii=False, indent=1)
+        exports.offer(say("receipt.json"), write, f"receipt-{short[:8]}.json", f"receipt-{key}")
+        name = f"answer-{short[:8]}"
+        exports.offer(say("receipt.csv"), lambda: exports.answer_csv(answer), f"{name}.csv", f"csv-{key}")
+        exports.offer(say("receipt.sheet"), lambda: exports.answer_sheet(answer), f"{name}.xlsx", f"sheet-{key}")
 
 
 def odds_words(answer: dp.Answer, rule: filter.Rule | None = None) -> str:

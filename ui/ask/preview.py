@@ -126,7 +126,8 @@ def show(query: dp.Query) -> None:
 
 
 def show_both(table: dp.Table, query: dp.Query) -> None:
-    """For a random sample: how wide the range for all such people will be too, and when paying more is pointless."""
+    """For a random sample: how wide the range for the population will be, and whether more ε would narrow it; or that
+    earlier answers leave no such range."""
     found = table.both_ranges(query)
     if found is not None:
         paragraph(both_words(query, found), "muted both")

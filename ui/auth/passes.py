@@ -71,7 +71,7 @@ class Passes:
         return Pass(person, int(time.time()) + self._seconds, self._mark(person))
 
     def header(self, name: str, value: str, seconds: int) -> bytes:
-        """A `Set-Cookie` value: hidden from scripts, sent to this origin only."""
+        """A `Set-Cookie` value: hidden from scripts, sent to this host only, and from other sites only on a link."""
         secure = "; Secure" if self._secure else ""
         return f"{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}".encode("ascii")
 

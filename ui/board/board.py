@@ -622,7 +622,7 @@ def show_board(table: dp.Table, found: dp.Answer) -> None:
 
 
 def _apart(cards: tuple[Card, ...], picked: Picked) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
-    """The cards, and apart from them those that show_board little, unless all do."""
+    """The cards, and apart from them those that show little, unless all do."""
     telling = tuple(card for card in cards if picked.by or not card.scarce)
     return (telling, tuple(card for card in cards if card not in telling)) if telling else (cards, ())
 
@@ -706,7 +706,7 @@ def _pick(column: str, now: Picked, label: str) -> None:
 
 
 def _whom(table: dp.Table, found: dp.Answer, look: Look, picked: Picked, cards: Sequence[Card]) -> None:
-    """Say whom the pictures show_board, and which are estimates or were not bought."""
+    """Say whom the pictures show, and which are estimates or were not bought."""
     notes = {card.note for card in cards}
     known = [card.column for card in cards if card.note == "" and card.column != picked.by]
     if "untold" in notes and known:

@@ -18,7 +18,7 @@ from ui.ask import form, preview
 from ui.data import columns as cards
 from ui.data import draft as drafts
 from ui.data.draft import OUT, Card, Draft
-from ui.data.wizard import begin, heading, look, reconsider, waiting
+from ui.data.wizard import add_style, begin, heading, reconsider, waiting
 from ui.parts import answer_notes
 from ui.shell import frame, scroll
 from ui.shell.frame import paragraph
@@ -111,7 +111,7 @@ def _fresh() -> str:
 
 def show(below: Callable[[dp.Table], None]) -> None:
     """The cards; `below` draws the offer to buy unknown ranges and lists."""
-    look()
+    add_style()
     table = current_table()
     if table.practice:
         raise dp.AllowanceError("table.practice")

@@ -173,7 +173,7 @@ class Typical:
 
 
 def typical(schema: dp.Schema, relation: Relation, people: int, unit: dp.Unit = ROWS) -> Typical:
-    """A small table, a long list or many rows per person make it expensive."""
+    """Of the columns' first questions the median by ε. Small tables, long lists and many rows per person raise it."""
     asked = [(_started(name, column, relation, people, unit), name, column) for name, column in schema.columns.items()]
     asked.sort(key=lambda each: MOST_SPEND if each[0] is None else each[0].epsilon)
     query, name, column = asked[len(asked) // 2]

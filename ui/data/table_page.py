@@ -18,7 +18,7 @@ from dpengine.storage.registry import Record
 from ui.ask import answer, fit_warnings
 from ui.data import change, offers, people, price, reuse
 from ui.data.draft import Draft, code_words, numbers_like, numbers_of, table_name
-from ui.data.wizard import adding, begin_adding, heading, look, problem, start_over
+from ui.data.wizard import add_style, adding, begin_adding, heading, problem, start_over
 from ui.parts import answer_notes, fields, job, owner, requests, tables
 from ui.people import grants
 from ui.shell import frame, nav
@@ -185,7 +185,7 @@ def show() -> None:
     """The page of one table, with the answer in the URL if there is one."""
     if bought := st.query_params.get("look"):  # its board is read on a page of its own
         st.switch_page(nav.page("board"), query_params={"table": st.query_params["table"], "look": bought})
-    look()
+    add_style()
     table = current_table()
     wanted = st.query_params["table"]
     if table.name != wanted:

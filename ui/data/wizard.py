@@ -139,8 +139,8 @@ def kept(key: str, value: Any) -> str:
 
 
 def show(screens: Mapping[str, Callable[[Draft], None]], take_source: Callable[..., None]) -> None:
-    """`take_source` stores the columns that a database declares."""
-    look()
+    """Draws the screen of the draft's step. `take_source` stores the columns that a database declares."""
+    add_style()
     read_names_of("")  # a new table's names are its owner's own
     if not may("add_table"):
         frame.hide_meter()
@@ -183,7 +183,7 @@ def _take_terms(draft: Draft) -> None:
 # --- what every screen has
 
 
-def look() -> None:
+def add_style() -> None:
     st.html(sheet("data/wizard"))
 
 
@@ -225,8 +225,8 @@ def onwards(
     key: str = "",
     **facts: Any,
 ) -> bool:
-    """The row of buttons, always in view. True when the button was pressed and `check` passed. `first`: this is the
-    one coloured button. If another one is, `before` may draw it in front."""
+    """Back and Next, always in view. True when Next was pressed and `check` passed. `first`: Next is the primary
+    button. If another one is, `before` may draw it in front."""
     with st.container(horizontal=True, key="declare-buttons"):
         if draft.step != STEPS[0] and st.button(say("data.back"), key=f"declare-back-{draft.step}"):
             draft.back()
@@ -239,7 +239,7 @@ def onwards(
 
 
 def tried(draft: Draft, check: Callable[[], Any]) -> bool:
-    """Run `check` after a click; a failure is shown as a complaint."""
+    """Run `check` after a click. True if it passes; else the page runs again and shows the complaint."""
     draft.pressed = True
     try:
         check()
@@ -253,12 +253,10 @@ def tried(draft: Draft, check: Callable[[], Any]) -> bool:
 
 def _so_far(draft: Draft) -> None:
     """The answers so far on one line, and a button to start over."""
-    facts = [draft.file]
-    if draft.step == "unit":  # they stand below
-        facts = facts[:1]
-    elif draft.many == "one":
+    facts, apart = [draft.file], draft.step != "unit"  # that screen shows them itself
+    if apart and draft.many == "one":
         facts.append(say("data.so_far.one"))
-    elif draft.many == "more" and draft.who is not None and draft.each is not None:
+    elif apart and draft.many == "more" and draft.who is not None and draft.each is not None:
         facts.append(say("data.so_far.more", each=draft.each))
     if draft.relation == "replace" and draft.about and STEPS.index(draft.step) > STEPS.index("unit"):
         facts.append(say("data.so_far.replace", people=draft.about))
@@ -281,7 +279,8 @@ def _so_far(draft: Draft) -> None:
 
 
 def adding(place: str) -> tuple[bool, dp.AllowanceError | None]:
-    """A task kept under `place` that adds a table: does it run, and why did it fail? Once done, its table opens."""
+    """Follows a task that adds a table, kept in the session under `place`: shows its progress, and opens the table when
+    it is done. Returns whether it runs, and its error."""
     task: Task | None = st.session_state.get(place)
     if task is None:
         return False, None
@@ -296,6 +295,7 @@ def adding(place: str) -> tuple[bool, dp.AllowanceError | None]:
 
 
 def begin_adding(place: str, work: Work) -> None:
+    """Start such a task without a draft."""
     task = st.session_state[place] = Task("add", work)
     task.wait(PATIENCE)
 

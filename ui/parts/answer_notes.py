@@ -266,7 +266,8 @@ def _near_end(answer: dp.Answer) -> str:
 
 
 def _hardly(answer: dp.Answer) -> str:
-    """A share or count near zero of a listed value: the file may spell the value differently, if nobody has checked."""
+    """A note on a share or count near zero: the file may spell the values of a list differently, if no check was
+    paid for; else empty."""
     query, limits = answer.query, answer.query.limits()
     if query.answer_kind not in ("share", "count") or limits is None or not isinstance(answer.value, int | float):
         return ""

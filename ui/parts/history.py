@@ -1,4 +1,4 @@
-"""What was asked before, newest first: free to look at again. Ask shows the last few, the Ledger all of them."""
+"""What was asked before, newest first: free to look at again. Ask shows the last few, Answers all of them."""
 
 from __future__ import annotations
 
@@ -30,27 +30,41 @@ _KEPT = 10_000
 _in_short: dict[tuple[str, str, str, bool], str] = {}  # by the rows of a charge and its answer, and the language
 
 
-def show(table: dp.Table, limit: int = 10) -> None:
-    entries = table.history(limit)
+def show(table: dp.Table, limit: int = 3) -> None:
+    """The last few; Answers has them all, with their receipts."""
+    entries = table.history(limit + 1)
     if not entries:
         return
-    st.html(f"<h2>{escape(say('history.title'))}</h2>{rows_html(table, entries)}")
+    more = "" if len(entries) <= limit else f"<p>{link(_all_answers(table), say('history.all'), 'see')}</p>"
+    rows = rows_html(table, entries[:limit], names=("question", "answer", "share"))
+    st.html(f"<h2>{escape(say('history.title'))}</h2>{rows}{more}")
+
+
+def _all_answers(table: dp.Table) -> str:
+    return escape(f"answers?{urlencode({'table': table.name})}", quote=True)
 
 
 def rows_html(
-    table: dp.Table, entries: list[dp.Entry], several: bool = False, acts: Sequence[Act] = (), newest_first: bool = True
+    table: dp.Table,
+    entries: list[dp.Entry],
+    several: bool = False,
+    acts: Sequence[Act] = (),
+    newest_first: bool = True,
+    names: Sequence[str] = (),
 ) -> str:
-    """A row per charge, and what an owner did between them; `several` names each one's table."""
-    names = ["when", *(["table"] if several else []), "question", "answer", "share", "receipt"]
+    """A row per charge, and what an owner did between them; `several` names each one's table. Where `names` omit the
+    receipt, the question itself is the way to its answer."""
+    names = names or ["when", *(["table"] if several else []), "question", "answer", "share", "receipt"]
     head = "".join(f'<th class="{_kind(name)}">{escape(say(f"history.{name}"))}</th>' for name in names)
     rows: list[tuple[int, str]] = [(act.seq, _act_row(act, len(names))) for act in acts]
     together = _together(table, entries)
     for entry in entries:
         charge = entry.charge
+        question = escape(sentence_of(charge))
         cells = {
             "when": f'{escape(when(charge.at))}<span class="phone"> {escape(say("history.zone"))}</span>',
             "table": escape(charge.table),
-            "question": escape(sentence_of(charge)),
+            "question": question if "receipt" in names else link(answer_link(charge), sentence_of(charge)),
             "answer": escape(outcome(entry) + together.get(charge.request, "")) + answer_notes.fit_in_short_html(entry),
             "share": f'<span class="phone">{escape(say("history.took"))} </span>{escape(prices.took(table, entry))}',
             "receipt": receipt_link(answer_link(charge), charge.hash),

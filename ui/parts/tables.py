@@ -58,7 +58,7 @@ def wanted_columns(table: dp.Table) -> list[str]:
 
 
 def remind_missing(table: dp.Table) -> None:
-    """On Ask, after the first answers."""
+    """On Ask, after the first charge: names the columns that are not declared yet, with a link to have them found."""
     if not (left := _due(table)):
         return
     with st.container(key="missing", horizontal=True, vertical_alignment="center"):

@@ -234,7 +234,7 @@ def _figures_html(query: OfRows) -> str:
 
 
 def _floors(query: OfRows, name: str) -> str:
-    """Both lower-bound theorems, from the public facts they rest on: |D|, the diameter and κ."""
+    """Both lower bounds on the error in a column (`least_error`), in words, with |D|, the diameter and κ."""
     column, kappa, size = query.facts.schema[name], query.grain(name), query.steps(name) + 1
     far = farthest(column.diameter / kappa, query.epsilon, query.delta) * kappa
     near = nearest(size, query.epsilon, query.delta) * kappa

@@ -117,8 +117,8 @@ def _unchecked(table: dp.Table, queries: list[dp.Query], checks: Sequence[dp.Que
     return unchecked_words(table.fits().all_of(columns))
 
 
-def arrived(table: dp.Table) -> bool:
-    """Does the address name a run, or a question that a check refused? Then that is the page."""
+def show_addressed(table: dp.Table) -> bool:
+    """Shows the run, or the question refused by a check, that the address names. False if there is none."""
     if (asked := st.query_params.get("asked")) and not fit_warnings.read_on_ask(table, asked):
         return True
     run = st.query_params.get("run")

@@ -48,7 +48,8 @@ WISHED = Fraction(1, 10)
 
 
 def outward_words(query: AdaptiveSession, past: Past, reserve: Fraction, others: bool = False) -> str:
-    """`past`: releases about these people before the session. `others`: something else was released since."""
+    """How far answers may be from the population's values, in words. `past`: releases about these people before the
+    session. `others`: something else was released since."""
     if not claimable(query):
         return say("session.outward.unfit")
     # Claimed if nothing else is released in between; None if it is useless.
@@ -87,7 +88,7 @@ def splitting(query: AdaptiveSession, past: Past) -> str:
 
 
 def explain(query: AdaptiveSession, past: Past, reserve: Fraction) -> None:
-    """All bounds side by side, and how many people would be enough."""
+    """The bounds side by side, and how many people would be enough. After earlier releases only bounds that hold."""
     if not claimable(query):
         return
     with st.expander(say("session.outward.more")):
@@ -163,12 +164,12 @@ def _answer(query: AdaptiveSession, released: Any, interval: Any) -> dp.Answer:
     return dp.Answer(released, interval, query.promise(), {}, query, "", "")
 
 
-# --- the Session page during and after a session: the next question, the answers, the questions left
+# --- a session that is open or over: the next question, the answers, the questions left
 
 NEWEST = 50  # answers shown
 
 
-def show_running(table: dp.Table, session: Session) -> None:
+def show_session(table: dp.Table, session: Session) -> None:
     frame.show_price(table, None)  # drawn again: the charge may have come after the frame
     step = st.query_params.get("step")
     waits = step and not session.job(step).over  # before the steps are read: a step that has ended is among them
@@ -347,17 +348,17 @@ def _lines(session: Session) -> str:
 _STYLE = sheet("several/session")
 
 
-BEARS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
+BEARS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))  # errors: how many questions are possible at each
 _STATE = "session-form"
 _USUAL = {"k": "", "share": "", "how": BEST}  # the preselected number and share depend on the table
-_NUMBERS = (20, 10, 5, 3)  # of questions: the first whose answers are more than noise
+_NUMBERS = (20, 10, 5, 3)  # of questions: preselected is the first whose answers are more than noise
 FIELDS = tuple(_USUAL)  # in the address
 _HOW = (BEST, *CALIBRATIONS)
 _SEARCHED = 50  # charges, for a session with questions left
 
 
-def arrived(table: dp.Table) -> bool:
-    """Does the address name a session? Then that is the page."""
+def show_addressed(table: dp.Table) -> bool:
+    """Shows the session that the address names. False if there is none: then the page shows the form."""
     request = st.query_params.get("session")
     return bool(request and _running(table, request))
 
@@ -382,14 +383,14 @@ def show(table: dp.Table) -> None:
             address(wanted | {nav.VIEW: "after"})
         found = offers[how]
         if isinstance(found, AdaptiveSession):
-            _worth(table, found, part, least_share_html(share, lambda: _opens(table, questions), check))
+            _worth(table, found, part, least_share_html(share, lambda: _usual_share(table, questions), check))
         else:
             hint(str(found))
     job.show_refusal()
 
 
 def _open_one(table: dp.Table) -> None:
-    """The way to a paid session that still has questions."""
+    """A button to the newest paid session that still has questions."""
     for entry in table.history(_SEARCHED):
         questions, request = questions_of(entry.charge.claim), entry.charge.request
         if questions is None or entry.charge.table != table.name or entry.outcome is None:
@@ -418,7 +419,7 @@ def _running(table: dp.Table, request: str) -> bool:
         else:
             job.refused(str(opening.error or refusal))
         return False
-    show_running(table, session)
+    show_session(table, session)
     return True
 
 
@@ -439,13 +440,13 @@ def _usual_number(table: dp.Table) -> int:
     left = table.meter().unused
     for questions in _NUMBERS:
         with suppress(dp.AllowanceError):
-            if room(table.session_for(questions, left * int(_opens(table, questions)) / 100)) >= 1:
+            if room(table.session_for(questions, left * int(_usual_share(table, questions)) / 100)) >= 1:
                 return questions
     return _NUMBERS[-1]
 
 
 def _size(table: dp.Table, given: dict[str, str]) -> tuple[int, str, Fraction]:
-    """The number of questions, the share of what is left, and the part of it that the check takes besides."""
+    """The number of questions, the share of what is left, and the part of what is left that the check takes as well."""
     label, note = say("param.questions.label"), say("param.questions.help")
     questions = int(st.number_input(label, 1, MOST_QUESTIONS, int(given["k"]), key="session-k", width=200, help=note))
     paragraph(say("session.ends"))
@@ -460,14 +461,15 @@ def _size(table: dp.Table, given: dict[str, str]) -> tuple[int, str, Fraction]:
         return say("session.share_checked", share=share, whole=percent(Fraction(share) / 100 + check))
 
     shares = [share for share in SHARES if Fraction(share) / 100 + check <= 1]
-    wanted = given["share"] or _opens(table, questions)
+    wanted = given["share"] or _usual_share(table, questions)
     now = wanted if wanted in shares else shares[-1]
     chosen = st.select_slider(say("session.share"), shares, now, key="session-share", format_func=words)
     return questions, chosen, check
 
 
-def _opens(table: dp.Table, questions: int) -> str:
-    """The least share of what is left that makes every answer clearly more than noise, if it is small."""
+def _usual_share(table: dp.Table, questions: int) -> str:
+    """The preselected share of what is left, in percent (`opening_share`): if it is small, the least that makes every
+    answer clearly more than noise."""
     left = table.meter().unused
     return opening_share(
         lambda share: table.session_for(questions, left * int(share) / 100),

@@ -26,22 +26,31 @@
       if (rule.part !== part || !element.closest(rule.at)) continue;
       for (const one of rule.patterns) {
         const found = one.exec(text.trim());
-        if (found) return (rule.words[lang] || rule.words.en).replace("{it}", () => found[1]);
+        if (found) return (rule.words[lang] || rule.words.en).replace("{it}", () => found[1].replace(/(\d)([KMG]B)$/, "$1\u00a0$2"));
       }
     }
     return text;
   }
 
+  /* "5 %" never breaks at the end of a line. */
+  const glued = (words) => words.replace(/(\d) (?=%)/g, "$1\u00a0");
+
   function text(node, lang) {
     const told = node.parentElement ? translated(node.nodeValue, node.parentElement, "text", lang) : node.nodeValue;
-    if (told !== node.nodeValue) node.nodeValue = told;
+    if (glued(told) !== node.nodeValue) node.nodeValue = glued(told);
   }
+
+  /* A label is Markdown, and Streamlit hands it on as a name that is read aloud: without its backslashes. */
+  const named = new WeakMap();
+  const unmarked = (words) => words.replace(/\\([!-/:-@[-`{-~])\u2060?/g, "$1");
 
   function attributes(element, lang) {
     for (const name of ATTRIBUTES) {
       const now = element.getAttribute(name);
-      const told = now && translated(now, element, name, lang);
-      if (now && told !== now) element.setAttribute(name, told);
+      if (!now || named.get(element) === now) continue;
+      let told = translated(now, element, name, lang);
+      if (name === "aria-label" && told.includes("\\")) named.set(element, (told = unmarked(told)));
+      if (told !== now) element.setAttribute(name, told);
     }
   }
 
@@ -49,6 +58,11 @@
     if (root.nodeType === Node.TEXT_NODE) return text(root, lang);
     if (root.nodeType !== Node.ELEMENT_NODE) return;
     attributes(root, lang);
+    for (const own of root.querySelectorAll('[data-testid="stHtml"]')) {
+      const words = document.createTreeWalker(own, NodeFilter.SHOW_TEXT);
+      for (let node = words.nextNode(); node; node = words.nextNode())
+        if (glued(node.nodeValue) !== node.nodeValue) node.nodeValue = glued(node.nodeValue);
+    }
     const walk = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) =>
       node.nodeType === Node.ELEMENT_NODE && node.matches('[data-testid="stHtml"], .js-plotly-plot')
         ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);

@@ -325,7 +325,7 @@ def _rare(fitted: FittedTable, kept: KeptTogether) -> str:
 
 
 def _none(fitted: FittedTable) -> str:
-    """The cells that a declaration implies and that got no rows."""
+    """A sentence on the cells outside a list or without a value that got no rows, because they may be zero."""
     names = []
     for place, (column, out) in enumerate(zip(fitted.look.cells, fitted.left_out, strict=True)):
         cells = zip(fitted.query.cell_names(place), out, fitted.counts(column), strict=True)

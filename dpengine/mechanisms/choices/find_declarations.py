@@ -234,7 +234,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         return given | ({"delta": text_of(self.delta)} if self.lists else {})
 
     def valued(self) -> set[str]:
-        """None: no declared bound is used."""
+        """No column: no declared bound is used."""
         return set()
 
     @property

@@ -68,7 +68,7 @@ class FitCheck(OfCounts):
         return set()  # it checks whether they fit
 
     def valued(self) -> set[str]:
-        """None: the cell in the file shows a misfit."""
+        """No column: the cell in the file shows a misfit."""
         return set()
 
     def sentence(self) -> str:

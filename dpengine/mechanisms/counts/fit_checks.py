@@ -202,7 +202,7 @@ class FitChecks(OfCounts):
         return set(self.columns)
 
     def valued(self) -> set[str]:
-        """None: the cell in the file shows its kind."""
+        """No column: the cell in the file shows its kind."""
         return set()
 
     def sentence(self) -> str:

@@ -158,7 +158,7 @@ class OfModel(Averaged[tuple[int, ...]]):
         return ""
 
     def guessing(self, raw: Figures) -> str:
-        """`beside` in a few words, for a place next to the first figure."""
+        """The score of guessing without a model, in a few words, beside the first figure; empty if there is none."""
         return ""
 
     def finds(self, raw: Figures) -> str:

@@ -32,7 +32,7 @@ FARTHEST = 200  # noise exceeds this many times its scale with chance e^-200
 class PublishedRows(OfRows):
     """A question with a file as its answer."""
 
-    def carry(self, value: tuple[Integers, ...], tools: ReleaseTools) -> JsonObject:
+    def draw_body(self, value: tuple[Integers, ...], tools: ReleaseTools) -> JsonObject:
         return self.stored(publish(self, value, tools.coins, tools.file, tools.progress))
 
 

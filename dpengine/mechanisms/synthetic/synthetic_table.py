@@ -13,15 +13,17 @@ Plan        from public facts: the number of cells, about how many people, ε. I
                      (`chosen_pairs`); a column to be kept with all its pairs in any case
 Loss        pairs, triples: one row moves all residuals together by what `residuals` says; the noise is scaled so that
             the loss of the whole is ρ.
-            mixed, chosen: a part of ρ goes to the marginals measured in any case, in the same way. A part goes to T
-            choices: with M_A the counts of A, E_A integers computed from what was released before, c_A public, the
-            score s_A = Σ_cells |M_A − E_A| − c_A moves by at most Δ = m where a person has up to m rows (a row adds 1
-            to one cell), 2m under replace-one; A is chosen with chance ∝ exp(ε′·s_A/(2Δ)) among those that may be
-            chosen then: its log-ratio has a range of ε′, which costs ε′²/8 of ρ; a public part of Σ or of s_A, rounded
-            down, moves by no more, and T choices are charged also where fewer are made. The rest in T equal parts ρ_A
-            to the residuals R_A of what is chosen, σ_A² = m²·d_A/(2ρ_A), d_A the most that one row moves R_A/Πn_i by,
-            squared; k turns at once have σ_A²/k. Losses of parts that are chosen by what came before add up, also where
-            how T turns are divided is (Feldman, Zrnic 2021, Rényi filters). All is charged before anything is drawn.
+            mixed, chosen: ρ has three parts. All is charged before anything is drawn.
+            1. The marginals measured in any case, in the same way.
+            2. T choices. With M_A the counts of a candidate A, E_A integers computed from what was released before and
+               c_A public, the score s_A = Σ_cells |M_A − E_A| − c_A has sensitivity Δ = m (a person has up to m rows, a
+               row adds 1 to one cell), 2m under replace-one. A public factor ≤ 1 of Σ or of s_A, rounded down, keeps Δ.
+               A is chosen with probability ∝ exp(ε′·s_A/(2Δ)) among those allowed in that turn. Its log-ratio has a
+               range of ε′, which costs ε′²/8 of ρ. T choices are charged even if fewer are made.
+            3. The residuals R_A of what is chosen: T equal parts ρ_A. σ_A² = m²·d_A/(2ρ_A), where d_A is the square of
+               the most that one row moves R_A/Πn_i; a marginal that takes k turns has σ_A²/k.
+            The parts are chosen adaptively, and so is the number of turns of each: their losses still add up (Feldman,
+            Zrnic 2021, Rényi filters).
 Total       the number of rows is public under replace-one with one row per person, and no noise is spent on it. Else
             the residual of no column is released with noise like every other, and no exact total is used anywhere.
 Accuracy    every cell of every measured marginal is within √(2·V·ln(4N/β)), all N cells at once that may be measured,

@@ -54,4 +54,7 @@ SENTENCES: dict[str, str] = {
     "sample.difference_none": "Among all such people the difference is between {low} and {high}, {chance} times in 100: there may be none.",
     "sample.difference_share": "Among all such people the difference is between {low} and {high} percentage points, {chance} times in 100.",
     "sample.difference_share_none": "Among all such people the difference is between {low} and {high} percentage points, {chance} times in 100: there may be none.",
+    "sample.difference_amount": "Among all such people the averages of a person differ by {low} to {high}, {chance} times in 100.",
+    "sample.difference_amount_none": "Among all such people the averages of a person differ by {low} to {high}, {chance} times in 100: there may be no difference.",
+    "sample.difference_two": "That holds for answers that you did not pick because of what they say.",
 }

@@ -243,6 +243,7 @@ SENTENCES: dict[str, str] = {
     "spend.wish.out_of_reach": "Tega ne more obljubiti nobena poraba; sprejmite večjo napako.",
     "suggest.title": "Vprašanja, na katera lahko ta tabela odgovori",
     "history.title": "Prejšnja vprašanja",
+    "history.all": "Vsi odgovori",
     "history.when": "kdaj (UTC)",
     "history.question": "vprašanje",
     "history.answer": "odgovor (razpon)",

@@ -54,4 +54,7 @@ SENTENCES: dict[str, str] = {
     "sample.difference_none": "Med vsemi takimi ljudmi je razlika med {low} in {high}, v {chance} od 100 primerov: morda je sploh ni.",
     "sample.difference_share": "Med vsemi takimi ljudmi je razlika med {low} in {high} odstotne točke, v {chance} od 100 primerov.",
     "sample.difference_share_none": "Med vsemi takimi ljudmi je razlika med {low} in {high} odstotne točke, v {chance} od 100 primerov: morda je sploh ni.",
+    "sample.difference_amount": "Med vsemi takimi ljudmi se povprečji na osebo razlikujeta za {low} do {high}, v {chance} od 100 primerov.",
+    "sample.difference_amount_none": "Med vsemi takimi ljudmi se povprečji na osebo razlikujeta za {low} do {high}, v {chance} od 100 primerov: morda razlike sploh ni.",
+    "sample.difference_two": "To velja za odgovora, ki ju niste izbrali zaradi tega, kar povesta.",
 }

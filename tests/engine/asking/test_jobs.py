@@ -15,7 +15,7 @@ import pytest
 
 from dpengine.asking import jobs as jobs_module
 from dpengine.asking.jobs import Jobs
-from dpengine.asking.release import carry_release
+from dpengine.asking.release import charge_and_draw
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.ledger.ledger import Ledger
 from dpengine.messages import say
@@ -55,10 +55,10 @@ def test_charge_then_read_then_draw_then_store(ledger: Ledger, jobs: Jobs) -> No
         steps.append("draw")
         return value(statistic)
 
-    entry = carry_release(ledger, ask("r", worker=jobs.worker), read, draw)
+    entry = charge_and_draw(ledger, ask("r", worker=jobs.worker), read, draw)
     assert steps == ["read", "draw"]
     assert entry == ledger.find("r") and entry.outcome is not None and entry.outcome.body == value(7)
-    again = carry_release(ledger, ask("r", worker=jobs.worker), read, draw)
+    again = charge_and_draw(ledger, ask("r", worker=jobs.worker), read, draw)
     assert again == entry and steps == ["read", "draw"]
     assert ledger.standing("b").charges == 1 and ledger.verify().ok
 
@@ -66,7 +66,7 @@ def test_charge_then_read_then_draw_then_store(ledger: Ledger, jobs: Jobs) -> No
 def test_a_refusal_reads_nothing(ledger: Ledger, jobs: Jobs) -> None:
     touched = threading.Event()
     with pytest.raises(BudgetExceeded):
-        carry_release(ledger, ask("r", "2", worker=jobs.worker), touched.set, lambda _: {})
+        charge_and_draw(ledger, ask("r", "2", worker=jobs.worker), touched.set, lambda _: {})
     assert not touched.is_set() and ledger.find("r") is None and jobs.state("r").state == "unknown"
 
 
@@ -94,7 +94,7 @@ def test_any_failure_after_the_charge_keeps_it_and_says_one_constant_sentence(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     with pytest.raises(AllowanceError) as caught:
-        carry_release(ledger, ask("r", worker=jobs.worker), read, draw)
+        charge_and_draw(ledger, ask("r", worker=jobs.worker), read, draw)
     error = caught.value
     assert str(error) == say("release.failed") and error.facts == {}
     assert error.__cause__ is None and error.__context__ is None
@@ -102,7 +102,7 @@ def test_any_failure_after_the_charge_keeps_it_and_says_one_constant_sentence(
     assert ledger.standing("b").charges == 1
     entry = ledger.find("r")
     assert entry is not None and entry.outcome is not None and entry.outcome.body == {"code": "release.failed"}
-    assert code_of(lambda: carry_release(ledger, ask("r", worker=jobs.worker), lambda: 7, value)) == "release.failed"
+    assert code_of(lambda: charge_and_draw(ledger, ask("r", worker=jobs.worker), lambda: 7, value)) == "release.failed"
     state = jobs.state("r")
     assert state.state == "failed" and state.error is not None and state.error.code == "release.failed"
     assert ledger.verify().ok
@@ -111,7 +111,7 @@ def test_any_failure_after_the_charge_keeps_it_and_says_one_constant_sentence(
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit, GeneratorExit])
 def test_a_stop_keeps_the_charge_and_goes_on_stopping(ledger: Ledger, jobs: Jobs, stop: type[BaseException]) -> None:
     with pytest.raises(stop):
-        carry_release(ledger, ask("r", worker=jobs.worker), _raise(stop()), value)
+        charge_and_draw(ledger, ask("r", worker=jobs.worker), _raise(stop()), value)
     assert ledger.standing("b").charges == 1 and jobs.state("r").state == "failed"
 
 
@@ -121,11 +121,12 @@ def test_when_even_the_failure_cannot_be_noted_the_release_counts_as_interrupted
     with monkeypatch.context() as patch:
         patch.setattr(ledger, "_settle", _raise(AllowanceError("ledger.unwritable")))
         assert (
-            code_of(lambda: carry_release(ledger, ask("r", worker=jobs.worker), lambda: 7, value)) == "release.failed"
+            code_of(lambda: charge_and_draw(ledger, ask("r", worker=jobs.worker), lambda: 7, value)) == "release.failed"
         )
     assert jobs.state("r").state == "interrupted"
     assert (
-        code_of(lambda: carry_release(ledger, ask("r", worker=jobs.worker), lambda: 8, value)) == "release.interrupted"
+        code_of(lambda: charge_and_draw(ledger, ask("r", worker=jobs.worker), lambda: 8, value))
+        == "release.interrupted"
     )
     assert ledger.standing("b").charges == 1
 
@@ -142,7 +143,7 @@ def test_a_double_click_is_one_draw(ledger: Ledger, jobs: Jobs) -> None:
 
     def click() -> None:
         together.wait(PATIENCE)
-        entry = carry_release(ledger, ask("r", worker=jobs.worker), lambda: 7, draw)
+        entry = charge_and_draw(ledger, ask("r", worker=jobs.worker), lambda: 7, draw)
         values.append(entry.outcome and entry.outcome.body["value"])
 
     threads = [threading.Thread(target=click) for _ in range(8)]
@@ -163,7 +164,7 @@ def test_a_submitted_release_goes_from_queued_to_done(ledger: Ledger, jobs: Jobs
         def work() -> Any:
             ran.append(name)
             gate.wait(PATIENCE)
-            return carry_release(ledger, ask(name, "0.01", worker=jobs.worker), lambda: 7, value)
+            return charge_and_draw(ledger, ask(name, "0.01", worker=jobs.worker), lambda: 7, value)
 
         return work
 
@@ -184,7 +185,7 @@ def test_a_submitted_release_goes_from_queued_to_done(ledger: Ledger, jobs: Jobs
 
 def test_a_refused_release_says_why_and_can_be_tried_again(ledger: Ledger, jobs: Jobs) -> None:
     def carry(epsilon: str) -> Callable[[], Any]:
-        return lambda: carry_release(ledger, ask("r", epsilon, worker=jobs.worker), lambda: 7, value)
+        return lambda: charge_and_draw(ledger, ask("r", epsilon, worker=jobs.worker), lambda: 7, value)
 
     jobs.submit("r", carry("2"))
     state = jobs.wait("r", timeout=PATIENCE)
@@ -205,7 +206,7 @@ def test_failures_on_the_worker_are_told_without_the_data(
     ledger: Ledger, jobs: Jobs, caplog: pytest.LogCaptureFixture
 ) -> None:
     jobs.submit(
-        "late", lambda: carry_release(ledger, ask("late", worker=jobs.worker), _raise(ValueError(SECRET)), value)
+        "late", lambda: charge_and_draw(ledger, ask("late", worker=jobs.worker), _raise(ValueError(SECRET)), value)
     )
     jobs.submit("early", _raise(TypeError(SECRET)))
     assert jobs.wait("late", timeout=PATIENCE).state == "failed"
@@ -216,9 +217,9 @@ def test_failures_on_the_worker_are_told_without_the_data(
 
 def test_a_restart_finds_every_ending_in_the_ledger(tmp_path: Path, ledger: Ledger) -> None:
     before = Jobs(tmp_path, ledger)
-    carry_release(ledger, ask("done", worker=before.worker), lambda: 7, value)
+    charge_and_draw(ledger, ask("done", worker=before.worker), lambda: 7, value)
     with pytest.raises(AllowanceError):
-        carry_release(ledger, ask("failed", worker=before.worker), _raise(ValueError()), value)
+        charge_and_draw(ledger, ask("failed", worker=before.worker), _raise(ValueError()), value)
     ledger.reserve(**ask("interrupted", worker=before.worker))
     before.close()
     after = Jobs(tmp_path, ledger)
@@ -234,7 +235,7 @@ def test_closing_finishes_what_runs_and_drops_what_is_queued(tmp_path: Path, led
     gate = threading.Event()
     for name in names:
         args = ask(name, "0.01", worker=jobs.worker)
-        jobs.submit(name, partial(carry_release, ledger, args, lambda: gate.wait(PATIENCE), lambda _: value(7)))
+        jobs.submit(name, partial(charge_and_draw, ledger, args, lambda: gate.wait(PATIENCE), lambda _: value(7)))
     until(lambda: ledger.standing("b").charges == 2)
     once_closing(jobs, gate.set)
     jobs.close()
@@ -247,7 +248,7 @@ def test_closing_finishes_what_runs_and_drops_what_is_queued(tmp_path: Path, led
         assert each.state("r4", actor="somebody else").state == "unknown"
     assert ledger.standing("b").charges == 2
     args = ask("r4", "0.01", worker=after.worker)
-    after.submit("r4", partial(carry_release, ledger, args, lambda: 7, value))
+    after.submit("r4", partial(charge_and_draw, ledger, args, lambda: 7, value))
     assert after.wait("r4", PATIENCE).state == "done" and ledger.standing("b").charges == 3  # asked again, charged once
     after.submit("r3", partial(_refuse))
     assert after.wait("r3", PATIENCE).error.code == "release.not_started"  # type: ignore[union-attr]
@@ -262,7 +263,7 @@ def test_what_is_cancelled_before_its_turn_is_never_charged(ledger: Ledger, jobs
     gate = threading.Event()
     for name in ("a", "b", "late"):
         args = ask(name, "0.01", worker=jobs.worker)
-        jobs.submit(name, partial(carry_release, ledger, args, lambda: gate.wait(PATIENCE), lambda _: value(7)))
+        jobs.submit(name, partial(charge_and_draw, ledger, args, lambda: gate.wait(PATIENCE), lambda _: value(7)))
     until(lambda: ledger.standing("b").charges == 2)
     assert jobs.state("late").state == "queued" and jobs.cancel("late")
     gate.set()

@@ -14,7 +14,7 @@ import pytest
 
 from dpengine.asking import jobs as jobs_module
 from dpengine.asking.jobs import Jobs
-from dpengine.asking.release import carry_release
+from dpengine.asking.release import charge_and_draw
 from dpengine.ledger.ledger import Ledger
 from tests.helpers_ledger import PATIENCE, ask, code_of, end_child, opened, start_child, until, value
 
@@ -41,7 +41,7 @@ def _carry_slowly(folder: Path) -> str:
 
     with closing(Ledger(folder / "ledger.sqlite")) as ledger:
         mine = Jobs(folder, ledger)
-        carry_release(ledger, ask("r", worker=mine.worker), read, value)
+        charge_and_draw(ledger, ask("r", worker=mine.worker), read, value)
         mine.close()
     return "carried"
 
@@ -51,10 +51,10 @@ def test_a_second_process_waits_for_the_first_and_gets_its_answer(tmp_path: Path
     until(lambda: ledger.find("r") is not None)
     assert jobs.state("r").state == "running"
     args = ask("r", worker=jobs.worker)
-    assert code_of(lambda: carry_release(ledger, args, lambda: 8, value, patience=0.01)) == "release.waiting"
+    assert code_of(lambda: charge_and_draw(ledger, args, lambda: 8, value, patience=0.01)) == "release.waiting"
     assert jobs.wait("r", timeout=0.01).state == "running"
     threading.Timer(0.05, (tmp_path / "go").touch).start()
-    entry = carry_release(ledger, args, lambda: 8, value)
+    entry = charge_and_draw(ledger, args, lambda: 8, value)
     assert entry.outcome is not None and entry.outcome.body == value(7)
     assert jobs.wait("r", timeout=PATIENCE).state == "done"
     assert end_child(*child) == "carried" and ledger.standing("b").charges == 1
@@ -71,7 +71,8 @@ def test_a_killed_process_leaves_an_interrupted_release_that_nobody_draws(
     state = jobs.wait("r", timeout=PATIENCE)
     assert state.state == "interrupted" and state.error is not None and "charge stays" in str(state.error)
     assert (
-        code_of(lambda: carry_release(ledger, ask("r", worker=jobs.worker), lambda: 8, value)) == "release.interrupted"
+        code_of(lambda: charge_and_draw(ledger, ask("r", worker=jobs.worker), lambda: 8, value))
+        == "release.interrupted"
     )
     entry = ledger.find("r")
     assert entry is not None and entry.outcome is None and ledger.standing("b").charges == 1
@@ -85,7 +86,7 @@ def _queue_up(folder: Path) -> str:
         for name in ("r", "r1", "waits"):
             args = ask(name, "0.01", worker=mine.worker)
             mine.submit(
-                name, lambda args=args: carry_release(ledger, args, lambda: until((folder / "go").exists), value)
+                name, lambda args=args: charge_and_draw(ledger, args, lambda: until((folder / "go").exists), value)
             )
         until((folder / "never").exists)
     return "ended"
@@ -100,7 +101,7 @@ def test_what_waited_in_a_killed_process_is_told_as_not_asked(tmp_path: Path, le
     assert jobs.wait("r", timeout=PATIENCE).state == "interrupted"
     found = jobs.wait("waits", timeout=PATIENCE)
     assert found.state == "refused" and found.error is not None and found.error.code == "release.dropped"
-    jobs.submit("waits", lambda: carry_release(ledger, ask("waits", "0.01", worker=jobs.worker), lambda: 7, value))
+    jobs.submit("waits", lambda: charge_and_draw(ledger, ask("waits", "0.01", worker=jobs.worker), lambda: 7, value))
     assert jobs.wait("waits", timeout=PATIENCE).state == "done" and ledger.standing("b").charges == 3
 
 
@@ -142,7 +143,7 @@ def test_a_forked_child_neither_keeps_nor_uses_its_parents_lock(tmp_path: Path) 
             mine.reserve(**ask("parent", worker=jobs.worker))
             if os.fork() == 0:
                 args = ask("child", worker=jobs.worker)
-                jobs.submit("child", lambda: carry_release(mine, args, lambda: 7, value))
+                jobs.submit("child", lambda: charge_and_draw(mine, args, lambda: 7, value))
                 jobs.wait("child", timeout=PATIENCE)
                 until(stop.exists)  # outlives its parent
             os._exit(0)

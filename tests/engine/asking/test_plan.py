@@ -23,7 +23,7 @@ from dpengine.accountant.filter import Rule, Totals, spent
 from dpengine.accountant.loss import Approximate, Exponential, Gaussian, Loss, Pure, Together
 from dpengine.asking.jobs import Jobs
 from dpengine.asking.plan import MOST_ROWS, Planner, Wish, round_up_amount
-from dpengine.asking.release import Release, carry_plan
+from dpengine.asking.release import Release, charge_and_draw_all
 from dpengine.ledger.ledger import Ledger
 from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.workspace import Workspace
@@ -218,7 +218,7 @@ def _carry_until_told(folder: Path) -> str:
 
     with closing(Ledger(folder / "ledger.sqlite")) as ledger:
         jobs = Jobs(folder, ledger)  # holds the lock that says this process lives
-        carry_plan(ledger, _steps(jobs, "p", read), Fraction(0))
+        charge_and_draw_all(ledger, _steps(jobs, "p", read), Fraction(0))
         jobs.close()
     return "carried"
 
@@ -233,7 +233,7 @@ def test_a_process_killed_in_the_middle_leaves_the_rest_charged_and_never_drawn(
         assert end_child(pid, pipe) == ""
         assert [jobs.state(f"p.{n}").state for n in (1, 2, 3)] == ["done", "interrupted", "interrupted"]
         drawn: list[int] = []
-        carry_plan(ledger, _steps(jobs, "p", lambda: drawn.append(1) or 8), Fraction(0))  # type: ignore[func-returns-value]
+        charge_and_draw_all(ledger, _steps(jobs, "p", lambda: drawn.append(1) or 8), Fraction(0))  # type: ignore[func-returns-value]
         assert not drawn and ledger.standing("b").charges == 3 and ledger.verify().ok
         jobs.close()
 
@@ -249,7 +249,7 @@ def test_one_failed_draw_does_not_stop_the_others(tmp_path: Path) -> None:
                 raise ValueError("a value of the data")
             return turn
 
-        carry_plan(ledger, _steps(jobs, "p", read), Fraction(0))
+        charge_and_draw_all(ledger, _steps(jobs, "p", read), Fraction(0))
         assert [jobs.state(f"p.{n}").state for n in (1, 2, 3)] == ["done", "failed", "done"]
         jobs.close()
 
@@ -260,7 +260,7 @@ def _spend(folder: Path, name: str) -> int:
         jobs, carried = Jobs(folder, ledger), 0
         try:
             while True:
-                carry_plan(ledger, _steps(jobs, f"{name}{carried}", lambda: 7, "0.03"), Fraction(0))
+                charge_and_draw_all(ledger, _steps(jobs, f"{name}{carried}", lambda: 7, "0.03"), Fraction(0))
                 carried += 1
         except dp.BudgetExceeded:
             return carried

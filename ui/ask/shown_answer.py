@@ -256,7 +256,8 @@ def asked(table: dp.Table, query: dp.Query, answered: bool) -> None:
     if not answered:
         words = f"<b>{escape(query.promise().short(query))}</b> · {words}"
     careful = f' <em class="doubt">{escape(say("fit.careful"))}</em>' if fit_warnings.any_of(table, query) else ""
-    st.html(f'<p class="asked">{words}{careful}</p>')
+    calm = "" if careful or answered else " calm"
+    st.html(f'<p class="asked{calm}">{words}{careful}</p>')
 
 
 def kind(table: dp.Table, query: dp.Query, price: dp.Preview) -> job.Kind:

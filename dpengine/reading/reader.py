@@ -69,6 +69,7 @@ _MEANING = frozenset("col val number num kind month day ord top bottom percentil
 _HARMLESS = frozenset(
     "stop rows and or among have with to which own only by daysign versus band below share part".split()
 )
+_SILENT = frozenset("stop to and or number per cent unit".split())  # none of these makes a question
 _PERIODICAL = {
     "en": ("monthly", "yearly", "annual", "annually", "quarterly"),
     "sl": ("mesečni", "mesečno", "letni", "letno", "četrtletni", "četrtletno"),
@@ -449,8 +450,12 @@ def _add_column(known: _Lexicon, name: str, words: tuple[str, ...], lang: str) -
         if word not in generic:
             roles = known.phrases.get((word,), {})
             counted = not {stem(word, lang) for word in _COUNTED}.isdisjoint(words)  # number of passengers
-            filler = "stop" in roles or ("rows" in roles and not counted)  # water used, visitor type
-            known.add((word,), "col", (1 if filler else 2 if place < head else 1.5, name), own=True)
+            doers = {stem(other, lang) for other in LANGUAGES[lang].doers.split("|")}
+            rows = ("rows" in roles or word in doers) and not counted  # visitor type → visitors
+            if rows:
+                known.add((word,), "rows", True)
+            loose = rows or "stop" in roles  # water used → used
+            known.add((word,), "col", (1 if loose else 2 if place < head else 1.5, name), own=True)
     if len(words) > 1 and words[0] in ("has", "is", "ima", "je"):  # has_car → car
         known.add(words[1:], "col", (2.5, name), own=True)
     for line in ALIKE:
@@ -509,7 +514,7 @@ def _spelled(tokens: list[_Token], known: _Lexicon, lang: str, called: Container
             continue
         if near := _inflected(word, known, lang):
             token.stem = near
-        elif word not in _elsewhere(lang) and len(word) > 3 and (near := _misspelt(token, known)):
+        elif word not in _elsewhere(lang) and (near := _misspelt(token, known)):
             token.stem, token.mended = near, True
 
 
@@ -537,15 +542,18 @@ def _misspelt(token: _Token, known: _Lexicon) -> str | None:
     """The known word that differs by the fewest letters, if it is near enough."""
     best: tuple[int, bool, str] | None = None
     for word in dict.fromkeys((token.stem, bare(token.text))):
-        most = 1 if len(word) <= 5 else 2 if len(word) <= 9 else 3
-        near = [*known.by_letter.get(word[0], ()), *known.by_letter.get(word[1], ())]
+        if len(word) < 4:
+            continue
+        written = [other for other in known.raw if other[0] == word[0]]
+        near = [*written, *known.by_letter.get(word[0], ()), *known.by_letter.get(word[1], ())]
         for other, _, _ in process.extract(word, near, scorer=fuzz.ratio, score_cutoff=72, limit=8):
-            away = OSA.distance(word, other)
+            away, meant = OSA.distance(word, other), known.raw.get(other, other)
+            most = (1 if len(word) <= 6 else 2 if len(word) <= 10 else 3) if meant in known.own else 1 + len(word) // 9
             if len(other) < 4 or away > (most if other[0] == word[0] else 1):
                 continue
             if word.startswith(other) and len(word) > len(other) + 1:
                 continue  # a gardener is no garden
-            found = (away, other not in known.own, other)
+            found = (away, meant not in known.own, meant)
             best = found if best is None else min(best, found)
     return best[2] if best else None
 
@@ -1700,7 +1708,7 @@ class _Parse:
         if not numbers and (named := self._unnamed(key)):
             numbers = named
         if not numbers and self.asked_unit:
-            numbers = [(self._kind_mark(), name) for name in self._of_unit(self.asked_unit)[:1]]
+            numbers, days = [(self._kind_mark(), name) for name in self._of_unit(self.asked_unit)[:1]], []
         if any(name in self._of_time() for _, name in numbers):
             self.take("target", [at for at in range(len(self.marks)) if self.free(at, "long")])
         asked = (
@@ -1925,6 +1933,8 @@ class _Parse:
         """“boys who train football”: people are named, no figure is asked for, and a verb only touches a number."""
         asked = ("what", "how", "kaj", "kako", "koliko", "kaksen", "kaksna", "kaksno", "kaksni", "kaksne", "kolik")
         if any(bare(token.text) in asked or bare(token.text).startswith("kolik") for token in self.tokens):
+            return False
+        if any(mark.took == "target" and "long" in mark.roles for mark in self.marks):
             return False
         return self.has(0, "rows", "val", "life") and all(self.weight_at(at) <= 1 for at, _ in numbers)
 
@@ -2196,6 +2206,8 @@ def _either(text: str, facts: Facts) -> tuple[list[Meaning], AllowanceError | No
 def _read(text: str, facts: Facts, lang: str) -> tuple[list[Meaning], AllowanceError | None]:
     """The readings, and why the first question that cannot be asked of this table cannot."""
     parse = _Parse(text[:LONGEST], facts.schema, lang, facts.table)
+    if all(mark.roles.keys() <= _SILENT for mark in parse.marks):
+        return [], None  # nothing in it is known
     parse.run()
     asked = parse.reading()
     unread = parse.unread()

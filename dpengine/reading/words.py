@@ -88,6 +88,7 @@ class Vocabulary:
     stop: str  # words without a meaning of their own
     rows: str  # what a row may be called
     things: str  # those of them that have no age
+    doers: str  # others, where a column's name has one: “visitor type”
 
 
 EN = Vocabulary(
@@ -267,11 +268,11 @@ EN = Vocabulary(
     "|lies|begin|begins|sit|sits|happen|happens",
     rows="people|person|resident|patient|customer|client|visit|order|student|employee|worker|staff|respondent|member"
     "|household|individual|inhabitant|citizen|case|record|row|entry|participant|user|buyer|shopper|purchase"
-    "|appointment|man|subject|transaction|guest|colleague|resident|population|hire|workforce|pupil|learner"
-    "|visitor|reader|borrower|loan|passenger|tourist|traveller|player|athlete|animal|trip|ride|call|incident|booking"
-    "|reservation|event|listener|viewer|subscriber|applicant|tenant|voter",
+    "|appointment|man|subject|transaction|guest|colleague|resident|population|hire|workforce|pupil|learner",
     things="visit|order|case|record|row|entry|purchase|appointment|transaction|household|loan|trip|ride|call|incident"
     "|booking|reservation|event",
+    doers="visitor|reader|borrower|passenger|tourist|traveller|player|athlete|listener|viewer|subscriber|applicant"
+    "|tenant|voter|guest|driver|donor|owner|caller|animal|vehicle|customer|patient|member",
 )
 
 SL = Vocabulary(
@@ -459,11 +460,12 @@ SL = Vocabulary(
     "|nas|jaz|ti|on|ona|oni",
     rows="ljudje|človek|oseba|prebivalec|bolnik|pacient|kupec|stranka|pregled|obisk|naročilo|študent|zaposlen|delavec"
     "|uslužbenec|anketiranec|član|gospodinjstvo|posameznik|občan|primer|vrstica|udeleženec|odrasel|kupci|prebivalci"
-    "|zaposlitev|nakup|ljudi|študenti|bolniki|naročila|zaposleni|dijak|učenec|gost|sodelavec|državljan|zapis"
-    "|obiskovalec|bralec|potnik|turist|igralec|športnik|žival|vožnja|izposoja|klic"
-    "|rezervacija|dogodek|najemnik|uporabnik|tekmovalec|volivec",
+    "|zaposlitev|nakup|ljudi|študenti|bolniki|naročila|zaposleni|dijak|učenec|gost|sodelavec"
+    "|državljan|zapis",
     things="pregled|obisk|naročilo|naročil|gospodinjstvo|primer|vrstica|nakup|zapis|vožnja|izposoja|klic|rezervacija"
     "|dogodek",
+    doers="obiskovalec|bralec|izposojevalec|potnik|turist|igralec|športnik|poslušalec|gledalec|naročnik|kandidat"
+    "|najemnik|volivec|gost|voznik|darovalec|lastnik|klicatelj|žival|vozilo|kupec|bolnik|pacient|član",
 )
 LANGUAGES = {"en": EN, "sl": SL}
 
@@ -533,7 +535,7 @@ ALIKE = (
     "clinic|department|ward|ambulanta|klinika",
     "contract|contracts|pogodba|pogodbe",
     "height|tall|taller|višina|visok",
-    "weight|heavy|heavier|teža|masa",
+    "weight|heavy|heavier|weigh|weighs|teža|masa|tehta|tehtajo|težek|težka",
     "children|kids|otroci|otrok",
     "married|marital|marriage|poročen|stan",
     "hours|time spent|hour|ure|ur",

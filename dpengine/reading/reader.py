@@ -34,6 +34,7 @@ from dpengine.declared.spelling import normal, spelling_lines
 from dpengine.mechanisms import asked_on, catalogue
 from dpengine.messages import called, say
 from dpengine.messages.language import current, speaking
+from dpengine.reading.cutting import TIMES, Token, cut_words, name_words, stems_of, with_numbers
 from dpengine.reading.words import (
     ALIKE,
     BY_AGE,
@@ -57,12 +58,6 @@ _MOST_WORDS = 60
 _MOST_VALUES = 3_000  # of one list whose values the box knows
 _LONGEST_PHRASE = 6
 _SPELLINGS = ("sex-1", "marital-1", "employment-1", "schooling-1")  # where a list has no table of its own
-_TOKEN = re.compile(
-    r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\. ?\d{1,2}\. ?\d{4}|\d{1,2}/\d{1,2}/\d{4}|\d+(?:st|nd|rd|th)\b|\d[\d.,]*\d|\d"
-    r"|[^\W\d_]+(?:['’][^\W\d_]+)?|<=|>=|[<>=≤≥%€$£+–&×-]"
-)
-_CLITIC = re.compile(r"(?<=\w)['’](?:s|d|m|ll|ve|re)$", re.IGNORECASE)
-_TIMES = ("minutes", "hours", "days", "weeks", "months", "years")  # units of time, and how long they are
 # Roles of words that say something by themselves: unread, they are named
 _MEANING = frozenset("col val number num kind month day ord top bottom percentile life study".split())
 # Words that join and fill. Unread, they are passed over
@@ -96,16 +91,6 @@ class Meaning:
     sentence: str  # in the reader's language
     unread: tuple[str, ...] = ()  # words that were not understood, as typed
     guessed: bool = False  # the text leaves open what the reading chose
-
-
-@dataclass
-class _Token:
-    text: str
-    stem: str
-    number: Fraction | None = None
-    day: date | None = None
-    ordinal: bool = False
-    mended: bool = False  # it was taken for a misspelling of another word
 
 
 @dataclass
@@ -148,196 +133,6 @@ class _Lexicon:
             self.own.update(words)
 
 
-def _cut(text: str, lang: str) -> list[_Token]:
-    tokens: list[_Token] = []
-    text = re.sub(r"(?<=[^\W\d_])-(?=\d)|(?<=\bnon)-", " ", text, flags=re.IGNORECASE)  # “the over-60s”, “non-smokers”
-    for match in _TOKEN.finditer(text):
-        word = match[0]
-        if not word[0].isdigit():
-            word = _CLITIC.sub("", word) if lang == "en" else word  # “I'd”, “what's”
-            tokens.append(_Token(word, stem(word, lang)))
-            continue
-        day = _day(word)
-        following = text[match.end() : match.end() + 2]
-        ordinal = word[-1].isalpha() or (lang == "sl" and following[:1] == "." and following != ".")
-        number = None if day else _number(word.rstrip("sthndr"), lang)
-        tokens.append(_Token(word, word if number is None else text_of(number), number, day, ordinal))
-    return tokens
-
-
-_SMALL = {
-    "en": "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-    " eighteen nineteen",
-    "sl": "ena dva tri stiri pet sest sedem osem devet deset enajst dvanajst trinajst stirinajst petnajst sestnajst"
-    " sedemnajst osemnajst devetnajst",
-}
-_TENS = {
-    "en": "twenty thirty forty fifty sixty seventy eighty ninety",
-    "sl": "dvajset trideset stirideset petdeset sestdeset sedemdeset osemdeset devetdeset",
-}
-_LARGE = {
-    "en": {"hundred": 100, "thousand": 1_000, "million": 1_000_000},
-    "sl": {"tisoc": 1_000, "milijon": 1_000_000, "milijona": 1_000_000, "milijonov": 1_000_000},
-}
-_FORMS = {"dve": 2, "dveh": 2, "dvema": 2, "treh": 3, "trije": 3, "tremi": 3, "stirih": 4, "stirje": 4, "stirimi": 4}
-# Spans of time that are no plain number of a unit
-_SPANS = {
-    "en": {
-        "half an hour": (30, "min"),
-        "half hour": (30, "min"),
-        "quarter of an hour": (15, "min"),
-        "three quarters of an hour": (45, "min"),
-        "an hour and a half": (90, "min"),
-        "one and a half hours": (90, "min"),
-        "a fortnight": (14, "days"),
-        "twice": (2, "times"),
-        "three times": (3, "times"),
-    },
-    "sl": {
-        "pol ure": (30, "min"),
-        "pol urice": (30, "min"),
-        "cetrt ure": (15, "min"),
-        "cetrt urice": (15, "min"),
-        "tri cetrt ure": (45, "min"),
-        "uro in pol": (90, "min"),
-        "ura in pol": (90, "min"),
-        "poldrugo uro": (90, "min"),
-        "stirinajst dni": (14, "dni"),
-    },
-}
-_COMPARING = {
-    "en": frozenset("than over under within least most exactly above below".split()),
-    "sl": frozenset("kot nad pod vsaj od cez najvec najmanj natanko do".split()),
-}
-
-
-@remembered(2)
-def _said_numbers(lang: str) -> dict[str, int]:
-    """The words of the numbers up to 99, and in Slovene of the hundreds, in their inflected forms."""
-    found = {word: place + 1 for place, word in enumerate(_SMALL[lang].split())}
-    tens = {word: 10 * place + 20 for place, word in enumerate(_TENS[lang].split())}
-    if lang == "sl":
-        units = list(found)[:9]
-        joined = {f"{unit}in{ten}": found[unit] + tens[ten] for unit in units for ten in tens}
-        hundreds = {f"{'' if unit == 'ena' else unit}sto": 100 * found[unit] for unit in units} | {"dvesto": 200}
-        found |= tens | joined | hundreds | _FORMS
-        declined = {word: number for word, number in found.items() if number > 4}
-        found |= {word + ending: number for word, number in declined.items() for ending in ("ih", "imi", "im")}
-        found |= {"sedmih": 7, "sedmimi": 7, "osmih": 8, "osmimi": 8}
-        return found
-    return found | tens
-
-
-def _said_number(typed: list[str], at: int, first: Fraction | None, lang: str) -> tuple[int, Fraction | None]:
-    """A number in words that starts here, and how many words it has: “two hundred and fifty”, “3 thousand”."""
-    known, large = _said_numbers(lang), _LARGE[lang]
-    if first is None and typed[at] not in known and typed[at] not in large:
-        return 0, None
-    whole, part, place = Fraction(0), Fraction(0), at
-    room = Fraction(10**9)  # the next word must be smaller than this
-    while place < len(typed):
-        word = typed[place]
-        counted = known.get(word)
-        value = first if place == at and first is not None else None if counted is None else Fraction(counted)
-        if value is not None and value < room:
-            part, place = part + value, place + 1
-            room = Fraction(100 if value >= 100 else 10 if value >= 20 and value % 10 == 0 else 1)
-        elif word in large and (part or lang == "sl") and large[word] < 10**9:
-            scaled = (part or Fraction(1)) * large[word]
-            whole, part = (whole, scaled) if large[word] == 100 else (whole + scaled, Fraction(0))
-            place, room = place + 1, Fraction(large[word])
-        elif word in ("-", "and", "in") and place > at and room > 1 and typed[place + 1 : place + 2]:
-            joined = known.get(typed[place + 1])
-            if joined is None or joined >= room or (word != "-" and room < 100):
-                break
-            place += 1
-        else:
-            break
-    return (place - at, whole + part) if place > at else (0, None)
-
-
-@remembered(2)
-def _spans_of_time(lang: str) -> tuple[dict[str, dict[tuple[str, ...], tuple[int, str]]], frozenset[str]]:
-    """The spans of time by their first word, and the stems of the units of time."""
-    spans: dict[str, dict[tuple[str, ...], tuple[int, str]]] = {}
-    for phrase, span in _SPANS[lang].items():
-        spans.setdefault(phrase.split()[0], {})[tuple(phrase.split())] = span
-    return spans, frozenset(stem(word, lang) for unit in _TIMES for word in LANGUAGES[lang].units[unit].split("|"))
-
-
-def _compounded(tokens: list[_Token], lang: str) -> list[_Token]:
-    """Numbers in words as numbers: “twenty-five”, “petkrat”; “half an hour” as 30 minutes, “over a week” as 1 week."""
-    typed = [bare(token.text) for token in tokens]
-    spans, time = _spans_of_time(lang)
-    made: list[_Token] = []
-    at = 0
-    while at < len(tokens):
-        token = tokens[at]
-        starting = spans.get(typed[at], {})
-        span = next((phrase for phrase in starting if tuple(typed[at : at + len(phrase)]) == phrase), ())
-        if span:
-            number, unit = starting[span]
-            made += [
-                _Token(" ".join(token.text for token in tokens[at : at + len(span)]), str(number), Fraction(number))
-            ]
-            made += [_Token(unit, stem(unit, lang))]
-            at += len(span)
-            continue
-        times = re.fullmatch(r"(\w+?)-?krat", typed[at]) if lang == "sl" else None
-        if times and (often := {"en": 1, **_said_numbers(lang)}.get(times[1])):
-            made += [_Token(token.text, str(often), Fraction(often)), _Token("krat", "krat")]
-            at += 1
-            continue
-        length, said = (0, None) if token.day or token.ordinal else _said_number(typed, at, token.number, lang)
-        compared = at > 0 and typed[at - 1] in _COMPARING[lang]
-        after = at + 1 if typed[at] in ("a", "an") else at
-        bare_unit = after < len(tokens) and tokens[after].stem in time and (after > at or lang == "sl")
-        if compared and bare_unit and not (tokens[after + 1 : after + 2] and tokens[after + 1].number is not None):
-            made.append(_Token(" ".join(typed[at:after]) or "1", "1", Fraction(1)))  # “longer than a week”
-            at = after
-            made.append(tokens[at])
-        elif said is None or (length == 1 and (token.number is not None or said == 1)):
-            made.append(token)
-        elif length == 1:
-            made.append(_Token(token.text, token.stem, said))
-            at += length - 1
-        else:
-            whole = " ".join(token.text for token in tokens[at : at + length])
-            made.append(_Token(whole, text_of(said), said))
-            at += length - 1
-        at += 1
-    return made
-
-
-def _day(word: str) -> date | None:
-    parts = [int(part) for part in re.findall(r"\d+", word)]
-    if len(parts) != 3 or (set(word) <= set("0123456789., ") and word.count(".") != 2):
-        return None
-    year, month, day = parts if parts[0] > 31 else parts[::-1]
-    try:
-        return date(year, month, day) if year >= 1000 else None
-    except ValueError:
-        return None
-
-
-def _number(word: str, lang: str) -> Fraction | None:
-    """In the notation of the language; the other one where this makes no sense."""
-    thousands, point = (",", ".") if lang == "en" else (".", ",")
-    for group, mark in ((thousands, point), (point, thousands)):
-        if re.fullmatch(rf"\d{{1,3}}(\{group}\d{{3}})+(\{mark}\d+)?|\d+(\{mark}\d+)?", word):
-            return Fraction(word.replace(group, "").replace(mark, "."))
-    return None
-
-
-def _phrase(text: str, lang: str) -> tuple[str, ...]:
-    return tuple(token.stem for token in _cut(text, lang))
-
-
-def _name_words(name: str) -> str:
-    """`monthlyIncome` and `monthly_income` as two words."""
-    return re.sub(r"(?<=[a-zšžč])(?=[A-ZŠŽČ])", " ", name).replace("_", " ").replace(".", " ")
-
-
 def _yes_no(column: object) -> tuple[str, str] | None:
     """The labels for yes and no of a column that has only these."""
     if not isinstance(column, Category) or len(column.values) != 2:
@@ -364,7 +159,7 @@ def _language_lexicon(lang: str) -> _Lexicon:
     words, known = LANGUAGES[lang], _Lexicon()
     for key, phrases in _kinds(words, lang).items():
         for phrase in phrases:
-            known.add(_phrase(phrase, lang), "kind", key)
+            known.add(stems_of(phrase, lang), "kind", key)
     tables: dict[str, dict[str, str]] = {
         "share": words.shares,
         "part": words.parts,
@@ -385,12 +180,12 @@ def _language_lexicon(lang: str) -> _Lexicon:
     small = words.small | {"stop": words.stop, "rows": words.rows}
     for role, value, line in [*lines, *((role, True, line) for role, line in small.items())]:
         for phrase in line.split("|"):
-            known.add(_phrase(phrase, lang), role, value)
+            known.add(stems_of(phrase, lang), role, value)
     for place, month in enumerate(words.months.split("|")):
         forms = [month, *((month + "ja", month + "ju", month + "jem") if lang == "sl" else (month[:3],))]
         for form in forms if month != "may" else ["may"]:
             known.add((stem(form, lang),), "month", place + 1)
-    yearly = _phrase("po letih", "sl") if lang == "sl" else ("per", "year")  # “po letu 2020” is a date
+    yearly = stems_of("po letih", "sl") if lang == "sl" else ("per", "year")  # “po letu 2020” is a date
     known.add(yearly, "by year", True)
     return known
 
@@ -421,19 +216,19 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> _Lexicon:
     known.stems = set(base.stems)
     for (name, column), shown in zip(schema.columns.items(), names, strict=True):
         for written in dict.fromkeys((name, shown)):
-            _add_column(known, name, _phrase(_name_words(written), lang), lang)
+            _add_column(known, name, stems_of(name_words(written), lang), lang)
             if plain := written.partition("(")[0].strip():  # “monthly fee (€)” → monthly fee
-                known.add(_phrase(_name_words(plain), lang), "col", (2.5, name), own=True)
+                known.add(stems_of(name_words(plain), lang), "col", (2.5, name), own=True)
         listed = isinstance(column, (Category, ItemSet)) and not _yes_no(column) and column.size <= _MOST_VALUES
         if listed and isinstance(column, (Category, ItemSet)):
             _add_values(known, name, column, lang)
         for text in (name, shown, *(column.values if listed and isinstance(column, (Category, ItemSet)) else ())):
             known.raw.update(
-                {bare(token.text): token.stem for token in _cut(_name_words(text), lang) if len(token.text) > 4}
+                {bare(token.text): token.stem for token in cut_words(name_words(text), lang) if len(token.text) > 4}
             )
     for title, (name, _) in schema.lookups.items():
         known.lookups[title] = name
-        known.add(_phrase(_name_words(title), lang), "col", (3, f"\0{title}"), own=True)
+        known.add(stems_of(name_words(title), lang), "col", (3, f"\0{title}"), own=True)
     known.written = _offered(schema, lang)
     for word in sorted(known.stems):
         known.by_letter.setdefault(word[0], []).append(word)
@@ -459,7 +254,7 @@ def _add_column(known: _Lexicon, name: str, words: tuple[str, ...], lang: str) -
     if len(words) > 1 and words[0] in ("has", "is", "ima", "je"):  # has_car → car
         known.add(words[1:], "col", (2.5, name), own=True)
     for line in ALIKE:
-        members = [_phrase(word, lang) for word in line.split("|")]
+        members = [stems_of(word, lang) for word in line.split("|")]
         if any(len(member) == 1 and member[0] in words for member in members):
             for member in members:
                 known.add(member, "col", (1, name), own=True)
@@ -467,7 +262,7 @@ def _add_column(known: _Lexicon, name: str, words: tuple[str, ...], lang: str) -
 
 @remembered(2)
 def _same_value(lang: str) -> list[list[tuple[str, ...]]]:
-    return [[_phrase(word, lang) for word in line.split("|")] for line in SAME_VALUE]
+    return [[stems_of(word, lang) for word in line.split("|")] for line in SAME_VALUE]
 
 
 def _add_values(known: _Lexicon, name: str, column: Category | ItemSet, lang: str) -> None:
@@ -480,7 +275,7 @@ def _add_values(known: _Lexicon, name: str, column: Category | ItemSet, lang: st
     seen: dict[str, set[str]] = {}
     for value in column.values:
         for written in {value, called(value)}:
-            phrase = _phrase(_name_words(written), lang)
+            phrase = stems_of(name_words(written), lang)
             if sum(map(len, phrase)) > 1:
                 known.add(phrase, "val", (3, name, value), own=True)
                 known.proper.update(phrase if written[:1].isupper() and lang == "en" else ())
@@ -488,10 +283,10 @@ def _add_values(known: _Lexicon, name: str, column: Category | ItemSet, lang: st
             for word in phrase if len(phrase) > 1 and not joined else ():
                 if len(word) > 2:
                     seen.setdefault(word, set()).add(value)
-        alike = [phrases for phrases in _same_value(lang) if _phrase(_name_words(value), lang) in phrases]
+        alike = [phrases for phrases in _same_value(lang) if stems_of(name_words(value), lang) in phrases]
         others = [phrase for phrases in alike for phrase in phrases if sum(map(len, phrase)) > 2]
         lines = [line for table_lines in tables for line in table_lines if normal(value) in map(normal, line)]
-        others += [_phrase(other, lang) for line in lines for other in line if len(other) > 2]
+        others += [stems_of(other, lang) for line in lines for other in line if len(other) > 2]
         for phrase in others:
             known.add(phrase, "val", (2, name, value), own=True)
     for word, values in seen.items():
@@ -500,7 +295,7 @@ def _add_values(known: _Lexicon, name: str, column: Category | ItemSet, lang: st
             known.add((word,), "val", (2, name, next(iter(values))), own=True)
 
 
-def _spelled(tokens: list[_Token], known: _Lexicon, lang: str, called: Container[str] = ()) -> None:
+def _spelled(tokens: list[Token], known: _Lexicon, lang: str, called: Container[str] = ()) -> None:
     """A word that nothing knows becomes the nearest known one: an inflected form, or a misspelling."""
     place = -1
     while (place := place + 1) < len(tokens):
@@ -510,7 +305,7 @@ def _spelled(tokens: list[_Token], known: _Lexicon, lang: str, called: Container
             continue
         if (denied := re.match("non|ne", word)) and word[denied.end() :] in known.own:  # nekadilec
             token.stem = word[denied.end() :]
-            tokens.insert(place, _Token(token.text, denied[0]))
+            tokens.insert(place, Token(token.text, denied[0]))
             continue
         if near := _inflected(word, known, lang):
             token.stem = near
@@ -538,7 +333,7 @@ def _inflected(word: str, known: _Lexicon, lang: str) -> str | None:
     return _begins_alike(word, known) if len(word) > 3 else None
 
 
-def _misspelt(token: _Token, known: _Lexicon) -> str | None:
+def _misspelt(token: Token, known: _Lexicon) -> str | None:
     """The known word that differs by the fewest letters, if it is near enough."""
     best: tuple[int, bool, str] | None = None
     for word in dict.fromkeys((token.stem, bare(token.text))):
@@ -562,7 +357,7 @@ def _misspelt(token: _Token, known: _Lexicon) -> str | None:
 def _elsewhere(lang: str) -> frozenset[str]:
     """Stems of everyday words for what other tables hold: correct words, so no misspellings of this table's."""
     lines = (*ALIKE, *SAME_VALUE, ELSEWHERE)
-    return frozenset(word for line in lines for phrase in line.split("|") for word in _phrase(phrase, lang))
+    return frozenset(word for line in lines for phrase in line.split("|") for word in stems_of(phrase, lang))
 
 
 def _begins_alike(word: str, known: _Lexicon) -> str | None:
@@ -581,7 +376,7 @@ def _begins_alike(word: str, known: _Lexicon) -> str | None:
     return best
 
 
-def _women(token: _Token, known: _Lexicon) -> list[_Token]:
+def _women(token: Token, known: _Lexicon) -> list[Token]:
     """“upokojenke” are retired women: a word for each."""
     men = women(bare(token.text)) if token.number is None and not token.day else None
     if men is None or (token.stem in known.own and not men[1]):
@@ -589,10 +384,10 @@ def _women(token: _Token, known: _Lexicon) -> list[_Token]:
     man = stem(men[0], "sl")
     if man not in known.stems and _inflected(man, known, "sl") is None:
         return [token]
-    return [_Token(token.text, stem("ženska", "sl")), _Token(token.text, man)]
+    return [Token(token.text, stem("ženska", "sl")), Token(token.text, man)]
 
 
-def _marked(tokens: list[_Token], known: _Lexicon) -> list[_Mark]:
+def _marked(tokens: list[Token], known: _Lexicon) -> list[_Mark]:
     marks, place = [], 0
     while place < len(tokens):
         longest = _LONGEST_PHRASE if tokens[place].stem in known.stems else 0
@@ -642,11 +437,11 @@ class _Parse:
     def __init__(self, text: str, schema: Schema, lang: str, table: str = "") -> None:
         self.schema, self.lang = schema, lang
         self.known = _lexicon(schema, lang)
-        self.tokens = _compounded(_cut(text, lang)[:_MOST_WORDS], lang)
+        self.tokens = with_numbers(cut_words(text, lang)[:_MOST_WORDS], lang)
         self.tokens = (
             [part for token in self.tokens for part in _women(token, self.known)] if lang == "sl" else self.tokens
         )
-        called = set(_phrase(_name_words(table), lang))
+        called = set(stems_of(name_words(table), lang))
         _spelled(self.tokens, self.known, lang, called)
         self.marks = _marked(self.tokens, self.known)
         for mark in self.marks:
@@ -1073,7 +868,7 @@ class _Parse:
 
     def _factor(self, unit: str, name: str, column: Number) -> int:
         """How many of what the column counts are one of this unit: an hour has 60 minutes, a week 7 days."""
-        measure, named = bare(column.measure), set(_phrase(_name_words(name), self.lang))
+        measure, named = bare(column.measure), set(stems_of(name_words(name), self.lang))
         days = measure in ("d", "days", "dni") or bool(
             named & {stem(word, self.lang) for word in ("days", "dnevi", "dni")}
         )
@@ -1168,7 +963,7 @@ class _Parse:
 
     def _averaged(self) -> str | None:
         stems = {stem(word, self.lang) for word in ("average", "mean", "povprečna", "povprečje")}
-        names = [name for name in self.numbers if stems & set(_phrase(_name_words(name), self.lang))]
+        names = [name for name in self.numbers if stems & set(stems_of(name_words(name), self.lang))]
         return names[0] if len(names) == 1 else None
 
     def _other_target(self) -> bool:
@@ -1210,7 +1005,7 @@ class _Parse:
             if isinstance(column := self.schema.columns[name], Number) and bare(column.measure) in signs.get(unit, ())
         ]
         stems = {stem(word, self.lang) for word in named}
-        found += [name for name in self.numbers if stems & set(_phrase(_name_words(name), self.lang))]
+        found += [name for name in self.numbers if stems & set(stems_of(name_words(name), self.lang))]
         return list(dict.fromkeys(found))
 
     def _equal(self, at: int) -> None:
@@ -1287,7 +1082,7 @@ class _Parse:
         """The column with few numbers whose name says year, such as a year of study; None if there is none."""
         stems = {stem(word, self.lang) for word in ("year", "leto", "letnik")}
         small = (name for name in self.numbers if self.schema.columns[name].size <= _FEW)
-        return next((name for name in small if stems & set(_phrase(_name_words(name), self.lang))), None)
+        return next((name for name in small if stems & set(stems_of(name_words(name), self.lang))), None)
 
     def _by(self) -> None:
         at = 0
@@ -1329,7 +1124,7 @@ class _Parse:
     def _life_date(self, name: str) -> bool:
         """Is a date one in a person's life rather than the day of what a row records?"""
         lives = ("birth", "hired", "joined", "enrolled", "registered", "rojstva", "zaposlitve", "vpisa", "včlanitve")
-        return bool({stem(word, self.lang) for word in lives} & set(_phrase(_name_words(name), self.lang)))
+        return bool({stem(word, self.lang) for word in lives} & set(stems_of(name_words(name), self.lang)))
 
     def _no_group(self, at: int, end: int, groups: list[Json]) -> bool:
         """“by customers over 70” is a condition, “točke na izpitu” one column, “na bolniški” no group."""
@@ -1402,7 +1197,7 @@ class _Parse:
             first = self._tokens_of(at)[0]
             if (
                 "rows" in self.known.phrases.get((first.stem,), {})
-                and bare(first.text) not in bare(_name_words(name)).split()
+                and bare(first.text) not in bare(name_words(name)).split()
             ):
                 return None  # “per order on average” is no date
             period = next(
@@ -1726,7 +1521,7 @@ class _Parse:
             return asked
         marks = [at for at, mark in enumerate(self.marks) if mark.took == "target" and self.column_at(at) == name]
         generic = {stem(word, self.lang) for word in GENERIC}
-        telling = [word for word in _phrase(_name_words(name), self.lang) if word not in generic and len(word) > 1]
+        telling = [word for word in stems_of(name_words(name), self.lang) if word not in generic and len(word) > 1]
         typed = {token.stem for token in self.tokens}
         if not marks or len(telling) < 2 or typed & set(telling) or any(self.weight_at(at) > 1 for at in marks):
             return asked
@@ -1763,7 +1558,7 @@ class _Parse:
         for at in range(len(self.marks)):
             if self.free(at, "money"):
                 names = self._of_unit("money")
-            elif self.free(at, "long") or (key == "count" and self._asks_for(at, _TIMES)):
+            elif self.free(at, "long") or (key == "count" and self._asks_for(at, TIMES)):
                 names = self._of_time()
             elif key == "count" and self._asks_for(at, ("money",)):
                 names = self._of_unit("money")
@@ -2147,7 +1942,7 @@ class _Parse:
             role in self.known.phrases.get((token.stem,), {}) for token in self._tokens_of(at)
         )
 
-    def _tokens_of(self, at: int) -> list[_Token]:
+    def _tokens_of(self, at: int) -> list[Token]:
         return self.tokens[self.marks[at].first : self.marks[at].last + 1]
 
     def _parts_conditions(self, at: int) -> bool:
@@ -2247,7 +2042,7 @@ def _offered(schema: Schema, lang: str) -> list[str]:
     """What a completion may offer: kinds of questions, columns, values, in this order."""
     words = LANGUAGES[lang]
     kinds = [line.split("|")[0] for line in words.kinds.values()]
-    columns = [_name_words(called(name)) for name in (*schema.columns, *schema.lookups)]
+    columns = [name_words(called(name)) for name in (*schema.columns, *schema.lookups)]
     values = [
         called(value)
         for column in schema.columns.values()
@@ -2262,9 +2057,9 @@ def example(schema: Schema) -> str:
     """A question about the first columns, as a person may type it; "" for a table without any that suits."""
     words = LANGUAGES[current() if current() in LANGUAGES else "en"]
     numbers, lists = schema.of_kind(Number), schema.of_kind(Category)
-    parts = [words.kinds["mean"].split("|")[0], *(_name_words(called(name)) for name in numbers[:1])]
+    parts = [words.kinds["mean"].split("|")[0], *(name_words(called(name)) for name in numbers[:1])]
     parts = parts if numbers else [words.kinds["count"].split("|")[0]]
-    return " ".join([*parts, *(f"{words.small['by'].split('|')[0]} {_name_words(called(name))}" for name in lists[:1])])
+    return " ".join([*parts, *(f"{words.small['by'].split('|')[0]} {name_words(called(name))}" for name in lists[:1])])
 
 
 def vocabulary(schema: Schema) -> list[str]:

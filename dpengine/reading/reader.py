@@ -20,34 +20,31 @@ from datetime import date
 from fractions import Fraction
 from itertools import pairwise, product
 
-from rapidfuzz import fuzz, process
-from rapidfuzz.distance import OSA, Prefix
-
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.core.remembered import remembered
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, ItemSet, Number, Schema, round_step
-from dpengine.declared.spelling import normal, spelling_lines
-from dpengine.mechanisms import asked_on, catalogue
+from dpengine.mechanisms import catalogue
 from dpengine.messages import called, say
-from dpengine.messages.language import current, speaking
+from dpengine.messages.language import current
 from dpengine.reading.cutting import TIMES, Token, cut_words, name_words, stems_of, with_numbers
+from dpengine.reading.lexicon import (
+    Mark,
+    lexicon_of,
+    marked,
+    none_label,
+    spell,
+    women_apart,
+    yes_no,
+)
 from dpengine.reading.words import (
-    ALIKE,
-    BY_AGE,
-    BY_YEAR,
-    ELSEWHERE,
     GENERIC,
     LANGUAGES,
     MEASURES,
-    SAME_VALUE,
-    Vocabulary,
     bare,
     stem,
-    women,
 )
 
 LONGEST = 300  # characters of a typed question
@@ -55,9 +52,6 @@ USUAL = "0.1"  # ε with which a reading is checked
 MOST_READINGS = 3
 MOST_COMPLETIONS = 6
 _MOST_WORDS = 60
-_MOST_VALUES = 3_000  # of one list whose values the box knows
-_LONGEST_PHRASE = 6
-_SPELLINGS = ("sex-1", "marital-1", "employment-1", "schooling-1")  # where a list has no table of its own
 # Roles of words that say something by themselves: unread, they are named
 _MEANING = frozenset("col val number num kind month day ord top bottom percentile life study".split())
 # Words that join and fill. Unread, they are passed over
@@ -69,7 +63,6 @@ _PERIODICAL = {
     "en": ("monthly", "yearly", "annual", "annually", "quarterly"),
     "sl": ("mesečni", "mesečno", "letni", "letno", "četrtletni", "četrtletno"),
 }
-_COUNTED = ("number", "count", "quantity", "size", "število", "količina", "velikost")
 _FEW = 12  # values of a number that are groups by themselves
 _EDGES = 10  # about as many groups of a number
 
@@ -91,321 +84,6 @@ class Meaning:
     sentence: str  # in the reader's language
     unread: tuple[str, ...] = ()  # words that were not understood, as typed
     guessed: bool = False  # the text leaves open what the reading chose
-
-
-@dataclass
-class _Mark:
-    """A run of words with everything it may mean, by role."""
-
-    first: int
-    last: int
-    roles: JsonObject
-    used: bool = False
-    took: str = ""  # the role that was taken
-
-    def take(self, role: str) -> None:
-        self.used, self.took = True, role
-
-
-@dataclass
-class _Lexicon:
-    phrases: dict[tuple[str, ...], JsonObject] = field(default_factory=dict)
-    stems: set[str] = field(default_factory=set)
-    own: set[str] = field(default_factory=set)  # stems of the table's own words
-    proper: set[str] = field(default_factory=set)  # stems of names such as “Garden”: no other word is made from them
-    raw: dict[str, str] = field(default_factory=dict)  # the table's own words as they are written, with their stems
-    written: list[str] = field(default_factory=list)  # what a completion may offer, in order
-    lookups: dict[str, str] = field(default_factory=dict)
-    by_letter: dict[str, list[str]] = field(default_factory=dict)  # all stems, by their first letter
-
-    def add(self, phrase: Iterable[str], role: str, data: Json, own: bool = False) -> None:
-        words = tuple(phrase)
-        if not words or len(words) > _LONGEST_PHRASE:
-            return
-        roles = self.phrases.setdefault(words, {})
-        if role in ("col", "val"):
-            roles.setdefault(role, [])
-            roles[role] += [data] if data not in roles[role] else []
-        else:
-            roles.setdefault(role, data)
-        self.stems.update(words)
-        if own:
-            self.own.update(words)
-
-
-def _yes_no(column: object) -> tuple[str, str] | None:
-    """The labels for yes and no of a column that has only these."""
-    if not isinstance(column, Category) or len(column.values) != 2:
-        return None
-    yes, no = (set(map(normal, line)) for line in spelling_lines("yes_no-1"))
-    first, second = column.values
-    if normal(first) in yes and normal(second) in no:
-        return first, second
-    return (second, first) if normal(second) in yes and normal(first) in no else None
-
-
-_NONE = {"none", "no", "nothing", "brez", "nobena", "noben", "ni", "nima", "nobeno"}
-
-
-def _none_label(column: object) -> str | None:
-    """The value of a list that means “none”, if it has one."""
-    if not isinstance(column, Category) or _yes_no(column):
-        return None
-    return next((value for value in column.values if bare(value) in _NONE), None)
-
-
-@remembered(200)
-def _language_lexicon(lang: str) -> _Lexicon:
-    words, known = LANGUAGES[lang], _Lexicon()
-    for key, phrases in _kinds(words, lang).items():
-        for phrase in phrases:
-            known.add(stems_of(phrase, lang), "kind", key)
-    tables: dict[str, dict[str, str]] = {
-        "share": words.shares,
-        "part": words.parts,
-        "before": words.before,
-        "after": words.after,
-        "daysign": words.days,
-        "period": words.periods,
-        "unit": words.units | MEASURES,
-        "num": words.numbers,
-        "ord": words.ordinals,
-        "edge": words.edges,
-        "life": BY_AGE,
-        "study": BY_YEAR,
-    }
-    lines: list[tuple[str, Json, str]] = [
-        (role, value, line) for role, table in tables.items() for value, line in table.items()
-    ]
-    small = words.small | {"stop": words.stop, "rows": words.rows}
-    for role, value, line in [*lines, *((role, True, line) for role, line in small.items())]:
-        for phrase in line.split("|"):
-            known.add(stems_of(phrase, lang), role, value)
-    for place, month in enumerate(words.months.split("|")):
-        forms = [month, *((month + "ja", month + "ju", month + "jem") if lang == "sl" else (month[:3],))]
-        for form in forms if month != "may" else ["may"]:
-            known.add((stem(form, lang),), "month", place + 1)
-    yearly = stems_of("po letih", "sl") if lang == "sl" else ("per", "year")  # “po letu 2020” is a date
-    known.add(yearly, "by year", True)
-    return known
-
-
-def _kinds(words: Vocabulary, lang: str) -> dict[str, list[str]]:
-    """The phrases of every question on Ask. One without a line in `words` is known by its card."""
-    found = {}
-    for key in asked_on("ask"):
-        if key in words.kinds:
-            found[key] = words.kinds[key].split("|")
-        elif key not in ("quantile", "noisy_argmax", "vector_mean", "proportion"):
-            with speaking(lang):
-                found[key] = [catalogue[key].card.noun, catalogue[key].card.title]
-    return found
-
-
-def _lexicon(schema: Schema, lang: str) -> _Lexicon:
-    """All phrases that a question about this table may use."""
-    with speaking(lang):
-        return _built(schema, lang, tuple(map(called, schema.columns)))
-
-
-@remembered(200)
-def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> _Lexicon:
-    """`names` are the columns as the reader of this language calls them: those of a practice table are translated."""
-    base, known = _language_lexicon(lang), _Lexicon()
-    known.phrases = {phrase: dict(roles) for phrase, roles in base.phrases.items()}
-    known.stems = set(base.stems)
-    for (name, column), shown in zip(schema.columns.items(), names, strict=True):
-        for written in dict.fromkeys((name, shown)):
-            _add_column(known, name, stems_of(name_words(written), lang), lang)
-            if plain := written.partition("(")[0].strip():  # “monthly fee (€)” → monthly fee
-                known.add(stems_of(name_words(plain), lang), "col", (2.5, name), own=True)
-        listed = isinstance(column, (Category, ItemSet)) and not _yes_no(column) and column.size <= _MOST_VALUES
-        if listed and isinstance(column, (Category, ItemSet)):
-            _add_values(known, name, column, lang)
-        for text in (name, shown, *(column.values if listed and isinstance(column, (Category, ItemSet)) else ())):
-            known.raw.update(
-                {bare(token.text): token.stem for token in cut_words(name_words(text), lang) if len(token.text) > 4}
-            )
-    for title, (name, _) in schema.lookups.items():
-        known.lookups[title] = name
-        known.add(stems_of(name_words(title), lang), "col", (3, f"\0{title}"), own=True)
-    known.written = _offered(schema, lang)
-    for word in sorted(known.stems):
-        known.by_letter.setdefault(word[0], []).append(word)
-    return known
-
-
-def _add_column(known: _Lexicon, name: str, words: tuple[str, ...], lang: str) -> None:
-    """The name itself, its telling words, and other words for the same kind of column."""
-    known.add(words, "col", (3, name), own=True)
-    spread = [word for word in words if len(word) > 1]
-    generic = {stem(word, lang) for word in GENERIC}
-    head = spread.index("of") if "of" in spread else len(spread)
-    for place, word in enumerate(spread if len(words) > 1 else ()):  # “fee (€)” → fee
-        if word not in generic:
-            roles = known.phrases.get((word,), {})
-            counted = not {stem(word, lang) for word in _COUNTED}.isdisjoint(words)  # number of passengers
-            doers = {stem(other, lang) for other in LANGUAGES[lang].doers.split("|")}
-            rows = ("rows" in roles or word in doers) and not counted  # visitor type → visitors
-            if rows:
-                known.add((word,), "rows", True)
-            loose = rows or "stop" in roles  # water used → used
-            known.add((word,), "col", (1 if loose else 2 if place < head else 1.5, name), own=True)
-    if len(words) > 1 and words[0] in ("has", "is", "ima", "je"):  # has_car → car
-        known.add(words[1:], "col", (2.5, name), own=True)
-    for line in ALIKE:
-        members = [stems_of(word, lang) for word in line.split("|")]
-        if any(len(member) == 1 and member[0] in words for member in members):
-            for member in members:
-                known.add(member, "col", (1, name), own=True)
-
-
-@remembered(2)
-def _same_value(lang: str) -> list[list[tuple[str, ...]]]:
-    return [[stems_of(word, lang) for word in line.split("|")] for line in SAME_VALUE]
-
-
-def _add_values(known: _Lexicon, name: str, column: Category | ItemSet, lang: str) -> None:
-    table = column.spellings if isinstance(column, Category) else ""
-    tables = [spelling_lines(table)] if table else []
-    if not table and isinstance(column, Category):
-        for usual in map(spelling_lines, _SPELLINGS):
-            spelled = {normal(word) for line in usual for word in line}
-            tables += [usual] if {normal(value) for value in column.values} <= spelled else []
-    seen: dict[str, set[str]] = {}
-    for value in column.values:
-        for written in {value, called(value)}:
-            phrase = stems_of(name_words(written), lang)
-            if sum(map(len, phrase)) > 1:
-                known.add(phrase, "val", (3, name, value), own=True)
-                known.proper.update(phrase if written[:1].isupper() and lang == "en" else ())
-            joined = any(len(word) == 1 for word in phrase)  # an e-book is no book
-            for word in phrase if len(phrase) > 1 and not joined else ():
-                if len(word) > 2:
-                    seen.setdefault(word, set()).add(value)
-        alike = [phrases for phrases in _same_value(lang) if stems_of(name_words(value), lang) in phrases]
-        others = [phrase for phrases in alike for phrase in phrases if sum(map(len, phrase)) > 2]
-        lines = [line for table_lines in tables for line in table_lines if normal(value) in map(normal, line)]
-        others += [stems_of(other, lang) for line in lines for other in line if len(other) > 2]
-        for phrase in others:
-            known.add(phrase, "val", (2, name, value), own=True)
-    for word, values in seen.items():
-        inside = any(word in bare(value) for value in column.values if value not in values)  # fire: a wildfire too
-        if len(values) == 1 and (word,) not in known.phrases and not word.isdigit() and not inside:
-            known.add((word,), "val", (2, name, next(iter(values))), own=True)
-
-
-def _spelled(tokens: list[Token], known: _Lexicon, lang: str, called: Container[str] = ()) -> None:
-    """A word that nothing knows becomes the nearest known one: an inflected form, or a misspelling."""
-    place = -1
-    while (place := place + 1) < len(tokens):
-        token = tokens[place]
-        word = token.stem
-        if token.number is not None or token.day or word in known.stems or word in called or len(word) < 3:
-            continue
-        if (denied := re.match("non|ne", word)) and word[denied.end() :] in known.own:  # nekadilec
-            token.stem = word[denied.end() :]
-            tokens.insert(place, Token(token.text, denied[0]))
-            continue
-        if near := _inflected(word, known, lang):
-            token.stem = near
-        elif word not in _elsewhere(lang) and (near := _misspelt(token, known)):
-            token.stem, token.mended = near, True
-
-
-def _inflected(word: str, known: _Lexicon, lang: str) -> str | None:
-    """The table's own word of which this is another form."""
-    if lang == "sl":
-        forms = (re.sub("[ae](?=[^aeiou]$)", "", word), word.removesuffix("j"), word + "j", re.sub("e?[ns]$", "", word))
-        for other in (*forms, re.sub("[ae](?=[^aeiou]$)", "", forms[-1])):  # ovac, dežju, vremenu
-            if other != word and len(other) > 2 and other in known.own:
-                return other
-        if (verb := re.sub("(?:uj|ov|ir|n)?(?:aj|uj|ev|av|al|il|el|ot|at|it|n)$", "", word)) != word and len(verb) > 3:
-            softened = re.sub("(?:j|c|s|z)$", "", verb)  # zamujajo: zamuda
-            for other in known.by_letter.get(word[0], ()):
-                if (
-                    other in known.own
-                    and other.startswith(softened)
-                    and len(other) <= len(softened) + 1
-                    and len(other) > 4
-                ):
-                    return other
-    return _begins_alike(word, known) if len(word) > 3 else None
-
-
-def _misspelt(token: Token, known: _Lexicon) -> str | None:
-    """The known word that differs by the fewest letters, if it is near enough."""
-    best: tuple[int, bool, str] | None = None
-    for word in dict.fromkeys((token.stem, bare(token.text))):
-        if len(word) < 4:
-            continue
-        written = [other for other in known.raw if other[0] == word[0]]
-        near = [*written, *known.by_letter.get(word[0], ()), *known.by_letter.get(word[1], ())]
-        for other, _, _ in process.extract(word, near, scorer=fuzz.ratio, score_cutoff=72, limit=8):
-            away, meant = OSA.distance(word, other), known.raw.get(other, other)
-            most = (1 if len(word) <= 6 else 2 if len(word) <= 10 else 3) if meant in known.own else 1 + len(word) // 9
-            if len(other) < 4 or away > (most if other[0] == word[0] else 1):
-                continue
-            if word.startswith(other) and len(word) > len(other) + 1:
-                continue  # a gardener is no garden
-            found = (away, meant not in known.own, meant)
-            best = found if best is None else min(best, found)
-    return best[2] if best else None
-
-
-@remembered(2)
-def _elsewhere(lang: str) -> frozenset[str]:
-    """Stems of everyday words for what other tables hold: correct words, so no misspellings of this table's."""
-    lines = (*ALIKE, *SAME_VALUE, ELSEWHERE)
-    return frozenset(word for line in lines for phrase in line.split("|") for word in stems_of(phrase, lang))
-
-
-def _begins_alike(word: str, known: _Lexicon) -> str | None:
-    """The table's own word that shares the longest beginning."""
-    best, length = None, 0
-    for other in known.by_letter.get(word[0], ()):
-        if other in known.proper:
-            continue
-        shared = Prefix.similarity(word, other)
-        if shared >= 5 and shared >= 0.62 * max(len(word), len(other)) and shared > length and other in known.own:
-            best, length = other, shared
-    if best is None:
-        for written, other in known.raw.items():  # a nogometaš plays nogomet
-            if word.startswith(written) and len(written) >= 0.62 * len(word) and other not in known.proper:
-                return other
-    return best
-
-
-def _women(token: Token, known: _Lexicon) -> list[Token]:
-    """“upokojenke” are retired women: a word for each."""
-    men = women(bare(token.text)) if token.number is None and not token.day else None
-    if men is None or (token.stem in known.own and not men[1]):
-        return [token]
-    man = stem(men[0], "sl")
-    if man not in known.stems and _inflected(man, known, "sl") is None:
-        return [token]
-    return [Token(token.text, stem("ženska", "sl")), Token(token.text, man)]
-
-
-def _marked(tokens: list[Token], known: _Lexicon) -> list[_Mark]:
-    marks, place = [], 0
-    while place < len(tokens):
-        longest = _LONGEST_PHRASE if tokens[place].stem in known.stems else 0
-        for length in range(min(longest, len(tokens) - place), 0, -1):
-            phrase = tuple(token.stem for token in tokens[place : place + length])
-            roles = known.phrases.get(phrase)
-            if roles:
-                break
-        else:
-            length, roles = 1, {}
-        token = tokens[place]
-        if length == 1 and token.number is not None:
-            roles = {**(roles or {}), "number": token.number, **({"ordinal": True} if token.ordinal else {})}
-        if length == 1 and token.day is not None:
-            roles = {**(roles or {}), "day": token.day}
-        marks.append(_Mark(place, place + length - 1, dict(roles or {})))
-        place += length
-    return marks
 
 
 @dataclass
@@ -436,14 +114,14 @@ class _Parse:
 
     def __init__(self, text: str, schema: Schema, lang: str, table: str = "") -> None:
         self.schema, self.lang = schema, lang
-        self.known = _lexicon(schema, lang)
+        self.known = lexicon_of(schema, lang)
         self.tokens = with_numbers(cut_words(text, lang)[:_MOST_WORDS], lang)
         self.tokens = (
-            [part for token in self.tokens for part in _women(token, self.known)] if lang == "sl" else self.tokens
+            [part for token in self.tokens for part in women_apart(token, self.known)] if lang == "sl" else self.tokens
         )
         called = set(stems_of(name_words(table), lang))
-        _spelled(self.tokens, self.known, lang, called)
-        self.marks = _marked(self.tokens, self.known)
+        spell(self.tokens, self.known, lang, called)
+        self.marks = marked(self.tokens, self.known)
         for mark in self.marks:
             if not mark.roles and self.tokens[mark.first].stem in called:  # what the table is called
                 mark.roles["rows"] = True
@@ -709,7 +387,7 @@ class _Parse:
         self.shares.reverse() if len(self.shares) > 1 and self.shares[0] > self.shares[-1] else None
 
     @staticmethod
-    def _counted(mark: _Mark) -> Fraction:
+    def _counted(mark: Mark) -> Fraction:
         return Fraction(mark.roles["number" if "number" in mark.roles else "num"])
 
     def _ten(self, at: int) -> bool:
@@ -1250,7 +928,7 @@ class _Parse:
         else:  # “smokers and non-smokers”
             for at, name in lists:
                 later = [place for place, same in lists if same == name and place > at]
-                if later and _yes_no(self.declared(name)):
+                if later and yes_no(self.declared(name)):
                     self.by.append(name)
                     self.marks[at].take("by")
                     self._take_denied(later)
@@ -1342,7 +1020,7 @@ class _Parse:
 
     def _had(self, at: int) -> bool:
         """“car owners”, “without a car”: a yes or no, although another column lists the same word as a value."""
-        if not _yes_no(self.declared(self.column_at(at) or "")):
+        if not yes_no(self.declared(self.column_at(at) or "")):
             return False
         before = any(self.has(near, "with", "not", "own") for near in (at - 1, at - 2))
         return before or self.has(at + 1, "own")
@@ -1384,7 +1062,7 @@ class _Parse:
             name = self.column_at(at) or ""
             declared = self.declared(name)
             denial = self._negated(at)
-            if (pair := _yes_no(declared)) and isinstance(declared, Category):
+            if (pair := yes_no(declared)) and isinstance(declared, Category):
                 if denial is None and "histogram" in self._typed_kinds() and len(named) == 1:
                     continue  # the question is about this column itself: its distribution
                 label = pair[0] if denial is None else pair[1]
@@ -1392,7 +1070,7 @@ class _Parse:
                     self.marks[at].take("val")
                     continue
                 self.conds.append(_Cond(at, name, "", None, [label]))
-            elif (none := _none_label(declared)) and isinstance(declared, Category):
+            elif (none := none_label(declared)) and isinstance(declared, Category):
                 if denial is not None:
                     labels = [none]
                 elif self.has(at - 1, "with") or self.has(at - 2, "with"):
@@ -1439,7 +1117,7 @@ class _Parse:
             self.take("compare", [*more, *than] if grouped else ())
             return
         several = [cond for cond in labelled if len(cond.labels) > 1 and not cond.negated]
-        stated = [cond for cond in labelled if _yes_no(self.declared(cond.column))]
+        stated = [cond for cond in labelled if yes_no(self.declared(cond.column))]
         chosen = (several or stated or labelled)[-1]
         declared = self.declared(chosen.column)
         if not isinstance(declared, Category):
@@ -1716,7 +1394,7 @@ class _Parse:
             topic = len(self.conds) == 1 and any(
                 self.weight_at(at) >= 3 and self.column_at(at) == self.conds[0].column for at in named
             )
-            topic = topic and bool(_yes_no(self.declared(self.conds[0].column)))  # “student housing by programme”
+            topic = topic and bool(yes_no(self.declared(self.conds[0].column)))  # “student housing by programme”
             if self.by and where and (topic or self.contrasted):  # “are remote workers more satisfied”
                 self.guessed = True
                 share = ("proportion", {"of": where, **self._grouped()})
@@ -1799,7 +1477,7 @@ class _Parse:
             open_lists = [
                 name
                 for name in self.schema.of_kind(Category, ItemSet)
-                if name not in taken and not _yes_no(self.declared(name))
+                if name not in taken and not yes_no(self.declared(name))
             ]
             self.guessed = True
             open_lists.sort(key=lambda name: name not in loose)
@@ -1928,8 +1606,8 @@ class _Parse:
         for (cue, after), cut in product(cues, range(1, len(conds))):
             if any(map(cue, range(conds[cut - 1].place + 1, conds[cut].place + 1))):
                 return (conds[cut:], conds[:cut], True) if after else (conds[:cut], conds[cut:], True)
-        said = [cond for cond in conds[1:] if _yes_no(self.declared(cond.column))]
-        if said and not _yes_no(self.declared(conds[0].column)):  # “the share of clothes that … return”
+        said = [cond for cond in conds[1:] if yes_no(self.declared(cond.column))]
+        if said and not yes_no(self.declared(conds[0].column)):  # “the share of clothes that … return”
             return said, [cond for cond in conds if cond not in said], False
         return conds[:1], conds[1:], False
 
@@ -1954,7 +1632,7 @@ class _Parse:
             return False
         return not (self._columns_of(left) & self._columns_of(right)) or "bound" in (left.took, right.took)
 
-    def _columns_of(self, mark: _Mark) -> set[str]:
+    def _columns_of(self, mark: Mark) -> set[str]:
         return {sense[1] for role in ("val", "col") for sense in mark.roles.get(role, ())}
 
     def unread(self) -> tuple[str, ...]:
@@ -2038,21 +1716,6 @@ def understood(text: str, facts: Facts) -> Meaning:
 # Completion
 
 
-def _offered(schema: Schema, lang: str) -> list[str]:
-    """What a completion may offer: kinds of questions, columns, values, in this order."""
-    words = LANGUAGES[lang]
-    kinds = [line.split("|")[0] for line in words.kinds.values()]
-    columns = [name_words(called(name)) for name in (*schema.columns, *schema.lookups)]
-    values = [
-        called(value)
-        for column in schema.columns.values()
-        if isinstance(column, (Category, ItemSet)) and not _yes_no(column)
-        for value in column.values[:_MOST_VALUES]
-    ]
-    small = [words.small["by"].split("|")[0], *(line.split("|")[0] for line in words.before.values())]
-    return list(dict.fromkeys([*kinds, *columns, *small, *values]))
-
-
 def example(schema: Schema) -> str:
     """A question about the first columns, as a person may type it; "" for a table without any that suits."""
     words = LANGUAGES[current() if current() in LANGUAGES else "en"]
@@ -2064,7 +1727,7 @@ def example(schema: Schema) -> str:
 
 def vocabulary(schema: Schema) -> list[str]:
     """Every phrase that `completions` may offer. Public facts alone."""
-    return list(_lexicon(schema, current() if current() in LANGUAGES else "en").written)
+    return list(lexicon_of(schema, current() if current() in LANGUAGES else "en").written)
 
 
 def completions(text: str, schema: Schema) -> list[str]:

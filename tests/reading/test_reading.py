@@ -11,7 +11,7 @@ import dpengine as dp
 from bench.reading import HERE, facts_of, fuzzed, language_of, lines_of, score, verdict
 from dpengine.declared.facts import Facts
 from dpengine.messages.language import speaking
-from dpengine.reading import reader, words
+from dpengine.reading import lexicon, reader, words
 
 LEAST_RIGHT, MOST_WRONG = 0.85, 0.02
 FILES = sorted(HERE.glob("*.jsonl"))
@@ -159,9 +159,9 @@ def test_at_most_three_readings(facts: dict[str, Facts]) -> None:
 def test_every_question_on_ask_is_known_by_its_own_words(facts: dict[str, Facts]) -> None:
     """A new question needs no line: its card's noun and title are known."""
     for lang in words.LANGUAGES:
-        known = reader._language_lexicon(lang)
+        known = lexicon.language_lexicon(lang)
         kinds = {roles["kind"] for roles in known.phrases.values() if "kind" in roles}
-        rest = set(reader.asked_on("ask")) - kinds
+        rest = set(lexicon.asked_on("ask")) - kinds
         assert rest <= {"quantile", "noisy_argmax", "vector_mean"}, rest
 
 

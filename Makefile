@@ -51,7 +51,7 @@ workshop: $(RUN_STAMP) ## for a classroom: sample tables only, on the network, w
 test: $(TEST_STAMP) browser ## lint and every test, in a browser too (TEST_ARGS= for pytest's options)
 	@$(PY) -m compileall -q -j 2 dpengine ui demos pages  # once, and not by every server that a test starts
 	@mkdir -p build; $(MAKE) lint >build/lint.log 2>&1 & lint=$$!; \
-	$(PY) -W error -m pytest -p no:playwright --workers 3 --timeout=300 --durations=10 -q -m "not long" $(TEST_ARGS); \
+	$(PY) -W error -m pytest -p no:playwright --workers 3 --timeout=600 --durations=10 -q -m "not long" $(TEST_ARGS); \
 	tests=$$?; wait $$lint; linted=$$?; cat build/lint.log; exit $$((tests || linted))
 
 test-engines: $(ENGINES_STAMP) engines ## the same questions on Postgres and Spark, which it installs and starts (TEST_ARGS=)

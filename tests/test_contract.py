@@ -107,7 +107,7 @@ def test_parameters_round_trip(case: tuple[str, dict[str, Any]], relation: str) 
     assert query.sentence() and isinstance(query.shown(), dict)
 
 
-@every_public_case_and_relation
+@in_each_relation(PUBLIC_SUPPORT, first=("add_remove",))
 def test_sensitivity_by_brute_force(case: tuple[str, dict[str, Any]], relation: str) -> None:
     check_sensitivity(build(*case, relation))
 
@@ -156,7 +156,7 @@ def test_samples_follow_the_law(case: tuple[str, dict[str, Any]], relation: str)
     check_samples_against_law(query, query.need().of(POSSIBLE_ROWS[1:4]), draws=500)
 
 
-@pytest.mark.every(9)
+@pytest.mark.every(15)
 @every_public_case_and_relation
 def test_the_shape_of_answers_is_public(case: tuple[str, dict[str, Any]], relation: str) -> None:
     check_the_shape_is_public(build(*case, relation))
@@ -208,7 +208,7 @@ def spread_of(size: int, people: int, rng: np.random.Generator) -> Spread:
     return Spread(codes.astype(np.int64), counts.astype(np.int64))
 
 
-@pytest.mark.every(9)
+@pytest.mark.every(17)
 @every_relation
 @pytest.mark.parametrize("noise", ["", "joint"])
 @pytest.mark.parametrize(("share", "people"), [("0.5", 0), ("0.05", 3), ("0.9", 40), ("0.5", 900)])

@@ -20,7 +20,7 @@ def test_the_guided_start_is_offered_followed_left_and_found_again(page: Any) ->
     page.locator(".tour li[aria-current]", has_text="See why you need it").wait_for()
     settled(page)
     page.get_by_role("button", name="Ask the same privately").click()
-    page.get_by_text("cannot be told").wait_for()
+    page.get_by_text("nobody can tell").wait_for()
     settled(page)
     shot(page, "tour-1")
     page.get_by_role("link", name="Next: Ask your own question").click()

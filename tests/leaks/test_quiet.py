@@ -51,7 +51,7 @@ fails()
 def test_an_uncaught_error_is_told_by_its_kind(quiet: bool, tmp_path: Path) -> None:
     canary = Canary("cell", text())
     script = SAYS.format(quiet=quiet, folder=str(tmp_path), word=canary.core)
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, check=False, timeout=120)
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, check=False, timeout=500)
     said = done.stdout + done.stderr
     scan = Scan([canary])
     assert done.returncode == 1 and said.count(b"RuntimeError") >= 5
@@ -75,5 +75,5 @@ with modified_sys_path(str(app.app._resolve_script_path())):
         cwd=ROOT,
         env=os.environ | {"ALLOWANCE_HOME": str(tmp_path)},
         check=True,
-        timeout=120,
+        timeout=500,
     )

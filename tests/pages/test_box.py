@@ -50,6 +50,7 @@ def test_it_says_what_it_did_not_understand() -> None:
     assert say("read.nothing") in unescape(html_of(app)) and asked(app)["q"] == "mean"  # the form stays as it was
 
 
+@pytest.mark.long
 def test_another_reading_is_one_click_away_and_undo_restores_the_form() -> None:
     app = typed("how many people over 90")
     before = asked(app)

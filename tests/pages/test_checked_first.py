@@ -117,6 +117,7 @@ def links(page: Page) -> str:
     return " ".join(one.proto.label for one in page.app.get("page_link"))
 
 
+@pytest.mark.long
 def test_ask_brings_the_check_along_and_a_code_is_named_with_one_click(home: dp.Workspace) -> None:
     """1,900 of 10,000 cells are 99; the noise hides that with a chance below 1e-9."""
     frame = pd.DataFrame({"age": [30, 41, 52] * 2_700 + [99] * 1_900, "sex": ["m", "f"] * 5_000})

@@ -162,6 +162,7 @@ NAMES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "wanted"), NAMES.items())
 def test_a_name_is_read_by_its_whole_words(name: str, wanted: str) -> None:
     found = presets.suggest(name)

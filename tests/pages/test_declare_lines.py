@@ -234,6 +234,7 @@ def test_rows_are_called_rows_and_one_button_is_coloured() -> None:
     assert coloured() == ["This is right"]
 
 
+@pytest.mark.long
 def test_columns_without_a_hint_are_to_be_found_together_and_those_that_wait_left_for_later() -> None:
     page = Page().upload("oddelek,diagnoza,age,sex,salary\na,b,33,m,2500\nc,d,44,f,900\n").to("cards")
     assert say("data.cards.left_out") in page.text
@@ -344,6 +345,7 @@ def test_nothing_of_the_cells_is_on_the_page() -> None:
     assert shown[0] == shown[1]
 
 
+@pytest.mark.long
 def test_a_spreadsheet_is_brought_and_its_sheet_chosen() -> None:
     book = openpyxl.Workbook()
     book.active.append(["nothing"])  # type: ignore[union-attr]

@@ -274,6 +274,7 @@ def test_a_bad_list_is_refused_at_its_card(page: Page, typed_list: str, sentence
     assert page.draft.step == "care"
 
 
+@pytest.mark.long
 def test_a_list_is_said_to_be_complete_with_one_click(page: Page) -> None:
     page.upload("way\nbus\nship\n").to("cards").set("declare-0-kind", "list").set("declare-0-listed", "bus, car")
     page.set("declare-0-closed", True)
@@ -383,6 +384,7 @@ def test_the_stranger_is_read_as_it_is_meant(page: Page) -> None:
     assert table.schema.number("Mesečna plača (EUR)").measure == "€"
 
 
+@pytest.mark.long
 def test_a_column_nobody_knows_is_left_out_and_offered_to_be_found(page: Page) -> None:
     page.upload("age,pay\n33,1200\n44,3000\n").to("cards").set("declare-0-kind", "unknown")
     page.set("declare-1-kind", "unknown").press("Go on")

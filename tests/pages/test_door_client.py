@@ -201,7 +201,7 @@ def test_the_whole_app_has_the_door(tmp_path: Path) -> None:
         for shown, status in ((figures, 200), (token, 401), ("", 401)):
             asked = urllib.request.Request(f"{here.address}/metrics", headers={"Authorization": f"Bearer {shown}"})
             try:
-                with urllib.request.urlopen(asked, timeout=60) as reply:
+                with urllib.request.urlopen(asked, timeout=500) as reply:
                     assert (reply.status, status) == (200, 200) and b"allowance_questions_total 1\n" in reply.read()
             except urllib.error.HTTPError as reply:
                 with reply:

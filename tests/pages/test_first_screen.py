@@ -99,4 +99,4 @@ def _apart(code: str, home: Path) -> subprocess.CompletedProcess[str]:
     env = {name: value for name, value in os.environ.items() if not name.startswith("ALLOWANCE_")}
     env["ALLOWANCE_HOME"] = str(home)
     command = [sys.executable, "-W", "error", "-c", code, str(home)]
-    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, encoding="utf-8", timeout=120)
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, encoding="utf-8", timeout=500)

@@ -191,6 +191,7 @@ def repeated(home: dp.Workspace) -> dp.Table:
     return table
 
 
+@pytest.mark.long
 def test_refusals_about_people_have_their_ways_out_on_every_page(home: dp.Workspace) -> None:
     repeated(home)
     for page in ("board", "synthetic", "several", "train"):

@@ -26,7 +26,7 @@ def test_an_answer_is_folded_while_another_question_is_put_together(home: dp.Wor
     app = open_page("ask", **link)
 
     def folded() -> list[str]:
-        return [one.label for one in app.expander if one.label.startswith("The answer before")]
+        return [one.label for one in app.expander if one.label.startswith("Previous answer")]
 
     assert 'class="headline"' in html_of(app) and not folded()
     assert not app.run().exception and not folded(), "as long as nothing else is asked it stays"

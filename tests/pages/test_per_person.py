@@ -16,7 +16,7 @@ ROWS = "who,cost,way\n" + "".join(
 )
 
 
-@pytest.mark.parametrize("lang", ["en", "sl"])
+@pytest.mark.parametrize("lang", [pytest.param("en", marks=pytest.mark.long), "sl"])
 def test_one_row_a_person_is_made_with_a_few_clicks(lang: str, shared: dp.Workspace, tmp_path: Any) -> None:
     name = f"trips {lang}"
     (tmp_path / "a.csv").write_text(ROWS.replace("p", f"{lang}"), encoding="utf-8")

@@ -295,6 +295,7 @@ def test_advice_to_narrow_a_range_stops_once_a_check_found_cells_outside(home: d
     assert "range" not in kinds(wider)
 
 
+@pytest.mark.long
 def test_a_lever_leads_to_what_it_tells(census: dp.Table) -> None:
     """The form that it opens has the error and the price that stood on it."""
     app = open_page("ask", table=census.name, q="top_item", column="country", how_many="5")
@@ -307,6 +308,7 @@ def test_a_lever_leads_to_what_it_tells(census: dp.Table) -> None:
     assert abs(census.preview(asked).share - found.share) < Fraction(1, 1000)
 
 
+@pytest.mark.long
 def test_a_narrower_range_takes_its_step_along_or_offers_a_finer_one(home: dp.Workspace) -> None:
     places = [str(place) for place in range(100)]
     schema = dp.Schema({"cost": dp.Number(0, 10_000, 100), "fee": dp.Number(0, 10_000, 10)})

@@ -84,6 +84,7 @@ def charges(tables: dict[str, dp.Table]) -> int:
     return sum(len(table.history()) for table in tables.values())
 
 
+@pytest.mark.long
 @pytest.mark.every(9)
 @pytest.mark.parametrize(
     ("table", "sentence"),

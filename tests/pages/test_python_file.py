@@ -44,7 +44,7 @@ def ran(source: str, folder: Path, *arguments: str) -> tuple[bool, str]:
     """Did it leave a file; what it printed."""
     (folder / "model.py").write_bytes(source.encode("utf-8"))
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "model.py", *arguments], cwd=folder, capture_output=True, text=True, timeout=60
+        [sys.executable, "-I", "-S", "model.py", *arguments], cwd=folder, capture_output=True, text=True, timeout=500
     )
     return (folder / "ran").exists(), done.stdout if done.returncode == 0 else done.stderr
 

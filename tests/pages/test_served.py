@@ -131,7 +131,7 @@ def test_the_server_does_not_start_on_a_wrong_file(tmp_path: Path) -> None:
     place = written(tmp_path, GOOD.replace("https://data", "http://data"))
     env = {**os.environ, "ALLOWANCE_HOME": str(tmp_path / "var"), config.SERVE: str(place)}
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port=0", "--server.headless=true"]
-    ended = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=250, check=False)
+    ended = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=500, check=False)
     assert ended.returncode != 0 and "“origin” in the configuration" in ended.stderr
     assert "Traceback" not in ended.stderr and SECRET not in ended.stderr + ended.stdout
 

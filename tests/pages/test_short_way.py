@@ -278,6 +278,7 @@ def test_nobody_is_reminded_who_does_not_need_it(clinic: dp.Table) -> None:
 # --- edits of a declaration
 
 
+@pytest.mark.long
 def test_what_was_changed_on_a_description_survives_a_reload(clinic: dp.Table, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(change, "visitor", lambda: "ana")
     app = open_page("data", table=clinic.name, change="1")

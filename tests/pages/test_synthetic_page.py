@@ -296,6 +296,7 @@ def test_the_lecture_s_way_draws_a_small_database_that_is_asked_like_any_other(t
     assert "colour" in "\n".join(element.proto.body for element in app.get("html")) and not app.exception
 
 
+@pytest.mark.long
 def test_only_short_lists_are_offered_the_lecture_s_way(tables: dict[str, dp.Table]) -> None:
     for table, way in (("rows", True), ("numbers", False)):
         app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)

@@ -278,6 +278,7 @@ def test_cells_are_read_as_the_table_was_read(tables: dict[str, dp.Table]) -> No
         scored["predict"]({"car": "yes"})
 
 
+@pytest.mark.long
 def test_a_model_is_checked_at_a_price_of_its_own(tables: dict[str, dp.Table], answer: dp.Answer) -> None:
     where = {"table": "rows", "trained": answer.request_id}
     assert "a question with its own price" in said(opened(**where))
@@ -305,6 +306,7 @@ def test_a_model_is_checked_at_a_price_of_its_own(tables: dict[str, dp.Table], a
     assert "not in this workspace’s ledger" in lost and "Typically off by about" in lost
 
 
+@pytest.mark.long
 def test_what_was_released_before_a_check_counts_in_how_much_a_model_may_flatter_itself(
     tables: dict[str, dp.Table], shared: dp.Workspace
 ) -> None:

@@ -82,6 +82,7 @@ def test_order_and_number_are_those_that_were_chosen(table: dp.Table) -> None:
     assert headings[:2] == [f"1. {chosen[0].heading}", f"2. {chosen[1].heading}"]
 
 
+@pytest.mark.long
 def test_every_picture_is_drawn_at_print_size_and_stands_alone(table: dp.Table) -> None:
     for one in table.answers(10):
         for picture in png.standalone(report.picture(one)):

@@ -26,7 +26,7 @@ from dpengine.core.printed import percent, power_of_ten
 from dpengine.declared.facts import named_columns
 from dpengine.declared.unit import RELATIONS
 from dpengine.mechanisms.publish.of_rows import OfRows, way_key
-from dpengine.messages import plain, say
+from dpengine.messages import called, plain, say
 from dpengine.messages.numbers import local
 from ui.parts import exports, fields
 from ui.pictures import charts
@@ -434,7 +434,9 @@ def show_own_column(table: dp.Table, epsilon: str) -> None:
     left, right = st.columns([1, 1])
     with left:
         names = list(table.schema.columns)
-        name = str(st.selectbox(say("check.own_column"), names, key=f"check-own-{table.name}", width=320))
+        name = str(
+            st.selectbox(say("check.own_column"), names, format_func=called, key=f"check-own-{table.name}", width=320)
+        )
     with right:
         words: Any = {"format_func": lambda delta: power_of_ten(Fraction(delta))}
         delta = fields.choose("check.own_delta", DELTAS, DELTAS[0], "check-own-delta", **words)

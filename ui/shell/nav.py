@@ -18,7 +18,7 @@ from dpengine.messages import say
 from ui.shell import workshop_state
 from ui.shell.language import address as write
 from ui.shell.language import in_address
-from ui.shell.state import ROOT, may
+from ui.shell.state import ROOT, may, table_labels
 
 PLACES: dict[str, tuple[str, ...]] = {
     "wall": ("wall",),
@@ -113,7 +113,7 @@ def inside(name: str, table: str) -> None:
     about = str(st.query_params.get("table", "")) if name == "data" else ""  # an existing table's page
     links = [_link(room, say(f"room.{room}"), room == here and not about, table) for room in listed]
     if about:
-        links.append(_item(address("data", about), about, True))
+        links.append(_item(address("data", about), table_labels().get(about, about), True))
     with st.container(key="rooms"):
         st.html(f'<nav aria-label="{escape(say(f"place.{place}"))}"><ul>{"".join(links)}</ul></nav>')
 

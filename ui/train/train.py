@@ -942,7 +942,7 @@ def show_shapes(table: dp.Table, answer: dp.Answer) -> None:
 
 def choose_features(offered: list[str], now: list[str], key: str) -> list[str]:
     label, none = say("train_page.features"), say("train_page.features_none")
-    return st.multiselect(label, offered, now, key=key, placeholder=none, label_visibility="collapsed")
+    return st.multiselect(label, offered, now, called, key=key, placeholder=none, label_visibility="collapsed")
 
 
 def _chosen(look: Look) -> Shapes | None:

@@ -292,7 +292,7 @@ SENTENCES: dict[str, str] = {
     "data.table.lead": "Questions rely on this alone. Nothing here was read from the rows unless it was paid for.",
     "data.table.ask": "Ask a question",
     "data.table.change": "Change the declaration",
-    "data.protect.title": "Rows belong to people: change that",
+    "data.protect.title": "One person can have several rows: correct this",
     "data.protect.title_more": "Some people have more than {each} {each|row|rows}: change that",
     "data.protect.lead": "This table was added with one row per person. If one person can have several, say so here. Answers so far then count for a whole person, which leaves less of the allowance. This cannot be undone.",
     "data.protect.lead_more": "Each person, by “{column}”, now counts with {each} {each|row|rows}. You can allow more. This cannot be undone.",

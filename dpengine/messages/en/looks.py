@@ -19,7 +19,7 @@ SENTENCES: dict[str, str] = {
     "looks.each": "Each answer alone",
     "looks.column.when": "when (UTC)",
     "looks.column.answer": "answer (range)",
-    "looks.column.share": "took of the allowance",
+    "looks.column.share": "share of the allowance",
     "looks.column.receipt": "receipt",
     "looks.in_short": " — {count} answers together: {together}",
     "looks.span": "{low} – {high}",

@@ -36,7 +36,7 @@ SENTENCES: dict[str, str] = {
     "why.and": "and Edi, the only one with {person}?",
     "why.has": "has it",
     "why.has_not": "does not",
-    "why.nobody": "cannot be told",
+    "why.nobody": "nobody can tell",
     "why.ask": "Ask the same privately",
     "why.again": "Ask both again",
     "why.back": "The exact answers",

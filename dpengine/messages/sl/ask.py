@@ -77,7 +77,7 @@ SENTENCES: dict[str, str] = {
     "sentence.quantiles": "Vrednosti stolpca {column}, pod katerimi je {shares} %, za {who}",
     "sentence.top_items": "{many} {many|najpogostejša vrednost|najpogostejši vrednosti|najpogostejše vrednosti|najpogostejših vrednosti} stolpca {column} po vrsti, za {who}",
     "sentence.top_set": "{many} {many|najpogostejša vrednost|najpogostejši vrednosti|najpogostejše vrednosti|najpogostejših vrednosti} stolpca {column} brez vrstnega reda, za {who}",
-    "param.ordered.label": "Povej tudi vrstni red (porabi del porabe)",
+    "param.ordered.label": "Povej tudi vrstni red (za to gre del porabe)",
     "param.ordered.help": "Brez vrstnega reda se vsa imena izžrebajo naenkrat. Pri enaki porabi jih je potem manj napačnih, zlasti na kratkem seznamu.",
     "sentence.top_item": "Najpogostejša vrednost stolpca {column} za {who}",
     "param.column.label": "Stolpec",

@@ -291,7 +291,7 @@ SENTENCES: dict[str, str] = {
     "data.table.lead": "Vprašanja se opirajo samo na to. Iz vrstic je prebrano le tisto, kar je bilo plačano.",
     "data.table.ask": "Postavite vprašanje",
     "data.table.change": "Spremenite opis",
-    "data.protect.title": "Vrstice pripadajo osebam: popravite",
+    "data.protect.title": "Ena oseba ima lahko več vrstic: popravite",
     "data.protect.title_more": "Nekatere osebe imajo več kot {each} {each|vrstico|vrstici|vrstice|vrstic}: popravite",
     "data.protect.lead": "Ta tabela je bila dodana z eno vrstico na osebo. Če jih ima oseba lahko več, to povejte tukaj. Dosedanji odgovori potem štejejo za celo osebo, zato proračuna ostane manj. Tega ni mogoče razveljaviti.",
     "data.protect.lead_more": "Od vsake osebe po stolpcu »{column}« zdaj {each|šteje|štejeta|štejejo|šteje} {each} {each|vrstica|vrstici|vrstice|vrstic}. Število lahko povečate. Tega ni mogoče razveljaviti.",

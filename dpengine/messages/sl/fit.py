@@ -86,7 +86,7 @@ SENTENCES: dict[str, str] = {
     "data.fit.all_lead": "Vrstic ne vidi nihče, zato spodrsljaji ostanejo skriti: preozek razpon, seznam v drugem jeziku, drugače zapisana števila. Odgovori bi bili napačni, a videti pravilni. En majhen nakup preveri vse stolpce skupaj.",
     "data.fit.first": "Najprej: je v datoteki res to, kar ste navedli?",
     "data.first.check": "Najprej se preverijo stolpci ({share}, v ceni). Če kateri ne ustreza opisu, se vprašanje o njem ne postavi.",
-    "data.first.check_some": "Najprej {many|se preveri|se preverita|se preverijo|se preverijo} {columns} ({share}, v ceni). Če opisu ne {many|ustreza|ustrezata|ustrezajo|ustrezajo}, se ne vpraša nič.",
+    "data.first.check_some": "Najprej {many|se preveri|se preverita|se preverijo|se preverijo} {columns} ({share}, v ceni). Če opisu ne {many|ustreza|ustrezata|ustrezajo|ustrezajo}, se vprašanje ne postavi.",
     "fit.before": "Najprej se preveri, ali celice ustrezajo opisu ({columns}; v ceni: {share}). Če desetina ali več ne ustreza, se vprašanje ne postavi.",
     "fit.not_asked": "Zato vprašanje ni bilo postavljeno in ni porabilo ničesar.",
     "fit.not_asked_paid": "Zato vprašanje ni bilo postavljeno. Plačano je bilo samo preverjanje: {share}.",

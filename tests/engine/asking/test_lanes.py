@@ -14,7 +14,7 @@ import dpengine as dp
 from dpengine.asking.jobs import THREADS, Lanes
 from dpengine.mechanisms import asked_on, catalogue
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 class Desk:

@@ -113,7 +113,7 @@ def test_a_medians_promise_links_people_and_values() -> None:
     nine = asked("quantile", column="age", share="0.9")
     assert nine.promise().words(nine).partition(", 95 times")[0].endswith("away from place 900")
     bare = asked("median", column="age", with_range=False)
-    assert "; without a range, the values are not told" in bare.promise().words(bare)
+    assert "; without a range, the values are not given" in bare.promise().words(bare)
     schema = dp.Schema({"pay": dp.Number(0, 5_000, step=10, measure="€")})
     euros = catalogue["median"].build(
         Facts("t", schema, dp.Unit.rows(), "replace", PEOPLE), {"column": "pay", "epsilon": "1"}

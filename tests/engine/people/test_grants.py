@@ -343,6 +343,7 @@ def test_verify_recomputes_grants(tmp_path: Path) -> None:
             assert not verdict.ok and verdict.why == "chain.people", (seq, change, verdict)
 
 
+@pytest.mark.long
 def test_a_charge_takes_as_much_work_after_a_hundred_of_theirs_as_after_ten(tmp_path: Path) -> None:
     """Steps of SQLite's machine, not seconds."""
     with office(tmp_path, epsilon="40") as here:

@@ -58,7 +58,7 @@ def ran(told: dict[str, Any], folder: Path, before: str = "") -> str:
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=500,
     )
     assert done.returncode == 0, done.stderr
     assert not (folder / "ran").exists()

@@ -104,6 +104,7 @@ def _depth(sql: str) -> int:
     return deepest
 
 
+@pytest.mark.long
 def test_a_long_list_means_what_it_says(tmp_path: Path) -> None:
     codes = [(place % 10, place) for place in range(-1, 162)]
     rows = [{"x": x, "c": c, "person": at} for at, (x, c) in enumerate(codes)]

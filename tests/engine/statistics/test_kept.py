@@ -78,7 +78,7 @@ def plain(value: Any) -> Any:
     return tuple(plain(part) for part in value) if isinstance(value, tuple) else value
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(ROW, max_size=30), chosen=st.sampled_from(WHERES))
 def test_kept_counts_give_every_statistic(tmp_path: Path, rows: list[dict[str, int]], chosen: Any) -> None:
     for file in tmp_path.iterdir():

@@ -23,7 +23,7 @@ TIMES = ("minutes", "hours", "days", "weeks", "months", "years")  # units of tim
 
 
 @dataclass
-class Token:
+class TypedWord:
     text: str
     stem: str
     number: Fraction | None = None
@@ -32,20 +32,20 @@ class Token:
     mended: bool = False  # it was taken for a misspelling of another word
 
 
-def cut_words(text: str, lang: str) -> list[Token]:
-    tokens: list[Token] = []
+def cut_words(text: str, lang: str) -> list[TypedWord]:
+    tokens: list[TypedWord] = []
     text = re.sub(r"(?<=[^\W\d_])-(?=\d)|(?<=\bnon)-", " ", text, flags=re.IGNORECASE)  # “the over-60s”, “non-smokers”
     for match in _TOKEN.finditer(text):
         word = match[0]
         if not word[0].isdigit():
             word = _CLITIC.sub("", word) if lang == "en" else word  # “I'd”, “what's”
-            tokens.append(Token(word, stem(word, lang)))
+            tokens.append(TypedWord(word, stem(word, lang)))
             continue
         day = _day(word)
         following = text[match.end() : match.end() + 2]
         ordinal = word[-1].isalpha() or (lang == "sl" and following[:1] == "." and following != ".")
         number = None if day else _number(word.rstrip("sthndr"), lang)
-        tokens.append(Token(word, word if number is None else text_of(number), number, day, ordinal))
+        tokens.append(TypedWord(word, word if number is None else text_of(number), number, day, ordinal))
     return tokens
 
 
@@ -149,11 +149,11 @@ def _spans_of_time(lang: str) -> tuple[dict[str, dict[tuple[str, ...], tuple[int
     return spans, frozenset(stem(word, lang) for unit in TIMES for word in LANGUAGES[lang].units[unit].split("|"))
 
 
-def with_numbers(tokens: list[Token], lang: str) -> list[Token]:
+def with_numbers(tokens: list[TypedWord], lang: str) -> list[TypedWord]:
     """Numbers in words as numbers: “twenty-five”, “petkrat”; “half an hour” as 30 minutes, “over a week” as 1 week."""
     typed = [bare(token.text) for token in tokens]
     spans, time = _spans_of_time(lang)
-    made: list[Token] = []
+    made: list[TypedWord] = []
     at = 0
     while at < len(tokens):
         token = tokens[at]
@@ -162,14 +162,14 @@ def with_numbers(tokens: list[Token], lang: str) -> list[Token]:
         if span:
             number, unit = starting[span]
             made += [
-                Token(" ".join(token.text for token in tokens[at : at + len(span)]), str(number), Fraction(number))
+                TypedWord(" ".join(token.text for token in tokens[at : at + len(span)]), str(number), Fraction(number))
             ]
-            made += [Token(unit, stem(unit, lang))]
+            made += [TypedWord(unit, stem(unit, lang))]
             at += len(span)
             continue
         times = re.fullmatch(r"(\w+?)-?krat", typed[at]) if lang == "sl" else None
         if times and (often := {"en": 1, **_said_numbers(lang)}.get(times[1])):
-            made += [Token(token.text, str(often), Fraction(often)), Token("krat", "krat")]
+            made += [TypedWord(token.text, str(often), Fraction(often)), TypedWord("krat", "krat")]
             at += 1
             continue
         length, said = (0, None) if token.day or token.ordinal else _said_number(typed, at, token.number, lang)
@@ -177,17 +177,17 @@ def with_numbers(tokens: list[Token], lang: str) -> list[Token]:
         after = at + 1 if typed[at] in ("a", "an") else at
         bare_unit = after < len(tokens) and tokens[after].stem in time and (after > at or lang == "sl")
         if compared and bare_unit and not (tokens[after + 1 : after + 2] and tokens[after + 1].number is not None):
-            made.append(Token(" ".join(typed[at:after]) or "1", "1", Fraction(1)))  # “longer than a week”
+            made.append(TypedWord(" ".join(typed[at:after]) or "1", "1", Fraction(1)))  # “longer than a week”
             at = after
             made.append(tokens[at])
         elif said is None or (length == 1 and (token.number is not None or said == 1)):
             made.append(token)
         elif length == 1:
-            made.append(Token(token.text, token.stem, said))
+            made.append(TypedWord(token.text, token.stem, said))
             at += length - 1
         else:
             whole = " ".join(token.text for token in tokens[at : at + length])
-            made.append(Token(whole, text_of(said), said))
+            made.append(TypedWord(whole, text_of(said), said))
             at += length - 1
         at += 1
     return made

@@ -20,7 +20,7 @@ from dpengine.declared.spelling import normal, spelling_lines
 from dpengine.mechanisms import asked_on, catalogue
 from dpengine.messages import called
 from dpengine.messages.language import speaking
-from dpengine.reading.cutting import Token, cut_words, name_words, stems_of
+from dpengine.reading.cutting import TypedWord, cut_words, name_words, stems_of
 from dpengine.reading.words import (
     ALIKE,
     BY_AGE,
@@ -43,7 +43,7 @@ _COUNTED = ("number", "count", "quantity", "size", "število", "količina", "vel
 
 
 @dataclass
-class Mark:
+class MarkedWords:
     """A run of words with everything it may mean, by role."""
 
     first: int
@@ -244,7 +244,7 @@ def _add_values(known: Lexicon, name: str, column: Category | ItemSet, lang: str
             known.add((word,), "val", (2, name, next(iter(values))), own=True)
 
 
-def spell(tokens: list[Token], known: Lexicon, lang: str, called: Container[str] = ()) -> None:
+def spell(tokens: list[TypedWord], known: Lexicon, lang: str, called: Container[str] = ()) -> None:
     """A word that nothing knows becomes the nearest known one: an inflected form, or a misspelling."""
     place = -1
     while (place := place + 1) < len(tokens):
@@ -254,7 +254,7 @@ def spell(tokens: list[Token], known: Lexicon, lang: str, called: Container[str]
             continue
         if (denied := re.match("non|ne", word)) and word[denied.end() :] in known.own:  # nekadilec
             token.stem = word[denied.end() :]
-            tokens.insert(place, Token(token.text, denied[0]))
+            tokens.insert(place, TypedWord(token.text, denied[0]))
             continue
         if near := _inflected(word, known, lang):
             token.stem = near
@@ -282,7 +282,7 @@ def _inflected(word: str, known: Lexicon, lang: str) -> str | None:
     return _begins_alike(word, known) if len(word) > 3 else None
 
 
-def _misspelt(token: Token, known: Lexicon) -> str | None:
+def _misspelt(token: TypedWord, known: Lexicon) -> str | None:
     """The known word that differs by the fewest letters, if it is near enough."""
     best: tuple[int, bool, str] | None = None
     for word in dict.fromkeys((token.stem, bare(token.text))):
@@ -325,7 +325,7 @@ def _begins_alike(word: str, known: Lexicon) -> str | None:
     return best
 
 
-def women_apart(token: Token, known: Lexicon) -> list[Token]:
+def women_apart(token: TypedWord, known: Lexicon) -> list[TypedWord]:
     """“upokojenke” are retired women: a word for each."""
     men = women(bare(token.text)) if token.number is None and not token.day else None
     if men is None or (token.stem in known.own and not men[1]):
@@ -333,10 +333,10 @@ def women_apart(token: Token, known: Lexicon) -> list[Token]:
     man = stem(men[0], "sl")
     if man not in known.stems and _inflected(man, known, "sl") is None:
         return [token]
-    return [Token(token.text, stem("ženska", "sl")), Token(token.text, man)]
+    return [TypedWord(token.text, stem("ženska", "sl")), TypedWord(token.text, man)]
 
 
-def marked(tokens: list[Token], known: Lexicon) -> list[Mark]:
+def marked(tokens: list[TypedWord], known: Lexicon) -> list[MarkedWords]:
     marks, place = [], 0
     while place < len(tokens):
         longest = _LONGEST_PHRASE if tokens[place].stem in known.stems else 0
@@ -352,7 +352,7 @@ def marked(tokens: list[Token], known: Lexicon) -> list[Mark]:
             roles = {**(roles or {}), "number": token.number, **({"ordinal": True} if token.ordinal else {})}
         if length == 1 and token.day is not None:
             roles = {**(roles or {}), "day": token.day}
-        marks.append(Mark(place, place + length - 1, dict(roles or {})))
+        marks.append(MarkedWords(place, place + length - 1, dict(roles or {})))
         place += length
     return marks
 

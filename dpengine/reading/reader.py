@@ -29,9 +29,9 @@ from dpengine.declared.schema import Category, ItemSet, Number, Schema, round_st
 from dpengine.mechanisms import catalogue
 from dpengine.messages import called, say
 from dpengine.messages.language import current
-from dpengine.reading.cutting import TIMES, Token, cut_words, name_words, stems_of, with_numbers
+from dpengine.reading.cutting import TIMES, TypedWord, cut_words, name_words, stems_of, with_numbers
 from dpengine.reading.lexicon import (
-    Mark,
+    MarkedWords,
     lexicon_of,
     marked,
     none_label,
@@ -190,6 +190,7 @@ class _Parse:
         self._values()
         self._yes_columns()
         self._contrast(asked_by)
+        self._some()
         if self.by:
             self.take(
                 "compare", [at for at in range(len(self.marks)) if self.free(at, "compare") and not self.has(at, "or")]
@@ -218,7 +219,7 @@ class _Parse:
                 low, high = (low, low) if ends[0] == "start" else (high, high)  # “since the start of 2024”
                 before = edge
             sign = self.marks[before].roles.get("daysign") if before >= 0 else None
-            bare_year = first == last and "day" not in self.marks[first].roles
+            bare_year = first == last and self._year(first) is not None
             year_number = self._year_column() if bare_year else None
             if bare_year and (not (sign or self.has(before, "between")) or self._no_year(last)):
                 continue
@@ -246,6 +247,8 @@ class _Parse:
                 op = self.marks[last + 1].roles["after"]
                 operand = (low if op == ">=" else high).isoformat()
                 last += 1
+            elif sign == "<" and low == high and any(self.has(at, "edge") for at in range(max(before, 0), first)):
+                op, operand = "<=", low.isoformat()  # “before the end of March”
             elif sign in (">=", "<"):
                 op, operand = sign, low.isoformat()
             elif sign in (">", "<="):
@@ -287,7 +290,8 @@ class _Parse:
             at = place + 2
             while self.has(at, "stop", "daysign") and not self._year(at):
                 at += 1
-            if (year := self._year(at)) and quarter in "1234":
+            if (year := self._year(at) or self._only_year()) and quarter in "1234":
+                at = at if self._year(at) else place + 1
                 last = 3 * int(quarter)
                 return at, date(year, last - 2, 1), date(year, last, monthrange(year, last)[1])
         half = self.has(place + 1, "half") or (
@@ -361,6 +365,9 @@ class _Parse:
         for at in range(len(self.marks)):
             if self.free(at, "share"):
                 self._share(self.marks[at].roles["share"], at)
+            elif (self.free(at, "top") or self.free(at, "bottom")) and (part := self._fraction(at + 1)):
+                self._share(text_of(1 - part if self.has(at, "top") else part), at)
+                self.marks[at + 1].take("share")
             elif self.free(at, "percentile"):
                 self.marks[at].take("percentile")
                 back = at - 1
@@ -386,8 +393,16 @@ class _Parse:
                     self._take_near("below")
         self.shares.reverse() if len(self.shares) > 1 and self.shares[0] > self.shares[-1] else None
 
+    def _fraction(self, at: int) -> Fraction | None:
+        """“quarter”, “tenth”: a part of all."""
+        words = {"quarter": 4, "fifth": 5, "tenth": 10, "cetrtin": 4, "petin": 5, "desetin": 10}
+        if not 0 <= at < len(self.marks) or self.marks[at].used:
+            return None
+        whole = words.get(self._tokens_of(at)[0].stem)
+        return Fraction(1, whole) if whole else None
+
     @staticmethod
-    def _counted(mark: Mark) -> Fraction:
+    def _counted(mark: MarkedWords) -> Fraction:
         return Fraction(mark.roles["number" if "number" in mark.roles else "num"])
 
     def _ten(self, at: int) -> bool:
@@ -506,6 +521,8 @@ class _Parse:
         if self.has(end, "unit") and not self.has(end, "to"):
             end += 1
         second = self._amount(end + 1) if self.has(end, "to") else None
+        if second is not None and (large := self._large(end + 1)) and first < second / large and first < large:
+            first *= large  # “between two and three thousand”
         if second is not None and second > first and (not self.has(end, "and") or self.has(at - 1, "between")):
             start = at - 1 if self.has(at - 1, "between") and not self.has(at - 1, "col") else at
             aged = self.has(at - 1, "col") and self.column_at(at - 1) in self.ages
@@ -521,6 +538,15 @@ class _Parse:
             return None
         aged = any(word in bare(self.words(sign)) for word in ("older", "younger", "starejs", "mlajs"))
         return self._with_unit(_Bound(start, last, op, [first], aged=aged))
+
+    def _large(self, at: int) -> int:
+        """A thousand, if the number here was typed as so many thousands; 0 otherwise."""
+        last = bare(self.words(at)).split()[-1]
+        return (
+            {"thousand": 1_000, "tisoc": 1_000, "hundred": 100, "million": 1_000_000}.get(last, 0)
+            if " " in self.words(at)
+            else 0
+        )
 
     def _with_unit(self, bound: _Bound) -> _Bound:
         for at in range(bound.first, bound.last + 2):
@@ -539,6 +565,10 @@ class _Parse:
         values, declared = bound.values, self.schema.columns[column]
         if isinstance(declared, Number):
             factor = self._factor(bound.unit, column, declared)
+            counted = set(stems_of(name_words(column), self.lang)) | {stem(declared.measure, self.lang)}
+            units = {stem(word, self.lang) for word in LANGUAGES[self.lang].units.get(bound.unit, "").split("|")}
+            if bound.unit in ("weeks", "months") and factor == 1 and not counted & units:
+                return  # nobody said what the column counts
             values = [value * factor for value in values]
         operand: Json = [text_of(value) for value in values] if bound.op == "between" else text_of(values[0])
         self.conds.append(_Cond(bound.first, column, bound.op, operand))
@@ -725,11 +755,8 @@ class _Parse:
         for near in range(at + 1, min(at + 6, len(self.marks))):
             name = self.column_at(near)
             column = self.schema.columns.get(name or "")
-            if (
-                isinstance(column, Number)
-                and not self.marks[near].used
-                and (near == at + 1 or self.weight_at(near) > 1)
-            ):
+            named = self.weight_at(near) > 1 or (near == at + 1 and not self.has(near, "stop"))
+            if isinstance(column, Number) and not self.marks[near].used and named:
                 clear = not any(self._amount(place) for place in range(at + 1, near))
                 return near if column.lower <= 0 <= column.upper and clear else None
             loose = (self.column_at(near) is not None and self.weight_at(near) <= 1) or self.has(
@@ -977,6 +1004,7 @@ class _Parse:
             denial = self._negated(at, name)
             if denial is None:
                 denial = self._denied_too(at, name)
+                denial = self._denied_after(at, name) if denial is None else denial
             elif self._part_of_another(name, value):  # “not satisfied”: and the very satisfied?
                 denial = None
             if denial is not None:
@@ -1017,6 +1045,17 @@ class _Parse:
             if any(value in cond.labels for _, column, value in values if column == name):
                 return next((place for place in range(near, -1, -1) if self.marks[place].took == "not"), None)
         return None
+
+    def _denied_after(self, at: int, name: str) -> int | None:
+        """“where a pump was not used”, at the end of the text and of a list with several values a row."""
+        near = at + 1
+        while self.has(near, "stop", "have") and not self.has(near, "not", "val", "and", "or", "which"):
+            near += 1
+        used = ("used", "needed", "involved", "present", "required", "included", "uporabljen", "potreben", "prisoten")
+        after = [place for place in (near + 1, near + 2) if self.has(place, "stop")]
+        last = {token.stem for place in after for token in self._tokens_of(place)}
+        fitting = self.free(near, "not") and near >= len(self.marks) - 3 and isinstance(self.declared(name), ItemSet)
+        return near if fitting and last & {stem(word, self.lang) for word in used} else None
 
     def _had(self, at: int) -> bool:
         """“car owners”, “without a car”: a yes or no, although another column lists the same word as a value."""
@@ -1083,6 +1122,26 @@ class _Parse:
             self.marks[at].take("val")
             if denial is not None:
                 self.marks[denial].take("not")
+
+    def _some(self) -> None:
+        """“share of loans with a late fee”: a number that is not 0."""
+        kinds = self._typed_kinds()
+        if not kinds or kinds - {"count", "proportion"}:
+            return
+        for at in range(1, len(self.marks)):
+            name = self.column_at(at)
+            column = self.schema.columns.get(name or "")
+            said = at - 1 if not self.has(at - 1, "stop") or self.has(at - 1, "with") else at - 2
+            if (
+                not isinstance(column, Number)
+                or not self.free(at, "col")
+                or self.weight_at(at) < 2
+                or name in self._ratings()
+            ):
+                continue
+            if column.lower == 0 and self.has(said, "with") and not any(cond.column == name for cond in self.conds):
+                self.conds.append(_Cond(at, str(name), ">", "0"))
+                self.marks[at].take("bound")
 
     def _contrast(self, asked_by: bool) -> None:
         """“Is the score higher with a guide than without?”: what is contrasted becomes the groups."""
@@ -1609,6 +1668,8 @@ class _Parse:
         said = [cond for cond in conds[1:] if yes_no(self.declared(cond.column))]
         if said and not yes_no(self.declared(conds[0].column)):  # “the share of clothes that … return”
             return said, [cond for cond in conds if cond not in said], False
+        if conds[0].column in self.ages and conds[1].column not in self.ages:  # “what share of under-30s pay cash”
+            return conds[1:], conds[:1], False
         return conds[:1], conds[1:], False
 
     def _without(self, at: int) -> bool:
@@ -1620,7 +1681,7 @@ class _Parse:
             role in self.known.phrases.get((token.stem,), {}) for token in self._tokens_of(at)
         )
 
-    def _tokens_of(self, at: int) -> list[Token]:
+    def _tokens_of(self, at: int) -> list[TypedWord]:
         return self.tokens[self.marks[at].first : self.marks[at].last + 1]
 
     def _parts_conditions(self, at: int) -> bool:
@@ -1632,7 +1693,7 @@ class _Parse:
             return False
         return not (self._columns_of(left) & self._columns_of(right)) or "bound" in (left.took, right.took)
 
-    def _columns_of(self, mark: Mark) -> set[str]:
+    def _columns_of(self, mark: MarkedWords) -> set[str]:
         return {sense[1] for role in ("val", "col") for sense in mark.roles.get(role, ())}
 
     def unread(self) -> tuple[str, ...]:
@@ -1649,6 +1710,7 @@ class _Parse:
                 ("only" in mark.roles and not any(self.marks[place].used for place in near))
                 or ("or" in mark.roles and self._parts_conditions(at))
                 or ("versus" in mark.roles and len(compared) > len(set(compared)))
+                or (self.words(at).lower() == "nor" and not any(later.took == "val" for later in self.marks[at + 1 :]))
             ):
                 left.append(self.words(at))
             elif not small or ("number" in mark.roles) or ("val" in mark.roles and not small & {"stop", "not"}):

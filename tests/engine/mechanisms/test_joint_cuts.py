@@ -152,6 +152,7 @@ def test_draws_follow_the_law_and_a_wrong_law_is_told_apart() -> None:
     assert not follows(draws, dict.fromkeys(weights, 1.0))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("rate", [Fraction(1, 50), Fraction(1, 5), Fraction(3)])
 def test_the_right_cuts_come_as_often_as_their_depth_says(rate: Fraction) -> None:
     """Places inside the rows of two values, at depths 3 and 4 of them: −6. Without the depth the law is another."""

@@ -58,6 +58,7 @@ from dpengine.mechanisms.trial import Example, Trial
 from dpengine.statistics.counts import Moments
 
 OF_SUM, OF_SQUARES = 6, 5  # w = 6/5
+_MOST_GROUPS = 12  # with a range for a larger group, which takes a second each
 _CELLS, _SPREADS = 64, 48  # tested means on each side of the middle, and tested spreads
 
 
@@ -180,7 +181,7 @@ class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
         """Of x = (y + h)/2h, which lies in [0, 1]: `sampling.spread_of_all`."""
         everybody = not self.conditional and self.by is None and self.declared.complete
-        if self.facts.unit.at_most > 1 or (moved and not everybody):
+        if self.facts.unit.at_most > 1 or (moved and not everybody) or self.groups > _MOST_GROUPS:
             return None
         width, whole = len(self.weights), float(self.declared.diameter)
         groups = [self._known_first(raw[at : at + width], self.known) for at in range(0, len(raw), width)]

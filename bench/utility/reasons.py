@@ -27,16 +27,6 @@ these 30,000 ages does, the first is right more often; elsewhere it is off by do
 Over all percentiles from the 5th to the 95th, one by one, ours is nearer: the rows “a percentile alone”
 of the choices.""",
     ),
-    (
-        "several",
-        "the 5 most common last digits: ",
-        """Several in order: a joint draw over sequences (arXiv 2201.12333) comes nearer in ranks, and is not taken
-because of what it can promise. What is promised of several in order is that none that is left out, or
-named later, is ahead of a named one by more than so many people. If a joint draw keeps every rank within
-g, one that it leaves out may still be ahead by k·g (the rows “promised”): more than four times as much at
-the same ε, so for the same promise it would take four times the allowance. Whoever needs no order gets
-all of them in one draw with the least promise of all, and is not behind.""",
-    ),
 )
 
 

@@ -68,6 +68,18 @@ def test_the_line_of_the_contract(workspace: Workspace, people: Path) -> None:
     assert workspace.verify_ledger().ok
 
 
+def test_a_question_gets_the_nearest_noise_at_its_epsilon(workspace: Workspace, people: Path) -> None:
+    table = add(workspace, people, relation="add_remove", about_rows=1_000, budget=dp.Budget("1", "0"))
+    given = {"column": "salary", "epsilon": "0.1"}
+    nearest, usual = table.query("mean", **given), table.query("mean", **given, noise="")
+    assert (nearest.noise, usual.noise) == ("shared", "") and nearest.epsilon == usual.epsilon
+    assert nearest.promise().amount < usual.promise().amount
+    for place in range(10):  # ten of a tenth fit, as with the usual noise
+        table.ask(table.query("mean", **given), request_id=f"r{place}")
+    assert table.meter().spent_epsilon == 1
+    assert [one.query.noise for one in table.recall(usual)][-1] == "shared", "found whatever its noise"
+
+
 def test_the_charge_is_committed_before_the_data_is_read(workspace: Workspace, people: Path) -> None:
     table = add(workspace, people)
     read = workspace.engine.read

@@ -21,8 +21,7 @@ Guarantee   ε-DP, and ε-bounded range.
 Theorem     exponential mechanism (McSherry and Talwar 2007, Thm 6) over all sets of k candidates. (A joint draw over
             sequences, Gillenwater, Joseph, Muñoz Medina, Ribero 2022, promises that the i-th named is near the i-th
             largest. A value that it leaves out may still be ahead of a named one by k times as much: if counts fall by
-            g from one to the next, and all but the largest are named, every rank is off by g. For five of ten that is
-            4.3 times the promise of choosing one after the other at the same ε: `bench.utility several`.)
+            g from one to the next, and all but the largest are named, every rank is off by g.)
 Statistic   the score of a set is its least count less the largest count outside it: its lead over what it leaves out.
             Under add/remove all counts move one way, by at most m, and so do both ends: Δ = m. Under replace-one the
             least in it may fall by m while the largest outside rises by m: Δ = 2m.

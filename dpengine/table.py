@@ -142,7 +142,7 @@ class Table:
     def declaration(self) -> Declaration:
         """What is declared, as one file to keep and to bring with another table. Public facts alone: free."""
         facts = self.facts
-        return Declaration(facts.schema, facts.unit, facts.relation, self.dialect, facts.header, self.name)
+        return Declaration(facts.schema, facts.unit, facts.relation, self.dialect, facts.header, self.name, facts.whose)
 
     def acts(self) -> list[Act]:
         """What an owner did to this budget and its tables, newest first."""

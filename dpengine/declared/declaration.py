@@ -49,10 +49,12 @@ class Declaration:
     dialect: Dialect = field(default_factory=Dialect)
     header: tuple[str, ...] = ()  # all columns of its file, declared or not
     title: str = ""
+    whose: str = ""  # for one row each: the column that tells people apart, if it was named
 
     def terms(self) -> JsonObject:
         """`workspace.add_table(name, file, **declaration.terms(), budget=…)`."""
-        return {"schema": self.schema, "unit": self.unit, "relation": self.relation, "dialect": self.dialect}
+        terms: JsonObject = {"schema": self.schema, "unit": self.unit, "relation": self.relation}
+        return terms | {"dialect": self.dialect, "whose": self.whose}
 
     def fitted(self, names: Sequence[str]) -> tuple[Declaration, Differences]:
         """The same for a file with these columns, and what differs. A column is the same if its name is, but for
@@ -78,7 +80,8 @@ class Declaration:
         whole = not differences.absent and not differences.renamed
         schema = Schema(columns, self.schema.never, self.schema.lookups) if whole else Schema(columns)
         unit = self.unit if who is None or its is None else Unit.column(its, self.unit.at_most)
-        return Declaration(schema, unit, self.relation, self.dialect, tuple(names), self.title), differences
+        whose = (found(self.whose) if self.whose else None) or ""
+        return Declaration(schema, unit, self.relation, self.dialect, tuple(names), self.title, whose), differences
 
     def as_json(self) -> JsonObject:
         return {
@@ -89,6 +92,7 @@ class Declaration:
             "allowance": {
                 "version": _VERSION,
                 "unit": self.unit.as_json(),
+                **({"whose": self.whose} if self.whose else {}),
                 "relation": self.relation,
                 "header": list(self.header),
                 "dialect": self.dialect.as_json(),
@@ -117,6 +121,7 @@ class Declaration:
                 Dialect.from_json(own["dialect"]),
                 header,
                 str(data.get("dc:title", ""))[:80],
+                str(own.get("whose", "")),
             )
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             refusal = AllowanceError("declaration.unreadable")

@@ -89,6 +89,7 @@ def _take(draft: Draft, declared: dp.Declaration) -> None:
     draft.who = unit.id_column if unit.id_column in draft.names else None
     draft.each = unit.at_most if unit.id_column is not None else None
     draft.relation = fitted.relation
+    draft.whose = fitted.whose or None
     if draft.path is not None:  # how numbers are written; what else a file says about itself counts
         own = fitted.dialect
         draft.dialect = replace(draft.dialect, decimal=own.decimal, thousands=own.thousands)

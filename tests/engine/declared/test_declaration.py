@@ -61,6 +61,17 @@ def test_next_years_file_is_told_what_differs(tmp_path: Path) -> None:
     assert not nothing and same.terms() == declared.terms()
 
 
+def test_the_column_that_tells_people_apart_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "list.csv"
+    path.write_text("tag,age\nx,1\ny,2\n", "utf-8")
+    terms: dict[str, Any] = {"schema": dp.Schema({"age": dp.Number(0, 9)}), "unit": dp.Unit.rows()}
+    workspace = dp.open_workspace(tmp_path / "home")
+    added = workspace.add_table("list", path, **terms, relation="replace", budget=dp.Budget("1", "1e-6"), whose="tag")
+    declared = dp.Declaration.read(added.declaration().text())
+    assert declared == added.declaration() and declared.whose == declared.terms()["whose"] == "tag"
+    assert declared.fitted([" Tag", "age"])[0].whose == " Tag" and declared.fitted(["age"])[0].whose == ""
+
+
 def test_a_table_is_declared_like_the_last(tmp_path: Path) -> None:
     first = table(tmp_path)
     newer = tmp_path / "newer.csv"

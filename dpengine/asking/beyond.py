@@ -90,6 +90,9 @@ def _limits(query: AnyQuery) -> tuple[float, float] | None:
             return 0.0, 50.0
         case "place" | "amount":
             return _numbers(query.facts, query.answer_column)
+        case "distance":
+            low, high = query.limits() or (None, None)
+            return None if low is None or high is None else (float(low), float(high))
     return None
 
 

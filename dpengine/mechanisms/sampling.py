@@ -27,6 +27,14 @@ for every c < y, P(Σ(x − μ) ≥ y) ≤ E(Bin(N₊, μ) − N₊μ − c)₊/
 and noise. (4) Several μ together as in (3) above, for Bin(N, μ) grows with μ in the same order. It needs no spread, and
 is wider than need be where values lie close together. ∎
 
+**Spread of values in [0, 1]** (`spread_of_all`). V = E(x − μ)². (1) But for β/5, μ is in the range of `mean_of_all`.
+(2) Cells of one public width 2d cover [0, 1]; let c be the middle of the cell that μ is in: it depends on the
+population alone. (x − c)²/b, b = max(c, 1−c)², lies in [0, 1], so its mean has a range by `mean_of_all` but for 4β/5,
+and E(x − c)² = V + (μ − c)² is between V and V + d². (3) μ's cell is not known, but it is one of those that the range
+of (1) meets: the hull over them holds V. Where V is small that range is as narrow as a binomial's with a small share.
+Maurer and Pontil's (2009, Thm 10: √V within √(2·ln(2/β)/(n−1)) of the table's, without noise) is twice as wide where
+tests compare them, at a thousand people; so it is not offered, and nothing is chosen after the draw. ∎
+
 **Percentile** (`ranks_around`, `ranks_off`). Let k₋ be the largest k with P(Bin(n, q) ≤ k−1) ≤ b and k₊ the least with
 P(Bin(n, q) ≥ k) ≤ b. But for 2b, the k₋-th smallest of n values is at most, and the k₊-th at least, Q = inf{x: F(x) ≥
 q}: #{x ≤ Q} is at least Bin(n, q) in law and #{x < Q} at most, with ties too. A private range for the ranks k₋ … k₊
@@ -80,6 +88,7 @@ _MOST_EXACT = 12  # groups beside the one that is tested
 _STEPS = 8  # of a bisection: to 1/256 of about two standard deviations
 _MOST_STEPS = 6_000  # on each side of 0, of noise that is tabled again and again
 _MOST_CELLS = 80
+_MOST_MEANS = 16  # cells of the mean, for a spread
 _COARSE, _PLACES = 4, 400  # of a grid with 200 places to a standard deviation, every fourth is tabled
 _N_SHARE = Fraction(1, 10)  # of β, for the number of people
 
@@ -347,10 +356,10 @@ def mean_of_all(
     total: float, people: float, noises: Noises, beta: Fraction, moved: Fraction = Fraction(0), off: float = 0.0
 ) -> Range:
     """`total` estimates Σx and `people` N, which is off by at most `off`. `noises` are the noises in Σx − μN."""
-    laws = [(window(noise), factor, many) for noise, factor, many in noises]
-    if people <= 0 or any(law is None or law.reach * many > _WIDEST for law, _, many in laws):
+    laws = [_law_for_means(noise, factor, many) for noise, factor, many in noises]
+    known = [law for law in laws if law is not None]
+    if people <= 0 or len(known) < len(laws):
         return EVERYTHING
-    known = [_coarser(law.times(many), factor) for law, factor, many in laws if law is not None]
     up, down = (
         _Mean(place, people, known, beta, float_above(moved), off, flip)
         for place, flip in ((total, False), (people - total, True))
@@ -423,12 +432,32 @@ class _Mean(_Side):
         return tail
 
 
-def _coarser(law: NoiseWindow, factor: Factor) -> tuple[NoiseWindow, Factor]:
-    """The same noise in larger steps, rounded up, if it has very many places."""
+def _law_for_means(noise: Added, factor: Factor, many: int) -> tuple[NoiseWindow, Factor] | None:
+    """The law of a sum of so many, in larger steps, rounded up, if it has very many places; None if it reaches too
+    far."""
+    if many == 1 and (step := _laplace_step(noise)) > 1:
+        return _laplace_in_steps(noise, step), lambda mean: step * factor(mean)
+    law = window(noise)
+    if law is None or law.reach * many > _WIDEST:
+        return None
+    law = law.times(many)
     step = -(-law.reach // _MOST_STEPS)
     if step <= 1:
         return law, factor
     return NoiseWindow(_on_grid(law, 1.0, step)), lambda mean: step * factor(mean)
+
+
+def _laplace_step(noise: Added) -> int:
+    return 1 if isinstance(noise, GaussianNoise) else math.ceil(33 * float_above(noise.size) / _MOST_STEPS)
+
+
+@lru_cache(maxsize=64)
+def _laplace_in_steps(noise: Added, step: int) -> NoiseWindow:
+    """The law of ⌈Z/step⌉: q^(−j)·(1−q)/(1+r) up to 0, then r·q^(j−1)·(1−q)/(1+r), with r = e^(−1/size), q = r^step."""
+    size = float_above(noise.size)
+    r, places = math.exp(-1 / size), np.arange(0, math.ceil(33 * size / step) + 2, dtype=np.float64)
+    below = np.exp(-places * step / size) * (-math.expm1(-step / size)) / (1 + r)
+    return NoiseWindow(np.concatenate((below[::-1], r * below[:-1])))
 
 
 def _on_grid(law: NoiseWindow, factor: float, grain: float) -> Floats:
@@ -441,6 +470,39 @@ def _on_grid(law: NoiseWindow, factor: float, grain: float) -> Floats:
 
 def _added(one: Floats, other: Floats) -> Floats:
     return NoiseWindow(one).plus(NoiseWindow(other), trim=False).chances
+
+
+# A spread of values in [0, 1]
+
+
+def spread_of_all(
+    mean: Range,
+    around: Callable[[float], tuple[float, Noises]],
+    people: float,
+    beta: Fraction,
+    moved: Fraction,
+    off: float,
+    cell: float,
+) -> Range:
+    """The range of V. `mean` is that of μ, `around(c)` estimates Σ(x − c)² with its noises less those of w·N for a
+    tested mean w, and `cell` is the public width of a cell."""
+    first, last = math.floor(mean[0] / cell), math.floor(mean[1] / cell)
+    if last - first >= _MOST_MEANS:
+        return 0.0, 0.25
+    low, high = 0.25, 0.0
+    for place in range(first, last + 1):
+        middle = (place + 0.5) * cell
+        wide = max(middle, 1 - middle) ** 2
+        total, noises = around(middle)
+        scaled: Noises = [(noise, _divided(factor, wide), many) for noise, factor, many in noises]
+        least, most = mean_of_all(total / wide, people, scaled, beta, moved, off)
+        low, high = min(low, wide * least - (cell / 2) ** 2), max(high, wide * most)
+    return max(low, 0.0), min(high, 0.25)
+
+
+def _divided(factor: Factor, by: float) -> Factor:
+    """For a tested mean w of (x − c)²/b: the noises of Σ(x − c)² − w·b·N, over b."""
+    return lambda mean: factor(mean * by) / by
 
 
 # Percentiles

@@ -20,33 +20,31 @@ from datetime import date
 from fractions import Fraction
 from itertools import pairwise, product
 
-from rapidfuzz import fuzz, process
-from rapidfuzz.distance import OSA, Prefix
-
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.core.remembered import remembered
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, ItemSet, Number, Schema, round_step
-from dpengine.declared.spelling import normal, spelling_lines
-from dpengine.mechanisms import asked_on, catalogue
+from dpengine.mechanisms import catalogue
 from dpengine.messages import called, say
-from dpengine.messages.language import current, speaking
+from dpengine.messages.language import current
+from dpengine.reading.cutting import TIMES, TypedWord, cut_words, name_words, stems_of, with_numbers
+from dpengine.reading.lexicon import (
+    MarkedWords,
+    lexicon_of,
+    marked,
+    none_label,
+    spell,
+    women_apart,
+    yes_no,
+)
 from dpengine.reading.words import (
-    ALIKE,
-    BY_AGE,
-    BY_YEAR,
-    ELSEWHERE,
     GENERIC,
     LANGUAGES,
     MEASURES,
-    SAME_VALUE,
-    Vocabulary,
     bare,
     stem,
-    women,
 )
 
 LONGEST = 300  # characters of a typed question
@@ -54,26 +52,17 @@ USUAL = "0.1"  # ε with which a reading is checked
 MOST_READINGS = 3
 MOST_COMPLETIONS = 6
 _MOST_WORDS = 60
-_MOST_VALUES = 3_000  # of one list whose values the box knows
-_LONGEST_PHRASE = 6
-_SPELLINGS = ("sex-1", "marital-1", "employment-1", "schooling-1")  # where a list has no table of its own
-_TOKEN = re.compile(
-    r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\. ?\d{1,2}\. ?\d{4}|\d{1,2}/\d{1,2}/\d{4}|\d+(?:st|nd|rd|th)\b|\d[\d.,]*\d|\d"
-    r"|[^\W\d_]+(?:['’][^\W\d_]+)?|<=|>=|[<>=≤≥%€$£+–&×-]"
-)
-_CLITIC = re.compile(r"(?<=\w)['’](?:s|d|m|ll|ve|re)$", re.IGNORECASE)
-_TIMES = ("minutes", "hours", "days", "weeks", "months", "years")  # units of time, and how long they are
 # Roles of words that say something by themselves: unread, they are named
 _MEANING = frozenset("col val number num kind month day ord top bottom percentile life study".split())
 # Words that join and fill. Unread, they are passed over
 _HARMLESS = frozenset(
     "stop rows and or among have with to which own only by daysign versus band below share part".split()
 )
+_SILENT = frozenset("stop to and or number per cent unit".split())  # none of these makes a question
 _PERIODICAL = {
     "en": ("monthly", "yearly", "annual", "annually", "quarterly"),
     "sl": ("mesečni", "mesečno", "letni", "letno", "četrtletni", "četrtletno"),
 }
-_COUNTED = ("number", "count", "quantity", "size", "število", "količina", "velikost")
 _FEW = 12  # values of a number that are groups by themselves
 _EDGES = 10  # about as many groups of a number
 
@@ -95,514 +84,6 @@ class Meaning:
     sentence: str  # in the reader's language
     unread: tuple[str, ...] = ()  # words that were not understood, as typed
     guessed: bool = False  # the text leaves open what the reading chose
-
-
-@dataclass
-class _Token:
-    text: str
-    stem: str
-    number: Fraction | None = None
-    day: date | None = None
-    ordinal: bool = False
-    mended: bool = False  # it was taken for a misspelling of another word
-
-
-@dataclass
-class _Mark:
-    """A run of words with everything it may mean, by role."""
-
-    first: int
-    last: int
-    roles: JsonObject
-    used: bool = False
-    took: str = ""  # the role that was taken
-
-    def take(self, role: str) -> None:
-        self.used, self.took = True, role
-
-
-@dataclass
-class _Lexicon:
-    phrases: dict[tuple[str, ...], JsonObject] = field(default_factory=dict)
-    stems: set[str] = field(default_factory=set)
-    own: set[str] = field(default_factory=set)  # stems of the table's own words
-    proper: set[str] = field(default_factory=set)  # stems of names such as “Garden”: no other word is made from them
-    raw: dict[str, str] = field(default_factory=dict)  # the table's own words as they are written, with their stems
-    written: list[str] = field(default_factory=list)  # what a completion may offer, in order
-    lookups: dict[str, str] = field(default_factory=dict)
-    by_letter: dict[str, list[str]] = field(default_factory=dict)  # all stems, by their first letter
-
-    def add(self, phrase: Iterable[str], role: str, data: Json, own: bool = False) -> None:
-        words = tuple(phrase)
-        if not words or len(words) > _LONGEST_PHRASE:
-            return
-        roles = self.phrases.setdefault(words, {})
-        if role in ("col", "val"):
-            roles.setdefault(role, [])
-            roles[role] += [data] if data not in roles[role] else []
-        else:
-            roles.setdefault(role, data)
-        self.stems.update(words)
-        if own:
-            self.own.update(words)
-
-
-def _cut(text: str, lang: str) -> list[_Token]:
-    tokens: list[_Token] = []
-    text = re.sub(r"(?<=[^\W\d_])-(?=\d)|(?<=\bnon)-", " ", text, flags=re.IGNORECASE)  # “the over-60s”, “non-smokers”
-    for match in _TOKEN.finditer(text):
-        word = match[0]
-        if not word[0].isdigit():
-            word = _CLITIC.sub("", word) if lang == "en" else word  # “I'd”, “what's”
-            tokens.append(_Token(word, stem(word, lang)))
-            continue
-        day = _day(word)
-        following = text[match.end() : match.end() + 2]
-        ordinal = word[-1].isalpha() or (lang == "sl" and following[:1] == "." and following != ".")
-        number = None if day else _number(word.rstrip("sthndr"), lang)
-        tokens.append(_Token(word, word if number is None else text_of(number), number, day, ordinal))
-    return tokens
-
-
-_SMALL = {
-    "en": "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-    " eighteen nineteen",
-    "sl": "ena dva tri stiri pet sest sedem osem devet deset enajst dvanajst trinajst stirinajst petnajst sestnajst"
-    " sedemnajst osemnajst devetnajst",
-}
-_TENS = {
-    "en": "twenty thirty forty fifty sixty seventy eighty ninety",
-    "sl": "dvajset trideset stirideset petdeset sestdeset sedemdeset osemdeset devetdeset",
-}
-_LARGE = {
-    "en": {"hundred": 100, "thousand": 1_000, "million": 1_000_000},
-    "sl": {"tisoc": 1_000, "milijon": 1_000_000, "milijona": 1_000_000, "milijonov": 1_000_000},
-}
-_FORMS = {"dve": 2, "dveh": 2, "dvema": 2, "treh": 3, "trije": 3, "tremi": 3, "stirih": 4, "stirje": 4, "stirimi": 4}
-# Spans of time that are no plain number of a unit
-_SPANS = {
-    "en": {
-        "half an hour": (30, "min"),
-        "half hour": (30, "min"),
-        "quarter of an hour": (15, "min"),
-        "three quarters of an hour": (45, "min"),
-        "an hour and a half": (90, "min"),
-        "one and a half hours": (90, "min"),
-        "a fortnight": (14, "days"),
-        "twice": (2, "times"),
-        "three times": (3, "times"),
-    },
-    "sl": {
-        "pol ure": (30, "min"),
-        "pol urice": (30, "min"),
-        "cetrt ure": (15, "min"),
-        "cetrt urice": (15, "min"),
-        "tri cetrt ure": (45, "min"),
-        "uro in pol": (90, "min"),
-        "ura in pol": (90, "min"),
-        "poldrugo uro": (90, "min"),
-        "stirinajst dni": (14, "dni"),
-    },
-}
-_COMPARING = {
-    "en": frozenset("than over under within least most exactly above below".split()),
-    "sl": frozenset("kot nad pod vsaj od cez najvec najmanj natanko do".split()),
-}
-
-
-@remembered(2)
-def _said_numbers(lang: str) -> dict[str, int]:
-    """The words of the numbers up to 99, and in Slovene of the hundreds, in their inflected forms."""
-    found = {word: place + 1 for place, word in enumerate(_SMALL[lang].split())}
-    tens = {word: 10 * place + 20 for place, word in enumerate(_TENS[lang].split())}
-    if lang == "sl":
-        units = list(found)[:9]
-        joined = {f"{unit}in{ten}": found[unit] + tens[ten] for unit in units for ten in tens}
-        hundreds = {f"{'' if unit == 'ena' else unit}sto": 100 * found[unit] for unit in units} | {"dvesto": 200}
-        found |= tens | joined | hundreds | _FORMS
-        declined = {word: number for word, number in found.items() if number > 4}
-        found |= {word + ending: number for word, number in declined.items() for ending in ("ih", "imi", "im")}
-        found |= {"sedmih": 7, "sedmimi": 7, "osmih": 8, "osmimi": 8}
-        return found
-    return found | tens
-
-
-def _said_number(typed: list[str], at: int, first: Fraction | None, lang: str) -> tuple[int, Fraction | None]:
-    """A number in words that starts here, and how many words it has: “two hundred and fifty”, “3 thousand”."""
-    known, large = _said_numbers(lang), _LARGE[lang]
-    if first is None and typed[at] not in known and typed[at] not in large:
-        return 0, None
-    whole, part, place = Fraction(0), Fraction(0), at
-    room = Fraction(10**9)  # the next word must be smaller than this
-    while place < len(typed):
-        word = typed[place]
-        counted = known.get(word)
-        value = first if place == at and first is not None else None if counted is None else Fraction(counted)
-        if value is not None and value < room:
-            part, place = part + value, place + 1
-            room = Fraction(100 if value >= 100 else 10 if value >= 20 and value % 10 == 0 else 1)
-        elif word in large and (part or lang == "sl") and large[word] < 10**9:
-            scaled = (part or Fraction(1)) * large[word]
-            whole, part = (whole, scaled) if large[word] == 100 else (whole + scaled, Fraction(0))
-            place, room = place + 1, Fraction(large[word])
-        elif word in ("-", "and", "in") and place > at and room > 1 and typed[place + 1 : place + 2]:
-            joined = known.get(typed[place + 1])
-            if joined is None or joined >= room or (word != "-" and room < 100):
-                break
-            place += 1
-        else:
-            break
-    return (place - at, whole + part) if place > at else (0, None)
-
-
-@remembered(2)
-def _spans_of_time(lang: str) -> tuple[dict[str, dict[tuple[str, ...], tuple[int, str]]], frozenset[str]]:
-    """The spans of time by their first word, and the stems of the units of time."""
-    spans: dict[str, dict[tuple[str, ...], tuple[int, str]]] = {}
-    for phrase, span in _SPANS[lang].items():
-        spans.setdefault(phrase.split()[0], {})[tuple(phrase.split())] = span
-    return spans, frozenset(stem(word, lang) for unit in _TIMES for word in LANGUAGES[lang].units[unit].split("|"))
-
-
-def _compounded(tokens: list[_Token], lang: str) -> list[_Token]:
-    """Numbers in words as numbers: “twenty-five”, “petkrat”; “half an hour” as 30 minutes, “over a week” as 1 week."""
-    typed = [bare(token.text) for token in tokens]
-    spans, time = _spans_of_time(lang)
-    made: list[_Token] = []
-    at = 0
-    while at < len(tokens):
-        token = tokens[at]
-        starting = spans.get(typed[at], {})
-        span = next((phrase for phrase in starting if tuple(typed[at : at + len(phrase)]) == phrase), ())
-        if span:
-            number, unit = starting[span]
-            made += [
-                _Token(" ".join(token.text for token in tokens[at : at + len(span)]), str(number), Fraction(number))
-            ]
-            made += [_Token(unit, stem(unit, lang))]
-            at += len(span)
-            continue
-        times = re.fullmatch(r"(\w+?)-?krat", typed[at]) if lang == "sl" else None
-        if times and (often := {"en": 1, **_said_numbers(lang)}.get(times[1])):
-            made += [_Token(token.text, str(often), Fraction(often)), _Token("krat", "krat")]
-            at += 1
-            continue
-        length, said = (0, None) if token.day or token.ordinal else _said_number(typed, at, token.number, lang)
-        compared = at > 0 and typed[at - 1] in _COMPARING[lang]
-        after = at + 1 if typed[at] in ("a", "an") else at
-        bare_unit = after < len(tokens) and tokens[after].stem in time and (after > at or lang == "sl")
-        if compared and bare_unit and not (tokens[after + 1 : after + 2] and tokens[after + 1].number is not None):
-            made.append(_Token(" ".join(typed[at:after]) or "1", "1", Fraction(1)))  # “longer than a week”
-            at = after
-            made.append(tokens[at])
-        elif said is None or (length == 1 and (token.number is not None or said == 1)):
-            made.append(token)
-        elif length == 1:
-            made.append(_Token(token.text, token.stem, said))
-            at += length - 1
-        else:
-            whole = " ".join(token.text for token in tokens[at : at + length])
-            made.append(_Token(whole, text_of(said), said))
-            at += length - 1
-        at += 1
-    return made
-
-
-def _day(word: str) -> date | None:
-    parts = [int(part) for part in re.findall(r"\d+", word)]
-    if len(parts) != 3 or (set(word) <= set("0123456789., ") and word.count(".") != 2):
-        return None
-    year, month, day = parts if parts[0] > 31 else parts[::-1]
-    try:
-        return date(year, month, day) if year >= 1000 else None
-    except ValueError:
-        return None
-
-
-def _number(word: str, lang: str) -> Fraction | None:
-    """In the notation of the language; the other one where this makes no sense."""
-    thousands, point = (",", ".") if lang == "en" else (".", ",")
-    for group, mark in ((thousands, point), (point, thousands)):
-        if re.fullmatch(rf"\d{{1,3}}(\{group}\d{{3}})+(\{mark}\d+)?|\d+(\{mark}\d+)?", word):
-            return Fraction(word.replace(group, "").replace(mark, "."))
-    return None
-
-
-def _phrase(text: str, lang: str) -> tuple[str, ...]:
-    return tuple(token.stem for token in _cut(text, lang))
-
-
-def _name_words(name: str) -> str:
-    """`monthlyIncome` and `monthly_income` as two words."""
-    return re.sub(r"(?<=[a-zšžč])(?=[A-ZŠŽČ])", " ", name).replace("_", " ").replace(".", " ")
-
-
-def _yes_no(column: object) -> tuple[str, str] | None:
-    """The labels for yes and no of a column that has only these."""
-    if not isinstance(column, Category) or len(column.values) != 2:
-        return None
-    yes, no = (set(map(normal, line)) for line in spelling_lines("yes_no-1"))
-    first, second = column.values
-    if normal(first) in yes and normal(second) in no:
-        return first, second
-    return (second, first) if normal(second) in yes and normal(first) in no else None
-
-
-_NONE = {"none", "no", "nothing", "brez", "nobena", "noben", "ni", "nima", "nobeno"}
-
-
-def _none_label(column: object) -> str | None:
-    """The value of a list that means “none”, if it has one."""
-    if not isinstance(column, Category) or _yes_no(column):
-        return None
-    return next((value for value in column.values if bare(value) in _NONE), None)
-
-
-@remembered(200)
-def _language_lexicon(lang: str) -> _Lexicon:
-    words, known = LANGUAGES[lang], _Lexicon()
-    for key, phrases in _kinds(words, lang).items():
-        for phrase in phrases:
-            known.add(_phrase(phrase, lang), "kind", key)
-    tables: dict[str, dict[str, str]] = {
-        "share": words.shares,
-        "part": words.parts,
-        "before": words.before,
-        "after": words.after,
-        "daysign": words.days,
-        "period": words.periods,
-        "unit": words.units | MEASURES,
-        "num": words.numbers,
-        "ord": words.ordinals,
-        "edge": words.edges,
-        "life": BY_AGE,
-        "study": BY_YEAR,
-    }
-    lines: list[tuple[str, Json, str]] = [
-        (role, value, line) for role, table in tables.items() for value, line in table.items()
-    ]
-    small = words.small | {"stop": words.stop, "rows": words.rows}
-    for role, value, line in [*lines, *((role, True, line) for role, line in small.items())]:
-        for phrase in line.split("|"):
-            known.add(_phrase(phrase, lang), role, value)
-    for place, month in enumerate(words.months.split("|")):
-        forms = [month, *((month + "ja", month + "ju", month + "jem") if lang == "sl" else (month[:3],))]
-        for form in forms if month != "may" else ["may"]:
-            known.add((stem(form, lang),), "month", place + 1)
-    yearly = _phrase("po letih", "sl") if lang == "sl" else ("per", "year")  # “po letu 2020” is a date
-    known.add(yearly, "by year", True)
-    return known
-
-
-def _kinds(words: Vocabulary, lang: str) -> dict[str, list[str]]:
-    """The phrases of every question on Ask. One without a line in `words` is known by its card."""
-    found = {}
-    for key in asked_on("ask"):
-        if key in words.kinds:
-            found[key] = words.kinds[key].split("|")
-        elif key not in ("quantile", "noisy_argmax", "vector_mean", "proportion"):
-            with speaking(lang):
-                found[key] = [catalogue[key].card.noun, catalogue[key].card.title]
-    return found
-
-
-def _lexicon(schema: Schema, lang: str) -> _Lexicon:
-    """All phrases that a question about this table may use."""
-    with speaking(lang):
-        return _built(schema, lang, tuple(map(called, schema.columns)))
-
-
-@remembered(200)
-def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> _Lexicon:
-    """`names` are the columns as the reader of this language calls them: those of a practice table are translated."""
-    base, known = _language_lexicon(lang), _Lexicon()
-    known.phrases = {phrase: dict(roles) for phrase, roles in base.phrases.items()}
-    known.stems = set(base.stems)
-    for (name, column), shown in zip(schema.columns.items(), names, strict=True):
-        for written in dict.fromkeys((name, shown)):
-            _add_column(known, name, _phrase(_name_words(written), lang), lang)
-            if plain := written.partition("(")[0].strip():  # “monthly fee (€)” → monthly fee
-                known.add(_phrase(_name_words(plain), lang), "col", (2.5, name), own=True)
-        listed = isinstance(column, (Category, ItemSet)) and not _yes_no(column) and column.size <= _MOST_VALUES
-        if listed and isinstance(column, (Category, ItemSet)):
-            _add_values(known, name, column, lang)
-        for text in (name, shown, *(column.values if listed and isinstance(column, (Category, ItemSet)) else ())):
-            known.raw.update(
-                {bare(token.text): token.stem for token in _cut(_name_words(text), lang) if len(token.text) > 4}
-            )
-    for title, (name, _) in schema.lookups.items():
-        known.lookups[title] = name
-        known.add(_phrase(_name_words(title), lang), "col", (3, f"\0{title}"), own=True)
-    known.written = _offered(schema, lang)
-    for word in sorted(known.stems):
-        known.by_letter.setdefault(word[0], []).append(word)
-    return known
-
-
-def _add_column(known: _Lexicon, name: str, words: tuple[str, ...], lang: str) -> None:
-    """The name itself, its telling words, and other words for the same kind of column."""
-    known.add(words, "col", (3, name), own=True)
-    spread = [word for word in words if len(word) > 1]
-    generic = {stem(word, lang) for word in GENERIC}
-    head = spread.index("of") if "of" in spread else len(spread)
-    for place, word in enumerate(spread if len(words) > 1 else ()):  # “fee (€)” → fee
-        if word not in generic:
-            roles = known.phrases.get((word,), {})
-            counted = not {stem(word, lang) for word in _COUNTED}.isdisjoint(words)  # number of passengers
-            filler = "stop" in roles or ("rows" in roles and not counted)  # water used, visitor type
-            known.add((word,), "col", (1 if filler else 2 if place < head else 1.5, name), own=True)
-    if len(words) > 1 and words[0] in ("has", "is", "ima", "je"):  # has_car → car
-        known.add(words[1:], "col", (2.5, name), own=True)
-    for line in ALIKE:
-        members = [_phrase(word, lang) for word in line.split("|")]
-        if any(len(member) == 1 and member[0] in words for member in members):
-            for member in members:
-                known.add(member, "col", (1, name), own=True)
-
-
-@remembered(2)
-def _same_value(lang: str) -> list[list[tuple[str, ...]]]:
-    return [[_phrase(word, lang) for word in line.split("|")] for line in SAME_VALUE]
-
-
-def _add_values(known: _Lexicon, name: str, column: Category | ItemSet, lang: str) -> None:
-    table = column.spellings if isinstance(column, Category) else ""
-    tables = [spelling_lines(table)] if table else []
-    if not table and isinstance(column, Category):
-        for usual in map(spelling_lines, _SPELLINGS):
-            spelled = {normal(word) for line in usual for word in line}
-            tables += [usual] if {normal(value) for value in column.values} <= spelled else []
-    seen: dict[str, set[str]] = {}
-    for value in column.values:
-        for written in {value, called(value)}:
-            phrase = _phrase(_name_words(written), lang)
-            if sum(map(len, phrase)) > 1:
-                known.add(phrase, "val", (3, name, value), own=True)
-                known.proper.update(phrase if written[:1].isupper() and lang == "en" else ())
-            joined = any(len(word) == 1 for word in phrase)  # an e-book is no book
-            for word in phrase if len(phrase) > 1 and not joined else ():
-                if len(word) > 2:
-                    seen.setdefault(word, set()).add(value)
-        alike = [phrases for phrases in _same_value(lang) if _phrase(_name_words(value), lang) in phrases]
-        others = [phrase for phrases in alike for phrase in phrases if sum(map(len, phrase)) > 2]
-        lines = [line for table_lines in tables for line in table_lines if normal(value) in map(normal, line)]
-        others += [_phrase(other, lang) for line in lines for other in line if len(other) > 2]
-        for phrase in others:
-            known.add(phrase, "val", (2, name, value), own=True)
-    for word, values in seen.items():
-        inside = any(word in bare(value) for value in column.values if value not in values)  # fire: a wildfire too
-        if len(values) == 1 and (word,) not in known.phrases and not word.isdigit() and not inside:
-            known.add((word,), "val", (2, name, next(iter(values))), own=True)
-
-
-def _spelled(tokens: list[_Token], known: _Lexicon, lang: str, called: Container[str] = ()) -> None:
-    """A word that nothing knows becomes the nearest known one: an inflected form, or a misspelling."""
-    place = -1
-    while (place := place + 1) < len(tokens):
-        token = tokens[place]
-        word = token.stem
-        if token.number is not None or token.day or word in known.stems or word in called or len(word) < 3:
-            continue
-        if (denied := re.match("non|ne", word)) and word[denied.end() :] in known.own:  # nekadilec
-            token.stem = word[denied.end() :]
-            tokens.insert(place, _Token(token.text, denied[0]))
-            continue
-        if near := _inflected(word, known, lang):
-            token.stem = near
-        elif word not in _elsewhere(lang) and len(word) > 3 and (near := _misspelt(token, known)):
-            token.stem, token.mended = near, True
-
-
-def _inflected(word: str, known: _Lexicon, lang: str) -> str | None:
-    """The table's own word of which this is another form."""
-    if lang == "sl":
-        forms = (re.sub("[ae](?=[^aeiou]$)", "", word), word.removesuffix("j"), word + "j", re.sub("e?[ns]$", "", word))
-        for other in (*forms, re.sub("[ae](?=[^aeiou]$)", "", forms[-1])):  # ovac, dežju, vremenu
-            if other != word and len(other) > 2 and other in known.own:
-                return other
-        if (verb := re.sub("(?:uj|ov|ir|n)?(?:aj|uj|ev|av|al|il|el|ot|at|it|n)$", "", word)) != word and len(verb) > 3:
-            softened = re.sub("(?:j|c|s|z)$", "", verb)  # zamujajo: zamuda
-            for other in known.by_letter.get(word[0], ()):
-                if (
-                    other in known.own
-                    and other.startswith(softened)
-                    and len(other) <= len(softened) + 1
-                    and len(other) > 4
-                ):
-                    return other
-    return _begins_alike(word, known) if len(word) > 3 else None
-
-
-def _misspelt(token: _Token, known: _Lexicon) -> str | None:
-    """The known word that differs by the fewest letters, if it is near enough."""
-    best: tuple[int, bool, str] | None = None
-    for word in dict.fromkeys((token.stem, bare(token.text))):
-        most = 1 if len(word) <= 5 else 2 if len(word) <= 9 else 3
-        near = [*known.by_letter.get(word[0], ()), *known.by_letter.get(word[1], ())]
-        for other, _, _ in process.extract(word, near, scorer=fuzz.ratio, score_cutoff=72, limit=8):
-            away = OSA.distance(word, other)
-            if len(other) < 4 or away > (most if other[0] == word[0] else 1):
-                continue
-            if word.startswith(other) and len(word) > len(other) + 1:
-                continue  # a gardener is no garden
-            found = (away, other not in known.own, other)
-            best = found if best is None else min(best, found)
-    return best[2] if best else None
-
-
-@remembered(2)
-def _elsewhere(lang: str) -> frozenset[str]:
-    """Stems of everyday words for what other tables hold: correct words, so no misspellings of this table's."""
-    lines = (*ALIKE, *SAME_VALUE, ELSEWHERE)
-    return frozenset(word for line in lines for phrase in line.split("|") for word in _phrase(phrase, lang))
-
-
-def _begins_alike(word: str, known: _Lexicon) -> str | None:
-    """The table's own word that shares the longest beginning."""
-    best, length = None, 0
-    for other in known.by_letter.get(word[0], ()):
-        if other in known.proper:
-            continue
-        shared = Prefix.similarity(word, other)
-        if shared >= 5 and shared >= 0.62 * max(len(word), len(other)) and shared > length and other in known.own:
-            best, length = other, shared
-    if best is None:
-        for written, other in known.raw.items():  # a nogometaš plays nogomet
-            if word.startswith(written) and len(written) >= 0.62 * len(word) and other not in known.proper:
-                return other
-    return best
-
-
-def _women(token: _Token, known: _Lexicon) -> list[_Token]:
-    """“upokojenke” are retired women: a word for each."""
-    men = women(bare(token.text)) if token.number is None and not token.day else None
-    if men is None or (token.stem in known.own and not men[1]):
-        return [token]
-    man = stem(men[0], "sl")
-    if man not in known.stems and _inflected(man, known, "sl") is None:
-        return [token]
-    return [_Token(token.text, stem("ženska", "sl")), _Token(token.text, man)]
-
-
-def _marked(tokens: list[_Token], known: _Lexicon) -> list[_Mark]:
-    marks, place = [], 0
-    while place < len(tokens):
-        longest = _LONGEST_PHRASE if tokens[place].stem in known.stems else 0
-        for length in range(min(longest, len(tokens) - place), 0, -1):
-            phrase = tuple(token.stem for token in tokens[place : place + length])
-            roles = known.phrases.get(phrase)
-            if roles:
-                break
-        else:
-            length, roles = 1, {}
-        token = tokens[place]
-        if length == 1 and token.number is not None:
-            roles = {**(roles or {}), "number": token.number, **({"ordinal": True} if token.ordinal else {})}
-        if length == 1 and token.day is not None:
-            roles = {**(roles or {}), "day": token.day}
-        marks.append(_Mark(place, place + length - 1, dict(roles or {})))
-        place += length
-    return marks
 
 
 @dataclass
@@ -633,14 +114,14 @@ class _Parse:
 
     def __init__(self, text: str, schema: Schema, lang: str, table: str = "") -> None:
         self.schema, self.lang = schema, lang
-        self.known = _lexicon(schema, lang)
-        self.tokens = _compounded(_cut(text, lang)[:_MOST_WORDS], lang)
+        self.known = lexicon_of(schema, lang)
+        self.tokens = with_numbers(cut_words(text, lang)[:_MOST_WORDS], lang)
         self.tokens = (
-            [part for token in self.tokens for part in _women(token, self.known)] if lang == "sl" else self.tokens
+            [part for token in self.tokens for part in women_apart(token, self.known)] if lang == "sl" else self.tokens
         )
-        called = set(_phrase(_name_words(table), lang))
-        _spelled(self.tokens, self.known, lang, called)
-        self.marks = _marked(self.tokens, self.known)
+        called = set(stems_of(name_words(table), lang))
+        spell(self.tokens, self.known, lang, called)
+        self.marks = marked(self.tokens, self.known)
         for mark in self.marks:
             if not mark.roles and self.tokens[mark.first].stem in called:  # what the table is called
                 mark.roles["rows"] = True
@@ -709,6 +190,7 @@ class _Parse:
         self._values()
         self._yes_columns()
         self._contrast(asked_by)
+        self._some()
         if self.by:
             self.take(
                 "compare", [at for at in range(len(self.marks)) if self.free(at, "compare") and not self.has(at, "or")]
@@ -737,7 +219,7 @@ class _Parse:
                 low, high = (low, low) if ends[0] == "start" else (high, high)  # “since the start of 2024”
                 before = edge
             sign = self.marks[before].roles.get("daysign") if before >= 0 else None
-            bare_year = first == last and "day" not in self.marks[first].roles
+            bare_year = first == last and self._year(first) is not None
             year_number = self._year_column() if bare_year else None
             if bare_year and (not (sign or self.has(before, "between")) or self._no_year(last)):
                 continue
@@ -765,6 +247,8 @@ class _Parse:
                 op = self.marks[last + 1].roles["after"]
                 operand = (low if op == ">=" else high).isoformat()
                 last += 1
+            elif sign == "<" and low == high and any(self.has(at, "edge") for at in range(max(before, 0), first)):
+                op, operand = "<=", low.isoformat()  # “before the end of March”
             elif sign in (">=", "<"):
                 op, operand = sign, low.isoformat()
             elif sign in (">", "<="):
@@ -806,7 +290,8 @@ class _Parse:
             at = place + 2
             while self.has(at, "stop", "daysign") and not self._year(at):
                 at += 1
-            if (year := self._year(at)) and quarter in "1234":
+            if (year := self._year(at) or self._only_year()) and quarter in "1234":
+                at = at if self._year(at) else place + 1
                 last = 3 * int(quarter)
                 return at, date(year, last - 2, 1), date(year, last, monthrange(year, last)[1])
         half = self.has(place + 1, "half") or (
@@ -880,6 +365,9 @@ class _Parse:
         for at in range(len(self.marks)):
             if self.free(at, "share"):
                 self._share(self.marks[at].roles["share"], at)
+            elif (self.free(at, "top") or self.free(at, "bottom")) and (part := self._fraction(at + 1)):
+                self._share(text_of(1 - part if self.has(at, "top") else part), at)
+                self.marks[at + 1].take("share")
             elif self.free(at, "percentile"):
                 self.marks[at].take("percentile")
                 back = at - 1
@@ -905,8 +393,16 @@ class _Parse:
                     self._take_near("below")
         self.shares.reverse() if len(self.shares) > 1 and self.shares[0] > self.shares[-1] else None
 
+    def _fraction(self, at: int) -> Fraction | None:
+        """“quarter”, “tenth”: a part of all."""
+        words = {"quarter": 4, "fifth": 5, "tenth": 10, "cetrtin": 4, "petin": 5, "desetin": 10}
+        if not 0 <= at < len(self.marks) or self.marks[at].used:
+            return None
+        whole = words.get(self._tokens_of(at)[0].stem)
+        return Fraction(1, whole) if whole else None
+
     @staticmethod
-    def _counted(mark: _Mark) -> Fraction:
+    def _counted(mark: MarkedWords) -> Fraction:
         return Fraction(mark.roles["number" if "number" in mark.roles else "num"])
 
     def _ten(self, at: int) -> bool:
@@ -1025,6 +521,8 @@ class _Parse:
         if self.has(end, "unit") and not self.has(end, "to"):
             end += 1
         second = self._amount(end + 1) if self.has(end, "to") else None
+        if second is not None and (large := self._large(end + 1)) and first < second / large and first < large:
+            first *= large  # “between two and three thousand”
         if second is not None and second > first and (not self.has(end, "and") or self.has(at - 1, "between")):
             start = at - 1 if self.has(at - 1, "between") and not self.has(at - 1, "col") else at
             aged = self.has(at - 1, "col") and self.column_at(at - 1) in self.ages
@@ -1040,6 +538,15 @@ class _Parse:
             return None
         aged = any(word in bare(self.words(sign)) for word in ("older", "younger", "starejs", "mlajs"))
         return self._with_unit(_Bound(start, last, op, [first], aged=aged))
+
+    def _large(self, at: int) -> int:
+        """A thousand, if the number here was typed as so many thousands; 0 otherwise."""
+        last = bare(self.words(at)).split()[-1]
+        return (
+            {"thousand": 1_000, "tisoc": 1_000, "hundred": 100, "million": 1_000_000}.get(last, 0)
+            if " " in self.words(at)
+            else 0
+        )
 
     def _with_unit(self, bound: _Bound) -> _Bound:
         for at in range(bound.first, bound.last + 2):
@@ -1058,6 +565,10 @@ class _Parse:
         values, declared = bound.values, self.schema.columns[column]
         if isinstance(declared, Number):
             factor = self._factor(bound.unit, column, declared)
+            counted = set(stems_of(name_words(column), self.lang)) | {stem(declared.measure, self.lang)}
+            units = {stem(word, self.lang) for word in LANGUAGES[self.lang].units.get(bound.unit, "").split("|")}
+            if bound.unit in ("weeks", "months") and factor == 1 and not counted & units:
+                return  # nobody said what the column counts
             values = [value * factor for value in values]
         operand: Json = [text_of(value) for value in values] if bound.op == "between" else text_of(values[0])
         self.conds.append(_Cond(bound.first, column, bound.op, operand))
@@ -1065,7 +576,7 @@ class _Parse:
 
     def _factor(self, unit: str, name: str, column: Number) -> int:
         """How many of what the column counts are one of this unit: an hour has 60 minutes, a week 7 days."""
-        measure, named = bare(column.measure), set(_phrase(_name_words(name), self.lang))
+        measure, named = bare(column.measure), set(stems_of(name_words(name), self.lang))
         days = measure in ("d", "days", "dni") or bool(
             named & {stem(word, self.lang) for word in ("days", "dnevi", "dni")}
         )
@@ -1160,7 +671,7 @@ class _Parse:
 
     def _averaged(self) -> str | None:
         stems = {stem(word, self.lang) for word in ("average", "mean", "povprečna", "povprečje")}
-        names = [name for name in self.numbers if stems & set(_phrase(_name_words(name), self.lang))]
+        names = [name for name in self.numbers if stems & set(stems_of(name_words(name), self.lang))]
         return names[0] if len(names) == 1 else None
 
     def _other_target(self) -> bool:
@@ -1202,7 +713,7 @@ class _Parse:
             if isinstance(column := self.schema.columns[name], Number) and bare(column.measure) in signs.get(unit, ())
         ]
         stems = {stem(word, self.lang) for word in named}
-        found += [name for name in self.numbers if stems & set(_phrase(_name_words(name), self.lang))]
+        found += [name for name in self.numbers if stems & set(stems_of(name_words(name), self.lang))]
         return list(dict.fromkeys(found))
 
     def _equal(self, at: int) -> None:
@@ -1244,11 +755,8 @@ class _Parse:
         for near in range(at + 1, min(at + 6, len(self.marks))):
             name = self.column_at(near)
             column = self.schema.columns.get(name or "")
-            if (
-                isinstance(column, Number)
-                and not self.marks[near].used
-                and (near == at + 1 or self.weight_at(near) > 1)
-            ):
+            named = self.weight_at(near) > 1 or (near == at + 1 and not self.has(near, "stop"))
+            if isinstance(column, Number) and not self.marks[near].used and named:
                 clear = not any(self._amount(place) for place in range(at + 1, near))
                 return near if column.lower <= 0 <= column.upper and clear else None
             loose = (self.column_at(near) is not None and self.weight_at(near) <= 1) or self.has(
@@ -1279,7 +787,7 @@ class _Parse:
         """The column with few numbers whose name says year, such as a year of study; None if there is none."""
         stems = {stem(word, self.lang) for word in ("year", "leto", "letnik")}
         small = (name for name in self.numbers if self.schema.columns[name].size <= _FEW)
-        return next((name for name in small if stems & set(_phrase(_name_words(name), self.lang))), None)
+        return next((name for name in small if stems & set(stems_of(name_words(name), self.lang))), None)
 
     def _by(self) -> None:
         at = 0
@@ -1321,7 +829,7 @@ class _Parse:
     def _life_date(self, name: str) -> bool:
         """Is a date one in a person's life rather than the day of what a row records?"""
         lives = ("birth", "hired", "joined", "enrolled", "registered", "rojstva", "zaposlitve", "vpisa", "včlanitve")
-        return bool({stem(word, self.lang) for word in lives} & set(_phrase(_name_words(name), self.lang)))
+        return bool({stem(word, self.lang) for word in lives} & set(stems_of(name_words(name), self.lang)))
 
     def _no_group(self, at: int, end: int, groups: list[Json]) -> bool:
         """“by customers over 70” is a condition, “točke na izpitu” one column, “na bolniški” no group."""
@@ -1394,7 +902,7 @@ class _Parse:
             first = self._tokens_of(at)[0]
             if (
                 "rows" in self.known.phrases.get((first.stem,), {})
-                and bare(first.text) not in bare(_name_words(name)).split()
+                and bare(first.text) not in bare(name_words(name)).split()
             ):
                 return None  # “per order on average” is no date
             period = next(
@@ -1447,7 +955,7 @@ class _Parse:
         else:  # “smokers and non-smokers”
             for at, name in lists:
                 later = [place for place, same in lists if same == name and place > at]
-                if later and _yes_no(self.declared(name)):
+                if later and yes_no(self.declared(name)):
                     self.by.append(name)
                     self.marks[at].take("by")
                     self._take_denied(later)
@@ -1496,6 +1004,7 @@ class _Parse:
             denial = self._negated(at, name)
             if denial is None:
                 denial = self._denied_too(at, name)
+                denial = self._denied_after(at, name) if denial is None else denial
             elif self._part_of_another(name, value):  # “not satisfied”: and the very satisfied?
                 denial = None
             if denial is not None:
@@ -1537,9 +1046,20 @@ class _Parse:
                 return next((place for place in range(near, -1, -1) if self.marks[place].took == "not"), None)
         return None
 
+    def _denied_after(self, at: int, name: str) -> int | None:
+        """“where a pump was not used”, at the end of the text and of a list with several values a row."""
+        near = at + 1
+        while self.has(near, "stop", "have") and not self.has(near, "not", "val", "and", "or", "which"):
+            near += 1
+        used = ("used", "needed", "involved", "present", "required", "included", "uporabljen", "potreben", "prisoten")
+        after = [place for place in (near + 1, near + 2) if self.has(place, "stop")]
+        last = {token.stem for place in after for token in self._tokens_of(place)}
+        fitting = self.free(near, "not") and near >= len(self.marks) - 3 and isinstance(self.declared(name), ItemSet)
+        return near if fitting and last & {stem(word, self.lang) for word in used} else None
+
     def _had(self, at: int) -> bool:
         """“car owners”, “without a car”: a yes or no, although another column lists the same word as a value."""
-        if not _yes_no(self.declared(self.column_at(at) or "")):
+        if not yes_no(self.declared(self.column_at(at) or "")):
             return False
         before = any(self.has(near, "with", "not", "own") for near in (at - 1, at - 2))
         return before or self.has(at + 1, "own")
@@ -1581,7 +1101,7 @@ class _Parse:
             name = self.column_at(at) or ""
             declared = self.declared(name)
             denial = self._negated(at)
-            if (pair := _yes_no(declared)) and isinstance(declared, Category):
+            if (pair := yes_no(declared)) and isinstance(declared, Category):
                 if denial is None and "histogram" in self._typed_kinds() and len(named) == 1:
                     continue  # the question is about this column itself: its distribution
                 label = pair[0] if denial is None else pair[1]
@@ -1589,7 +1109,7 @@ class _Parse:
                     self.marks[at].take("val")
                     continue
                 self.conds.append(_Cond(at, name, "", None, [label]))
-            elif (none := _none_label(declared)) and isinstance(declared, Category):
+            elif (none := none_label(declared)) and isinstance(declared, Category):
                 if denial is not None:
                     labels = [none]
                 elif self.has(at - 1, "with") or self.has(at - 2, "with"):
@@ -1602,6 +1122,26 @@ class _Parse:
             self.marks[at].take("val")
             if denial is not None:
                 self.marks[denial].take("not")
+
+    def _some(self) -> None:
+        """“share of loans with a late fee”: a number that is not 0."""
+        kinds = self._typed_kinds()
+        if not kinds or kinds - {"count", "proportion"}:
+            return
+        for at in range(1, len(self.marks)):
+            name = self.column_at(at)
+            column = self.schema.columns.get(name or "")
+            said = at - 1 if not self.has(at - 1, "stop") or self.has(at - 1, "with") else at - 2
+            if (
+                not isinstance(column, Number)
+                or not self.free(at, "col")
+                or self.weight_at(at) < 2
+                or name in self._ratings()
+            ):
+                continue
+            if column.lower == 0 and self.has(said, "with") and not any(cond.column == name for cond in self.conds):
+                self.conds.append(_Cond(at, str(name), ">", "0"))
+                self.marks[at].take("bound")
 
     def _contrast(self, asked_by: bool) -> None:
         """“Is the score higher with a guide than without?”: what is contrasted becomes the groups."""
@@ -1636,7 +1176,7 @@ class _Parse:
             self.take("compare", [*more, *than] if grouped else ())
             return
         several = [cond for cond in labelled if len(cond.labels) > 1 and not cond.negated]
-        stated = [cond for cond in labelled if _yes_no(self.declared(cond.column))]
+        stated = [cond for cond in labelled if yes_no(self.declared(cond.column))]
         chosen = (several or stated or labelled)[-1]
         declared = self.declared(chosen.column)
         if not isinstance(declared, Category):
@@ -1700,7 +1240,7 @@ class _Parse:
         if not numbers and (named := self._unnamed(key)):
             numbers = named
         if not numbers and self.asked_unit:
-            numbers = [(self._kind_mark(), name) for name in self._of_unit(self.asked_unit)[:1]]
+            numbers, days = [(self._kind_mark(), name) for name in self._of_unit(self.asked_unit)[:1]], []
         if any(name in self._of_time() for _, name in numbers):
             self.take("target", [at for at in range(len(self.marks)) if self.free(at, "long")])
         asked = (
@@ -1718,7 +1258,7 @@ class _Parse:
             return asked
         marks = [at for at, mark in enumerate(self.marks) if mark.took == "target" and self.column_at(at) == name]
         generic = {stem(word, self.lang) for word in GENERIC}
-        telling = [word for word in _phrase(_name_words(name), self.lang) if word not in generic and len(word) > 1]
+        telling = [word for word in stems_of(name_words(name), self.lang) if word not in generic and len(word) > 1]
         typed = {token.stem for token in self.tokens}
         if not marks or len(telling) < 2 or typed & set(telling) or any(self.weight_at(at) > 1 for at in marks):
             return asked
@@ -1755,7 +1295,7 @@ class _Parse:
         for at in range(len(self.marks)):
             if self.free(at, "money"):
                 names = self._of_unit("money")
-            elif self.free(at, "long") or (key == "count" and self._asks_for(at, _TIMES)):
+            elif self.free(at, "long") or (key == "count" and self._asks_for(at, TIMES)):
                 names = self._of_time()
             elif key == "count" and self._asks_for(at, ("money",)):
                 names = self._of_unit("money")
@@ -1913,7 +1453,7 @@ class _Parse:
             topic = len(self.conds) == 1 and any(
                 self.weight_at(at) >= 3 and self.column_at(at) == self.conds[0].column for at in named
             )
-            topic = topic and bool(_yes_no(self.declared(self.conds[0].column)))  # “student housing by programme”
+            topic = topic and bool(yes_no(self.declared(self.conds[0].column)))  # “student housing by programme”
             if self.by and where and (topic or self.contrasted):  # “are remote workers more satisfied”
                 self.guessed = True
                 share = ("proportion", {"of": where, **self._grouped()})
@@ -1925,6 +1465,8 @@ class _Parse:
         """“boys who train football”: people are named, no figure is asked for, and a verb only touches a number."""
         asked = ("what", "how", "kaj", "kako", "koliko", "kaksen", "kaksna", "kaksno", "kaksni", "kaksne", "kolik")
         if any(bare(token.text) in asked or bare(token.text).startswith("kolik") for token in self.tokens):
+            return False
+        if any(mark.took == "target" and "long" in mark.roles for mark in self.marks):
             return False
         return self.has(0, "rows", "val", "life") and all(self.weight_at(at) <= 1 for at, _ in numbers)
 
@@ -1994,7 +1536,7 @@ class _Parse:
             open_lists = [
                 name
                 for name in self.schema.of_kind(Category, ItemSet)
-                if name not in taken and not _yes_no(self.declared(name))
+                if name not in taken and not yes_no(self.declared(name))
             ]
             self.guessed = True
             open_lists.sort(key=lambda name: name not in loose)
@@ -2123,9 +1665,11 @@ class _Parse:
         for (cue, after), cut in product(cues, range(1, len(conds))):
             if any(map(cue, range(conds[cut - 1].place + 1, conds[cut].place + 1))):
                 return (conds[cut:], conds[:cut], True) if after else (conds[:cut], conds[cut:], True)
-        said = [cond for cond in conds[1:] if _yes_no(self.declared(cond.column))]
-        if said and not _yes_no(self.declared(conds[0].column)):  # “the share of clothes that … return”
+        said = [cond for cond in conds[1:] if yes_no(self.declared(cond.column))]
+        if said and not yes_no(self.declared(conds[0].column)):  # “the share of clothes that … return”
             return said, [cond for cond in conds if cond not in said], False
+        if conds[0].column in self.ages and conds[1].column not in self.ages:  # “what share of under-30s pay cash”
+            return conds[1:], conds[:1], False
         return conds[:1], conds[1:], False
 
     def _without(self, at: int) -> bool:
@@ -2137,7 +1681,7 @@ class _Parse:
             role in self.known.phrases.get((token.stem,), {}) for token in self._tokens_of(at)
         )
 
-    def _tokens_of(self, at: int) -> list[_Token]:
+    def _tokens_of(self, at: int) -> list[TypedWord]:
         return self.tokens[self.marks[at].first : self.marks[at].last + 1]
 
     def _parts_conditions(self, at: int) -> bool:
@@ -2149,7 +1693,7 @@ class _Parse:
             return False
         return not (self._columns_of(left) & self._columns_of(right)) or "bound" in (left.took, right.took)
 
-    def _columns_of(self, mark: _Mark) -> set[str]:
+    def _columns_of(self, mark: MarkedWords) -> set[str]:
         return {sense[1] for role in ("val", "col") for sense in mark.roles.get(role, ())}
 
     def unread(self) -> tuple[str, ...]:
@@ -2166,6 +1710,7 @@ class _Parse:
                 ("only" in mark.roles and not any(self.marks[place].used for place in near))
                 or ("or" in mark.roles and self._parts_conditions(at))
                 or ("versus" in mark.roles and len(compared) > len(set(compared)))
+                or (self.words(at).lower() == "nor" and not any(later.took == "val" for later in self.marks[at + 1 :]))
             ):
                 left.append(self.words(at))
             elif not small or ("number" in mark.roles) or ("val" in mark.roles and not small & {"stop", "not"}):
@@ -2196,6 +1741,8 @@ def _either(text: str, facts: Facts) -> tuple[list[Meaning], AllowanceError | No
 def _read(text: str, facts: Facts, lang: str) -> tuple[list[Meaning], AllowanceError | None]:
     """The readings, and why the first question that cannot be asked of this table cannot."""
     parse = _Parse(text[:LONGEST], facts.schema, lang, facts.table)
+    if all(mark.roles.keys() <= _SILENT for mark in parse.marks):
+        return [], None  # nothing in it is known
     parse.run()
     asked = parse.reading()
     unread = parse.unread()
@@ -2231,33 +1778,18 @@ def understood(text: str, facts: Facts) -> Meaning:
 # Completion
 
 
-def _offered(schema: Schema, lang: str) -> list[str]:
-    """What a completion may offer: kinds of questions, columns, values, in this order."""
-    words = LANGUAGES[lang]
-    kinds = [line.split("|")[0] for line in words.kinds.values()]
-    columns = [_name_words(called(name)) for name in (*schema.columns, *schema.lookups)]
-    values = [
-        called(value)
-        for column in schema.columns.values()
-        if isinstance(column, (Category, ItemSet)) and not _yes_no(column)
-        for value in column.values[:_MOST_VALUES]
-    ]
-    small = [words.small["by"].split("|")[0], *(line.split("|")[0] for line in words.before.values())]
-    return list(dict.fromkeys([*kinds, *columns, *small, *values]))
-
-
 def example(schema: Schema) -> str:
     """A question about the first columns, as a person may type it; "" for a table without any that suits."""
     words = LANGUAGES[current() if current() in LANGUAGES else "en"]
     numbers, lists = schema.of_kind(Number), schema.of_kind(Category)
-    parts = [words.kinds["mean"].split("|")[0], *(_name_words(called(name)) for name in numbers[:1])]
+    parts = [words.kinds["mean"].split("|")[0], *(name_words(called(name)) for name in numbers[:1])]
     parts = parts if numbers else [words.kinds["count"].split("|")[0]]
-    return " ".join([*parts, *(f"{words.small['by'].split('|')[0]} {_name_words(called(name))}" for name in lists[:1])])
+    return " ".join([*parts, *(f"{words.small['by'].split('|')[0]} {name_words(called(name))}" for name in lists[:1])])
 
 
 def vocabulary(schema: Schema) -> list[str]:
     """Every phrase that `completions` may offer. Public facts alone."""
-    return list(_lexicon(schema, current() if current() in LANGUAGES else "en").written)
+    return list(lexicon_of(schema, current() if current() in LANGUAGES else "en").written)
 
 
 def completions(text: str, schema: Schema) -> list[str]:

@@ -88,6 +88,7 @@ class Vocabulary:
     stop: str  # words without a meaning of their own
     rows: str  # what a row may be called
     things: str  # those of them that have no age
+    doers: str  # others, where a column's name has one: “visitor type”
 
 
 EN = Vocabulary(
@@ -156,7 +157,8 @@ EN = Vocabulary(
     },
     small={
         "by": "by|per|for each|for every|each|grouped by|split by|broken down by|across|in each|according to"
-        "|depending on|depend on|depends on|by each|in every|of each|separately for|as a function of",
+        "|depending on|depend on|depends on|by each|in every|of each|separately for|as a function of"
+        "|vary with|varies with|vary by|varies by|vary across|differ by|differs by|differ across",
         "versus": "vs|versus|compared to|compared with|against",
         "compare": "compare|does|do|affect|influence|comparison|differ|difference|affects|impact|matter|effect",
         "not": "not|without|non|outside|except|excluding|other than|dont|doesnt|isnt|arent|no|didnt|havent|hasnt"
@@ -187,7 +189,7 @@ EN = Vocabulary(
         "when": "when|over time|through time|trend",
         "rate": "apiece|per person|per head|per capita",
         "money": "money|how much money|cash flow",
-        "long": "how long|duration|how much time|how quickly|how fast|how slow",
+        "long": "how long|stay|stays|stayed|length of stay|duration|how much time|how quickly|how fast|how slow",
         "alone": "live alone|lives alone|living alone|on their own|by themselves|single person",
         "more": "higher|lower|more|less|longer|shorter|older|younger|better|worse|bigger|smaller|larger|faster|slower"
         "|heavier|lighter|richer|poorer|cheaper|dearer|more expensive|happier|than|sooner|later|taller|greater|fewer",
@@ -264,14 +266,14 @@ EN = Vocabulary(
     "|yet|still|whole|entire|both|bring|brought|receive|received|am|has|having|because|though|but"
     "|calculate|compute|display|list|overview|altogether|give|gives|gave|given|need|needs|needed|read|reads|end|ends"
     "|lie"
-    "|lies|begin|begins|sit|sits|happen|happens",
+    "|lies|begin|begins|sit|sits|happen|happens|involved|required|included|present",
     rows="people|person|resident|patient|customer|client|visit|order|student|employee|worker|staff|respondent|member"
     "|household|individual|inhabitant|citizen|case|record|row|entry|participant|user|buyer|shopper|purchase"
-    "|appointment|man|subject|transaction|guest|colleague|resident|population|hire|workforce|pupil|learner"
-    "|visitor|reader|borrower|loan|passenger|tourist|traveller|player|athlete|animal|trip|ride|call|incident|booking"
-    "|reservation|event|listener|viewer|subscriber|applicant|tenant|voter",
+    "|appointment|man|subject|transaction|guest|colleague|resident|population|hire|workforce|pupil|learner",
     things="visit|order|case|record|row|entry|purchase|appointment|transaction|household|loan|trip|ride|call|incident"
     "|booking|reservation|event",
+    doers="visitor|reader|borrower|passenger|tourist|traveller|player|athlete|listener|viewer|subscriber|applicant"
+    "|tenant|voter|guest|driver|donor|owner|caller|animal|vehicle|customer|patient|member",
 )
 
 SL = Vocabulary(
@@ -455,15 +457,16 @@ SL = Vocabulary(
     "|prosim|izpiši|izračunaj|znaša|znašajo|navadno|pomeni|velikost|narejenih|mora|morajo|imeti|letoma|ma|majo|takih"
     "|taki|takšnih|taka|se pravi|torej|plačuje|plačujejo|plačal|vzel|vzeli|vzela|vzelo|dobi|dobijo|dobil|dobili|dobimo"
     "|opravil|opravili|naredil|naredili|uporablja|uporabljajo|gre|gredo|pride|pridejo|prišel|prišli"
-    "|sploh|ob|dal|dala|dalo|dali|daje|dajejo|prodal|prodali|prodala|ravno|vsega|oz|npr|recimo|hvala|lahko|bodo|bom"
+    "|sploh|ob|uporabljen|uporabljena|potreben|potrebna|prisoten|dal|dala|dalo|dali|daje|dajejo|prodal|prodali|prodala|ravno|vsega|oz|npr|recimo|hvala|lahko|bodo|bom"
     "|nas|jaz|ti|on|ona|oni",
     rows="ljudje|človek|oseba|prebivalec|bolnik|pacient|kupec|stranka|pregled|obisk|naročilo|študent|zaposlen|delavec"
     "|uslužbenec|anketiranec|član|gospodinjstvo|posameznik|občan|primer|vrstica|udeleženec|odrasel|kupci|prebivalci"
-    "|zaposlitev|nakup|ljudi|študenti|bolniki|naročila|zaposleni|dijak|učenec|gost|sodelavec|državljan|zapis"
-    "|obiskovalec|bralec|potnik|turist|igralec|športnik|žival|vožnja|izposoja|klic"
-    "|rezervacija|dogodek|najemnik|uporabnik|tekmovalec|volivec",
+    "|zaposlitev|nakup|ljudi|študenti|bolniki|naročila|zaposleni|dijak|učenec|gost|sodelavec"
+    "|državljan|zapis",
     things="pregled|obisk|naročilo|naročil|gospodinjstvo|primer|vrstica|nakup|zapis|vožnja|izposoja|klic|rezervacija"
     "|dogodek",
+    doers="obiskovalec|bralec|izposojevalec|potnik|turist|igralec|športnik|poslušalec|gledalec|naročnik|kandidat"
+    "|najemnik|volivec|gost|voznik|darovalec|lastnik|klicatelj|žival|vozilo|kupec|bolnik|pacient|član",
 )
 LANGUAGES = {"en": EN, "sl": SL}
 
@@ -533,7 +536,7 @@ ALIKE = (
     "clinic|department|ward|ambulanta|klinika",
     "contract|contracts|pogodba|pogodbe",
     "height|tall|taller|višina|visok",
-    "weight|heavy|heavier|teža|masa",
+    "weight|heavy|heavier|weigh|weighs|teža|masa|tehta|tehtajo|težek|težka",
     "children|kids|otroci|otrok",
     "married|marital|marriage|poročen|stan",
     "hours|time spent|hour|ure|ur",

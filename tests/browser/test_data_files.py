@@ -8,10 +8,13 @@ from typing import Any
 import pandas as pd
 import pyreadstat
 import pytest
-from browser.steps import settled
+from browser.journeys import choose, download, no_sideways_scrolling, none_tells_people_apart
+from browser.steps import go, settled, shot
 from browser.test_data import CANARY, Bringing, csv_file
 
 import dpengine as dp
+from dpengine.messages import say
+from dpengine.messages.language import speaking
 
 PEOPLE = 400
 
@@ -69,3 +72,58 @@ def test_visits_and_the_people_in_a_second_file(page: Any, server: Any) -> None:
     page.get_by_role("heading", name="is ready").wait_for()
     table = dp.open_workspace(server.home).table("clinic visits")
     assert table.facts.people == PEOPLE and {"cost", "age"} <= {*table.schema.columns}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("lang", ["en", "sl"])
+def test_last_years_declaration_and_then_both_years(page: Any, server: Any, lang: str, tmp_path: Path) -> None:
+    """Last year's table is here and was asked. This year's file is declared like it: in English with one click, in
+    Slovene from the file that the table's page gives. Then the two years stand side by side."""
+    workspace, last, now = dp.open_workspace(server.home), f"pupils 2024 {lang}", f"pupils 2025 {lang}"
+    header, rows = "town,age,points,remark", range(PEOPLE)
+    cells = "".join(f"{'Kranj' if row % 2 else 'Ptuj'},{7 + row % 8},{row % 41},{CANARY}\n" for row in rows)
+    (tmp_path / "last.csv").write_text(f"{header}\n{cells}", encoding="utf-8")
+    columns = {"town": dp.Category(["Kranj", "Ptuj"]), "age": dp.Number(5, 20), "points": dp.Number(0, 100)}
+    given: dict[str, Any] = {"schema": dp.Schema(columns), "unit": dp.Unit.rows(), "budget": dp.Budget("9", "1e-6")}
+    table = workspace.add_table(last, tmp_path / "last.csv", **given)
+    table.ask(table.query("mean", column="points", epsilon="2"))
+    later = "".join(f"{'Kranj' if row % 3 else 'Ptuj'},{7 + row % 8},{40 + row % 41},{row}\n" for row in rows)
+    go(page, f"/data?lang={lang}&table={last}")
+    kept = None
+    if lang == "sl":
+        kept = tmp_path / "kept.declaration.json"
+        download(page, page.locator(".st-key-declare-take button").first).save_as(kept)
+    with speaking(lang):
+        go(page, f"/data?lang={lang}")
+        file = csv_file(f"{now}.csv", f"town,Age,points,room\n{later}")
+        page.locator('[data-testid="stFileUploaderDropzoneInput"]').set_input_files(file)
+        page.get_by_role("heading", name=say("data.unit.title")).wait_for()
+        shot(page, f"data-like-{lang}-offer")
+        if kept is None:
+            page.get_by_role("button", name=say("data.like.do", table=last)).click()
+        else:
+            page.get_by_text(say("data.like.file_title")).click()
+            page.locator(".st-key-card-like input[type=file]").set_input_files(kept)
+        settled(page)
+        none_tells_people_apart(page, lang)  # a new column might
+        page.locator(".st-key-declare-next-unit button").click()
+        page.get_by_role("heading", name=say("data.cards.title")).wait_for()
+        settled(page)
+        told = page.locator("body").inner_text()
+        assert "room" in told and CANARY not in page.content()
+        pair = say("data.like.pair", was="age", now="Age")
+        assert pair in told, told
+        shot(page, f"data-like-{lang}-columns")
+        page.locator(".st-key-declare-add-now button").click()
+        page.get_by_role("heading", name=now).wait_for()
+        table = workspace.table(now)
+        assert table.facts.people == PEOPLE and table.schema.number("points").upper == 100
+        table.ask(table.query("mean", column="points", epsilon="0.6"))
+        go(page, f"/answers?lang={lang}&table={now}")
+        page.locator('[data-testid="stExpander"]', has_text=say("years.title")).locator("summary").click()
+        choose(page, page.locator(".st-key-years-with input"), last)
+        page.locator(".year-ranges").first.wait_for()
+        told = page.locator("body").inner_text()
+        assert say("years.differs") in told and last in told and CANARY not in page.content()
+        shot(page, f"years-{lang}")
+        no_sideways_scrolling(page)

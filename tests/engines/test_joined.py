@@ -149,18 +149,18 @@ def of_pandas(rows: Counter[tuple[str, ...]]) -> Counter[tuple[Any, ...]]:
 
 @PAIRS
 def test_tables_are_joined_where_they_are(place: Place, tmp_path: Path, pairs: int) -> None:
+    """Each pair in a workspace of its own: small files are equal now and then, and would be known."""
     chance = random.SystemRandom()
-    with opened(tmp_path / "var") as home:
-        for number in range(pairs):
-            everybody = number % 2 == 0
-            events, people = files(chance)
-            visits = place.put("visits_of", events, ["patient", "cost", "sex"])
-            known = place.put("people_of", people, ["id", "sex", "age"])
-            pair = dp.Joined(visits, known, ("patient", "id"), everybody=everybody)
-            name = f"both {number}"
-            add(home, pair, name, new_people=True)
-            assert told(SCHEMA, place.codes(home, name)) == of_pandas(by_pandas(events, people, everybody))
-            left = list((home.folder / "tables" / home.record(name).folder).iterdir())
+    for number in range(pairs):
+        everybody = number % 2 == 0
+        events, people = files(chance)
+        visits = place.put(f"visits_{number}", events, ["patient", "cost", "sex"])
+        known = place.put(f"people_{number}", people, ["id", "sex", "age"])
+        pair = dp.Joined(visits, known, ("patient", "id"), everybody=everybody)
+        with opened(tmp_path / f"var {number}") as home:
+            add(home, pair, "both")
+            assert told(SCHEMA, place.codes(home, "both")) == of_pandas(by_pandas(events, people, everybody))
+            left = list((home.folder / "tables" / home.record("both").folder).iterdir())
             assert not [path for path in left if path.name.startswith("raw") or path.name.endswith(".beside")]
 
 
@@ -243,27 +243,24 @@ def changed(rows: Rows, column: str, others: Rows) -> Rows:
 
 def test_one_persons_records_change_that_persons_rows_alone(place: Place, tmp_path: Path) -> None:
     chance = random.SystemRandom()
-    with opened(tmp_path / "var") as home:
-        for number in range(3):
-            (events, people), (others, strangers) = files(chance), files(chance)
-            found = []
-            for side in (0, 1):
-                mine = (
-                    (changed(events, "patient", others), changed(people, "id", strangers[:1]))
-                    if side
-                    else (events, people)
-                )
-                pair = dp.Joined(
-                    place.put("visits_of", mine[0], ["patient", "cost", "sex"]),
-                    place.put("people_of", mine[1], ["id", "sex", "age"]),
-                    ("patient", "id"),
-                )
-                name = f"both {number} {side}"
-                add(home, pair, name, new_people=True)
-                codes = place.codes(home, name)
-                of_p1 = of_pandas(Counter({row: n for row, n in by_pandas(*mine).items() if row[0] == "p1"}))
-                found.append(told(SCHEMA, codes) - of_p1)
-            assert found[0] == found[1]
+    for number in range(3):
+        (events, people), (others, strangers) = files(chance), files(chance)
+        found = []
+        for side in (0, 1):
+            mine = events, people
+            if side:
+                mine = changed(events, "patient", others), changed(people, "id", strangers[:1])
+            pair = dp.Joined(
+                place.put(f"visits_{number}_{side}", mine[0], ["patient", "cost", "sex"]),
+                place.put(f"people_{number}_{side}", mine[1], ["id", "sex", "age"]),
+                ("patient", "id"),
+            )
+            with opened(tmp_path / f"var {number} {side}") as home:
+                add(home, pair, "both")
+                codes = place.codes(home, "both")
+            of_p1 = of_pandas(Counter({row: n for row, n in by_pandas(*mine).items() if row[0] == "p1"}))
+            found.append(told(SCHEMA, codes) - of_p1)
+        assert found[0] == found[1]
 
 
 def test_tables_of_two_places_are_not_joined(place: Place) -> None:

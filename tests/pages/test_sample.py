@@ -180,6 +180,14 @@ def test_several_most_common_values_have_one_gap_among_all(tmp_path: Path, given
     assert words in report._section(1, answer, "1 %")
 
 
+def test_a_spread_has_both_ranges(tmp_path: Path) -> None:
+    table = survey(tmp_path)
+    answer = table.ask(table.query("variance", column="age", epsilon="2"))
+    (low, high), (here, there) = answer.population, answer.interval
+    assert low < here < there < high < 41 and answer.beyond == "first"
+    assert range_words(answer).startswith("In this table: ") and "among all such people: " in range_words(answer)
+
+
 def test_a_median_of_a_secret_number_of_people_speaks_of_all(tmp_path: Path) -> None:
     table = survey(tmp_path, relation="add_remove", about_rows=800)
     answer = table.ask(table.query("median", column="age", epsilon="2"))

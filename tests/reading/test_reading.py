@@ -11,7 +11,7 @@ import dpengine as dp
 from bench.reading import HERE, facts_of, fuzzed, language_of, lines_of, score, verdict
 from dpengine.declared.facts import Facts
 from dpengine.messages.language import speaking
-from dpengine.reading import reader, words
+from dpengine.reading import lexicon, reader, words
 
 LEAST_RIGHT, MOST_WRONG = 0.85, 0.02
 FILES = sorted(HERE.glob("*.jsonl"))
@@ -119,6 +119,9 @@ def test_what_is_not_understood_is_said_with_the_readings(table: dp.Table) -> No
         ("ambulante", "obiski, ki niso na ortopediji", ["ambulanta", "not in", ["ortopedija"]]),
         ("prebivalci", "koliko ljudi je brez službe", ["zaposlitev", "in", ["brezposeln"]]),
         ("employees", "employees who were never ill", ["sick_days", "=", "0"]),
+        ("residents", "people neither in the Plains nor on the Coast", ["region", "not in", ["Plains", "Coast"]]),
+        ("fire_calls", "floods where a pump was not used", ["equipment", "has none of", ["pump"]]),
+        ("avtobusi", "vožnje brez potnikov", ["stevilo_potnikov", "=", "0"]),
     ],
 )
 def test_a_denial_is_never_read_as_its_opposite(facts: dict[str, Facts], name: str, text: str, where: object) -> None:
@@ -134,6 +137,10 @@ def test_a_denial_is_never_read_as_its_opposite(facts: dict[str, Facts], name: s
         ("narocila", "kupci pod 30 let ali nad 60 let", "ali"),
         ("residents", "average income of the biggest households", "biggest"),
         ("residents", "how many seniors have no car", "seniors"),
+        ("students", "number of students who failed", "failed"),  # no field of study
+        ("ambulante", "koliko bolnic ima migreno", "bolnic"),  # the table knows no women
+        ("library", "books kept longer than a month", "month"),  # of how many days?
+        ("residents", "how many people neither work nor study", "nor"),
     ],
 )
 def test_what_changes_the_question_and_was_not_used_is_said(
@@ -141,6 +148,29 @@ def test_what_changes_the_question_and_was_not_used_is_said(
 ) -> None:
     with speaking(language_of(name)):
         assert word in reader.readings(text, facts[name])[0].unread
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "where"),
+    [
+        ("residents", "people earning between two and three thousand", ["monthly_income", "between", ["2000", "3000"]]),
+        ("orders", "orders delivered after more than two weeks", ["delivery_days", ">", "14"]),
+        ("museum", "visitors on 1 May", ["visit_day", "between", ["2025-05-01", "2025-05-01"]]),
+        ("klub", "koliko plavalk je v klubu", ["spol", "in", ["ženska"]]),
+        ("kmetija", "konji, težji od petsto kil", ["teza", ">", "500"]),
+        ("ambulante", "pregledi do konca marca 2024", ["datum_pregleda", "<=", "2024-03-31"]),
+    ],
+)
+def test_numbers_and_spans_in_words_are_read(facts: dict[str, Facts], name: str, text: str, where: object) -> None:
+    with speaking(language_of(name)):
+        assert where in reader.readings(text, facts[name])[0].given["where"]
+
+
+def test_a_contrast_becomes_groups(facts: dict[str, Facts]) -> None:
+    with speaking("en"):
+        assert reader.readings("is income higher for car owners?", facts["residents"])[0].given["by"] == "has_car"
+        found = reader.readings("do adults give higher scores than children", facts["museum"])[0]
+    assert (found.given["column"], found.given["by"]) == ("score", "visitor_type")
 
 
 def test_a_number_without_a_column_offers_the_columns_that_it_may_be_about(facts: dict[str, Facts]) -> None:
@@ -159,9 +189,9 @@ def test_at_most_three_readings(facts: dict[str, Facts]) -> None:
 def test_every_question_on_ask_is_known_by_its_own_words(facts: dict[str, Facts]) -> None:
     """A new question needs no line: its card's noun and title are known."""
     for lang in words.LANGUAGES:
-        known = reader._language_lexicon(lang)
+        known = lexicon.language_lexicon(lang)
         kinds = {roles["kind"] for roles in known.phrases.values() if "kind" in roles}
-        rest = set(reader.asked_on("ask")) - kinds
+        rest = set(lexicon.asked_on("ask")) - kinds
         assert rest <= {"quantile", "noisy_argmax", "vector_mean"}, rest
 
 

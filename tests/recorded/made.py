@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import csv
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import dpengine as dp
+from dpengine.declared.spelling import trimmed
 from dpengine.statistics.features import WEIGHT_BITS
 
 ODD_NUMBERS = [
@@ -68,6 +69,9 @@ class World:
     header: list[str]
     one: list[list[str]]
     other: list[list[str]]
+    second: tuple[list[list[str]], list[list[str]]] | None = None  # a file about the people, on either side
+    everybody: bool = True
+    summaries: dict[str, dp.Summary] | None = None  # one row a person is made of it
 
     def rows(self, side: int) -> list[list[str]]:
         return (self.one, self.other)[side]
@@ -96,6 +100,62 @@ def world(rng: random.Random) -> World:
     if rng.random() < 0.5:
         tables.reverse()
     return World(schema, unit, relation, rng.randint(1, 9), header, tables[0], tables[1])
+
+
+def with_people(rng: random.Random) -> World:
+    """The same in two files: events, and what is known of the people, some in one file alone. One person's records in
+    both are others; nobody else's are."""
+    made = world(rng)
+    while made.unit.id_column is None:
+        made = world(rng)
+    own = [name for name in made.header if name in made.schema.columns]
+    moved = rng.sample(own, rng.randint(1, len(own) - 1))
+    kept = [place for place, name in enumerate(made.header) if name not in moved]
+    at, head = made.header.index(ID), ["person", *moved]
+    by_person = [_by_person(made.rows(side), at) for side in (0, 1)]
+    here = {who: _records(rng, made.schema, head, who) for who in (*by_person[0], *by_person[1], "q1", "q2")}
+    changed = {who for who in here if by_person[0].get(who) != by_person[1].get(who)}
+    files = []
+    for side, people in enumerate(by_person):
+        of = {who: _records(rng, made.schema, head, who) if side and who in changed else here[who] for who in here}
+        rows = [row for who in (*people, "q1", "q2") for row in of[who]]
+        rng.shuffle(rows)
+        files.append([head, *(rows or [["", *([""] * len(moved))]])])
+    sides = [[[row[place] for place in kept] for row in made.rows(side)] for side in (0, 1)]
+    header = [made.header[place] for place in kept]
+    second, everybody = (files[0], files[1]), rng.random() < 0.5
+    return replace(made, header=header, one=sides[0], other=sides[1], second=second, everybody=everybody)
+
+
+def by_person(rng: random.Random) -> World:
+    """One row a person, of a file or of two."""
+    made = with_people(rng) if rng.random() < 0.5 else world(rng)
+    while made.unit.id_column is None:
+        made = world(rng)
+    summaries = {"n": dp.Summary("count", lower=0, upper=rng.randint(1, 6))}
+    for name, column in made.schema.columns.items():
+        if isinstance(column, dp.Number):
+            kind, ends = rng.choice(["sum", "mean", "least", "most"]), (column.lower, column.upper, column.step)
+            summaries[name] = dp.Summary(kind, name, *ends)
+        elif isinstance(column, dp.Category):
+            any_one = dp.Summary("any", name, value=column.values[0])
+            summaries[name] = rng.choice([any_one, dp.Summary("frequent", name), dp.Summary("first", name, by="x")])
+        elif isinstance(column, dp.Date):
+            summaries[name] = dp.Summary("last", name, by=name)
+    return replace(made, summaries=summaries)
+
+
+def _by_person(rows: list[list[str]], at: int) -> dict[str, list[list[str]]]:
+    found: dict[str, list[list[str]]] = {}
+    for row in rows:
+        found.setdefault(trimmed(row[at]), []).append(row)
+    return {who: sorted(theirs) for who, theirs in found.items()}
+
+
+def _records(rng: random.Random, schema: dp.Schema, header: list[str], name: str) -> list[list[str]]:
+    spelled = rng.choice([name, f" {name}", f"{name}\u00a0"])
+    cells = [[_cell(rng, schema, column) for column in header[1:]] for _ in range(rng.choice([0, 1, 1, 2]))]
+    return [[spelled, *row] for row in cells]
 
 
 def write(path: Path, header: list[str], rows: list[list[str]]) -> Path:

@@ -109,11 +109,24 @@ def loaded(world: made.World) -> Iterator[list[tuple[Workspace, dp.Table]]]:
                 workspace_home.mkdir()
                 (workspace_home / "secret").write_bytes(b"one secret of both workspaces...")
                 path = made.write(home / f"{side}" / "table.csv", world.header, world.rows(side))
+                source: Path | dp.Joined = path
+                if world.second is not None:
+                    head, *rows = world.second[side]
+                    people = made.write(home / f"{side}" / "people.csv", head, rows)
+                    source = dp.Joined(path, people, (made.ID, head[0]), everybody=world.everybody)
                 workspace = Workspace(workspace_home)
                 about = {} if world.relation == "replace" else {"about_rows": world.about}
                 table = workspace.add_table(
-                    "table", path, schema=world.schema, unit=world.unit, relation=world.relation, budget=BUDGET, **about
+                    "table",
+                    source,
+                    schema=world.schema,
+                    unit=world.unit,
+                    relation=world.relation,
+                    budget=BUDGET,
+                    **about,
                 )
+                if world.summaries is not None:
+                    table = workspace.one_row_a_person("table", "people", world.summaries)
                 held.append((workspace, table))
             yield held
         finally:
@@ -199,12 +212,13 @@ def written(workspace: Workspace, table: dp.Table) -> dict[str, str]:
     }
 
 
-def play(seed: int) -> Count:
+def play(seed: int, kind: Callable[[random.Random], made.World] = made.world) -> Count:
     """One random world, and a question of every kind about it."""
     rng = random.Random(seed)
-    world = made.world(rng)
+    world = kind(rng)
     total = Count(pairs=1)
     with loaded(world) as sides:
+        world = replace(world, schema=sides[0][1].schema, unit=sides[0][1].facts.unit)
         facts = [table.facts for _, table in sides]
         if repr(facts[0]) != repr(facts[1]):
             total.found.append(f"facts: {facts[0].about} {facts[1].about}")

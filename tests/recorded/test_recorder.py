@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import secrets
 import time
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -36,12 +37,23 @@ def test_nothing_is_found_on_random_neighbours() -> None:
     assert sum(total.releases.values()) >= 15 * PAIRS and total.calls > 0
 
 
+@pytest.mark.parametrize("kind", [made.with_people, made.by_person])
+def test_nothing_is_found_where_files_are_joined_or_people_summed_up(
+    kind: Callable[[random.Random], made.World],
+) -> None:
+    """One person's records change, in both files; others' rows do not."""
+    total = play(secrets.randbelow(2**31), kind)
+    assert not total.found, "\n".join(total.found)
+    assert sum(total.releases.values()) >= 10 and total.calls > 0
+
+
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 def test_nothing_is_found_on_many_random_neighbours() -> None:
     total, until = Count(), time.monotonic() + SECONDS
     while total.pairs < LEAST or time.monotonic() < until or set(catalogue) - set(total.releases):
-        total.add(play(secrets.randbelow(2**31)))
+        for kind in (made.world, made.with_people, made.by_person):
+            total.add(play(secrets.randbelow(2**31), kind))
     rows = [[f"recorder: {key}", total.releases[key], sum(key in one for one in total.found)] for key in catalogue]
     rows += [
         ["recorder: all questions", sum(total.releases.values()), len(total.found)],

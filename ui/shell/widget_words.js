@@ -26,7 +26,7 @@
       if (rule.part !== part || !element.closest(rule.at)) continue;
       for (const one of rule.patterns) {
         const found = one.exec(text.trim());
-        if (found) return (rule.words[lang] || rule.words.en).replace("{it}", () => found[1]);
+        if (found) return (rule.words[lang] || rule.words.en).replace("{it}", () => found[1].replace(/(\d)([KMG]B)$/, "$1\u00a0$2"));
       }
     }
     return text;

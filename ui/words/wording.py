@@ -263,7 +263,7 @@ def beyond_words(answer: dp.Answer) -> str:
         words = say("sample.same", **facts)
     else:
         low, high = beyond_printed(found)
-        kind = {"count": "share"}.get(query.answer_kind, query.answer_kind)
+        kind = {"count": "share", "distance": "place"}.get(query.answer_kind, query.answer_kind)
         words = say(f"sample.{kind}", low=low, high=measured(high, query.measure), **facts)
     return words if answer.beyond == "first" else f"{words} {say('sample.after')}"
 

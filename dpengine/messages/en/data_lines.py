@@ -66,7 +66,7 @@ SENTENCES: dict[str, str] = {
     "data.card.codes_hint": "If {code} means “unknown”, keep the range and write {code} below.",
     "data.card.spelled": "Any of {many} usual spellings counts, in all languages; ?, NA and the like count as no answer.",
     "data.card.kind_missing": "Choose what this column holds, or leave it out.",
-    "data.codebook.title": "Bring or paste a code book",
+    "data.codebook.title": "Code book",
     "data.codebook.file": "A code book as a spreadsheet (columns variable, label, values, missing) or an SPSS, Stata or SAS file; no row of it is read",
     "data.codebook.missing": "{column}: {codes} means no answer",
     "codebook.file": "A code book is a spreadsheet (.xlsx, .xls, .ods) or a statistics file (.sav, .dta, .sas7bdat); save it as one of these.",

@@ -66,7 +66,7 @@ SENTENCES: dict[str, str] = {
     "data.card.codes_hint": "Če {code} pomeni »ni znano«, razpona ne širite: {code} vpišite spodaj.",
     "data.card.spelled": "Velja katerikoli od {many} običajnih zapisov v vseh jezikih; ?, NA in podobno štejejo kot »ni odgovora«.",
     "data.card.kind_missing": "Izberite, kaj ta stolpec vsebuje, ali ga izpustite.",
-    "data.codebook.title": "Prinesite ali prilepite šifrant",
+    "data.codebook.title": "Šifrant",
     "data.codebook.file": "Šifrant kot preglednica (stolpci spremenljivka, oznaka, vrednosti, manjkajoče) ali datoteka SPSS, Stata ali SAS; njene vrstice se ne preberejo",
     "data.codebook.missing": "{column}: {codes} pomeni, da odgovora ni",
     "codebook.file": "Šifrant je preglednica (.xlsx, .xls, .ods) ali statistična datoteka (.sav, .dta, .sas7bdat); shranite ga kot eno od teh.",

@@ -16,7 +16,7 @@ SENTENCES: dict[str, str] = {
     "room.ask": "Eno vprašanje",
     "page.several": "Več vprašanj",
     "room.several": "Več vprašanj",
-    "room.more": "Še več",
+    "room.more": "Več",
     "room.lessons": "Lekcije",
     "room.audit": "Preverite sami",
     "room.thesis": "Iz diplomskega dela",

@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from helpers_people import office
 
 import dpengine as dp
 from dpengine.accountant.filter import used
@@ -211,6 +213,45 @@ def test_what_both_spent_must_fit(tmp_path: Path) -> None:
     assert refusal.value.code == "joined.exceeded" and refusal.value.facts["needs"] <= 2
     assert workspace.ledger.head() == head and not workspace.closed()
     assert [record.name for record in workspace.tables()] == ["people"]
+
+
+def test_where_people_sign_in_the_owner_of_both_adds_two_allowances_up(tmp_path: Path) -> None:
+    """Grants and their shares stay right, row by row; another owner's file is not told of."""
+    with office(tmp_path, tables=False) as here:
+        owner = here.face("owner")
+        rows = [{"patient": f"p{number % 40}", "cost": str(number % 9)} for number in range(100)]
+        people = [{"id": f"p{number}", "age": str(number % 8)} for number in range(50)]
+        home = owner.folder / "tmp"
+        home.mkdir(parents=True, exist_ok=True)
+        pd.DataFrame(rows).to_csv(home / "events.csv", index=False)
+        pd.DataFrame(people).to_csv(home / "people.csv", index=False)
+        terms: dict[str, Any] = {"relation": "add_remove", "about_rows": 50, "budget": dp.Budget("4", "1e-6")}
+        visits = terms | {"unit": dp.Unit.column("patient", 3), "schema": dp.Schema({"cost": dp.Number(0, 9)})}
+        one = owner.add_table("stays", home / "events.csv", **visits)
+        two = owner.add_table(
+            "persons", home / "people.csv", unit=dp.Unit.rows(), schema=dp.Schema({"age": dp.Number(0, 9)}), **terms
+        )
+        here.give("stays", "analyst")
+        theirs = here.face("analyst").table("stays")
+        theirs.ask(theirs.query("mean", column="cost", epsilon="0.5"))
+        for table, column in ((one, "cost"), (two, "age")):
+            table.ask(table.query("mean", column=column, epsilon="0.5"))
+        source = dp.Joined(home / "events.csv", home / "people.csv", ("patient", "id"))
+        with pytest.raises(AllowanceError) as refusal:
+            owner.add_table("both", source, **visits)
+        assert refusal.value.code == "joined.adds_up"
+        both = owner.add_table("both", source, **visits, add_up=True)
+        assert here.workspace.ledger.standing(both.budget.id).charges == 3 and here.workspace.verify_ledger().ok
+        both.ask(both.query("mean", column="cost", epsilon="0.5"))
+        theirs.ask(theirs.query("count", epsilon="0.25"))
+        assert here.workspace.verify_ledger().ok
+        assert here.workspace.ledger.standing(both.budget.id).charges == 5
+        assert here.face("analyst").meter("stays")[0].used > Fraction(1, 20)
+        here.workspace.raise_cap("stays", "5", here.person("owner"))
+        owner.table("stays").protect(dp.Unit.column("patient", 4))
+        theirs = here.face("analyst").table("stays")
+        theirs.ask(theirs.query("count", epsilon="0.25"))
+        assert here.workspace.verify_ledger().ok
 
 
 def test_what_cannot_be_joined_is_one_sentence(tmp_path: Path) -> None:

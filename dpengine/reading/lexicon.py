@@ -1,0 +1,372 @@
+"""What the words of a question about a table may mean: the phrases of the language, of its columns and their values.
+
+Built from public facts alone, once for each declaration and language. A word that no phrase knows is taken for an
+inflected form or a misspelling of the nearest one, unless it is a correct word for something else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable
+from dataclasses import dataclass, field
+
+from rapidfuzz import fuzz, process
+from rapidfuzz.distance import OSA, Prefix
+
+from dpengine.core.remembered import remembered
+from dpengine.core.types import Json, JsonObject
+from dpengine.declared.schema import Category, ItemSet, Schema
+from dpengine.declared.spelling import normal, spelling_lines
+from dpengine.mechanisms import asked_on, catalogue
+from dpengine.messages import called
+from dpengine.messages.language import speaking
+from dpengine.reading.cutting import TypedWord, cut_words, name_words, stems_of
+from dpengine.reading.words import (
+    ALIKE,
+    BY_AGE,
+    BY_YEAR,
+    ELSEWHERE,
+    GENERIC,
+    LANGUAGES,
+    MEASURES,
+    SAME_VALUE,
+    Vocabulary,
+    bare,
+    stem,
+    women,
+)
+
+MOST_VALUES = 3_000  # of one list whose values the box knows
+_LONGEST_PHRASE = 6
+_SPELLINGS = ("sex-1", "marital-1", "employment-1", "schooling-1")  # where a list has no table of its own
+_COUNTED = ("number", "count", "quantity", "size", "število", "količina", "velikost")
+
+
+@dataclass
+class MarkedWords:
+    """A run of words with everything it may mean, by role."""
+
+    first: int
+    last: int
+    roles: JsonObject
+    used: bool = False
+    took: str = ""  # the role that was taken
+
+    def take(self, role: str) -> None:
+        self.used, self.took = True, role
+
+
+@dataclass
+class Lexicon:
+    phrases: dict[tuple[str, ...], JsonObject] = field(default_factory=dict)
+    stems: set[str] = field(default_factory=set)
+    own: set[str] = field(default_factory=set)  # stems of the table's own words
+    proper: set[str] = field(default_factory=set)  # stems of names such as “Garden”: no other word is made from them
+    raw: dict[str, str] = field(default_factory=dict)  # the table's own words as they are written, with their stems
+    written: list[str] = field(default_factory=list)  # what a completion may offer, in order
+    lookups: dict[str, str] = field(default_factory=dict)
+    by_letter: dict[str, list[str]] = field(default_factory=dict)  # all stems, by their first letter
+
+    def add(self, phrase: Iterable[str], role: str, data: Json, own: bool = False) -> None:
+        words = tuple(phrase)
+        if not words or len(words) > _LONGEST_PHRASE:
+            return
+        roles = self.phrases.setdefault(words, {})
+        if role in ("col", "val"):
+            roles.setdefault(role, [])
+            roles[role] += [data] if data not in roles[role] else []
+        else:
+            roles.setdefault(role, data)
+        self.stems.update(words)
+        if own:
+            self.own.update(words)
+
+
+def yes_no(column: object) -> tuple[str, str] | None:
+    """The labels for yes and no of a column that has only these."""
+    if not isinstance(column, Category) or len(column.values) != 2:
+        return None
+    yes, no = (set(map(normal, line)) for line in spelling_lines("yes_no-1"))
+    first, second = column.values
+    if normal(first) in yes and normal(second) in no:
+        return first, second
+    return (second, first) if normal(second) in yes and normal(first) in no else None
+
+
+_NONE = {"none", "no", "nothing", "brez", "nobena", "noben", "ni", "nima", "nobeno"}
+
+
+def none_label(column: object) -> str | None:
+    """The value of a list that means “none”, if it has one."""
+    if not isinstance(column, Category) or yes_no(column):
+        return None
+    return next((value for value in column.values if bare(value) in _NONE), None)
+
+
+@remembered(200)
+def language_lexicon(lang: str) -> Lexicon:
+    words, known = LANGUAGES[lang], Lexicon()
+    for key, phrases in _kinds(words, lang).items():
+        for phrase in phrases:
+            known.add(stems_of(phrase, lang), "kind", key)
+    tables: dict[str, dict[str, str]] = {
+        "share": words.shares,
+        "part": words.parts,
+        "before": words.before,
+        "after": words.after,
+        "daysign": words.days,
+        "period": words.periods,
+        "unit": words.units | MEASURES,
+        "num": words.numbers,
+        "ord": words.ordinals,
+        "edge": words.edges,
+        "life": BY_AGE,
+        "study": BY_YEAR,
+    }
+    lines: list[tuple[str, Json, str]] = [
+        (role, value, line) for role, table in tables.items() for value, line in table.items()
+    ]
+    small = words.small | {"stop": words.stop, "rows": words.rows}
+    for role, value, line in [*lines, *((role, True, line) for role, line in small.items())]:
+        for phrase in line.split("|"):
+            known.add(stems_of(phrase, lang), role, value)
+    for place, month in enumerate(words.months.split("|")):
+        forms = [month, *((month + "ja", month + "ju", month + "jem") if lang == "sl" else (month[:3],))]
+        for form in forms if month != "may" else ["may"]:
+            known.add((stem(form, lang),), "month", place + 1)
+    yearly = stems_of("po letih", "sl") if lang == "sl" else ("per", "year")  # “po letu 2020” is a date
+    known.add(yearly, "by year", True)
+    return known
+
+
+def _kinds(words: Vocabulary, lang: str) -> dict[str, list[str]]:
+    """The phrases of every question on Ask. One without a line in `words` is known by its card."""
+    found = {}
+    for key in asked_on("ask"):
+        if key in words.kinds:
+            found[key] = words.kinds[key].split("|")
+        elif key not in ("quantile", "noisy_argmax", "vector_mean", "proportion"):
+            with speaking(lang):
+                found[key] = [catalogue[key].card.noun, catalogue[key].card.title]
+    return found
+
+
+def lexicon_of(schema: Schema, lang: str) -> Lexicon:
+    """All phrases that a question about this table may use."""
+    with speaking(lang):
+        return _built(schema, lang, tuple(map(called, schema.columns)))
+
+
+@remembered(200)
+def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
+    """`names` are the columns as the reader of this language calls them: those of a practice table are translated."""
+    base, known = language_lexicon(lang), Lexicon()
+    known.phrases = {phrase: dict(roles) for phrase, roles in base.phrases.items()}
+    known.stems = set(base.stems)
+    for (name, column), shown in zip(schema.columns.items(), names, strict=True):
+        for written in dict.fromkeys((name, shown)):
+            _add_column(known, name, stems_of(name_words(written), lang), lang)
+            if plain := written.partition("(")[0].strip():  # “monthly fee (€)” → monthly fee
+                known.add(stems_of(name_words(plain), lang), "col", (2.5, name), own=True)
+        listed = isinstance(column, (Category, ItemSet)) and not yes_no(column) and column.size <= MOST_VALUES
+        if listed and isinstance(column, (Category, ItemSet)):
+            _add_values(known, name, column, lang)
+        for text in (name, shown, *(column.values if listed and isinstance(column, (Category, ItemSet)) else ())):
+            known.raw.update(
+                {bare(token.text): token.stem for token in cut_words(name_words(text), lang) if len(token.text) > 4}
+            )
+    for title, (name, _) in schema.lookups.items():
+        known.lookups[title] = name
+        known.add(stems_of(name_words(title), lang), "col", (3, f"\0{title}"), own=True)
+    known.written = _offered(schema, lang)
+    for word in sorted(known.stems):
+        known.by_letter.setdefault(word[0], []).append(word)
+    return known
+
+
+def _add_column(known: Lexicon, name: str, words: tuple[str, ...], lang: str) -> None:
+    """The name itself, its telling words, and other words for the same kind of column."""
+    known.add(words, "col", (3, name), own=True)
+    spread = [word for word in words if len(word) > 1]
+    generic = {stem(word, lang) for word in GENERIC}
+    head = spread.index("of") if "of" in spread else len(spread)
+    for place, word in enumerate(spread if len(words) > 1 else ()):  # “fee (€)” → fee
+        if word not in generic:
+            roles = known.phrases.get((word,), {})
+            counted = not {stem(word, lang) for word in _COUNTED}.isdisjoint(words)  # number of passengers
+            doers = {stem(other, lang) for other in LANGUAGES[lang].doers.split("|")}
+            rows = ("rows" in roles or word in doers) and not counted  # visitor type → visitors
+            if rows:
+                known.add((word,), "rows", True)
+            loose = rows or "stop" in roles  # water used → used
+            known.add((word,), "col", (1 if loose else 2 if place < head else 1.5, name), own=True)
+    if len(words) > 1 and words[0] in ("has", "is", "ima", "je"):  # has_car → car
+        known.add(words[1:], "col", (2.5, name), own=True)
+    for line in ALIKE:
+        members = [stems_of(word, lang) for word in line.split("|")]
+        if any(len(member) == 1 and member[0] in words for member in members):
+            for member in members:
+                known.add(member, "col", (1, name), own=True)
+
+
+@remembered(2)
+def _same_value(lang: str) -> list[list[tuple[str, ...]]]:
+    return [[stems_of(word, lang) for word in line.split("|")] for line in SAME_VALUE]
+
+
+def _add_values(known: Lexicon, name: str, column: Category | ItemSet, lang: str) -> None:
+    table = column.spellings if isinstance(column, Category) else ""
+    tables = [spelling_lines(table)] if table else []
+    if not table and isinstance(column, Category):
+        for usual in map(spelling_lines, _SPELLINGS):
+            spelled = {normal(word) for line in usual for word in line}
+            tables += [usual] if {normal(value) for value in column.values} <= spelled else []
+    seen: dict[str, set[str]] = {}
+    for value in column.values:
+        for written in {value, called(value)}:
+            phrase = stems_of(name_words(written), lang)
+            if sum(map(len, phrase)) > 1:
+                known.add(phrase, "val", (3, name, value), own=True)
+                known.proper.update(phrase if written[:1].isupper() and lang == "en" else ())
+            joined = any(len(word) == 1 for word in phrase)  # an e-book is no book
+            for word in phrase if len(phrase) > 1 and not joined else ():
+                if len(word) > 2:
+                    seen.setdefault(word, set()).add(value)
+        alike = [phrases for phrases in _same_value(lang) if stems_of(name_words(value), lang) in phrases]
+        others = [phrase for phrases in alike for phrase in phrases if sum(map(len, phrase)) > 2]
+        lines = [line for table_lines in tables for line in table_lines if normal(value) in map(normal, line)]
+        others += [stems_of(other, lang) for line in lines for other in line if len(other) > 2]
+        for phrase in others:
+            known.add(phrase, "val", (2, name, value), own=True)
+    for word, values in seen.items():
+        inside = any(word in bare(value) for value in column.values if value not in values)  # fire: a wildfire too
+        if len(values) == 1 and (word,) not in known.phrases and not word.isdigit() and not inside:
+            known.add((word,), "val", (2, name, next(iter(values))), own=True)
+
+
+def spell(tokens: list[TypedWord], known: Lexicon, lang: str, called: Container[str] = ()) -> None:
+    """A word that nothing knows becomes the nearest known one: an inflected form, or a misspelling."""
+    place = -1
+    while (place := place + 1) < len(tokens):
+        token = tokens[place]
+        word = token.stem
+        if token.number is not None or token.day or word in known.stems or word in called or len(word) < 3:
+            continue
+        if (denied := re.match("non|ne", word)) and word[denied.end() :] in known.own:  # nekadilec
+            token.stem = word[denied.end() :]
+            tokens.insert(place, TypedWord(token.text, denied[0]))
+            continue
+        if near := _inflected(word, known, lang):
+            token.stem = near
+        elif word not in _elsewhere(lang) and (near := _misspelt(token, known)):
+            token.stem, token.mended = near, True
+
+
+def _inflected(word: str, known: Lexicon, lang: str) -> str | None:
+    """The table's own word of which this is another form."""
+    if lang == "sl":
+        forms = (re.sub("[ae](?=[^aeiou]$)", "", word), word.removesuffix("j"), word + "j", re.sub("e?[ns]$", "", word))
+        for other in (*forms, re.sub("[ae](?=[^aeiou]$)", "", forms[-1])):  # ovac, dežju, vremenu
+            if other != word and len(other) > 2 and other in known.own:
+                return other
+        if (verb := re.sub("(?:uj|ov|ir|n)?(?:aj|uj|ev|av|al|il|el|ot|at|it|n)$", "", word)) != word and len(verb) > 3:
+            softened = re.sub("(?:j|c|s|z)$", "", verb)  # zamujajo: zamuda
+            for other in known.by_letter.get(word[0], ()):
+                if (
+                    other in known.own
+                    and other.startswith(softened)
+                    and len(other) <= len(softened) + 1
+                    and len(other) > 4
+                ):
+                    return other
+    return _begins_alike(word, known) if len(word) > 3 else None
+
+
+def _misspelt(token: TypedWord, known: Lexicon) -> str | None:
+    """The known word that differs by the fewest letters, if it is near enough."""
+    best: tuple[int, bool, str] | None = None
+    for word in dict.fromkeys((token.stem, bare(token.text))):
+        if len(word) < 4:
+            continue
+        written = [other for other in known.raw if other[0] == word[0]]
+        near = [*written, *known.by_letter.get(word[0], ()), *known.by_letter.get(word[1], ())]
+        for other, _, _ in process.extract(word, near, scorer=fuzz.ratio, score_cutoff=72, limit=8):
+            away, meant = OSA.distance(word, other), known.raw.get(other, other)
+            most = (1 if len(word) <= 6 else 2 if len(word) <= 10 else 3) if meant in known.own else 1 + len(word) // 9
+            if len(other) < 4 or away > (most if other[0] == word[0] else 1):
+                continue
+            if word.startswith(other) and len(word) > len(other) + 1:
+                continue  # a gardener is no garden
+            found = (away, meant not in known.own, meant)
+            best = found if best is None else min(best, found)
+    return best[2] if best else None
+
+
+@remembered(2)
+def _elsewhere(lang: str) -> frozenset[str]:
+    """Stems of everyday words for what other tables hold: correct words, so no misspellings of this table's."""
+    lines = (*ALIKE, *SAME_VALUE, ELSEWHERE)
+    return frozenset(word for line in lines for phrase in line.split("|") for word in stems_of(phrase, lang))
+
+
+def _begins_alike(word: str, known: Lexicon) -> str | None:
+    """The table's own word that shares the longest beginning."""
+    best, length = None, 0
+    for other in known.by_letter.get(word[0], ()):
+        if other in known.proper:
+            continue
+        shared = Prefix.similarity(word, other)
+        if shared >= 5 and shared >= 0.62 * max(len(word), len(other)) and shared > length and other in known.own:
+            best, length = other, shared
+    if best is None:
+        for written, other in known.raw.items():  # a nogometaš plays nogomet
+            if word.startswith(written) and len(written) >= 0.62 * len(word) and other not in known.proper:
+                return other
+    return best
+
+
+def women_apart(token: TypedWord, known: Lexicon) -> list[TypedWord]:
+    """“upokojenke” are retired women: a word for each."""
+    men = women(bare(token.text)) if token.number is None and not token.day else None
+    if men is None or (token.stem in known.own and not men[1]):
+        return [token]
+    man = stem(men[0], "sl")
+    if man not in known.stems and _inflected(man, known, "sl") is None:
+        return [token]
+    return [TypedWord(token.text, stem("ženska", "sl")), TypedWord(token.text, man)]
+
+
+def marked(tokens: list[TypedWord], known: Lexicon) -> list[MarkedWords]:
+    marks, place = [], 0
+    while place < len(tokens):
+        longest = _LONGEST_PHRASE if tokens[place].stem in known.stems else 0
+        for length in range(min(longest, len(tokens) - place), 0, -1):
+            phrase = tuple(token.stem for token in tokens[place : place + length])
+            roles = known.phrases.get(phrase)
+            if roles:
+                break
+        else:
+            length, roles = 1, {}
+        token = tokens[place]
+        if length == 1 and token.number is not None:
+            roles = {**(roles or {}), "number": token.number, **({"ordinal": True} if token.ordinal else {})}
+        if length == 1 and token.day is not None:
+            roles = {**(roles or {}), "day": token.day}
+        marks.append(MarkedWords(place, place + length - 1, dict(roles or {})))
+        place += length
+    return marks
+
+
+def _offered(schema: Schema, lang: str) -> list[str]:
+    """What a completion may offer: kinds of questions, columns, values, in this order."""
+    words = LANGUAGES[lang]
+    kinds = [line.split("|")[0] for line in words.kinds.values()]
+    columns = [name_words(called(name)) for name in (*schema.columns, *schema.lookups)]
+    values = [
+        called(value)
+        for column in schema.columns.values()
+        if isinstance(column, (Category, ItemSet)) and not yes_no(column)
+        for value in column.values[:MOST_VALUES]
+    ]
+    small = [words.small["by"].split("|")[0], *(line.split("|")[0] for line in words.before.values())]
+    return list(dict.fromkeys([*kinds, *columns, *small, *values]))

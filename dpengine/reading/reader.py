@@ -134,7 +134,7 @@ class _Parse:
         self.contrasted = False
         self.asked_unit = ""
         self.other_columns: list[str] = []
-        self.doubted = -1  # the condition that may be about one of them
+        self.doubted: _Cond | None = None  # the condition that may be about one of them
         self.dates = schema.of_kind(Date)
         self.numbers = schema.of_kind(Number)
 
@@ -560,8 +560,6 @@ class _Parse:
         column, near = self._bounded(bound)
         if column is None:
             return
-        if self.other_columns and not already:
-            self.doubted = len(self.conds)
         values, declared = bound.values, self.schema.columns[column]
         if isinstance(declared, Number):
             factor = self._factor(bound.unit, column, declared)
@@ -572,6 +570,8 @@ class _Parse:
             values = [value * factor for value in values]
         operand: Json = [text_of(value) for value in values] if bound.op == "between" else text_of(values[0])
         self.conds.append(_Cond(bound.first, column, bound.op, operand))
+        if self.other_columns and not already:
+            self.doubted = self.conds[-1]
         self.take("bound", [*range(bound.first, bound.last + 1), *([] if near is None else [near])])
 
     def _factor(self, unit: str, name: str, column: Number) -> int:
@@ -1234,7 +1234,7 @@ class _Parse:
             if "kind" in mark.roles and not mark.used and not self._other_kind(at, key):
                 mark.take("kind")
         where = [self._row(cond) for cond in self.conds]
-        doubted = self._row(self.conds[self.doubted]) if self.doubted >= 0 else None
+        doubted = self._row(self.doubted) if self.doubted is not None and self.doubted in self.conds else None
         if key in (None, "top_item") and (ranked := self._ranked(numbers, lists, where)):
             return ranked
         if not numbers and (named := self._unnamed(key)):

@@ -263,6 +263,7 @@ def _cheaper_page_runs() -> None:
     manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
     config.set_option("runner.postScriptGC", False)
     speed._tidied.acquire(blocking=False)  # nor by its thread, every five seconds
+    speed._import_for_questions = lambda prepare: None  # a thread would bring a sample in the middle of some test
 
 
 # Where it is looked at what a database of its own does: its settings, its files, what it forgets.

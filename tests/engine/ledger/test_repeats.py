@@ -152,6 +152,7 @@ def test_pages_read_no_declaration_but_their_own(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setenv("ALLOWANCE_HOME", str(tmp_path))
     monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
+    monkeypatch.setattr("ui.shell.speed._import_for_questions", lambda prepare: None)  # it would bring a sample
     workspace, read, found = dp.open_workspace(tmp_path), registry._record, []
     for many in (2, 6):
         for place in range(0 if many == 2 else 2, many):

@@ -246,7 +246,7 @@ def test_no_page_has_words_of_its_own(view: str, asked: str, shared: dp.Workspac
     columns = {name: column for table in tables for name, column in table.schema.columns.items()}
     named = {*SAMPLES, *columns, *(label for column in columns.values() for label in getattr(column, "labels", ()))}
     named |= {"python", "demos", "thesis"}  # a command is typed the same in every language
-    named |= {*trust.NAMES, *election.CANDIDATES, *linkage.FIRST, *linkage.LAST, "South"}  # made up, and where they live
+    named |= {*trust.NAMES, *election.CANDIDATES, *linkage.FIRST, *linkage.LAST, "South"}  # made-up people and places
     named |= {messages.CATALOGUES["en"][code] for code in BARE}
     named |= {preset.source for preset in PRESETS}  # cited as they were published
     allowed = {word for name in named for word in re.findall(r"[^\W\d]+", name.replace("_", " "))} | {"UTC"}

@@ -41,6 +41,7 @@ from dpengine.reading.lexicon import (
 )
 from dpengine.reading.words import (
     GENERIC,
+    IN_LIFE,
     LANGUAGES,
     MEASURES,
     bare,
@@ -63,7 +64,8 @@ _PERIODICAL = {
     "en": ("monthly", "yearly", "annual", "annually", "quarterly"),
     "sl": ("mesečni", "mesečno", "letni", "letno", "četrtletni", "četrtletno"),
 }
-_ASKING = "is are was were do does did ali so je who kdo".split()  # first words of a question that contrasts
+_ASKING = "is are was were do does did ali so je who kdo imajo ima have has".split()  # of a question that contrasts
+_OTHERS = ("od ostalih", "od drugih", "than others", "than the others", "than the rest", "kot ostali", "kot drugi")
 _FEW = 12  # values of a number that are groups by themselves
 _EDGES = 10  # about as many groups of a number
 
@@ -143,6 +145,8 @@ class _Parse:
         self.doubted: _Cond | None = None  # the condition that may be about one of them
         self.dates = schema.of_kind(Date)
         self.numbers = schema.of_kind(Number)
+        typed = {token.stem for token in self.tokens}
+        self.covered = {name: len(typed & set(stems_of(name_words(name), lang))) for name in schema.columns}
 
     # Small helpers
 
@@ -187,9 +191,20 @@ class _Parse:
         """The column that a mark means; of several, the one that it names best."""
         if not self.has(place, "col"):
             return None
-        senses = sorted(self.marks[place].roles["col"], key=lambda sense: -sense[0])
+        senses = sorted(self.marks[place].roles["col"], key=self._rank)
         best = [name for weight, name in senses if not kinds or self.is_a(name, *kinds)]
         return best[0] if best else None
+
+    def _rank(self, sense: tuple[float, str]) -> tuple[float, int]:
+        """How well a mark names a column, and how many words of its name are in the text: “score … in reading”."""
+        return -sense[0], -self.covered.get(sense[1], 0)
+
+    def rivals(self, place: int, name: str) -> list[str]:
+        """Other columns of the same kind that a mark means just as well."""
+        senses = self.marks[place].roles.get("col", ())
+        ranks = {self._rank(sense) for sense in senses if sense[1] == name}
+        others = [sense[1] for sense in senses if sense[1] != name and self._rank(sense) in ranks]
+        return [other for other in others if type(self.declared(other)) is type(self.declared(name))]
 
     def is_a(self, name: str | None, *kinds: type) -> bool:
         return isinstance(self.declared(name or ""), kinds)
@@ -239,8 +254,12 @@ class _Parse:
             spans += [] if found is None else [(place, *found)]
             place = (place if found is None else found[0]) + 1
         skip = -1
+        months = {low.year for first, last, low, _ in spans if self._year(last) is None}
         for number, (first, last, low, high) in enumerate(spans):
             if first <= skip:
+                continue
+            if self._year(first) in months and self.dates:  # said by the months already
+                self.marks[first].take("when")
                 continue
             before = self.past(first - 1, -1, ["stop"], ["daysign", "between", "before", "by"])
             edge = before
@@ -346,6 +365,8 @@ class _Parse:
         """The year of all dates, if the declaration holds but one."""
         columns = [self.schema.columns[name] for name in self.dates]
         years = {day.year for column in columns if isinstance(column, Date) for day in (column.first, column.last)}
+        if len(years) > 1:  # “in 2024, from June to August”
+            years = {year for place in range(len(self.marks)) if (year := self._year(place))}
         return years.pop() if len(years) == 1 else None
 
     def _later_year(self, place: int) -> int | None:
@@ -514,12 +535,24 @@ class _Parse:
                     op, number = rule.split()
                     self.conds.append(_Cond(at, self.ages[0], op, number, people=True))
                     mark.take("bound")
+            elif "gratis" in mark.roles and (price := self._price()):
+                self.conds.append(_Cond(at, price, "=", "0"))
+                mark.take("bound")
             elif "alone" in mark.roles and (homes := self.like("household" if self.lang == "en" else "gospodinjstvo")):
                 self.conds.append(_Cond(at, homes[0], "=", "1"))
                 mark.take("bound")
             elif "study" in mark.roles and (year := self._small_year()):
                 self.conds.append(_Cond(at, year, "=", mark.roles["study"], people=True))
                 mark.take("bound")
+
+    def _price(self) -> str | None:
+        """The one column that says what a row costs and may be 0."""
+        named = self.like("price" if self.lang == "en" else "cena") or self.like(
+            "fee" if self.lang == "en" else "taksa"
+        )
+        paid = named or self._of_unit("money")
+        free = [name for name in paid if self._within(name, [Fraction(0)])]
+        return free[0] if len(free) == 1 else None
 
     def _bound(self, at: int) -> _Bound | None:
         first = self._amount(at)
@@ -547,10 +580,18 @@ class _Parse:
             start, last, sign, op = at - 1, at, at - 1, self.marks[at - 1].roles["before"]
         elif self.has(after, "after"):
             start, last, sign, op = at, after, after, self.marks[after].roles["after"]
+        elif self._in_time(at):
+            start, last, sign, op = at - 1, at, at - 1, "<="
         else:
             return None
         aged = any(word in self.said(sign) for word in ("older", "younger", "starejs", "mlajs"))
         return self._with_unit(_Bound(start, last, op, [first], aged=aged))
+
+    def _in_time(self, at: int) -> bool:
+        """“closed in 30 days”, “rešeno v dveh tednih”."""
+        within = at > 0 and bare(self.words(at - 1)) in ("in", "v") and not self.marks[at - 1].used
+        spans = ("minutes", "hours", "days", "weeks", "months")
+        return within and self.has(at + 1, "unit") and self.marks[at + 1].roles["unit"] in spans
 
     def _large(self, at: int) -> int:
         """A thousand, if the number here was typed as so many thousands; 0 otherwise."""
@@ -582,11 +623,26 @@ class _Parse:
         if self.other_columns and not already:
             self.doubted = self.conds[-1]
         self.take("bound", [*range(bound.first, bound.last + 1), *([] if near is None else [near])])
+        self._rest_of_name(bound.first, bound.last, column)
+
+    def _rest_of_name(self, first: int, last: int, name: str) -> None:
+        """“a mark of 5 in Slovene”: the other words of the column's name, near its comparison."""
+        words = set(stems_of(name_words(name), self.lang))
+        said = {token.stem for mark in self.marks if mark.used for token in self.tokens[mark.first : mark.last + 1]}
+        if not words & said:
+            return
+        for at in range(max(first - 3, 0), min(last + 4, len(self.marks))):
+            if (
+                self.free(at, "col")
+                and self.column_at(at) == name
+                and {t.stem for t in self._tokens_of(at)} <= words - said
+            ):
+                self.marks[at].take("bound")
 
     def _factor(self, unit: str, name: str, column: Number) -> int:
         """How many of what the column counts are one of this unit: an hour has 60 minutes, a week 7 days."""
         measure = bare(column.measure)
-        days = measure in ("d", "days", "dni") or self.named_for(name, "days", "dnevi", "dni")
+        days = measure in ("d", "days", "dni") or self.named_for(name, "days", "dnevi", "dni", "nights", "nočitve")
         if measure.startswith("min"):
             return {"hours": 60, "days": 1_440}.get(unit, 1)
         if measure in ("h", "hours", "ur", "ure"):
@@ -629,7 +685,9 @@ class _Parse:
                 best = after
             elif before in close and self.weight_at(before) >= 1:
                 best = before if not (after in close and self.weight_at(after) > self.weight_at(before)) else after
-            return self.column_at(best, (Number,)), best
+            name = self.column_at(best, (Number,))
+            self._or_else([other for other in self.rivals(best, name or "") if other in self.numbers])
+            return name, best
         if bound.unit and (by_unit := self._of_unit(bound.unit)):
             self._or_else(by_unit[1:])
             return by_unit[0], None
@@ -694,8 +752,8 @@ class _Parse:
             "money": ("income", "cost", "amount", "price", "dohodek", "strošek", "znesek", "cena"),
             "minutes": ("waiting", "minutes", "čakalna", "minute"),
             "hours": ("hours", "waiting", "ure", "čakalna"),
-            "days": ("days", "dnevi", "dni"),
-            "weeks": ("weeks", "days", "tedni", "dnevi", "dni"),
+            "days": ("days", "dnevi", "dni", "nights", "nočitve"),
+            "weeks": ("weeks", "days", "tedni", "dnevi", "dni", "nights", "nočitve"),
             "months": ("months", "meseci"),
             "points": ("points", "rating", "household", "točke", "ocena", "gospodinjstva"),
             "times": ("times", "often", "visits", "pogostost", "obiski"),
@@ -717,10 +775,19 @@ class _Parse:
         exact = mark.roles.get("number", Fraction(mark.roles["ord"]) if "ord" in mark.roles else None)
         if exact is None and "num" in mark.roles and self.said(at) not in ("an", "en"):
             exact = Fraction(mark.roles["num"])
+        if "ord" in mark.roles and mark.roles["ord"] == "1" and self.has(at + 1, "number", "num"):
+            exact = None  # the first three
         if exact is not None:
             hyphen = self.has(at + 1, "to") and self.words(at + 1) == "-"  # “second-year”
             of = at - 2 if at > 1 and self.words(at - 1).lower() == "of" else at - 1  # “a household of one”
-            for near in (at + 2,) if hyphen else (at + 1, of):
+            listed = (
+                at + 3 if self.has(at + 1, "and", "or", "to") and self.has(at + 2, "number", "num", "ord") else at + 1
+            )
+            back = of
+            while back > at - 4 and self.has(back, "stop") and not self.has(back, "col", "by", "not", "number"):
+                back -= 1
+            back = of if self.has(at + 1, "per cent", "unit", "band") else back
+            for near in (at + 2,) if hyphen else tuple(dict.fromkeys((listed, at + 1, of, back))):
                 name = self.column_at(near, (Number,))
                 if name is None and self.has(near, "period", "unit"):
                     name = self._small_year() if mark.roles.get("ord") or "number" in mark.roles else None
@@ -731,13 +798,25 @@ class _Parse:
                     if self.has(after, "after"):
                         op = self.marks[after].roles["after"]
                         self.marks[after].take("after")
+                    op = "<=" if self._first_ones(at, name) else op
                     self.conds.append(_Cond(at, name, op, text_of(exact)))
                     self.take("bound", (at, near))
+                    self._rest_of_name(min(at, near), max(at, near), name)
                     return
         if "not" in mark.roles and (none := self._none_of(at)) is not None:
             self.conds.append(_Cond(at, self.column_at(none) or "", "=", "0"))
             again = self._negated(at)  # “ni imelo niti ene nadure”
             self.take("bound", [at, *([] if again is None else [again]), *range(at + 1, none + 1)])
+
+    def _first_ones(self, at: int, name: str) -> bool:
+        """“the first three grades”, “v prvih treh razredih”."""
+        column = self.schema.columns[name]
+        if not self.has(at - 1, "ord") or self.marks[at - 1].roles["ord"] != "1" or self.marks[at - 1].used:
+            return False
+        if not isinstance(column, Number) or column.lower not in (0, 1):
+            return False
+        self.marks[at - 1].take("bound")
+        return True
 
     def _none_of(self, at: int) -> int | None:
         """The number that a denial says is 0: “no overtime”, “never took a sick day”, “ne plačujejo članarine”."""
@@ -801,7 +880,7 @@ class _Parse:
         """“monthly revenue” is one by month; “monthly wages” are not, if the date is one in a person's life."""
         adjectives = self.stems(*_PERIODICAL[self.lang])
         for at in self.all_free("period") if self.dates else ():
-            if self.tokens[self.marks[at].first].stem not in adjectives:
+            if self.tokens[self.marks[at].first].stem not in adjectives or self._listed_period(at):
                 continue
             if self._typed_kinds() - {"sum", "count", "histogram"} or self._amount(at - 1) is not None:
                 continue
@@ -809,10 +888,15 @@ class _Parse:
                 self.by.append({"column": self._named_date(), "by": self.marks[at].roles["period"]})
                 self.marks[at].take("by")
 
+    def _listed_period(self, at: int) -> bool:
+        """“annual members” are a value of a list."""
+        return self.has(at, "val") and self.tokens[self.marks[at].first].stem in {
+            stem(word, self.lang) for word in _PERIODICAL[self.lang]
+        }
+
     def _life_date(self, name: str) -> bool:
         """Is a date one in a person's life rather than the day of what a row records?"""
-        lives = ("birth", "hired", "joined", "enrolled", "registered", "rojstva", "zaposlitve", "vpisa", "včlanitve")
-        return self.named_for(name, *lives)
+        return self.named_for(name, *IN_LIFE)
 
     def _no_group(self, at: int, end: int, groups: list[Json]) -> bool:
         """“by customers over 70” is a condition, “točke na izpitu” one column, “na bolniški” no group."""
@@ -851,7 +935,7 @@ class _Parse:
         if not 0 <= at < len(self.marks):
             return None
         mark, name = self.marks[at], self.column_at(at)
-        period = mark.roles.get("period")
+        period = mark.roles.get("period") if not self._listed_period(at) else None
         if period and (name is None or self.weight_at(at) < 2):
             small = self._small_year() if period == "year" else None
             if small is not None:
@@ -925,6 +1009,7 @@ class _Parse:
         """Groups that a comparison implies: “men vs women”, “does education affect income?”"""
         named = [(at, name) for at in range(len(self.marks)) if self._names(at) and (name := self.column_at(at))]
         lists = [(at, name) for at, name in named if self.is_a(name, Category)]
+        lists = [(at, name) for at, name in lists if not self.compare or not self._with_value(at, name)]
         if not lists or not any(self.is_a(name, Number) for _, name in named):
             return
         at, name = lists[0]
@@ -942,6 +1027,11 @@ class _Parse:
                     self.marks[at].take("by")
                     self._take_denied(later)
                     return
+
+    def _with_value(self, at: int, name: str) -> bool:
+        """“in the Coast region”: a column beside one of its values."""
+        near = [self.marks[place] for place in range(max(at - 2, 0), min(at + 3, len(self.marks))) if place != at]
+        return any(column == name for mark in near for _, column, _ in mark.roles.get("val", ()))
 
     def _take_denied(self, places: list[int]) -> None:
         """Take groups, each with the word that denies it."""
@@ -1077,6 +1167,13 @@ class _Parse:
             name = self.column_at(at) or ""
             declared = self.declared(name)
             denial = self._negated(at)
+            if yes_no(declared) and not self.by and (without := self._and_without(at)):
+                self.by.append(name)  # “with breakfast and without”
+                self.take("by", [at, *without])
+                continue
+            if yes_no(declared) and name in self.by:  # “compare renewed and not renewed loans”
+                self.take("by", [at, *([] if denial is None else [denial])])
+                continue
             if (pair := yes_no(declared)) and isinstance(declared, Category):
                 if denial is None and "histogram" in self._typed_kinds() and len(named) == 1:
                     continue  # the question is about this column itself: its distribution
@@ -1099,6 +1196,16 @@ class _Parse:
             if denial is not None:
                 self.marks[denial].take("not")
 
+    def _and_without(self, at: int) -> list[int]:
+        """The words that name the others too: “with a car and without one”, “s kartico in brez nje”."""
+        if not self.has(at + 1, "and", "or", "versus", "to") or not self.has(at + 2, "not"):
+            return []
+        if self.column_at(at + 3) == self.column_at(at):
+            return [at + 1, at + 2, at + 3]
+        if self.has(at + 3, "col", "val", "number", "num") and not self.has(at + 3, "stop"):
+            return []
+        return [at + 1, at + 2]
+
     def _some(self) -> None:
         """“share of loans with a late fee”: a number that is not 0."""
         kinds = self._typed_kinds()
@@ -1117,11 +1224,14 @@ class _Parse:
     def _contrast(self, asked_by: bool) -> None:
         """“Is the score higher with a guide than without?”: what is contrasted becomes the groups."""
         asked = bool(self.marks) and self.said(0).partition(" ")[0] in _ASKING
-        than = [at for at, mark in enumerate(self.marks) if self.said(at) in ("than", "kot", "kakor") and not mark.used]
+        words = ("than", "kot", "kakor", *_OTHERS)
+        than = [at for at, mark in enumerate(self.marks) if self.said(at) in words and not mark.used]
         more = [at for at in range(len(self.marks)) if self.free(at, "more") or (self.free(at, "before") and asked)]
         labelled = [cond for cond in self.conds if cond.labels]
         if not more or not (asked or than) or not labelled:
-            self.take("compare", more if self.by and (asked or than) else ())
+            if self.by and (asked or than):
+                self.take("compare", more)
+                self.contrasted = bool(more)
             return
         if self.by:  # “do scholars do better? grades by scholarship”
             grouped = [cond for cond in labelled if cond.column in self.by]
@@ -1159,13 +1269,22 @@ class _Parse:
         targets = [(at, name) for at in self.all_free("col") if (name := self.column_at(at)) is not None]
         targets = [(at, name) for at, name in targets if not (self.has(at, "rows") and name in self.dates)]
         shadowed = [at for at, name in targets if self.weight_at(at) <= 1 and self._shadowed(at, name, targets)]
-        targets = [found for found in targets if found[0] not in shadowed]
+        loose, targets = targets, [found for found in targets if found[0] not in shadowed]
+        if not targets and (self.contrasted or set(kinds) & {"top_item", "mean", "median", "quantile", "variance"}):
+            targets = self._unshadowed(loose, kinds)
         numbers = [(at, name) for at, name in targets if self.is_a(name, Number)]
         lists = [(at, name) for at, name in targets if self.is_a(name, Category, ItemSet)]
         days = [(at, name) for at, name in targets if self.is_a(name, Date)]
         key = self._kind(kinds, numbers, lists)
         if key is None and any(self.marks[at].last > self.marks[at].first for at in self.all_free("money")):
             key = "count"  # “koliko denarja”
+        if key in (None, "sum", "count") and not numbers and (taken := self._takings(key)):
+            key, numbers = "sum", taken
+        paid = self._of_unit("money")
+        said = [at for at in range(len(self.marks)) if self.free(at, "takings") and not self.has(at, "col", "val")]
+        if key is None and numbers and said and all(name in paid for _, name in numbers):
+            key = "sum"  # “ticket income in August”
+            self.take("target", said)
         if key in (None, "count", "proportion", "sum", "mean", "top_item"):
             timed = self.all_free("when")  # “when do people visit”, “visits over time”
             events = [found for found in days if self.weight_at(found[0]) < 3 and not timed]
@@ -1190,14 +1309,22 @@ class _Parse:
             asked = self._loosely(self._without_kind(numbers, lists, days, where, inside))
         else:
             asked = self._loosely(self._with_kind(key, numbers, lists, days, where))
+        if asked and asked[0][0] == "count" and not where:  # “do girls read better”: better at what?
+            for mark in self.marks:
+                mark.used = mark.used and not (mark.took == "compare" and "more" in mark.roles)
         return asked if doubted is None else self._doubts(asked, doubted)
 
     def _loosely(self, asked: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
         """“the price of a horse” may not be the cost of feed: other columns are offered too."""
         name = asked[0][1].get("column") if asked else None
-        if self.guessed or name not in self.numbers:
+        if name not in self.numbers:
             return asked
         marks = [at for at, mark in enumerate(self.marks) if mark.took == "target" and self.column_at(at) == name]
+        if marks and (others := [other for other in self.rivals(marks[0], name) if other in self.numbers]):
+            self.guessed = True  # “the score”, and there are two
+            return [asked[0], *((asked[0][0], {**asked[0][1], "column": other}) for other in others), *asked[1:]]
+        if self.guessed:
+            return asked
         generic = self.stems(*GENERIC)
         telling = [word for word in stems_of(name_words(name), self.lang) if word not in generic and len(word) > 1]
         typed = {token.stem for token in self.tokens}
@@ -1223,6 +1350,26 @@ class _Parse:
         given = self._asked(where, column=name, by=self._plain_ref(asked[0][1]))
         return [(key, given) for key in (("sum", "mean", "median") if most else ("mean", "median"))]
 
+    def _counts_things(self) -> bool:
+        """“how many books did we sell”: no money."""
+        for at, mark in enumerate(self.marks):
+            if mark.roles.get("kind") == "count":
+                near = at + 1
+                while self.has(near, "stop") and not self.has(near, "val", "rows", "col", "takings"):
+                    near += 1
+                return self.has(near, "val", "rows", "col") or bare(self.words(at)).startswith("how many")
+        return False
+
+    def _takings(self, key: str | None) -> list[tuple[int, str]]:
+        """“income from cargo bikes”, “koliko smo prodali”: the sum of the money, if no column is named."""
+        for at in range(len(self.marks)):
+            plain = (key != "count" or self.marks[at].last > self.marks[at].first) and not self._counts_things()
+            if self.free(at, "takings") and plain and not self.has(at, "val") and (names := self._of_unit("money")):
+                self.marks[at].take("target")
+                self.guessed = self.guessed or len(names) > 1
+                return [(at, name) for name in names]
+        return []
+
     def _unnamed(self, key: str | None) -> list[tuple[int, str]]:
         """A number that is asked for without its name: “how long do people stay”, “koliko denarja dobijo”."""
         for at in range(len(self.marks)):
@@ -1230,9 +1377,13 @@ class _Parse:
                 names = self._of_unit("money")
             elif self.free(at, "long") or (key == "count" and self._asks_for(at, TIMES)):
                 names = self._of_time()
-            elif key == "count" and self._asks_for(at, ("money",)):
-                names = self._of_unit("money")
+            elif key == "count" and self._asks_for(at, ("money", *MEASURES)):
+                names = self._of_unit(self.marks[at].roles["unit"])
             else:
+                continue
+            bounded = {cond.column for cond in self.conds}
+            if names and key is None and bounded & set(names) and self.marks[at].last == self.marks[at].first:
+                self.marks[at].take("bound")  # “who stayed less than an hour”
                 continue
             if names:
                 self.marks[at].take("target")
@@ -1288,6 +1439,16 @@ class _Parse:
             return False  # “koliko so običajno stari kupci”
         numbers = any(self.is_a(other, Number) for other in better)
         return self.has(at, "rows", "stop", "unit") or (numbers and self.is_a(name, Number))
+
+    def _unshadowed(self, loose: list[tuple[int, str]], kinds: list[str]) -> list[tuple[int, str]]:
+        """Words for the rows that are all that names a column: “najpogostejša vloga”, “the average booking”."""
+        wanted = (Category, ItemSet) if "top_item" in kinds else (Number,)
+        found = [
+            (at, self.column_at(at, wanted) or "")
+            for at, _ in loose
+            if self.column_at(at, wanted) and len(self._tokens_of(at)[0].stem) > 3
+        ]
+        return [(at, name) for at, name in found if name not in self.ages and name == self.column_at(at)]
 
     def _kind(self, kinds: list[str], numbers: list[Json], lists: list[Json]) -> str | None:
         found = set(kinds)
@@ -1352,6 +1513,9 @@ class _Parse:
             self.guessed = True
             timed = self.by and isinstance(self.by[0], dict) and self.by[0].get("by") in LANGUAGES[self.lang].periods
             adds = timed and name in self._of_unit("money") and not self._life_date(self.by[0]["column"])
+            whole = {"vse", "vsa", "ves", "vsi", "cel", "all", "whole", "entire", "vs"}
+            asks = any(bare(token.text) in ("koliko", "much") for token in self.tokens)
+            adds = adds or (asks and any(bare(token.text) in whole for token in self.tokens))  # “koliko stane vsa krma”
             kinds = ("sum", "mean", "median") if adds else ("median", "mean")  # “sales per month”
             figures = [(key, given) for key in kinds]
             if where and self._plain_people(numbers):
@@ -1361,6 +1525,11 @@ class _Parse:
             names = [*(name for _, name in lists), *self.by]
             self.take("target", [at for at, _ in lists])
             return self._crosstab(where, [self._plain_ref(name) for name in names])
+        if lists and not self.by and where and self._plain_people(lists):  # “pupils who go to chess”
+            self._take(lists, lists[0][1])
+            self.guessed = True
+            bars = ("histogram", self._asked(where, column=self._plain_ref(lists[0][1])))
+            return [("count", self._asked(where)), bars]
         if lists and not self.by:
             self._take(lists, lists[0][1])
             return [("histogram", self._asked(where, column=self._plain_ref(lists[0][1])))]
@@ -1374,7 +1543,7 @@ class _Parse:
         if len(self.by) > 1:
             return self._crosstab(where, self.by)
         if where or self.by:
-            named = [at for at, mark in enumerate(self.marks) if mark.took == "val" and mark.last > mark.first]
+            named = [at for at, mark in enumerate(self.marks) if mark.took == "val" and self._topic(at)]
             topic = len(self.conds) == 1 and any(
                 self.weight_at(at) >= 3 and self.column_at(at) == self.conds[0].column for at in named
             )
@@ -1390,6 +1559,14 @@ class _Parse:
         self.by = []
         return [("crosstab", self._asked(where, columns=columns))]
 
+    def _topic(self, at: int) -> bool:
+        """“student housing by programme”, “helmet use by membership”: what the text begins with, and not people."""
+        if any(not self.has(before, "stop") for before in range(at)):
+            return False
+        used = ("use", "usage", "ownership", "uptake", "raba", "uporaba", "lastništvo")
+        mark, after = self.marks[at], [token.stem for token in self.tokens[self.marks[at].last + 1 :][:1]]
+        return mark.last > mark.first or bool(set(after) & self.stems(*used))
+
     def _plain_people(self, numbers: list[Json]) -> bool:
         """“boys who train football”: people are named, no figure is asked for, and a verb only touches a number."""
         asked = ("what", "how", "kaj", "kako", "koliko", "kaksen", "kaksna", "kaksno", "kaksni", "kaksne", "kolik")
@@ -1397,7 +1574,16 @@ class _Parse:
             return False
         if any(mark.took == "target" and "long" in mark.roles for mark in self.marks):
             return False
-        return self.has(0, "rows", "val", "life") and all(self.weight_at(at) <= 1 for at, _ in numbers)
+        counted = {stem(word, self.lang) for word in ("number", "count", "število", "količina")}
+        touched = [
+            at > 0
+            and (
+                self.weight_at(at) <= 1
+                or (self.weight_at(at) < 3 and bool(counted & set(stems_of(name_words(name), self.lang))))
+            )
+            for at, name in numbers
+        ]
+        return self.has(0, "rows", "val", "life") and all(touched)
 
     def _plain_ref(self, name: Json) -> Json:
         return self._ref(name) if isinstance(name, str) else name
@@ -1468,8 +1654,8 @@ class _Parse:
         if "by" not in parameters and key == "histogram" and self.by and self.is_a(chosen[1], Category):
             return self._crosstab(where, [self._plain_ref(chosen[1]), *self.by])
         rest = [found for found in lists if found[1] != chosen[1] and not self.marks[found[0]].used]
-        grouped_by = len(rest) == 1 and (self.has(rest[0][0] - 1, "which") or rest[0][0] < chosen[0])
-        if "by" in parameters and not self.by and grouped_by:
+        named_first = len(rest) == 1 and (self.has(rest[0][0] - 1, "which") or rest[0][0] < chosen[0])
+        if "by" in parameters and not self.by and named_first and not self._limited(rest[0][0]):
             self.by.append(self._plain_ref(rest[0][1]))
             self._take(rest, rest[0][1])
         column: Json = chosen[1]
@@ -1478,6 +1664,10 @@ class _Parse:
         elif takes != "column.ordered" and str(column).startswith("\0"):
             column = self._plain_ref(column)
         return [(key, self._asked(where, column=column, **extra, **self._grouped(parameters)))]
+
+    def _limited(self, at: int) -> bool:
+        """“huts above 2000 m: average rating” is about some of the rows."""
+        return at + 1 < len(self.marks) and self.marks[at + 1].took == "bound"
 
     def _how_many(self, target: int | None = None) -> JsonObject:
         """“top 3”, “3 commonest diagnoses”, “tri mesta z največ naročili”"""
@@ -1510,6 +1700,7 @@ class _Parse:
         """“how much money do they get”, “koliko evrov smo dobili”: in total, or each?"""
         asked = [self.words(at).lower() for at in self._kind_marks()]
         money = any(mark.took == "target" and mark.roles.keys() & {"money", "unit"} for mark in self.marks)
+        money = money or any(self._asks_for(at, MEASURES) for at in range(len(self.marks)))
         said = any("money" in mark.roles for mark in self.marks)
         return (key == "sum" and asked == ["how much"]) or (key == "count" and (money or said))
 

@@ -137,7 +137,7 @@ class Sum(OfNumbers[tuple[int, ...]]):
         low, width, noise = column.lower, float(column.diameter), self.added[0]
         total, factor = float(raw[0] * self.grain - people * low) / width, float(self.grain) / width
         ends = sampling.mean_of_all(total, people, [(noise, lambda mean: factor, 1)], beta, moved)
-        return sampling.told([], [(float(low) + width * ends[0], float(low) + width * ends[1])])
+        return sampling.as_answer([], [(float(low) + width * ends[0], float(low) + width * ends[1])])
 
     def supposed_draw(self) -> tuple[int, ...] | None:
         column = self.declared

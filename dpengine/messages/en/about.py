@@ -17,7 +17,7 @@ SENTENCES: dict[str, str] = {
     "about.publish": "Make a table you may publish. Noise is added to every cell separately: nobody can be sure of any row, but averages and counts over all rows come out well. Once published, computing from it costs nothing.",
     "about.synthetic": "Make a table of made-up people that answers many questions nearly as the real one does. You pay once, may publish it and use it as often as you like. You see before paying how far its answers can be off.",
     "about.train": "Train a model that predicts one column from others: pay from age and district, or who has a car. You see beforehand how good it will be at least. Once trained, you may try it, download it and use it anywhere, free; measuring its fit has a price.",
-    "about.thesis": "The tables of a thesis, recomputed on a thousand made-up people: what was exact there is exact here; what was random lies where it must.",
+    "about.thesis": "The tables of a thesis, recomputed on a thousand made-up people: what was exact there is exact here; what was random lies within its range.",
     "about.wall": "Everybody in the room asks the same question once. Each answer has its own noise and lands as a dot: together you see how far private answers scatter around the truth. The people are made up.",
     "tour.offer": "Show me around",
     "tour.again": "Guided start, three steps",

@@ -6,7 +6,7 @@ SENTENCES: dict[str, str] = {
     "page.programs": "Programs",
     "about.people": "Everybody who has signed in, and their roles: administrators name people and hand over tables, owners add tables and grant shares, auditors read every account. Only an administrator changes anything here; each change is written into the ledger.",
     "about.accounts": "Every account and act in the ledger, for an auditor: what was asked, granted, requested and decided, by whom and when. Nothing can be asked here.",
-    "about.programs": "Tokens by which your programs ask in your name over HTTP. Each is shown once, covers the tables you choose, and can be taken back. A program may do no more than you.",
+    "about.programs": "Tokens with which your programs ask in your name over HTTP. Each is shown once, covers the tables you choose, and can be taken back. A program may do no more than you.",
     "who.role.administrator": "Administrator: names people and hands tables over",
     "who.role.auditor": "Auditor: reads every account",
     "who.role.owner": "Owner: adds tables and grants allowances",

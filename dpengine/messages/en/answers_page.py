@@ -114,7 +114,7 @@ SENTENCES: dict[str, str] = {
     "compare.units": "These figures are of different kinds. Numbers of people, numbers of rows, averages, shares and totals cannot be compared with one another. Pick figures of one kind, about one column.",
     "compare.note": "{name}: {note}",
     "compare.measures": "These figures are in different units ({measures}): the column was declared again in between. Pick figures of one unit, or ask again.",
-    "compare.bought": "Ranges of percentiles were bought one by one; among so many, at least one may well be wrong. Pick fewer answers, or groups of one answer.",
+    "compare.bought": "Ranges of percentiles were bought one by one; with that many, at least one may well be wrong. Pick fewer answers, or groups of one answer.",
     "compare.few": "One of them says too little: given everything that could have been picked, nearly any figure is possible. Choose another, or ask it again with a higher spend.",
     "compare.few_part": "“{part}” says too little: given everything that could have been picked, nearly any figure is possible. Leave it out, or ask again with a higher spend.",
     "years.title": "Compare with another table, such as last year’s",

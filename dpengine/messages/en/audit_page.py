@@ -101,7 +101,7 @@ SENTENCES: dict[str, str] = {
     "check.verdict.exact": "The exact chances break the promise; these draws are too few to prove it alone. Draw more.",
     "check.verdict.open": "These draws are too few to prove it. Draw more.",
     "check.more_draws": "Draw more",
-    "check.enough": "This page draws no more of one setting.",
+    "check.enough": "This page draws no more for this setting.",
     "check.drawing": "Drawing answers about made-up tables…",
     "check.details": "The theorem, and how this is checked",
     "check.details.asked": "The question: {sentence}.",

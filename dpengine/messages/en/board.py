@@ -62,7 +62,7 @@ SENTENCES: dict[str, str] = {
     "board_page.rest_none": "{rest} more may be zero, each at most {most}.",
     "board_page.nothing_bought": "You picked “{group}” of {column}. This first look holds each column alone, so it does not show that group in the others. One question would; or click the bar again for everyone.",
     "board_page.some_bought": "You picked “{group}” of {column}. Only its pairs with {others} were counted, and the pictures show these.",
-    "board_page.together_some": "Only the {pairs} chosen of {all} pairs of columns were counted together.",
+    "board_page.together_some": "Only {pairs} of {all} pairs of columns, the chosen ones, were counted together.",
     "board_page.ask_one": "{question}: takes {share}",
     "board_page.untold": "Unknown: this pair of columns was not bought",
     "board_page.estimated": "Estimated, no promise",

@@ -84,5 +84,5 @@ SENTENCES: dict[str, str] = {
     "card.fit_check.noun": "number of misfits",
     "card.fit_check.plain": "How many rows hold a value that is outside the declared range or list, or unreadable.",
     "card.fit_check.theorem": "Discrete Laplace mechanism (Dwork, McSherry, Nissim, Smith 2006; Ghosh, Roughgarden, Sundararajan 2009, Theorem 1.1)",
-    "card.fit_check.caveat.empty": "Empty cells are not counted: they fit every declaration.",
+    "card.fit_check.caveat.empty": "Empty cells are not counted, except in a list declared complete.",
 }

@@ -7,7 +7,7 @@ SENTENCES: dict[str, str] = {
     "data.cards.lead": "Guessed from the names alone. Right?",
     "data.cards.lead_none": "Say what each column holds.",
     "data.cards.written": "Numbers are written like {example}.",
-    "data.cards.otherwise": "Not so?",
+    "data.cards.otherwise": "Not right?",
     "data.cards.left_out": "Not used:",
     "data.cards.to_find": "Once the table is added, you can have the contents of {many} {many|column|columns} found for a part of the allowance. Nothing is bought yet; you see the price first.",
     "data.cards.waiting": "Still to settle: {columns}. You can also declare a column later.",

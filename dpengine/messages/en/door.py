@@ -17,7 +17,7 @@ SENTENCES: dict[str, str] = {
     "door.unknown": "“{field}” is unknown here; known are {fields}. Nothing was done; correct it and send it again.",
     "door.slow": "That was too much at once. Wait {seconds} {seconds|second|seconds}, then go on.",
     "door.failed": "Something went wrong. Look the request up under its id before you ask again; the server’s log names the kind of error.",
-    "door.described": "Ask tables kept by Allowance, within a privacy allowance. Exact numbers are texts: a decimal where exact, else a fraction. No address returns rows, and nothing asked with GET spends.",
+    "door.described": "Ask tables kept by Allowance, within a privacy allowance. Exact numbers are texts: a decimal where exact, otherwise a fraction. No address returns rows, and nothing asked with GET spends.",
     "door.refused": "The reason in one sentence, with its code. Nothing was spent.",
     "door.verb.catalogue": "The questions, with their parameters",
     "door.token_ended": "This token ended on {day}. Make a new one on the Programs page and send that.",

@@ -52,7 +52,7 @@ SENTENCES: dict[str, str] = {
     "recover.rolled_back": "The ledger is intact, but older than what was last written in it: it has {rows} rows, head {head}, and there were at least {had}.",
     "recover.missing": "The ledger is gone; there were at least {had} rows.",
     "recover.damaged": "The ledger is damaged after row {rows}, head {head}; there were at least {had} rows. {why}",
-    "recover.way_moved": "If this folder was moved here and the original was not used since, find the original’s head (this command, run there) and run: python -m dpengine recover --moved HEAD. Then never open the original again.",
+    "recover.way_moved": "If this folder was moved here and the original has not been used since, find the original’s head (this command, run there) and run: python -m dpengine recover --moved HEAD. Then never open the original again.",
     "recover.way_close": "If a newer ledger.sqlite exists, restore it. If not, run: python -m dpengine recover --close. It keeps the {rows} valid rows and closes {budgets} allowances, for good: later spending is unknown, so all of it counts as spent.",
     "recover.closed": "Done. {rows} rows were kept and {budgets} allowances closed, for good; each is a row of the ledger. What was found is in {aside}. You can add new tables; do not add again what a lost row may have been about.",
     "recover.moved": "Done. The workspace goes on at row {rows}; no allowance was closed. Never open the original again.",
@@ -80,5 +80,5 @@ SENTENCES: dict[str, str] = {
     "carry.not_fine": "The ledger is damaged or not the newest, so it stays where it is. Run: python -m dpengine recover",
     "carry.done": "Carried over {rows} rows. Start every server of this workspace with {setting} set; the file is in a folder found-….",
     "carry.back": "Carried back {rows} rows into ledger.sqlite. Start without the setting from now on; the database’s tables are in a schema of their own.",
-    "recover.ahead": "This folder comes from a backup, and the ledger in the database went on since: {rows} rows, head {head}. Tables declared in between are unknown here.",
+    "recover.ahead": "This folder comes from a backup, and the ledger in the database has gone on since: {rows} rows, head {head}. Tables declared in between are unknown here.",
 }

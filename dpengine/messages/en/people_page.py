@@ -85,7 +85,7 @@ SENTENCES: dict[str, str] = {
     "wish.reason": "What for",
     "wish.do": "Ask for more",
     "wish.sent": "Your request was sent. The owner sees it on opening Allowance.",
-    "wish.short": "Of your share {left} is left; this takes {takes}. Make it less exact, or ask for more.",
+    "wish.short": "{left} of your share is left; this takes {takes}. Make it less exact, or ask for more.",
     "wish.short_delta": "This takes more of the δ reserve than your part has left. Ask it another way, or ask for a larger share.",
     "wish.link": "Ask for more",
     "wish.waits": "This takes more than {limit} of the allowance, so the owner decides first. Nothing is spent until you ask it yourself after approval.",

@@ -18,7 +18,7 @@ SENTENCES: dict[str, str] = {
     "publish_page.lead": "Noise is added to every row, and the rows are shuffled. No single row can be trusted; all together can.",
     "publish_page.query.relation": "This table cannot be published: membership is secret, and the number of rows would show. Ask questions instead.",
     "publish_page.query.several": "This table cannot be published: a person may have several rows, and how many would show. Ask questions instead.",
-    "publish_page.no_columns": "This table cannot be published: sets of so many items would say nothing. Declare a column with numbers, days or a shorter list on the Tables page.",
+    "publish_page.no_columns": "This table cannot be published: sets of that many items would say nothing. Declare a column with numbers, days or a shorter list on the Tables page.",
     "publish_page.columns": "Columns to publish",
     "publish_page.columns_none": "Choose one or more",
     "publish_page.choose": "Choose at least one column.",

@@ -36,7 +36,7 @@ SENTENCES: dict[str, str] = {
     "session.ask.largest": "The largest of these groups: {options}",
     "session.over": "All {questions} questions of this session are asked; start a new one for more.",
     "session.ended": "This session ended after {asked} of {questions} questions; start a new one for more.",
-    "session.protected": "This session was paid for single rows; since then rows belong to people. Start a new session to ask more.",
+    "session.protected": "This session was paid for single rows; rows now belong to people. Start a new session to ask more.",
     "session.unknown": "There is no such session on this table; start one.",
     "session.step_alone": "This question belongs to a session; ask it there, so as not to pay twice.",
     "session.step_reused": "This step already holds another question; ask again as a new step.",

@@ -202,7 +202,7 @@ SENTENCES: dict[str, str] = {
     "train_page.axis.is": "what is true, on average ({unit})",
     "scorer.linear": "predict(row) gives the predicted value of MODEL['target']; row is a dictionary from column to value.",
     "scorer.logistic": "predict(row) gives the chance that MODEL['target'] is one of MODEL['yes'], as the model sees it; row is a dictionary from column to value.",
-    "scorer.hinge": "predict(row) gives a score: from 0 up the model says that MODEL['target'] is one of MODEL['yes'], else that it is not; row is a dictionary from column to value.",
+    "scorer.hinge": "predict(row) gives a score: from 0 up the model says that MODEL['target'] is one of MODEL['yes'], otherwise that it is not; row is a dictionary from column to value.",
     "scorer.use": "On a command line, with a CSV file whose first line names the columns: python FILE people.csv",
     "scorer.receipt": "Trained with differential privacy; ABOUT says on what, and names the charge in the ledger.",
     "scorer.file": "Names and cells are read like the table’s own file: see HOW, and change it for a different file.",

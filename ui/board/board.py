@@ -56,8 +56,9 @@ def show_gains(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
     if not found:
         return
     section_head(say("board_page.gains"))
-    for words, changed in found:
-        _link(table, words, now | changed)
+    with st.container(gap="small"):
+        for words, changed in found:
+            _link(table, words, now | changed)
 
 
 def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[str, dict[str, Any]]]:

@@ -257,6 +257,8 @@ class _Parse:
             if not self.dates:
                 self.conds.append(_Cond(first, str(year_number), sign or "=", low.year))
                 self.take("when", range(max(before, 0), first + 1))
+                near = range(max(before - 2, 0), min(last + 3, len(self.marks)))
+                self.take("when", [at for at in near if self.free(at, "col") and self.column_at(at) == year_number])
                 continue
             column = self._date_column(before, last)
             operand: Json
@@ -308,7 +310,11 @@ class _Parse:
             return self._one_day(place + 1, year, self.marks[place + 1].roles["month"], mark.roles["number"])
         if "number" in mark.roles and self.has(place + 1, "month") and (year := self._year(place + 2)):
             return self._one_day(place + 2, year, self.marks[place + 1].roles["month"], mark.roles["number"])
-        quarter = mark.roles.get("ord") or (text_of(mark.roles["number"]) if "ordinal" in mark.roles else None)
+        quarter = (
+            mark.roles.get("ord")
+            or self._last_part(place)
+            or (text_of(mark.roles["number"]) if "ordinal" in mark.roles else None)
+        )
         if quarter and self.has(place + 1, "period") and self.marks[place + 1].roles["period"] == "quarter":
             at = place + 2
             while self.has(at, "stop", "daysign") and not self._year(at):
@@ -338,6 +344,13 @@ class _Parse:
         if "number" in mark.roles and self.has(place + 1, "month") and (year := self._only_year()):
             return self._one_day(place + 1, year, self.marks[place + 1].roles["month"], mark.roles["number"])
         return None
+
+    def _last_part(self, place: int) -> str | None:
+        """“the last quarter of 2024” is the fourth."""
+        if not self.has(place, "last"):
+            return None
+        quarter = self.has(place + 1, "period") and self.marks[place + 1].roles["period"] == "quarter"
+        return "4" if quarter else "2"
 
     def _only_year(self) -> int | None:
         """The year of all dates, if the declaration holds but one."""
@@ -528,7 +541,8 @@ class _Parse:
                     mark.take("bound")
             elif "gratis" in mark.roles and (price := self._price()):
                 self.conds.append(_Cond(at, price, "=", "0"))
-                mark.take("bound")
+                near = [place for place in (at - 1, at + 1) if self.free(place, "col")]
+                self.take("bound", [at, *(place for place in near if self.column_at(place) == price)])
             elif "alone" in mark.roles and (homes := self.like("household" if self.lang == "en" else "gospodinjstvo")):
                 self.conds.append(_Cond(at, homes[0], "=", "1"))
                 mark.take("bound")
@@ -542,7 +556,7 @@ class _Parse:
             "fee" if self.lang == "en" else "taksa"
         )
         paid = named or self._of_unit("money")
-        free = [name for name in paid if self._within(name, [Fraction(0)])]
+        free = [name for name in dict.fromkeys(paid) if self._within(name, [Fraction(0)])]
         return free[0] if len(free) == 1 else None
 
     def _bound(self, at: int) -> _Bound | None:
@@ -799,7 +813,7 @@ class _Parse:
             back = of if self.has(at + 1, "per cent", "unit", "band") else back
             for near in (at + 2,) if hyphen else tuple(dict.fromkeys((listed, at + 1, of, back))):
                 name = self.column_at(near, (Number,))
-                if name is None and self.has(near, "period", "unit"):
+                if name is None and (self.has(near, "period", "unit") or self._says_year(near)):
                     name = self._small_year() if mark.roles.get("ord") or "number" in mark.roles else None
                 if (
                     name
@@ -866,6 +880,12 @@ class _Parse:
                 return True
         return False
 
+    def _says_year(self, at: int) -> bool:
+        """“in year 2”, “v letu 2”: of study, perhaps."""
+        if not self.has(at, "daysign") or self.marks[at].used:
+            return False
+        return self._tokens_of(at)[-1].stem in {stem(word, self.lang) for word in ("year", "leto")}
+
     def _small_year(self) -> str | None:
         """The column with few numbers whose name says year, such as a year of study; None if there is none."""
         stems = {stem(word, self.lang) for word in ("year", "leto", "letnik")}
@@ -925,6 +945,8 @@ class _Parse:
         name = groups[0]["column"] if isinstance(groups[0], dict) else groups[0]
         if len(groups) > 1:
             return False
+        if self.lang == "sl" and bare(self.words(at)) == "po" and self._value_after(end, str(name)):
+            return True  # “po odpustu v dom starejših”
         often = bare(self.words(at)) in ("each", "every", "vsak", "vsako", "za vsak")
         if often and self._life_date(str(name)) and self.has(at + 1, "period"):  # “koliko gre vsak mesec za plače”
             self.take("rate", range(at, end + 1))
@@ -936,9 +958,20 @@ class _Parse:
             return True
         return bool(name in self.numbers and self.column_at(at - 1) == name and not self.marks[at - 1].used)
 
+    def _value_after(self, end: int, name: str) -> bool:
+        near = self.marks[end + 1 : end + 3]
+        return any(column == name for mark in near for _, column, _ in mark.roles.get("val", ()))
+
     def _group(self, at: int) -> tuple[int, list[Json]] | None:
         start = at
-        while self.has(at, "stop", "rows", "daysign") and not self.has(at, "col", "period", "band") and at < start + 3:
+        while (
+            (
+                self.has(at, "stop", "rows", "daysign")
+                or (self.has(at, "kind") and self.marks[at].roles["kind"] == "count")
+            )
+            and not self.has(at, "col", "period", "band")
+            and at < start + 3
+        ):
             at += 1
         step = None
         if (amount := self._amount(at)) is not None and self.has(at + 1, "period", "unit", "band", "col"):
@@ -1067,10 +1100,14 @@ class _Parse:
 
     def _negated(self, at: int, column: str = "") -> int | None:
         """The mark that denies this one. Words for its column may stand between: “not paid by card”."""
+        unknown = 0
         for near in range(at - 1, max(at - 5, -1), -1):
             if self.has(near, "not") and not (self.marks[near].used and self.marks[near].took != "not"):
                 return near
             if column and self.column_at(near) == column:
+                continue
+            if not self.marks[near].roles and not unknown and column:  # “ne kurijo z oljem”
+                unknown += 1
                 continue
             if self.has(near, "col", "val", "kind", "or") or not self.has(near, "stop", "among", "have", "rows", "to"):
                 return None
@@ -1196,6 +1233,8 @@ class _Parse:
             name = self.column_at(at) or ""
             declared = self.declared(name)
             denial = self._negated(at)
+            if self.has(at, "rows") and self.weight_at(at) <= 1:
+                continue  # “sprejemi”, although one column says which were urgent
             if yes_no(declared) and not self.by and (without := self._and_without(at)):
                 self.by.append(name)  # “with breakfast and without”
                 self.take("by", [at, *without])
@@ -1438,9 +1477,10 @@ class _Parse:
 
     def _takings(self, key: str | None) -> list[tuple[int, str]]:
         """“income from cargo bikes”, “koliko smo prodali”: the sum of the money, if no column is named."""
+        if (key == "count" and self.lang == "en") or self._counts_things():
+            return []
         for at in range(len(self.marks)):
-            plain = (key != "count" or self.marks[at].last > self.marks[at].first) and not self._counts_things()
-            if self.free(at, "takings") and plain and not self.has(at, "val") and (names := self._of_unit("money")):
+            if self.free(at, "takings") and not self.has(at, "val") and (names := self._of_unit("money")):
                 self.marks[at].take("target")
                 self.guessed = self.guessed or len(names) > 1
                 return [(at, name) for name in names]
@@ -1784,7 +1824,9 @@ class _Parse:
             if not whole or self.weight_at(at) < 1.5 or name in self._ratings():
                 continue
             near = at - 1
-            while self.has(near, "stop", "rows", "have") and not self.has(near, "kind", "col"):
+            while self.has(near, "stop", "rows", "have") and (
+                not self.has(near, "kind", "col") or self.column_at(near) == name
+            ):
                 near -= 1
             if near >= 0 and self.marks[near].took == "kind":
                 return at, name
@@ -1933,17 +1975,20 @@ def _either(text: str, facts: Facts) -> tuple[list[Meaning], AllowanceError | No
     lang = current() if current() in LANGUAGES else "en"
     found, refusal = _read(text, facts, lang)
     if not found or found[0].unread:
-        other, _ = _read(text, facts, next(name for name in LANGUAGES if name != lang))
+        other, _ = _read(text, facts, next(name for name in LANGUAGES if name != lang), every=True)
         if other and not other[0].unread:
             return other, None
     return found, refusal
 
 
-def _read(text: str, facts: Facts, lang: str) -> tuple[list[Meaning], AllowanceError | None]:
-    """The readings, and why the first question that cannot be asked of this table cannot."""
+def _read(text: str, facts: Facts, lang: str, every: bool = False) -> tuple[list[Meaning], AllowanceError | None]:
+    """The readings, and why the first question that cannot be asked of this table cannot. `every`: of a text without
+    an unknown word, or none."""
     parse = _Parse(text[:LONGEST], facts.schema, lang, facts.table)
     if all(mark.roles.keys() <= _SILENT for mark in parse.marks):
         return [], None  # nothing in it is known
+    if every and any(not mark.roles for mark in parse.marks):
+        return [], None
     parse.run()
     asked = parse.reading()
     unread = parse.unread()
@@ -1995,18 +2040,19 @@ def vocabulary(schema: Schema) -> list[str]:
 
 def completions(text: str, schema: Schema) -> list[str]:
     """The text with its last word completed, at most six ways. Public facts alone."""
-    text = text[:LONGEST]
-    return list(dict.fromkeys(_completed(text, vocabulary(schema))))[:MOST_COMPLETIONS]
+    known = lexicon_of(schema, current() if current() in LANGUAGES else "en")
+    offered = list(zip(known.written, known.bared, strict=True))
+    return list(dict.fromkeys(_completed(text[:LONGEST], offered)))[:MOST_COMPLETIONS]
 
 
-def _completed(text: str, offered: list[str]) -> Iterator[str]:
+def _completed(text: str, offered: list[tuple[str, str]]) -> Iterator[str]:
     starts = [match.start() for match in re.finditer(r"(?<!\S)\S", text)]
     if not text.strip() or text[-1:].isspace():
         return
     for start in starts[-3:]:  # the longest run of typed words that begins a phrase
         begun = bare(text[start:])
-        matching = [phrase for phrase in offered if bare(phrase).startswith(begun) and bare(phrase) != begun]
-        matching += [phrase for phrase in offered if f" {begun}" in bare(phrase)]
+        matching = [phrase for phrase, plain in offered if plain.startswith(begun) and plain != begun]
+        matching += [phrase for phrase, plain in offered if f" {begun}" in plain]
         yield from (text[:start] + phrase for phrase in matching)
         if matching:
             return

@@ -66,6 +66,7 @@ _PERIODICAL = {
 }
 _ASKING = "is are was were do does did ali so je who kdo imajo ima have has".split()  # of a question that contrasts
 _OTHERS = ("od ostalih", "od drugih", "than others", "than the others", "than the rest", "kot ostali", "kot drugi")
+_FOR = ("for", "among", "pri")
 _FEW = 12  # values of a number that are groups by themselves
 _EDGES = 10  # about as many groups of a number
 
@@ -684,8 +685,12 @@ class _Parse:
             return name, before
         if bound.aged and not self.ages:
             return None, None
-        if before in close and self.ages and skipped and self.said(bound.first - 1) in ("for", "among", "pri"):
-            close.remove(before)  # “average cost for under 18s”
+        passed = [at for at in range(before + 1, bound.first) if self.has(at, "rows")]
+        people = bool(passed) and not bound.unit and self._aged_people(bound, passed[-1])
+        if before in close and self.column_at(before) in self.ages:
+            people = False  # “the age of people over 50”
+        if before in close and (people or (self.ages and skipped and self.said(bound.first - 1) in _FOR)):
+            close.remove(before)  # “average cost for under 18s”, “average income of people over 50”
         if self.ages and (bound.aged or (bound.unit == "years" and not close)):
             at = next((at for at in [*inside, *close] if self.column_at(at, (Number,)) in self.ages), None)
             return self.ages[0], at
@@ -1335,6 +1340,8 @@ class _Parse:
             return ranked
         if not numbers and (named := self._unnamed(key)):
             numbers = named
+        if not numbers and self.contrasted and key is None:
+            numbers = self._compared()
         if not numbers and self.asked_unit:
             first = next((at for at, mark in enumerate(self.marks) if mark.used), 0)
             numbers, days = [(first, name) for name in self._of_unit(self.asked_unit)[:1]], []
@@ -1344,10 +1351,25 @@ class _Parse:
             asked = self._loosely(self._without_kind(numbers, lists, days, where, inside))
         else:
             asked = self._loosely(self._with_kind(key, numbers, lists, days, where))
-        if asked and asked[0][0] == "count" and not where:  # “do girls read better”: better at what?
+        if asked and asked[0][0] == "count":  # “do girls read better”: better at what?
             for mark in self.marks:
-                mark.used = mark.used and not (mark.took == "compare" and "more" in mark.roles)
+                mark.used = mark.used and not (mark.took == "compare" and mark.roles.keys() & {"more", "before"})
         return asked if doubted is None else self._doubts(asked, doubted)
+
+    def _compared(self) -> list[tuple[int, str]]:
+        """“are tours by plane dearer?”: what a comparing word is about, if no column is named."""
+        for at in (at for at, mark in enumerate(self.marks) if mark.took == "compare"):
+            word = self.said(at)
+            for beginnings, names in (
+                (("draz", "cenej", "more expensive", "dearer", "cheap", "costl"), self._of_unit("money")),
+                (("starej", "mlajs", "older", "younger"), self.ages),
+                (("dalj", "dlje", "krajs", "longer", "shorter", "hitrej", "faster"), self._of_time()),
+                (("tezj", "lazj", "heavier", "lighter"), self.like("weight" if self.lang == "en" else "teža")),
+            ):
+                if word.startswith(beginnings) and names:
+                    self.guessed = self.guessed or len(names) > 1
+                    return [(at, names[0])]
+        return []
 
     def _loosely(self, asked: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
         """“the price of a horse” may not be the cost of feed: other columns are offered too."""
@@ -1790,6 +1812,12 @@ class _Parse:
         rate = plain and any(cond.labels and cond.place == asked[0] - 1 for cond in before)  # “unemployment rate in …”
         if 0 < len(before) < len(conds) and not rate:  # “of the visits in 2025, what share …”
             return [cond for cond in conds if cond not in before], before, True
+        first = conds[0].place
+        described = (
+            yes_no(self.declared(conds[0].column)) and self.has(first + 1, "rows") and not self.has(first, "rows")
+        )
+        if asked and described and first - asked[-1] <= 2 and len(conds) == 2:  # “delež odpovedanih izletov z vlakom”
+            return conds[:1], conds[1:], False
         strong = self.stems("among", "amongst", "within", "med", "izmed", "pri")
         cues: tuple[tuple[Callable[[int], bool], bool], ...] = (  # and whether what is counted comes after it
             (lambda at: any(token.stem in strong for token in self._tokens_of(at)), False),

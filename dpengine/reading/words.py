@@ -519,7 +519,7 @@ SL = Vocabulary(
     "|sploh|ob|uporabljen|uporabljena|potreben|potrebna|prisoten|dal|dala|dalo|dali|daje|dajejo|prodal|prodali"
     "|prodala|ravno|vsega|oz|npr|recimo|hvala|lahko|bodo|bom"
     "|nas|jaz|ti|on|ona|oni|nje|njega|njih|njej|njo|njim|njimi|torej|prišlo|prišla|prihaja|prihajajo"
-    "|ostalo|ostali|ostala|ostane|ostanejo|trajal|trajala|trajalo|trajale|traja|trajajo",
+    "|vozi|vozijo|pelje|peljejo|ostalo|ostali|ostala|ostane|ostanejo|trajal|trajala|trajalo|trajale|traja|trajajo",
     rows="ljudje|človek|oseba|prebivalec|bolnik|pacient|kupec|stranka|pregled|obisk|naročilo|študent|zaposlen|delavec"
     "|uslužbenec|anketiranec|član|gospodinjstvo|posameznik|občan|primer|vrstica|udeleženec|odrasel|kupci|prebivalci"
     "|zaposlitev|nakup|ljudi|študenti|bolniki|naročila|zaposleni|dijak|učenec|gost|sodelavec"

@@ -84,6 +84,8 @@ def means(reading: Meaning, meant: dict[str, Any], schema: Schema) -> bool:
         given["column"] = column
     if "count" in kinds and "column" in wanted and key == "count":
         wanted["by"] = wanted.pop("column")
+    if key == "cdf_tree" and "cdf" in kinds:  # the same curve, built another way
+        key = "cdf"
     if key not in kinds:
         return False
     if key == "proportion" and "of" not in wanted:

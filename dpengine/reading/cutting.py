@@ -64,6 +64,8 @@ _LARGE = {
     "sl": {"tisoc": 1_000, "milijon": 1_000_000, "milijona": 1_000_000, "milijonov": 1_000_000},
 }
 _FORMS = {"dve": 2, "dveh": 2, "dvema": 2, "treh": 3, "trije": 3, "tremi": 3, "stirih": 4, "stirje": 4, "stirimi": 4}
+_PUPILS = re.compile("([a-z]+)osol(?:ec|c|k)")  # petošolci are in the fifth year
+_YEARS = ("prv", "drug", "tretj", "cetrt", "pet", "sest", "sedm", "osm", "devet")
 # Spans of time that are no plain number of a unit
 _SPANS = {
     "en": {
@@ -166,6 +168,11 @@ def with_numbers(tokens: list[TypedWord], lang: str) -> list[TypedWord]:
             ]
             made += [TypedWord(unit, stem(unit, lang))]
             at += len(span)
+            continue
+        pupils = _PUPILS.match(typed[at]) if lang == "sl" else None
+        if pupils and (year := next((place + 1 for place, part in enumerate(_YEARS) if part == pupils[1]), 0)):
+            made += [TypedWord(token.text, str(year), Fraction(year), ordinal=True), TypedWord("razred", "razred")]
+            at += 1
             continue
         times = re.fullmatch(r"(\w+?)-?krat", typed[at]) if lang == "sl" else None
         if times and (often := {"en": 1, **_said_numbers(lang)}.get(times[1])):

@@ -74,6 +74,8 @@ SENTENCES: dict[str, str] = {
     "board_page.showing_two": "Le kjer je {column} »{group}« in {also} »{second}«, najprej največje razlike od vseh.",
     "board_page.two_estimated": "Ti trije stolpci niso bili kupljeni skupaj. Te slike so ocenjene, brez obljube.",
     "board_page.every": "Vsaka dva stolpca skupaj",
+    "board_page.even": "Najmanjša napaka v povprečju",
+    "board_page.even_help": "Šum je razporejen tako, da je skupna napaka najmanjša: večina stolpičev je natančnejša, nekateri manj. Sicer so vsi stolpiči približno enako natančni.",
     "board_page.every_help": "Vsak stolpec po vsakem drugem: pokaže, kateri so povezani, in vsako skupino v vseh stolpcih. Vsak stolpič je manj natančen.",
     "board_page.merge": "Združite vrednosti seznama",
     "board_page.merge_values": "Vrednosti za združitev",

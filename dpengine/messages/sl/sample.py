@@ -33,7 +33,7 @@ SENTENCES: dict[str, str] = {
     "sample.change.yes": "So naključni vzorec",
     "sample.change.no": "Niso naključni vzorec",
     "sample.change.done": "Shranjeno: {what}.",
-    "sample.preview": "Število oseb: {people}. V tej tabeli ±{here}; med vsemi takimi ljudmi ±{all}.",
+    "sample.preview": "Število oseb: {people}, vrednosti so enakomerno razporejene. V tej tabeli ±{here}; med vsemi takimi ljudmi ±{all}.",
     "sample.preview_share": "Število oseb: {people}, delež blizu polovice. V tej tabeli ±{here} {here|odstotna točka|odstotni točki|odstotne točke|odstotnih točk}, med vsemi takimi ljudmi ±{all}.",
     "sample.crossing": "Višja cena se komaj splača: vzorec je majhen. Tudi brez šuma bi bilo med vsemi takimi ljudmi ±{least}.",
     "sample.before": "Tako širok je, ker so bili o teh osebah prej dani že drugi odgovori. Kar želite vedeti o vseh takih ljudeh, vprašajte najprej.",

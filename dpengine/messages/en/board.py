@@ -74,6 +74,8 @@ SENTENCES: dict[str, str] = {
     "board_page.showing_two": "Only where {column} is “{group}” and {also} is “{second}”, the largest differences from everyone first.",
     "board_page.two_estimated": "These three columns were not bought together. These pictures are estimated, without a promise.",
     "board_page.every": "Every two columns together",
+    "board_page.even": "Least error on average",
+    "board_page.even_help": "Noise is spread so that the total error is least: most bars are more exact, some less. Otherwise all bars are about equally exact.",
     "board_page.every_help": "Every column against every other: shows which go together, and each group in all columns. Every bar is less exact.",
     "board_page.merge": "Merge values of a list",
     "board_page.merge_values": "Values to merge",

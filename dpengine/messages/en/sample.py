@@ -33,7 +33,7 @@ SENTENCES: dict[str, str] = {
     "sample.change.yes": "They are a random sample",
     "sample.change.no": "They are not a random sample",
     "sample.change.done": "Saved: {what}.",
-    "sample.preview": "With {people} people: in this table ±{here}; among all such people ±{all}.",
+    "sample.preview": "With {people} people and evenly spread values: in this table ±{here}; among all such people ±{all}.",
     "sample.preview_share": "With {people} people and a share near one half: ±{here} percentage points in this table, ±{all} among all such people.",
     "sample.crossing": "Paying more is hardly worth it: the sample is small. Even without noise it would be ±{least} among all such people.",
     "sample.before": "It is that wide because other answers about these people came before. Ask first what you want to know about all such people.",

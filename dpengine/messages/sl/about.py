@@ -5,7 +5,7 @@ SENTENCES: dict[str, str] = {
     "about.words": "Besede na tej strani",
     "about.all": "Vse besede",
     "about.keys": "Tipki: »/« vodi v prvo polje, »?« odpre to pomoč.",
-    "about.start": "Allowance odgovarja na vprašanja o tabeli, ne da bi izdal katero od oseb v njej. Tri številke kažejo, zakaj točni odgovori jih: dve nedolžni števili izdata bolezen ene osebe. Poskusite z izmišljenim mestom ali dodajte svojo datoteko.",
+    "about.start": "Allowance odgovarja na vprašanja o tabeli, ne da bi izdal katero od oseb v njej. Tri številke pokažejo, zakaj jih točni odgovori izdajo: dve nedolžni števili razkrijeta bolezen ene osebe. Poskusite z izmišljenim mestom ali dodajte svojo datoteko.",
     "about.data": "Dodajte svojo tabelo in povejte, kaj je o njej javnega: kdo so osebe, kateri stolpci štejejo, katere vrednosti so možne. Njenih vrstic tu ne vidi nihče, tudi vi ne. Na koncu določite, koliko smejo razkriti vsi odgovori skupaj.",
     "about.tables": "Vse tabele. Kartica pokaže, koliko proračuna ostane in zadnje vprašanje. Odprite tabelo in videli boste njene stolpce ter kaj sme lastnik: povečati proračun, zapečatiti tabelo, izbrisati vrstice.",
     "about.more": "Kadar ena številka ni dovolj: stolpci za objavo, izmišljeni ljudje, model, krivulja. Vsako plačate enkrat; nadaljnja uporaba je brezplačna.",

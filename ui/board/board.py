@@ -56,8 +56,9 @@ def show_gains(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
     if not found:
         return
     section_head(say("board_page.gains"))
-    for words, changed in found:
-        _link(table, words, now | changed)
+    with st.container(gap="small"):
+        for words, changed in found:
+            _link(table, words, now | changed)
 
 
 def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[str, dict[str, Any]]]:
@@ -273,12 +274,14 @@ def _together(crossed: list[str], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _details(chosen: list[str], threes: bool, given: dict[str, Any]) -> dict[str, Any]:
-    """Columns that matter most, and triples."""
+    """Columns that matter most, triples, and how noise is spread."""
     with st.expander(say("board_page.details")):
         most = _some("most", chosen, given, say("param.weights.label"), help=say("param.weights.help"))
         label, note, key = say("param.three.label"), say("param.three.help"), job.addressed_widget(PLACE, "three")
         three = st.toggle(label, bool(given.get("three")), key=key, help=note, disabled=not threes)
-    return {"most": most, "three": "1" if three and threes else ""}
+        label, note, key = say("board_page.even"), say("board_page.even_help"), job.addressed_widget(PLACE, "even")
+        even = st.toggle(label, bool(given.get("even")), key=key, help=note)
+    return {"most": most, "three": "1" if three and threes else "", "even": "1" if even else ""}
 
 
 def _buy(table: dp.Table, query: Overview) -> None:

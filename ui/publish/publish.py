@@ -99,7 +99,7 @@ def _column(query: OfRows, name: str) -> str:
         row_words, whole, nothing, best = _of_line(query, name, column)
     whole = say("publish_page.nothing") if nothing else whole
     muted = "".join(f"<br><span class='muted'>{escape(line)}</span>" for line in (best, _asked(query, name)) if line)
-    return f"<li><b>{escape(name)}</b><br>{escape(row_words)} <b>{escape(whole)}</b>{muted}</li>"
+    return f"<li><b>{escape(called(name))}</b><br>{escape(row_words)} <b>{escape(whole)}</b>{muted}</li>"
 
 
 def _of_list(query: OfRows, name: str, column: dp.Category) -> tuple[str, str, bool, str]:
@@ -193,7 +193,7 @@ def _together(chosen: Chosen) -> list[str]:
 
 def _rows_html(query: OfRows, before: list[list[Any]], after: list[list[Any]]) -> str:
     published = escape(say("publish_page.published_as"))
-    head = "".join(f"<th>{escape(name)}</th><th>{published}</th>" for name in query.columns)
+    head = "".join(f"<th>{escape(called(name))}</th><th>{published}</th>" for name in query.columns)
     body = ""
     for old, new in list(zip(before, after, strict=True))[:MOST_ROWS]:
         pairs = zip(
@@ -208,7 +208,7 @@ def cell_words(value: Any) -> str:
     """A cell as shown; the empty set needs a sign."""
     if value == "":
         return "–"
-    return value if isinstance(value, str) else plain(value).replace("-", "−")
+    return called(value) if isinstance(value, str) else plain(value).replace("-", "−")
 
 
 def _figures_html(query: OfRows) -> str:
@@ -344,7 +344,7 @@ def _ask(table: dp.Table, answer: dp.Answer, published: Published) -> None:
     name = picked("of", offered, _named, say("publish_page.of"))
     if name == TOGETHER:
         each = _result(sha, name, "together", "", published)
-        labels = {cells: " · ".join(called(cell_words(cell)) for cell in cells) for cells in each}
+        labels = {cells: " · ".join(cell_words(cell) for cell in cells) for cells in each}
         _counts({labels[cells]: estimate for cells, estimate in each.items()}, published, "together")
         return
     if isinstance(published.query.facts.schema[name], dp.Category | dp.ItemSet):

@@ -103,12 +103,14 @@ def counted_together(kept: KeptTogether) -> str:
 def promised(query: SyntheticTable, kept: KeptTogether | None = None) -> str:
     """What is measured, and within which intervals: the widest, and the widest of a single column."""
     if kept is not None and query.plan == CHOSEN:
-        facts = {"told": counted_together(kept), "widest": kept.widest, "of": say(f"synthetic_page.of_{query.counted}")}
+        unit = say(f"compare.unit.{query.counted}", value=kept.widest)
+        facts = {"told": counted_together(kept), "widest": kept.widest, "of": unit}
         return say("synthetic_page.promised.had", chance=chance(query.beta), **facts)
     reach = {part: query.reach(part) for part in query.sets}
-    facts = {"of": say(f"synthetic_page.of_{query.counted}"), "keep": query.keep, "sets": len(query.sets)}
+    facts = {"keep": query.keep, "sets": len(query.sets)}
     facts |= {"cells": query.cell_count, "turns": query.turns, "parts": query.choices, "chance": chance(query.beta)}
     facts["widest"] = math.ceil(max(reach.values()))
+    facts["of"] = say(f"compare.unit.{query.counted}", value=facts["widest"])
     facts["single"] = math.ceil(max(query.reach((place,)) for place in range(len(query.axes))))
     facts["pair"] = math.ceil(max(reach[part] for part in query.sets if len(part) == 2))
     return say(f"synthetic_page.promised.{_kind(query)}", **facts)

@@ -54,7 +54,7 @@ def test_what_was_cut_is_said_once_under_the_range() -> None:
     assert "Rows of a person beyond 5 are ignored: over all rows it may differ." in finding(wait)
     assert "at most" not in finding(answered("histogram", BARS, RANGES, dp.Unit.rows(), column="sex")).lower()
     with speaking("sl"):
-        assert "Vrstice osebe nad 5 so izpuščene: v resnici jih je lahko precej več." in finding(bars)
+        assert "Presežne vrstice osebe (nad 5) so izpuščene: v resnici jih je lahko precej več." in finding(bars)
 
 
 def test_both_ends_of_a_share_are_percents() -> None:

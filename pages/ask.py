@@ -43,7 +43,7 @@ if table.closed:
     owner.closed(table)
     history.show(table)
     st.stop()
-box.show(table)
+follow = box.show(table)
 kept = form.state(table)
 spend.start_from(table, kept["given"].get("epsilon"))
 key, given = form.sentence(table)
@@ -62,6 +62,7 @@ with st.container(key="card-spend"):
     with left:
         given["epsilon"] = spend.choose(table, partial(trusted.at_step, table, key, given))
         form.remember(table, key, given)
+        follow(key, given)
         try:
             usual = table.query(key, **given, noise="")
             query = trusted.asked(table, usual) or table.cheapest(usual)

@@ -91,12 +91,12 @@ def _visit(browser: Any, address: str, first: str, whole: str) -> dict[str, floa
 
 
 @contextmanager
-def _served(script: str, place: str = "") -> Iterator[str]:
+def _served(script: str, place: str = "", module: str = "streamlit") -> Iterator[str]:
     """The address of a server of its own; `place` is its folder, else an empty one."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
-    command = [sys.executable, "-m", "streamlit", "run", script, f"--server.port={port}", "--server.headless=true"]
+    command = [sys.executable, "-m", module, "run", script, f"--server.port={port}", "--server.headless=true"]
     BUILD.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as home, (BUILD / "page-server.log").open("ab") as log:
         env = os.environ | {"ALLOWANCE_HOME": place or home}

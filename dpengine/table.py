@@ -174,13 +174,27 @@ class Table:
 
     def draft(self) -> JsonObject | None:
         """The question that this person left unfinished, as `key` and `given`; None without one. Free."""
-        return self._workspace.draft_of(self.name, self.actor)
+        found = self._workspace.draft_of(self.name, self.actor) or {}
+        return {name: found[name] for name in ("key", "given")} if {"key", "given"} <= found.keys() else None
 
     def keep_draft(self, key: str | None, given: JsonObject | None = None) -> None:
         """Keep an unfinished question for this person, also over a sign-out; None deletes it. Free."""
-        draft = None if key is None else {"key": key, "given": given or {}}
-        if draft != self.draft():
-            self._workspace.keep_draft(self.name, self.actor, draft)
+        self._keep({"key": key, "given": None if key is None else given or {}})
+
+    def plan_draft(self) -> JsonObject | None:
+        """The plan that this person left unfinished, as `plan` and `keep` of its link; None without one. Free."""
+        found = self._workspace.draft_of(self.name, self.actor) or {}
+        return {name: found[name] for name in ("plan", "keep")} if {"plan", "keep"} <= found.keys() else None
+
+    def keep_plan(self, plan: str | None, keep: int = 0) -> None:
+        """Keep an unfinished plan for this person, also over a sign-out; None deletes it. Free."""
+        self._keep({"plan": plan, "keep": None if plan is None else keep})
+
+    def _keep(self, part: JsonObject) -> None:
+        before = self._workspace.draft_of(self.name, self.actor) or {}
+        after = {name: value for name, value in {**before, **part}.items() if value is not None}
+        if after != before:
+            self._workspace.keep_draft(self.name, self.actor, after or None)
 
     def completions(self, text: str) -> list[str]:
         """A typed text with its last word completed, from public facts. Free."""

@@ -112,13 +112,18 @@ def test_a_slider_that_changes_nothing_is_not_timed() -> None:
 
 
 def test_pages_that_nobody_opened_are_no_result(capsys: pytest.CaptureFixture[str]) -> None:
-    work = {pages.EMPTY: 0.1, "ask": 0.12}
-    assert pages.told(work, {"ask": [0.5]}) == 0
-    assert pages.told(work | {"ask": 0.2}, {"ask": [0.5]}) == 1 and "more than 1.5 times" in capsys.readouterr().out
-    assert pages.told(work, {"ask": [0.5, 2.5]}) == 1 and "more than 2 s" in capsys.readouterr().out
-    for broken in (({}, {}), ({pages.EMPTY: 0.1}, {}), (work, {}), (work, {"ask": []})):
+    seen = {pages.EMPTY: 0.1, "ask": 0.12}
+    slow = seen | {"ask": 0.2}
+    assert pages.report(slow, seen, slow, {"ask": [0.5]}) == 0
+    assert pages.report(seen, slow, seen, {"ask": [0.5]}) == 1 and "more than 1.5 times" in capsys.readouterr().out
+    assert pages.report(seen, seen, seen, {"ask": [0.5, 2.5]}) == 1 and "more than 2 s" in capsys.readouterr().out
+    empty = {pages.EMPTY: 0.1}
+    for broken in ((seen, {}, {}), (seen, seen, empty)):
         with pytest.raises(SystemExit):
-            pages.told(*broken)
+            pages.report(*broken, {"ask": [0.5]})
+    for work, four in (({}, {}), (empty, {}), (seen, {}), (seen, {"ask": []})):
+        with pytest.raises(SystemExit):
+            pages.report(work, work, work, four)
 
 
 def test_words_that_nobody_read_are_no_result(capsys: pytest.CaptureFixture[str]) -> None:

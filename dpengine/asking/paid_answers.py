@@ -6,8 +6,8 @@ Gaussian noise a bound on its tail is used). Parts of a ratio (hits and misses, 
 they are divided.
 
 **Repeated draws.** A person decides after each draw whether to draw again, and at which ε. Number the ε by first use,
-g = 1, 2, … (the same ε with other noise counts as another); after the m-th draw at the g-th ε state a range for the
-mean of those m draws, at
+g = 1, 2, … (the same ε with other noise, or more numbers, counts as another); after the m-th draw at the g-th ε state a
+range for the mean of those m draws, at
 
     β_(1,m) = β/2^max(m, 2)        β_(g,m) = β/2^(g+m+1) for g ≥ 2.
 
@@ -69,6 +69,7 @@ from dpengine.released.look_answers import KnownAlready, known
 from dpengine.released.synthetic import Curve, FittedTable, Synthetic
 
 Interval = Ends
+Law = tuple[str, Fraction, int]  # noise, ε and how many numbers are drawn
 MOST_AVERAGED = 12  # answers at one ε: β/2^m falls so fast that later ones hardly narrow the range
 MOST_LOOKS = 5  # the newest first looks that are searched for an answer
 MOST_CURVES = 100  # answers that are searched for a curve
@@ -120,10 +121,10 @@ def _parts(answer: Answer) -> set[str] | None:
 
 
 def _averaged(answers: tuple[Answer, ...], last: Answer, beta: Fraction) -> Reading:
-    drawn: dict[tuple[str, Fraction], list[tuple[int, ...]]] = {}  # by noise and ε: one law each
+    drawn: dict[Law, list[tuple[int, ...]]] = {}
     stated = []  # one range for each draw
     for answer in answers:
-        law = answer.query.noise, answer.query.epsilon
+        law = _law(answer)
         rows = drawn.setdefault(law, [])
         assert answer.raw is not None and isinstance(answer.query, Averaged)
         rows.append(answer.raw)
@@ -138,18 +139,20 @@ def _averaged(answers: tuple[Answer, ...], last: Answer, beta: Fraction) -> Read
     return Reading("averaged", answers, value=_inside(best.value, common), interval=common, beta=beta)
 
 
+def _law(answer: Answer) -> Law:
+    """Of the draws that are averaged."""
+    return answer.query.noise, answer.query.epsilon, len(answer.raw or ())
+
+
 def foreseen(answers: Sequence[Answer], query: AnyQuery, beta: Fraction) -> Json:
     """The range that one more answer to `query` would give if the mean of its answers stayed the same. For plain counts
     its width does not depend on the draws. Free post-processing."""
-    laws = list(dict.fromkeys((answer.query.noise, answer.query.epsilon) for answer in answers))
-    law = query.noise, query.epsilon
-    if law not in laws:
-        laws.append(law)
-    alike = [answer for answer in answers if (answer.query.noise, answer.query.epsilon) == law]
-    rows = [answer.raw for answer in alike if answer.raw is not None]
+    laws = list(dict.fromkeys(map(_law, answers)))
+    own = [law for law in laws if law[:2] == (query.noise, query.epsilon)]
+    rows = [answer.raw for answer in answers if own and _law(answer) == own[-1] and answer.raw is not None]
     if not rows or not isinstance(query, Averaged):
         return None
-    then = replace(query, beta=share_of(beta, laws.index(law) + 1, len(rows) + 1))
+    then = replace(query, beta=share_of(beta, laws.index(own[-1]) + 1, len(rows) + 1))
     return then.from_mean(mean_of(rows), len(rows) + 1).interval
 
 
@@ -265,11 +268,9 @@ def already_known(bought: Sequence[Answer], query: AdaptiveSession) -> KnownAlre
     """What first looks say about one question of a session: the narrowest promised range, else an estimate."""
     if query.ask is None:
         return None
-    known_by = [
-        replace(estimate, request=answer.request_id)
-        for answer in bought
-        if isinstance(answer.value, Look) and (estimate := known(answer.value, query.ask, query.facts)) is not None
-    ]
+    looks = [(answer.request_id, answer.value) for answer in bought if isinstance(answer.value, Look)]
+    estimates = [(request, known(look, query.ask, query.facts)) for request, look in looks]
+    known_by = [replace(estimate, request=request) for request, estimate in estimates if estimate is not None]
     promised = [estimate for estimate in known_by if estimate.width is not None]
     return min(promised, key=lambda estimate: estimate.width or 0.0) if promised else next(iter(known_by), None)
 

@@ -251,7 +251,7 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     def supposed_draw(self) -> tuple[int, ...] | None:
         """For a preview of `population`: a draw without noise from a table of the declared size with even shares, and
-        values at both ends of their range. None if the question has no such range."""
+        values spread evenly over their range. None if the question has no such range."""
         return None
 
     def truth(self, rows: Sequence[Row]) -> Json:

@@ -99,6 +99,8 @@ Number = Fraction | float
 Drawn = TypeVar("Drawn", int, Fraction)
 Estimate = tuple[Number, tuple[Number, Number]]  # a figure and its range
 _CELLS = 256  # of the tested means, on each side of 0
+ENOUGH = 100  # people times ε, for squares that say something
+MOST_GROUPS = 12  # with squares, which take up to a second each
 _NEAR, _BETWEEN = 500, 1_000  # points of the grid at each end, and in between, for the mean of an even spread
 
 
@@ -190,9 +192,26 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
                 ≤ a·r(x) for a ≤ 1.
     Range       every mean μ that a test at β does not reject (`tested_range`): S − μN has no error but its noise, and
                 the law of that is known.
+    Squares     of a random sample R = Σ(W² − y²) is drawn too, for the range of the larger group, and N and S have the
+                same noise as without it: of (2W²N, 2WS, R) a row that comes or goes changes 2W² + 2W|y| + W² − y² ≤
+                4W², most at |y| = W, and one whose value changes by d at most 2Wd + d(2W − d) ≤ 4W², most at d = 2W:
+                2W times what (WN, S) changes. As squares 16W⁴ at most, 4W² times as much: d²(4W² + (2W − d)²) and
+                4kW⁴ + 4W²y² + (W² − y²)² are largest at the same places. Loss: S and R together lose what S alone
+                may, since |y|/W + (1 − y²/W²)/2 ≤ 1 and r(ax) ≤ a·r(x). Shared: C₀ = Σ(W − y)², C₁ = 2R, C₂ = Σ(W +
+                y)² (as in `sums/variance`), 4W² a row; the mean's noise is the same at the middle of the range, and
+                at its ends an eighth wider. R is drawn if ε times the declared number of people of a group is 100 or
+                more (with less it would say nothing), for at most 12 groups.
     """
 
     accepts: ClassVar[tuple[type[Added], ...]] = (*ADDED, SharedNoise)
+    squared: ClassVar[bool] = False  # does the statistic hold Σy²?
+
+    @property
+    def spread(self) -> bool:
+        """Is R drawn too?"""
+        facts, people = self.facts, Fraction(self.facts.about, self.groups)
+        wanted = self.squared and facts.sample and facts.unit.at_most == 1 and self.groups <= MOST_GROUPS
+        return wanted and self.epsilon * people >= ENOUGH and squares_fit(self.width)
 
     @property
     def rounded(self) -> Fraction:
@@ -210,33 +229,62 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
 
     @property
     def weights(self) -> tuple[int, ...]:
-        """Of N and S; of S alone if N is known; of A and B."""
-        return (1,) if self.known is not None else (1, 1) if self.shared else (self.width, 1)
+        """Of N and S; of S alone if N is known; of A and B; with R of three, or of two if N is known."""
+        w = self.width
+        if self.spread:
+            return (2 * w, 1) if self.known is not None else (1, 1, 1) if self.shared else (2 * w * w, 2 * w, 1)
+        return (1,) if self.known is not None else (1, 1) if self.shared else (w, 1)
 
     @property
     def copies(self) -> tuple[int, ...]:
+        own = (1,) * (1 + self.spread)
         if self.known is not None:
-            return (1,)
+            return own
         free = self.noise_kind.norm == "l2sq" and self.facts.relation == "replace" and self.by is None
-        return (3 if free else 1), 1
+        return (3 if free else 1), *own
+
+    @property
+    def loss_parts(self) -> int:
+        """R adds none."""
+        numbers = 1 if self.shared or self.known is not None else 2
+        return numbers if self.facts.relation == "add_remove" else 1 if self.by is None else 2 * numbers
 
     def sensitivity(self) -> Sensitivity:
-        replaced = self.facts.relation == "replace"
+        replaced, times = self.facts.relation == "replace", 2 * self.width if self.spread else 1
         return self.of_rows(
-            (4 if replaced and self.by is not None else 2) * self.width, (4 if replaced else 2) * self.width**2
+            (4 if replaced and self.by is not None else 2) * self.width * times,
+            (4 if replaced else 2) * self.width**2 * times**2,
         )
 
-    def in_group(self, number: Drawn, total: Drawn) -> tuple[Drawn, ...]:
-        """What gets noise in a group, from N and S."""
+    def in_group(self, number: Drawn, total: Drawn, squares: Drawn | None = None) -> tuple[Drawn, ...]:
+        """What gets noise in a group, from N, S and Σy²; with R if that is drawn."""
+        w = self.width
+        if not self.spread or squares is None:
+            if self.known is not None:
+                return (total,)
+            return (w * number - total, w * number + total) if self.shared else (number, total)
+        rest = w * w * number - squares
         if self.known is not None:
-            return (total,)
-        return (self.width * number - total, self.width * number + total) if self.shared else (number, total)
+            return total, rest
+        if not self.shared:
+            return number, total, rest
+        ends = w * w * number + squares
+        return ends - 2 * w * total, 2 * rest, ends + 2 * w * total
+
+    def _moments(self, numbers: Figures) -> tuple[Fraction, Fraction, Fraction]:
+        """N, S and Σy² from the numbers of a group, a known N first; Σy² is 0 if it is not drawn."""
+        w, parts = self.width, [Fraction(number) for number in numbers]
+        if self.shared and self.known is None:
+            if not self.spread:
+                return (parts[0] + parts[1]) / (2 * w), (parts[1] - parts[0]) / 2, Fraction(0)
+            first, middle, last = parts
+            return (first + middle + last) / (4 * w * w), (last - first) / (4 * w), (first + last - middle) / 4
+        return parts[0], parts[1], w * w * parts[0] - parts[2] if self.spread else Fraction(0)
 
     def estimate(self, numbers: Figures, draws: int = 1) -> Estimate:
         if self.known is not None:
-            return self._of_known(numbers[0], numbers[1], self.reaches(draws)[0])
-        first, last = numbers
-        n, s = (Fraction(first + last, 2 * self.width), Fraction(last - first, 2)) if self.shared else numbers
+            return self._of_known(numbers[0], numbers[1], self.added[0].reach(self.beta / self.groups, draws))
+        n, s, _ = self._moments(numbers)
         edge = Fraction(self.width)
         reaches = self._tests(draws, self.beta / self.groups)
         low, high = (Fraction(end) * edge for end in tested_range(float(s), float(n * edge), reaches))
@@ -245,18 +293,25 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
 
     def _tests(self, draws: int, beta: Fraction) -> Floats:
         """How far S − uWN can be from 0 in each cell of u, from −1 to 1."""
-        (first, last), width = self.added, 1 if self.shared else self.width
+        if self.shared and self.spread:
+            return _tests_of_three(self.added, self.width, draws, beta)
+        (first, last), width = self.added[:2], 1 if self.shared else self.width
         return test_reaches(first, last, width, self.shared, draws, beta)
 
     def seeming(self, people: Fraction) -> Fraction:
         """As few as this many people seem to be, because of the noise of N, except with a tenth of β."""
-        beta, (first, last) = self.beta / self.groups / 10, self.added
-        whole = (
-            self.noise_kind.line_reaches((first, last), np.ones((1, 2)), 1, beta)[0] / (2 * self.width)
+        beta, noises = self.beta / self.groups / 10, self.added
+        (whole,) = (
+            self.noise_kind.line_reaches(noises, np.ones((1, len(noises))), 1, beta) / self._moments_whole
             if self.shared
-            else first.reach(beta)
+            else (noises[0].reach(beta),)
         )
         return max(people - Fraction(float(whole)), Fraction(1))
+
+    @property
+    def _moments_whole(self) -> int:
+        """What a row adds to the numbers that share it out."""
+        return 4 * self.width**2 if self.spread else 2 * self.width
 
     def off_middle(self, people: Fraction) -> Fraction:
         """How far a mean of y at 0 may be off in a group of this many people."""
@@ -283,26 +338,34 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
             means = [Fraction(2 * end - 1) * self.width for end in (low, high)]
             ends = self.figure(means[0] - self.rounded), self.figure(means[1] + self.rounded)
             ranges.append((float(min(ends)), float(max(ends))))
-        return sampling.told([] if self.by is None else self.labels(), ranges)
+        return sampling.as_answer([] if self.by is None else self.labels(), ranges)
 
     def supposed_draw(self) -> tuple[int, ...] | None:
-        return self.in_group(self.facts.about // self.groups, 0) * self.groups
+        people = self.facts.about // self.groups
+        return self.in_group(people, 0, people * self.width**2 // 3) * self.groups
 
     def _mean_of_group(self, numbers: Figures, beta: Fraction, moved: Fraction) -> tuple[float, float]:
-        whole, drawn = 2.0 * self.width, [float(number) for number in numbers]
-        noises: sampling.Noises
-        if self.known is not None:
-            noises = [(self.added[0], lambda mean: 1 / whole, 1)]
-            return sampling.mean_of_all(drawn[0] / whole + self.known / 2, self.known, noises, beta, moved)
-        (first, last), (a, b) = self.added, drawn
-        if self.shared:
-            own, people, total = np.full((1, 2), 1 / whole), (a + b) / whole, b / whole
-            noises = [(first, lambda mean: -mean / whole, 1), (last, lambda mean: (1 - mean) / whole, 1)]
-        else:
-            own, people, total = np.array([[1.0, 0.0]]), a, b / whole + a / 2
-            noises = [(first, lambda mean: 0.5 - mean, 1), (last, lambda mean: 1 / whole, 1)]
-        off = float(self.noise_kind.line_reaches((first, last), own, 1, beta / 10)[0])
-        return sampling.mean_of_all(total, people, noises, beta * 9 / 10, moved, off)
+        drawn = self._known_first(numbers, self.known)
+        units = [tuple(int(one) for one in unit) for unit in np.eye(len(drawn), dtype=int)[len(drawn) - len(numbers) :]]
+        moments = sampling.SampledMoments(
+            self.width, _floats(self._moments(drawn)), tuple(_floats(self._moments(unit)) for unit in units), self.added
+        )
+        off = moments.off(beta / 10)
+        rest, people = beta if off == 0 else beta * 9 / 10, self.facts.about / self.groups
+        if self.spread and not moved:
+            return sampling.mean_of_moments(moments, rest, people, off)
+        total, noises = moments.total()
+        return sampling.mean_of_all(total, moments.drawn[0], noises, rest, moved, off)
+
+
+def _floats(moments: tuple[Fraction, Fraction, Fraction]) -> tuple[float, float, float]:
+    n, s, squares = moments
+    return float(n), float(s), float(squares)
+
+
+def squares_fit(width: int) -> bool:
+    """Do sums of squares, and their noise, fit?"""
+    return 4 * width**2 * MOST_ROWS <= MOST_SUM
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -380,6 +443,15 @@ def test_reaches(first: Added, last: Added, width: int, shared: bool, draws: int
     u = np.arange(1, _CELLS + 1) / _CELLS
     factors = np.column_stack(((1 + u) / 2, (1 - u) / 2) if shared else (u * width, np.ones(_CELLS)))
     half = first.line_reaches((first, last), factors, draws, beta)
+    return np.concatenate((half[::-1], half))
+
+
+@lru_cache(maxsize=256)
+def _tests_of_three(noises: tuple[Added, ...], width: int, draws: int, beta: Fraction) -> Floats:
+    """Of S − uWN from C₀, C₁ and C₂; a cell takes the largest size of each factor in it."""
+    u = np.arange(_CELLS + 1) / _CELLS
+    line = np.abs(np.stack((1 + u, u, 1 - u))) / (4 * width)
+    half = noises[0].line_reaches(noises, np.maximum(line[:, :-1], line[:, 1:]).T, draws, beta)
     return np.concatenate((half[::-1], half))
 
 

@@ -27,6 +27,17 @@ for every c < y, P(Σ(x − μ) ≥ y) ≤ E(Bin(N₊, μ) − N₊μ − c)₊/
 and noise. (4) Several μ together as in (3) above, for Bin(N, μ) grows with μ in the same order. It needs no spread, and
 is wider than need be where values lie close together. ∎
 
+**Mean, with squares drawn too** (`mean_of_moments`). (1) Cells of one public width cover [0, 1]; let c be the middle of
+the cell that μ is in. But for β/10, V ≤ E(x − c)² ≤ v: one side of the range of a mean, as (x − c)²/b, b = max(c,
+1−c)², lies in [0, 1]. (2) X = x − μ ≤ a = 1 − μ has mean 0 and EX² ≤ v. Let T be a or −v/a with mean 0. For f(x) =
+(x − k)₊² E f(X) ≤ E f(T): if k ≤ −v/a, f(x) ≤ (x − k)², whose mean is at most v + k². Else f(x) ≤ g(x) = (x + v/a)²·
+((a−k)/(a + v/a))² for x ≤ a, with equality at −v/a and a, and E g(X) ≤ E g(T). One after another the n people are
+replaced by such T, so for every k < y P(Σ(x − μ) ≥ y) ≤ E(ΣT − k)₊²/(y − k)² (Bentkus 2004), which grows with v, a and
+n. ΣT is a binomial. Noise as in (3) above. (3) All μ in [u, w] together: the test at w with a = 1 − u and the largest
+v. v is never more than μ(1−μ), so farther cells are out where they are out with that. (4) β: a tenth for v, the rest
+for μ. The same test at every μ, whatever was drawn: nothing is chosen after the draw. It is Maurer and Pontil's idea
+(2009, Thm 4) with exact tails; `python -m bench.population` has both widths, and the width without squares. ∎
+
 **Spread of values in [0, 1]** (`spread_of_all`). V = E(x − μ)². (1) But for β/5, μ is in the range of `mean_of_all`.
 (2) Cells of one public width 2d cover [0, 1]; let c be the middle of the cell that μ is in: it depends on the
 population alone. (x − c)²/b, b = max(c, 1−c)², lies in [0, 1], so its mean has a range by `mean_of_all` but for 4β/5,
@@ -67,6 +78,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, reduce
 from statistics import NormalDist
@@ -91,6 +103,7 @@ _MOST_CELLS = 80
 _MOST_MEANS = 16  # cells of the mean, for a spread
 _COARSE, _PLACES = 4, 400  # of a grid with 200 places to a standard deviation, every fourth is tabled
 _N_SHARE = Fraction(1, 10)  # of β, for the number of people
+_V_SHARE = Fraction(1, 10)  # of β, for the spread that a mean's range uses
 
 
 class NoiseWindow:
@@ -201,7 +214,7 @@ def percent(ends: Range) -> Range:
     return max(np.floor(low * 1e6) / 1e6, 0.0), min(np.ceil(high * 1e6) / 1e6, 100.0)
 
 
-def told(labels: list[str], ranges: list[Range]) -> Json:
+def as_answer(labels: list[str], ranges: list[Range]) -> Json:
     """As an answer holds them: one range, or one for each label."""
     pairs = [[float(low), float(high)] for low, high in ranges]
     return dict(zip(labels, pairs, strict=True)) if labels else pairs[0]
@@ -337,7 +350,7 @@ class _Among(_Side):
         """P(W ≥ place) on a grid around 0, and its grain."""
         spread = v * (1 - v) * len(self.people) / 4 + (1 - v) ** 2 * self.one.variance + v**2 * self.other.variance
         grain = max((spread + v * (1 - v) * self.people[len(self.people) // 2]) ** 0.5 / 400, 1 / 64)
-        grain = 2.0 ** (math.floor(4 * math.log2(grain)) / 4)  # the same for tables of nearly the same size
+        grain = _even(grain)
         return grain, _tails_on_grid(self.one, self.other, v, grain)
 
 
@@ -352,20 +365,87 @@ def _tails_on_grid(one: NoiseWindow, other: NoiseWindow, v: float, grain: float)
 # A mean of values in [0, 1]
 
 
+@dataclass(frozen=True)
+class SampledMoments:
+    """Of y in ±h: N, Σy and Σy² as they were drawn, and what one more of each drawn number adds to them. x = (y + h)/2h
+    lies in [0, 1]."""
+
+    half: int
+    drawn: tuple[float, float, float]
+    adds: tuple[tuple[float, float, float], ...]
+    added: tuple[Added, ...]
+
+    def total(self) -> tuple[float, Noises]:
+        """Σx, and its noises less those of w·N for a tested mean w."""
+        return self._summed(lambda n, s, squares: s / (2 * self.half) + n / 2)
+
+    def around(self, c: float) -> tuple[float, Noises]:
+        """The same of Σ(x − c)²; x − c = (y − at)/2h."""
+        at, whole = self.half * (2 * c - 1), 4 * self.half**2
+        return self._summed(lambda n, s, squares: (squares - 2 * at * s + at * at * n) / whole)
+
+    def _summed(self, of: Callable[[float, float, float], float]) -> tuple[float, Noises]:
+        noises: Noises = [
+            (noise, lambda w, a=one: of(*a) - w * a[0], 1)  # type: ignore[misc]
+            for noise, one in zip(self.added, self.adds, strict=True)
+        ]
+        return of(*self.drawn), noises
+
+    def off(self, beta: Fraction) -> float:
+        """How far the noise may move N, except with probability β."""
+        return self._reach([n for n, _, _ in self.adds], beta)
+
+    def cell(self, people: float, beta: Fraction) -> float:
+        """About a quarter of the mean's range among so many people: public, a power of two."""
+        people, reach = max(people, 1.0), self._reach([s / (2 * self.half) for _, s, _ in self.adds], beta)
+        return float(2.0 ** min(math.ceil(math.log2((1.5 / math.sqrt(people) + reach / people) / 2)), 0))
+
+    def _reach(self, factors: list[float], beta: Fraction) -> float:
+        own = [(noise, factor) for noise, factor in zip(self.added, factors, strict=True) if factor]
+        if not own:
+            return 0.0
+        noises, kept = zip(*own, strict=True)
+        return float(noises[0].line_reaches(noises, np.array([kept]), 1, beta)[0])
+
+
 def mean_of_all(
-    total: float, people: float, noises: Noises, beta: Fraction, moved: Fraction = Fraction(0), off: float = 0.0
+    total: float,
+    people: float,
+    noises: Noises,
+    beta: Fraction,
+    moved: Fraction = Fraction(0),
+    off: float = 0.0,
+    squares: Squares | None = None,
 ) -> Range:
     """`total` estimates Σx and `people` N, which is off by at most `off`. `noises` are the noises in Σx − μN."""
-    laws = [_law_for_means(noise, factor, many) for noise, factor, many in noises]
-    known = [law for law in laws if law is not None]
-    if people <= 0 or len(known) < len(laws):
+    laws = _laws_for_means(noises)
+    if people <= 0 or laws is None:
         return EVERYTHING
-    up, down = (
-        _Mean(place, people, known, beta, float_above(moved), off, flip)
-        for place, flip in ((total, False), (people - total, True))
-    )
+    if squares is None or moved:
+        up, down = (
+            _Mean(place, people, laws, beta, float_above(moved), off, flip)
+            for place, flip in ((total, False), (people - total, True))
+        )
+    else:
+        up, down = (
+            _MeanOfSpread(place, people, laws, beta * (1 - _V_SHARE), off, flip, squares)
+            for place, flip in ((total, False), (people - total, True))
+        )
     low, high = up.least(), 1 - down.least()
     return (low, high) if low <= high else EVERYTHING
+
+
+def mean_of_moments(moments: SampledMoments, beta: Fraction, about: float, off: float = 0.0) -> Range:
+    """The same with squares drawn too, among about so many people."""
+    people, (total, noises) = moments.drawn[0], moments.total()
+    squares = Squares(moments, off, beta * _V_SHARE, moments.cell(about, beta))
+    return mean_of_all(total, people, noises, beta, off=off, squares=squares)
+
+
+def _laws_for_means(noises: Noises) -> list[tuple[NoiseWindow, Factor]] | None:
+    laws = [_law_for_means(noise, factor, many) for noise, factor, many in noises if many]
+    known = [law for law in laws if law is not None]
+    return known if len(known) == len(laws) else None
 
 
 class _Mean(_Side):
@@ -398,14 +478,18 @@ class _Mean(_Side):
             return False
         factors = [abs(factor(1 - v if self.flip else v)) for _, factor in self.laws]
         spread = sum(law.variance * factor**2 for (law, _), factor in zip(self.laws, factors, strict=True))
-        grain = (spread + n * max(v * (1 - v), 1 / n)) ** 0.5 / 200
-        noise = reduce(_added, (_on_grid(law, f, grain) for (law, _), f in zip(self.laws, factors, strict=True)))
+        grain = _even((spread + n * max(self.spread(u, v), 1 / n)) ** 0.5 / 200)
+        noise = _sum_on_grid(tuple(law for law, _ in self.laws), tuple(factors), grain)
         # The sampling part must make up for what noise z leaves of t, rounded down to the grid
         left = (np.floor(t / grain) - np.arange(len(noise)) + len(noise) // 2) * grain
-        return _sum_of(noise, self._sampled(v, left, grain)) <= self.wanted
+        return _sum_of(noise, self._sampled(u, v, left, grain)) <= self.wanted
 
-    def _sampled(self, v: float, y: Floats, grain: float) -> Floats:
-        """A bound on P(Σ(x − v) ≥ y), for falling places y of the grid."""
+    def spread(self, u: float, v: float) -> float:
+        """About the largest spread of a value, for means from u to v."""
+        return v * (1 - v)
+
+    def _sampled(self, u: float, v: float, y: Floats, grain: float) -> Floats:
+        """A bound on P(Σ(x − μ) ≥ y) for the means μ from u to v, for falling places y of the grid."""
         n = self.most
         if self.moved:
             mean, share = min(v + self.moved, 1.0), np.clip(v + y / n, 0.0, 1.0)
@@ -416,27 +500,109 @@ class _Mean(_Side):
                 np.maximum(rest, tiny) / (1 - mean)
             )
             return np.where(share > mean, np.exp(-n * distance), 1.0)
-        first, chances = binomial(n, v)
-        above = np.cumsum(chances[::-1])[::-1]  # P(Bin ≥ k)
-        over = np.concatenate((np.cumsum(above[::-1])[::-1][1:], [0.0])) + SPARE  # E(Bin − k)₊
-        corners = first + np.arange(len(chances)) - n * v
-        step = max(len(corners) // 60, 1)
-        places = np.arange(1, _PLACES + 1) * (
-            _COARSE * grain
-        )  # from here on; the last stands for all beyond, and 0 for all below
-        gaps = places[:, None] - corners[None, ::step]
-        with np.errstate(divide="ignore"):
-            bounds = np.where(gaps > 0, over[None, ::step] / gaps, np.inf)
-        table = np.concatenate(([1.0], np.minimum(bounds.min(axis=1), 1.0)))
-        tail: Floats = table[np.clip(np.rint(y / grain) // _COARSE, 0, _PLACES).astype(np.int64)]
-        return tail
+        return _looked_up(_tails(n, v, _COARSE * grain, 1), y, grain)
+
+
+def _even(grain: float) -> float:
+    """The same for tables of nearly the same size: what is tabled for one serves the next."""
+    return float(2.0 ** (math.floor(4 * math.log2(grain)) / 4))
+
+
+def _looked_up(table: Floats, y: Floats, grain: float) -> Floats:
+    found: Floats = table[np.clip(np.rint(y / grain) // _COARSE, 0, _PLACES).astype(np.int64)]
+    return found
+
+
+@lru_cache(maxsize=256)
+def _tails(n: int, p: float, grain: float, power: int) -> Floats:
+    """min over k of E(B − k)₊^power/(y − k)^power for B = Bin(n, p) − np, at the places y of a grid; the last stands
+    for all beyond, and 0 for all below."""
+    first, chances = binomial(n, p)
+    above = np.cumsum(chances[::-1])[::-1]  # P(Bin ≥ k)
+    over = np.concatenate((np.cumsum(above[::-1])[::-1][1:], [0.0]))  # E(Bin − k)₊
+    if power == 2:
+        over = 2 * np.cumsum(over[::-1])[::-1] - over  # E(Bin − k)₊²
+    over = over + SPARE * (1 + n * p * (1 - p)) ** (power - 1)
+    corners = first + np.arange(len(chances)) - n * p
+    some = max(len(corners) // 60, 1)
+    gaps = np.arange(1, _PLACES + 1)[:, None] * grain - corners[None, ::some]
+    with np.errstate(divide="ignore"):
+        bounds = np.where(gaps > 0, over[None, ::some] / gaps**power, np.inf)
+    return np.concatenate(([1.0], np.minimum(bounds.min(axis=1), 1.0)))
+
+
+class Squares:
+    """An upper bound on E(x − c)² for the middle c of each cell, except with probability β each."""
+
+    def __init__(self, moments: SampledMoments, off: float, beta: Fraction, cell: float) -> None:
+        self.moments, self.off, self.beta, self.cell = moments, off, beta, cell
+        self._found: dict[int, float] = {}
+
+    def most(self, place: int) -> float:
+        if place not in self._found:
+            self._found[place] = self._most((place + 0.5) * self.cell)
+        return self._found[place]
+
+    def _most(self, middle: float) -> float:
+        wide = max(middle, 1 - middle) ** 2
+        total, noises = self.moments.around(middle)
+        laws = _laws_for_means([(noise, _divided(factor, wide), many) for noise, factor, many in noises])
+        if laws is None:
+            return wide
+        people = self.moments.drawn[0]
+        return wide * (1 - _Mean(people - total / wide, people, laws, 2 * self.beta, 0.0, self.off, True).least())
+
+
+class _MeanOfSpread(_Mean):
+    """One side of `mean_of_all`, with squares drawn too."""
+
+    def __init__(
+        self,
+        total: float,
+        people: float,
+        laws: list[tuple[NoiseWindow, Factor]],
+        beta: Fraction,
+        off: float,
+        flip: bool,
+        squares: Squares,
+    ) -> None:
+        super().__init__(total, people, laws, beta, 0.0, off, flip)
+        self.squares = squares
+        self.place: int | None = None  # of the cell that is tested; None: no cell, and v is μ(1−μ)
+
+    def least(self) -> float:
+        """What is out with v = μ(1−μ); then cell after cell, as far as all is out."""
+        cell, self.place = self.squares.cell, None
+        low = super().least()
+        self.place = math.floor(low / cell)
+        if self.guess - low > _MOST_MEANS * cell:
+            return low
+        while (end := (self.place + 1) * cell) < self.guess and self.out(low, end):
+            low, self.place = end, self.place + 1
+        inside, high = low, min(end, self.guess)
+        for _ in range(_STEPS):
+            middle = (inside + high) / 2
+            inside, high = (middle, high) if self.out(low, middle) else (inside, middle)
+        return inside
+
+    def spread(self, u: float, v: float) -> float:
+        largest = 0.25 if u <= 0.5 <= v else max(u * (1 - u), v * (1 - v))
+        if self.place is None:
+            return largest
+        last = round(1 / self.squares.cell) - 1
+        return min(largest, self.squares.most(last - self.place if self.flip else self.place))
+
+    def _sampled(self, u: float, v: float, y: Floats, grain: float) -> Floats:
+        a, most = 1 - u, max(self.spread(u, v), 1e-12)
+        table = _tails(self.most, most / (most + a * a), _COARSE * grain / (a + most / a), 2)
+        return _looked_up(table, y, grain)
 
 
 def _law_for_means(noise: Added, factor: Factor, many: int) -> tuple[NoiseWindow, Factor] | None:
     """The law of a sum of so many, in larger steps, rounded up, if it has very many places; None if it reaches too
     far."""
-    if many == 1 and (step := _laplace_step(noise)) > 1:
-        return _laplace_in_steps(noise, step), lambda mean: step * factor(mean)
+    if many == 1 and (step := _step(noise)) > 1:
+        return _in_steps(noise, step), lambda mean: step * factor(mean)
     law = window(noise)
     if law is None or law.reach * many > _WIDEST:
         return None
@@ -447,17 +613,31 @@ def _law_for_means(noise: Added, factor: Factor, many: int) -> tuple[NoiseWindow
     return NoiseWindow(_on_grid(law, 1.0, step)), lambda mean: step * factor(mean)
 
 
-def _laplace_step(noise: Added) -> int:
-    return 1 if isinstance(noise, GaussianNoise) else math.ceil(33 * float_above(noise.size) / _MOST_STEPS)
+def _step(noise: Added) -> int:
+    size = float_above(noise.size)
+    return math.ceil((8.5 * size**0.5 + 3 if isinstance(noise, GaussianNoise) else 33 * size) / _MOST_STEPS)
 
 
 @lru_cache(maxsize=64)
-def _laplace_in_steps(noise: Added, step: int) -> NoiseWindow:
-    """The law of ⌈Z/step⌉: q^(−j)·(1−q)/(1+r) up to 0, then r·q^(j−1)·(1−q)/(1+r), with r = e^(−1/size), q = r^step."""
+def _in_steps(noise: Added, step: int) -> NoiseWindow:
+    """Of Laplace noise the law of ⌈Z/step⌉: q^(−j)·(1−q)/(1+r) up to 0, then r·q^(j−1)·(1−q)/(1+r), with r =
+    e^(−1/size), q = r^step. Of Gaussian noise a law above it: P(Z ≥ m) ≤ P(N ≥ m − 1) for N normal of that variance
+    (Canonne, Kamath, Steinke 2020, Prop. 25), so P(⌈Z/step⌉ > j) ≤ P(N ≥ j·step) for j ≥ 0. Below 0, P(Z ≥ m) ≥
+    P(N ≥ m)/(1 + 0.4/σ) by comparing sum and integral, which is more than P(N ≥ m + step)."""
     size = float_above(noise.size)
+    if isinstance(noise, GaussianNoise):
+        return _gaussian_in_steps(size**0.5, step)
     r, places = math.exp(-1 / size), np.arange(0, math.ceil(33 * size / step) + 2, dtype=np.float64)
     below = np.exp(-places * step / size) * (-math.expm1(-step / size)) / (1 + r)
     return NoiseWindow(np.concatenate((below[::-1], r * below[:-1])))
+
+
+def _gaussian_in_steps(deviation: float, step: int) -> NoiseWindow:
+    reach = math.ceil(8.5 * deviation / step) + 2
+    law = NormalDist(0.0, deviation)
+    above = [1.0 - law.cdf(float(j * step if j >= 0 else (j - 1) * step)) for j in range(-reach, reach)]
+    chances = -np.diff(np.concatenate(([1.0], above, [0.0])))
+    return NoiseWindow(np.maximum(chances, 0.0))
 
 
 def _on_grid(law: NoiseWindow, factor: float, grain: float) -> Floats:
@@ -468,6 +648,11 @@ def _on_grid(law: NoiseWindow, factor: float, grain: float) -> Floats:
     return np.pad(held, (max(beside, 0), max(-beside, 0)))
 
 
+@lru_cache(maxsize=64)
+def _sum_on_grid(laws: tuple[NoiseWindow, ...], factors: tuple[float, ...], grain: float) -> Floats:
+    return reduce(_added, (_on_grid(law, factor, grain) for law, factor in zip(laws, factors, strict=True)))
+
+
 def _added(one: Floats, other: Floats) -> Floats:
     return NoiseWindow(one).plus(NoiseWindow(other), trim=False).chances
 
@@ -475,29 +660,30 @@ def _added(one: Floats, other: Floats) -> Floats:
 # A spread of values in [0, 1]
 
 
-def spread_of_all(
-    mean: Range,
-    around: Callable[[float], tuple[float, Noises]],
-    people: float,
-    beta: Fraction,
-    moved: Fraction,
-    off: float,
-    cell: float,
-) -> Range:
-    """The range of V. `mean` is that of μ, `around(c)` estimates Σ(x − c)² with its noises less those of w·N for a
-    tested mean w, and `cell` is the public width of a cell."""
+def spread_of_all(moments: SampledMoments, beta: Fraction, moved: Fraction, about: float, off: float = 0.0) -> Range:
+    """The range of V, among about so many people."""
+    people, cell = moments.drawn[0], moments.cell(about, beta)
+    if people <= 0:
+        return 0.0, 0.25
+    total, noises = moments.total()
+    mean = mean_of_all(total, people, noises, beta / 5, moved, off)
     first, last = math.floor(mean[0] / cell), math.floor(mean[1] / cell)
     if last - first >= _MOST_MEANS:
         return 0.0, 0.25
     low, high = 0.25, 0.0
     for place in range(first, last + 1):
-        middle = (place + 0.5) * cell
-        wide = max(middle, 1 - middle) ** 2
-        total, noises = around(middle)
-        scaled: Noises = [(noise, _divided(factor, wide), many) for noise, factor, many in noises]
-        least, most = mean_of_all(total / wide, people, scaled, beta, moved, off)
-        low, high = min(low, wide * least - (cell / 2) ** 2), max(high, wide * most)
+        least, most = spread_around((place + 0.5) * cell, moments, beta * 4 / 5, moved, off)
+        low, high = min(low, least - (cell / 2) ** 2), max(high, most)
     return max(low, 0.0), min(high, 0.25)
+
+
+def spread_around(middle: float, moments: SampledMoments, beta: Fraction, moved: Fraction, off: float) -> Range:
+    """The range of E(x − c)² for this c."""
+    wide = max(middle, 1 - middle) ** 2
+    total, noises = moments.around(middle)
+    scaled: Noises = [(noise, _divided(factor, wide), many) for noise, factor, many in noises]
+    least, most = mean_of_all(total / wide, moments.drawn[0], scaled, beta, moved, off)
+    return wide * least, wide * most
 
 
 def _divided(factor: Factor, by: float) -> Factor:

@@ -1,10 +1,10 @@
 """Before anything is spent: how wide both ranges of a random sample will be, in the table and among all such people.
 
 From public facts alone: for a table of the declared size, with shares of one half (equal shares, if there are several)
-and values spread to both ends of their range, where sampling matters most. *Least* is the second range at a price so
-high that no noise is left. Where it is nearly as wide, paying more buys nothing about all such people: the sample is
-small. The crossing is the ε at which the first range is as wide as `least`: below it noise matters more, above it the
-sample.
+and values spread evenly over their range. Where they lie at both ends, the second range is up to 1.7 times as wide.
+*Least* is the second range at a price so high that no noise is left. Where it is nearly as wide, paying more buys
+nothing about all such people: the sample is small. The crossing is the ε at which the first range is as wide as
+`least`: below it noise matters more, above it the sample.
 """
 
 from __future__ import annotations

@@ -9,14 +9,15 @@ import re
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
+from functools import lru_cache
 
 from dpengine.core.exact import text_of
 from dpengine.core.remembered import remembered
-from dpengine.reading.words import LANGUAGES, bare, stem
+from dpengine.reading.words import LANGUAGES, bare, stem, typed_stem
 
 _TOKEN = re.compile(
     r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\. ?\d{1,2}\. ?\d{4}|\d{1,2}/\d{1,2}/\d{4}|\d+(?:st|nd|rd|th)\b|\d[\d.,]*\d|\d"
-    r"|[^\W\d_]+(?:['’][^\W\d_]+)?|<=|>=|[<>=≤≥%€$£+–&×-]"
+    r"|\b[kcd]?m[23²³](?!\w)|[^\W\d_]+(?:['’][^\W\d_]+)?|<=|>=|[<>=≤≥%€$£+–&×-]"
 )
 _CLITIC = re.compile(r"(?<=\w)['’](?:s|d|m|ll|ve|re)$", re.IGNORECASE)
 TIMES = ("minutes", "hours", "days", "weeks", "months", "years")  # units of time, and how long they are
@@ -39,7 +40,7 @@ def cut_words(text: str, lang: str) -> list[TypedWord]:
         word = match[0]
         if not word[0].isdigit():
             word = _CLITIC.sub("", word) if lang == "en" else word  # “I'd”, “what's”
-            tokens.append(TypedWord(word, stem(word, lang)))
+            tokens.append(TypedWord(word, typed_stem(word, lang)))
             continue
         day = _day(word)
         following = text[match.end() : match.end() + 2]
@@ -64,6 +65,8 @@ _LARGE = {
     "sl": {"tisoc": 1_000, "milijon": 1_000_000, "milijona": 1_000_000, "milijonov": 1_000_000},
 }
 _FORMS = {"dve": 2, "dveh": 2, "dvema": 2, "treh": 3, "trije": 3, "tremi": 3, "stirih": 4, "stirje": 4, "stirimi": 4}
+_PUPILS = re.compile("([a-z]+)osol(?:ec|c|k)")  # petošolci are in the fifth year
+_YEARS = ("prv", "drug", "tretj", "cetrt", "pet", "sest", "sedm", "osm", "devet")
 # Spans of time that are no plain number of a unit
 _SPANS = {
     "en": {
@@ -167,6 +170,11 @@ def with_numbers(tokens: list[TypedWord], lang: str) -> list[TypedWord]:
             made += [TypedWord(unit, stem(unit, lang))]
             at += len(span)
             continue
+        pupils = _PUPILS.match(typed[at]) if lang == "sl" else None
+        if pupils and (year := next((place + 1 for place, part in enumerate(_YEARS) if part == pupils[1]), 0)):
+            made += [TypedWord(token.text, str(year), Fraction(year), ordinal=True), TypedWord("razred", "razred")]
+            at += 1
+            continue
         times = re.fullmatch(r"(\w+?)-?krat", typed[at]) if lang == "sl" else None
         if times and (often := {"en": 1, **_said_numbers(lang)}.get(times[1])):
             made += [TypedWord(token.text, str(often), Fraction(often)), TypedWord("krat", "krat")]
@@ -213,7 +221,9 @@ def _number(word: str, lang: str) -> Fraction | None:
     return None
 
 
+@lru_cache(maxsize=20_000)
 def stems_of(text: str, lang: str) -> tuple[str, ...]:
+    """The stems of a phrase of the language or of the declaration: cached, so never of what was typed."""
     return tuple(token.stem for token in cut_words(text, lang))
 
 

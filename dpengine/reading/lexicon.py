@@ -27,12 +27,17 @@ from dpengine.reading.words import (
     BY_YEAR,
     ELSEWHERE,
     GENERIC,
+    IN_LIFE,
     LANGUAGES,
     MEASURES,
+    OF_EACH,
+    OF_ROWS,
     SAME_VALUE,
     Vocabulary,
     bare,
+    roots,
     stem,
+    typed_stem,
     women,
 )
 
@@ -64,8 +69,10 @@ class Lexicon:
     proper: set[str] = field(default_factory=set)  # stems of names such as “Garden”: no other word is made from them
     raw: dict[str, str] = field(default_factory=dict)  # the table's own words as they are written, with their stems
     written: list[str] = field(default_factory=list)  # what a completion may offer, in order
+    bared: list[str] = field(default_factory=list)  # the same without accents
     lookups: dict[str, str] = field(default_factory=dict)
     by_letter: dict[str, list[str]] = field(default_factory=dict)  # all stems, by their first letter
+    made: dict[str, str] = field(default_factory=dict)  # the table's own stems, by what they are made from
 
     def add(self, phrase: Iterable[str], role: str, data: Json, own: bool = False) -> None:
         words = tuple(phrase)
@@ -163,11 +170,16 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
     base, known = language_lexicon(lang), Lexicon()
     known.phrases = {phrase: dict(roles) for phrase, roles in base.phrases.items()}
     known.stems = set(base.stems)
-    for (name, column), shown in zip(schema.columns.items(), names, strict=True):
+    columns = [(name, column, shown) for (name, column), shown in zip(schema.columns.items(), names, strict=True)]
+    rows = _row_names(
+        [cut_words(name_words(written), lang) for written in dict.fromkeys((*schema.columns, *names))], lang
+    )
+    for name, _, shown in columns:
         for written in dict.fromkeys((name, shown)):
-            _add_column(known, name, stems_of(name_words(written), lang), lang)
+            _add_column(known, name, stems_of(name_words(written), lang), lang, rows)
             if plain := written.partition("(")[0].strip():  # “monthly fee (€)” → monthly fee
                 known.add(stems_of(name_words(plain), lang), "col", (2.5, name), own=True)
+    for name, column, shown in columns:
         listed = isinstance(column, (Category, ItemSet)) and not yes_no(column) and column.size <= MOST_VALUES
         if listed and isinstance(column, (Category, ItemSet)):
             _add_values(known, name, column, lang)
@@ -179,12 +191,32 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
         known.lookups[title] = name
         known.add(stems_of(name_words(title), lang), "col", (3, f"\0{title}"), own=True)
     known.written = _offered(schema, lang)
+    known.bared = list(map(bare, known.written))
     for word in sorted(known.stems):
         known.by_letter.setdefault(word[0], []).append(word)
+    for word in sorted(known.own - known.proper, key=len, reverse=True):
+        for root in roots(word, lang) if len(word) > 2 else ():
+            known.made.setdefault(root, word)
     return known
 
 
-def _add_column(known: Lexicon, name: str, words: tuple[str, ...], lang: str) -> None:
+def _row_names(names: list[list[TypedWord]], lang: str) -> frozenset[str]:
+    """The words of columns' names that name the rows: `trip_minutes` and `trip_date` speak of trips."""
+    one, each = ({bare(word) for word in words[lang]} for words in (OF_ROWS, OF_EACH))
+    found: set[str] = set()
+    seen: set[str] = set()
+    once = {stem(word, lang) for word in IN_LIFE}
+    for words in names:
+        if len(words) != 2:
+            continue
+        word, head = words if lang == "en" else words[::-1]
+        which = bare(head.text)
+        found.update({word.stem} if which in one or (which in each and word.stem in seen) else ())
+        seen.update({word.stem} if which in each else ())
+    return frozenset(found - once)
+
+
+def _add_column(known: Lexicon, name: str, words: tuple[str, ...], lang: str, named: Container[str]) -> None:
     """The name itself, its telling words, and other words for the same kind of column."""
     known.add(words, "col", (3, name), own=True)
     spread = [word for word in words if len(word) > 1]
@@ -195,7 +227,7 @@ def _add_column(known: Lexicon, name: str, words: tuple[str, ...], lang: str) ->
             roles = known.phrases.get((word,), {})
             counted = not {stem(word, lang) for word in _COUNTED}.isdisjoint(words)  # number of passengers
             doers = {stem(other, lang) for other in LANGUAGES[lang].doers.split("|")}
-            rows = ("rows" in roles or word in doers) and not counted  # visitor type → visitors
+            rows = ("rows" in roles or word in doers or word in named) and not counted  # visitor type → visitors
             if rows:
                 known.add((word,), "rows", True)
             loose = rows or "stop" in roles  # water used → used
@@ -252,13 +284,15 @@ def spell(tokens: list[TypedWord], known: Lexicon, lang: str, called: Container[
         word = token.stem
         if token.number is not None or token.day or word in known.stems or word in called or len(word) < 3:
             continue
-        if (denied := re.match("non|ne", word)) and word[denied.end() :] in known.own:  # nekadilec
+        denied = re.match("non|ne|un|in|dis", word)
+        if denied and word[denied.end() :] in known.own and not _made_from(word, known, lang):  # nekadilec, unresolved
             token.stem = word[denied.end() :]
-            tokens.insert(place, TypedWord(token.text, denied[0]))
+            tokens.insert(place, TypedWord(token.text, "ne" if lang == "sl" else "non"))
             continue
-        if near := _inflected(word, known, lang):
+        here = word not in _elsewhere(lang)
+        if near := _inflected(word, known, lang) or (_made_from(word, known, lang) if here else None):
             token.stem = near
-        elif word not in _elsewhere(lang) and (near := _misspelt(token, known)):
+        elif here and (near := _misspelt(token, known)):
             token.stem, token.mended = near, True
 
 
@@ -280,6 +314,15 @@ def _inflected(word: str, known: Lexicon, lang: str) -> str | None:
                 ):
                     return other
     return _begins_alike(word, known) if len(word) > 3 else None
+
+
+def _made_from(word: str, known: Lexicon, lang: str) -> str | None:
+    """The table's own word that shares its root: “walkers”, “sneženje”, “judoisti”."""
+    for root in roots(word, lang):
+        own = known.made.get(root)
+        if own is not None and (len(root) > 3 or own == root):
+            return own
+    return None
 
 
 def _misspelt(token: TypedWord, known: Lexicon) -> str | None:
@@ -330,7 +373,7 @@ def women_apart(token: TypedWord, known: Lexicon) -> list[TypedWord]:
     men = women(bare(token.text)) if token.number is None and not token.day else None
     if men is None or (token.stem in known.own and not men[1]):
         return [token]
-    man = stem(men[0], "sl")
+    man = typed_stem(men[0], "sl")
     if man not in known.stems and _inflected(man, known, "sl") is None:
         return [token]
     return [TypedWord(token.text, stem("ženska", "sl")), TypedWord(token.text, man)]
@@ -343,6 +386,9 @@ def marked(tokens: list[TypedWord], known: Lexicon) -> list[MarkedWords]:
         for length in range(min(longest, len(tokens) - place), 0, -1):
             phrase = tuple(token.stem for token in tokens[place : place + length])
             roles = known.phrases.get(phrase)
+            following = tokens[place + length].number if place + length < len(tokens) else None
+            if roles and roles.get("period") == "month_of_year" and length > 1 and following is not None:
+                continue  # “po mesecih v letu 2024”
             if roles:
                 break
         else:

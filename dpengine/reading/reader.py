@@ -41,6 +41,7 @@ from dpengine.reading.lexicon import (
 )
 from dpengine.reading.words import (
     GENERIC,
+    IN_LIFE,
     LANGUAGES,
     MEASURES,
     bare,
@@ -63,6 +64,9 @@ _PERIODICAL = {
     "en": ("monthly", "yearly", "annual", "annually", "quarterly"),
     "sl": ("mesečni", "mesečno", "letni", "letno", "četrtletni", "četrtletno"),
 }
+_ASKING = "is are was were do does did ali so je who kdo imajo ima have has".split()  # of a question that contrasts
+_OTHERS = ("od ostalih", "od drugih", "than others", "than the others", "than the rest", "kot ostali", "kot drugi")
+_FOR = ("for", "among", "pri")
 _FEW = 12  # values of a number that are groups by themselves
 _EDGES = 10  # about as many groups of a number
 
@@ -109,6 +113,11 @@ class _Cond:
     people: bool = False  # it only says of whom: “adults”
 
 
+def _months(year: int, first: int, last: int) -> tuple[date, date]:
+    """The first and the last day of a span of months."""
+    return date(year, first, 1), date(year, last, monthrange(year, last)[1])
+
+
 class _Parse:
     """One text over one table, in one language."""
 
@@ -137,6 +146,8 @@ class _Parse:
         self.doubted: _Cond | None = None  # the condition that may be about one of them
         self.dates = schema.of_kind(Date)
         self.numbers = schema.of_kind(Number)
+        typed = {token.stem for token in self.tokens}
+        self.covered = {name: len(typed & set(stems_of(name_words(name), lang))) for name in schema.columns}
 
     # Small helpers
 
@@ -150,17 +161,58 @@ class _Parse:
     def free(self, place: int, role: str) -> bool:
         return self.has(place, role) and not self.marks[place].used
 
+    def role(self, place: int, role: str) -> Json:
+        """What a mark means in this role; None if it has no such meaning."""
+        return self.marks[place].roles.get(role) if 0 <= place < len(self.marks) else None
+
+    def all_free(self, role: str) -> list[int]:
+        return [at for at in range(len(self.marks)) if self.free(at, role)]
+
+    def past(self, place: int, step: int, over: Sequence[str], but: Sequence[str]) -> int:
+        """The first place, going forth or back, that is not to be passed over."""
+        while self.has(place, *over) and not self.has(place, *but):
+            place += step
+        return place
+
     def words(self, place: int) -> str:
-        mark = self.marks[place]
-        return " ".join(token.text for token in self.tokens[mark.first : mark.last + 1])
+        return " ".join(token.text for token in self._tokens_of(place))
+
+    def said(self, place: int) -> str:
+        """Its words without capitals and accents."""
+        return bare(self.words(place))
+
+    def stems(self, *words: str) -> set[str]:
+        return {stem(word, self.lang) for word in words}
+
+    def named_for(self, column: str, *words: str) -> bool:
+        """Has the column's name one of these words?"""
+        return not self.stems(*words).isdisjoint(stems_of(name_words(column), self.lang))
 
     def column_at(self, place: int, kinds: tuple[type, ...] = ()) -> str | None:
         """The column that a mark means; of several, the one that it names best."""
         if not self.has(place, "col"):
             return None
-        senses = sorted(self.marks[place].roles["col"], key=lambda sense: -sense[0])
-        best = [name for weight, name in senses if not kinds or isinstance(self.declared(name), kinds)]
+        senses = sorted(self.marks[place].roles["col"], key=self._rank)
+        best = [name for weight, name in senses if not kinds or self.is_a(name, *kinds)]
         return best[0] if best else None
+
+    def _rank(self, sense: tuple[float, str]) -> tuple[float, int]:
+        """How well a mark names a column, and how many words of its name are in the text: “score … in reading”."""
+        return -sense[0], -self.covered.get(sense[1], 0)
+
+    def rivals(self, place: int, name: str) -> list[str]:
+        """Other columns of the same kind that a mark means just as well."""
+        senses = self.marks[place].roles.get("col", ())
+        ranks = {self._rank(sense) for sense in senses if sense[1] == name}
+        others = [sense[1] for sense in senses if sense[1] != name and self._rank(sense) in ranks]
+        return [other for other in others if type(self.declared(other)) is type(self.declared(name))]
+
+    def is_a(self, name: str | None, *kinds: type) -> bool:
+        return isinstance(self.declared(name or ""), kinds)
+
+    def number(self, name: str | None) -> Number | None:
+        column = self.schema.columns.get(name or "")
+        return column if isinstance(column, Number) else None
 
     def declared(self, name: str) -> object:
         return self.schema.columns.get(self.known.lookups.get(name[1:], name) if name.startswith("\0") else name)
@@ -168,11 +220,11 @@ class _Parse:
     def weight_at(self, place: int) -> float:
         return max((sense[0] for sense in self.marks[place].roles.get("col", ())), default=0)
 
-    def like(self, word: str, kinds: tuple[type, ...] = (Number,)) -> list[str]:
-        """The columns whose name has a word of the same class."""
+    def like(self, word: str) -> list[str]:
+        """The number columns whose name has a word of the same class."""
         senses = self.known.phrases.get((stem(word, self.lang),), {}).get("col", ())
         names = [name for _, name in sorted(senses, key=lambda sense: -sense[0])]
-        return [name for name in names if isinstance(self.declared(name), kinds)]
+        return [name for name in names if self.is_a(name, Number)]
 
     @property
     def ages(self) -> list[str]:
@@ -192,9 +244,7 @@ class _Parse:
         self._contrast(asked_by)
         self._some()
         if self.by:
-            self.take(
-                "compare", [at for at in range(len(self.marks)) if self.free(at, "compare") and not self.has(at, "or")]
-            )
+            self.take("compare", [at for at in self.all_free("compare") if not self.has(at, "or")])
 
     def _days(self) -> None:
         """Dates and spans of time become conditions on a date column, or on a number of years."""
@@ -205,20 +255,22 @@ class _Parse:
             spans += [] if found is None else [(place, *found)]
             place = (place if found is None else found[0]) + 1
         skip = -1
+        months = {low.year for first, last, low, _ in spans if self._year(last) is None}
         for number, (first, last, low, high) in enumerate(spans):
             if first <= skip:
                 continue
-            before = first - 1
-            while self.has(before, "stop") and not self.has(before, "daysign", "between", "before", "by"):
-                before -= 1
+            if self._year(first) in months and self.dates:  # said by the months already
+                self.marks[first].take("when")
+                continue
+            before = self.past(first - 1, -1, ["stop"], ["daysign", "between", "before", "by"])
             edge = before
             while self.has(edge, "edge", "stop", "daysign") and not self._directed(edge) and edge > first - 5:
                 edge -= 1
-            if self._directed(edge) and any(self.has(at, "edge") for at in range(edge, first)):
-                ends = [self.marks[at].roles["edge"] for at in range(edge, first) if self.has(at, "edge")]
+            ends = [self.role(at, "edge") for at in range(edge, first) if self.has(at, "edge")]
+            if self._directed(edge) and ends:
                 low, high = (low, low) if ends[0] == "start" else (high, high)  # “since the start of 2024”
                 before = edge
-            sign = self.marks[before].roles.get("daysign") if before >= 0 else None
+            sign = self.role(before, "daysign")
             bare_year = first == last and self._year(first) is not None
             year_number = self._year_column() if bare_year else None
             if bare_year and (not (sign or self.has(before, "between")) or self._no_year(last)):
@@ -234,6 +286,8 @@ class _Parse:
             if not self.dates:
                 self.conds.append(_Cond(first, str(year_number), sign or "=", low.year))
                 self.take("when", range(max(before, 0), first + 1))
+                near = range(max(before - 2, 0), min(last + 3, len(self.marks)))
+                self.take("when", [at for at in near if self.free(at, "col") and self.column_at(at) == year_number])
                 continue
             column = self._date_column(before, last)
             operand: Json
@@ -247,7 +301,7 @@ class _Parse:
                 op = self.marks[last + 1].roles["after"]
                 operand = (low if op == ">=" else high).isoformat()
                 last += 1
-            elif sign == "<" and low == high and any(self.has(at, "edge") for at in range(max(before, 0), first)):
+            elif sign == "<" and low == high and self._only(max(before, 0), first - 1, "edge"):
                 op, operand = "<=", low.isoformat()  # “before the end of March”
             elif sign in (">=", "<"):
                 op, operand = sign, low.isoformat()
@@ -260,13 +314,12 @@ class _Parse:
 
     def _directed(self, at: int) -> bool:
         """Does a word say before or after a day?"""
-        return self.has(at, "daysign") and self.marks[at].roles["daysign"] != "="
+        return self.role(at, "daysign") not in (None, "=")
 
     def _no_year(self, at: int) -> bool:
         """“between 2000 and 3000 euros” are no years."""
         end = at + 2 if self.has(at + 1, "to") and self.has(at + 2, "number") else at
-        money = self.has(end + 1, "unit") and self.marks[end + 1].roles["unit"] == "money"
-        return money or (end > at and self._year(end) is None)
+        return self.role(end + 1, "unit") == "money" or (end > at and self._year(end) is None)
 
     def _span(self, place: int) -> tuple[int, date, date] | None:
         """A day, month, quarter or year that starts at a mark: its last mark, first and last day."""
@@ -275,51 +328,55 @@ class _Parse:
             return place, mark.roles["day"], mark.roles["day"]
         month = mark.roles.get("month")
         if month and (year := self._year(place + 1)):
-            return place + 1, date(year, month, 1), date(year, month, monthrange(year, month)[1])
+            return place + 1, *_months(year, month, month)
         if month and self.has(place + 1, "number") and (year := self._year(place + 2)):
             return self._one_day(place + 2, year, month, self.marks[place + 1].roles["number"])
         if month and not self.has(place + 1, "number") and (year := self._later_year(place)):  # “June to August 2024”
-            return place, date(year, month, 1), date(year, month, monthrange(year, month)[1])
+            return place, *_months(year, month, month)
         begun = "number" in mark.roles and self.has(place + 1, "month") and not self.has(place + 2, "number")
         if begun and (year := self._later_year(place + 1)):  # “between 1 June and 31 August 2024”
             return self._one_day(place + 1, year, self.marks[place + 1].roles["month"], mark.roles["number"])
         if "number" in mark.roles and self.has(place + 1, "month") and (year := self._year(place + 2)):
             return self._one_day(place + 2, year, self.marks[place + 1].roles["month"], mark.roles["number"])
-        quarter = mark.roles.get("ord") or (text_of(mark.roles["number"]) if "ordinal" in mark.roles else None)
-        if quarter and self.has(place + 1, "period") and self.marks[place + 1].roles["period"] == "quarter":
-            at = place + 2
-            while self.has(at, "stop", "daysign") and not self._year(at):
-                at += 1
-            if (year := self._year(at) or self._only_year()) and quarter in "1234":
-                at = at if self._year(at) else place + 1
-                last = 3 * int(quarter)
-                return at, date(year, last - 2, 1), date(year, last, monthrange(year, last)[1])
-        half = self.has(place + 1, "half") or (
-            self.has(place + 1, "part") and self.marks[place + 1].roles["part"] == "0.5"
-        )
+        quarter = mark.roles.get("ord") or self._last_part(place)
+        quarter = quarter or (text_of(mark.roles["number"]) if "ordinal" in mark.roles else None)
+        if quarter and self.role(place + 1, "period") == "quarter":
+            at, year = self._year_after(place + 1, "stop", "daysign")
+            if year and quarter in "1234":
+                return at, *_months(year, 3 * int(quarter) - 2, 3 * int(quarter))
+        half = self.has(place + 1, "half") or self.role(place + 1, "part") == "0.5"
         if quarter in ("1", "2") and half:  # “the first half of 2024”
-            at = place + 2
-            while self.has(at, "stop", "daysign", "period") and not self._year(at):
-                at += 1
-            if year := self._year(at) or self._only_year():
-                at = at if self._year(at) else place + 1
-                return (
-                    at,
-                    date(year, 1 if quarter == "1" else 7, 1),
-                    date(year, *((6, 30) if quarter == "1" else (12, 31))),
-                )
+            at, year = self._year_after(place + 1, "stop", "daysign", "period")
+            if year:
+                return at, *_months(year, 6 * int(quarter) - 5, 6 * int(quarter))
         if year := self._year(place):
             return place, date(year, 1, 1), date(year, 12, 31)
         if month and (year := self._only_year()) and not self.has(place + 1, "number"):
-            return place, date(year, month, 1), date(year, month, monthrange(year, month)[1])
+            return place, *_months(year, month, month)
         if "number" in mark.roles and self.has(place + 1, "month") and (year := self._only_year()):
             return self._one_day(place + 1, year, self.marks[place + 1].roles["month"], mark.roles["number"])
         return None
+
+    def _last_part(self, place: int) -> str | None:
+        """“the last quarter of 2024” is the fourth."""
+        if not self.has(place, "last"):
+            return None
+        return "4" if self.role(place + 1, "period") == "quarter" else "2"
+
+    def _year_after(self, place: int, *over: str) -> tuple[int, int | None]:
+        """The year after a mark and some words, or the only one of the table; and the last mark that says so."""
+        at = place + 1
+        while self.has(at, *over) and not self._year(at):
+            at += 1
+        year = self._year(at)
+        return (at, year) if year else (place, self._only_year())
 
     def _only_year(self) -> int | None:
         """The year of all dates, if the declaration holds but one."""
         columns = [self.schema.columns[name] for name in self.dates]
         years = {day.year for column in columns if isinstance(column, Date) for day in (column.first, column.last)}
+        if len(years) > 1:  # “in 2024, from June to August”
+            years = {year for place in range(len(self.marks)) if (year := self._year(place))}
         return years.pop() if len(years) == 1 else None
 
     def _later_year(self, place: int) -> int | None:
@@ -339,9 +396,8 @@ class _Parse:
         return last, found, found
 
     def _year(self, place: int) -> int | None:
-        if not self.has(place, "number"):
+        if (number := self.role(place, "number")) is None:
             return None
-        number = self.marks[place].roles["number"]
         plain = re.fullmatch(r"\d{4}", self.tokens[self.marks[place].first].text)
         return int(number) if plain and 1900 <= number <= 2100 else None
 
@@ -349,8 +405,7 @@ class _Parse:
         return any(self.has(at, role) for at in range(first, last + 1))
 
     def _year_column(self) -> str | None:
-        columns = [(name, self.schema.columns[name]) for name in self.numbers]
-        return next((name for name, column in columns if isinstance(column, Number) and column.years), None)
+        return next((name for name in self.numbers if (column := self.number(name)) and column.years), None)
 
     def _date_column(self, before: int, last: int) -> str:
         for at in sorted(range(len(self.marks)), key=lambda at: min(abs(at - before), abs(at - last))):
@@ -378,8 +433,7 @@ class _Parse:
                         self.marks[back].take("and")
                     back -= 1
                 self.kinds.append("quantile")
-            elif self.free(at, "part") and any(self.free(near, "below") for near in range(len(self.marks))):
-                self._take_near("below")
+            elif self.free(at, "part") and self._take_below():
                 self._share(self.marks[at].roles["part"], at)
             elif self.free(at, "number") and self.has(at + 1, "per cent"):
                 self._percent(at)
@@ -390,7 +444,7 @@ class _Parse:
                 if 0 < share < total:
                     self._share(text_of(share / total), at)
                     self.take("share", range(at, self.marks.index(whole) + 1))
-                    self._take_near("below")
+                    self._take_below()
         self.shares.reverse() if len(self.shares) > 1 and self.shares[0] > self.shares[-1] else None
 
     def _fraction(self, at: int) -> Fraction | None:
@@ -418,34 +472,26 @@ class _Parse:
 
     def _percent(self, at: int) -> None:
         number = self.marks[at].roles["number"] / 100
-        before = at - 1
-        while self.has(before, "stop") and not self.has(before, "top", "bottom"):
-            before -= 1
+        before = self.past(at - 1, -1, ["stop"], ["top", "bottom"])
         side = next((side for side in ("top", "bottom") if self.has(before, side)), "")
         open_ended = self._open_comparison()
-        if open_ended is not None:
-            side, before = (
-                side or ("top" if self.marks[open_ended].roles["before"] in (">", ">=") else "bottom"),
-                (before if side else open_ended),
-            )
+        if open_ended is not None and not side:
+            side = "top" if self.role(open_ended, "before") in (">", ">=") else "bottom"
+            before = open_ended
         units = self._how_many_units()
-        if not 0 < number < 1 or not (side or self._take_near("below") or units):
+        if not 0 < number < 1 or not (side or self._take_below() or units):
             return
         if open_ended is not None:
-            self.take("share", [open_ended, *(at for at in range(len(self.marks)) if self.free(at, "only"))])
+            self.take("share", [open_ended, *self.all_free("only")])
         self._share(text_of(1 - number if side == "top" else number), at)
         self.take(side, [before] if side else [])
         self.marks[at + 1].take("per cent")
 
     def _open_comparison(self) -> int | None:
         """“what do only 5 % exceed”: a comparison without a number."""
-        for at in range(len(self.marks)):
+        for at in self.all_free("before"):
             amounts = [near for near in (at + 1, at + 2) if self.has(near, "number", "num")]
-            if (
-                self.free(at, "before")
-                and not self.has(at, "below")
-                and all(self.has(near + 1, "per cent") for near in amounts)
-            ):
+            if not self.has(at, "below") and all(self.has(near + 1, "per cent") for near in amounts):
                 return at
         return None
 
@@ -460,12 +506,10 @@ class _Parse:
                 return True
         return False
 
-    def _take_near(self, role: str) -> bool:
-        for mark in self.marks:
-            if role in mark.roles and not mark.used:
-                mark.take(role)
-                return True
-        return False
+    def _take_below(self) -> bool:
+        first = self.all_free("below")[:1]
+        self.take("below", first)
+        return bool(first)
 
     def _share(self, share: str, at: int) -> None:
         self.shares.append(share)
@@ -501,12 +545,25 @@ class _Parse:
                     op, number = rule.split()
                     self.conds.append(_Cond(at, self.ages[0], op, number, people=True))
                     mark.take("bound")
+            elif "gratis" in mark.roles and (price := self._price()):
+                self.conds.append(_Cond(at, price, "=", "0"))
+                near = [place for place in (at - 1, at + 1) if self.free(place, "col")]
+                self.take("bound", [at, *(place for place in near if self.column_at(place) == price)])
             elif "alone" in mark.roles and (homes := self.like("household" if self.lang == "en" else "gospodinjstvo")):
                 self.conds.append(_Cond(at, homes[0], "=", "1"))
                 mark.take("bound")
             elif "study" in mark.roles and (year := self._small_year()):
                 self.conds.append(_Cond(at, year, "=", mark.roles["study"], people=True))
                 mark.take("bound")
+
+    def _price(self) -> str | None:
+        """The one column that says what a row costs and may be 0."""
+        named = self.like("price" if self.lang == "en" else "cena") or self.like(
+            "fee" if self.lang == "en" else "taksa"
+        )
+        paid = named or self._of_unit("money")
+        free = [name for name in dict.fromkeys(paid) if self._within(name, [Fraction(0)])]
+        return free[0] if len(free) == 1 else None
 
     def _bound(self, at: int) -> _Bound | None:
         first = self._amount(at)
@@ -534,19 +591,23 @@ class _Parse:
             start, last, sign, op = at - 1, at, at - 1, self.marks[at - 1].roles["before"]
         elif self.has(after, "after"):
             start, last, sign, op = at, after, after, self.marks[after].roles["after"]
+        elif self._in_time(at):
+            start, last, sign, op = at - 1, at, at - 1, "<="
         else:
             return None
-        aged = any(word in bare(self.words(sign)) for word in ("older", "younger", "starejs", "mlajs"))
+        aged = any(word in self.said(sign) for word in ("older", "younger", "starejs", "mlajs"))
         return self._with_unit(_Bound(start, last, op, [first], aged=aged))
+
+    def _in_time(self, at: int) -> bool:
+        """“closed in 30 days”, “rešeno v dveh tednih”."""
+        within = at > 0 and bare(self.words(at - 1)) in ("in", "v") and not self.marks[at - 1].used
+        spans = ("minutes", "hours", "days", "weeks", "months")
+        return within and self.has(at + 1, "unit") and self.marks[at + 1].roles["unit"] in spans
 
     def _large(self, at: int) -> int:
         """A thousand, if the number here was typed as so many thousands; 0 otherwise."""
-        last = bare(self.words(at)).split()[-1]
-        return (
-            {"thousand": 1_000, "tisoc": 1_000, "hundred": 100, "million": 1_000_000}.get(last, 0)
-            if " " in self.words(at)
-            else 0
-        )
+        many = {"thousand": 1_000, "tisoc": 1_000, "hundred": 100, "million": 1_000_000}
+        return many.get(self.said(at).split()[-1], 0) if " " in self.words(at) else 0
 
     def _with_unit(self, bound: _Bound) -> _Bound:
         for at in range(bound.first, bound.last + 2):
@@ -563,9 +624,9 @@ class _Parse:
         values, declared = bound.values, self.schema.columns[column]
         if isinstance(declared, Number):
             factor = self._factor(bound.unit, column, declared)
-            counted = set(stems_of(name_words(column), self.lang)) | {stem(declared.measure, self.lang)}
-            units = {stem(word, self.lang) for word in LANGUAGES[self.lang].units.get(bound.unit, "").split("|")}
-            if bound.unit in ("weeks", "months") and factor == 1 and not counted & units:
+            units = LANGUAGES[self.lang].units.get(bound.unit, "").split("|")
+            counted = self.named_for(column, *units) or stem(declared.measure, self.lang) in self.stems(*units)
+            if bound.unit in ("weeks", "months") and factor == 1 and not counted:
                 return  # nobody said what the column counts
             values = [value * factor for value in values]
         operand: Json = [text_of(value) for value in values] if bound.op == "between" else text_of(values[0])
@@ -573,13 +634,26 @@ class _Parse:
         if self.other_columns and not already:
             self.doubted = self.conds[-1]
         self.take("bound", [*range(bound.first, bound.last + 1), *([] if near is None else [near])])
+        self._rest_of_name(bound.first, bound.last, column)
+
+    def _rest_of_name(self, first: int, last: int, name: str) -> None:
+        """“a mark of 5 in Slovene”: the other words of the column's name, near its comparison."""
+        words = set(stems_of(name_words(name), self.lang))
+        said = {token.stem for mark in self.marks if mark.used for token in self.tokens[mark.first : mark.last + 1]}
+        if not words & said:
+            return
+        for at in range(max(first - 3, 0), min(last + 4, len(self.marks))):
+            if (
+                self.free(at, "col")
+                and self.column_at(at) == name
+                and {t.stem for t in self._tokens_of(at)} <= words - said
+            ):
+                self.marks[at].take("bound")
 
     def _factor(self, unit: str, name: str, column: Number) -> int:
         """How many of what the column counts are one of this unit: an hour has 60 minutes, a week 7 days."""
-        measure, named = bare(column.measure), set(stems_of(name_words(name), self.lang))
-        days = measure in ("d", "days", "dni") or bool(
-            named & {stem(word, self.lang) for word in ("days", "dnevi", "dni")}
-        )
+        measure = bare(column.measure)
+        days = measure in ("d", "days", "dni") or self.named_for(name, "days", "dnevi", "dni", "nights", "nočitve")
         if measure.startswith("min"):
             return {"hours": 60, "days": 1_440}.get(unit, 1)
         if measure in ("h", "hours", "ur", "ure"):
@@ -588,15 +662,9 @@ class _Parse:
 
     def _bounded(self, bound: _Bound) -> tuple[str | None, int | None]:
         """The column that a comparison is about, and the mark that names it."""
-        after = bound.last + 1
-        while self.has(after, "stop", "unit") and not self.has(after, "col", "among", "have", "by", "not", "and", "or"):
-            after += 1
-        if (
-            self.has(after, "stop")
-            and self.lang == "en"
-            and self.words(after) in ("of", "to")
-            and self.has(after + 1, "col")
-        ):
+        after = self.past(bound.last + 1, 1, ["stop", "unit"], ["col", "among", "have", "by", "not", "and", "or"])
+        english = self.has(after, "stop") and self.lang == "en" and self.words(after) in ("of", "to")
+        if english and self.has(after + 1, "col"):
             after += 1
         before = bound.first - 1
         skipped = 0
@@ -607,9 +675,8 @@ class _Parse:
         inside = [at for at in range(bound.first, bound.last + 1) if self.column_at(at, (Number,))]
         close = [at for at in close if self._number_first(at)]
         if bound.unit and (fitting := self._of_unit(bound.unit)):
-            close = [
-                at for at in close if self.column_at(at, (Number,)) in fitting or not self._measured(at, bound.unit)
-            ]
+            elsewhere = [at for at in close if self.column_at(at, (Number,)) not in fitting]
+            close = [at for at in close if at not in elsewhere or not self._measured(at, bound.unit)]
         if before not in close and after in close and self.weight_at(after) <= 1 and self._aged_people(bound, before):
             return self.ages[0], None  # “what do women under 30 earn”
         if not close and inside and self.column_at(inside[0]):
@@ -618,8 +685,12 @@ class _Parse:
             return name, before
         if bound.aged and not self.ages:
             return None, None
-        if before in close and self.ages and skipped and bare(self.words(bound.first - 1)) in ("for", "among", "pri"):
-            close.remove(before)  # “average cost for under 18s”
+        passed = [at for at in range(before + 1, bound.first) if self.has(at, "rows")]
+        people = bool(passed) and not bound.unit and self._aged_people(bound, passed[-1])
+        if before in close and self.column_at(before) in self.ages:
+            people = False  # “the age of people over 50”
+        if before in close and (people or (self.ages and skipped and self.said(bound.first - 1) in _FOR)):
+            close.remove(before)  # “average cost for under 18s”, “average income of people over 50”
         if self.ages and (bound.aged or (bound.unit == "years" and not close)):
             at = next((at for at in [*inside, *close] if self.column_at(at, (Number,)) in self.ages), None)
             return self.ages[0], at
@@ -629,14 +700,16 @@ class _Parse:
                 best = after
             elif before in close and self.weight_at(before) >= 1:
                 best = before if not (after in close and self.weight_at(after) > self.weight_at(before)) else after
-            return self.column_at(best, (Number,)), best
+            name = self.column_at(best, (Number,))
+            self._or_else([other for other in self.rivals(best, name or "") if other in self.numbers])
+            return name, best
         if bound.unit and (by_unit := self._of_unit(bound.unit)):
             self._or_else(by_unit[1:])
             return by_unit[0], None
         if self._aged_people(bound, before):
             return self.ages[0], None
         wide = [name for name in self.numbers if self._within(name, bound.values)]
-        named = [at for at in range(len(self.marks)) if self.free(at, "col") and self.column_at(at) in wide]
+        named = [at for at in self.all_free("col") if self.column_at(at) in wide]
         if named and not bound.unit:
             at = min(named, key=lambda at: min(abs(at - bound.first), abs(at - bound.last)))
             self._or_else([name for name in self.numbers if name != self.column_at(at) and name in wide])
@@ -655,23 +728,23 @@ class _Parse:
 
     def _aged_people(self, bound: _Bound, before: int) -> bool:
         """“women over 50”: an age, unless the words before are about things (“orders over 50”)."""
-        things = {stem(word, self.lang) for word in LANGUAGES[self.lang].things.split("|")}
+        things = self.stems(*LANGUAGES[self.lang].things.split("|"))
         if not self.ages or bound.unit or not self._within(self.ages[0], bound.values):
             return False
         return not (0 <= before < len(self.marks) and any(token.stem in things for token in self._tokens_of(before)))
 
     def _measured(self, at: int, unit: str) -> bool:
         """Is the column at a mark measured in something else than this unit?"""
-        column = self.schema.columns.get(self.column_at(at, (Number,)) or "")
-        return isinstance(column, Number) and (bool(column.measure) or unit in ("money", "years", "minutes"))
+        column = self.number(self.column_at(at, (Number,)))
+        return column is not None and (bool(column.measure) or unit in ("money", "years", "minutes"))
 
     def _says_mean(self, at: int) -> bool:
         """“How many have an average over 9?”: the mean is no kind here if another one is typed."""
-        return self.has(at, "kind") and self.marks[at].roles["kind"] == "mean" and len(self._typed_kinds()) > 1
+        return self.role(at, "kind") == "mean" and len(self._typed_kinds()) > 1
 
     def _averaged(self) -> str | None:
-        stems = {stem(word, self.lang) for word in ("average", "mean", "povprečna", "povprečje")}
-        names = [name for name in self.numbers if stems & set(stems_of(name_words(name), self.lang))]
+        words = ("average", "mean", "povprečna", "povprečje")
+        names = [name for name in self.numbers if self.named_for(name, *words)]
         return names[0] if len(names) == 1 else None
 
     def _other_target(self) -> bool:
@@ -682,11 +755,11 @@ class _Parse:
     def _number_first(self, at: int) -> bool:
         """Does this mark mean a number before anything else?"""
         name = self.column_at(at)
-        return name is not None and (isinstance(self.declared(name), Number) or self.weight_at(at) < 2)
+        return name is not None and (self.is_a(name, Number) or self.weight_at(at) < 2)
 
     def _within(self, name: str, values: list[Fraction]) -> bool:
-        column = self.schema.columns[name]
-        return isinstance(column, Number) and all(column.lower <= value <= column.upper for value in values)
+        column = self.number(name)
+        return column is not None and all(column.lower <= value <= column.upper for value in values)
 
     def _of_unit(self, unit: str) -> list[str]:
         named = {
@@ -694,8 +767,8 @@ class _Parse:
             "money": ("income", "cost", "amount", "price", "dohodek", "strošek", "znesek", "cena"),
             "minutes": ("waiting", "minutes", "čakalna", "minute"),
             "hours": ("hours", "waiting", "ure", "čakalna"),
-            "days": ("days", "dnevi", "dni"),
-            "weeks": ("weeks", "days", "tedni", "dnevi", "dni"),
+            "days": ("days", "dnevi", "dni", "nights", "nočitve"),
+            "weeks": ("weeks", "days", "tedni", "dnevi", "dni", "nights", "nočitve"),
             "months": ("months", "meseci"),
             "points": ("points", "rating", "household", "točke", "ocena", "gospodinjstva"),
             "times": ("times", "often", "visits", "pogostost", "obiski"),
@@ -707,62 +780,71 @@ class _Parse:
             "days": ("d", "days", "dni"),
             "weeks": ("weeks", "d", "days", "dni"),
         } | {unit: (unit, *MEASURES[unit].split("|")) for unit in MEASURES}
-        found = [
-            name
-            for name in self.numbers
-            if isinstance(column := self.schema.columns[name], Number) and bare(column.measure) in signs.get(unit, ())
-        ]
-        stems = {stem(word, self.lang) for word in named}
-        found += [name for name in self.numbers if stems & set(stems_of(name_words(name), self.lang))]
-        return list(dict.fromkeys(found))
+        measured = [name for name in self.numbers if self._measure(name) in signs.get(unit, ())]
+        return list(dict.fromkeys([*measured, *(name for name in self.numbers if self.named_for(name, *named))]))
 
     def _equal(self, at: int) -> None:
         mark = self.marks[at]
         if mark.used:
             return
         exact = mark.roles.get("number", Fraction(mark.roles["ord"]) if "ord" in mark.roles else None)
-        if exact is None and "num" in mark.roles and bare(self.words(at)) not in ("an", "en"):
+        if exact is None and "num" in mark.roles and self.said(at) not in ("an", "en"):
             exact = Fraction(mark.roles["num"])
+        if "ord" in mark.roles and mark.roles["ord"] == "1" and self.has(at + 1, "number", "num"):
+            exact = None  # the first three
         if exact is not None:
             hyphen = self.has(at + 1, "to") and self.words(at + 1) == "-"  # “second-year”
             of = at - 2 if at > 1 and self.words(at - 1).lower() == "of" else at - 1  # “a household of one”
-            for near in (at + 2,) if hyphen else (at + 1, of):
+            listed = (
+                at + 3 if self.has(at + 1, "and", "or", "to") and self.has(at + 2, "number", "num", "ord") else at + 1
+            )
+            back = of
+            while back > at - 4 and self.has(back, "stop") and not self.has(back, "col", "by", "not", "number"):
+                back -= 1
+            back = of if self.has(at + 1, "per cent", "unit", "band") else back
+            for near in (at + 2,) if hyphen else tuple(dict.fromkeys((listed, at + 1, of, back))):
                 name = self.column_at(near, (Number,))
-                if name is None and self.has(near, "period", "unit"):
+                if name is None and (self.has(near, "period", "unit") or self._says_year(near)):
                     name = self._small_year() if mark.roles.get("ord") or "number" in mark.roles else None
-                if (
-                    name
-                    and not self.marks[near].used
-                    and self._within(name, [exact])
-                    and self._pair(at, near, name, exact)
-                ):
-                    return
                 if name and not self.marks[near].used and self._within(name, [exact]):
+                    if self._pair(at, near, name, exact):
+                        return
                     op, after = "=", max(at, near) + 1
                     if self.has(after, "after"):
                         op = self.marks[after].roles["after"]
                         self.marks[after].take("after")
+                    op = "<=" if self._first_ones(at, name) else op
                     self.conds.append(_Cond(at, name, op, text_of(exact)))
                     self.take("bound", (at, near))
+                    self._rest_of_name(min(at, near), max(at, near), name)
                     return
         if "not" in mark.roles and (none := self._none_of(at)) is not None:
             self.conds.append(_Cond(at, self.column_at(none) or "", "=", "0"))
             again = self._negated(at)  # “ni imelo niti ene nadure”
             self.take("bound", [at, *([] if again is None else [again]), *range(at + 1, none + 1)])
 
+    def _first_ones(self, at: int, name: str) -> bool:
+        """“the first three grades”, “v prvih treh razredih”."""
+        column = self.schema.columns[name]
+        if not self.has(at - 1, "ord") or self.marks[at - 1].roles["ord"] != "1" or self.marks[at - 1].used:
+            return False
+        if not isinstance(column, Number) or column.lower not in (0, 1):
+            return False
+        self.marks[at - 1].take("bound")
+        return True
+
     def _none_of(self, at: int) -> int | None:
         """The number that a denial says is 0: “no overtime”, “never took a sick day”, “ne plačujejo članarine”."""
         for near in range(at + 1, min(at + 6, len(self.marks))):
-            name = self.column_at(near)
-            column = self.schema.columns.get(name or "")
+            column = self.number(self.column_at(near))
             named = self.weight_at(near) > 1 or (near == at + 1 and not self.has(near, "stop"))
-            if isinstance(column, Number) and not self.marks[near].used and named:
+            if column is not None and not self.marks[near].used and named:
                 clear = not any(self._amount(place) for place in range(at + 1, near))
                 return near if column.lower <= 0 <= column.upper and clear else None
             loose = (self.column_at(near) is not None and self.weight_at(near) <= 1) or self.has(
                 near, "stop", "have", "with", "unit", "not", "num", "number"
             )
-            grouping = self.has(near, "by") and bare(self.words(near)) != "na"
+            grouping = self.has(near, "by") and self.said(near) != "na"
             if not loose or grouping or self.has(near, "val", "kind", "rows", "and", "or", "before"):
                 return None
         return None
@@ -773,8 +855,8 @@ class _Parse:
             amount = self._amount(other)
             if amount is None and self.has(other, "ord") and not self.marks[other].used:
                 amount = Fraction(self.marks[other].roles["ord"])
-            column = self.schema.columns[name]
-            if amount is None or not self.has(joint, "or", "and") or not isinstance(column, Number):
+            column = self.number(name)
+            if amount is None or not self.has(joint, "or", "and") or column is None:
                 continue
             if abs(amount - first) == max(column.step, 1) and self._within(name, [amount]):
                 low, high = sorted((amount, first))
@@ -783,11 +865,16 @@ class _Parse:
                 return True
         return False
 
+    def _says_year(self, at: int) -> bool:
+        """“in year 2”, “v letu 2”: of study, perhaps."""
+        if not self.has(at, "daysign") or self.marks[at].used:
+            return False
+        return self._tokens_of(at)[-1].stem in {stem(word, self.lang) for word in ("year", "leto")}
+
     def _small_year(self) -> str | None:
         """The column with few numbers whose name says year, such as a year of study; None if there is none."""
-        stems = {stem(word, self.lang) for word in ("year", "leto", "letnik")}
         small = (name for name in self.numbers if self.schema.columns[name].size <= _FEW)
-        return next((name for name in small if stems & set(stems_of(name_words(name), self.lang))), None)
+        return next((name for name in small if self.named_for(name, "year", "leto", "letnik")), None)
 
     def _by(self) -> None:
         at = 0
@@ -812,13 +899,9 @@ class _Parse:
 
     def _periodical(self) -> None:
         """“monthly revenue” is one by month; “monthly wages” are not, if the date is one in a person's life."""
-        adjectives = {stem(word, self.lang) for word in _PERIODICAL[self.lang]}
-        for at in range(len(self.marks)):
-            if (
-                not self.free(at, "period")
-                or self.tokens[self.marks[at].first].stem not in adjectives
-                or not self.dates
-            ):
+        adjectives = self.stems(*_PERIODICAL[self.lang])
+        for at in self.all_free("period") if self.dates else ():
+            if self.tokens[self.marks[at].first].stem not in adjectives or self._listed_period(at):
                 continue
             if self._typed_kinds() - {"sum", "count", "histogram"} or self._amount(at - 1) is not None:
                 continue
@@ -826,30 +909,48 @@ class _Parse:
                 self.by.append({"column": self._named_date(), "by": self.marks[at].roles["period"]})
                 self.marks[at].take("by")
 
+    def _listed_period(self, at: int) -> bool:
+        """“annual members” are a value of a list."""
+        return self.has(at, "val") and self.tokens[self.marks[at].first].stem in {
+            stem(word, self.lang) for word in _PERIODICAL[self.lang]
+        }
+
     def _life_date(self, name: str) -> bool:
         """Is a date one in a person's life rather than the day of what a row records?"""
-        lives = ("birth", "hired", "joined", "enrolled", "registered", "rojstva", "zaposlitve", "vpisa", "včlanitve")
-        return bool({stem(word, self.lang) for word in lives} & set(stems_of(name_words(name), self.lang)))
+        return self.named_for(name, *IN_LIFE)
 
     def _no_group(self, at: int, end: int, groups: list[Json]) -> bool:
         """“by customers over 70” is a condition, “točke na izpitu” one column, “na bolniški” no group."""
         name = groups[0]["column"] if isinstance(groups[0], dict) else groups[0]
         if len(groups) > 1:
             return False
-        often = bare(self.words(at)) in ("each", "every", "vsak", "vsako", "za vsak")
+        if self.lang == "sl" and self.said(at) == "po" and self._value_after(end, str(name)):
+            return True  # “po odpustu v dom starejših”
+        often = self.said(at) in ("each", "every", "vsak", "vsako", "za vsak")
         if often and self._life_date(str(name)) and self.has(at + 1, "period"):  # “koliko gre vsak mesec za plače”
             self.take("rate", range(at, end + 1))
             return True
         timed = isinstance(groups[0], dict) and "by" in groups[0]  # “by month in 2025” is both
         near = [cond for cond in self.conds if cond.column == name and 0 < cond.place - end <= 2 and not timed]
-        if near or (isinstance(groups[0], dict) and "step" in groups[0] and bare(self.words(at)) == "na"):
+        if near or (isinstance(groups[0], dict) and "step" in groups[0] and self.said(at) == "na"):
             self.take("bound", range(at + 1, end + 1) if near else ())
             return True
         return bool(name in self.numbers and self.column_at(at - 1) == name and not self.marks[at - 1].used)
 
+    def _value_after(self, end: int, name: str) -> bool:
+        near = self.marks[end + 1 : end + 3]
+        return any(column == name for mark in near for _, column, _ in mark.roles.get("val", ()))
+
     def _group(self, at: int) -> tuple[int, list[Json]] | None:
         start = at
-        while self.has(at, "stop", "rows", "daysign") and not self.has(at, "col", "period", "band") and at < start + 3:
+        while (
+            (
+                self.has(at, "stop", "rows", "daysign")
+                or (self.has(at, "kind") and self.marks[at].roles["kind"] == "count")
+            )
+            and not self.has(at, "col", "period", "band")
+            and at < start + 3
+        ):
             at += 1
         step = None
         if (amount := self._amount(at)) is not None and self.has(at + 1, "period", "unit", "band", "col"):
@@ -868,7 +969,7 @@ class _Parse:
         if not 0 <= at < len(self.marks):
             return None
         mark, name = self.marks[at], self.column_at(at)
-        period = mark.roles.get("period")
+        period = mark.roles.get("period") if not self._listed_period(at) else None
         if period and (name is None or self.weight_at(at) < 2):
             small = self._small_year() if period == "year" else None
             if small is not None:
@@ -941,15 +1042,15 @@ class _Parse:
     def _implied_groups(self) -> None:
         """Groups that a comparison implies: “men vs women”, “does education affect income?”"""
         named = [(at, name) for at in range(len(self.marks)) if self._names(at) and (name := self.column_at(at))]
-        numbers = [name for _, name in named if isinstance(self.declared(name), Number)]
-        lists = [(at, name) for at, name in named if isinstance(self.declared(name), Category)]
-        if not numbers or not lists:
+        lists = [(at, name) for at, name in named if self.is_a(name, Category)]
+        lists = [(at, name) for at, name in lists if not self.compare or not self._with_value(at, name)]
+        if not lists or not any(self.is_a(name, Number) for _, name in named):
             return
         at, name = lists[0]
         if self.compare:
             self.by.append(self._ref(name))
             self.marks[at].take("by")
-        elif any(self.free(place, "versus") for place in range(len(self.marks))):
+        elif self.all_free("versus"):
             self.by.append(self._ref(name))
             self._take_denied([place for place, other in named if other == name])
         else:  # “smokers and non-smokers”
@@ -960,6 +1061,11 @@ class _Parse:
                     self.marks[at].take("by")
                     self._take_denied(later)
                     return
+
+    def _with_value(self, at: int, name: str) -> bool:
+        """“in the Coast region”: a column beside one of its values."""
+        near = [self.marks[place] for place in range(max(at - 2, 0), min(at + 3, len(self.marks))) if place != at]
+        return any(column == name for mark in near for _, column, _ in mark.roles.get("val", ()))
 
     def _take_denied(self, places: list[int]) -> None:
         """Take groups, each with the word that denies it."""
@@ -972,10 +1078,14 @@ class _Parse:
 
     def _negated(self, at: int, column: str = "") -> int | None:
         """The mark that denies this one. Words for its column may stand between: “not paid by card”."""
+        unknown = 0
         for near in range(at - 1, max(at - 5, -1), -1):
             if self.has(near, "not") and not (self.marks[near].used and self.marks[near].took != "not"):
                 return near
             if column and self.column_at(near) == column:
+                continue
+            if not self.marks[near].roles and not unknown and column:  # “ne kurijo z oljem”
+                unknown += 1
                 continue
             if self.has(near, "col", "val", "kind", "or") or not self.has(near, "stop", "among", "have", "rows", "to"):
                 return None
@@ -1018,10 +1128,8 @@ class _Parse:
 
     def _compares(self, at: int, name: str) -> bool:
         """“is income higher for …”: no higher education, unless its column is named."""
-        named = any(self.column_at(near) == name for near in (at - 2, at - 1, at + 1, at + 2))
-        return not named and any(
-            isinstance(self.declared(self.column_at(near) or ""), Number) for near in (at - 2, at - 1, at + 1, at + 2)
-        )
+        near = [self.column_at(place) for place in (at - 2, at - 1, at + 1, at + 2)]
+        return name not in near and any(self.is_a(other, Number) for other in near)
 
     def _part_of_another(self, name: str, value: str) -> bool:
         """Do the words of another value hold those of this one?"""
@@ -1032,11 +1140,9 @@ class _Parse:
     def _denied_too(self, at: int, name: str) -> int | None:
         """“without asthma or diabetes” denies both."""
         near = at - 1
-        while (
-            near >= 0
-            and self.has(near, "stop", "or", "and", "among")
-            and not (self.has(near, "have", "val") or (self.has(near, "with") and not self.has(near, "stop")))
-        ):
+        while self.has(near, "stop", "or", "and", "among") and not self.has(near, "have", "val"):
+            if self.has(near, "with") and not self.has(near, "stop"):
+                break
             near -= 1
         joined = any(self.has(place, "or", "and") for place in range(near + 1, at))
         denied = [cond for cond in self.conds if cond.negated and cond.column == name]
@@ -1048,14 +1154,12 @@ class _Parse:
 
     def _denied_after(self, at: int, name: str) -> int | None:
         """“where a pump was not used”, at the end of the text and of a list with several values a row."""
-        near = at + 1
-        while self.has(near, "stop", "have") and not self.has(near, "not", "val", "and", "or", "which"):
-            near += 1
+        near = self.past(at + 1, 1, ["stop", "have"], ["not", "val", "and", "or", "which"])
         used = ("used", "needed", "involved", "present", "required", "included", "uporabljen", "potreben", "prisoten")
         after = [place for place in (near + 1, near + 2) if self.has(place, "stop")]
         last = {token.stem for place in after for token in self._tokens_of(place)}
-        fitting = self.free(near, "not") and near >= len(self.marks) - 3 and isinstance(self.declared(name), ItemSet)
-        return near if fitting and last & {stem(word, self.lang) for word in used} else None
+        fitting = self.free(near, "not") and near >= len(self.marks) - 3 and self.is_a(name, ItemSet)
+        return near if fitting and last & self.stems(*used) else None
 
     def _had(self, at: int) -> bool:
         """“car owners”, “without a car”: a yes or no, although another column lists the same word as a value."""
@@ -1090,8 +1194,8 @@ class _Parse:
 
     def _yes_columns(self) -> None:
         """“smokers”, “without a car”, “no scholarship”, “with a scholarship”."""
-        named = [at for at in range(len(self.marks)) if self.free(at, "col")]
-        plain_columns = [at for at in named if isinstance(self.declared(self.column_at(at) or ""), Category)]
+        named = self.all_free("col")
+        plain_columns = [at for at in named if self.is_a(self.column_at(at), Category)]
         joined = len(plain_columns) == 2 and self._only(plain_columns[0] + 1, plain_columns[1] - 1, "and")
         if joined and len(named) == 2 and not self.conds and not self._typed_kinds() - {"crosstab"}:
             return  # two columns beside each other: a cross table
@@ -1101,6 +1205,15 @@ class _Parse:
             name = self.column_at(at) or ""
             declared = self.declared(name)
             denial = self._negated(at)
+            if self.has(at, "rows") and self.weight_at(at) <= 1:
+                continue  # “sprejemi”, although one column says which were urgent
+            if yes_no(declared) and not self.by and (without := self._and_without(at)):
+                self.by.append(name)  # “with breakfast and without”
+                self.take("by", [at, *without])
+                continue
+            if yes_no(declared) and name in self.by:  # “compare renewed and not renewed loans”
+                self.take("by", [at, *([] if denial is None else [denial])])
+                continue
             if (pair := yes_no(declared)) and isinstance(declared, Category):
                 if denial is None and "histogram" in self._typed_kinds() and len(named) == 1:
                     continue  # the question is about this column itself: its distribution
@@ -1123,21 +1236,26 @@ class _Parse:
             if denial is not None:
                 self.marks[denial].take("not")
 
+    def _and_without(self, at: int) -> list[int]:
+        """The words that name the others too: “with a car and without one”, “s kartico in brez nje”."""
+        if not self.has(at + 1, "and", "or", "versus", "to") or not self.has(at + 2, "not"):
+            return []
+        if self.column_at(at + 3) == self.column_at(at):
+            return [at + 1, at + 2, at + 3]
+        if self.has(at + 3, "col", "val", "number", "num") and not self.has(at + 3, "stop"):
+            return []
+        return [at + 1, at + 2]
+
     def _some(self) -> None:
         """“share of loans with a late fee”: a number that is not 0."""
         kinds = self._typed_kinds()
         if not kinds or kinds - {"count", "proportion"}:
             return
-        for at in range(1, len(self.marks)):
+        for at in self.all_free("col"):
             name = self.column_at(at)
-            column = self.schema.columns.get(name or "")
+            column = self.number(name)
             said = at - 1 if not self.has(at - 1, "stop") or self.has(at - 1, "with") else at - 2
-            if (
-                not isinstance(column, Number)
-                or not self.free(at, "col")
-                or self.weight_at(at) < 2
-                or name in self._ratings()
-            ):
+            if column is None or self.weight_at(at) < 2 or name in self._ratings():
                 continue
             if column.lower == 0 and self.has(said, "with") and not any(cond.column == name for cond in self.conds):
                 self.conds.append(_Cond(at, str(name), ">", "0"))
@@ -1145,30 +1263,15 @@ class _Parse:
 
     def _contrast(self, asked_by: bool) -> None:
         """“Is the score higher with a guide than without?”: what is contrasted becomes the groups."""
-        first = bare(self.words(0)).split()[:1] if self.marks else []
-        asked = first and first[0] in (
-            "is",
-            "are",
-            "was",
-            "were",
-            "do",
-            "does",
-            "did",
-            "ali",
-            "so",
-            "je",
-            "who",
-            "kdo",
-        )
-        than = [
-            at
-            for at, mark in enumerate(self.marks)
-            if bare(self.words(at)) in ("than", "kot", "kakor") and not mark.used
-        ]
+        asked = bool(self.marks) and self.said(0).partition(" ")[0] in _ASKING
+        words = ("than", "kot", "kakor", *_OTHERS)
+        than = [at for at, mark in enumerate(self.marks) if self.said(at) in words and not mark.used]
         more = [at for at in range(len(self.marks)) if self.free(at, "more") or (self.free(at, "before") and asked)]
         labelled = [cond for cond in self.conds if cond.labels]
         if not more or not (asked or than) or not labelled:
-            self.take("compare", more if self.by and (asked or than) else ())
+            if self.by and (asked or than):
+                self.take("compare", more)
+                self.contrasted = bool(more)
             return
         if self.by:  # “do scholars do better? grades by scholarship”
             grouped = [cond for cond in labelled if cond.column in self.by]
@@ -1184,8 +1287,7 @@ class _Parse:
         self.by.append(chosen.column)
         if chosen not in several:
             self.conds = [cond for cond in self.conds if cond.column != chosen.column]
-        denials = [at for at in range(len(self.marks)) if self.free(at, "not")] if than else []
-        self.take("compare", [*more, *than, *denials])
+        self.take("compare", [*more, *than, *(self.all_free("not") if than else [])])
         self.contrasted = True
 
     def _typed_kinds(self) -> set[str]:
@@ -1201,32 +1303,31 @@ class _Parse:
             if "kind" in mark.roles and not mark.used:
                 kinds.append(mark.roles["kind"])
             elif mark.roles.get("col") and not (mark.used and mark.took == "by"):
-                parts = [
-                    self.known.phrases.get((token.stem,), {}).get("kind")
-                    for token in self.tokens[mark.first : mark.last + 1]
-                ]
-                inside += [
-                    part for part in parts if part and mark.last > mark.first and part in ("mean", "median", "sum")
-                ]
-        targets = [
-            (at, name)
-            for at in range(len(self.marks))
-            if self.free(at, "col") and (name := self.column_at(at)) is not None
-        ]
+                tokens = self.tokens[mark.first : mark.last + 1] if mark.last > mark.first else []
+                parts = [self.known.phrases.get((token.stem,), {}).get("kind") for token in tokens]
+                inside += [part for part in parts if part in ("mean", "median", "sum")]
+        targets = [(at, name) for at in self.all_free("col") if (name := self.column_at(at)) is not None]
         targets = [(at, name) for at, name in targets if not (self.has(at, "rows") and name in self.dates)]
-        targets = [
-            (at, name) for at, name in targets if self.weight_at(at) > 1 or not self._shadowed(at, name, targets)
-        ]
-        numbers = [(at, name) for at, name in targets if isinstance(self.declared(name), Number)]
-        lists = [(at, name) for at, name in targets if isinstance(self.declared(name), (Category, ItemSet))]
-        days = [(at, name) for at, name in targets if isinstance(self.declared(name), Date)]
+        shadowed = [at for at, name in targets if self.weight_at(at) <= 1 and self._shadowed(at, name, targets)]
+        loose, targets = targets, [found for found in targets if found[0] not in shadowed]
+        if not targets and (self.contrasted or set(kinds) & {"top_item", "mean", "median", "quantile", "variance"}):
+            targets = self._unshadowed(loose, kinds)
+        numbers = [(at, name) for at, name in targets if self.is_a(name, Number)]
+        lists = [(at, name) for at, name in targets if self.is_a(name, Category, ItemSet)]
+        days = [(at, name) for at, name in targets if self.is_a(name, Date)]
         key = self._kind(kinds, numbers, lists)
-        if key is None and any(
-            self.free(at, "money") and self.marks[at].last > self.marks[at].first for at in range(len(self.marks))
-        ):
+        if key is None and any(self.marks[at].last > self.marks[at].first for at in self.all_free("money")):
             key = "count"  # “koliko denarja”
+        if key in (None, "sum", "count") and not numbers and (taken := self._takings(key)):
+            key, numbers = "sum", taken
+        paid = self._of_unit("money")
+        said = [at for at in range(len(self.marks)) if self.free(at, "takings") and not self.has(at, "col", "val")]
+        if key is None and numbers and said and all(name in paid for _, name in numbers):
+            key = "sum"  # “ticket income in August”
+            self.take("target", said)
         if key in (None, "count", "proportion", "sum", "mean", "top_item"):
-            events = [(at, name) for at, name in days if self.weight_at(at) < 3 and not self._when(at)]
+            timed = self.all_free("when")  # “when do people visit”, “visits over time”
+            events = [found for found in days if self.weight_at(found[0]) < 3 and not timed]
             if self.conds or self.by or key is not None:  # “calls outside the North district”
                 self.take("rows", [at for at, _ in events])
                 days = [found for found in days if found not in events]
@@ -1239,25 +1340,49 @@ class _Parse:
             return ranked
         if not numbers and (named := self._unnamed(key)):
             numbers = named
+        if not numbers and self.contrasted and key is None:
+            numbers = self._compared()
         if not numbers and self.asked_unit:
-            numbers, days = [(self._kind_mark(), name) for name in self._of_unit(self.asked_unit)[:1]], []
+            first = next((at for at, mark in enumerate(self.marks) if mark.used), 0)
+            numbers, days = [(first, name) for name in self._of_unit(self.asked_unit)[:1]], []
         if any(name in self._of_time() for _, name in numbers):
-            self.take("target", [at for at in range(len(self.marks)) if self.free(at, "long")])
-        asked = (
-            self._without_kind(numbers, lists, days, where, inside)
-            if key is None
-            else self._with_kind(key, numbers, lists, days, where)
-        )
-        asked = self._loosely(asked)
+            self.take("target", self.all_free("long"))
+        if key is None:
+            asked = self._loosely(self._without_kind(numbers, lists, days, where, inside))
+        else:
+            asked = self._loosely(self._with_kind(key, numbers, lists, days, where))
+        if asked and asked[0][0] == "count":  # “do girls read better”: better at what?
+            for mark in self.marks:
+                mark.used = mark.used and not (mark.took == "compare" and mark.roles.keys() & {"more", "before"})
         return asked if doubted is None else self._doubts(asked, doubted)
+
+    def _compared(self) -> list[tuple[int, str]]:
+        """“are tours by plane dearer?”: what a comparing word is about, if no column is named."""
+        for at in (at for at, mark in enumerate(self.marks) if mark.took == "compare"):
+            word = self.said(at)
+            for beginnings, names in (
+                (("draz", "cenej", "more expensive", "dearer", "cheap", "costl"), self._of_unit("money")),
+                (("starej", "mlajs", "older", "younger"), self.ages),
+                (("dalj", "dlje", "krajs", "longer", "shorter", "hitrej", "faster"), self._of_time()),
+                (("tezj", "lazj", "heavier", "lighter"), self.like("weight" if self.lang == "en" else "teža")),
+            ):
+                if word.startswith(beginnings) and names:
+                    self.guessed = self.guessed or len(names) > 1
+                    return [(at, names[0])]
+        return []
 
     def _loosely(self, asked: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
         """“the price of a horse” may not be the cost of feed: other columns are offered too."""
         name = asked[0][1].get("column") if asked else None
-        if self.guessed or name not in self.numbers:
+        if name not in self.numbers:
             return asked
         marks = [at for at, mark in enumerate(self.marks) if mark.took == "target" and self.column_at(at) == name]
-        generic = {stem(word, self.lang) for word in GENERIC}
+        if marks and (others := [other for other in self.rivals(marks[0], name) if other in self.numbers]):
+            self.guessed = True  # “the score”, and there are two
+            return [asked[0], *((asked[0][0], {**asked[0][1], "column": other}) for other in others), *asked[1:]]
+        if self.guessed:
+            return asked
+        generic = self.stems(*GENERIC)
         telling = [word for word in stems_of(name_words(name), self.lang) if word not in generic and len(word) > 1]
         typed = {token.stem for token in self.tokens}
         if not marks or len(telling) < 2 or typed & set(telling) or any(self.weight_at(at) > 1 for at in marks):
@@ -1268,27 +1393,40 @@ class _Parse:
 
     def _ranked(self, numbers: list[Json], lists: list[Json], where: list[Json]) -> list[tuple[str, JsonObject]]:
         """“which department has the most overtime”, “which region has the highest income”: the number by the list."""
-        asked = [
-            found
-            for found in lists
-            if any(self.has(found[0] - step, "which") for step in (1, 2))
-            and isinstance(self.declared(found[1]), Category)
-        ]
-        said = [
-            at
-            for at, mark in enumerate(self.marks)
-            if mark.roles.get("kind") == "top_item" or self.has(at, "top", "bottom")
-        ]
+        categories = [(at, name) for at, name in lists if self.is_a(name, Category)]
+        asked = [found for found in categories if any(self.has(found[0] - step, "which") for step in (1, 2))]
+        places = range(len(self.marks))
+        said = [at for at in places if self.role(at, "kind") == "top_item" or self.has(at, "top", "bottom")]
         if self.by or not numbers or not asked or not said:
             return []
-        name = max(numbers, key=lambda found: self.weight_at(found[0]))[1]
-        self._take(numbers, name)
+        name = self._take_best(numbers)
         self._take(asked, asked[0][1])
         self.take("kind", said)
         self.guessed = True
-        most = any(bare(self.words(at)) in ("most", "najvec") for at in said) and name not in self._ratings()
+        most = any(self.said(at) in ("most", "najvec") for at in said) and name not in self._ratings()
         given = self._asked(where, column=name, by=self._plain_ref(asked[0][1]))
         return [(key, given) for key in (("sum", "mean", "median") if most else ("mean", "median"))]
+
+    def _counts_things(self) -> bool:
+        """“how many books did we sell”: no money."""
+        for at, mark in enumerate(self.marks):
+            if mark.roles.get("kind") == "count":
+                near = at + 1
+                while self.has(near, "stop") and not self.has(near, "val", "rows", "col", "takings"):
+                    near += 1
+                return self.has(near, "val", "rows", "col") or bare(self.words(at)).startswith("how many")
+        return False
+
+    def _takings(self, key: str | None) -> list[tuple[int, str]]:
+        """“income from cargo bikes”, “koliko smo prodali”: the sum of the money, if no column is named."""
+        if (key == "count" and self.lang == "en") or self._counts_things():
+            return []
+        for at in range(len(self.marks)):
+            if self.free(at, "takings") and not self.has(at, "val") and (names := self._of_unit("money")):
+                self.marks[at].take("target")
+                self.guessed = self.guessed or len(names) > 1
+                return [(at, name) for name in names]
+        return []
 
     def _unnamed(self, key: str | None) -> list[tuple[int, str]]:
         """A number that is asked for without its name: “how long do people stay”, “koliko denarja dobijo”."""
@@ -1297,9 +1435,13 @@ class _Parse:
                 names = self._of_unit("money")
             elif self.free(at, "long") or (key == "count" and self._asks_for(at, TIMES)):
                 names = self._of_time()
-            elif key == "count" and self._asks_for(at, ("money",)):
-                names = self._of_unit("money")
+            elif key == "count" and self._asks_for(at, ("money", *MEASURES)):
+                names = self._of_unit(self.marks[at].roles["unit"])
             else:
+                continue
+            bounded = {cond.column for cond in self.conds}
+            if names and key is None and bounded & set(names) and self.marks[at].last == self.marks[at].first:
+                self.marks[at].take("bound")  # “who stayed less than an hour”
                 continue
             if names:
                 self.marks[at].take("target")
@@ -1309,8 +1451,7 @@ class _Parse:
 
     def _asks_for(self, at: int, units: Container[str]) -> bool:
         """“koliko evrov smo dobili”: how many of a unit."""
-        mark = self.marks[at]
-        return "unit" in mark.roles and not mark.used and mark.roles["unit"] in units and self.has(at - 1, "kind")
+        return self.free(at, "unit") and self.role(at, "unit") in units and self.has(at - 1, "kind")
 
     def _of_time(self) -> list[str]:
         """The columns that measure a span of time, those with a unit first; no ages and no years of service."""
@@ -1319,12 +1460,8 @@ class _Parse:
         return list(dict.fromkeys([*measured, *counted]))
 
     def _measure(self, name: str) -> str:
-        column = self.schema.columns[name]
-        return bare(column.measure) if isinstance(column, Number) else ""
-
-    def _when(self, at: int) -> bool:
-        """“when do people visit”, “visits over time”"""
-        return any(self.free(near, "when") for near in range(len(self.marks)))
+        column = self.number(name)
+        return "" if column is None else bare(column.measure)
 
     def _doubts(self, asked: list[tuple[str, JsonObject]], doubted: list[Json]) -> list[tuple[str, JsonObject]]:
         """The first question, and the same one with the other columns that a comparison may be about."""
@@ -1346,24 +1483,30 @@ class _Parse:
             return False
         if key is None:
             return bool(kind == "top_item")
-        if kind == "top_item" and bare(self.words(at)) not in ("most", "najvec"):  # “the biggest households”
+        if kind == "top_item" and self.said(at) not in ("most", "najvec"):  # “the biggest households”
             return key in ("mean", "median", "sum", "quantile", "variance", "iqr")
         return kind in ("median", "mean", "variance", "iqr") or any(token.mended for token in self._tokens_of(at))
 
     def _shadowed(self, at: int, name: str, targets: list[tuple[int, str]]) -> bool:
         """A loose synonym beside a word that names another column."""
-        kind = type(self.declared(name))
         better = [other for place, other in targets if other != name and self.weight_at(place) > 1]
         if self.has(at, "unit") and not better:
             return False
-        if (
-            name in self.ages
-            and not self.has(at, "rows")
-            and any(bare(token.text) in ("how", "kako", "koliko") for token in self.tokens)
-        ):
+        asked = any(bare(token.text) in ("how", "kako", "koliko") for token in self.tokens)
+        if asked and name in self.ages and not self.has(at, "rows"):
             return False  # “koliko so običajno stari kupci”
-        numbers = [other for other in better if isinstance(self.declared(other), Number)]
-        return self.has(at, "rows", "stop", "unit") or (kind is Number and bool(numbers))
+        numbers = any(self.is_a(other, Number) for other in better)
+        return self.has(at, "rows", "stop", "unit") or (numbers and self.is_a(name, Number))
+
+    def _unshadowed(self, loose: list[tuple[int, str]], kinds: list[str]) -> list[tuple[int, str]]:
+        """Words for the rows that are all that names a column: “najpogostejša vloga”, “the average booking”."""
+        wanted = (Category, ItemSet) if "top_item" in kinds else (Number,)
+        found = [
+            (at, self.column_at(at, wanted) or "")
+            for at, _ in loose
+            if self.column_at(at, wanted) and len(self._tokens_of(at)[0].stem) > 3
+        ]
+        return [(at, name) for at, name in found if name not in self.ages and name == self.column_at(at)]
 
     def _kind(self, kinds: list[str], numbers: list[Json], lists: list[Json]) -> str | None:
         found = set(kinds)
@@ -1391,7 +1534,7 @@ class _Parse:
 
     def _most_common(self) -> bool:
         """Does a word ask for the commonest value, and not only for the biggest or most?"""
-        asked = [bare(self.words(at)) for at in range(len(self.marks)) if self.has(at, "kind")]
+        asked = [self.said(at) for at in range(len(self.marks)) if self.has(at, "kind")]
         return any(word not in ("most", "najvec", "top", "biggest", "largest", "main", "najvecji") for word in asked)
 
     def _row(self, cond: _Cond) -> list[Json]:
@@ -1409,32 +1552,42 @@ class _Parse:
         return {"by": self.by[0]} if self.by and "by" in parameters else {}
 
     def _take(self, targets: list[tuple[int, str]], name: str) -> None:
-        for at, other in targets:
-            if other == name:
-                self.marks[at].take("target")
+        self.take("target", [at for at, other in targets if other == name])
+
+    def _take_best(self, targets: list[tuple[int, str]]) -> str:
+        """Take the column that the words name best."""
+        name = max(targets, key=lambda found: self.weight_at(found[0]))[1]
+        self._take(targets, name)
+        return name
 
     def _without_kind(
         self, numbers: list[Json], lists: list[Json], days: list[Json], where: list[Json], inside: list[str]
     ) -> list[tuple[str, JsonObject]]:
         if numbers:
-            name = max(numbers, key=lambda found: self.weight_at(found[0]))[1]
-            self._take(numbers, name)
+            name = self._take_best(numbers)
+            given = self._asked(where, column=name, **self._grouped())
             if inside:
-                return [(inside[0], self._asked(where, column=name, **self._grouped()))]
+                return [(inside[0], given)]
             self.guessed = True
             timed = self.by and isinstance(self.by[0], dict) and self.by[0].get("by") in LANGUAGES[self.lang].periods
             adds = timed and name in self._of_unit("money") and not self._life_date(self.by[0]["column"])
+            whole = {"vse", "vsa", "ves", "vsi", "cel", "all", "whole", "entire", "vs"}
+            asks = any(bare(token.text) in ("koliko", "much") for token in self.tokens)
+            adds = adds or (asks and any(bare(token.text) in whole for token in self.tokens))  # “koliko stane vsa krma”
             kinds = ("sum", "mean", "median") if adds else ("median", "mean")  # “sales per month”
-            figures = [(key, self._asked(where, column=name, **self._grouped())) for key in kinds]
+            figures = [(key, given) for key in kinds]
             if where and self._plain_people(numbers):
                 return [("count", self._asked(where, **self._grouped())), *figures]
             return figures
         if len(lists) + len(self.by) > 1 and len(lists) < 3:
             names = [*(name for _, name in lists), *self.by]
-            for _, name in lists:
-                self._take(lists, name)
-            self.by = []
-            return [("crosstab", self._asked(where, columns=[self._plain_ref(name) for name in names]))]
+            self.take("target", [at for at, _ in lists])
+            return self._crosstab(where, [self._plain_ref(name) for name in names])
+        if lists and not self.by and where and self._plain_people(lists):  # “pupils who go to chess”
+            self._take(lists, lists[0][1])
+            self.guessed = True
+            bars = ("histogram", self._asked(where, column=self._plain_ref(lists[0][1])))
+            return [("count", self._asked(where)), bars]
         if lists and not self.by:
             self._take(lists, lists[0][1])
             return [("histogram", self._asked(where, column=self._plain_ref(lists[0][1])))]
@@ -1446,10 +1599,9 @@ class _Parse:
             rule = period.roles["period"] if period is not None else "month"
             return [("histogram", self._asked(where, column={"column": days[0][1], "by": rule}))]
         if len(self.by) > 1:
-            columns, self.by = self.by, []
-            return [("crosstab", self._asked(where, columns=columns))]
+            return self._crosstab(where, self.by)
         if where or self.by:
-            named = [at for at, mark in enumerate(self.marks) if mark.took == "val" and mark.last > mark.first]
+            named = [at for at, mark in enumerate(self.marks) if mark.took == "val" and self._topic(at)]
             topic = len(self.conds) == 1 and any(
                 self.weight_at(at) >= 3 and self.column_at(at) == self.conds[0].column for at in named
             )
@@ -1461,6 +1613,18 @@ class _Parse:
             return [("count", self._asked(where, **self._grouped()))]
         return []
 
+    def _crosstab(self, where: list[Json], columns: list[Json]) -> list[tuple[str, JsonObject]]:
+        self.by = []
+        return [("crosstab", self._asked(where, columns=columns))]
+
+    def _topic(self, at: int) -> bool:
+        """“student housing by programme”, “helmet use by membership”: what the text begins with, and not people."""
+        if any(not self.has(before, "stop") for before in range(at)):
+            return False
+        used = ("use", "usage", "ownership", "uptake", "raba", "uporaba", "lastništvo")
+        mark, after = self.marks[at], [token.stem for token in self.tokens[self.marks[at].last + 1 :][:1]]
+        return mark.last > mark.first or bool(set(after) & self.stems(*used))
+
     def _plain_people(self, numbers: list[Json]) -> bool:
         """“boys who train football”: people are named, no figure is asked for, and a verb only touches a number."""
         asked = ("what", "how", "kaj", "kako", "koliko", "kaksen", "kaksna", "kaksno", "kaksni", "kaksne", "kolik")
@@ -1468,7 +1632,16 @@ class _Parse:
             return False
         if any(mark.took == "target" and "long" in mark.roles for mark in self.marks):
             return False
-        return self.has(0, "rows", "val", "life") and all(self.weight_at(at) <= 1 for at, _ in numbers)
+        counted = {stem(word, self.lang) for word in ("number", "count", "število", "količina")}
+        touched = [
+            at > 0
+            and (
+                self.weight_at(at) <= 1
+                or (self.weight_at(at) < 3 and bool(counted & set(stems_of(name_words(name), self.lang))))
+            )
+            for at, name in numbers
+        ]
+        return self.has(0, "rows", "val", "life") and all(touched)
 
     def _plain_ref(self, name: Json) -> Json:
         return self._ref(name) if isinstance(name, str) else name
@@ -1481,16 +1654,12 @@ class _Parse:
             return self._proportion(lists)
         if numbers and self._all_or_each(key):
             self.guessed = True  # each of them, or all together?
-            name = max(numbers, key=lambda found: self.weight_at(found[0]))[1]
-            self._take(numbers, name)
-            self.take("target", [at for at in range(len(self.marks)) if self.free(at, "money")])
-            each = self._rate()
-            given = self._asked(where, column=name, **self._grouped())
-            order = ("median", "mean", "sum") if each else ("sum", "mean", "median")
+            given = self._asked(where, column=self._take_best(numbers), **self._grouped())
+            self.take("target", self.all_free("money"))
+            order = ("median", "mean", "sum") if self._rate() else ("sum", "mean", "median")
             return [(found, given) for found in order]
-        if key == "count" and (added := self._added(numbers)):
+        if key == "count" and (name := self._added(numbers)):
             self.guessed = True
-            name = added[1]
             self._take(numbers, name)
             given = self._asked(where, column=name, **self._grouped())
             return [("sum", given), ("mean", given), ("median", given)]
@@ -1498,19 +1667,15 @@ class _Parse:
             return self._without_kind(numbers, lists, days, where, [])
         if key == "count":
             if len(self.by) > 1:
-                columns, self.by = self.by, []
-                return [("crosstab", self._asked(where, columns=columns))]
-            if self.by and lists and not numbers and len(lists) == 1:
-                return self._without_kind([], lists, [], where, [])
-            if not self.by and lists and not numbers and not where and len(lists) == 1:
+                return self._crosstab(where, self.by)
+            if len(lists) == 1 and not numbers and (self.by or not where):
                 return self._without_kind([], lists, [], where, [])
             return [(key, self._asked(where, **self._grouped()))]
         if "columns" in parameters:
             kind = (Number,) if parameters["columns"].kind != "columns" else (Category, Date)
             found = [*numbers] if kind == (Number,) else [*lists, *days]
             names: list[Json] = list(dict.fromkeys(name for _, name in found))
-            for name in names:
-                self._take(found, str(name))
+            self.take("target", [at for at, _ in found])
             names = [self._plain_ref(name) for name in names] + self.by
             self.by = []
             return [(key, self._asked(where, columns=names))] if names else []
@@ -1533,11 +1698,8 @@ class _Parse:
         if not fitting and takes == "column.listed":
             taken = {cond.column for cond in self.conds}
             loose = {name for mark in self.marks for _, name in mark.roles.get("col", ()) if not mark.used}
-            open_lists = [
-                name
-                for name in self.schema.of_kind(Category, ItemSet)
-                if name not in taken and not yes_no(self.declared(name))
-            ]
+            others = [name for name in self.schema.of_kind(Category, ItemSet) if name not in taken]
+            open_lists = [name for name in others if not yes_no(self.declared(name))]
             self.guessed = True
             open_lists.sort(key=lambda name: name not in loose)
             return [(key, self._asked(where, column=name, **extra)) for name in open_lists]
@@ -1547,24 +1709,23 @@ class _Parse:
             return [(key, self._asked(where, column=name, **extra, **self._grouped(parameters))) for name in wide]
         chosen = max(fitting, key=lambda found: self.weight_at(found[0]))
         self._take(fitting, chosen[1])
-        if "by" not in parameters and key == "histogram" and self.by and isinstance(self.declared(chosen[1]), Category):
-            columns, self.by = [self._plain_ref(chosen[1]), *self.by], []
-            return [("crosstab", self._asked(where, columns=columns))]
+        if "by" not in parameters and key == "histogram" and self.by and self.is_a(chosen[1], Category):
+            return self._crosstab(where, [self._plain_ref(chosen[1]), *self.by])
         rest = [found for found in lists if found[1] != chosen[1] and not self.marks[found[0]].used]
-        if (
-            "by" in parameters
-            and not self.by
-            and len(rest) == 1
-            and (self.has(rest[0][0] - 1, "which") or rest[0][0] < chosen[0])
-        ):
+        named_first = len(rest) == 1 and (self.has(rest[0][0] - 1, "which") or rest[0][0] < chosen[0])
+        if "by" in parameters and not self.by and named_first and not self._limited(rest[0][0]):
             self.by.append(self._plain_ref(rest[0][1]))
             self._take(rest, rest[0][1])
         column: Json = chosen[1]
-        if isinstance(self.declared(chosen[1]), Date) and takes == "column.any":
+        if self.is_a(chosen[1], Date) and takes == "column.any":
             column = {"column": chosen[1], "by": "month"}
         elif takes != "column.ordered" and str(column).startswith("\0"):
             column = self._plain_ref(column)
         return [(key, self._asked(where, column=column, **extra, **self._grouped(parameters)))]
+
+    def _limited(self, at: int) -> bool:
+        """“huts above 2000 m: average rating” is about some of the rows."""
+        return at + 1 < len(self.marks) and self.marks[at + 1].took == "bound"
 
     def _how_many(self, target: int | None = None) -> JsonObject:
         """“top 3”, “3 commonest diagnoses”, “tri mesta z največ naročili”"""
@@ -1576,47 +1737,42 @@ class _Parse:
                 return {"how_many": int(amount)}
         return {}
 
-    def _added(self, numbers: list[Json]) -> Json:
+    def _added(self, numbers: list[Json]) -> str | None:
         """“how many passengers”, “koliko poškodb”: a column that counts things, right after the words that ask."""
         for at, name in numbers:
-            column = self.schema.columns[name]
-            whole = isinstance(column, Number) and column.step == 1 and not column.measure and column.lower in (0, 1)
+            column = self.number(name)
+            whole = column and column.step == 1 and not column.measure and column.lower in (0, 1)
             if not whole or self.weight_at(at) < 1.5 or name in self._ratings():
                 continue
             near = at - 1
-            while self.has(near, "stop", "rows", "have") and not self.has(near, "kind", "col"):
+            while self.has(near, "stop", "rows", "have") and (
+                not self.has(near, "kind", "col") or self.column_at(near) == name
+            ):
                 near -= 1
             if near >= 0 and self.marks[near].took == "kind":
-                return at, name
+                return str(name)
         return None
 
     def _ratings(self) -> list[str]:
         """Ages, marks and the like: numbers that nobody adds up."""
-        words = (
-            ("age", "points", "grade", "rating", "year")
-            if self.lang == "en"
-            else ("starost", "točke", "ocena", "letnik")
-        )
-        return [name for word in words for name in self.like(word)]
+        words = {"en": ("age", "points", "grade", "rating", "year"), "sl": ("starost", "točke", "ocena", "letnik")}
+        return [name for word in words[self.lang] for name in self.like(word)]
 
     def _all_or_each(self, key: str) -> bool:
         """“how much money do they get”, “koliko evrov smo dobili”: in total, or each?"""
         asked = [self.words(at).lower() for at in self._kind_marks()]
         money = any(mark.took == "target" and mark.roles.keys() & {"money", "unit"} for mark in self.marks)
+        money = money or any(self._asks_for(at, MEASURES) for at in range(len(self.marks)))
         said = any("money" in mark.roles for mark in self.marks)
         return (key == "sum" and asked == ["how much"]) or (key == "count" and (money or said))
 
     def _rate(self) -> bool:
         """“a month”, “na mesec”, “per person”: of each one. The words are taken."""
-        found = [at for at in range(len(self.marks)) if self.free(at, "rate")]
-        for at in range(1, len(self.marks)):
-            one = bare(self.words(at - 1)) in ("a", "an", "per", "na", "vsak", "vsako", "every", "each")
-            found += [at] if one and self.free(at, "period") else []
-        self.take("rate", found)
-        return bool(found)
-
-    def _kind_mark(self) -> int:
-        return next((at for at, mark in enumerate(self.marks) if mark.used), 0)
+        each = ("a", "an", "per", "na", "vsak", "vsako", "every", "each")
+        periods = [at for at in self.all_free("period") if at and self.said(at - 1) in each]
+        rates = [*self.all_free("rate"), *periods]
+        self.take("rate", rates)
+        return bool(rates)
 
     def _kind_marks(self) -> list[int]:
         return [at for at, mark in enumerate(self.marks) if mark.took == "kind"]
@@ -1656,7 +1812,13 @@ class _Parse:
         rate = plain and any(cond.labels and cond.place == asked[0] - 1 for cond in before)  # “unemployment rate in …”
         if 0 < len(before) < len(conds) and not rate:  # “of the visits in 2025, what share …”
             return [cond for cond in conds if cond not in before], before, True
-        strong = {stem(word, self.lang) for word in ("among", "amongst", "within", "med", "izmed", "pri")}
+        first = conds[0].place
+        described = (
+            yes_no(self.declared(conds[0].column)) and self.has(first + 1, "rows") and not self.has(first, "rows")
+        )
+        if asked and described and first - asked[-1] <= 2 and len(conds) == 2:  # “delež odpovedanih izletov z vlakom”
+            return conds[:1], conds[1:], False
+        strong = self.stems("among", "amongst", "within", "med", "izmed", "pri")
         cues: tuple[tuple[Callable[[int], bool], bool], ...] = (  # and whether what is counted comes after it
             (lambda at: any(token.stem in strong for token in self._tokens_of(at)), False),
             (lambda at: self._says(at, "have") or self._without(at), True),
@@ -1686,10 +1848,10 @@ class _Parse:
 
     def _parts_conditions(self, at: int) -> bool:
         """An “or” between conditions on different columns, or between comparisons: no question can say that."""
-        told = ("val", "bound", "when", "life")
+        conditions = ("val", "bound", "when", "life")
         left = next((mark for mark in reversed(self.marks[:at]) if mark.used), None)
         right = next((mark for mark in self.marks[at + 1 :] if mark.used), None)
-        if left is None or right is None or left.took not in told or right.took not in told:
+        if left is None or right is None or left.took not in conditions or right.took not in conditions:
             return False
         return not (self._columns_of(left) & self._columns_of(right)) or "bound" in (left.took, right.took)
 
@@ -1716,7 +1878,7 @@ class _Parse:
             elif not small or ("number" in mark.roles) or ("val" in mark.roles and not small & {"stop", "not"}):
                 left += [self.words(at)] if any(sign.isalnum() for sign in self.words(at)) else []
             elif (
-                "more" in mark.roles and bare(self.words(at)) not in ("than", "kot", "more", "vec")
+                "more" in mark.roles and self.said(at) not in ("than", "kot", "more", "vec")
             ) or not small & _HARMLESS:
                 left.append(self.words(at))
         return tuple(dict.fromkeys(left))
@@ -1732,17 +1894,20 @@ def _either(text: str, facts: Facts) -> tuple[list[Meaning], AllowanceError | No
     lang = current() if current() in LANGUAGES else "en"
     found, refusal = _read(text, facts, lang)
     if not found or found[0].unread:
-        other, _ = _read(text, facts, next(name for name in LANGUAGES if name != lang))
+        other, _ = _read(text, facts, next(name for name in LANGUAGES if name != lang), every=True)
         if other and not other[0].unread:
             return other, None
     return found, refusal
 
 
-def _read(text: str, facts: Facts, lang: str) -> tuple[list[Meaning], AllowanceError | None]:
-    """The readings, and why the first question that cannot be asked of this table cannot."""
+def _read(text: str, facts: Facts, lang: str, every: bool = False) -> tuple[list[Meaning], AllowanceError | None]:
+    """The readings, and why the first question that cannot be asked of this table cannot. `every`: of a text without
+    an unknown word, or none."""
     parse = _Parse(text[:LONGEST], facts.schema, lang, facts.table)
     if all(mark.roles.keys() <= _SILENT for mark in parse.marks):
         return [], None  # nothing in it is known
+    if every and any(not mark.roles for mark in parse.marks):
+        return [], None
     parse.run()
     asked = parse.reading()
     unread = parse.unread()
@@ -1794,18 +1959,19 @@ def vocabulary(schema: Schema) -> list[str]:
 
 def completions(text: str, schema: Schema) -> list[str]:
     """The text with its last word completed, at most six ways. Public facts alone."""
-    text = text[:LONGEST]
-    return list(dict.fromkeys(_completed(text, vocabulary(schema))))[:MOST_COMPLETIONS]
+    known = lexicon_of(schema, current() if current() in LANGUAGES else "en")
+    offered = list(zip(known.written, known.bared, strict=True))
+    return list(dict.fromkeys(_completed(text[:LONGEST], offered)))[:MOST_COMPLETIONS]
 
 
-def _completed(text: str, offered: list[str]) -> Iterator[str]:
+def _completed(text: str, offered: list[tuple[str, str]]) -> Iterator[str]:
     starts = [match.start() for match in re.finditer(r"(?<!\S)\S", text)]
     if not text.strip() or text[-1:].isspace():
         return
     for start in starts[-3:]:  # the longest run of typed words that begins a phrase
         begun = bare(text[start:])
-        matching = [phrase for phrase in offered if bare(phrase).startswith(begun) and bare(phrase) != begun]
-        matching += [phrase for phrase in offered if f" {begun}" in bare(phrase)]
+        matching = [phrase for phrase, plain in offered if plain.startswith(begun) and plain != begun]
+        matching += [phrase for phrase, plain in offered if f" {begun}" in plain]
         yield from (text[:start] + phrase for phrase in matching)
         if matching:
             return

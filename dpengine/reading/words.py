@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 
-@lru_cache(maxsize=20_000)
 def bare(text: str) -> str:
-    """Small letters without accents: `Obalno-kraška` and `obalno-kraska` are the same."""
+    """Small letters without accents: `Obalno-kraška` and `obalno-kraska` are the same. No cache: it may be typed."""
+    if text.isascii():
+        return text.lower()
     parts = unicodedata.normalize("NFKD", text.lower())
     return "".join(sign for sign in parts if not unicodedata.combining(sign)).replace("đ", "d")
 
@@ -29,14 +30,36 @@ _FLEETING = re.compile(r"(?<=[^aeiou\W])e([bcdfghjklmnprstvz])$")
 
 @lru_cache(maxsize=20_000)
 def stem(word: str, lang: str) -> str:
-    """The part of a word that its inflected forms share. It need not be a word itself."""
+    """The part that the inflected forms of a word share; it need not be a word itself. Cached: not for typed words."""
+    return typed_stem(word, lang)
+
+
+def typed_stem(word: str, lang: str) -> str:
+    """The same without a cache, because what was typed is not stored."""
     word = bare(word).replace("'", "").replace("’", "")
     if len(word) <= 3:
-        return word
+        return _SL_IRREGULAR.get(word, word) if lang == "sl" else word
     return _slovene(word) if lang == "sl" else _english(word)
 
 
+_SL_IRREGULAR = {
+    form: root
+    for root, forms in {
+        "dan": "dan dni dne dneva dnevi dnevih dneh dnevom dnevu dnem dnevov dneve dnevoma dnevni",
+        "otrok": "otrok otroka otroku otrokom otroci otroke otrocih otrokoma otrokih",
+        "noc": "noc noci nocjo nocmi noceh nocem",
+    }.items()
+    for form in forms.split()
+} | {  # no ending, although it looks like one
+    root + ending: root
+    for root in "sprejem prejem prevzem odvzem najem problem sistem program kilogram gram diagram rezim ekstrem".split()
+    for ending in ("", "a", "u", "om", "i", "ov", "e", "ih", "oma", "ski", "ska")
+}
+
+
 def _slovene(word: str) -> str:
+    if word in _SL_IRREGULAR:
+        return _SL_IRREGULAR[word]
     for ending in _SL_ENDINGS:
         rest = word.removesuffix(ending)
         if rest != word and len(rest) >= 3:
@@ -66,6 +89,28 @@ def _english(word: str) -> str:
             word = rest[:-1] if len(rest) > 3 and rest[-1] == rest[-2] and rest[-1] not in "sl" else rest
             break
     return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+# What a word adds to the one from which it is made: a walker walks, sneženje is sneg, šahisti play šah. By stems.
+_MADE = {
+    "en": re.compile("(?:ation|ition|ion|ment|ance|ence|ist|er|or|ian|ness|al|ic|ity|iv|y|ou|ful|ship|ly|ist)$"),
+    "sl": re.compile(
+        "(?:oist|ist|ij|arj|ar|as|avc|lc|c|sk|sck|ski|scin|enj|anj|evn|ovn|n|ov|ev|k|ostn|nost|ost|stv|ic|ik|nik|nic"
+        "|lk)$"
+    ),
+}
+_ALIKE_SOUNDS = str.maketrans("gcs", "zkh")  # sneg: snežiti, Čeh: češki
+
+
+def roots(word: str, lang: str) -> tuple[str, ...]:
+    """What a stem may be made from, longest first, with sounds that change into each other written alike."""
+    found, least = [word], 3 if lang == "sl" else 4
+    while (shorter := _MADE[lang].sub("", found[-1])) != found[-1] and len(shorter) >= least and len(found) < 3:
+        found.append(shorter)
+    if lang == "en":
+        return tuple(dict.fromkeys(part.rstrip("e") for part in found))
+    spoken = (_FLEETING.sub(r"\1", part) if len(part) > 3 else part for part in found if part)
+    return tuple(dict.fromkeys(part[:-1] + part[-1].translate(_ALIKE_SOUNDS) for part in spoken))
 
 
 @dataclass(frozen=True)
@@ -163,7 +208,9 @@ EN = Vocabulary(
         "compare": "compare|does|do|affect|influence|comparison|differ|difference|affects|impact|matter|effect",
         "not": "not|without|non|outside|except|excluding|other than|dont|doesnt|isnt|arent|no|didnt|havent|hasnt"
         "|wasnt|werent|do not|does not|apart from|lacking|never|not in|not from|outside of|out of|neither|nobody"
-        "|not a single|not even one|not one|not any|zero|unless|cannot|cant|wont|didn|doesn|don|isn|aren|wasn|weren",
+        "|not a single|not even one|not one|not any|zero|unless|cannot|cant|wont|didn|doesn|don|isn|aren|wasn|weren"
+        "|anywhere but|everywhere but|everyone but|everybody but|all but|anything but|but not"
+        "|rather than",
         "or": "or|either|nor",
         "and": "and|&|x|×",
         "among": "among|amongst|in|for|within|at|from|inside|out of all|out of everyone|out of all the|of all"
@@ -187,12 +234,17 @@ EN = Vocabulary(
         "only": "only|just|solely",
         "half": "half|half year|half of the year",
         "when": "when|over time|through time|trend",
+        "last": "last|final",
+        "gratis": "free|free of charge|for free|unpaid",
         "rate": "apiece|per person|per head|per capita",
         "money": "money|how much money|cash flow",
+        "takings": "income|revenue|turnover|proceeds|sales|did we earn|did we make|did we sell"
+        "|did we take|do we earn|do we make|we earned|we sold",
         "long": "how long|stay|stays|stayed|length of stay|duration|how much time|how quickly|how fast|how slow",
         "alone": "live alone|lives alone|living alone|on their own|by themselves|single person",
         "more": "higher|lower|more|less|longer|shorter|older|younger|better|worse|bigger|smaller|larger|faster|slower"
-        "|heavier|lighter|richer|poorer|cheaper|dearer|more expensive|happier|than|sooner|later|taller|greater|fewer",
+        "|heavier|lighter|richer|poorer|cheaper|dearer|more expensive|happier|than|than others|than the others"
+        "|than the rest|sooner|later|taller|greater|fewer",
     },
     periods={
         "month": "month|monthly|months",
@@ -264,7 +316,8 @@ EN = Vocabulary(
     "|came|come|comes|happened|occurred|size|sizes|long|at|wonder|wondering|interested|thanks|thank|hi|hello|ever"
     "|already"
     "|yet|still|whole|entire|both|bring|brought|receive|received|am|has|having|because|though|but"
-    "|calculate|compute|display|list|overview|altogether|give|gives|gave|given|need|needs|needed|read|reads|end|ends"
+    "|it|one|them|calculate|compute|display|list|overview|altogether|give|gives|gave|given|need|needs|needed|read"
+    "|reads|end|ends"
     "|lie"
     "|lies|begin|begins|sit|sits|happen|happens|involved|required|included|present",
     rows="people|person|resident|patient|customer|client|visit|order|student|employee|worker|staff|respondent|member"
@@ -289,6 +342,7 @@ SL = Vocabulary(
         "|pogostost|porazdeljeni|porazdeljena|struktura|sestava|profil|razdelitev|porazdeljen",
         "top_item": "najpogostejši|top|najpogostejša|najpogostejše|najbolj priljubljena|najbolj priljubljen"
         "|najbolj pogosta|največji|največja|največje|najbolje prodajana|največkrat|modus|največ|najpogosteje"
+        "|najbolj bran|najbolj brana|najbolj iskan|najbolj iskana|najbolj uporabljan|najbolj uporabljana"
         "|najbolj pogost|najbolj obiskana|najbolj prodajana|prevladujoča|glavni|najraje|najljubši|najljubša|prevladuje"
         "|prevladujejo|najbolj pogosto|najbolj razširjen|najbolj razširjena|najštevilčnejši|najbolj zasedena"
         "|najbolj obiskan"
@@ -374,13 +428,18 @@ SL = Vocabulary(
         "only": "samo|le|zgolj",
         "half": "polovica|polovici|polletje|polletju",
         "when": "kdaj|skozi čas|trend",
+        "last": "zadnji|zadnja|zadnje|zadnjem|zadnjega|zadnjih",
+        "gratis": "brezplačen|brezplačna|brezplačno|brezplačne|zastonj",
         "rate": "na osebo|na glavo|na prebivalca",
         "money": "denar|denarja|koliko denarja|koliko evrov|koliko eur|koliko €",
+        "takings": "prihodek|prihodki|promet|prodaja|izkupiček|iztržek|zaslužek|prodali smo|smo prodali|smo zaslužili"
+        "|zaslužili smo|smo iztržili|smo pobrali|zaslužimo|prodamo|iztržimo|poberemo|smo unovčili|smo ustvarili",
         "long": "kako dolgo|koliko časa|kako hitro|kako dolga|kako dolge|trajanje",
         "alone": "živi sam|živijo sami|živi sama|živijo same|enočlanska|enočlansko",
         "more": "višji|višja|višje|nižji|nižja|nižje|daljši|daljša|daljše|krajši|krajša|krajše|starejši|mlajši|boljši"
         "|boljša|boljše|bolje|slabši|slabša|slabše|večji|večja|večje|manjši|manjša|manjše|dlje|hitrejši|hitreje"
-        "|počasneje|težji|težja|težje|lažji|lažje|dražji|dražje|cenejši|ceneje|bolj|manj|več|kot",
+        "|počasneje|težji|težja|težje|lažji|lažje|dražji|dražje|cenejši|ceneje|bolj|manj|več|kot|od ostalih|od drugih"
+        "|kot ostali|kot drugi",
     },
     periods={
         "month": "mesec|mesecih|mesecu|mesečno|meseci|mesecev",
@@ -436,7 +495,7 @@ SL = Vocabulary(
         "1000": "tisoč",
     },
     ordinals={
-        "1": "prvi|prvega|prvem|prva",
+        "1": "prvi|prvega|prvem|prva|prvih|prve",
         "2": "drugi|drugega|drugem|druga",
         "3": "tretji|tretjega|tretjem|tretja",
         "4": "četrti|četrtega|četrtem|četrta",
@@ -457,8 +516,10 @@ SL = Vocabulary(
     "|prosim|izpiši|izračunaj|znaša|znašajo|navadno|pomeni|velikost|narejenih|mora|morajo|imeti|letoma|ma|majo|takih"
     "|taki|takšnih|taka|se pravi|torej|plačuje|plačujejo|plačal|vzel|vzeli|vzela|vzelo|dobi|dobijo|dobil|dobili|dobimo"
     "|opravil|opravili|naredil|naredili|uporablja|uporabljajo|gre|gredo|pride|pridejo|prišel|prišli"
-    "|sploh|ob|uporabljen|uporabljena|potreben|potrebna|prisoten|dal|dala|dalo|dali|daje|dajejo|prodal|prodali|prodala|ravno|vsega|oz|npr|recimo|hvala|lahko|bodo|bom"
-    "|nas|jaz|ti|on|ona|oni",
+    "|sploh|ob|uporabljen|uporabljena|potreben|potrebna|prisoten|dal|dala|dalo|dali|daje|dajejo|prodal|prodali"
+    "|prodala|ravno|vsega|oz|npr|recimo|hvala|lahko|bodo|bom"
+    "|nas|jaz|ti|on|ona|oni|nje|njega|njih|njej|njo|njim|njimi|torej|prišlo|prišla|prihaja|prihajajo"
+    "|vozi|vozijo|pelje|peljejo|ostalo|ostali|ostala|ostane|ostanejo|trajal|trajala|trajalo|trajale|traja|trajajo",
     rows="ljudje|človek|oseba|prebivalec|bolnik|pacient|kupec|stranka|pregled|obisk|naročilo|študent|zaposlen|delavec"
     "|uslužbenec|anketiranec|član|gospodinjstvo|posameznik|občan|primer|vrstica|udeleženec|odrasel|kupci|prebivalci"
     "|zaposlitev|nakup|ljudi|študenti|bolniki|naročila|zaposleni|dijak|učenec|gost|sodelavec"
@@ -480,8 +541,10 @@ MEASURES = {
     "cm": "cm|centimetre|centimetres|centimeter|centimeters|centimetrov|centimetri",
     "km": "km|kilometre|kilometres|kilometer|kilometers|kilometrov|kilometri|kilometra",
     "mi": "mile|miles|milj|milje",
-    "m2": "square metres|square meters|kvadratov|kvadratnih metrov",
+    "m2": "m2|m²|sq m|square metres|square meters|kvadratov|kvadratnih metrov",
     "kwh": "kwh|kilowatt hours|kilovatnih ur",
+    "ha": "ha|hectare|hectares|hektar|hektarji|hektarjev|hektara|hektari",
+    "nights": "night|nights|noč|noči|nočitev|nočitve|nočitev",
     "degrees": "degree|degrees|stopinj|stopinje",
 }
 # Words that people use for the same kind of column, in both languages. A column whose name has one of them is meant by
@@ -520,7 +583,7 @@ ALIKE = (
     "|tenure|worked here|been here|delovna doba|delovna|staž",
     "education|educated|izobražen|izobraženi|school|schooling|degree|graduates|izobrazba|šola|izobrazbo",
     "employment|job|occupation|zaposlitev|služba|poklic",
-    "payment|pay|paid|pays|paying|plačilo|plačan|plačanih|plača|plačajo|plačano|plačila",
+    "payment|pay|paid|pays|paying|plačilo|plačujejo|plačuje|plačan|plačanih|plača|plačajo|plačano|plačila",
     "quantity|items|pieces|units|količina|kosov|kosi|količino",
     "department|division|unit|oddelek|sektor",
     "programme|program|course|field|major|smer|program|študij",
@@ -535,6 +598,10 @@ ALIKE = (
     "customer|client|buyer|kupca|kupec|kupci|stranka",
     "clinic|department|ward|ambulanta|klinika",
     "contract|contracts|pogodba|pogodbe",
+    "distance|far|how far|further|farther|oddaljenost|razdalja|daleč|kako daleč|oddaljen|dlje stran",
+    "nights|night|overnight stays|length of stay|nočitve|nočitev|noči|prenočitve|prenočil|prenočili",
+    "genre|kind of book|zvrst|žanr",
+    "transport|commute|way to school|way to work|prevoz",
     "height|tall|taller|višina|visok",
     "weight|heavy|heavier|weigh|weighs|teža|masa|tehta|tehtajo|težek|težka",
     "children|kids|otroci|otrok",
@@ -547,7 +614,7 @@ ALIKE = (
     "delay|delays|delayed|late|lateness|zamuda|zamude|zamuja|zamujajo|zamudila|zamudili|zamujali",
     "country|nationality|država|države|državljanstvo",
     "fee|dues|membership fee|subscription|članarina|pristojbina|naročnina",
-    "price|admission|ticket|entrance fee|cena|vstopnina|vstopnica",
+    "price|pay|pays|paid|charged|admission|ticket|entrance fee|cena|vstopnina|vstopnica",
     "training|trainings|train|trains|practice|workouts|trening|treningi|trenira|trenirajo|vadba|vadijo",
     "sport|discipline|panoga|šport",
     "cancelled|canceled|called off|odpovedan|odpovedana|odpadla|odpadle|odpadel",
@@ -582,6 +649,35 @@ SAME_VALUE = (
     "switzerland|swiss|švica|švicar|švicarji",
     "serbia|serbian|serbs|srbija|srb|srbi",
     "bosnia|bosnian|bosnians|bosna|bosanec|bosanci",
+    "czechia|czech republic|czech|czechs|češka|čeh|čehi",
+    "poland|polish|poles|poljska|poljak|poljaki",
+    "slovakia|slovak|slovaks|slovaška|slovak|slovaki",
+    "netherlands|dutch|nizozemska|nizozemec|nizozemci",
+    "belgium|belgian|belgians|belgija|belgijec|belgijci",
+    "portugal|portuguese|portugalska|portugalec|portugalci",
+    "greece|greek|greeks|grčija|grk|grki",
+    "ukraine|ukrainian|ukrainians|ukrajina|ukrajinec|ukrajinci",
+    "russia|russian|russians|rusija|rus|rusi",
+    "turkey|turkish|turks|turčija|turk|turki",
+    "china|chinese|kitajska|kitajec|kitajci",
+    "japan|japanese|japonska|japonec|japonci",
+    "macedonia|north macedonia|macedonian|macedonians|makedonija|severna makedonija|makedonec|makedonci",
+    "montenegro|montenegrin|črna gora|črnogorec|črnogorci",
+    "kosovo|kosovar|kosovars|kosovec|kosovci",
+    "romania|romanian|romanians|romunija|romun|romuni",
+    "sweden|swedish|swedes|švedska|šved|švedi",
+    "denmark|danish|danes|danska|danec|danci",
+    "norway|norwegian|norwegians|norveška|norvežan|norvežani",
+    "finland|finnish|finns|finska|finec|finci",
+    "ireland|irish|irska|irec|irci",
+    "nemščina|nemški|nemška|nemško",
+    "died|dead|death|deceased|die|dies|smrt|umrl|umrla|umrli|umre|umrejo|umrlo",
+    "home|at home|domov|doma",
+    "snow|snowy|snowing|sneg|snežno|sneženje|sneži",
+    "rain|rainy|raining|dež|deževno|deževje|dežuje",
+    "sun|sunny|sunshine|sonce|sončno",
+    "fog|foggy|megla|megleno",
+    "wind|windy|veter|vetrovno",
     "dissatisfied|unhappy|unsatisfied|discontented|nezadovoljen|nezadovoljna|nezadovoljstvo",
     "very satisfied|very happy|zelo zadovoljen|zelo zadovoljna",
     "child|children|kid|kids|otrok|otroci",
@@ -641,6 +737,21 @@ BY_AGE = {
 }
 # Students by their year.
 BY_YEAR = {"1": "freshmen|freshman|freshers|fresher|bruc|bruci|brucka|brucov", "2": "sophomores|sophomore"}
+# What happens to a person once.
+IN_LIFE = ("birth", "hired", "joined", "enrolled", "registered", "rojstva", "zaposlitve", "vpisa", "včlanitve")
+# With these words a column says something of each row, and the word beside them names the row: trip date, rider age,
+# vrsta vloge. English has the row first, Slovene last.
+OF_ROWS = {
+    "en": frozenset("date|day|month|year|type|kind|age|channel".split("|")),
+    "sl": frozenset("datum|dan|leto|vrsta|tip|starost|kategorija|kraj|kanal".split("|")),
+}
+# The same, if two columns speak of the same thing: trip minutes and trip price.
+OF_EACH = {
+    "en": OF_ROWS["en"]
+    | frozenset("minutes|hours|days|km|length|number|amount|cost|price|value|status|time".split("|")),
+    "sl": OF_ROWS["sl"]
+    | frozenset("dnevi|ure|minute|število|znesek|vrednost|cena|čas|trajanje|status|dolžina".split("|")),
+}
 # Parts of a name that say little: no column is known by one of these alone.
 GENERIC = frozenset(
     "of|the|a|on|at|in|date|has|is|number|type|total|average|mean|no|id|name|value|code|per|kind|level|size|time|day"

@@ -22,6 +22,7 @@ from dpengine.messages import say
 from dpengine.released import look_groups
 from dpengine.released.look import Figure
 from ui.board import board as board_result
+from ui.board import board_state
 from ui.board.board_figures import Bar, Card, Picked
 
 pytestmark = pytest.mark.usefixtures("shared")
@@ -63,6 +64,17 @@ def said(app: AppTest) -> str:
 @pytest.fixture(scope="module")
 def answer(table: dp.Table) -> dp.Answer:
     return table.ask(table.query("overview", epsilon="1", against=["rich"]), "look=&one")
+
+
+def test_noise_is_level_or_least_on_average_as_the_form_says(table: dp.Table) -> None:
+    form = {"without": [], "against": [], "every": "1", "coarse": [], "merged": {}, "most": [], "epsilon": "1"}
+    level, even = (board_state.query_of(table, form | {"even": said}) for said in ("", "1"))
+    noise, least = ([query.variance(part) for part in query.sets] for query in (level, even))
+    assert sum(least) < sum(noise) and max(least) > max(noise)
+    assert board_state.state_of(table, even)["even"] == "1" and not board_state.state_of(table, level)["even"]
+    app = open_page("board", table="people", every="1", even="1")
+    [toggle] = [one for one in app.toggle if one.label == say("board_page.even")]
+    assert toggle.value and not app.exception
 
 
 @pytest.mark.long

@@ -56,8 +56,9 @@ def show_gains(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
     if not found:
         return
     section_head(say("board_page.gains"))
-    for words, changed in found:
-        _link(table, words, now | changed)
+    with st.container(gap="small"):
+        for words, changed in found:
+            _link(table, words, now | changed)
 
 
 def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[str, dict[str, Any]]]:
@@ -190,9 +191,7 @@ def show(table: dp.Table) -> None:
     request = st.query_params.get("look")
     if request is None and not any(name in st.query_params for name in ("new", *NAMES)):
         request = table.newest_look()  # instead of the form
-    if request and job.became(
-        table, request, Overview, "board_page.unknown", job.wait, show_board, fit_warnings.at("look")
-    ):
+    if fit_warnings.became(table, request, "look", Overview, "board_page.unknown", show_board):
         _earlier(table, request)
         return
     page_head(say("board_page.title", table=table.name), say("board_page.lead"))
@@ -206,8 +205,8 @@ def show(table: dp.Table) -> None:
         _form(table)
 
 
-def _earlier(table: dp.Table, but: str = "") -> None:
-    history.kept(say("board_page.earlier"), table.first_looks(but=but), "board", "look")
+def _earlier(table: dp.Table, but: str | None = None) -> None:
+    history.earlier(say("board_page.earlier"), table.first_looks(), "board", "look", but)
 
 
 def _form(table: dp.Table) -> None:
@@ -275,12 +274,14 @@ def _together(crossed: list[str], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _details(chosen: list[str], threes: bool, given: dict[str, Any]) -> dict[str, Any]:
-    """Columns that matter most, and triples."""
+    """Columns that matter most, triples, and how noise is spread."""
     with st.expander(say("board_page.details")):
         most = _some("most", chosen, given, say("param.weights.label"), help=say("param.weights.help"))
         label, note, key = say("param.three.label"), say("param.three.help"), job.addressed_widget(PLACE, "three")
         three = st.toggle(label, bool(given.get("three")), key=key, help=note, disabled=not threes)
-    return {"most": most, "three": "1" if three and threes else ""}
+        label, note, key = say("board_page.even"), say("board_page.even_help"), job.addressed_widget(PLACE, "even")
+        even = st.toggle(label, bool(given.get("even")), key=key, help=note)
+    return {"most": most, "three": "1" if three and threes else "", "even": "1" if even else ""}
 
 
 def _buy(table: dp.Table, query: Overview) -> None:

@@ -11,7 +11,15 @@ from dpengine.core.exact import text_of
 from dpengine.declared.grouped import MERGED, Grouped, base, ref_json
 from dpengine.declared.merging import MOST_MERGED, read_merged
 from dpengine.mechanisms.marginals.overview import Overview
-from dpengine.mechanisms.marginals.wanted import EVERY_PAIR, MOST_AGAINST, MOST_COLUMNS, coarser, has_cells, readable
+from dpengine.mechanisms.marginals.wanted import (
+    EVEN,
+    EVERY_PAIR,
+    MOST_AGAINST,
+    MOST_COLUMNS,
+    coarser,
+    has_cells,
+    readable,
+)
 from dpengine.messages import say
 from ui.parts import answer_notes, job
 from ui.shell.frame import paragraph
@@ -31,7 +39,7 @@ def counted_as(query: dp.Query) -> None:
 
 
 PLACE = "board"
-NAMES = ("without", "against", "every", "coarse", "merged", "most", "three", "epsilon")
+NAMES = ("without", "against", "every", "coarse", "merged", "most", "three", "even", "epsilon")
 _HEAVY = 4  # the weight of a column that matters most
 
 
@@ -63,7 +71,7 @@ def filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
     given["every"] = "1" if arriving.get("every") == "1" else ""
     given["against"] = [] if given["every"] else given["against"][:MOST_AGAINST]
     given["merged"] = _merged(table, job.read_address(arriving.get("merged")))
-    return given | {"three": "1" if arriving.get("three") == "1" else ""}
+    return given | {name: "1" if arriving.get(name) == "1" else "" for name in ("three", "even")}
 
 
 def _merged(table: dp.Table, given: Any) -> dict[str, Any]:
@@ -95,6 +103,7 @@ def query_of(table: dp.Table, now: dict[str, Any]) -> Overview:
     against = EVERY_PAIR if now.get("every") else now["against"]
     given: dict[str, Any] = {"columns": columns or [""], "against": against, "epsilon": now["epsilon"]}
     given |= {"three": True} if now.get("three") else {}
+    given |= {"spread": EVEN} if now.get("even") else {}
     given |= {"weights": dict.fromkeys(now["most"], _HEAVY)} if now.get("most") else {}
     query = table.query("overview", **given, noise="")
     assert isinstance(query, Overview)
@@ -121,5 +130,6 @@ def state_of(table: dp.Table, query: Overview) -> dict[str, Any]:
         "merged": _merged(table, {name: ref.as_json()[MERGED] for name, ref in merged.items()}),
         "most": [name for name, _ in query.weights if name in refs],
         "three": "1" if query.three else "",
+        "even": "1" if query.spread == EVEN else "",
         "epsilon": text_of(query.epsilon),
     }

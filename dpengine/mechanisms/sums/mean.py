@@ -61,12 +61,15 @@ class Mean(OfMeans[tuple[int, ...]]):
 
     rises: ClassVar[bool] = True
 
+    squared: ClassVar[bool] = True
+
     def need(self) -> Moments:
-        return Moments(self.column, self.declared.size, 1, self.by, self.groups, self.where)
+        return Moments(self.column, self.declared.size, 1 + self.spread, self.by, self.groups, self.where)
 
     def noised(self, value: tuple[int, ...]) -> tuple[int, ...]:
-        pairs = zip(value[::2], value[1::2], strict=True)
-        return tuple(number for rows, total in pairs for number in self.in_group(rows, total))
+        width = 2 + self.spread
+        groups = [value[at : at + width] for at in range(0, len(value), width)]
+        return tuple(number for moments in groups for number in self.in_group(*moments))
 
     @property
     def width(self) -> int:
@@ -78,7 +81,8 @@ class Mean(OfMeans[tuple[int, ...]]):
 
     def supposed(self, people: Fraction) -> Fraction:
         """Around the middle of the range, where N matters least."""
-        off = self.reaches()[0] / max(people, Fraction(1)) if self.known is not None else self.off_middle(people)
+        known = self.known is not None
+        off = self.added[0].reach(self.beta) / max(people, Fraction(1)) if known else self.off_middle(people)
         return min(off * self.declared.step / 2, self.declared.diameter)
 
     def figure(self, mean: Fraction) -> Fraction:

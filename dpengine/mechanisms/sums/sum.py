@@ -10,6 +10,10 @@ Draw        every sum + Laplace(Δ/ε), on the public grain.
 Gaussian    every sum + Z of variance Δ₂²/(2ρ), ρ = ε²/2: ρ-zCDP (Canonne, Kamath, Steinke 2020, Thm 14). Δ₂ is Δ, but
             by group under replace-one: a row that stays in its group moves one sum by the range, one that leaves it two
             by K each, so Δ₂² = max(range², 2K²), m² times.
+Squares     of a random sample whose number of people is public R = Σ(h² − y²) is drawn too (y and h as for the mean),
+            for the range of the larger group, and the sum has the same noise as without it: with s = step/g, of
+            (4h·sum, s·R) a value that changes by d on the scale of y changes at most s·d(2h + 2h − d) ≤ 4h²s, most at
+            d = 2h, and as squares s²d²(4h² + (2h − d)²) ≤ (4h²s)².
 Loss        ε also by group: a change inside one group can use more than half of it.
 Accuracy    all k sums at once, by a union bound.
 Cost        one scan.
@@ -24,7 +28,7 @@ from math import fsum, gcd, lcm
 from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.types import Ends, Figures, Json
+from dpengine.core.types import Ends, Figure, Figures, Json
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms import sampling
 from dpengine.mechanisms.answer_state import APART, FEW
@@ -32,6 +36,7 @@ from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.noised import MOST_ROWS, MOST_SUM, OfNumbers
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Released, Sensitivity
+from dpengine.mechanisms.ratios import ENOUGH, squares_fit
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.statistics.counts import Moments
 
@@ -78,16 +83,37 @@ class Sum(OfNumbers[tuple[int, ...]]):
         column = self.declared
         return int(max(abs(column.lower), abs(column.upper)) / self.grain)
 
+    @property
+    def spread(self) -> bool:
+        """Is R drawn too?"""
+        facts, enough = self.facts, self.known is not None and self.epsilon * self.known >= ENOUGH
+        return facts.sample and facts.unit.at_most == 1 and enough and squares_fit(self.half * self._step)
+
+    @property
+    def _step(self) -> int:
+        """s."""
+        return int(self.declared.step / self.grain)
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        return (4 * self.half, self._step) if self.spread else (1,)
+
     def need(self) -> Moments:
-        return Moments(self.column, self.declared.size, 1, self.by, self.groups, self.where)
+        return Moments(self.column, self.declared.size, 1 + self.spread, self.by, self.groups, self.where)
 
     def noised(self, value: tuple[int, ...]) -> tuple[int, ...]:
-        """Each group's sum in grains: Σ(lower + step·code), with Σ2·code = Σy + N·(size−1)."""
-        lower, step = int(self.declared.lower / self.grain), int(self.declared.step / self.grain)
+        """Each group's sum in grains: Σ(lower + step·code), with Σ2·code = Σy + N·(size−1); and R."""
+        lower, h = int(self.declared.lower / self.grain), self.half
+        if self.spread:
+            n, s, squares = value
+            return n * lower + self._step * ((s + n * h) // 2), h * h * n - squares
         pairs = zip(value[0::2], value[1::2], strict=True)
-        return tuple(n * lower + step * ((s + n * self.half) // 2) for n, s in pairs)
+        return tuple(n * lower + self._step * ((s + n * h) // 2) for n, s in pairs)
 
     def sensitivity(self) -> Sensitivity:
+        if self.spread:
+            most = 4 * self.half**2 * self._step
+            return self.of_rows(most, most**2)
         far, wide = self._largest, int(self.declared.diameter / self.grain)
         if self.facts.relation == "add_remove":
             return self.of_rows(far, far**2)
@@ -97,7 +123,7 @@ class Sum(OfNumbers[tuple[int, ...]]):
         return self.of_rows(change, change**2)
 
     def promise(self) -> Within:
-        return Within(self.reaches()[0] * self.grain, self.groups, self.beta, Fraction(0), self.column)
+        return Within(self._reach() * self.grain, self.groups, self.beta, Fraction(0), self.column)
 
     def limits(self, part: str = "") -> Ends | None:
         """From everybody at one end of the range to everybody at the other; includes 0 if rows may not count."""
@@ -122,8 +148,11 @@ class Sum(OfNumbers[tuple[int, ...]]):
         return fsum(self.values(rows))
 
     def from_mean(self, raw: Figures, draws: int) -> Released:
-        (reach,) = self.reaches(draws)
-        return self.released([(self._plain(k), (self._plain(k - reach), self._plain(k + reach))) for k in raw])
+        reach, sums = self._reach(draws), raw[:1] if self.spread else raw
+        return self.released([(self._plain(k), (self._plain(k - reach), self._plain(k + reach))) for k in sums])
+
+    def _reach(self, draws: int = 1) -> Figure:
+        return self.added[0].reach(self.beta / self.groups, draws)
 
     def _plain(self, k: int | Fraction) -> int | float:
         exact = k * self.grain
@@ -134,11 +163,22 @@ class Sum(OfNumbers[tuple[int, ...]]):
         people, column = self.known, self.declared
         if people is None:
             return None
-        low, width, noise = column.lower, float(column.diameter), self.added[0]
-        total, factor = float(raw[0] * self.grain - people * low) / width, float(self.grain) / width
-        ends = sampling.mean_of_all(total, people, [(noise, lambda mean: factor, 1)], beta, moved)
-        return sampling.told([], [(float(low) + width * ends[0], float(low) + width * ends[1])])
+        # Of y = 2·code − h: the sum is step/2·Σy + n·(lower + upper)/2
+        low, width, whole = column.lower, float(column.diameter), float(column.step / 2)
+        total = float(raw[0] * self.grain - people * (column.lower + column.upper) / 2) / whole
+        adds = [(0.0, float(self.grain) / whole, 0.0), (0.0, 0.0, -1.0)][: len(self.added)]
+        squares = float(self.half**2 * people - raw[1]) if self.spread else 0.0
+        moments = sampling.SampledMoments(self.half, (float(people), total, squares), tuple(adds), self.added)
+        if self.spread and not moved:
+            ends = sampling.mean_of_moments(moments, beta, people)
+        else:
+            summed, noises = moments.total()
+            ends = sampling.mean_of_all(summed, people, noises, beta, moved)
+        return sampling.as_answer([], [(float(low) + width * ends[0], float(low) + width * ends[1])])
 
     def supposed_draw(self) -> tuple[int, ...] | None:
         column = self.declared
-        return None if self.known is None else (int((column.lower + column.upper) / 2 * self.known / self.grain),)
+        if self.known is None:
+            return None
+        even = self.half**2 * self.known * 2 // 3  # values spread evenly over the range
+        return int((column.lower + column.upper) / 2 * self.known / self.grain), *([even] if self.spread else [])

@@ -34,11 +34,11 @@ Cost        one scan.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, isqrt, log2, sqrt
+from math import isqrt, sqrt
 from statistics import pstdev
 from typing import ClassVar
 
@@ -53,12 +53,11 @@ from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
 from dpengine.mechanisms.noise import ADDED, Added, SharedNoise
 from dpengine.mechanisms.noised import MOST_ROWS, MOST_SUM, OfNumbers
 from dpengine.mechanisms.query import Released, Sensitivity
-from dpengine.mechanisms.ratios import Drawn, Estimate, Number, OfRatio, ratio, tested_range
+from dpengine.mechanisms.ratios import MOST_GROUPS, Drawn, Estimate, Number, OfRatio, ratio, tested_range
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.statistics.counts import Moments
 
 OF_SUM, OF_SQUARES = 6, 5  # w = 6/5
-_MOST_GROUPS = 12  # with a range for a larger group, which takes a second each
 _CELLS, _SPREADS = 64, 48  # tested means on each side of the middle, and tested spreads
 
 
@@ -181,61 +180,24 @@ class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
         """Of x = (y + h)/2h, which lies in [0, 1]: `sampling.spread_of_all`."""
         everybody = not self.conditional and self.by is None and self.declared.complete
-        if self.facts.unit.at_most > 1 or (moved and not everybody) or self.groups > _MOST_GROUPS:
+        if self.facts.unit.at_most > 1 or (moved and not everybody) or self.groups > MOST_GROUPS:
             return None
         width, whole = len(self.weights), float(self.declared.diameter)
         groups = [self._known_first(raw[at : at + width], self.known) for at in range(0, len(raw), width)]
         spreads = [self._spread_of_group(numbers, beta / self.groups, moved) for numbers in groups]
-        return sampling.told(
+        return sampling.as_answer(
             [] if self.by is None else self.labels(), [(whole * sqrt(low), whole * sqrt(high)) for low, high in spreads]
         )
 
     def _spread_of_group(self, numbers: Figures, beta: Fraction, moved: Fraction) -> tuple[float, float]:
-        h, off = self.half, 0.0
         n, s, squares = (float(moment) for moment in self._moments(numbers))
-        units = np.eye(3)[3 - len(self.added) :]  # what one more of each drawn number adds to N, S and Σy²
-        adds = [[float(part) for part in self._moments(tuple(int(one) for one in unit))] for unit in units]
-        if self.known is None:
-            of_number = np.array([[one[0] for one in adds]])
-            off = float(self.noise_kind.line_reaches(self.added, of_number, 1, beta / 10)[0])
-
-        def noises(of: Callable[[float, float, float], float]) -> sampling.Noises:
-            """Of a sum, from what N, S and Σy² add to it, less w·N."""
-            return [
-                (noise, lambda w, a=tuple(one): of(*a) - w * a[0], 1)  # type: ignore[misc]
-                for noise, one in zip(self.added, adds, strict=True)
-            ]
-
-        def total(n: float, s: float, squares: float) -> float:  # Σx
-            return s / (2 * h) + n / 2
-
-        def around(c: float) -> tuple[float, sampling.Noises]:  # Σ(x − c)², with x − c = (y − at)/2h
-            at = h * (2 * c - 1)
-
-            def apart(n: float, s: float, squares: float) -> float:
-                return (squares - 2 * at * s + at * at * n) / (4 * h * h)
-
-            return apart(n, s, squares), noises(apart)
-
-        if n <= 0:
-            return 0.0, 0.25
-        part = beta / 5 if off == 0 else beta / 5 * 9 / 10
-        rest = beta * 4 / 5 if off == 0 else beta * 4 / 5 * 9 / 10
-        mean = sampling.mean_of_all(total(n, s, squares), n, noises(total), part, moved, off)
-        return sampling.spread_of_all(mean, around, n, rest, moved, off, self._cell)
-
-    @property
-    def _cell(self) -> float:
-        """About a quarter of the mean's range in a table of the declared size: public, a power of two."""
-        people = max(self.facts.about / self.groups, 1.0)
-        (reach,) = self.noise_kind.line_reaches(self.added, self._of_mean, 1, self.beta)
-        return 2.0 ** min(ceil(log2((1.5 / sqrt(people) + float(reach) / people) / 2)), 0)
-
-    @property
-    def _of_mean(self) -> Floats:
-        """How much of the drawn numbers is in Σ(x − ½)."""
-        h = self.half
-        return np.array([[-1, 0, 1]]) / (8 * h * h) if self.shared else np.eye(3)[1:2, 3 - len(self.added) :] / (2 * h)
+        units = np.eye(3)[3 - len(self.added) :]
+        adds = [tuple(float(part) for part in self._moments(tuple(int(one) for one in unit))) for unit in units]
+        moments = sampling.SampledMoments(self.half, (n, s, squares), tuple(adds), self.added)  # type: ignore[arg-type]
+        off = moments.off(beta / 10)
+        return sampling.spread_of_all(
+            moments, beta if off == 0 else beta * 9 / 10, moved, self.facts.about / self.groups, off
+        )
 
     def _spreads(self, s: float, squares: float, n: float, draws: int) -> tuple[float, float]:
         """The least and the largest V/h² that the tests do not reject, from S/h, Σy²/h² and N."""

@@ -33,6 +33,6 @@ SENTENCES: dict[str, str] = {
     "cut.list.empty": "prazna celica ({columns}) šteje kot »{label}«",
     "cut.list.both": "prazna celica in česar ni na seznamu ({columns}), šteje kot »{label}«",
     "cut.items": "česar ni na seznamu ({column}), se izpusti",
-    "cut.set": "za vsako osebo {most|šteje|štejeta|štejejo|šteje} največ {most} {most|element|elementa|elementi|elementov} ({column})",
+    "cut.set": "za vsako osebo {most|šteje|štejeta|štejejo|šteje} največ {most} {most|postavka|postavki|postavke|postavk} ({column})",
     "cut.errors": "napake, večje od {value} ({column}), štejejo kot {value}",
 }

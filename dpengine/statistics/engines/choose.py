@@ -47,6 +47,10 @@ class Engines:
         self._postgres: Engine[PostgresRows] | None = None
         self._spark: Engine[SparkRows] | None = None
 
+    def get_ready(self) -> None:
+        """Open the embedded database before the first question: that takes a tenth of its time."""
+        self._duck.get_ready()
+
     def refuse(self, need: AnyNeed | RawNeed, coded: Coded) -> None:
         """Called before a charge: can this need be computed where the table lies?"""
         self._at(coded).engine.refuse(need)

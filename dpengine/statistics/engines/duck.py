@@ -61,6 +61,10 @@ class DuckEngine:
         self._database: duckdb.DuckDBPyConnection | None = None
         self._local = threading.local()
 
+    def get_ready(self) -> None:
+        if self._spill is not None:
+            self._cursor(self._spill())
+
     def refuse(self, need: AnyNeed | RawNeed) -> None:
         """It can compute every need."""
 

@@ -26,8 +26,9 @@ from dpengine.asking import beyond
 from dpengine.audit import exact, world
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms import catalogue, sampling
+from dpengine.mechanisms import catalogue, ratios, sampling
 from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise
+from dpengine.mechanisms.sums import sum as sum_
 from dpengine.noise.coins import SystemCoins
 from dpengine.released import compare
 from dpengine.statistics.need import Spread
@@ -197,24 +198,40 @@ def test_a_line_of_ranks_holds_for_every_number_of_people(guess: int, share: F, 
 OLDER = [["age", ">", 0]]
 
 
+RANKED: list[tuple[str, int | None, dict[str, Any], float]] = [
+    ("median", 0, {}, 3),
+    ("median", None, {}, 3),
+    ("median", 0, {"where": OLDER}, 3),
+    ("median", 0, {"by": "town"}, 3),
+    ("quantile", 0, {"share": "0.85"}, 7),
+    ("quantile", 0, {"share": "0.85", "where": OLDER}, 7),
+    ("iqr", 0, {}, 5),
+    ("iqr", 0, {"where": OLDER}, 5),
+]
+
+
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
-@pytest.mark.parametrize("missing, given", [(0, {}), (None, {}), (0, {"where": OLDER}), (0, {"by": "town"})], ids=str)
-def test_a_median_is_bought_for_all_such_people(missing: int | None, given: dict[str, Any], relation: str) -> None:
-    """Half of the people hold 3 or less, with ties; sixty tables of 300, and the range without widening misses."""
+@pytest.mark.parametrize("key, missing, given, truth", RANKED, ids=str)
+def test_a_percentile_is_bought_for_all_such_people(
+    key: str, missing: int | None, given: dict[str, Any], truth: float, relation: str
+) -> None:
+    """Half of the people hold 3 or less, 85 % 7 or less, with ties; 120 tables of 300 people (240 of 6,000 for two
+    quartiles), and the range without widening misses."""
+    chances, people, tables = (EDGED, 6_000, 240) if key == "iqr" else (CHANCES, 300, 120)
     town = dp.Category(["a", "b"], complete=True)
     schema = dp.Schema({"x": dp.Number(0, 10, missing=missing), "age": dp.Number(0, 1, missing=0), "town": town})
-    facts = [Facts("t", schema, dp.Unit.rows(), relation, 300, sample=sample) for sample in (True, False)]  # type: ignore[arg-type]
-    wide, narrow = (catalogue["median"].build(fact, {"column": "x", "epsilon": "20"} | given) for fact in facts)
+    facts = [Facts("t", schema, dp.Unit.rows(), relation, people, sample=sample) for sample in (True, False)]  # type: ignore[arg-type]
+    wide, narrow = (catalogue[key].build(fact, {"column": "x", "epsilon": "20"} | given) for fact in facts)
     assert wide.ways == () and wide.loss() == narrow.loss()
     missed = planted = 0
-    for _ in range(60):
-        spread = _spread(300, CHANCES) if "by" not in given else (_spread(100, CHANCES), _spread(200, CHANCES))
+    for _ in range(tables):
+        spread = _spread(people, chances) if "by" not in given else (_spread(100, chances), _spread(200, chances))
         found, word = beyond.claimed(wide, wide.finish(wide.draw(spread, SystemCoins())), (), Past.NOTHING, F(0))
         assert word == "first"
-        missed += _misses(found, 3)
-        planted += _misses(narrow.finish(narrow.draw(spread, SystemCoins())).interval, 3)
-    assert missed <= most_misses(60)
-    assert planted > most_misses(60)
+        missed += _misses(found, truth)
+        planted += _misses(narrow.finish(narrow.draw(spread, SystemCoins())).interval, truth)
+    assert missed <= most_misses(tables)
+    assert planted > most_misses(tables)
 
 
 def _spread(people: int, chances: Any) -> Spread:
@@ -238,6 +255,47 @@ def test_ends_drawn_farther_out_cost_no_more(case: str, relation: str) -> None:
     sampled = replace(query, facts=replace(query.facts, sample=True))
     assert sampled.loss() == query.loss()
     assert exact.worst(sampled).epsilon <= exact.claimed_at(sampled.loss())[0]
+
+
+SUMS = ["mean: of everybody", "mean: with empty cells", "mean: by group", "mean: of some", "sum: of everybody"]
+
+
+@pytest.mark.every(5)
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+@pytest.mark.parametrize("noise", ["", "gaussian", "shared"])
+@pytest.mark.parametrize("case", SUMS)
+def test_squares_are_drawn_for_nothing(case: str, noise: str, relation: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On every neighbouring pair of the small world: the loss is the same, and so is the noise of the number of people
+    and of the sum, unless they share rows out. Squares with half of their noise, planted, cost more."""
+    for module in (ratios, sum_):
+        monkeypatch.setattr(module, "ENOUGH", 0)
+    key, given = world.named(case)[:2]
+    query = world.build(key, given, relation).with_noise(noise if key == "mean" or noise != "shared" else "")
+    sampled = replace(query, facts=replace(query.facts, sample=True))
+    if key == "sum" and relation == "add_remove":
+        assert not sampled.spread  # nothing is claimed, and nothing more drawn
+        return
+    assert sampled.spread and len(sampled.added) == len(query.added) + 1
+    assert sampled.loss() == query.loss()
+    assert (
+        query.shared if key == "mean" and noise == "shared" and query.shareable else sampled.added[:-1] == query.added
+    )
+    pairs = list(exact.pairs(sampled))
+    norm, bound = sampled.sensitivity().norm, sampled.sensitivity().bound
+
+    def most(weights: tuple[int, ...]) -> int:
+        apart = 0
+        for one, other in pairs:
+            changes = np.array(sampled.noised(other), dtype=object) - np.array(sampled.noised(one), dtype=object)
+            weighed = changes * np.resize(np.array(weights, dtype=object), len(changes))
+            times = np.resize(np.array(sampled.copies, dtype=object), len(changes))
+            apart = max(apart, int((abs(weighed) if norm == "l1" else times * weighed**2).sum()))
+        return apart
+
+    assert most(sampled.weights) <= bound
+    assert most((*sampled.weights[:-1], 4 * sampled.weights[-1])) > bound
+    if norm == "l1":
+        assert exact.worst(sampled).epsilon <= exact.claimed_at(sampled.loss())[0]
 
 
 @pytest.mark.parametrize(
@@ -315,21 +373,46 @@ def _bars(n: int) -> tuple[Any, Any]:
     return tuple(int(count) for count in counts), dict(zip("abc", (50.0, 30.0, 20.0), strict=True))
 
 
-def _ties(n: int) -> tuple[Any, Any]:
-    """Values 0 and 10, many of each: y = 2·code − 10."""
-    tens = int(RANDOM.binomial(n, 0.3))
-    return (n, 10 * tens - 10 * (n - tens)), 3.0
-
-
-def _sum(n: int) -> tuple[Any, Any]:
-    return _ties(n)[0], 3.0
-
-
 CHANCES = np.array([0.2, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05])  # the middle is at 3 | 4
+EDGED = np.array([0.15, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.05, 0.1, 0.05, 0.05])  # the quarters are at 1 | 2 and 6 | 7
+ENDS = np.array([0.7] + [0.0] * 9 + [0.3])  # values 0 and 10, many of each
+CLOSE = np.array([0.0, 0.0, 0.1, 0.8, 0.1] + [0.0] * 6)
+CELLS = np.outer([0.5, 0.3, 0.2], [0.6, 0.4]).ravel()
 
 
-def _median(n: int) -> tuple[Any, Any]:
-    return _spread(n, CHANCES), 3.0
+def _average(chances: Any) -> float:
+    return float(chances @ np.arange(11))
+
+
+MIDDLE = _average(CHANCES) / 10  # of x/10, which lies in [0, 1]
+SQUARE = float(CHANCES @ (np.arange(11) / 10 - MIDDLE) ** 2)
+
+
+def _cells(n: int) -> tuple[Any, Any]:
+    return tuple(RANDOM.multinomial(n, CELLS).tolist()), dict(enumerate(100 * CELLS))
+
+
+def _moments_of(chances: Any) -> Callable[[int], tuple[Any, Any]]:
+    """N, Σy and Σy² of y = 2·code − 10, and the mean."""
+
+    def drawn(n: int) -> tuple[Any, Any]:
+        y, counts = 2 * np.arange(11) - 10, RANDOM.multinomial(n, chances)
+        return (n, int(counts @ y), int(counts @ y**2)), _average(chances)
+
+    return drawn
+
+
+def _mean_of_some(n: int) -> tuple[Any, Any]:
+    return _moments_of(CHANCES)(int(RANDOM.binomial(n, 0.5)))
+
+
+def _mean_by_group(n: int) -> tuple[Any, Any]:
+    drawn = [_moments_of(CLOSE)(int(size)) for size in RANDOM.multinomial(n, [0.5, 0.3, 0.2])]
+    return sum((moments for moments, _ in drawn), ()), dict.fromkeys("abc", drawn[0][1])
+
+
+def _ranked(truth: float) -> Callable[[int], tuple[Any, Any]]:
+    return lambda n: (_spread(n, CHANCES), truth)
 
 
 def _median_of_some(n: int) -> tuple[Any, Any]:
@@ -341,38 +424,38 @@ def _median_by_group(n: int) -> tuple[Any, Any]:
     return tuple(_spread(int(size), CHANCES) for size in sizes), dict.fromkeys("abc", 3.0)
 
 
-MIDDLE = float(CHANCES @ np.arange(11)) / 10  # of x/10, which lies in [0, 1]
-SQUARE = float(CHANCES @ (np.arange(11) / 10 - MIDDLE) ** 2)
-
-
 def _moments(n: int) -> tuple[Any, Any]:
-    y = 2 * np.arange(11) - 10
-    counts = RANDOM.multinomial(n, CHANCES)
-    return (n, int(counts @ y), int(counts @ y**2)), 10 * SQUARE**0.5
+    return _moments_of(CHANCES)(n)[0], 10 * SQUARE**0.5
 
 
 def _moments_of_some(n: int) -> tuple[Any, Any]:
     return _moments(int(RANDOM.binomial(n, 0.5)))
 
 
+IN_A = [["town", "in", ["a"]]]
 KINDS: dict[str, tuple[str, dict[str, Any], Callable[[int], tuple[Any, Any]]]] = {
-    "count": ("count", {"where": [["town", "in", ["a"]]]}, _count),
-    "share": ("proportion", {"of": [["town", "in", ["a"]]]}, _share),
-    "share of some": ("proportion", {"of": [["town", "in", ["a"]]], "where": [["x", ">", 5]]}, _share_of_some),
+    "count": ("count", {"where": IN_A}, _count),
+    "share": ("proportion", {"of": IN_A}, _share),
+    "share of some": ("proportion", {"of": IN_A, "where": [["x", ">", 5]]}, _share_of_some),
     "share by group": ("proportion", {"of": [["x", ">", 5]], "by": "town"}, _share_by_group),
     "bars": ("histogram", {"column": "town"}, _bars),
-    "mean, with ties": ("mean", {"column": "x"}, _ties),
-    "sum": ("sum", {"column": "x"}, _sum),
-    "median, with ties": ("median", {"column": "x"}, _median),
-    "median of some": ("median", {"column": "x", "where": [["town", "in", ["a"]]]}, _median_of_some),
+    "table of two columns": ("crosstab", {"columns": ["town", {"column": "x", "step": 6}]}, _cells),
+    "mean, with ties": ("mean", {"column": "x"}, _moments_of(ENDS)),
+    "mean, close together": ("mean", {"column": "x"}, _moments_of(CLOSE)),
+    "mean of some": ("mean", {"column": "x", "where": IN_A}, _mean_of_some),
+    "mean by group": ("mean", {"column": "x", "by": "town"}, _mean_by_group),
+    "sum": ("sum", {"column": "x"}, _moments_of(CHANCES)),
+    "median, with ties": ("median", {"column": "x"}, _ranked(3.0)),
+    "median of some": ("median", {"column": "x", "where": IN_A}, _median_of_some),
     "median by group": ("median", {"column": "x", "by": "town"}, _median_by_group),
-}
-KINDS |= {
+    "percentile": ("quantile", {"column": "x", "share": "0.85"}, _ranked(7.0)),
+    "distance of quartiles": ("iqr", {"column": "x"}, _ranked(5.0)),
     "spread, with ties": ("variance", {"column": "x"}, _moments),
-    "spread of some": ("variance", {"column": "x", "where": [["town", "in", ["a"]]]}, _moments_of_some),
+    "spread of some": ("variance", {"column": "x", "where": IN_A}, _moments_of_some),
 }
-# Of medians the table's own range is wide enough for both; of spreads one at ε 2 misses half the time only.
-PLANTED = [kind for kind in KINDS if "median" not in kind and "spread" not in kind]
+LAWS = {"mean, with ties": ENDS, "mean, close together": CLOSE, "mean by group": CLOSE}  # else CHANCES
+# Ranks have a test of their own above, and spreads below: the range of a table's spread at ε 2 misses half the time.
+PLANTED = [kind for kind, (key, _, _) in KINDS.items() if key not in ("median", "quantile", "iqr", "variance")]
 
 
 def _missed(kind: str, relation: str, n: int, epsilon: F, tables: int) -> tuple[int, int, int]:
@@ -382,6 +465,8 @@ def _missed(kind: str, relation: str, n: int, epsilon: F, tables: int) -> tuple[
     missed = narrow = claimed = 0
     for _ in range(tables):
         statistic, truth = drawn(n)
+        if key in ("mean", "sum") and not query.spread:
+            statistic = tuple(number for place, number in enumerate(statistic) if place % 3 < 2)
         raw = query.draw(statistic, SystemCoins())
         answer = query.finish(raw)
         found, word = beyond.claimed(query, answer, raw, Past.NOTHING, F(0))
@@ -389,18 +474,21 @@ def _missed(kind: str, relation: str, n: int, epsilon: F, tables: int) -> tuple[
             assert word in ("wide", "kind")
             continue
         claimed += 1
-        truths = truth if isinstance(truth, dict) else {"": truth}
-        ranges = found if isinstance(found, dict) else {"": found}
-        missed += any(not ranges[part][0] <= true <= ranges[part][1] for part, true in truths.items())
-        own = answer.interval if isinstance(answer.interval, dict) else {"": answer.interval}
+        truths = list(truth.values()) if isinstance(truth, dict) else [truth]
+        ranges = list(found.values()) if isinstance(found, dict) else [found]
+        missed += any(not low <= true <= high for (low, high), true in zip(ranges, truths, strict=True))
+        own = list(answer.interval.values()) if isinstance(answer.interval, dict) else [answer.interval]
         scale = 100 / n if query.answer_kind == "count" else 1 / n if query.answer_kind == "amount" else 1
-        narrow += any(not own[part][0] * scale <= true <= own[part][1] * scale for part, true in truths.items())
+        narrow += any(not low * scale <= true <= high * scale for (low, high), true in zip(own, truths, strict=True))
     return missed, narrow, claimed
 
 
 def _truths(kind: str) -> list[float]:
     """The population's figures on [0, 1], in the order of the answer's parts."""
-    return {"bars": [0.5, 0.3, 0.2], "share by group": [0.3] * 3}.get(kind, [MIDDLE if "spread" in kind else 0.3])
+    if KINDS[kind][0] in ("mean", "sum", "variance"):
+        return [_average(LAWS.get(kind, CHANCES)) / 10]
+    known = {"bars": [0.5, 0.3, 0.2], "share by group": [0.3] * 3, "table of two columns": CELLS.tolist()}
+    return known.get(kind, [0.3])
 
 
 @pytest.fixture
@@ -408,43 +496,64 @@ def by_the_truth(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether an end lies beyond the truth is decided by the test of the truth itself: the end is where that test
     begins to reject, and finding it takes fifty such tests."""
     sides = cycle(side for truth in _truths(kind) for side in (truth, 1 - truth))
+    law = LAWS.get(kind, CHANCES)
 
     def least(side: Any) -> float:
         truth = next(sides)
+        if isinstance(side, sampling._MeanOfSpread):
+            side.place = int(truth // side.squares.cell)
         return truth + 1e-6 if side.out(truth, truth) else 0.0
 
     def end(out: Callable[[float], bool], most: float, steps: int) -> float:
         truth = next(sides)
         return truth + 1e-6 if out(truth) else 0.0
 
-    monkeypatch.setattr(sampling._Side, "least", least)
+    def most(squares: Any, place: int) -> float:
+        """The truth, or 0 if its own test rejects it: a larger bound than the truth only widens a mean's range."""
+        middle = (place + 0.5) * squares.cell
+        apart, wide = float(law @ (np.arange(11) / 10 - middle) ** 2), max(middle, 1 - middle) ** 2
+        total, noises = squares.moments.around(middle)
+        laws = sampling._laws_for_means([(one, sampling._divided(factor, wide), many) for one, factor, many in noises])
+        assert laws is not None
+        people, at = squares.moments.drawn[0], 1 - apart / wide
+        side = sampling._Mean(people - total / wide, people, laws, 2 * squares.beta, 0.0, squares.off, True)
+        return 0.0 if side.out(at, at) else apart
+
+    for kind_of_side in (sampling._Side, sampling._MeanOfSpread):
+        monkeypatch.setattr(kind_of_side, "least", least)
     monkeypatch.setattr(sampling, "_end", end)
+    monkeypatch.setattr(sampling.Squares, "most", most)
     monkeypatch.setattr(beyond, "_says_nothing", lambda query, found: False)
-    if "spread" not in kind:
-        return
 
-    def spread(mean: Any, around: Any, people: float, beta: F, moved: F, off: float, cell: float) -> Any:
-        """The range holds the truth if that of the mean does, and the one around the middle of the mean's cell."""
+    def around(middle: float, moments: Any, beta: F, moved: F, off: float) -> Any:
         nonlocal sides
-        middle = (MIDDLE // cell + 0.5) * cell
-        wide = max(middle, 1 - middle) ** 2
-        apart = (SQUARE + (MIDDLE - middle) ** 2) / wide
-        total, noises = around(middle)
-        scaled = [(noise, sampling._divided(factor, wide), many) for noise, factor, many in noises]
-        sides = cycle([apart, 1 - apart])
-        low, high = sampling.mean_of_all(total / wide, people, scaled, beta, moved, off)
-        sides = cycle([MIDDLE, 1 - MIDDLE])
-        return (0.0, 0.25) if mean[0] <= MIDDLE <= mean[1] and low <= apart <= high else (0.24, 0.25)
+        wide, before = max(middle, 1 - middle) ** 2, sides
+        apart = SQUARE + (MIDDLE - middle) ** 2
+        sides = cycle([apart / wide, 1 - apart / wide])
+        low, high = spread_around(middle, moments, beta, moved, off)
+        sides = before
+        return (0.0, 0.25) if low <= apart <= high else (0.24, 0.25)
 
+    def spread(moments: Any, beta: F, moved: F, about: float, off: float) -> Any:
+        """The range holds the truth if that of the mean does, and the one around the middle of the mean's cell."""
+        cell, (total, noises) = moments.cell(about, beta), moments.total()
+        mean = sampling.mean_of_all(total, moments.drawn[0], noises, beta / 5, moved, off)
+        if not mean[0] <= MIDDLE <= mean[1]:
+            return 0.24, 0.25
+        return around((MIDDLE // cell + 0.5) * cell, moments, beta * 4 / 5, moved, off)
+
+    spread_around = sampling.spread_around
     monkeypatch.setattr(sampling, "spread_of_all", spread)
 
 
-@pytest.mark.every(7)
+@pytest.mark.every(11)
 @pytest.mark.usefixtures("by_the_truth")
 @pytest.mark.parametrize("kind", PLANTED)
 def test_the_planted_range_of_noise_alone_is_caught(kind: str) -> None:
-    """Forty tables of a thousand people at ε 2: the claim covers, the table's own range does not."""
-    missed, narrow, claimed = _missed(kind, "replace", 1_000, F(2), 40)
+    """Forty tables of a thousand people at ε 2 (of 30,000 where values lie close together): the claim covers, the
+    table's own range does not."""
+    people = 30_000 if LAWS.get(kind) is CLOSE else 1_000
+    missed, narrow, claimed = _missed(kind, "replace", people, F(2), 40)
     assert claimed == 40
     assert missed <= most_misses(40)
     assert narrow > most_misses(40)
@@ -452,11 +561,12 @@ def test_the_planted_range_of_noise_alone_is_caught(kind: str) -> None:
 
 @pytest.mark.parametrize("relation, noise", [("replace", ""), ("add_remove", "gaussian"), ("add_remove", "shared")])
 def test_a_spread_is_covered_and_the_range_of_noise_alone_is_caught(relation: str, noise: str) -> None:
-    """Twenty tables of a thousand people at ε 20. Maurer and Pontil's bound, without noise, is twice as wide."""
+    """Twelve tables of a thousand people at ε 20; the range of noise alone misses 97 times in 100, so it passes with
+    chance 3e-7. Maurer and Pontil's bound, without noise, is twice as wide."""
     given = {"column": "x", "epsilon": "20", "noise": noise}
     query = catalogue["variance"].build(_facts(relation, 1_000), given)
     missed = planted = 0
-    for _ in range(20):
+    for _ in range(12):
         raw = query.draw(_moments(1_000)[0], SystemCoins())
         answer = query.finish(raw)
         found, word = beyond.claimed(query, answer, raw, Past.NOTHING, F(0))
@@ -464,13 +574,13 @@ def test_a_spread_is_covered_and_the_range_of_noise_alone_is_caught(relation: st
         missed += _misses(found, 10 * SQUARE**0.5)
         planted += _misses(answer.interval, 10 * SQUARE**0.5)
         assert found[1] - found[0] < 10 * (2 * np.log(2 / float(BETA)) / 999) ** 0.5
-    assert missed <= most_misses(20)
-    assert planted > most_misses(20)
+    assert missed <= most_misses(12)
+    assert planted > most_misses(12)
 
 
 def test_wide_laplace_noise_in_steps_is_the_law_rounded_up() -> None:
     noise, step = LaplaceNoise(F(40)), 7
-    whole, steps = sampling.window(noise), sampling._laplace_in_steps(noise, step)
+    whole, steps = sampling.window(noise), sampling._in_steps(noise, step)
     assert whole is not None and steps.chances.sum() == pytest.approx(1)
     for place in range(-20, 21):
         held = [whole.chances[whole.reach + z] for z in range((place - 1) * step + 1, place * step + 1)]

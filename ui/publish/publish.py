@@ -516,9 +516,7 @@ _SHORT = 15  # values of a list that is preferred at first
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("published")
-    if request and job.became(
-        table, request, OfRows, "publish.unknown", _wait, show_result, fit_warnings.at("published")
-    ):
+    if fit_warnings.became(table, request, "published", OfRows, "publish.unknown", show_result, _wait):
         _earlier(table, request)
         return
     page_head(say("publish_page.title"), say("publish_page.lead"))
@@ -632,9 +630,8 @@ def _buy(table: dp.Table, query: OfRows, given: dict[str, Any]) -> None:
         job.too_much(table, "publish_page.too_much")
 
 
-def _earlier(table: dp.Table, but: str = "") -> None:
-    publications = [publication for publication in table.publications() if publication.request_id != but]
-    history.kept(say("publish_page.earlier"), publications, "publish", "published")
+def _earlier(table: dp.Table, but: str | None = None) -> None:
+    history.earlier(say("publish_page.earlier"), table.publications(), "publish", "published", but)
 
 
 # --- the address ------------------------------------------------------------------------------------------------------

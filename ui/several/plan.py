@@ -43,9 +43,7 @@ from ui.words.markup import bullets, p, unmarked
 _ASKED = "plan-asked"  # by run: the questions submitted; some may not have been asked
 
 
-def run_button(
-    label: str, table: dp.Table, queries: list[dp.Query], key: str, content: object, keep: Fraction = Fraction(0)
-) -> None:
+def run_button(label: str, table: dp.Table, queries: list[dp.Query], key: str, content: object, keep: Fraction) -> None:
     """The run's id is chosen before the click and belongs to the `content`: many clicks are one charge."""
     run = job.next_request(table.name, content)
     with st.container(key=key, width="content"):
@@ -267,14 +265,8 @@ def _total(
         st.html(f'<p class="warn" role="status">{escape(words)}</p>{_reliefs(priced, planner, plan)}')
     if whole.fits and whole.lines:
         content = (plan.text(), plan.keep)
-        run_button(
-            say("plan.run", share=prices.takes(table, whole.share)),
-            table,
-            priced.queries,
-            "plan-run",
-            content,
-            plan.share,
-        )
+        label = say("plan.run", share=prices.takes(table, whole.share))
+        run_button(label, table, priced.queries, "plan-run", content, plan.share)
         st.html(f'<p class="muted">{gloss.text(say("plan.run_note"))}</p>')
     with st.container(horizontal=True, vertical_alignment="center"):
         label, note = say("plan.fit_more" if priced.fits else "plan.fit"), say("plan.fit_help")

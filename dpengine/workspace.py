@@ -795,8 +795,7 @@ class Workspace:
         budget: BudgetFor,
         others: Sequence[str],
     ) -> None:
-        """Two allowances become one only if their owner says so, and where people sign in, only into one that is
-        there."""
+        """Two allowances become one only if their owner says so; where people sign in, only into one that is there."""
         if not taken:
             return
         if others or (self.ledger.served and not pays):

@@ -163,8 +163,7 @@ def refuse_budget_closed(db: Database, budget: str) -> None:
 
 
 def all_closed(db: Database) -> dict[tuple[str, str], str]:
-    """(budget, table) → `seal` or `forget` (if both, `forget`); (budget, "") → `close`, or `joined` if another budget
-    took it over."""
+    """(budget, table) → `seal` or `forget` (if both, `forget`); (budget, "") → `close`, or `joined` if taken over."""
     acts = [Act.from_row(row) for row in sound_rows(db, _ALL_CLOSED, []) + sound_rows(db, _ALL_CLOSE, [])]
     acts.sort(key=lambda act: act.kind, reverse=True)
     taken = taken_by(db) if any(act.kind == "close" for act in acts) else {}

@@ -81,8 +81,7 @@ YES_NO = UsualList("yes_no-1", _YES_NO, also=_YES_NO, short={"sl": ("da", "ne")}
 
 @dataclass(frozen=True)
 class Range:
-    """A number preset, as a person would type it; `like` is a cell a person may recognise, `measure` what it is
-    counted in."""
+    """A number preset, as typed; `like` is a cell that a person may recognise, `measure` what it is counted in."""
 
     lower: str
     upper: str

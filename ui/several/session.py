@@ -468,8 +468,7 @@ def _size(table: dp.Table, given: dict[str, str]) -> tuple[int, str, Fraction]:
 
 
 def _usual_share(table: dp.Table, questions: int) -> str:
-    """The preselected share of what is left, in percent (`opening_share`): if it is small, the least that makes every
-    answer clearly more than noise."""
+    """The preselected share of what is left, in percent: the least that makes every answer clearly more than noise."""
     left = table.meter().unused
     return opening_share(
         lambda share: table.session_for(questions, left * int(share) / 100),

@@ -256,10 +256,9 @@ def _total(
     if whole.fits and whole.lines:
         # The run's id is chosen before the click and belongs to the plan: many clicks are one charge.
         run = job.next_request(table.name, (plan.text(), plan.keep))
-        label, given = say("plan.run", share=prices.takes(table, whole.share)), (priced.queries, run, plan.share)
+        label, act = say("plan.run", share=prices.takes(table, whole.share)), (table, priced.queries, run, plan.share)
         with st.container(key="plan-run", width="content"):
-            more: Any = {"on_click": _submit, "args": (table, *given, job.seen())}
-            st.button(label, key=f"plan-run-{run}", type="primary", **more)
+            st.button(label, key=f"plan-run-{run}", type="primary", on_click=_submit, args=(*act, job.seen()))
         st.html(f'<p class="muted">{gloss.text(say("plan.run_note"))}</p>')
     with st.container(horizontal=True, vertical_alignment="center"):
         label, note = say("plan.fit_more" if priced.fits else "plan.fit"), say("plan.fit_help")

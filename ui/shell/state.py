@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -47,8 +47,8 @@ def read_names_of(practice_table: str) -> None:
     _practised[run.session_id] = practice_table
 
 
-def attempt(act: Callable[..., object], *given: object, **named: object) -> bool:
-    """Do what a click asks for. A refusal is kept for the page, which shows it. Was it done?"""
+def attempt(act: Callable[..., object], *given: object, **named: object) -> Any:
+    """Do what a click asks for. A refusal is kept for the page, which shows it. True if it was done."""
     try:
         act(*given, **named)
     except dp.AllowanceError as refusal:

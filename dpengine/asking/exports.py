@@ -128,7 +128,7 @@ def statement_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Json]]
         table = sentence = price = total = ""
         if row["kind"] == "charge":
             stood = Charge.from_row(row)
-            charge = ledger.told(stood)
+            charge = ledger.visible_part(stood)
             table, sentence = charge.table, charge.claim.get("sentence", "")
             after = filter.spent(budget.rule, charge.totals_after)
             took = stood.price if charge is stood else after - filter.spent(budget.rule, ledger.before(charge))
@@ -282,7 +282,7 @@ def answer_rows(ledger: Ledger, budget: BudgetRecord, fits: Callable[[str], Fits
             beyond = (wider.get(label) if isinstance(wider, dict) else wider) or ("", "")
             yield [*asked, *labels, figure, low, high, *paid, cut, measure, _english(known, label), *beyond]
         for burned in _parts(ledger, entry):
-            body = burned.told.body if burned.told else {}
+            body = burned.outcome.body if burned.outcome else {}
             low, high = body["interval"] or ("", "")
             step = query.again(burned.claim) if isinstance(query, AdaptiveSession) else None
             known = None if step is None else FigureNotes(step, body["value"], body["interval"], fits(charge.table))
@@ -311,7 +311,7 @@ def _parts(ledger: Ledger, entry: Entry) -> list[SessionStep]:
     """The answers of a session, in order."""
     if questions_of(entry.charge.claim) is None:
         return []
-    return [step for step in ledger.steps(entry.charge.request) if step.told and step.told.kind == "part"]
+    return [step for step in ledger.steps(entry.charge.request) if step.outcome and step.outcome.kind == "part"]
 
 
 def _answered(ledger: Ledger, budget: BudgetRecord) -> Iterator[Entry]:

@@ -214,7 +214,7 @@ def percent(ends: Range) -> Range:
     return max(np.floor(low * 1e6) / 1e6, 0.0), min(np.ceil(high * 1e6) / 1e6, 100.0)
 
 
-def told(labels: list[str], ranges: list[Range]) -> Json:
+def as_answer(labels: list[str], ranges: list[Range]) -> Json:
     """As an answer holds them: one range, or one for each label."""
     pairs = [[float(low), float(high)] for low, high in ranges]
     return dict(zip(labels, pairs, strict=True)) if labels else pairs[0]

@@ -59,7 +59,7 @@ def test_the_sentence_says_what_the_figures_say(features: list[str], times: int)
     assert people_of(one) / people_of(length) == pytest.approx(times, rel=1e-3)
     figures = plain(_figures_html(training(features)))
     assert f"about {times} times that of “as one length” at the same ε" in figures
-    assert "more of them do not add noise; a list makes one weight per value, and does" in figures
+    assert "more of them do not add noise; a list makes one weight per value, and adds noise" in figures
     assert "it grows with the number of columns" not in figures
     with speaking("sl"):
         figures = plain(_figures_html(training(features)))

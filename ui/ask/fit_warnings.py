@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
+from typing import Any
 
 import streamlit as st
 
@@ -119,14 +120,38 @@ def show(
     scroll.arrived(request or None)
 
 
-def at(place: str) -> Callable[[dp.Table, dp.ColumnDoubted, str], None]:
-    """`show` for a page that keeps its request in the URL under this name."""
-
-    def shown(table: dp.Table, refused: dp.ColumnDoubted, request: str) -> None:
+def became(
+    table: dp.Table,
+    request: str | None,
+    place: str,
+    mine: type | Callable[[Any], bool],
+    unknown: str,
+    show_answer: Callable[[dp.Table, dp.Answer], None],
+    wait: Callable[[str], None] = job.wait,
+) -> bool:
+    """Shows the answer that a request of this page (`mine`) led to, or its progress. False if there is none; then the
+    page says why, with the ways out if a check refused it. `place` is the URL parameter with the request."""
+    if not request:
+        return False
+    asked = workspace().job(request)
+    if not asked.over:
+        frame.show_price(table, None)
+        wait(request)
+        return True
+    job.renew(request)
+    found = asked.answer
+    own = found is not None and (isinstance(found.query, mine) if isinstance(mine, type) else mine(found.query))
+    if found is not None and own and found.receipt["table"] == table.name:
+        frame.show_price(table, None)  # drawn again: the charge may have come after the frame
+        show_answer(table, found)
+        return True
+    if isinstance(asked.error, dp.ColumnDoubted):
+        frame.show_price(table, None)
         st.session_state[_ABOVE] = place
-        show(table, refused, refused.query, request, place)
-
-    return shown
+        show(table, asked.error, asked.error.query, request, place)
+    else:
+        job.refused(str(asked.error or say(unknown)), request)
+    return False
 
 
 def in_part(table: dp.Table, answer: dp.Answer) -> None:

@@ -230,7 +230,7 @@ def rows(draft: Draft) -> None:
     offered = protection_offered(draft)
     if offered:
         offer_protection(draft, offered)
-    else:
+    elif not sources.second_refused(draft):
         complain(draft)
     if onwards(draft, lambda: _check_people(draft), first=not offered):
         draft.forth()

@@ -561,7 +561,7 @@ def offer_second(draft: Draft) -> None:
     if not draft.begun or draft.who is None:
         return
     title = say("data.join.title" if draft.source is None else "data.join.title_table")
-    with st.expander(title, expanded=draft.second is not None):
+    with st.expander(title, expanded=draft.second is not None or second_refused(draft)):
         paragraph(say("data.join.lead"))
         if draft.second is None and draft.source is not None:
             with st.form("declare-beside", border=False):
@@ -574,6 +574,8 @@ def offer_second(draft: Draft) -> None:
                 source, space = draft.asked, workspace()
                 draft.asked = None
                 begin(draft, "beside", lambda tell: (source, space.describe_source(source), True))
+            if second_refused(draft):
+                complain(draft)
         elif draft.second is None:
             given = here.picker(say("data.join.file"), key=f"declare-second-{draft.uploads}")
             if given is not None:
@@ -589,6 +591,12 @@ def offer_second(draft: Draft) -> None:
             others = [column for column in draft.second.columns if column.name != draft.second.who]
             draft.types |= dict(zip(names[len(draft.own) :], others, strict=False))
     draft.names = names
+
+
+def second_refused(draft: Draft) -> bool:
+    """Was a second table refused? Then that is said beside its name."""
+    refused = isinstance(draft.complaint, dp.AllowanceError) and draft.complaint.code.startswith("source.")
+    return refused and draft.source is not None and draft.second is None and draft.who is not None
 
 
 def _beside(draft: Draft) -> None:
@@ -622,7 +630,7 @@ def _agree_second(draft: Draft, second: Second) -> None:
     more: dict[str, Any] = {"placeholder": say("data.unit.who_none"), "help": say("data.unit.who_help")}
     who = st.selectbox(say("data.join.who", file=second.file), second.names, None, key=key, width=420, **more)
     key = kept("declare-second-everybody", second.everybody)
-    everybody = st.checkbox(say("data.join.everybody"), key=key)
+    everybody = st.checkbox(say("data.join.everybody", events=draft.file), key=key)
     draft.second = replace(second, who=who, everybody=everybody)
     if who is not None:
         columns = [name for name in second.names if name != who]
@@ -630,7 +638,8 @@ def _agree_second(draft: Draft, second: Second) -> None:
         paragraph(say("data.join.words", **facts), "read", role="status")
         items = "".join(f"<li>{escape(name)}</li>" for name in columns)
         st.html(f'<ul class="names">{items}</ul>')
-    st.button(say("data.join.remove"), key="declare-second-remove", on_click=let_go_second, args=(draft,))
+    label = say("data.join.remove", people=second.file)
+    st.button(label, key="declare-second-remove", on_click=let_go_second, args=(draft,))
 
 
 def let_go_second(draft: Draft) -> None:

@@ -540,12 +540,9 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
     )
     explain(query, past, reserve)
     with st.expander(say("session.more")):
-        notes = [
-            _each(query),
-            say("session.more.theorem", theorem=query.theorem),
-            say(f"session.more.{table.facts.relation}", people=query.people),
-        ]
-        st.html("".join(f'<p class="muted">{gloss.text(note)}</p>' for note in notes))
+        notes = [_each(query), say("session.more.theorem", theorem=query.theorem)]
+        notes.append(say(f"session.more.{table.facts.relation}", people=query.people))
+        st.html(paragraphs(map(gloss.text, notes)))
     fit_warnings.before(table, query, price)
     label = say("session.reserve", questions=query.questions, share=prices.takes(table, price.share))
     if nothing:

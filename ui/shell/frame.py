@@ -186,7 +186,7 @@ def _shared(table: dp.Table, meter: dp.Meter, preview: dp.Preview | Priced | Non
 
 def _aside(table: dp.Table, meter: dp.Meter) -> str:
     """The table's name; under *details* what the allowance protects and its terms. ε after the first answer only."""
-    name, practice = gloss.text(say("meter.table", table=table.name)), ""
+    name, practice = str(gloss.text(say("meter.table", table=table.name))), ""
     if table.practice:
         name, practice = name + _DOT, gloss.text(say("meter.practice"))
     details = [protects(table)]

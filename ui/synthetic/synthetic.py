@@ -464,15 +464,7 @@ _USUAL = 15  # columns chosen at first
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("made")
-    if request and job.became(
-        table,
-        request,
-        lambda query: bool(query.makes_rows),
-        "synthetic.unknown",
-        job.wait,
-        _result,
-        fit_warnings.at("made"),
-    ):
+    if fit_warnings.became(table, request, "made", lambda query: query.makes_rows, "synthetic.unknown", _result):
         _earlier(table, request)
         return
     page_head(say("synthetic_page.title"), say("synthetic_page.lead"))
@@ -488,9 +480,8 @@ def _offered(table: dp.Table) -> list[str]:
     return [name for name, column in table.schema.columns.items() if can_be_part(column)]
 
 
-def _earlier(table: dp.Table, but: str = "") -> None:
-    syntheses = [answer for answer in table.syntheses() if answer.request_id != but]
-    history.kept(say("synthetic_page.earlier"), syntheses, "synthetic", "made")
+def _earlier(table: dp.Table, but: str | None = None) -> None:
+    history.earlier(say("synthetic_page.earlier"), table.syntheses(), "synthetic", "made", but)
 
 
 def _form(table: dp.Table) -> None:
@@ -627,20 +618,10 @@ def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[A
             rows = known[place] if place < len(known) else []
             built.append(conditions.conditions(lists, rows, f"synthetic{place}"))
         with st.container(horizontal=True):
-            if count < MOST_DRAWN:
-                st.button(
-                    say("synthetic_page.rule_add"),
-                    key="synthetic-add",
-                    on_click=conditions.more_lines,
-                    args=(counter, 1),
-                )
-            if count:
-                st.button(
-                    say("synthetic_page.rule_less"),
-                    key="synthetic-less",
-                    on_click=conditions.more_lines,
-                    args=(counter, -1),
-                )
+            for name, step, offered in (("add", 1, count < MOST_DRAWN), ("less", -1, count > 0)):
+                if offered:
+                    label, change = say(f"synthetic_page.rule_{name}"), (counter, step)
+                    st.button(label, key=f"synthetic-{name}", on_click=conditions.more_lines, args=change)
     return [condition for condition in built if condition]
 
 

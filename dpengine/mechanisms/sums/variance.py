@@ -185,7 +185,7 @@ class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
         width, whole = len(self.weights), float(self.declared.diameter)
         groups = [self._known_first(raw[at : at + width], self.known) for at in range(0, len(raw), width)]
         spreads = [self._spread_of_group(numbers, beta / self.groups, moved) for numbers in groups]
-        return sampling.told(
+        return sampling.as_answer(
             [] if self.by is None else self.labels(), [(whole * sqrt(low), whole * sqrt(high)) for low, high in spreads]
         )
 

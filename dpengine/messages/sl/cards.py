@@ -84,5 +84,5 @@ SENTENCES: dict[str, str] = {
     "card.fit_check.noun": "število neujemanj",
     "card.fit_check.plain": "Koliko vrstic ima neberljivo vrednost ali vrednost zunaj navedenega razpona ali seznama.",
     "card.fit_check.theorem": "Diskretni Laplaceov mehanizem (Dwork, McSherry, Nissim, Smith 2006; Ghosh, Roughgarden, Sundararajan 2009, izrek 1.1)",
-    "card.fit_check.caveat.empty": "Prazne celice ne štejejo: ustrezajo vsakemu opisu.",
+    "card.fit_check.caveat.empty": "Prazne celice ne štejejo, razen kjer je seznam opisan kot popoln.",
 }

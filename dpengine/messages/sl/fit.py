@@ -65,7 +65,7 @@ SENTENCES: dict[str, str] = {
     "param.ids.label": "Oznake oseb",
     "param.ids.help": "Stolpci datoteke, katerih različne vrednosti se preštejejo.",
     "card.fit_checks.theorem": "Diskretni Laplaceov mehanizem na vektorju števil (Dwork, McSherry, Nissim, Smith 2006, trditev 1)",
-    "card.fit_checks.caveat.empty": "Prazne celice ne štejejo: ujemajo se z vsakim opisom.",
+    "card.fit_checks.caveat.empty": "Prazne celice ne štejejo, razen kjer je seznam opisan kot popoln.",
     "sentence.fit_checks": "Število vrstic z vrednostjo, ki se ne ujema z opisom, za vsakega od stolpcev {columns}",
     "sentence.fit_checks_one": "Število vrstic z vrednostjo stolpca {columns}, ki se ne ujema z opisom",
     "sentence.fit_checks_rows": "Delež oseb z več kot {most} {most|vrstico|vrsticama|vrsticami|vrsticami}",

@@ -299,7 +299,7 @@ def test_the_way_is_chosen_from_prices_and_promises_alone() -> None:
     assert found.noise == "joint" and found.promise().amount < usual.promise().amount * Fraction(11, 10)
 
 
-@pytest.mark.every(9)
+@pytest.mark.long
 @pytest.mark.parametrize("people", [1_000, 30_000])
 def test_what_is_expected_to_come_nearer_does(people: int) -> None:
     """At the price of ε = 0.1 where δ pays, on ages of a bell, 150 draws of each: the joint draw is no farther off, but

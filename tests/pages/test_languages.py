@@ -105,6 +105,7 @@ def test_figures_follow_the_language() -> None:
     assert (plain(1234567), plain(Fraction(5, 2)), percent(0.004)) == ("1,234,567", "2.5", "0.4 %")
     with speaking("sl"):
         assert (plain(1234567), plain(Fraction(5, 2)), percent(0.004)) == ("1.234.567", "2,5", "0,4 %")
+        assert say("answer.about_percent", value="12,5").endswith("12,5\u00a0%"), "no line begins with a percent sign"
         assert rounded_range(25173, 25293) == ("25.173", "25.293") and numbers.ungrouped(plain(1984)) == "1984"
         assert numbers.day("2026-11-05") == "5. 11. 2026" and numbers.day("Mill") == "Mill"
         assert numbers.english("10.000,5") == "10,000.5"

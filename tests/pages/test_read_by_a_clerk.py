@@ -62,7 +62,7 @@ def test_both_ends_of_a_share_are_percents() -> None:
     assert range_words(share).startswith("Between 11.47 and 13.28 %, 95 times")
     assert in_short(share) == "12.37 % (11.47 – 13.28 %)"
     with speaking("sl"):
-        assert range_words(share).startswith("Med 11,47 in 13,28 %, ")
+        assert range_words(share).startswith("Med 11,47 in 13,28\u00a0%, ")
 
 
 @pytest.mark.parametrize(

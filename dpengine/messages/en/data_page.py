@@ -367,9 +367,9 @@ SENTENCES: dict[str, str] = {
     "data.join.lead": "For example visits here, and age and sex there. Both become one table, protected by person. No cell is shown.",
     "data.join.file": "The second file",
     "data.join.who": "Which column of {file} says who?",
-    "data.join.everybody": "Keep people without rows in the first file, as one row each",
-    "data.join.words": "Every row of {events} gets these columns of {people}, where “{who}” equals “{id}”. Rows without an id are left out. If an id occurs twice in {people}, one of its lines counts. What either file has spent before counts for both.",
+    "data.join.everybody": "Also keep people who have no row in {events}, as one row each",
+    "data.join.words": "Every row of {events} gets these columns of {people}, where “{who}” equals “{id}”. Rows without an id are left out. If an id comes twice in {people}, one of its lines counts. What either has spent before counts for both.",
     "data.join.add_up": "Yes: one allowance pays for both from now on.",
-    "data.join.remove": "Without the second file",
+    "data.join.remove": "Without {people}",
     "data.unit.per_person": "To ask about people rather than rows, add the table and then make one row per person on its page: no row is ignored there.",
 }

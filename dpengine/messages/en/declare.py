@@ -92,6 +92,7 @@ SENTENCES: dict[str, str] = {
     "joined.numbers": "The two files write numbers differently; save both with the same decimal sign, and upload them again.",
     "joined.unit": "Rows of joined files belong to people: declare “{column}” as the column that says who.",
     "joined.files": "Join two files, or two tables of one database or lake; both must come from the same place.",
+    "joined.counted": "These people were already counted in “{table}”. To join the files, add the first one by itself, then join them without the people who have no row in it.",
     "joined.adds_up": "These people are already in “{tables}”, which has its own allowance. One allowance must pay for both: {spent} % of it is then spent already, and “{tables}” can no longer be asked by itself. Agree to that first.",
     "joined.exceeded": "Together, both files have spent ε = {needs}; the allowance is {cap}. Raise it to {needs} first, or choose a larger one.",
     "joined.never": "Together, both files have revealed more about a person than any allowance permits here. Ask them separately.",

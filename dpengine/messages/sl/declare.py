@@ -92,6 +92,7 @@ SENTENCES: dict[str, str] = {
     "joined.numbers": "Datoteki različno zapisujeta števila; shranite obe z istim decimalnim ločilom in ju naložite znova.",
     "joined.unit": "Vrstice združenih datotek pripadajo osebam: stolpec »{column}« navedite kot tistega, ki pove, kdo je oseba.",
     "joined.files": "Združita se dve datoteki ali dve tabeli iste baze ali podatkovnega jezera; obe naložite z istega mesta.",
+    "joined.counted": "Te osebe so bile že preštete v »{table}«. Prvo datoteko dodajte najprej samo, nato ju združite brez oseb, ki v njej nimajo vrstice.",
     "joined.adds_up": "Te osebe so že v tabeli »{tables}«, ki ima svoj proračun. Obe mora plačevati en proračun: {spent} % je potem že porabljenega, tabele »{tables}« pa same ne bo več mogoče spraševati. Najprej se s tem strinjajte.",
     "joined.exceeded": "Obe datoteki sta skupaj porabili ε = {needs}, proračun pa je {cap}. Najprej ga povečajte na {needs} ali izberite večjega.",
     "joined.never": "Obe datoteki sta skupaj o osebi razkrili več, kot tu dovoli katerikoli proračun. Sprašujte ju ločeno.",

@@ -49,7 +49,7 @@ SENTENCES: dict[str, str] = {
     "sample.whatif.crossing": "Pika označuje presečišče. Pred njo je pomembnejši šum: višja cena pomaga. Za njo je pomembnejše naključje vzorca: pomaga le več oseb.",
     "whatif.see.sample": "Naključni vzorec",
     "whatif.title.sample": "V tej tabeli in med vsemi takimi ljudmi",
-    "whatif.lead.sample": "Če bi bile te osebe naključni vzorec večje skupine: kako široka sta oba razpona, po formuli, pri deležu ene polovice ali vrednostih na obeh koncih razpona. Višja cena oži prvega brez konca, drugega le, dokler ni meja vzorec.",
+    "whatif.lead.sample": "Če bi bile te osebe naključni vzorec večje skupine: kako široka sta oba razpona, po formuli, pri deležu ene polovice ali vrednostih, enakomerno razporejenih po razponu. Višja cena oži prvega brez konca, drugega le, dokler ni meja vzorec.",
     "sample.difference": "Med vsemi takimi ljudmi je razlika med {low} in {high}, v {chance} od 100 primerov.",
     "sample.difference_none": "Med vsemi takimi ljudmi je razlika med {low} in {high}, v {chance} od 100 primerov: morda je sploh ni.",
     "sample.difference_share": "Med vsemi takimi ljudmi je razlika med {low} in {high} {high|odstotno točko|odstotnima točkama|odstotnimi točkami|odstotnimi točkami}, v {chance} od 100 primerov.",

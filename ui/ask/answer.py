@@ -260,8 +260,8 @@ def _grid(answer: dp.Answer, key: str) -> None:
         most = max([float(value) for value in answer.value.values()] + [1.0])
         drawn = {(a, b): _count(answer, label(a, b), most) for a in down for b in across}
         lead = say("grid.lead", sure=plain(100 * (1 - query.beta)))
-        lead += " " + say("answer.not_adding")
         lead += " " + say("sample.grid") if answer.population is not None else ""
+        lead += " " + say("answer.not_adding")
         lead += " " + say("many.grey") if any(cell.faint for cell in drawn.values()) else ""
     kept_down = [a for a in down if any(label(a, b) in wanted for b in across)]
     kept_across = [b for b in across if any(label(a, b) in wanted for a in down)]

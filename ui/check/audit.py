@@ -509,7 +509,7 @@ def controls(given: dict[str, str]) -> dict[str, str]:
     questions = {key: say(f"card.{key}.noun") for key in CHOICES["q"]}
     label, now = say("check.field.question"), CHOICES["q"].index(given["q"])
     question = left.selectbox(label, CHOICES["q"], now, questions.__getitem__, widget("q"))
-    cares = {option: say("check.care", times=times(math.exp(float(option))), epsilon=option) for option in CARE}
+    cares = {option: say("check.care", times=times(math.exp(float(option))), epsilon=local(option)) for option in CARE}
     label, key = say("check.field.care"), widget("e")
     care = right.select_slider(label, CARE, given["e"], key=key, format_func=cares.__getitem__)
     given = fitted(given | {"q": str(question), "e": str(care)})

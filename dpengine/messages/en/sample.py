@@ -49,7 +49,7 @@ SENTENCES: dict[str, str] = {
     "sample.whatif.crossing": "The dot marks the crossing. Before it the noise matters more: paying more helps. After it the luck of the sample matters more: only more people help.",
     "whatif.see.sample": "A random sample",
     "whatif.title.sample": "In this table, and among all such people",
-    "whatif.lead.sample": "If these people were a random sample of a larger group: how wide both ranges would be, by formula, for shares of one half or values at both ends of their range. Paying more narrows the first one without end, the second one only until the sample is the limit.",
+    "whatif.lead.sample": "If these people were a random sample of a larger group: how wide both ranges would be, by formula, for shares of one half or values spread evenly over their range. Paying more narrows the first one without end, the second one only until the sample is the limit.",
     "sample.difference": "Among all such people the difference is between {low} and {high}, {chance} times in 100.",
     "sample.difference_none": "Among all such people the difference is between {low} and {high}, {chance} times in 100: there may be none.",
     "sample.difference_share": "Among all such people the difference is between {low} and {high} percentage points, {chance} times in 100.",

@@ -17,6 +17,7 @@ name words that were not understood, or offer others.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import random
 import time
@@ -149,6 +150,8 @@ def fuzzed(count: int) -> tuple[float, str]:
         for lang in ("en", "sl"):
             with speaking(lang):
                 readings("x", known)
+    gc.collect()
+    gc.freeze()  # as the app does with what was imported (ui/shell/speed.py)
     for _ in range(count):
         name = coins.choice(list(facts))
         kind = coins.randrange(3)

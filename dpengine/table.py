@@ -174,13 +174,27 @@ class Table:
 
     def draft(self) -> JsonObject | None:
         """The question that this person left unfinished, as `key` and `given`; None without one. Free."""
-        return self._workspace.draft_of(self.name, self.actor)
+        found = self._workspace.draft_of(self.name, self.actor) or {}
+        return {name: found[name] for name in ("key", "given")} if {"key", "given"} <= found.keys() else None
 
     def keep_draft(self, key: str | None, given: JsonObject | None = None) -> None:
         """Keep an unfinished question for this person, also over a sign-out; None deletes it. Free."""
-        draft = None if key is None else {"key": key, "given": given or {}}
-        if draft != self.draft():
-            self._workspace.keep_draft(self.name, self.actor, draft)
+        self._keep({"key": key, "given": None if key is None else given or {}})
+
+    def plan_draft(self) -> JsonObject | None:
+        """The plan that this person left unfinished, as `plan` and `keep` of its link; None without one. Free."""
+        found = self._workspace.draft_of(self.name, self.actor) or {}
+        return {name: found[name] for name in ("plan", "keep")} if {"plan", "keep"} <= found.keys() else None
+
+    def keep_plan(self, plan: str | None, keep: int = 0) -> None:
+        """Keep an unfinished plan for this person, also over a sign-out; None deletes it. Free."""
+        self._keep({"plan": plan, "keep": None if plan is None else keep})
+
+    def _keep(self, part: JsonObject) -> None:
+        before = self._workspace.draft_of(self.name, self.actor) or {}
+        after = {name: value for name, value in {**before, **part}.items() if value is not None}
+        if after != before:
+            self._workspace.keep_draft(self.name, self.actor, after or None)
 
     def completions(self, text: str) -> list[str]:
         """A typed text with its last word completed, from public facts. Free."""
@@ -290,16 +304,10 @@ class Table:
 
     def suggested(self, key: str, /, **parameters: Json) -> AnyQuery | None:
         """This question at its opening price, if half of the rest makes it more than noise; else None."""
-        affordable = takes_at_most(Fraction(1, 2), self.budget.rule, self._standing().totals)
-        name = (
-            self.facts,
-            self.facts.repeated,
-            self.budget.rule,
-            self._standing().totals,
-            key,
-            json.dumps(parameters, default=repr),
-        )
-        query = _lately(("worth", name), lambda: worth_asking(self.facts, key, parameters, affordable, 1))
+        rule, totals, given = self.budget.rule, self._standing().totals, json.dumps(parameters, default=repr)
+        affordable = takes_at_most(Fraction(1, 2), rule, totals)
+        name = ("worth", self.facts, self.facts.repeated, rule, totals, key, given)
+        query = _lately(name, lambda: worth_asking(self.facts, key, parameters, affordable, 1))
         start = None if query is None else self.opening(query)
         return None if start is None else start.asked
 
@@ -492,17 +500,8 @@ class Table:
 
     def training_for(self, key: str, share: Fraction, /, **parameters: Json) -> AnyQuery:
         """The training with the least noise that takes at most this share of the allowance. Free; no row is read."""
-        rule, totals = self.budget.rule, self._standing().totals
-        name = (
-            "training",
-            self.facts,
-            self.facts.repeated,
-            key,
-            json.dumps(parameters, default=repr),
-            share,
-            rule,
-            totals,
-        )
+        rule, totals, given = self.budget.rule, self._standing().totals, json.dumps(parameters, default=repr)
+        name = ("training", self.facts, self.facts.repeated, rule, totals, key, given, share)
         return _lately(name, lambda: trained(self.query, key, parameters, share, rule, totals))
 
     def planner(self, keep: Fraction = Fraction(0)) -> Planner:

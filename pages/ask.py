@@ -32,26 +32,26 @@ if asked is not None and not asked.over:
 refused = fit_warnings.refused(table, asked)
 if request and (later := job.newer(table, request)) is not None:
     history.point_to(later)
-above, found = st.container(), asked.answer if asked is not None else None
-if found is not None:
+above, requested = st.container(), asked.answer if asked is not None else None
+if requested is not None:
     frame.show_price(table, None)  # drawn again: the charge may have come after the frame
     st.divider()
 
 if table.closed:
-    if found is not None:
-        shown_answer.show(above, table, found, workshop.truth_beside)
+    if requested is not None:
+        shown_answer.show(above, table, requested, workshop.truth_beside)
     owner.closed(table)
     history.show(table)
     st.stop()
-box.show(table)
+follow = box.show(table)
 kept = form.state(table)
 spend.start_from(table, kept["given"].get("epsilon"))
 key, given = form.sentence(table)
 spend.follow(table, key, given, key != kept["q"] or not kept["given"].get("epsilon"))
-found = shown_answer.owned(table, key, given) if request is None else found  # before anything is offered for it
-if found is not None:
+answer = shown_answer.owned(table, key, given) if request is None else requested  # before anything is offered for it
+if answer is not None:
     above = st.container() if request is None else above  # nobody came for it: the sentence stays where it is
-    shown_answer.show(above, table, found, workshop.truth_beside, [key, given], owned=request is None)
+    shown_answer.show(above, table, answer, workshop.truth_beside, [key, given], owned=request is None)
     with above:
         form.anew(table)
 job.only_covered(table, key, given)
@@ -62,6 +62,7 @@ with st.container(key="card-spend"):
     with left:
         given["epsilon"] = spend.choose(table, partial(trusted.at_step, table, key, given))
         form.remember(table, key, given)
+        follow(key, given)
         try:
             usual = table.query(key, **given, noise="")
             query = trusted.asked(table, usual) or table.cheapest(usual)
@@ -69,12 +70,12 @@ with st.container(key="card-spend"):
         except dp.AllowanceError as complaint:
             hint(str(complaint))
     if query is not None and usual is not None and price is not None:
-        just_answered = shown_answer.just_answered(found, query, usual, [key, given], owned=request is None)
-        looking = just_answered or (found is not None and not shown_answer.composing(found, [key, given]))
+        just_answered = shown_answer.just_answered(answer, query, usual, [key, given], owned=request is None)
+        looking = just_answered or (answer is not None and not shown_answer.composing(answer, [key, given]))
         with left:
             if not looking:
                 frame.show_price(table, price)
-            spend.describe(table, query, price, steps=not query.card.behind, answered=found if looking else None)
+            spend.describe(table, query, price, steps=not query.card.behind, answered=answer if looking else None)
             preview.show_both(table, query)
             preview.curve_alternative_note(table, usual)
         running = job.running(table, query)  # before what is paid: what ends in between is found there
@@ -86,7 +87,7 @@ with st.container(key="card-spend"):
                 st.button(say("ask.again_free"), key="ask-free", on_click=job.revisit, args=(table, paid[-1]))
             elif running and not paid:
                 job.elsewhere(running)
-            again = bool(paid or running or just_answered or (request is None and found))
+            again = bool(paid or running or just_answered or (request is None and answer))
             label = say("ask.button_again" if again else "ask.button", share=prices.takes(table, price.share))
         with right if table.doubts(query) is None else left:
             if not fit_warnings.instead(table, query, quiet=refused is not None or looking):

@@ -133,7 +133,29 @@ def test_the_engine_answers_from_anywhere(installed: Path, tmp_path: Path) -> No
     assert not (installed / "var").exists() and not (tmp_path / "var").exists()
 
 
-def test_the_command_knows_its_verbs(installed: Path, tmp_path: Path) -> None:
+def test_the_command_knows_its_verbs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In this process; installed, below."""
+    monkeypatch.setenv("ALLOWANCE_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+    def told(*words: str) -> tuple[int, str, str]:
+        return cli.main(words), *capsys.readouterr()
+
+    assert told("--version") == (0, f"allowance {allowance.__version__}\n", "")
+    assert "--home" in told("--help")[1]
+    code, _, unknown = told("sing")
+    assert code == 2 and "workshop" in unknown
+    code, _, nothing = told("backup", "copy", "--home", "nowhere")
+    assert code == 2 and str(tmp_path / "nowhere") in nothing
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    code, _, taken = told("--home", "file")
+    assert code == 2 and len(taken.splitlines()) == 1
+
+
+@pytest.mark.long
+def test_the_installed_command_knows_its_verbs(installed: Path, tmp_path: Path) -> None:
     assert run(installed, tmp_path, "-m", "allowance", "--version").stdout == f"allowance {allowance.__version__}\n"
     assert "--home" in run(installed, tmp_path, "-m", "allowance", "--help").stdout
     unknown = run(installed, tmp_path, "-m", "allowance", "sing")

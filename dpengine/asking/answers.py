@@ -255,7 +255,7 @@ def build_answer(query: AnyQuery, entry: Entry) -> Answer:
 def build_step_receipt(entry: Entry, burned: SessionStep) -> JsonObject:
     """The receipt of a session together with one of its steps and that step's outcome."""
     step = {"seq": burned.seq, "hash": burned.hash, "index": burned.index, "id": burned.step, "claim": burned.claim}
-    outcome = burned.told
+    outcome = burned.outcome
     part = {"seq": outcome.seq, "hash": outcome.hash} | outcome.body if outcome and outcome.kind == "part" else None
     return build_receipt(entry) | {"step": step, "part": part}
 

@@ -39,7 +39,7 @@ _PURE_SHARE = Fraction(1, 10**9)  # of β: pure charges move a mean for sure
 _WHOLE = 0.98  # of what is possible
 
 
-def told(
+def population_part(
     ledger: Ledger, budget: BudgetRecord, query: AnyQuery, body: JsonObject, requests: Sequence[str]
 ) -> JsonObject:
     """What an answer of a sample stores beside its own range. `requests`: charges of the click, the first one first."""

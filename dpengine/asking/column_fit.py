@@ -145,14 +145,12 @@ class ColumnFit:
         parts = self.found.parts
         kind = max(parts, key=lambda name: parts[name].value)
         kind = kind if parts[kind].low > 0 else "some"  # else noise would name it
-        reason = say(
-            f"fit.reason.{kind}", column=self.column, share=self.found.misfit.span(), **declared_ends(self.declared)
-        )
+        share, ends = self.found.misfit.span(), declared_ends(self.declared)
+        reason = say(f"fit.reason.{kind}", column=self.column, share=share, **ends)
+        unread = kind in ("unreadable", "word") and getattr(self.declared, "missing", None) is None
         if isinstance(self.declared, Category) and kind == "unlisted":
             reason += " " + say("fit.reason.counted_as", label=called(self.declared.unknown))
-        elif isinstance(self.declared, ItemSet) or (
-            kind in ("unreadable", "word") and getattr(self.declared, "missing", None) is None
-        ):
+        elif isinstance(self.declared, ItemSet) or unread:
             reason += " " + say("fit.reason.left_out")
         side = "" if query is None else self.moves(query)
         return f"{reason} {say(f'fit.reason.{side}')}" if side else reason
@@ -182,19 +180,14 @@ class ColumnFit:
         code = "unsure" if self.state == UNSURE else "fits" if self.found.quiet else "fits_rough"
         if code == "fits_rough" and isinstance(self.declared, Number):
             code = "fits_rough_codes" if self._looked_for else "fits_rough_range"
-        facts = {"column": self.column, "most": percent_above(self.hidden), "codes": self._looked_for} | declared_ends(
-            self.declared
-        )
-        return say(f"fit.found.{code}", **facts)
+        facts = {"column": self.column, "most": percent_above(self.hidden), "codes": self._looked_for}
+        return say(f"fit.found.{code}", **facts, **declared_ends(self.declared))
 
     @property
     def _looked_for(self) -> list[str]:
         """The usual codes in its range, as a reader writes them."""
-        return [
-            figure(text_of(bar.number))
-            for bar in bars(self.column, self.declared)
-            if bar.number is not None and bar.name == "code"
-        ]
+        codes = [bar.number for bar in bars(self.column, self.declared) if bar.name == "code"]
+        return [figure(text_of(code)) for code in codes if code is not None]
 
     @property
     def hidden(self) -> Fraction:
@@ -255,17 +248,11 @@ class Fits:
         """The newest check with a clear result, else the newest check."""
         if self.made:
             return ColumnFit(name, declared, MADE)
-        results = [
-            result
-            for check in self.checks
-            if name in check.found and (result := _as_declared_now(check.found[name], check.bounds[name], declared))
-        ]
+        own = [(check.found[name], check.bounds[name]) for check in self.checks if name in check.found]
+        results = [result for found, bounds in own if (result := _as_declared_now(found, bounds, declared))]
         conclusive = [result for result in results if result.state != UNSURE] or results
-        return (
-            ColumnFit(name, declared, conclusive[0].state, conclusive[0])
-            if conclusive
-            else ColumnFit(name, declared, UNCHECKED)
-        )
+        newest = next(iter(conclusive), None)
+        return ColumnFit(name, declared, UNCHECKED if newest is None else newest.state, newest)
 
     def all_of(self, columns: Iterable[tuple[str, Column]]) -> list[ColumnFit]:
         return [self.of(name, column) for name, column in columns]
@@ -300,10 +287,8 @@ class Fits:
         if self.made or (not query.to_check() and not query.gated):
             return []
         if unit == Unit.rows():
-            return [
-                say("fit.note.repeated", column=name, low=low, high=high, rows=rows)
-                for name, (low, high, rows) in list(self.repeated.items())[:1]
-            ]
+            first = list(self.repeated.items())[:1]
+            return [say("fit.note.repeated", column=name, low=low, high=high, rows=n) for name, (low, high, n) in first]
         if unit.person or (most := query.most_rows) is None:
             return []
         share = self.crowded(unit)
@@ -329,27 +314,19 @@ class Fits:
         """Notes on an answer, or on a part of it: rows of one person; each column that does not fit; one note for all
         that were checked only roughly, and one for all unchecked."""
         fits, notes = self.about(query, part), [*([] if part else self.row_notes(query)), *self.doubts(query, part)]
-        notes += [
-            say("fit.note.zeros", column=fit.column, share=fit.zeros.span())
-            for fit in fits
-            if fit.zeros is not None and fit.column not in query.where.fitting() and fit.column in query.valued()
-        ]
+        whole = [fit for fit in fits if fit.column not in query.where.fitting()]
+        for fit in whole:
+            if fit.zeros is not None and fit.column in query.valued():
+                notes.append(say("fit.note.zeros", column=fit.column, share=fit.zeros.span()))
         notes += self.unknown_notes(query, part)
-        if rough := rough_words(fit for fit in fits if fit.column not in query.where.fitting()):
-            notes.append(rough)
-        if unchecked := unchecked_words(fits):
-            notes.append(unchecked)
-        return notes
+        return [*notes, *filter(None, (rough_words(whole), unchecked_words(fits)))]
 
     def unknown_notes(self, query: AnyQuery, part: str = "") -> list[str]:
         """For conditions on columns in which many cells hold no value: those people are in the total."""
         asked = set[str]().union(*(condition.columns() for condition in query.conditions()))
         fits = [fit for fit in self.about(query, part) if fit.column in asked.difference(query.where.fitting())]
-        return [
-            say("fit.note.unknown", column=fit.column, share=percent(fit.unknown))
-            for fit in fits
-            if fit.unknown is not None
-        ]
+        unknown = [(fit.column, fit.unknown) for fit in fits if fit.unknown is not None]
+        return [say("fit.note.unknown", column=name, share=percent(share)) for name, share in unknown]
 
     def doubts(self, query: AnyQuery, part: str = "") -> list[str]:
         """What the checks say against the columns of a question; for excluded cells, that they are excluded."""
@@ -426,11 +403,8 @@ def _sure(query: FitChecks, drawn: Figures) -> dict[str, tuple[int, int, int]]:
     surely has more than a few different values; one that its owner named always does."""
     found, counted = query.repeated(drawn), query.different(drawn)
     guessed = {*numbering_people(found), *naming_people(found)}
-    return {
-        name: one
-        for name, one in found.items()
-        if name not in guessed or surely_numbers_people(name) or counted[name][1] >= _MORE_THAN_FEW
-    }
+    many = {name for name in found if surely_numbers_people(name) or counted[name][1] >= _MORE_THAN_FEW}
+    return {name: bounds for name, bounds in found.items() if name not in guessed or name in many}
 
 
 def _as_declared_now(found: ColumnFound, before: JsonObject, declared: Column) -> ColumnFound | None:
@@ -551,21 +525,10 @@ class ImpliedPeople:
         """A number to declare instead: the middle of the range, or its lower end, rounded up to two figures."""
         return round_up_two(Fraction(self.low if self.high is None else (self.low + self.high) // 2))
 
-    def words(self) -> str:
-        """The note on the answer that shows it."""
-        return self._note("people.far")
-
-    def planned(self) -> str:
-        """The note beside a promise, which assumes the declared number."""
-        return self._note("people.planned")
-
-    def on_card(self) -> str:
-        """The note on the table's card, one tap away from the field."""
-        return self._note("people.card")
-
-    def _note(self, code: str) -> str:
+    def note(self, place: str) -> str:
+        """On the answer that shows it ("far"), beside a promise ("planned"), or on the table's "card"."""
         facts = {"declared": self.declared, "low": self.low, "high": self.high, "chance": chance(self.beta)}
-        return say(f"{code}_least" if self.high is None else code, **facts)
+        return say(f"people.{place}_least" if self.high is None else f"people.{place}", **facts)
 
 
 def implied_by(answer: Answer) -> ImpliedPeople | None:

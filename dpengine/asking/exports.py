@@ -128,7 +128,7 @@ def statement_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Json]]
         table = sentence = price = total = ""
         if row["kind"] == "charge":
             stood = Charge.from_row(row)
-            charge = ledger.told(stood)
+            charge = ledger.visible_part(stood)
             table, sentence = charge.table, charge.claim.get("sentence", "")
             after = filter.spent(budget.rule, charge.totals_after)
             took = stood.price if charge is stood else after - filter.spent(budget.rule, ledger.before(charge))
@@ -241,14 +241,11 @@ def people_words(kind: str, body: JsonObject, actor: str) -> str:
 def _terms(body: JsonObject) -> list[str]:
     """Which questions a share is for, and until when, unless for all and for good."""
     patterns = [str(pattern) for pattern in body.get("questions", ALL_QUESTIONS)]
-    only, but = (
-        [pattern.lstrip("!") for pattern in patterns if pattern.startswith("!") == out] for out in (False, True)
-    )
-    terms = [
-        say(f"people.row.grant.{code}", questions=", ".join(_title(pattern) for pattern in keys))
-        for code, keys in (("only", only), ("except", but))
-        if keys and tuple(keys) != ALL_QUESTIONS
-    ]
+    terms = []
+    for code, out in (("only", False), ("except", True)):
+        keys = [pattern.lstrip("!") for pattern in patterns if pattern.startswith("!") == out]
+        if keys and tuple(keys) != ALL_QUESTIONS:
+            terms.append(say(f"people.row.grant.{code}", questions=", ".join(map(_title, keys))))
     return terms + ([say("people.row.grant.until", day=body["until"])] if body.get("until") else [])
 
 
@@ -282,7 +279,7 @@ def answer_rows(ledger: Ledger, budget: BudgetRecord, fits: Callable[[str], Fits
             beyond = (wider.get(label) if isinstance(wider, dict) else wider) or ("", "")
             yield [*asked, *labels, figure, low, high, *paid, cut, measure, _english(known, label), *beyond]
         for burned in _parts(ledger, entry):
-            body = burned.told.body if burned.told else {}
+            body = burned.outcome.body if burned.outcome else {}
             low, high = body["interval"] or ("", "")
             step = query.again(burned.claim) if isinstance(query, AdaptiveSession) else None
             known = None if step is None else FigureNotes(step, body["value"], body["interval"], fits(charge.table))
@@ -311,7 +308,7 @@ def _parts(ledger: Ledger, entry: Entry) -> list[SessionStep]:
     """The answers of a session, in order."""
     if questions_of(entry.charge.claim) is None:
         return []
-    return [step for step in ledger.steps(entry.charge.request) if step.told and step.told.kind == "part"]
+    return [step for step in ledger.steps(entry.charge.request) if step.outcome and step.outcome.kind == "part"]
 
 
 def _answered(ledger: Ledger, budget: BudgetRecord) -> Iterator[Entry]:

@@ -268,11 +268,9 @@ def already_known(bought: Sequence[Answer], query: AdaptiveSession) -> KnownAlre
     """What first looks say about one question of a session: the narrowest promised range, else an estimate."""
     if query.ask is None:
         return None
-    known_by = [
-        replace(estimate, request=answer.request_id)
-        for answer in bought
-        if isinstance(answer.value, Look) and (estimate := known(answer.value, query.ask, query.facts)) is not None
-    ]
+    looks = [(answer.request_id, answer.value) for answer in bought if isinstance(answer.value, Look)]
+    estimates = [(request, known(look, query.ask, query.facts)) for request, look in looks]
+    known_by = [replace(estimate, request=request) for request, estimate in estimates if estimate is not None]
     promised = [estimate for estimate in known_by if estimate.width is not None]
     return min(promised, key=lambda estimate: estimate.width or 0.0) if promised else next(iter(known_by), None)
 

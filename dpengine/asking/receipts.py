@@ -157,13 +157,13 @@ class _Book:
             return _finding(receipt, "verify.differs", differences, first=differences[0])
         if entry.outcome is None or entry.outcome.kind != "answer":
             return _finding(receipt, "verify.unanswered", row=charge.seq)
-        if burned is not None and (burned.told is None or burned.told.kind != "part"):
+        if burned is not None and (burned.outcome is None or burned.outcome.kind != "part"):
             return _finding(receipt, "verify.step_unanswered", row=burned.seq)
         code = claim_fault(charge, self.budgets[charge.budget]) or (burned and step_fault(charge, burned))
         if code:
             return _finding(receipt, code, title=_title(charge), version=charge.claim.get("version"))
-        if burned is not None and burned.told is not None and _recomputable(charge.claim):
-            return _finding(receipt, "verify.fine_step", row=burned.seq, answer=burned.told.seq)
+        if burned is not None and burned.outcome is not None and _recomputable(charge.claim):
+            return _finding(receipt, "verify.fine_step", row=burned.seq, answer=burned.outcome.seq)
         code = "verify.fine" if _recomputable(charge.claim) else "verify.fine_unknown"
         rows, version = {"row": charge.seq, "answer": entry.outcome.seq}, charge.claim.get("version")
         return _finding(receipt, code, None, title=_title(charge), version=version, **rows)

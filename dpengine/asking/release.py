@@ -145,7 +145,7 @@ class Asker:
         def draw(statistic: Any) -> JsonObject:
             file = self.home.published_file(request)
             body = query.draw_body(statistic, ReleaseTools(self.read, self.home.coins, note, stopped, file))
-            return body | beyond.told(self.home.ledger, self.budget, query, body, [with_request, request])
+            return body | beyond.population_part(self.home.ledger, self.budget, query, body, [with_request, request])
 
         return lambda: Release(
             {

@@ -214,21 +214,21 @@ class Session:
 
     def _state(self, burned: SessionStep) -> str:
         kept_in, name = self.ledger.kept_in, self._name(burned.step)
-        if burned.told is None and not still_computing(self.ledger.path.parent, burned.worker, name, kept_in.hears):
+        if burned.outcome is None and not still_computing(self.ledger.path.parent, burned.worker, name, kept_in.hears):
             if kept_in.shared:  # noted once for all machines, as for a question (jobs.py)
                 with suppress(AllowanceError):
                     self.ledger.tell(self.request, burned.index, "lost", {"code": "session.step_lost"})
             # Its worker may have stored the answer and ended between the two reads.
             burned = self.ledger.step(self.request, burned.step) or burned
-            if burned.told is None:
+            if burned.outcome is None:
                 return "lost"
-        if burned.told is None:
+        if burned.outcome is None:
             return "running"
-        return "done" if burned.told.kind == "part" else "lost"
+        return "done" if burned.outcome.kind == "part" else "lost"
 
     def _taken(self, burned: SessionStep, choices: int, since: int | None) -> Taken:
         """`choices`: how many of the steps before it asked “which is largest”; `since`: `others_from`."""
-        body = burned.told.body if burned.told is not None else {}
+        body = burned.outcome.body if burned.outcome is not None else {}
         interval = body.get("interval")
         state, query, value = self._state(burned), self.query.again(burned.claim), body.get("value")
         reach = self._claim(burned, choices, since) if state == "done" and interval is not None else None

@@ -133,8 +133,8 @@ def _pack(folder: Path, file: Path, head: tuple[int, str]) -> None:
 
 def _checked(archive: zipfile.ZipFile) -> tuple[dict[str, str], str]:
     """The files of the list, each with the content that it had, and nothing else."""
-    told = json.loads(archive.read(_LIST))
-    sums, head = dict(told["files"]), str(told["head"])
+    contents = json.loads(archive.read(_LIST))
+    sums, head = dict(contents["files"]), str(contents["head"])
     usual = {LEDGER, REGISTRY, SECRET, _HEAD, f"{Path(REGISTRY).stem}.head"}
     if {*sums, _LIST} != set(archive.namelist()) or not {LEDGER, REGISTRY, SECRET, _HEAD} <= sums.keys():
         raise ValueError

@@ -109,12 +109,12 @@ class PersonRows:
 
     def kept(self) -> JsonObject:
         given: JsonObject = {"mark": self.mark, "schema": self.schema.as_json(), "unit": self.unit.as_json()}
-        told = {name: summary.as_json() for name, summary in self.summaries.items()}
-        return given | {"dialect": self.dialect.as_json(), "summaries": told}
+        summaries = {name: summary.as_json() for name, summary in self.summaries.items()}
+        return given | {"dialect": self.dialect.as_json(), "summaries": summaries}
 
     @staticmethod
     def from_kept(rows: Source | Joined, kept: Json) -> PersonRows:
-        summaries = {str(name): Summary(**told) for name, told in kept["summaries"].items()}
+        summaries = {str(name): Summary(**parts) for name, parts in kept["summaries"].items()}
         declared = Schema.from_json(kept["schema"]), Unit.from_json(kept["unit"]), Dialect.from_json(kept["dialect"])
         return PersonRows(rows, str(kept["mark"]), *declared, summaries)
 

@@ -45,13 +45,13 @@ def run(work: str, given: JsonObject, progress: Callable[[float], None] | None =
             process.stdin.write(json.dumps({"work": work, "given": given}))
             process.stdin.close()
         for line in process.stdout:
-            told = _read(line)
-            if "share" in told and progress is not None:
-                progress(float(told["share"]))
-            if "done" in told:
-                return told["done"]
-            if "refused" in told:
-                raise AllowanceError(told["refused"], **told["facts"])
+            message = _read(line)
+            if "share" in message and progress is not None:
+                progress(float(message["share"]))
+            if "done" in message:
+                return message["done"]
+            if "refused" in message:
+                raise AllowanceError(message["refused"], **message["facts"])
     raise AllowanceError("load.heavy")
 
 
@@ -70,10 +70,10 @@ def _ended(process: subprocess.Popen[str]) -> Iterator[None]:
 
 def _read(line: str) -> JsonObject:
     try:
-        told = json.loads(line)
+        message = json.loads(line)
     except ValueError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return message if isinstance(message, dict) else {}
 
 
 # --- in the process
@@ -82,11 +82,11 @@ def _read(line: str) -> JsonObject:
 def main() -> None:
     """Read one job from standard input, do it, and write the result as a line of JSON."""
     _limit()
-    told, sys.stdout = sys.stdout, sys.stderr  # a library may print
+    answers, sys.stdout = sys.stdout, sys.stderr  # a library may print
 
     def tell(what: JsonObject) -> None:
-        told.write(json.dumps(what) + "\n")
-        told.flush()
+        answers.write(json.dumps(what) + "\n")
+        answers.flush()
 
     asked = json.loads(sys.stdin.read())
     try:

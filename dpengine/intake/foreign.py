@@ -58,8 +58,7 @@ def is_statistics(path: Path) -> bool:
 
 
 def describe(path: Path, dialect: Dialect) -> DescribedFile:
-    """The names, the sheets and the code book. No row is read, or none is returned. Remembered while the file is the
-    same: a page asks at every click."""
+    """The names, the sheets and the code book; no row is returned. Remembered while the file is the same."""
     return _described(str(path), *_state(path), _key(dialect))
 
 
@@ -81,14 +80,14 @@ def _key(dialect: Dialect) -> tuple[tuple[str, Json], ...]:
 
 @lru_cache(maxsize=64)
 def _described(path: str, changed: int, size: int, dialect: tuple[tuple[str, Json], ...]) -> DescribedFile:
-    told = file_process.run("describe", {"path": path, "dialect": Dialect(**dict(dialect)).as_json()})
+    described = file_process.run("describe", {"path": path, "dialect": Dialect(**dict(dialect)).as_json()})
     book = {
         name: CodedColumn(
             **column | {"values": tuple(map(tuple, column["values"])), "missing": tuple(column["missing"])}
         )
-        for name, column in told["book"].items()
+        for name, column in described["book"].items()
     }
-    return DescribedFile(tuple(told["names"]), tuple(told["sheets"]), book)
+    return DescribedFile(tuple(described["names"]), tuple(described["sheets"]), book)
 
 
 @lru_cache(maxsize=64)
@@ -171,15 +170,15 @@ def _book(lines: list[dict[str, str]]) -> list[CodedColumn]:
         name = line["variable"] or name
         if not name:
             continue
-        told = found.get(name, CodedColumn(name, kind="text"))
+        column = found.get(name, CodedColumn(name, kind="text"))
         values, label = line.get("values", ""), line.get("label", "")
         pairs = [_PAIR.fullmatch(part) for part in re.split(r"[;\n]|,(?=[^,]*[=:])", values) if part.strip()]
         if pairs and all(pairs):
-            told = replace(told, values=told.values + tuple((pair[1], pair[2]) for pair in pairs if pair))
+            column = replace(column, values=column.values + tuple((pair[1], pair[2]) for pair in pairs if pair))
         elif values:  # a line for each value, with its meaning beside it
-            told, label = replace(told, values=(*told.values, (values, label or values))), ""
+            column, label = replace(column, values=(*column.values, (values, label or values))), ""
         missing = [part.strip() for part in re.split(r"[;,\n]", line.get("missing", "")) if part.strip()]
         alone = [pair[1] if (pair := _PAIR.fullmatch(part)) else part for part in missing]
-        told = replace(told, label=told.label or label, missing=tuple(dict.fromkeys([*told.missing, *alone])))
-        found[name] = replace(told, kind="number" if told.missing and not told.values else "text")
+        column = replace(column, label=column.label or label, missing=tuple(dict.fromkeys([*column.missing, *alone])))
+        found[name] = replace(column, kind="number" if column.missing and not column.values else "text")
     return list(found.values())

@@ -191,8 +191,8 @@ def _join(snapshot: Snapshot, joined: Joined) -> None:
     widths, places = (len(first), len(second)), (first.index(joined.on[0]), second.index(joined.on[1]))
 
     def mark(cells: list[str]) -> str:
-        told = " || ".join(f"coalesce(octet_length({cell}) || ':' || {cell}, '-')" for cell in cells)
-        return f"sha256(convert_to((SELECT rows FROM pg_temp.allowance_keys) || {told}, 'UTF8'))"
+        lengths = " || ".join(f"coalesce(octet_length({cell}) || ':' || {cell}, '-')" for cell in cells)
+        return f"sha256(convert_to((SELECT rows FROM pg_temp.allowance_keys) || {lengths}, 'UTF8'))"
 
     words = JoinWords(lambda side, place: f"{side}cells[{place + 1}]", _trimmed, mark)
     tables = "pg_temp.allowance_1", "pg_temp.allowance_2"
@@ -219,7 +219,7 @@ def _summarise(snapshot: Snapshot, source: PersonRows, columns: list[str], lette
     words = TextWords("text", lambda first, days: f"DATE '{first}' + {days}::integer")
     texts = texts_sql("pg_temp.allowance_inputs", inputs, summaries, source.dialect.decimal, words)
     cells = ", ".join(["who", *(f"x{at}" for at, _ in enumerate(summaries))])
-    made = f"SELECT ARRAY[{cells}]::text[] AS cells FROM ({ids}) AS ids JOIN ({texts}) AS told USING ({PERSON})"
+    made = f"SELECT ARRAY[{cells}]::text[] AS cells FROM ({ids}) AS ids JOIN ({texts}) AS each_person USING ({PERSON})"
     run(f"CREATE TEMP TABLE allowance_made ON COMMIT DROP AS {made}")
     for table in ("allowance_inputs", "allowance_rows"):
         run(f"DROP TABLE pg_temp.{table}")

@@ -221,8 +221,8 @@ class Laid:
         names = source.names(first.names, second.names)
 
         def mark(cells: list[str]) -> str:
-            told = ", ".join(f"coalesce(concat(octet_length({cell}), ':', {cell}), '-')" for cell in cells)
-            return f"sha2(concat(record_key, {told}), 256)"
+            lengths = ", ".join(f"coalesce(concat(octet_length({cell}), ':', {cell}), '-')" for cell in cells)
+            return f"sha2(concat(record_key, {lengths}), 256)"
 
         words = JoinWords(lambda side, place: f"{side}r{place}", _trimmed, mark)
         # A column, because Spark has no query inside the order of a window.

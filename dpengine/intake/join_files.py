@@ -64,10 +64,10 @@ def join_sql(
 
 def _duck(key: str) -> JoinWords:
     def mark(cells: list[str]) -> str:
-        told = ", ".join(
+        cells_as_text = ", ".join(
             f"CASE WHEN {cell} IS NULL THEN '-' ELSE strlen({cell}) || ':' || {cell} END" for cell in cells
         )
-        return f"sha256(concat('{key}', {told}))"
+        return f"sha256(concat('{key}', {cells_as_text}))"
 
     return JoinWords(lambda side, place: f"{side}c{place}", trimmed_sql, mark)
 

@@ -110,8 +110,7 @@ def copy_rows(
 def in_snapshot(
     source: Source, work: Callable[[Snapshot], Result], writes: bool = False, also: Source | None = None
 ) -> Result:
-    """Run the work in a transaction on one table, or two of one database; the database's error messages are replaced
-    by our own sentences."""
+    """Run the work in a transaction on one table, or two of one database; its errors become our own sentences."""
 
     def within(psycopg: Driver, connection: Driver) -> Result:
         result = work(Snapshot(psycopg, connection, source, writes, also))

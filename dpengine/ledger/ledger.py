@@ -378,7 +378,7 @@ class Ledger:
         with self._file.reading() as db:
             return read(db)
 
-    def told(self, charge: Charge) -> Charge:
+    def visible_part(self, charge: Charge) -> Charge:
         """The part of a charge that the reader may see: here all of it."""
         return charge
 
@@ -968,7 +968,7 @@ class Ledger:
             burned = find_step(db, _NUMBERED, session, index)
             if burned is None:
                 raise AllowanceError("session.unknown")
-            if burned.told is None:
+            if burned.outcome is None:
                 charge = self._session(db, session)
                 text = canonical({"index": index} | body)
                 # The time at which the step was recorded: another time would reveal how long the draw took.

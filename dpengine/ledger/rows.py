@@ -409,13 +409,13 @@ class SessionStep:
     table: str
     worker: str
     claim: JsonObject  # ask, sentence, bounds, promise: public facts only
-    told: Outcome | None = None
+    outcome: Outcome | None = None
     fresh: bool = False  # True only for the caller who recorded the step; only this caller may draw
 
     @staticmethod
     def from_row(row: LedgerRow, outcome: LedgerRow | None = None, fresh: bool = False) -> SessionStep:
-        parts, told = parts_of(row), None if outcome is None else Outcome.from_row(outcome)
-        own = {"session": row["request"], "claim": long_lists.whole(parts["claim"]), "told": told, "fresh": fresh}
+        parts, ended = parts_of(row), None if outcome is None else Outcome.from_row(outcome)
+        own = {"session": row["request"], "claim": long_lists.whole(parts["claim"]), "outcome": ended, "fresh": fresh}
         return named(SessionStep, parts | own)
 
 

@@ -705,7 +705,8 @@ class NearBest(Promise):
         return replace(self, gap=int(wish))
 
     def _facts(self, asked: Answered | None) -> JsonObject:
-        return {"gap": self.gap, "unit": counted_words(asked), "chance": chance(self.beta)}
+        unit = say(f"compare.unit.{'people' if asked is None else asked.counted}", value=plain(self.gap))
+        return {"gap": self.gap, "unit": unit, "chance": chance(self.beta)}
 
     def words(self, asked: Answered | None = None) -> str:
         return say(f"promise.{self.about(asked)}", **self._facts(asked))

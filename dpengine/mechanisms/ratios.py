@@ -338,7 +338,7 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
             means = [Fraction(2 * end - 1) * self.width for end in (low, high)]
             ends = self.figure(means[0] - self.rounded), self.figure(means[1] + self.rounded)
             ranges.append((float(min(ends)), float(max(ends))))
-        return sampling.told([] if self.by is None else self.labels(), ranges)
+        return sampling.as_answer([] if self.by is None else self.labels(), ranges)
 
     def supposed_draw(self) -> tuple[int, ...] | None:
         people = self.facts.about // self.groups

@@ -214,7 +214,7 @@ def percent(ends: Range) -> Range:
     return max(np.floor(low * 1e6) / 1e6, 0.0), min(np.ceil(high * 1e6) / 1e6, 100.0)
 
 
-def told(labels: list[str], ranges: list[Range]) -> Json:
+def as_answer(labels: list[str], ranges: list[Range]) -> Json:
     """As an answer holds them: one range, or one for each label."""
     pairs = [[float(low), float(high)] for low, high in ranges]
     return dict(zip(labels, pairs, strict=True)) if labels else pairs[0]
@@ -599,8 +599,7 @@ class _MeanOfSpread(_Mean):
 
 
 def _law_for_means(noise: Added, factor: Factor, many: int) -> tuple[NoiseWindow, Factor] | None:
-    """The law of a sum of so many, in larger steps, rounded up, if it has very many places; None if it reaches too
-    far."""
+    """The law of a sum of so many, in larger steps, rounded up, if it has many places; None if it reaches too far."""
     if many == 1 and (step := _step(noise)) > 1:
         return _in_steps(noise, step), lambda mean: step * factor(mean)
     law = window(noise)

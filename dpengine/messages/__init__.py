@@ -19,7 +19,7 @@ from types import MappingProxyType
 
 from dpengine.messages.language import LANGUAGES, STORED, current
 from dpengine.messages.language import language as language
-from dpengine.messages.numbers import forms, local, to_figures
+from dpengine.messages.numbers import forms, kept_together, local, to_figures
 
 AREAS = (
     "declare",
@@ -249,7 +249,7 @@ def plain(value: object) -> str:
 def say(code: str, /, **facts: object) -> str:
     """The sentence for `code` in the current language, filled with public facts."""
     words = {name: plain(value) for name, value in facts.items()}
-    return forms(CATALOGUES[current()][code], words).format_map(words)
+    return kept_together(forms(CATALOGUES[current()][code], words).format_map(words))
 
 
 def written_day(iso: str) -> str:

@@ -14,6 +14,7 @@ MARKS = {"sl": ".,"}  # between thousands, before decimals
 _ENGLISH = ",."
 _COUNTED = re.compile(r"\{(\w+)\|([^{}]*)\}")
 _FIGURE = re.compile(r"[+−-]?[\d.,]*\d")
+_PERCENT = re.compile(r"(?<=\d) %")
 
 
 def marks() -> str:
@@ -35,6 +36,11 @@ def to_figures(value: float, many: int) -> str:
         leading = number.scaleb(-number.adjusted()).normalize()
         return f"10{power}" if leading == 1 else f"{local(f'{leading:f}')} · 10{power}"
     return local(f"{number:,f}")
+
+
+def kept_together(sentence: str) -> str:
+    """In Slovene no line begins with “%”: a no-break space stands before it."""
+    return _PERCENT.sub("\u00a0%", sentence) if current() == "sl" else sentence
 
 
 def english(figure: str) -> str:

@@ -110,7 +110,7 @@ class LedgerView(Ledger):
             raise AllowanceError("protect.shared")
         return super().protection_of(budget, unit)
 
-    def told(self, charge: Charge) -> Charge:
+    def visible_part(self, charge: Charge) -> Charge:
         """A charge with its running sums as far as the person may know them."""
         if charge.sums is None or self._kindred(charge.budget) is None:
             return charge
@@ -119,7 +119,7 @@ class LedgerView(Ledger):
         return replace(shown, totals_before=self.before(shown))
 
     def _entry(self, entry: Entry) -> Entry:
-        return replace(entry, charge=self.told(entry.charge))
+        return replace(entry, charge=self.visible_part(entry.charge))
 
     def acts(self, budget: str) -> list[Act]:
         return [act for act in super().acts(budget) if not act.table or self._sees(budget, act.table)]
@@ -151,7 +151,7 @@ class LedgerView(Ledger):
         return (self._entry(entry) for entry in super().walk(budget) if shows(entry.charge))
 
     def spread(self, budget: str, most: int) -> list[Charge]:
-        return list(map(self.told, filter(self._shows(), super().spread(budget, most))))
+        return list(map(self.visible_part, filter(self._shows(), super().spread(budget, most))))
 
     def steps(self, session: str, newest: int | None = None) -> list[SessionStep]:
         return super().steps(session, newest) if self.find(session) is not None else []

@@ -62,7 +62,7 @@ TABLE = MappingProxyType(
     | _all(_ACCOUNT, "people_far_off")
     | _all(_ACCOUNT, "first_looks newest_look publications trainings checks drafted syntheses")
     | _all(_PLAN, "query preview prices suggestions suggested opening least_epsilon cheapest ways least_priced")
-    | _all(_PLAN, "read readings completions draft keep_draft")
+    | _all(_PLAN, "read readings completions draft keep_draft plan_draft keep_plan")
     | _all(_PLAN, "checks_for check_part finer_check doubts can_read")
     | _all(_PLAN, "levers at_share rehearse_rows training_for planner session_for recall looks last_asked")
     | _all(_PLAN, "already_known both_ranges published synthetic")

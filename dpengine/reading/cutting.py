@@ -9,14 +9,15 @@ import re
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
+from functools import lru_cache
 
 from dpengine.core.exact import text_of
 from dpengine.core.remembered import remembered
-from dpengine.reading.words import LANGUAGES, bare, stem
+from dpengine.reading.words import LANGUAGES, bare, stem, typed_stem
 
 _TOKEN = re.compile(
     r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\. ?\d{1,2}\. ?\d{4}|\d{1,2}/\d{1,2}/\d{4}|\d+(?:st|nd|rd|th)\b|\d[\d.,]*\d|\d"
-    r"|[^\W\d_]+(?:['’][^\W\d_]+)?|<=|>=|[<>=≤≥%€$£+–&×-]"
+    r"|\b[kcd]?m[23²³](?!\w)|[^\W\d_]+(?:['’][^\W\d_]+)?|<=|>=|[<>=≤≥%€$£+–&×-]"
 )
 _CLITIC = re.compile(r"(?<=\w)['’](?:s|d|m|ll|ve|re)$", re.IGNORECASE)
 TIMES = ("minutes", "hours", "days", "weeks", "months", "years")  # units of time, and how long they are
@@ -39,7 +40,7 @@ def cut_words(text: str, lang: str) -> list[TypedWord]:
         word = match[0]
         if not word[0].isdigit():
             word = _CLITIC.sub("", word) if lang == "en" else word  # “I'd”, “what's”
-            tokens.append(TypedWord(word, stem(word, lang)))
+            tokens.append(TypedWord(word, typed_stem(word, lang)))
             continue
         day = _day(word)
         following = text[match.end() : match.end() + 2]
@@ -220,7 +221,9 @@ def _number(word: str, lang: str) -> Fraction | None:
     return None
 
 
+@lru_cache(maxsize=20_000)
 def stems_of(text: str, lang: str) -> tuple[str, ...]:
+    """The stems of a phrase of the language or of the declaration: cached, so never of what was typed."""
     return tuple(token.stem for token in cut_words(text, lang))
 
 

@@ -37,6 +37,7 @@ from dpengine.reading.words import (
     bare,
     roots,
     stem,
+    typed_stem,
     women,
 )
 
@@ -68,6 +69,7 @@ class Lexicon:
     proper: set[str] = field(default_factory=set)  # stems of names such as “Garden”: no other word is made from them
     raw: dict[str, str] = field(default_factory=dict)  # the table's own words as they are written, with their stems
     written: list[str] = field(default_factory=list)  # what a completion may offer, in order
+    bared: list[str] = field(default_factory=list)  # the same without accents
     lookups: dict[str, str] = field(default_factory=dict)
     by_letter: dict[str, list[str]] = field(default_factory=dict)  # all stems, by their first letter
     made: dict[str, str] = field(default_factory=dict)  # the table's own stems, by what they are made from
@@ -170,7 +172,7 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
     known.stems = set(base.stems)
     columns = [(name, column, shown) for (name, column), shown in zip(schema.columns.items(), names, strict=True)]
     rows = _row_names(
-        [stems_of(name_words(written), lang) for written in dict.fromkeys((*schema.columns, *names))], lang
+        [cut_words(name_words(written), lang) for written in dict.fromkeys((*schema.columns, *names))], lang
     )
     for name, _, shown in columns:
         for written in dict.fromkeys((name, shown)):
@@ -189,6 +191,7 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
         known.lookups[title] = name
         known.add(stems_of(name_words(title), lang), "col", (3, f"\0{title}"), own=True)
     known.written = _offered(schema, lang)
+    known.bared = list(map(bare, known.written))
     for word in sorted(known.stems):
         known.by_letter.setdefault(word[0], []).append(word)
     for word in sorted(known.own - known.proper, key=len, reverse=True):
@@ -197,9 +200,9 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
     return known
 
 
-def _row_names(names: list[tuple[str, ...]], lang: str) -> frozenset[str]:
+def _row_names(names: list[list[TypedWord]], lang: str) -> frozenset[str]:
     """The words of columns' names that name the rows: `trip_minutes` and `trip_date` speak of trips."""
-    one, each = ({stem(word, lang) for word in words[lang]} for words in (OF_ROWS, OF_EACH))
+    one, each = ({bare(word) for word in words[lang]} for words in (OF_ROWS, OF_EACH))
     found: set[str] = set()
     seen: set[str] = set()
     once = {stem(word, lang) for word in IN_LIFE}
@@ -207,8 +210,9 @@ def _row_names(names: list[tuple[str, ...]], lang: str) -> frozenset[str]:
         if len(words) != 2:
             continue
         word, head = words if lang == "en" else words[::-1]
-        found.update({word} if head in one or (head in each and word in seen) else ())
-        seen.update({word} if head in each else ())
+        which = bare(head.text)
+        found.update({word.stem} if which in one or (which in each and word.stem in seen) else ())
+        seen.update({word.stem} if which in each else ())
     return frozenset(found - once)
 
 
@@ -369,7 +373,7 @@ def women_apart(token: TypedWord, known: Lexicon) -> list[TypedWord]:
     men = women(bare(token.text)) if token.number is None and not token.day else None
     if men is None or (token.stem in known.own and not men[1]):
         return [token]
-    man = stem(men[0], "sl")
+    man = typed_stem(men[0], "sl")
     if man not in known.stems and _inflected(man, known, "sl") is None:
         return [token]
     return [TypedWord(token.text, stem("ženska", "sl")), TypedWord(token.text, man)]

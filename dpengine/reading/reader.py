@@ -66,6 +66,7 @@ _PERIODICAL = {
 }
 _ASKING = "is are was were do does did ali so je who kdo imajo ima have has".split()  # of a question that contrasts
 _OTHERS = ("od ostalih", "od drugih", "than others", "than the others", "than the rest", "kot ostali", "kot drugi")
+_FOR = ("for", "among", "pri")
 _FEW = 12  # values of a number that are groups by themselves
 _EDGES = 10  # about as many groups of a number
 
@@ -285,6 +286,8 @@ class _Parse:
             if not self.dates:
                 self.conds.append(_Cond(first, str(year_number), sign or "=", low.year))
                 self.take("when", range(max(before, 0), first + 1))
+                near = range(max(before - 2, 0), min(last + 3, len(self.marks)))
+                self.take("when", [at for at in near if self.free(at, "col") and self.column_at(at) == year_number])
                 continue
             column = self._date_column(before, last)
             operand: Json
@@ -335,7 +338,8 @@ class _Parse:
             return self._one_day(place + 1, year, self.marks[place + 1].roles["month"], mark.roles["number"])
         if "number" in mark.roles and self.has(place + 1, "month") and (year := self._year(place + 2)):
             return self._one_day(place + 2, year, self.marks[place + 1].roles["month"], mark.roles["number"])
-        quarter = mark.roles.get("ord") or (text_of(mark.roles["number"]) if "ordinal" in mark.roles else None)
+        quarter = mark.roles.get("ord") or self._last_part(place)
+        quarter = quarter or (text_of(mark.roles["number"]) if "ordinal" in mark.roles else None)
         if quarter and self.role(place + 1, "period") == "quarter":
             at, year = self._year_after(place + 1, "stop", "daysign")
             if year and quarter in "1234":
@@ -352,6 +356,12 @@ class _Parse:
         if "number" in mark.roles and self.has(place + 1, "month") and (year := self._only_year()):
             return self._one_day(place + 1, year, self.marks[place + 1].roles["month"], mark.roles["number"])
         return None
+
+    def _last_part(self, place: int) -> str | None:
+        """“the last quarter of 2024” is the fourth."""
+        if not self.has(place, "last"):
+            return None
+        return "4" if self.role(place + 1, "period") == "quarter" else "2"
 
     def _year_after(self, place: int, *over: str) -> tuple[int, int | None]:
         """The year after a mark and some words, or the only one of the table; and the last mark that says so."""
@@ -537,7 +547,8 @@ class _Parse:
                     mark.take("bound")
             elif "gratis" in mark.roles and (price := self._price()):
                 self.conds.append(_Cond(at, price, "=", "0"))
-                mark.take("bound")
+                near = [place for place in (at - 1, at + 1) if self.free(place, "col")]
+                self.take("bound", [at, *(place for place in near if self.column_at(place) == price)])
             elif "alone" in mark.roles and (homes := self.like("household" if self.lang == "en" else "gospodinjstvo")):
                 self.conds.append(_Cond(at, homes[0], "=", "1"))
                 mark.take("bound")
@@ -551,7 +562,7 @@ class _Parse:
             "fee" if self.lang == "en" else "taksa"
         )
         paid = named or self._of_unit("money")
-        free = [name for name in paid if self._within(name, [Fraction(0)])]
+        free = [name for name in dict.fromkeys(paid) if self._within(name, [Fraction(0)])]
         return free[0] if len(free) == 1 else None
 
     def _bound(self, at: int) -> _Bound | None:
@@ -674,8 +685,12 @@ class _Parse:
             return name, before
         if bound.aged and not self.ages:
             return None, None
-        if before in close and self.ages and skipped and self.said(bound.first - 1) in ("for", "among", "pri"):
-            close.remove(before)  # “average cost for under 18s”
+        passed = [at for at in range(before + 1, bound.first) if self.has(at, "rows")]
+        people = bool(passed) and not bound.unit and self._aged_people(bound, passed[-1])
+        if before in close and self.column_at(before) in self.ages:
+            people = False  # “the age of people over 50”
+        if before in close and (people or (self.ages and skipped and self.said(bound.first - 1) in _FOR)):
+            close.remove(before)  # “average cost for under 18s”, “average income of people over 50”
         if self.ages and (bound.aged or (bound.unit == "years" and not close)):
             at = next((at for at in [*inside, *close] if self.column_at(at, (Number,)) in self.ages), None)
             return self.ages[0], at
@@ -789,7 +804,7 @@ class _Parse:
             back = of if self.has(at + 1, "per cent", "unit", "band") else back
             for near in (at + 2,) if hyphen else tuple(dict.fromkeys((listed, at + 1, of, back))):
                 name = self.column_at(near, (Number,))
-                if name is None and self.has(near, "period", "unit"):
+                if name is None and (self.has(near, "period", "unit") or self._says_year(near)):
                     name = self._small_year() if mark.roles.get("ord") or "number" in mark.roles else None
                 if name and not self.marks[near].used and self._within(name, [exact]):
                     if self._pair(at, near, name, exact):
@@ -850,6 +865,12 @@ class _Parse:
                 return True
         return False
 
+    def _says_year(self, at: int) -> bool:
+        """“in year 2”, “v letu 2”: of study, perhaps."""
+        if not self.has(at, "daysign") or self.marks[at].used:
+            return False
+        return self._tokens_of(at)[-1].stem in {stem(word, self.lang) for word in ("year", "leto")}
+
     def _small_year(self) -> str | None:
         """The column with few numbers whose name says year, such as a year of study; None if there is none."""
         small = (name for name in self.numbers if self.schema.columns[name].size <= _FEW)
@@ -903,6 +924,8 @@ class _Parse:
         name = groups[0]["column"] if isinstance(groups[0], dict) else groups[0]
         if len(groups) > 1:
             return False
+        if self.lang == "sl" and self.said(at) == "po" and self._value_after(end, str(name)):
+            return True  # “po odpustu v dom starejših”
         often = self.said(at) in ("each", "every", "vsak", "vsako", "za vsak")
         if often and self._life_date(str(name)) and self.has(at + 1, "period"):  # “koliko gre vsak mesec za plače”
             self.take("rate", range(at, end + 1))
@@ -914,9 +937,20 @@ class _Parse:
             return True
         return bool(name in self.numbers and self.column_at(at - 1) == name and not self.marks[at - 1].used)
 
+    def _value_after(self, end: int, name: str) -> bool:
+        near = self.marks[end + 1 : end + 3]
+        return any(column == name for mark in near for _, column, _ in mark.roles.get("val", ()))
+
     def _group(self, at: int) -> tuple[int, list[Json]] | None:
         start = at
-        while self.has(at, "stop", "rows", "daysign") and not self.has(at, "col", "period", "band") and at < start + 3:
+        while (
+            (
+                self.has(at, "stop", "rows", "daysign")
+                or (self.has(at, "kind") and self.marks[at].roles["kind"] == "count")
+            )
+            and not self.has(at, "col", "period", "band")
+            and at < start + 3
+        ):
             at += 1
         step = None
         if (amount := self._amount(at)) is not None and self.has(at + 1, "period", "unit", "band", "col"):
@@ -1044,10 +1078,14 @@ class _Parse:
 
     def _negated(self, at: int, column: str = "") -> int | None:
         """The mark that denies this one. Words for its column may stand between: “not paid by card”."""
+        unknown = 0
         for near in range(at - 1, max(at - 5, -1), -1):
             if self.has(near, "not") and not (self.marks[near].used and self.marks[near].took != "not"):
                 return near
             if column and self.column_at(near) == column:
+                continue
+            if not self.marks[near].roles and not unknown and column:  # “ne kurijo z oljem”
+                unknown += 1
                 continue
             if self.has(near, "col", "val", "kind", "or") or not self.has(near, "stop", "among", "have", "rows", "to"):
                 return None
@@ -1167,6 +1205,8 @@ class _Parse:
             name = self.column_at(at) or ""
             declared = self.declared(name)
             denial = self._negated(at)
+            if self.has(at, "rows") and self.weight_at(at) <= 1:
+                continue  # “sprejemi”, although one column says which were urgent
             if yes_no(declared) and not self.by and (without := self._and_without(at)):
                 self.by.append(name)  # “with breakfast and without”
                 self.take("by", [at, *without])
@@ -1300,6 +1340,8 @@ class _Parse:
             return ranked
         if not numbers and (named := self._unnamed(key)):
             numbers = named
+        if not numbers and self.contrasted and key is None:
+            numbers = self._compared()
         if not numbers and self.asked_unit:
             first = next((at for at, mark in enumerate(self.marks) if mark.used), 0)
             numbers, days = [(first, name) for name in self._of_unit(self.asked_unit)[:1]], []
@@ -1309,10 +1351,25 @@ class _Parse:
             asked = self._loosely(self._without_kind(numbers, lists, days, where, inside))
         else:
             asked = self._loosely(self._with_kind(key, numbers, lists, days, where))
-        if asked and asked[0][0] == "count" and not where:  # “do girls read better”: better at what?
+        if asked and asked[0][0] == "count":  # “do girls read better”: better at what?
             for mark in self.marks:
-                mark.used = mark.used and not (mark.took == "compare" and "more" in mark.roles)
+                mark.used = mark.used and not (mark.took == "compare" and mark.roles.keys() & {"more", "before"})
         return asked if doubted is None else self._doubts(asked, doubted)
+
+    def _compared(self) -> list[tuple[int, str]]:
+        """“are tours by plane dearer?”: what a comparing word is about, if no column is named."""
+        for at in (at for at, mark in enumerate(self.marks) if mark.took == "compare"):
+            word = self.said(at)
+            for beginnings, names in (
+                (("draz", "cenej", "more expensive", "dearer", "cheap", "costl"), self._of_unit("money")),
+                (("starej", "mlajs", "older", "younger"), self.ages),
+                (("dalj", "dlje", "krajs", "longer", "shorter", "hitrej", "faster"), self._of_time()),
+                (("tezj", "lazj", "heavier", "lighter"), self.like("weight" if self.lang == "en" else "teža")),
+            ):
+                if word.startswith(beginnings) and names:
+                    self.guessed = self.guessed or len(names) > 1
+                    return [(at, names[0])]
+        return []
 
     def _loosely(self, asked: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
         """“the price of a horse” may not be the cost of feed: other columns are offered too."""
@@ -1362,9 +1419,10 @@ class _Parse:
 
     def _takings(self, key: str | None) -> list[tuple[int, str]]:
         """“income from cargo bikes”, “koliko smo prodali”: the sum of the money, if no column is named."""
+        if (key == "count" and self.lang == "en") or self._counts_things():
+            return []
         for at in range(len(self.marks)):
-            plain = (key != "count" or self.marks[at].last > self.marks[at].first) and not self._counts_things()
-            if self.free(at, "takings") and plain and not self.has(at, "val") and (names := self._of_unit("money")):
+            if self.free(at, "takings") and not self.has(at, "val") and (names := self._of_unit("money")):
                 self.marks[at].take("target")
                 self.guessed = self.guessed or len(names) > 1
                 return [(at, name) for name in names]
@@ -1686,7 +1744,11 @@ class _Parse:
             whole = column and column.step == 1 and not column.measure and column.lower in (0, 1)
             if not whole or self.weight_at(at) < 1.5 or name in self._ratings():
                 continue
-            near = self.past(at - 1, -1, ["stop", "rows", "have"], ["kind", "col"])
+            near = at - 1
+            while self.has(near, "stop", "rows", "have") and (
+                not self.has(near, "kind", "col") or self.column_at(near) == name
+            ):
+                near -= 1
             if near >= 0 and self.marks[near].took == "kind":
                 return str(name)
         return None
@@ -1750,6 +1812,12 @@ class _Parse:
         rate = plain and any(cond.labels and cond.place == asked[0] - 1 for cond in before)  # “unemployment rate in …”
         if 0 < len(before) < len(conds) and not rate:  # “of the visits in 2025, what share …”
             return [cond for cond in conds if cond not in before], before, True
+        first = conds[0].place
+        described = (
+            yes_no(self.declared(conds[0].column)) and self.has(first + 1, "rows") and not self.has(first, "rows")
+        )
+        if asked and described and first - asked[-1] <= 2 and len(conds) == 2:  # “delež odpovedanih izletov z vlakom”
+            return conds[:1], conds[1:], False
         strong = self.stems("among", "amongst", "within", "med", "izmed", "pri")
         cues: tuple[tuple[Callable[[int], bool], bool], ...] = (  # and whether what is counted comes after it
             (lambda at: any(token.stem in strong for token in self._tokens_of(at)), False),
@@ -1826,17 +1894,20 @@ def _either(text: str, facts: Facts) -> tuple[list[Meaning], AllowanceError | No
     lang = current() if current() in LANGUAGES else "en"
     found, refusal = _read(text, facts, lang)
     if not found or found[0].unread:
-        other, _ = _read(text, facts, next(name for name in LANGUAGES if name != lang))
+        other, _ = _read(text, facts, next(name for name in LANGUAGES if name != lang), every=True)
         if other and not other[0].unread:
             return other, None
     return found, refusal
 
 
-def _read(text: str, facts: Facts, lang: str) -> tuple[list[Meaning], AllowanceError | None]:
-    """The readings, and why the first question that cannot be asked of this table cannot."""
+def _read(text: str, facts: Facts, lang: str, every: bool = False) -> tuple[list[Meaning], AllowanceError | None]:
+    """The readings, and why the first question that cannot be asked of this table cannot. `every`: of a text without
+    an unknown word, or none."""
     parse = _Parse(text[:LONGEST], facts.schema, lang, facts.table)
     if all(mark.roles.keys() <= _SILENT for mark in parse.marks):
         return [], None  # nothing in it is known
+    if every and any(not mark.roles for mark in parse.marks):
+        return [], None
     parse.run()
     asked = parse.reading()
     unread = parse.unread()
@@ -1888,18 +1959,19 @@ def vocabulary(schema: Schema) -> list[str]:
 
 def completions(text: str, schema: Schema) -> list[str]:
     """The text with its last word completed, at most six ways. Public facts alone."""
-    text = text[:LONGEST]
-    return list(dict.fromkeys(_completed(text, vocabulary(schema))))[:MOST_COMPLETIONS]
+    known = lexicon_of(schema, current() if current() in LANGUAGES else "en")
+    offered = list(zip(known.written, known.bared, strict=True))
+    return list(dict.fromkeys(_completed(text[:LONGEST], offered)))[:MOST_COMPLETIONS]
 
 
-def _completed(text: str, offered: list[str]) -> Iterator[str]:
+def _completed(text: str, offered: list[tuple[str, str]]) -> Iterator[str]:
     starts = [match.start() for match in re.finditer(r"(?<!\S)\S", text)]
     if not text.strip() or text[-1:].isspace():
         return
     for start in starts[-3:]:  # the longest run of typed words that begins a phrase
         begun = bare(text[start:])
-        matching = [phrase for phrase in offered if bare(phrase).startswith(begun) and bare(phrase) != begun]
-        matching += [phrase for phrase in offered if f" {begun}" in bare(phrase)]
+        matching = [phrase for phrase, plain in offered if plain.startswith(begun) and plain != begun]
+        matching += [phrase for phrase, plain in offered if f" {begun}" in plain]
         yield from (text[:start] + phrase for phrase in matching)
         if matching:
             return

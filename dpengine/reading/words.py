@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 
-@lru_cache(maxsize=20_000)
 def bare(text: str) -> str:
-    """Small letters without accents: `Obalno-kraška` and `obalno-kraska` are the same."""
+    """Small letters without accents: `Obalno-kraška` and `obalno-kraska` are the same. No cache: it may be typed."""
+    if text.isascii():
+        return text.lower()
     parts = unicodedata.normalize("NFKD", text.lower())
     return "".join(sign for sign in parts if not unicodedata.combining(sign)).replace("đ", "d")
 
@@ -29,7 +30,12 @@ _FLEETING = re.compile(r"(?<=[^aeiou\W])e([bcdfghjklmnprstvz])$")
 
 @lru_cache(maxsize=20_000)
 def stem(word: str, lang: str) -> str:
-    """The part of a word that its inflected forms share. It need not be a word itself."""
+    """The part that the inflected forms of a word share; it need not be a word itself. Cached: not for typed words."""
+    return typed_stem(word, lang)
+
+
+def typed_stem(word: str, lang: str) -> str:
+    """The same without a cache, because what was typed is not stored."""
     word = bare(word).replace("'", "").replace("’", "")
     if len(word) <= 3:
         return _SL_IRREGULAR.get(word, word) if lang == "sl" else word
@@ -44,6 +50,10 @@ _SL_IRREGULAR = {
         "noc": "noc noci nocjo nocmi noceh nocem",
     }.items()
     for form in forms.split()
+} | {  # no ending, although it looks like one
+    root + ending: root
+    for root in "sprejem prejem prevzem odvzem najem problem sistem program kilogram gram diagram rezim ekstrem".split()
+    for ending in ("", "a", "u", "om", "i", "ov", "e", "ih", "oma", "ski", "ska")
 }
 
 
@@ -85,13 +95,13 @@ def _english(word: str) -> str:
 _MADE = {
     "en": re.compile("(?:ation|ition|ion|ment|ance|ence|ist|er|or|ian|ness|al|ic|ity|iv|y|ou|ful|ship|ly|ist)$"),
     "sl": re.compile(
-        "(?:oist|ist|arj|ar|as|avc|lc|c|sk|sck|ski|scin|enj|anj|evn|ovn|n|ov|ev|k|ostn|nost|ost|stv|ic|ik|nik|nic|lk)$"
+        "(?:oist|ist|ij|arj|ar|as|avc|lc|c|sk|sck|ski|scin|enj|anj|evn|ovn|n|ov|ev|k|ostn|nost|ost|stv|ic|ik|nik|nic"
+        "|lk)$"
     ),
 }
 _ALIKE_SOUNDS = str.maketrans("gcs", "zkh")  # sneg: snežiti, Čeh: češki
 
 
-@lru_cache(maxsize=20_000)
 def roots(word: str, lang: str) -> tuple[str, ...]:
     """What a stem may be made from, longest first, with sounds that change into each other written alike."""
     found, least = [word], 3 if lang == "sl" else 4
@@ -224,6 +234,7 @@ EN = Vocabulary(
         "only": "only|just|solely",
         "half": "half|half year|half of the year",
         "when": "when|over time|through time|trend",
+        "last": "last|final",
         "gratis": "free|free of charge|for free|unpaid",
         "rate": "apiece|per person|per head|per capita",
         "money": "money|how much money|cash flow",
@@ -417,11 +428,12 @@ SL = Vocabulary(
         "only": "samo|le|zgolj",
         "half": "polovica|polovici|polletje|polletju",
         "when": "kdaj|skozi čas|trend",
+        "last": "zadnji|zadnja|zadnje|zadnjem|zadnjega|zadnjih",
         "gratis": "brezplačen|brezplačna|brezplačno|brezplačne|zastonj",
         "rate": "na osebo|na glavo|na prebivalca",
         "money": "denar|denarja|koliko denarja|koliko evrov|koliko eur|koliko €",
         "takings": "prihodek|prihodki|promet|prodaja|izkupiček|iztržek|zaslužek|prodali smo|smo prodali|smo zaslužili"
-        "|zaslužili smo|smo iztržili|smo pobrali|smo unovčili|smo ustvarili",
+        "|zaslužili smo|smo iztržili|smo pobrali|zaslužimo|prodamo|iztržimo|poberemo|smo unovčili|smo ustvarili",
         "long": "kako dolgo|koliko časa|kako hitro|kako dolga|kako dolge|trajanje",
         "alone": "živi sam|živijo sami|živi sama|živijo same|enočlanska|enočlansko",
         "more": "višji|višja|višje|nižji|nižja|nižje|daljši|daljša|daljše|krajši|krajša|krajše|starejši|mlajši|boljši"
@@ -507,7 +519,7 @@ SL = Vocabulary(
     "|sploh|ob|uporabljen|uporabljena|potreben|potrebna|prisoten|dal|dala|dalo|dali|daje|dajejo|prodal|prodali"
     "|prodala|ravno|vsega|oz|npr|recimo|hvala|lahko|bodo|bom"
     "|nas|jaz|ti|on|ona|oni|nje|njega|njih|njej|njo|njim|njimi|torej|prišlo|prišla|prihaja|prihajajo"
-    "|ostalo|ostali|ostala|ostane|ostanejo|trajal|trajala|trajalo|trajale|traja|trajajo",
+    "|vozi|vozijo|pelje|peljejo|ostalo|ostali|ostala|ostane|ostanejo|trajal|trajala|trajalo|trajale|traja|trajajo",
     rows="ljudje|človek|oseba|prebivalec|bolnik|pacient|kupec|stranka|pregled|obisk|naročilo|študent|zaposlen|delavec"
     "|uslužbenec|anketiranec|član|gospodinjstvo|posameznik|občan|primer|vrstica|udeleženec|odrasel|kupci|prebivalci"
     "|zaposlitev|nakup|ljudi|študenti|bolniki|naročila|zaposleni|dijak|učenec|gost|sodelavec"
@@ -529,7 +541,7 @@ MEASURES = {
     "cm": "cm|centimetre|centimetres|centimeter|centimeters|centimetrov|centimetri",
     "km": "km|kilometre|kilometres|kilometer|kilometers|kilometrov|kilometri|kilometra",
     "mi": "mile|miles|milj|milje",
-    "m2": "square metres|square meters|kvadratov|kvadratnih metrov",
+    "m2": "m2|m²|sq m|square metres|square meters|kvadratov|kvadratnih metrov",
     "kwh": "kwh|kilowatt hours|kilovatnih ur",
     "ha": "ha|hectare|hectares|hektar|hektarji|hektarjev|hektara|hektari",
     "nights": "night|nights|noč|noči|nočitev|nočitve|nočitev",
@@ -659,7 +671,8 @@ SAME_VALUE = (
     "finland|finnish|finns|finska|finec|finci",
     "ireland|irish|irska|irec|irci",
     "nemščina|nemški|nemška|nemško",
-    "wednesday|wed|sreda",
+    "died|dead|death|deceased|die|dies|smrt|umrl|umrla|umrli|umre|umrejo|umrlo",
+    "home|at home|domov|doma",
     "snow|snowy|snowing|sneg|snežno|sneženje|sneži",
     "rain|rainy|raining|dež|deževno|deževje|dežuje",
     "sun|sunny|sunshine|sonce|sončno",

@@ -114,7 +114,7 @@ class ShapesFit:
     moments: CrossMoments
 
     @cached_property
-    def kept(self) -> float:
+    def shrink(self) -> float:
         """λ"""
         noise, theta = self.moments.covariance, self._whole @ self.moments.against
         sure = float(theta @ self.moments.against) - float(np.trace(self._whole @ noise))
@@ -124,7 +124,7 @@ class ShapesFit:
     @cached_property
     def map(self) -> Floats:
         """λ·C·G"""
-        return self.kept * self._whole
+        return self.shrink * self._whole
 
     @cached_property
     def _whole(self) -> Floats:
@@ -387,7 +387,7 @@ class Shapes:
 
     def predict(self, values: Mapping[str, Json]) -> float:
         """For a row as a person writes it: the chance of a yes, or the number, within its possible range."""
-        return self.kept(self.average + sum(self.added(name, values[name]) for name in self.columns))
+        return self.within_range(self.average + sum(self.added(name, values[name]) for name in self.columns))
 
     def added(self, column: str, value: Json) -> float:
         """What one column adds for a value: one of a list, a number, a day; None for no answer."""
@@ -408,7 +408,7 @@ class Shapes:
         run = ref.places.index(most)
         return column.value((ref.starts[run] + [*ref.starts[1:], column.size][run] - 1) // 2)
 
-    def kept(self, prediction: float) -> float:
+    def within_range(self, prediction: float) -> float:
         if self.listed:
             return min(max(prediction, 0.0), 1.0)
         column = self.look.query.facts.schema.number(self.target)
@@ -473,7 +473,7 @@ class Shapes:
     @property
     def blank(self) -> bool:
         """Does it only predict the usual, because the rest could be noise?"""
-        return self.fit.kept == 0
+        return self.fit.shrink == 0
 
     def right(self) -> float:
         """About how often the likelier side is right. An estimate without a promise."""

@@ -4,7 +4,8 @@ The number of people in a content is revealed at most once. So content keeps its
 of rows that count. If the same bytes could be read in another way as other people, the table is refused because of its
 declaration, before anybody is counted. A part of known content (a file of a folder, or a folder with that file) joins
 its budget too; with an id column its people would be counted again among others, so it is refused. A folder is refused
-if its files belong to tables with different budgets.
+if its files belong to tables with different budgets. Two joined files are refused for the same reason, unless the first
+of them is here by itself with the same unit and the joined people are its people: then no other number is revealed.
 
 A newer state of a table in a database is other content, mostly about the same people. It is known by its place, and
 joins the budget of the newest table from there, unless its owner declares its people new. That declaration is a row of
@@ -80,6 +81,7 @@ class Known:
     by_address: bool = False
     budget: str = ""  # that pays for its people now
     of_people: bool = False  # it holds the second of two joined files
+    first: bool = False  # it is the first of them, by itself
 
 
 def marks_of(loaded: Loaded) -> list[str]:
@@ -93,6 +95,7 @@ def known(
 ) -> list[Known]:
     """The tables that hold this content or a part of it, oldest first."""
     marks, second = set(marks_of(loaded)), alike({PART + mark for mark in loaded.marks[1:]})
+    first = ROWS + loaded.marks[0] if len(loaded.marks) == 2 else ""
     now = taken_by or {}
     tables = []
     for record in registry.of_content(rows, alike(marks)):
@@ -102,7 +105,8 @@ def known(
         same_rows = any(mark.startswith(ROWS) for mark in marks & theirs)
         content = any(not mark.startswith(ADDRESS) for mark in alike(marks) & theirs)
         paid, whole = now.get(record.budget, record.budget), same_bytes or same_rows
-        tables.append(Known(record, whole, bool(files & marks), not content, paid, bool(second & theirs)))
+        parts = bool(second & theirs), first in theirs
+        tables.append(Known(record, whole, bool(files & marks), not content, paid, *parts))
     return _newest_from_there(tables)
 
 
@@ -214,6 +218,7 @@ def same_people(tables: Sequence[Known], new: Arriving, columns: int) -> None:
     people. An empty line is a row in a table of one column and nobody's row in a wider one."""
     if new.relation != "replace":
         return
+    counted = any(same_people_joined(table, new) for table in tables)
     for table in tables:
         header = table.record.header
         if (table.whole or table.same_bytes) and header and (len(header) == 1) != (columns == 1):
@@ -222,13 +227,22 @@ def same_people(tables: Sequence[Known], new: Arriving, columns: int) -> None:
         parts = ("line_breaks",) if new.unit.id_column is None else ("separator", "quote", "encoding", "line_breaks")
         if table.same_bytes and any(getattr(old, part) != getattr(new.dialect, part) for part in parts):
             raise AllowanceError("content.read_otherwise", table=table.record.name)
-        if not table.whole and not table.by_address and new.unit.id_column is not None:
+        if not table.whole and not table.by_address and new.unit.id_column is not None and not counted:
+            if new.joins is not None:
+                raise AllowanceError("joined.counted", table=table.record.name)
             raise AllowanceError("content.part_known", table=table.record.name)
+
+
+def same_people_joined(table: Known, new: Arriving) -> bool:
+    """Are the people of two joined files those of this table, which is the first file alone?"""
+    alone = new.joins is not None and not new.joins.everybody
+    return alone and table.first and table.record.unit == new.unit.as_json()
 
 
 def same_number(tables: Sequence[Known], new: Arriving, about: int) -> None:
     """The last check, for rewritten rows or other line breaks."""
     for table in tables:
         same_unit = table.record.unit == new.unit.as_json()  # a closed table keeps its earlier unit
-        if new.relation == "replace" and table.whole and same_unit and table.record.about != about:
+        same = (table.whole and same_unit) or same_people_joined(table, new)
+        if new.relation == "replace" and same and table.record.about != about:
             raise AllowanceError("content.read_otherwise", table=table.record.name)

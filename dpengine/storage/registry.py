@@ -49,7 +49,7 @@ CREATE TABLE drafts (
 CREATE INDEX tokens_by_person ON tokens (person);
 """
 
-LONGEST_DRAFT = 10_000  # characters
+LONGEST_DRAFT = 30_000  # characters
 _JSON = ("unit", "schema", "dialect", "header")
 _YES_NO = ("practice", "sample")
 
@@ -209,8 +209,8 @@ class Registry:
         return kin
 
     def keep_draft(self, table: str, person: str, draft: JsonObject | None) -> None:
-        """Replace or delete the question that a person was putting together, one for each table: it survives a reload
-        and a sign-out. It holds what a form holds, nothing from a row. One that is too long is not kept."""
+        """Replace or delete the question and the plan that a person was putting together, one each for a table: they
+        survive a reload and a sign-out. They hold what forms hold, nothing from a row. What is too long is not kept."""
         text = "" if draft is None else canonical(draft)
         with self.transaction() as rows:
             rows.execute("DELETE FROM drafts WHERE name = ? AND person = ?", [table, person])

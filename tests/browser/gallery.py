@@ -45,6 +45,9 @@ def main(wanted: list[str]) -> int:
                         taken.setdefault(name, {})[lang, look] = picture
                     print(f"{lang}, {look}: {time.monotonic() - began:.0f} s so far")
             browser.close()
+    if not taken:
+        print(f"No pictures: name languages, looks ({', '.join(views.LOOKS)}) or views.", file=sys.stderr)
+        return 1
     (SHOTS / "index.html").write_text(_sheet(taken), encoding="utf-8")
     print(f"{sum(map(len, taken.values()))} pictures; open {SHOTS / 'index.html'}")
     return 0

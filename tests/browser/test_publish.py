@@ -54,7 +54,7 @@ def test_a_table_is_published_taken_away_and_asked_of(page: Any, phone: Any, ser
     visitor = page.context.cookies()
     phone.context.add_cookies(visitor)
     go(phone, page.url)
-    phone.get_by_role("heading", name="Ask of it for free").wait_for()
+    phone.get_by_role("heading", name="Ask it for free").wait_for()
     no_sideways_scrolling(phone)
     shot(phone, "published-phone")
 

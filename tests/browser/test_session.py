@@ -70,7 +70,7 @@ def test_a_session_of_five_is_asked_reloaded_and_ended(page: Any, phone: Any, se
     page.get_by_role("link", name="Start another session").click()
     page.get_by_role("heading", name="Several questions").wait_for()
     settled(page)
-    page.get_by_text("The sources").click()
+    page.get_by_text("Sources, and how many people").click()
     page.get_by_text("Everything released, this session included").wait_for()  # one came before
     shot(page, "session-another")
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from browser.steps import settled, shot
 from helpers_serving import Office, office
 
@@ -26,6 +27,7 @@ def refused(office: Office, path: str, **headers: str) -> int:
         return refusal.code
 
 
+@pytest.mark.long  # tests/pages/test_auth.py and test_provider.py put the same to the door itself
 def test_in_and_out(open_page: Callable[..., Any], tmp_path: Path, server_log: Path) -> None:
     with office(tmp_path, server_log) as here:
         assert [refused(here, path) for path in ("/static/index.html", "/media/a.csv", "/_stcore/host-config")] == [

@@ -57,7 +57,7 @@ def test_a_long_training_is_stopped_and_stays_charged(open_page: Any, phone: Any
     shot(dark, "dark-trained")
     phone.context.add_cookies(dark.context.cookies())
     go(phone, dark.url)
-    phone.get_by_role("heading", name="Kaj bi rekel?").wait_for()
+    phone.get_by_role("heading", name="Kaj bi napovedal?").wait_for()
     no_sideways_scrolling(phone)
     assert not violations(phone)
     shot(phone, "trained-phone")

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+from browser.journeys import until
 from browser.steps import go, settled
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -38,19 +40,23 @@ def memory(process: Any) -> int:
     return int(found[1]) * 1024
 
 
-def settled_memory(process: Any) -> int:
-    """Once the server has imported what first questions need, which it does behind the first page."""
-    seen = [memory(process)]
-    while len(seen) < 8 or max(seen[-8:]) - min(seen[-8:]) > 2**20:
-        time.sleep(0.25)
-        seen.append(memory(process))
-    return seen[-1]
+def at_rest(process: Any) -> None:
+    """Once the server has imported what first questions need, which it does behind the first page: no thread of it runs
+    or waits for a processor or a disk, for two seconds on end, twice what it waits before it begins."""
+    calm = 0
+    while calm < 40:
+        states = [
+            path.read_text().rpartition(")")[2].split()[0] for path in Path(f"/proc/{process.pid}/task").glob("*/stat")
+        ]
+        calm = calm + 1 if set(states) <= {"S", "I"} else 0
+        time.sleep(0.05)
 
 
 def uploads(home: Path) -> list[int]:
     return sorted(path.stat().st_size for path in (home / "tmp").glob("upload-*"))
 
 
+@pytest.mark.long  # tests/pages/test_incoming.py has the same rules, without a server
 def test_files_come_in_only_where_asked_for_and_go_with_their_visitor(
     open_page: Callable[..., Any], own_server: Callable[..., Any], tmp_path: Path, server_log: Path
 ) -> None:
@@ -67,11 +73,13 @@ def test_files_come_in_only_where_asked_for_and_go_with_their_visitor(
 
         page.on("websocket", lambda socket: socket.on("framereceived", listen))
         go(page, f"{server.url}/ask")
+        at_rest(server.process)
         before = memory(server.process)
         known, told = page.evaluate(SEND, [sessions[-1], BIG, 2])
         assert known and set(told) <= {403, "cut off"}, told
         assert not uploads(server.home) and memory(server.process) < before + BIG
         go(page, f"{server.url}/data")  # now there is an uploader; what it did not announce is still refused
+        at_rest(server.process)
         before = memory(server.process)
         assert set(page.evaluate(SEND, [sessions[-1], BIG, 1])[1]) <= {403, "cut off"}
         page.locator('input[type="file"]').first.set_input_files(table)
@@ -80,8 +88,4 @@ def test_files_come_in_only_where_asked_for_and_go_with_their_visitor(
         assert uploads(server.home) == [table.stat().st_size]
         assert memory(server.process) < before + BIG
         page.context.close()
-        for _ in range(300):
-            if not uploads(server.home):
-                break
-            time.sleep(0.1)
-        assert not uploads(server.home)
+        assert until(lambda: not uploads(server.home))

@@ -5,6 +5,7 @@ database and returns its address), `spark` an engine with a Spark of this machin
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,8 @@ def postgres() -> Iterator[PostgresServer]:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkEngine]:
+    # Small tables: Spark's time here is its planning, run once each, which a compiler for long runs only slows down.
+    os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     engine = SparkEngine()
     yield engine
     engine.stop()

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from browser.journeys import ask, ask_link
+from browser.journeys import ask, ask_link, choose
 from browser.steps import TEST_LIMIT, go, settled, shot
 from browser.test_data import Bringing
 from engines.postgres_server import PostgresServer
@@ -84,3 +84,53 @@ def test_a_table_in_a_database_is_brought_looked_at_asked_and_planned(
     for one in told:  # sums and counts over codes; no statement reads the table itself
         assert re.search(r"\b(sum|count)\(", one, re.IGNORECASE) and "stays" not in one and "COPY" not in one, one
     assert PASSWORD not in asked + server_log.read_text() + page.content()
+
+
+@pytest.mark.timeout(TEST_LIMIT)
+def test_visits_and_people_of_one_database_become_one_table_there(
+    page: Any, server: Any, server_log: Any, postgres: PostgresServer
+) -> None:
+    """The second table by its name; nothing of a row on the screen, and no row leaves the database."""
+    address = prepared(postgres.database())
+    run(
+        address,
+        "CREATE TABLE treatments AS SELECT 'p' || n % 400 AS patient, n % 90 AS cost"
+        f" FROM generate_series(1, {PEOPLE}) n",
+        "CREATE TABLE people AS SELECT 'p' || n AS id, 20 + n % 60 AS age FROM generate_series(1, 500) n",
+        "CREATE SCHEMA allowance",
+        "GRANT CREATE, USAGE ON SCHEMA allowance TO ana",
+    )
+    database = address.rpartition("/")[2]
+    bringing = Bringing(page, "two-tables", "names", "unit", "cards")
+    page.get_by_text("A PostgreSQL table").click()
+    for key, value in (("address", f"postgresql://ana@127.0.0.1:{postgres.port}/{database}"), ("table", "treatments")):
+        page.locator(f".st-key-declare-source-{key} input").fill(value)
+    page.locator(".st-key-declare-source-password input").fill(PASSWORD)
+    bringing.tick("Its rows may not leave the database")
+    page.locator(".st-key-declare-source-go button").click()
+    page.get_by_role("heading", name="Are these the columns?").wait_for()
+    bringing.press("Yes, go on", "Can one person have several rows?", "unit").pick("not sure")
+    choose(page, page.locator(".st-key-declare-who input"), "patient")
+    second = page.locator('[data-testid="stExpander"]', has_text="in a second table").first
+    second.locator("summary").click()
+    for named, answer in (("persons", "persons"), ("people", "gets these columns of people")):
+        second.locator(".st-key-declare-beside-name input").fill(named)
+        second.locator(".st-key-declare-beside-go button").click()
+        page.get_by_text(answer).first.wait_for()
+        settled(page)
+        shot(page, f"data-two-tables-{named}")
+    bringing.fill("Another number", "9").pick("only the details").look("unit")
+    start = postgres.log.stat().st_size
+    bringing.press("Go on", "What can be in the columns?", "cards")
+    bringing.agree()
+    page.locator(".st-key-declare-add-now button").click()
+    page.get_by_role("heading", name="is ready").wait_for()
+    settled(page)
+    shot(page, "data-two-tables-done")
+    table = dp.open_workspace(server.home).table("treatments")
+    assert table.facts.people == 501 and {"cost", "age"} <= {*table.schema.columns}  # p0 has visits alone
+    ask(page, ask_link("treatments", "mean", column="age", epsilon="1"))
+    shot(page, "data-two-tables-asked")
+    asked = postgres.log.read_bytes()[start:].decode()
+    assert "TO STDOUT" not in asked and "CURSOR" not in asked  # as rows would be read out
+    assert PASSWORD not in asked + server_log.read_text()

@@ -198,8 +198,8 @@ def _look(home: Workspace, scene: str, tell: Tell) -> dict[str, Any]:
             answers[request] = entry.outcome.body.get("value")
         for step in home.ledger.steps(request):
             charged.append(step.step)
-            if step.told is not None and step.told.kind == "part":
-                answers[step.step] = step.told.body["value"]
+            if step.outcome is not None and step.outcome.kind == "part":
+                answers[step.step] = step.outcome.body["value"]
     table = home.table("people")
     found |= {"charged": charged, "answers": answers, "charges": table.meter().charges}
     found |= {"tables": [record.name for record in home.tables()], "version": table._record.version}

@@ -76,8 +76,8 @@ def session(ledger: Ledger, worker: str, tell: Tell) -> None:
             read, draw = hooks(tell, name)
             ledger.tell("s", burned.index, "part", draw(read()))
         again = ledger.step("s", name)
-        if again is not None and again.told is not None:
-            tell("shown", name, again.told.body["value"])
+        if again is not None and again.outcome is not None:
+            tell("shown", name, again.outcome.body["value"])
 
 
 SCENES: dict[str, Scene] = {"plan": plan, "release": release, "session": session}
@@ -199,7 +199,7 @@ def every_point(folder: Path, scene: Scene, kind: type[Ledger] = Ledger, planted
                     answers[entry.charge.request] = entry.outcome.body.get("value")
                 for step in ledger.steps(entry.charge.request):
                     charges.add(step.step)
-                    answers |= {step.step: step.told.body["value"]} if step.told is not None else {}
+                    answers |= {step.step: step.outcome.body["value"]} if step.outcome is not None else {}
             paid = sum("/" not in request for request in charges)
             tally.freed += ledger.standing("b").charges != paid
         second, _ = play(place, scene, 10**9)  # the same again, after the restart

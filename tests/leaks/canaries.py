@@ -153,7 +153,7 @@ class Scan:
         for start in range(min(_HEAD, len(low) - _HEAD + 1)):
             here = np.frombuffer(low, dtype="<u8", count=(len(low) - start) // _HEAD, offset=start)
             here = here[known[(here * _MIX) >> np.uint64(48)]]
-            if np.isin(here, numbers).any():
+            if here.size and np.isin(here, numbers).any():
                 return True
         return False
 

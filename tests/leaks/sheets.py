@@ -10,6 +10,7 @@ from typing import Any
 
 import openpyxl
 import pytest
+from leaks.refusal_acts import WHOSE
 from leaks.refusal_bench import Bench
 
 import dpengine as dp
@@ -136,6 +137,10 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "codebook.long": long_book,
     "joined.adds_up": lambda b: both(b, "0.1"),
     "joined.exceeded": lambda b: both(b, "2"),
+    "joined.counted": lambda b: (
+        b.load(f"a,b\n641,{b.cell}\n", **WHOSE),
+        b.add(dp.Joined(b.put(f"a,b\n641,{b.cell}\n"), b.put(f"b,c\n{b.cell},1\n"), ("b", "b")), **WHOSE),
+    ),
     "joined.never": lambda b: both(b, "20", people_at_most=900),
     "budget.joined": lambda b: both(b, "0.1", again=True),
     "joined.files": lambda b: dp.Joined(b.frame(a=[b.cell]), b.frame(a=[b.cell]), ("a", "a")),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +16,21 @@ from leaks.canaries import Scan
 from leaks.refusal_bench import Bench
 
 from dpengine.core.errors import AllowanceError
+from dpengine.intake import file_process
 from dpengine.messages import CATALOGUES
+
+ROOT = Path(__file__).resolve().parents[2]
+READER = """
+import io, sys
+sys.path.insert(0, sys.argv[1])
+from dpengine.intake import file_process
+jobs, told = sys.stdin, sys.stdout
+for job in jobs:
+    sys.stdin, sys.stdout = io.StringIO(job), told
+    file_process.main()
+    told.write('{"over": true}\\n')
+    told.flush()
+"""
 
 
 @pytest.fixture(name="bench")
@@ -21,6 +39,29 @@ def made_bench(tmp_path: Path) -> Bench:
     for folder in folders:
         folder.mkdir()
     return Bench(stage.build(folders[0], folders[1]), folders[2])
+
+
+@pytest.fixture
+def one_reader(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """To start a process for each foreign file takes half a second: one reads them all, and its errors stay there."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    command, usual, start = [sys.executable, "-I", "-c", READER, str(ROOT)], file_process.run, file_process._START
+    with subprocess.Popen(command, encoding="utf-8", **pipes) as reader:  # type: ignore[call-overload]
+
+        def run(work: str, given: Any, progress: Any = None) -> Any:
+            if start != file_process._START:  # a cause of its own
+                return usual(work, given, progress)
+            reader.stdin.write(json.dumps({"work": work, "given": given}) + "\n")
+            reader.stdin.flush()
+            told: dict[str, Any] = {}
+            while "over" not in (line := json.loads(reader.stdout.readline())):
+                told = line
+            if "refused" in told:
+                raise AllowanceError(told["refused"], **told["facts"])
+            return told["done"]
+
+        monkeypatch.setattr(file_process, "run", run)
+        yield
 
 
 def caused(bench: Bench, scan: Scan) -> list[str]:
@@ -67,6 +108,7 @@ def scanned(bench: Bench, caplog: Any, capfd: Any) -> Scan:
     return scan
 
 
+@pytest.mark.usefixtures("one_reader")
 def test_no_refusal_holds_a_canary(bench: Bench, caplog: Any, capfd: Any) -> None:
     assert not scanned(bench, caplog, capfd).findings
 

@@ -47,7 +47,7 @@ def walked(text: str, columns: tuple[str, ...], relation: str) -> list[str]:
     ("relation", "columns"),
     [
         ("replace", ("who",)),
-        ("add_remove", ("diagnosis",)),
+        pytest.param("add_remove", ("diagnosis",), marks=pytest.mark.long),
         pytest.param("replace", ("diagnosis", "age"), marks=pytest.mark.long),
     ],
 )

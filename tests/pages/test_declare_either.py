@@ -47,7 +47,7 @@ def test_letters_of_another_language_are_asked_about_everywhere(shared: dp.Works
 def test_how_numbers_are_read_is_said_where_nobody_saw_the_screen_that_asks_it(page: Page) -> None:
     page.upload("age;town;wait\n42;Ljubljana;7,5\n").to("cards")
     assert "Numbers are written like 1234,5 or 1.234,5." in page.text
-    page.press("Not so?")
+    page.press("Not right?")
     assert page.draft.step == "names"
     page.set("declare-numbers", "1,234.5").to("cards")
     assert "Numbers are written like 1234.5 or 1,234.5." in page.text

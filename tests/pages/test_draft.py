@@ -1,4 +1,4 @@
-"""A question that a person left unfinished is offered again in a new session, to them alone."""
+"""A question or plan that a person left unfinished is offered again in a new session, to them alone."""
 
 from __future__ import annotations
 
@@ -36,6 +36,27 @@ def test_a_begun_question_is_offered_in_a_new_session_and_taken_up() -> None:
     assert TAKE not in keys(third) and TAKE not in keys(open_page("ask", table="residents"))
 
 
+@pytest.mark.long
+@pytest.mark.usefixtures("shared")
+def test_a_plan_is_there_again_in_a_new_session_and_its_changes_can_be_undone() -> None:
+    app = open_page("several", table="residents")
+    app.button(key="suggest-add-0").click().run()
+    app.button(key="suggest-add-1").click().run()
+    rows = [key for key in keys(app) if key.startswith("plan-out-")]
+    assert len(rows) == 2 and not app.exception
+    again = open_page("several", table="residents")  # without the plan in its address
+    outs = sorted(key for key in keys(again) if key.startswith("plan-out-"))
+    assert len(outs) == 2 and "plan-undo" not in keys(again)
+    for _ in range(2):
+        again.button(key=min(key for key in keys(again) if key.startswith("plan-out-"))).click().run()
+    assert not [key for key in keys(again) if key.startswith("plan-out-")]
+    assert not [key for key in keys(open_page("several", table="residents")) if key.startswith("plan-out-")]
+    for left in (1, 2):
+        again.button(key="plan-undo").click().run()
+        assert len([key for key in keys(again) if key.startswith("plan-out-")]) == left
+    assert "plan-undo" not in keys(again)
+
+
 @pytest.fixture(name="table")
 def small_table(home: dp.Workspace) -> dp.Table:
     import pandas as pd
@@ -55,6 +76,10 @@ def test_a_draft_is_kept_for_one_person_and_one_table_and_goes_with_the_table(
     assert table.draft() is None  # too long to keep
     table.keep_draft("count")
     assert table.draft() == {"key": "count", "given": {}} and table.meter().used == 0
+    table.keep_plan("[]", 10)
+    assert table.plan_draft() == {"plan": "[]", "keep": 10} and table.draft() == {"key": "count", "given": {}}
+    table.keep_draft(None)
+    assert table.draft() is None and home.table("small").plan_draft() == {"plan": "[]", "keep": 10}
     home.forget("small")
     assert home.draft_of("small", table.actor) is None
     assert say("draft.take")

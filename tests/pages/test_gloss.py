@@ -84,7 +84,7 @@ def test_the_figures_in_a_definition_are_right() -> None:
             told = say("gloss.epsilon.means")
             for epsilon in (0.1, 1):
                 factor = messages.plain(round(math.exp(epsilon), 1))
-                assert re.search(rf"{re.escape(factor)}(?: times for|-krat pri) ε = {messages.plain(epsilon)}\b", told)
+                assert re.search(rf"{re.escape(factor)}(?: times for|‑krat pri) ε = {messages.plain(epsilon)}\b", told)
 
 
 # --- the guided start -------------------------------------------------------------------------------------------------

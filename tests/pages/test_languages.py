@@ -17,7 +17,7 @@ from helpers_page import open_page
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
-from demos.lessons import trust
+from demos.lessons import election, linkage, trust
 from dpengine import messages
 from dpengine.asking.exports import sentence_of
 from dpengine.core.printed import percent
@@ -105,6 +105,7 @@ def test_figures_follow_the_language() -> None:
     assert (plain(1234567), plain(Fraction(5, 2)), percent(0.004)) == ("1,234,567", "2.5", "0.4 %")
     with speaking("sl"):
         assert (plain(1234567), plain(Fraction(5, 2)), percent(0.004)) == ("1.234.567", "2,5", "0,4 %")
+        assert say("answer.about_percent", value="12,5").endswith("12,5\u00a0%"), "no line begins with a percent sign"
         assert rounded_range(25173, 25293) == ("25.173", "25.293") and numbers.ungrouped(plain(1984)) == "1984"
         assert numbers.day("2026-11-05") == "5. 11. 2026" and numbers.day("Mill") == "Mill"
         assert numbers.english("10.000,5") == "10,000.5"
@@ -149,14 +150,14 @@ def test_what_is_stored_is_the_same_in_every_language(tmp_path: Path) -> None:
 
 # --- no literals ------------------------------------------------------------------------------------------------------
 
+BARE = ("percent.tiny",)  # it stands where a figure does
 WRAPPED = re.compile(r"⟦[^⟦⟧]*⟧")
 
 
 @pytest.fixture
 def wrapped(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What pages keep between runs in this language was said by other tests in other words, and the other way round."""
-    bare = ("percent.tiny",)
-    told = {code: words if code in bare else f"⟦{words}⟧" for code, words in messages.CATALOGUES["en"].items()}
+    told = {code: words if code in BARE else f"⟦{words}⟧" for code, words in messages.CATALOGUES["en"].items()}
     monkeypatch.setattr(messages, "CATALOGUES", MappingProxyType({**messages.CATALOGUES, "sl": told}))
     st.cache_data.clear()
     yield
@@ -165,7 +166,7 @@ def wrapped(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def words_outside(text: str) -> str:
     """What is left when every sentence, mark-up, style and address is taken out."""
-    text = re.sub(r"<style>.*?</style>|<code>.*?</code>", " ", text, flags=re.DOTALL)
+    text = re.sub(r"<(style|script|code)>.*?</\1>", " ", text, flags=re.DOTALL)
     attributes = " ".join(re.findall(r'(?:aria-label|aria-description|alt|title)="([^"]*)"', text))
     text = unescape(re.sub(r"<[^>]*>", " ", text) + " " + attributes)
     while WRAPPED.search(text):
@@ -246,7 +247,8 @@ def test_no_page_has_words_of_its_own(view: str, asked: str, shared: dp.Workspac
     columns = {name: column for table in tables for name, column in table.schema.columns.items()}
     named = {*SAMPLES, *columns, *(label for column in columns.values() for label in getattr(column, "labels", ()))}
     named |= {"python", "demos", "thesis"}  # a command is typed the same in every language
-    named |= {*trust.NAMES, "South"}  # made-up people, and where they live
+    named |= {*trust.NAMES, *election.CANDIDATES, *linkage.FIRST, *linkage.LAST, "South"}  # made-up people and places
+    named |= {messages.CATALOGUES["en"][code] for code in BARE}
     named |= {preset.source for preset in PRESETS}  # cited as they were published
     allowed = {word for name in named for word in re.findall(r"[^\W\d]+", name.replace("_", " "))} | {"UTC"}
     app = opened(*_address(view, asked), lang="sl")

@@ -239,7 +239,7 @@ def test_receipts_are_checked_on_the_page(people: dp.Table) -> None:
     told = brought(page, lines[0] + forged + "\n")
     assert "1 of 2 receipts in this file are not verified." in told
     assert "it is not JSON" in brought(page, "Dear all,")
-    assert "ledger is of another workspace" in brought(page, json.dumps(receipt | {"ledger": "0" * 64}))
+    assert "ledger belongs to another workspace" in brought(page, json.dumps(receipt | {"ledger": "0" * 64}))
 
 
 def test_what_an_owner_did_stands_among_the_rows(home: Workspace, people: dp.Table) -> None:

@@ -33,7 +33,7 @@ def test_trust_says_its_figures(people: int) -> None:
     found, told = trust.errors(trust.Settings(people)), view(11, people=str(people))
     for model, (key, parameters) in keys.items():
         assert found[model] == float(dp.catalogue[key].build(facts, parameters).promise().alpha)
-    assert f"off by up to {found['central']:,.0f} people and the shuffler's by up to {found['tight']:,.0f}" in told.one
+    assert f"off by up to {found['central']:,.0f} people and the shuffler’s by up to {found['tight']:,.0f}" in told.one
     assert f"{found['local']:,.0f} people, {found['local'] / found['central']:,.0f} times" in told.two
     assert "Honest participants are assumed" in told.theorem
 

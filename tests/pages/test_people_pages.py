@@ -94,7 +94,7 @@ def test_a_refusal_counts_in_parts_of_ones_own_share_as_the_meter_does(
     monkeypatch.setattr(person, "served", lambda: True)
     monkeypatch.setattr(person, "person", lambda: ids["cene"])
     said = told(open_page("ask", table=TABLE, q="count", where='[["age", ">=", 50]]', epsilon="0.5"))
-    (takes,) = re.findall(r"Of your share 100 % is left; this takes (\d+) %", said)
+    (takes,) = re.findall(r"100 % of your share is left; this takes (\d+) %", said)
     assert int(takes) >= 500, "the check is in the price"
     table = home.as_person(ids["cene"]).table(TABLE)
     with pytest.raises(dp.BudgetExceeded, match="500 % of your share of the table’s allowance; 100 %"):

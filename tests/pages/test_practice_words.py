@@ -11,9 +11,11 @@ from helpers_declare import Page
 from helpers_page import html_of, open_page, plain
 
 import dpengine as dp
+from dpengine.mechanisms.trial import CLUB
 from dpengine.messages import CATALOGUES, Automatic, called, of_practice
 from dpengine.messages.language import speaking
 from dpengine.storage.samples import SAMPLES
+from ui.check import audit
 
 
 @pytest.mark.parametrize("name", list(SAMPLES))
@@ -27,6 +29,17 @@ def test_every_name_and_value_of_a_practice_table_has_slovene_words(name: str) -
     with speaking("sl"), of_practice(name):
         told = [called(one) for one in (*schema.columns, *sorted(written))]
     assert len(told) == len({*told}) or name == "films", "no two names read alike"
+
+
+def test_the_tables_of_the_check_are_told_in_slovene_too() -> None:
+    words = [*CLUB.columns, *(label for column in CLUB.columns.values() for label in getattr(column, "labels", ()))]
+    assert not [one for one in words if f"practice.{audit.CLUB}.{one}" not in CATALOGUES["sl"]]
+    example = audit.example_of(audit.clean({"q": "histogram"}))
+    with speaking("sl"), of_practice(audit.CLUB):
+        told = plain(audit.tables_html(example))
+    assert "kraj" in told and "Sever" in told and "town" not in told and "North" not in told
+    with speaking("en"), of_practice(audit.CLUB):
+        assert "town" in plain(audit.tables_html(example))
 
 
 @pytest.mark.long

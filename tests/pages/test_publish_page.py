@@ -91,7 +91,7 @@ def charges(tables: dict[str, dp.Table]) -> int:
     [
         ("secret", "the number of rows would show"),
         ("several", "a person may have several rows"),
-        ("long sets", "sets of so many items would say nothing"),
+        ("long sets", "sets of that many items would say nothing"),
     ],
 )
 def test_what_can_never_be_published_is_said_at_once(tables: dict[str, dp.Table], table: str, sentence: str) -> None:
@@ -305,5 +305,5 @@ def test_combinations_of_whole_rows_are_counted_for_nothing(tables: dict[str, dp
     answer = table.ask(table.query("publish_row", columns=["held", "=word"], epsilon="6"))
     before = len(table.history())
     text = said(opened(table="lists", published=answer.request_id, of=" "))
-    assert "all 4 ranges hold the truth" in text and "x|y · z" in text
+    assert "the 4 ranges hold the truth" in text and "x|y · z" in text
     assert len(table.history()) == before

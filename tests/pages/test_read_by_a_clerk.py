@@ -54,7 +54,7 @@ def test_what_was_cut_is_said_once_under_the_range() -> None:
     assert "Rows of a person beyond 5 are ignored: over all rows it may differ." in finding(wait)
     assert "at most" not in finding(answered("histogram", BARS, RANGES, dp.Unit.rows(), column="sex")).lower()
     with speaking("sl"):
-        assert "Vrstice osebe nad 5 so izpuščene: v resnici jih je lahko precej več." in finding(bars)
+        assert "Presežne vrstice osebe (nad 5) so izpuščene: v resnici jih je lahko precej več." in finding(bars)
 
 
 def test_both_ends_of_a_share_are_percents() -> None:
@@ -62,7 +62,7 @@ def test_both_ends_of_a_share_are_percents() -> None:
     assert range_words(share).startswith("Between 11.47 and 13.28 %, 95 times")
     assert in_short(share) == "12.37 % (11.47 – 13.28 %)"
     with speaking("sl"):
-        assert range_words(share).startswith("Med 11,47 in 13,28 %, ")
+        assert range_words(share).startswith("Med 11,47 in 13,28\u00a0%, ")
 
 
 @pytest.mark.parametrize(

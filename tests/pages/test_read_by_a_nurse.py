@@ -36,8 +36,8 @@ def test_rows_that_are_cut_are_not_said_of_everybody() -> None:
     assert "Rows of a person beyond 3 are ignored: in truth there may be many more." in finding(rows)
     with speaking("sl"):
         assert "izpuščen" not in finding(everybody)
-        assert "Vrstice osebe nad 3 so izpuščene: v resnici je oseb lahko precej več." in finding(women)
-        assert "Vrstice osebe nad 3 so izpuščene: v resnici jih je lahko precej več." in finding(rows)
+        assert "Presežne vrstice osebe (nad 3) so izpuščene: v resnici je oseb lahko precej več." in finding(women)
+        assert "Presežne vrstice osebe (nad 3) so izpuščene: v resnici jih je lahko precej več." in finding(rows)
 
 
 def test_a_bought_list_says_how_many_rows_of_a_person_count() -> None:

@@ -51,6 +51,7 @@ def test_without_the_second_file_again(shared: dp.Workspace) -> None:
     assert page.draft.second is None and page.draft.names == ["patient", "cost", "note"]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_two_allowances_become_one_once_their_owner_agrees(lang: str, shared: dp.Workspace) -> None:
     """The people file was asked before: the page says what is spent already, and adds the table only after a yes."""

@@ -224,7 +224,7 @@ def test_what_was_chosen_is_told_and_what_was_not_has_no_promise(tables: dict[st
     text = said(opened(**where, of=names))
     assert "were not measured together" in text and "pairs not chosen are likely fitted better" in text
     threes = sum(len(part) == 3 for part in made.look.marginals)
-    many = f"{len(pairs)} of 10 pairs of columns" + (f" and {threes} three" if threes else "")
+    many = f"{len(pairs)} of 10 pairs of columns" + (f" and {threes} triple" if threes else "")
     assert f"Measured: each column, and {many}" in text and "up to" not in text
     assert f"Counted with noise: each column, and {many}" in text
     lost = text[text.index("What it does not keep") :]
@@ -241,7 +241,7 @@ def test_what_was_chosen_is_told_and_what_was_not_has_no_promise(tables: dict[st
     one, other = (made.look.cells[place] for place in sorted(pairs)[0])
     board = said(opened("board", table="rows", look=found.request_id, by=one))
     assert "not bought" not in board
-    listed = re.search(r"Of its pairs those with (.*?) were counted", board)  # whichever were chosen
+    listed = re.search(r"Only its pairs with (.*?) were counted", board)  # whichever were chosen
     assert other in listed.group(1) if listed else "Showing" in board
 
 

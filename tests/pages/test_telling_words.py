@@ -145,7 +145,7 @@ def test_a_few_groups_that_may_be_as_high_are_all_named_by_their_figure() -> Non
     many = answered("mean", more, {job: (one - 9, one + 9) for job, one in more.items()}, column="pay", by="job")
     assert headline(many).endswith("; job 1, job 2, job 3 and 3 more groups may be as high")
     with speaking("sl"):
-        assert headline(many).endswith("; enako visoko so lahko tudi job 1, job 2, job 3 in še 3 skupine")
+        assert headline(many).endswith("; morda enako visoko: job 1, job 2, job 3 in še 3 skupine")
 
 
 def test_a_headline_by_group_says_about_and_between_what_in_slovene_too() -> None:

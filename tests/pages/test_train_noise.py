@@ -59,11 +59,11 @@ def test_the_sentence_says_what_the_figures_say(features: list[str], times: int)
     assert people_of(one) / people_of(length) == pytest.approx(times, rel=1e-3)
     figures = plain(_figures_html(training(features)))
     assert f"about {times} times that of “as one length” at the same ε" in figures
-    assert "more of them do not add noise; a list makes one weight per value, and does" in figures
+    assert "more of them do not add noise; a list makes one weight per value, and adds noise" in figures
     assert "it grows with the number of columns" not in figures
     with speaking("sl"):
         figures = plain(_figures_html(training(features)))
-        assert f"približno {times}-krat tolikšen" in figures and "raste s številom stolpcev. Edini" not in figures
+        assert f"približno {times}‑krat tolikšen" in figures and "raste s številom stolpcev. Edini" not in figures
 
 
 def test_paid_for_without_delta_more_weights_buy_a_smaller_epsilon(tmp_path: Path) -> None:

@@ -356,7 +356,7 @@ def test_a_brought_file_comes_back_with_one_column_more_and_nothing_of_it_is_kep
     table, model = tables["rows"], model_of(answer)
     folder, spent = table._workspace.folder, table.meter().used
     app = opened(table="rows", trained=answer.request_id)
-    assert "named alike: " + ", ".join(model.layout.names) in said(app)
+    assert "under the same names: " + ", ".join(model.layout.names) in said(app)
     key = f"score-file-{answer.request_id}"
     names, filled = list(model.layout.names), {"pay": "4", "town": "b", "car": "yes", "born": "2000-01-02"}
     cells = ",".join(filled.get(name, "1") for name in names)

@@ -62,8 +62,10 @@ def test_a_wrong_reading_is_counted_as_wrong(facts: dict[str, Facts], monkeypatc
     assert asked and all(verdict(line, facts[line["schema"]])[0] == "right" for line in asked)
     plain = reader._read
 
-    def broken(text: str, known: Facts, lang: str) -> tuple[list[reader.Meaning], dp.AllowanceError | None]:
-        found, refusal = plain(text, known, lang)
+    def broken(
+        text: str, known: Facts, lang: str, every: bool = False
+    ) -> tuple[list[reader.Meaning], dp.AllowanceError | None]:
+        found, refusal = plain(text, known, lang, every)
         return [replace(one, key="mean" if one.key == "median" else one.key) for one in found], refusal
 
     monkeypatch.setattr(reader, "_read", broken)

@@ -41,10 +41,11 @@ def test_nothing_is_found_on_random_neighbours() -> None:
 def test_nothing_is_found_where_files_are_joined_or_people_summed_up(
     kind: Callable[[random.Random], made.World],
 ) -> None:
-    """One person's records change, in both files; others' rows do not."""
-    total = play(secrets.randbelow(2**31), kind)
+    """One person's records change, in both files; others' rows do not. Half of the questions: how a table was made is
+    nothing to a question, and test_nothing_is_found_on_random_neighbours asks all."""
+    total = play(secrets.randbelow(2**31), kind, every=2)
     assert not total.found, "\n".join(total.found)
-    assert sum(total.releases.values()) >= 10 and total.calls > 0
+    assert sum(total.releases.values()) >= 5 and total.calls > 0
 
 
 @pytest.mark.long

@@ -184,8 +184,8 @@ def _search(table: dp.Table, asked: int) -> list[dp.Entry] | None:
     if not words:
         return None
     found = [entry for entry in table.history(MOST_SEARCHED) if all(word in _text(entry) for word in words)]
-    told = say("answers.found", count=len(found)) if found else say("answers.found_none", typed=typed)
-    paragraph(told, role="status")
+    sentence = say("answers.found", count=len(found)) if found else say("answers.found_none", typed=typed)
+    paragraph(sentence, role="status")
     return found
 
 

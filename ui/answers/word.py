@@ -22,7 +22,7 @@ import dpengine as dp
 from dpengine.core.exact import up
 from dpengine.core.printed import percent, power_of_ten
 from dpengine.mechanisms.card import WHOLE
-from dpengine.messages import say
+from dpengine.messages import of_practice, say
 from ui.ask import answer as answers
 from ui.ledger import report
 from ui.ledger.ledger_view import now
@@ -40,6 +40,7 @@ from ui.words.wording import beyond_printed, headline, range_words
 MOST_OFFERED = 40  # answers to choose from, newest first
 USUAL = 3  # chosen at first
 MOST_ROWS = 40  # of a table of figures
+_FONT = "Arial"  # on every system, or one of the same width
 _LEFT_OUT = (*WHOLE, "session", "declarations")  # have pages of their own
 
 
@@ -81,8 +82,9 @@ def show(table: dp.Table) -> None:
     name = exports.file_name(table.name)
     with st.container(key="word-take", horizontal=True):
 
-        def write() -> bytes:
-            return document(table, str(title), findings, *now())
+        def write() -> bytes:  # on another thread, which knows no table in view
+            with of_practice(table.name if table.practice else ""):
+                return document(table, str(title), findings, *now())
 
         exports.offer(say("word.download"), write, f"report-{name}.docx", "word-download", type="primary")
         if st.button(say("word.print"), key="word-print"):
@@ -136,11 +138,19 @@ def _printed(table: dp.Table, title: str, findings: Sequence[Finding]) -> str:
 def document(table: dp.Table, title: str, findings: Sequence[Finding], head: tuple[int, str], at: str) -> bytes:
     """`head` is the chain's last row at the time `at`."""
     import docx
-    from docx.shared import Cm, Pt
+    from docx.shared import Cm, Pt, RGBColor
 
     paper = docx.Document()
     usual: Any = paper.styles["Normal"]
-    usual.font.name, usual.font.size = "Calibri", Pt(10.5)
+    usual.font.name, usual.font.size = _FONT, Pt(10)
+    usual.paragraph_format.space_after, usual.paragraph_format.line_spacing = Pt(4), 1.05
+    for name, size in (("Title", 20), ("Heading 1", 14), ("Heading 2", 11.5), ("Heading 3", 10.5)):
+        style: Any = paper.styles[name]
+        style.font.size, style.font.color.rgb = Pt(size), RGBColor(0x0B, 0x5D, 0x51)
+        style.element.rPr.rFonts.attrib.clear()  # else the theme's font wins over the next line
+        style.font.name = _FONT
+        style.paragraph_format.space_before = Pt(0 if name == "Title" else 10)
+        style.paragraph_format.space_after, style.paragraph_format.keep_with_next = Pt(3), True
     for section in paper.sections:
         section.page_width, section.page_height = Cm(21), Cm(29.7)
         section.left_margin = section.right_margin = Cm(2.5)
@@ -152,7 +162,7 @@ def document(table: dp.Table, title: str, findings: Sequence[Finding], head: tup
     paper.add_heading(say("word.findings"), 1)
     for number, finding in enumerate(findings, 1):
         _finding(paper, number, finding)
-    for heading, lines in (("word.counted", counted(table, findings)), ("word.method", method(table))):
+    for heading, lines in (("word.counted", [" ".join(counted(table, findings))]), ("word.method", method(table))):
         paper.add_heading(say(heading), 1)
         for line in lines:
             paper.add_paragraph(line)
@@ -170,10 +180,12 @@ def _finding(paper: Any, number: int, finding: Finding) -> None:
     said = paper.add_paragraph()
     said.add_run(headline(answer)).bold = True
     said.add_run(f" {range_words(answer)}")
-    for note in answers.card_notes(answer):
-        paper.add_paragraph(note)
+    told = [said, *(paper.add_paragraph(note) for note in answers.card_notes(answer))]
     for picture in _pictures(answer):
-        paper.add_picture(io.BytesIO(png.drawn(picture)), width=Cm(15))
+        for line in told:  # with its picture on one page
+            line.paragraph_format.keep_with_next = True
+        paper.add_picture(io.BytesIO(png.drawn(picture)), width=Cm(11.5))
+        paper.paragraphs[-1].paragraph_format.keep_with_next = True
         alt = re.search(r'aria-label="([^"]*)"', picture)
         if alt is not None:
             paper.inline_shapes[-1]._inline.docPr.set("descr", unescape(alt[1]))
@@ -189,6 +201,9 @@ def _figures(paper: Any, answer: dp.Answer) -> None:
     labels = list(islice(answer.value, MOST_ROWS))
     heads = [say(f"answer.column.{column}") for column in ("label", "value", "range")]
     heads += [] if wider is None else [answers.beyond_column(answer)]
+    from docx.enum.text import WD_ALIGN_PARAGRAPH
+    from docx.shared import Pt
+
     grid = paper.add_table(rows=1, cols=len(heads), style="Light Grid Accent 1")
     for cell, words in zip(grid.rows[0].cells, heads, strict=True):
         cell.text = words
@@ -200,10 +215,16 @@ def _figures(paper: Any, answer: dp.Answer) -> None:
         cells[2].text = "" if mute else " – ".join(printed_range(query, ends[0], ends[1], label))
         if wider is not None:
             cells[3].text = " – ".join(beyond_printed(wider[label]))
+    for row in grid.rows:
+        for place, cell in enumerate(row.cells):
+            lines = cell.paragraphs[0]
+            lines.paragraph_format.space_after = Pt(0)
+            if place:  # figures stand under each other
+                lines.alignment = WD_ALIGN_PARAGRAPH.RIGHT
     if len(answer.value) > len(labels):
         paper.add_paragraph(say("many.first", shown=len(labels), of=len(answer.value)))
     else:
-        paper.add_paragraph()
+        paper.add_paragraph().paragraph_format.space_after = Pt(0)
 
 
 def counted(table: dp.Table, findings: Sequence[Finding]) -> list[str]:
@@ -235,8 +256,7 @@ def method(table: dp.Table) -> list[str]:
 def _receipts(paper: Any, table: dp.Table, findings: Sequence[Finding], head: tuple[int, str]) -> None:
     from docx.shared import Pt
 
-    paper.add_page_break()
-    paper.add_heading(say("word.appendix"), 1)
+    paper.add_heading(say("word.appendix"), 1).paragraph_format.page_break_before = True
     find, rule = workspace().ledger.find, table.budget.rule
     for number, finding in enumerate(findings, 1):
         answer = finding.answer

@@ -7,9 +7,12 @@ the declaration; the browser matches them while a person types, so no keystroke 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 import dpengine as dp
 from dpengine.messages import say
@@ -22,13 +25,16 @@ from ui.words.markup import p, unmarked
 
 _FIELD = "box-field"
 _READ, _USED = "box-read", "box-used"  # the readings of the text, and the one in the form
-_PAST = "box-past"  # what the form held before each reading
+_PAST = "box-past"  # what the form held before each change: the table, the question and its choices
+_NOW = "box-now"  # what it holds
+MOST_UNDONE = 20
 _COMING = "box-coming"  # typed on another page
 MOST_OFFERED = 500  # phrases that the browser gets for completion
 
 
-def show(table: dp.Table) -> None:
-    """The box, and below it what it understood. Called before the form, which it fills."""
+def show(table: dp.Table) -> Callable[[str, dict[str, Any]], None]:
+    """The box, and below it what it understood. Called before the form, which it fills; what it returns is told what
+    the form holds, and offers to undo its last change."""
     if coming := st.session_state.pop(_COMING, None):
         st.session_state[_FIELD] = coming
         _fill(table, coming)
@@ -40,13 +46,23 @@ def show(table: dp.Table) -> None:
         scroll.complete(json.dumps(reader.vocabulary(table.schema)[:MOST_OFFERED], ensure_ascii=False))
         found = st.session_state.get(_READ)
         readings = _understood(*found[1]) if found is not None and found[0] == table.name else []
-        past = [name for name, _ in st.session_state.get(_PAST, [])]
-        with st.container(key="box-other", horizontal=True, vertical_alignment="center"):
+        below = st.container(key="box-other", horizontal=True, vertical_alignment="center")
+        with below:
             for place, reading in enumerate(readings):
                 label = say("box.rather", sentence=unmarked(reading.sentence))
                 st.button(label, key=f"box-rather-{place}", on_click=_use, args=(table, reading))
-            if past and past[-1] == table.name:
-                st.button(say("box.undo"), key="box-undo", on_click=_undo, args=(table,))
+    return partial(_follow, below, table)
+
+
+def _follow(below: DeltaGenerator, table: dp.Table, key: str, given: dict[str, Any]) -> None:
+    """Note a change of the form; nothing was spent on it, so it can be undone."""
+    now = (table.name, key, {name: value for name, value in given.items() if name != "epsilon"})
+    before, past = st.session_state.get(_NOW), st.session_state.setdefault(_PAST, [])
+    if before is not None and before[0] == table.name and before != now:
+        past[:] = [*past, before][-MOST_UNDONE:]
+    st.session_state[_NOW] = now
+    if past and past[-1][0] == table.name:
+        below.button(say("box.undo"), key="box-undo", on_click=_undo, args=(table,))
 
 
 def elsewhere(name: str) -> None:
@@ -81,17 +97,15 @@ def _fill(table: dp.Table, text: str) -> None:
 
 
 def _use(table: dp.Table, reading: Meaning) -> None:
-    before = form.replace_question(table, reading.key, reading.given)
-    if before is not None:
-        st.session_state.setdefault(_PAST, []).append((table.name, before))
+    form.replace_question(table, reading.key, reading.given)
     st.session_state[_USED] = reading
 
 
 def _undo(table: dp.Table) -> None:
-    name, before = st.session_state[_PAST].pop()
+    name, key, given = st.session_state[_NOW] = st.session_state[_PAST].pop()
     st.session_state.pop(_READ, None)
     if name == table.name:
-        form.replace_question(table, before["q"], before["given"])
+        form.replace_question(table, key, given)
 
 
 def _understood(readings: list[Meaning], refusal: str) -> list[Meaning]:

@@ -56,8 +56,9 @@ def show_gains(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
     if not found:
         return
     section_head(say("board_page.gains"))
-    for words, changed in found:
-        _link(table, words, now | changed)
+    with st.container(gap="small"):
+        for words, changed in found:
+            _link(table, words, now | changed)
 
 
 def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[str, dict[str, Any]]]:
@@ -190,9 +191,7 @@ def show(table: dp.Table) -> None:
     request = st.query_params.get("look")
     if request is None and not any(name in st.query_params for name in ("new", *NAMES)):
         request = table.newest_look()  # instead of the form
-    if request and job.became(
-        table, request, Overview, "board_page.unknown", job.wait, show_board, fit_warnings.at("look")
-    ):
+    if fit_warnings.became(table, request, "look", Overview, "board_page.unknown", show_board):
         _earlier(table, request)
         return
     page_head(say("board_page.title", table=table.name), say("board_page.lead"))
@@ -206,8 +205,8 @@ def show(table: dp.Table) -> None:
         _form(table)
 
 
-def _earlier(table: dp.Table, but: str = "") -> None:
-    history.kept(say("board_page.earlier"), table.first_looks(but=but), "board", "look")
+def _earlier(table: dp.Table, but: str | None = None) -> None:
+    history.earlier(say("board_page.earlier"), table.first_looks(), "board", "look", but)
 
 
 def _form(table: dp.Table) -> None:

@@ -26,7 +26,7 @@ from dpengine.core.printed import percent, power_of_ten
 from dpengine.declared.facts import named_columns
 from dpengine.declared.unit import RELATIONS
 from dpengine.mechanisms.publish.of_rows import OfRows, way_key
-from dpengine.messages import called, plain, say
+from dpengine.messages import called, of_practice, plain, say
 from dpengine.messages.numbers import local
 from ui.parts import exports, fields
 from ui.pictures import charts
@@ -51,6 +51,7 @@ LONGER = 2.0  # when more draws are wanted
 FAILURE = 1e-6
 _BATCH = 250
 _MOST_KEPT = 24
+CLUB = "club"  # the made-up tables are told in the reader's language, as practice tables are
 
 
 @dataclass(frozen=True)
@@ -317,7 +318,7 @@ def labels(view: View) -> list[str]:
     """The names of the cells along the axis."""
     if view.kind == "digits":
         return [say(f"check.digits.{cell.label}") for cell in view.cells]
-    return [_level(cell.evidence) if view.kind == "evidence" else cell.label for cell in view.cells]
+    return [_level(cell.evidence) if view.kind == "evidence" else called(cell.label) for cell in view.cells]
 
 
 def _level(weight: float) -> str:
@@ -485,17 +486,18 @@ def show(table: dp.Table) -> None:
     title, lead = escape(say("check.title")), gloss.text(say("check.lead"))
     st.html(f'{_STYLE}<h1>{title}</h1><p class="lead">{lead}</p>')
     given = state()
-    with st.container(key="card-audit"):
-        given = controls(given)
-        example = example_of(given)
-        st.html(tables_html(example))
-    with st.container(key="card-audit-built"):
-        section_head(say("check.built"))
-        checked(example, "")
-    with st.container(key="card-audit-broken"):
-        section_head(say("check.broken"), say("check.broken_lead"))
-        given = given | {"twin": _twin(example, given)}
-        checked(example, given["twin"])
+    with of_practice(CLUB):
+        with st.container(key="card-audit"):
+            given = controls(given)
+            example = example_of(given)
+            st.html(tables_html(example))
+        with st.container(key="card-audit-built"):
+            section_head(say("check.built"))
+            checked(example, "")
+        with st.container(key="card-audit-broken"):
+            section_head(say("check.broken"), say("check.broken_lead"))
+            given = given | {"twin": _twin(example, given)}
+            checked(example, given["twin"])
     with st.container(key="card-audit-own"):
         show_own_column(table, given["e"])
     remember(given)
@@ -507,7 +509,7 @@ def controls(given: dict[str, str]) -> dict[str, str]:
     questions = {key: say(f"card.{key}.noun") for key in CHOICES["q"]}
     label, now = say("check.field.question"), CHOICES["q"].index(given["q"])
     question = left.selectbox(label, CHOICES["q"], now, questions.__getitem__, widget("q"))
-    cares = {option: say("check.care", times=times(math.exp(float(option))), epsilon=option) for option in CARE}
+    cares = {option: say("check.care", times=times(math.exp(float(option))), epsilon=local(option)) for option in CARE}
     label, key = say("check.field.care"), widget("e")
     care = right.select_slider(label, CARE, given["e"], key=key, format_func=cares.__getitem__)
     given = fitted(given | {"q": str(question), "e": str(care)})
@@ -543,7 +545,7 @@ def tables_html(example: Example) -> str:
 
 
 def _table_html(rows: Table, columns: list[str], title: str, absent: bool) -> str:
-    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in [say("check.column.name"), *columns])
+    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in [say("check.column.name"), *map(called, columns)])
     body = ""
     for row in rows:
         cells = "".join(f"<td>{escape(_cell(row, name))}</td>" for name in columns)
@@ -557,12 +559,12 @@ def _table_html(rows: Table, columns: list[str], title: str, absent: bool) -> st
 
 def _cell(row: Any, name: str) -> str:
     if name not in SCHEMA.columns:
-        return str(row[name])
+        return called(str(row[name]))
     column, code = SCHEMA[name], row[name]
     if isinstance(column, dp.Category):
-        return str(column.labels[code])
+        return called(column.labels[code])
     if isinstance(column, dp.ItemSet):
-        return ", ".join(column.labels[item] for item in code) or "–"
+        return ", ".join(called(column.labels[item]) for item in code) or "–"
     written = row["written"]
     return plain(written) if written == code else say("check.clipped", written=written, counted=code)
 

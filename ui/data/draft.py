@@ -599,12 +599,11 @@ def unit(draft: Draft) -> dp.Unit:
     if draft.many is None:
         raise dp.AllowanceError("unit.missing")
     if draft.many == "one":
-        if not draft.each_own and (found := numbering_people(draft.names)):
-            raise dp.AllowanceError("unit.sure", column=found[0])
-        if not draft.each_own and draft.whose is None and presets.unclear(draft.names):
+        numbering = numbering_people(draft.names) or ([draft.whose] if draft.whose else [])
+        if numbering and not draft.each_own:
+            raise dp.AllowanceError("unit.sure", column=numbering[0])
+        if draft.whose is None and not draft.each_own and presets.unclear(draft.names):
             raise dp.AllowanceError("unit.whose")
-        if not draft.each_own and draft.whose:
-            raise dp.AllowanceError("unit.sure", column=draft.whose)
         return dp.Unit.rows()
     if draft.who is None:
         raise dp.AllowanceError("unit.column")

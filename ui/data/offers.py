@@ -30,7 +30,7 @@ from ui.parts import answer_notes, job, tables
 from ui.parts.fields import details
 from ui.shell import nav, scroll
 from ui.shell.frame import arrived_head, hint, paragraph
-from ui.shell.state import may
+from ui.shell.state import attempt, may
 from ui.words import prices
 from ui.words.markup import first_names, link, p, unmarked
 from ui.words.wording import headline, range_words
@@ -187,7 +187,7 @@ def check_result(table: dp.Table, checked: dp.Answer) -> None:
         most = max(0, *(high for _, high in checked.interval.values()))
         notes.append(p(say("data.fit.passed", most=most, chance=chance(checked.query.beta)), "lead"))
     if (far := answer_notes.far_off(table)) is not None:
-        notes.append(f'<p class="warn">{escape(far.on_card())} {answer_notes.people_way(table.name)}</p>')
+        notes.append(f'<p class="warn">{escape(far.note("card"))} {answer_notes.people_way(table.name)}</p>')
     st.html(f'<p class="headline long arrived" tabindex="-1">{escape(headline(checked))}</p>{"".join(notes)}')
     scroll.arrived(checked.request_id)
 
@@ -226,7 +226,9 @@ def check_people(table: dp.Table) -> None:
     if table.practice or table.closed or table.facts.people is not None or (implied is None and not came):
         return
     with st.container(key="card-people"):
-        doubt = f'<p class="warn" role="status"><b>{escape(implied.on_card())}</b></p>' if implied is not None else ""
+        doubt = (
+            f'<p class="warn" role="status"><b>{escape(implied.note("card"))}</b></p>' if implied is not None else ""
+        )
         below = doubt + p(say("data.people.means"), "muted")
         arrived_head(say("data.people.title"), below, f"people-{table.name}" if came else "")
         now = table.facts.about if implied is None else implied.about
@@ -236,10 +238,7 @@ def check_people(table: dp.Table) -> None:
 
 
 def _correct(table: dp.Table, key: str) -> None:
-    try:
-        table.correct_people(int(st.session_state[key]))
-    except dp.AllowanceError as refusal:
-        st.session_state["refusal"] = str(refusal)
+    attempt(table.correct_people, int(st.session_state[key]))
 
 
 def check_words(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
@@ -365,9 +364,8 @@ def show_first_questions(table: dp.Table) -> None:
                     paragraph(asked[place][0].query.card.title, "at-once")
                     _alike(table, others, place)
                 if ways:
-                    st.html(
-                        f'<p class="columns-on"><span>{escape(say("data.done.or_ask"))}</span> {" ".join(ways)}</p>'
-                    )
+                    lead = f"<span>{escape(say('data.done.or_ask'))}</span>"
+                    st.html(f'<p class="columns-on">{lead} {" ".join(ways)}</p>')
 
 
 def _check_note(table: dp.Table, seen: dp.Preview) -> str:

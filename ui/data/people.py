@@ -230,7 +230,7 @@ def rows(draft: Draft) -> None:
     offered = protection_offered(draft)
     if offered:
         offer_protection(draft, offered)
-    else:
+    elif not sources.second_refused(draft):
         complain(draft)
     if onwards(draft, lambda: _check_people(draft), first=not offered):
         draft.forth()
@@ -442,8 +442,7 @@ def budget(draft: Draft) -> None:
 
 
 def _sampled(draft: Draft) -> None:
-    """Are the people a random sample? Only asked where each has one row. Nothing is chosen before; without an answer
-    nothing is claimed about anybody else."""
+    """Are the people a random sample? Only asked where each has one row; without an answer nothing is claimed."""
     if draft.many != "one":
         draft.sample = None
         return

@@ -117,7 +117,7 @@ def _attention(table: dp.Table) -> str:
         notes = [say("tables.unchecked")]
     lines = [escape(line) for line in notes]
     if (people := answer_notes.far_off(table)) is not None:
-        lines.insert(0, f"{escape(people.on_card())} {answer_notes.people_way(table.name)}")
+        lines.insert(0, f"{escape(people.note('card'))} {answer_notes.people_way(table.name)}")
     return "".join(f'<p class="warn">{line}</p>' for line in lines[:LATEST])
 
 

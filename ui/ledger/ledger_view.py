@@ -32,7 +32,7 @@ from ui.shell.incoming import here
 from ui.shell.state import may, workspace
 from ui.shell.style import sheet
 from ui.words import gloss
-from ui.words.markup import Html, bullets, html_table, p
+from ui.words.markup import bullets, html_table, p, paragraphs
 
 # --- “Check a receipt”: an uploaded file, compared with this workspace's ledger. Nothing of it is kept.
 
@@ -193,9 +193,9 @@ def stopping(table: dp.Table, meter: dp.Meter) -> None:
         reading, share = say("ledger.rule.nothing"), ""
         if epsilon is not None:
             reading, share = plain(up(epsilon, _SHOWN)), percent(epsilon / meter.epsilon)
-        rows.append((Html(gloss.text(say(f"ledger.rule.{name}"))), reading, share))
+        rows.append((gloss.text(say(f"ledger.rule.{name}")), reading, share))
     heads = say("ledger.rule"), say("ledger.rule.epsilon"), say("ledger.rule.share")
-    lines = "".join(f'<p class="read">{gloss.text(line)}</p>' for line in (words, fits))
+    lines = paragraphs(map(gloss.text, (words, fits)), "read")
     st.html(f"<h2>{escape(say('ledger.stop'))}</h2>{lines}")
     with st.expander(say("ledger.specialists")):
         note = p(say("ledger.others_note", delta=delta), "muted note")

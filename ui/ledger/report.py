@@ -176,8 +176,8 @@ def _session(number: int, answer: dp.Answer, share: str) -> str:
     steps, session = workspace().ledger.steps(answer.request_id), answer.query
     assert isinstance(session, AdaptiveSession)
     ended = workspace().ledger.progress(answer.request_id)[1]
-    done = [(step, step.told) for step in steps if step.told is not None and step.told.kind == "part"]
-    html = "".join(_step(session.again(step.claim), **told.body) for step, told in done)
+    done = [(step, step.outcome) for step in steps if step.outcome is not None and step.outcome.kind == "part"]
+    html = "".join(_step(session.again(step.claim), **outcome.body) for step, outcome in done)
     asked = say("session.in_short_ended" if ended else "session.in_short", asked=len(steps), questions=answer.value)
     together = say("report.session_ranges", questions=session.questions, chance=chance(session.beta)) if html else ""
     return (

@@ -37,7 +37,7 @@ from dpengine.mechanisms.edges import near_end, near_end_words
 from dpengine.messages import say
 from dpengine.storage.samples import SAMPLES
 from ui.shell import nav
-from ui.shell.state import workspace
+from ui.shell.state import attempt, workspace
 from ui.words import prices
 from ui.words.markup import link, p, paragraphs
 from ui.words.phrases import edges
@@ -91,7 +91,7 @@ def fit_lines(answer: dp.Answer, part: str = "") -> list[str]:
     people = None if part else implied_by(answer)
     return [
         *fits_of_answer(answer).notes(answer.query, part),
-        *([people.words()] if people is not None and people.far else []),
+        *([people.note("far")] if people is not None and people.far else []),
     ]
 
 
@@ -158,9 +158,8 @@ def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[st
     notes = whole.row_notes(answer.query)
     if there := [fit.column for fit in doubted if fit.column in below and not fit.codes]:
         notes.append(say("fit.note.below", columns=there))
-    notes += [fit.note(answer.query) + _without(answer, fit) for fit in doubted if fit.column not in there][
-        :MOST_BETWEEN
-    ]
+    here = [fit for fit in doubted if fit.column not in there][:MOST_BETWEEN]
+    notes += [fit.note(answer.query) + _without(answer, fit) for fit in here]
     rough = ""
     if telling := not says_nothing(answer):
         notes += [] if answer.query.own_scales else whole.unknown_notes(answer.query)
@@ -183,9 +182,8 @@ def _without(answer: dp.Answer, fit: ColumnFit) -> str:
     query, ends = answer.query, answer.interval
     if not query.rises or query.answer_kind != "place" or not isinstance(ends, tuple) or fit.named_code is None:
         return ""
-    if fit.column != query.answer_column or fit.column in {
-        name for one in query.conditions() for name in one.columns()
-    }:
+    asked = {name for condition in query.conditions() for name in condition.columns()}
+    if fit.column != query.answer_column or fit.column in asked:
         return ""
     if all(code > ends[1] for code in fit.codes):
         return " " + say("fit.without.lower")
@@ -301,7 +299,7 @@ def fit_notes(answer: dp.Answer, linked: bool = False) -> str:
     if people is not None and people.far:
         way = people_way(table) if linked else ""
         several = say("people.far_one_row") if answer.query.facts.unit.id_column is None else ""
-        lines.append(f'<p class="warn fit">{escape(people.words())} {escape(several)} {way}</p>')
+        lines.append(f'<p class="warn fit">{escape(people.note("far"))} {escape(several)} {way}</p>')
     if linked and (notes or not all(fit.checked for fit in between)):
         lines.append(p(link(nav.address("data", table, check="1"), say("fit.note.link"))))
     return "".join(lines)
@@ -371,17 +369,10 @@ def offer_people(table: dp.Table, query: dp.Query) -> bool:
     with the number that the answer implies."""
     if not _supposes(table, query) or (implied := far_off(table)) is None:
         return False
-    st.html(f'<p class="warn" role="status">{escape(implied.planned())} {people_way(table.name)}</p>')
+    st.html(f'<p class="warn" role="status">{escape(implied.note("planned"))} {people_way(table.name)}</p>')
     label = say("people.use", people=implied.about)
-    st.button(label, key="people-use", on_click=_correct_people, args=(table.name, implied.about))
+    st.button(label, key="people-use", on_click=attempt, args=(table.correct_people, implied.about))
     return True
-
-
-def _correct_people(name: str, people: int) -> None:
-    try:
-        workspace().table(name).correct_people(people)
-    except dp.AllowanceError as refusal:
-        st.session_state["refusal"] = str(refusal)
 
 
 def people_way(table: str) -> str:

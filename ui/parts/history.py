@@ -165,15 +165,13 @@ def address_of(table: str, request: str, page: str = "ask", name: str = "answer"
     return escape(f"{page}?{urlencode({'table': table, name: request} | more)}", quote=True)
 
 
-def kept(title: str, answers: Sequence[dp.Answer], page: str, name: str) -> None:
-    """Earlier answers of a page, newest first: free to open."""
-    if not answers:
-        return
-    heads, rows = [say(f"history.{head}") for head in ("when", "question", "answer", "receipt")], []
-    for answer in answers:
-        receipt = receipt_of(answer, page, name)
-        rows.append((when(answer.at), answer.sentence, in_short(answer), receipt))
-    st.html(f"<h2>{escape(title)}</h2>{html_table(heads, rows, words=4)}")
+def earlier(title: str, answers: Sequence[dp.Answer], page: str, name: str, but: str | None) -> None:
+    """Earlier answers of a page, newest first, without that of the request `but`: free to open."""
+    others = [answer for answer in answers if answer.request_id != but]
+    heads = [say(f"history.{head}") for head in ("when", "question", "answer", "receipt")]
+    rows = [(when(one.at), one.sentence, in_short(one), receipt_of(one, page, name)) for one in others]
+    if rows:
+        st.html(f"<h2>{escape(title)}</h2>{html_table(heads, rows, words=4)}")
 
 
 def outcome(entry: dp.Entry) -> str:

@@ -251,8 +251,7 @@ def revisit(table: dp.Table, answer: dp.Answer) -> None:
     st.query_params["answer"] = answer.request_id
 
 
-# What a URL holds: a form's whole state, which is read on arrival, kept while it is filled in, and written back; and a
-# request, with its outcome.
+# What a URL holds: a form's whole state, which is read on arrival, kept while it is filled in, and written back.
 
 
 def _state(place: str) -> str:
@@ -302,34 +301,3 @@ def read_address(text: str | None) -> Any:
         return read_strict(text or "")
     except ValueError:
         return None
-
-
-def became(
-    table: dp.Table,
-    request: str,
-    mine: type | Callable[[Any], bool],
-    unknown: str,
-    wait: Callable[[str], None],
-    show: Callable[[dp.Table, dp.Answer], None],
-    doubted: Callable[[dp.Table, dp.ColumnDoubted, str], None] | None = None,
-) -> bool:
-    """Shows the answer that a request of this page (`mine`) led to, or its progress. False if there is none; then the
-    page says why. `doubted` shows the ways out if a check refused it."""
-    asked = workspace().job(request)
-    if not asked.over:
-        frame.show_price(table, None)
-        wait(request)
-        return True
-    renew(request)
-    found = asked.answer
-    own = found is not None and (isinstance(found.query, mine) if isinstance(mine, type) else mine(found.query))
-    if found is None or not own or found.receipt["table"] != table.name:
-        if doubted is not None and isinstance(asked.error, dp.ColumnDoubted):
-            frame.show_price(table, None)
-            doubted(table, asked.error, request)
-        else:
-            refused(str(asked.error or say(unknown)), request)
-        return False
-    frame.show_price(table, None)  # drawn again: the charge may have come after the frame
-    show(table, found)
-    return True

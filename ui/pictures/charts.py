@@ -81,7 +81,7 @@ def text(words: str) -> str:
 
 def _figures(span: Sequence[float]) -> str:
     """An axis that could hold years has no commas: 1950, but 12,000."""
-    return "" if span[0] >= 1_000 and span[1] < 3_000 else ","
+    return "" if span[0] >= 1_500 and span[1] < 2_200 else ","
 
 
 def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float, float] | None = None) -> None:

@@ -1,5 +1,4 @@
-"""The Publish page before anything is spent: which columns, how exact, what one row and all rows will reveal, the
-price."""
+"""The Publish page before anything is spent: which columns, how exact, what one row and all rows reveal, the price."""
 
 from __future__ import annotations
 
@@ -99,7 +98,7 @@ def _column(query: OfRows, name: str) -> str:
         row_words, whole, nothing, best = _of_line(query, name, column)
     whole = say("publish_page.nothing") if nothing else whole
     muted = "".join(f"<br><span class='muted'>{escape(line)}</span>" for line in (best, _asked(query, name)) if line)
-    return f"<li><b>{escape(name)}</b><br>{escape(row_words)} <b>{escape(whole)}</b>{muted}</li>"
+    return f"<li><b>{escape(called(name))}</b><br>{escape(row_words)} <b>{escape(whole)}</b>{muted}</li>"
 
 
 def _of_list(query: OfRows, name: str, column: dp.Category) -> tuple[str, str, bool, str]:
@@ -193,7 +192,7 @@ def _together(chosen: Chosen) -> list[str]:
 
 def _rows_html(query: OfRows, before: list[list[Any]], after: list[list[Any]]) -> str:
     published = escape(say("publish_page.published_as"))
-    head = "".join(f"<th>{escape(name)}</th><th>{published}</th>" for name in query.columns)
+    head = "".join(f"<th>{escape(called(name))}</th><th>{published}</th>" for name in query.columns)
     body = ""
     for old, new in list(zip(before, after, strict=True))[:MOST_ROWS]:
         pairs = zip(
@@ -208,7 +207,7 @@ def cell_words(value: Any) -> str:
     """A cell as shown; the empty set needs a sign."""
     if value == "":
         return "–"
-    return value if isinstance(value, str) else plain(value).replace("-", "−")
+    return called(value) if isinstance(value, str) else plain(value).replace("-", "−")
 
 
 def _figures_html(query: OfRows) -> str:
@@ -344,7 +343,7 @@ def _ask(table: dp.Table, answer: dp.Answer, published: Published) -> None:
     name = picked("of", offered, _named, say("publish_page.of"))
     if name == TOGETHER:
         each = _result(sha, name, "together", "", published)
-        labels = {cells: " · ".join(called(cell_words(cell)) for cell in cells) for cells in each}
+        labels = {cells: " · ".join(cell_words(cell) for cell in cells) for cells in each}
         _counts({labels[cells]: estimate for cells, estimate in each.items()}, published, "together")
         return
     if isinstance(published.query.facts.schema[name], dp.Category | dp.ItemSet):
@@ -516,9 +515,7 @@ _SHORT = 15  # values of a list that is preferred at first
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("published")
-    if request and job.became(
-        table, request, OfRows, "publish.unknown", _wait, show_result, fit_warnings.at("published")
-    ):
+    if fit_warnings.became(table, request, "published", OfRows, "publish.unknown", show_result, _wait):
         _earlier(table, request)
         return
     page_head(say("publish_page.title"), say("publish_page.lead"))
@@ -632,9 +629,8 @@ def _buy(table: dp.Table, query: OfRows, given: dict[str, Any]) -> None:
         job.too_much(table, "publish_page.too_much")
 
 
-def _earlier(table: dp.Table, but: str = "") -> None:
-    publications = [publication for publication in table.publications() if publication.request_id != but]
-    history.kept(say("publish_page.earlier"), publications, "publish", "published")
+def _earlier(table: dp.Table, but: str | None = None) -> None:
+    history.earlier(say("publish_page.earlier"), table.publications(), "publish", "published", but)
 
 
 # --- the address ------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from html import escape
@@ -34,6 +35,7 @@ from ui.parts import answer_notes, fields, history, job, owner, tables
 from ui.shell import frame, nav
 from ui.shell.frame import hint, paragraph
 from ui.shell.language import address
+from ui.shell.state import attempt
 from ui.words import gloss, prices
 from ui.words.markup import bullets, p, unmarked
 
@@ -42,23 +44,11 @@ from ui.words.markup import bullets, p, unmarked
 _ASKED = "plan-asked"  # by run: the questions submitted; some may not have been asked
 
 
-def run_button(
-    label: str, table: dp.Table, queries: list[dp.Query], key: str, content: object, keep: Fraction = Fraction(0)
-) -> None:
-    """The run's id is chosen before the click and belongs to the `content`: many clicks are one charge."""
-    run = job.next_request(table.name, content)
-    with st.container(key=key, width="content"):
-        given = (table, queries, run, keep, job.seen())
-        st.button(label, key=f"{key}-{run}", type="primary", on_click=_submit, args=given)
-
-
 def _submit(table: dp.Table, queries: list[dp.Query], run: str, keep: Fraction, known: int | None) -> None:
-    try:
-        table.submit_plan(queries, run, keep, known, checked=True)
-    except dp.AllowanceError as refusal:
-        st.session_state["refusal"] = str(refusal)
+    if not attempt(table.submit_plan, queries, run, keep, known, checked=True):
         return
     st.session_state.setdefault(_ASKED, {})[run] = queries
+    _keep(table, None)  # a new session must not find it again and pay twice
     address({"table": table.name, "run": run})
 
 
@@ -139,6 +129,7 @@ def show(table: dp.Table) -> None:
         sentences = [say("plan.none", table=table.name, add=say("plan.add"))]
         sentences += [say("plan.none_below")] if table.suggestions() else []
         paragraph(" ".join(sentences), "")
+        _undo_button(plan)
     job.show_refusal()
     if "run" not in st.query_params:
         remember_plan(table, plan)
@@ -263,23 +254,23 @@ def _total(
         words = say("plan.over", over=over, **shares) if priced.over else say("plan.over_delta")
         st.html(f'<p class="warn" role="status">{escape(words)}</p>{_reliefs(priced, planner, plan)}')
     if whole.fits and whole.lines:
-        content = (plan.text(), plan.keep)
-        run_button(
-            say("plan.run", share=prices.takes(table, whole.share)),
-            table,
-            priced.queries,
-            "plan-run",
-            content,
-            plan.share,
-        )
+        # The run's id is chosen before the click and belongs to the plan: many clicks are one charge.
+        run = job.next_request(table.name, (plan.text(), plan.keep))
+        label, act = say("plan.run", share=prices.takes(table, whole.share)), (table, priced.queries, run, plan.share)
+        with st.container(key="plan-run", width="content"):
+            st.button(label, key=f"plan-run-{run}", type="primary", on_click=_submit, args=(*act, job.seen()))
         st.html(f'<p class="muted">{gloss.text(say("plan.run_note"))}</p>')
     with st.container(horizontal=True, vertical_alignment="center"):
         label, note = say("plan.fit_more" if priced.fits else "plan.fit"), say("plan.fit_help")
         st.button(label, key="plan-fit", help=note, on_click=_fit, args=(table, plan))
-        if plan.before is not None:
-            st.button(say("plan.undo"), key="plan-undo", type="tertiary", on_click=plan.undo)
+        _undo_button(plan)
     if priced.reachable and st.toggle(say("plan.fixed"), key="plan-fixed"):
         st.html(f'<p class="muted">{gloss.text(_fixed(table, planner, plan, priced))}</p>')
+
+
+def _undo_button(plan: Plan) -> None:
+    if plan.past:
+        st.button(say("plan.undo"), key="plan-undo", type="tertiary", on_click=plan.undo)
 
 
 MOST_TRIES = 8
@@ -342,12 +333,13 @@ def _fixed(table: dp.Table, planner: Planner, plan: Plan, priced: Priced) -> str
     return say("plan.fixed_price", epsilon=three_figures(found), delta=delta, charged=three_figures(priced.cost))
 
 
-# --- a visitor's plan for a table, kept in the session and, while short enough, in the URL; and suggested questions
+# --- a visitor's plan for a table, kept in the session, for the next one and, while short enough, in the URL
 
 _PLANS = "plans"
 _NUMBER = "plan-number"
 LONGEST_URL = 1500
 MOST_IDEAS = 3  # beside a question that stands in the form
+MOST_UNDONE = 20
 KEEPS = (0, 10, 20, 30, 40, 50)  # percent
 
 
@@ -365,7 +357,8 @@ class Plan:
     keep: int = 0  # percent of the allowance
     url: str = ""
     unread: bool = False  # some of the link could not be used
-    before: list[Wish] | None = None  # it was made to fit, and was this until then
+    past: list[list[Wish]] = field(default_factory=list)  # how it was before each change, for undo
+    kept: str = ""  # as it was last kept for the next session
 
     @property
     def wishes(self) -> list[Wish]:
@@ -378,27 +371,35 @@ class Plan:
     def text(self) -> str:
         return canonical([wish_as_json(wish) for wish in self.wishes])
 
+    def add(self, query: dp.Query) -> None:
+        self._remember()
+        self.rows.append(Row(Wish.of(query), _number()))
+
     def change(self, place: int, **changes: Any) -> None:
-        self.rows[place].wish, self.before = replace(self.rows[place].wish, **changes), None
+        self._remember()
+        self.rows[place].wish = replace(self.rows[place].wish, **changes)
 
     def move(self, place: int, step: int) -> None:
-        other, self.before = place + step, None
-        if 0 <= other < len(self.rows):
+        if 0 <= (other := place + step) < len(self.rows):
+            self._remember()
             self.rows[place], self.rows[other] = self.rows[other], self.rows[place]
 
     def remove(self, place: int) -> None:
+        self._remember()
         del self.rows[place]
-        self.before = None
 
     def replace_wishes(self, wishes: list[Wish]) -> None:
         """New wishes get new fields, because a browser keeps old widget values."""
-        self.before, self.rows = self.wishes, [Row(wish, _number()) for wish in wishes]
+        self._remember()
+        self.rows = [Row(wish, _number()) for wish in wishes]
 
     def undo(self) -> None:
-        """Restores the wishes from before the plan was made to fit."""
-        if self.before is not None:
-            self.replace_wishes(self.before)
-            self.before = None
+        """Restores the wishes from before the last change."""
+        if self.past:
+            self.rows = [Row(wish, _number()) for wish in self.past.pop()]
+
+    def _remember(self) -> None:
+        self.past = [*self.past, self.wishes][-MOST_UNDONE:]
 
     def holds(self, query: dp.Query) -> bool:
         """Does the plan hold this question, at any wish?"""
@@ -408,10 +409,14 @@ class Plan:
 def current_plan(table: dp.Table) -> Plan:
     """The plan as the person left it, or from a link. After a revision of the table, its rows are read again."""
     plans = st.session_state.setdefault(_PLANS, {})
-    plan: Plan = plans.setdefault(table.name, Plan())
+    if table.name not in plans:
+        plans[table.name] = _left(table)
+    plan: Plan = plans[table.name]
     arriving = st.query_params.get("plan")
     if arriving and arriving not in (plan.url, plan.text()):
-        plan = plans[table.name] = _read(table, arriving, st.query_params.get("keep", "0"))
+        own, plan = plan, _read(table, arriving, st.query_params.get("keep", "0"))
+        plan.past = [*own.past, own.wishes] if own.rows else []  # a link takes nobody's own plan away
+        plans[table.name] = plan
     stale = [row for row in plan.rows if row.wish.query.facts != table.facts]
     if stale:
         plan = plans[table.name] = _read(table, plan.text(), str(plan.keep))
@@ -419,16 +424,38 @@ def current_plan(table: dp.Table) -> Plan:
 
 
 def add_to_plan(table: dp.Table, query: dp.Query) -> None:
-    plan: Plan = st.session_state.setdefault(_PLANS, {}).setdefault(table.name, Plan())
+    plan = current_plan(table)
     if len(plan.rows) >= MOST_ROWS:
         st.session_state["refusal"] = str(dp.AllowanceError("plan.long", most=MOST_ROWS))
         return
-    plan.rows.append(Row(Wish.of(query), _number()))
-    plan.before = None
+    plan.add(query)
+    _keep(table, plan)
+
+
+def _left(table: dp.Table) -> Plan:
+    """The plan that the person left in an earlier session, or an empty one."""
+    with suppress(dp.AllowanceError):
+        if found := table.plan_draft():
+            plan = _read(table, str(found["plan"]), str(found["keep"]))
+            plan.kept = canonical([plan.text(), plan.keep])
+            return plan
+    return Plan()
+
+
+def _keep(table: dp.Table, plan: Plan | None) -> None:
+    """Keep the plan for the person's next session; None deletes it."""
+    now = "" if plan is None or not plan.rows else canonical([plan.text(), plan.keep])
+    if plan is not None and plan.kept == now:
+        return
+    with suppress(dp.AllowanceError):  # a full disk stops no plan
+        table.keep_plan(plan.text(), plan.keep) if plan is not None and now else table.keep_plan(None)
+    if plan is not None:
+        plan.kept = now
 
 
 def clear_plan(table: dp.Table) -> None:
     st.session_state.setdefault(_PLANS, {})[table.name] = Plan()
+    _keep(table, None)
 
 
 def forget_plan(table: dp.Table) -> None:
@@ -437,7 +464,8 @@ def forget_plan(table: dp.Table) -> None:
 
 
 def remember_plan(table: dp.Table, plan: Plan) -> None:
-    """Writes the plan to the URL, if it is short enough, so that it can be shared."""
+    """Writes the plan to the URL, if it is short enough, so that it can be shared; keeps it for the next session."""
+    _keep(table, plan)
     plan.url = plan.text()
     wanted = {"table": table.name}
     if plan.rows and len(plan.url) <= LONGEST_URL:

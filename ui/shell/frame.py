@@ -95,8 +95,7 @@ def show_error(title: str, sentence: str, arrived: bool = False) -> None:
 
 
 def show_price(table: dp.Table, preview: dp.Preview | Priced | None, of: str = "", aside: bool = True) -> None:
-    """The meter with the price of a question or a plan (`of` chooses the words); `aside` names the table and its
-    terms."""
+    """The meter with the price of a question or plan (`of` chooses the words); `aside` names the table and terms."""
     _fill(st.session_state[_SLOT], table, preview, of, aside)
 
 
@@ -186,7 +185,7 @@ def _shared(table: dp.Table, meter: dp.Meter, preview: dp.Preview | Priced | Non
 
 def _aside(table: dp.Table, meter: dp.Meter) -> str:
     """The table's name; under *details* what the allowance protects and its terms. ε after the first answer only."""
-    name, practice = gloss.text(say("meter.table", table=table.name)), ""
+    name, practice = str(gloss.text(say("meter.table", table=table.name))), ""
     if table.practice:
         name, practice = name + _DOT, gloss.text(say("meter.practice"))
     details = [protects(table)]

@@ -36,8 +36,8 @@
   const glued = (words) => words.replace(/(\d) (?=%)/g, "$1\u00a0");
 
   function text(node, lang) {
-    const told = node.parentElement ? translated(node.nodeValue, node.parentElement, "text", lang) : node.nodeValue;
-    if (glued(told) !== node.nodeValue) node.nodeValue = glued(told);
+    const words = node.parentElement ? translated(node.nodeValue, node.parentElement, "text", lang) : node.nodeValue;
+    if (glued(words) !== node.nodeValue) node.nodeValue = glued(words);
   }
 
   /* A label is Markdown, and Streamlit hands it on as a name that is read aloud: without its backslashes. */
@@ -48,9 +48,9 @@
     for (const name of ATTRIBUTES) {
       const now = element.getAttribute(name);
       if (!now || named.get(element) === now) continue;
-      let told = translated(now, element, name, lang);
-      if (name === "aria-label" && told.includes("\\")) named.set(element, (told = unmarked(told)));
-      if (told !== now) element.setAttribute(name, told);
+      let words = translated(now, element, name, lang);
+      if (name === "aria-label" && words.includes("\\")) named.set(element, (words = unmarked(words)));
+      if (words !== now) element.setAttribute(name, words);
     }
   }
 

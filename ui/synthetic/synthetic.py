@@ -1,5 +1,4 @@
-"""The Synthetic page before anything is spent: which columns, what to keep, impossible combinations, how exact, the
-price."""
+"""The Synthetic page before anything is spent: columns, what to keep, impossible combinations, how exact, the price."""
 
 from __future__ import annotations
 
@@ -103,12 +102,14 @@ def counted_together(kept: KeptTogether) -> str:
 def promised(query: SyntheticTable, kept: KeptTogether | None = None) -> str:
     """What is measured, and within which intervals: the widest, and the widest of a single column."""
     if kept is not None and query.plan == CHOSEN:
-        facts = {"told": counted_together(kept), "widest": kept.widest, "of": say(f"synthetic_page.of_{query.counted}")}
+        unit = say(f"compare.unit.{query.counted}", value=kept.widest)
+        facts = {"told": counted_together(kept), "widest": kept.widest, "of": unit}
         return say("synthetic_page.promised.had", chance=chance(query.beta), **facts)
     reach = {part: query.reach(part) for part in query.sets}
-    facts = {"of": say(f"synthetic_page.of_{query.counted}"), "keep": query.keep, "sets": len(query.sets)}
+    facts = {"keep": query.keep, "sets": len(query.sets)}
     facts |= {"cells": query.cell_count, "turns": query.turns, "parts": query.choices, "chance": chance(query.beta)}
     facts["widest"] = math.ceil(max(reach.values()))
+    facts["of"] = say(f"compare.unit.{query.counted}", value=facts["widest"])
     facts["single"] = math.ceil(max(query.reach((place,)) for place in range(len(query.axes))))
     facts["pair"] = math.ceil(max(reach[part] for part in query.sets if len(part) == 2))
     return say(f"synthetic_page.promised.{_kind(query)}", **facts)
@@ -462,15 +463,7 @@ _USUAL = 15  # columns chosen at first
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("made")
-    if request and job.became(
-        table,
-        request,
-        lambda query: bool(query.makes_rows),
-        "synthetic.unknown",
-        job.wait,
-        _result,
-        fit_warnings.at("made"),
-    ):
+    if fit_warnings.became(table, request, "made", lambda query: query.makes_rows, "synthetic.unknown", _result):
         _earlier(table, request)
         return
     page_head(say("synthetic_page.title"), say("synthetic_page.lead"))
@@ -486,9 +479,8 @@ def _offered(table: dp.Table) -> list[str]:
     return [name for name, column in table.schema.columns.items() if can_be_part(column)]
 
 
-def _earlier(table: dp.Table, but: str = "") -> None:
-    syntheses = [answer for answer in table.syntheses() if answer.request_id != but]
-    history.kept(say("synthetic_page.earlier"), syntheses, "synthetic", "made")
+def _earlier(table: dp.Table, but: str | None = None) -> None:
+    history.earlier(say("synthetic_page.earlier"), table.syntheses(), "synthetic", "made", but)
 
 
 def _form(table: dp.Table) -> None:
@@ -625,20 +617,10 @@ def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[A
             rows = known[place] if place < len(known) else []
             built.append(conditions.conditions(lists, rows, f"synthetic{place}"))
         with st.container(horizontal=True):
-            if count < MOST_DRAWN:
-                st.button(
-                    say("synthetic_page.rule_add"),
-                    key="synthetic-add",
-                    on_click=conditions.more_lines,
-                    args=(counter, 1),
-                )
-            if count:
-                st.button(
-                    say("synthetic_page.rule_less"),
-                    key="synthetic-less",
-                    on_click=conditions.more_lines,
-                    args=(counter, -1),
-                )
+            for name, step, offered in (("add", 1, count < MOST_DRAWN), ("less", -1, count > 0)):
+                if offered:
+                    label, change = say(f"synthetic_page.rule_{name}"), (counter, step)
+                    st.button(label, key=f"synthetic-{name}", on_click=conditions.more_lines, args=change)
     return [condition for condition in built if condition]
 
 

@@ -105,9 +105,8 @@ def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
     offered = [name for name in targets(table) if columns_for(table, name)]
     target = arriving.get("target", "")
     if target not in offered:  # a yes or no, for which models are best; of several the last, mostly the outcome
-        two = [
-            name for name in offered if isinstance(goal := table.schema[name], dp.Category) and len(goal.values) == 2
-        ]
+        lists = [name for name in offered if isinstance(table.schema[name], dp.Category)]
+        two = [name for name in lists if len(table.schema.category(name).values) == 2]
         target = two[-1] if two and table.budget.rule.c is not None else offered[0]
     typed = {name: arriving.get(name, "")[:LONGEST] for name in MORE}
     typed["share"] = share if (share := arriving.get("share", "")) in SHARES else ""
@@ -141,9 +140,8 @@ def model_address(table: str, look: str, target: str, positive: str, features: S
     return {"table": table, "shapes": look} | {name: value for name, value in query.items() if value}
 
 
-# --- a model's expected value, from public facts: three kinds of noise side by side, by steps and spend
-
-# --- the number of steps: this training's and the lecture's, with their price and promise
+# --- a model's expected value, from public facts: three kinds of noise side by side, by steps and spend; and the number
+# of steps: this training's and the lecture's, with their price and promise
 
 _LENGTHS = (("second", 1), ("minute", 60), ("hour", 3600), ("day", 86_400), ("year", 31_557_600))
 
@@ -161,7 +159,7 @@ def steps_html(query: OfGradients, delta: Fraction) -> str:
     elif lecture.steps > MOST_STEPS:
         lines.append(say("train_page.lecture_capped", most=MOST_STEPS))
     lines.append(say("train_page.lecture_estimate"))
-    below = "".join(f'<p class="muted">{gloss.text(line)}</p>' for line in lines)
+    below = paragraphs(map(gloss.text, lines))
     lead = p(say("train_page.lecture_lead"), "muted")
     return f"{lead}<div class='scroll'><table class='plain noises'><tr>{head}</tr>{body}</table></div>{below}"
 
@@ -193,11 +191,9 @@ _WITHOUT = ("muted", "longdash")
 
 def show_preview(query: OfGradients, offers: dict[str, OfGradients | dp.AllowanceError], delta: Fraction) -> None:
     promise = query.promise()
-    html = [f"<p><b>{escape(promise.said('train_page.promise', query))}</b></p>"]
     supposed = "train_page.nominal_where" if query.conditional else "train_page.nominal"
-    nominal = f"{say(supposed)} " if promise.nominal else ""
-    html.append(p(nominal + say("train_page.worst_case"), "muted"))
-    st.html("".join(html))
+    notes = [*([say(supposed)] if promise.nominal else []), say("train_page.worst_case")]
+    st.html(f"<p><b>{escape(promise.said('train_page.promise', query))}</b></p>{p(' '.join(notes), 'muted')}")
     setting, now = query.setting, float(query.epsilon)
     with st.expander(say("train_page.figures")):
         st.html(_noises_html(query, offers))
@@ -267,7 +263,7 @@ def _figures_html(query: OfGradients) -> str:
         say("receipt.theorem", theorem=query.theorem),
         *query.card.caveat_texts,
     ]
-    return "".join(f'<p class="muted">{gloss.text(line)}</p>' for line in lines)
+    return paragraphs(map(gloss.text, lines))
 
 
 _STYLE = sheet("train/train")
@@ -303,9 +299,8 @@ def usual_counts(table: dp.Table, given: dict[str, Any]) -> str:
         return _or_raise(counts_offered(table, given, table.meter().unused * int(share) / 100))
 
     def clear(query: dp.Query) -> bool:
-        return (
-            isinstance(query, Overview) and training.reach_of_effect(query, given["target"], query.most // 10) <= CLEAR
-        )
+        assert isinstance(query, Overview)
+        return training.reach_of_effect(query, given["target"], query.most // 10) <= CLEAR
 
     return opening_share(offer, clear, table.check_part) if given["features"] else AT_MOST
 
@@ -334,10 +329,9 @@ def preview_counts(query: Overview, target: str) -> None:
     """The promise, and how clear a value's effect will be by how many people share the value."""
     reach = training.reach_of_cells(query, target)
     promise = say(f"shapes_page.promise.{query.counted}", reach=two_figures(Fraction(reach)), chance=chance(query.beta))
-    st.html(
-        f"<p><b>{escape(promise)}</b></p><p class='muted'>{escape(say('shapes_page.no_promise'))}</p>"
-        f"<h2>{escape(say('shapes_page.bands'))}</h2><p class='muted'>{escape(say('shapes_page.bands_lead'))}</p>"
-    )
+    below = p(say("shapes_page.no_promise"), "muted")
+    lead = p(say("shapes_page.bands_lead"), "muted")
+    st.html(f"<p><b>{escape(promise)}</b></p>{below}<h2>{escape(say('shapes_page.bands'))}</h2>{lead}")
     rows = []
     for part in (2, 5, 20, 100):
         people = query.most // part
@@ -376,15 +370,11 @@ def free(table: dp.Table, given: dict[str, Any]) -> None:
 
 def show(table: dp.Table) -> None:
     bought = st.query_params.get(SHAPES)
-    if bought and job.became(
-        table, bought, Overview, "shapes_page.unknown", job.wait, show_shapes, fit_warnings.at(SHAPES)
-    ):
+    if fit_warnings.became(table, bought, SHAPES, Overview, "shapes_page.unknown", show_shapes):
         _earlier(table, bought)
         return
     request = st.query_params.get("trained")
-    if request and job.became(
-        table, request, OfGradients, "train_page.unknown", _wait, show_trained, fit_warnings.at("trained")
-    ):
+    if fit_warnings.became(table, request, "trained", OfGradients, "train_page.unknown", show_trained, _wait):
         _earlier(table, request)
         return
     st.html(f"<h1>{escape(say('train_page.title'))}</h1><p class='lead'>{gloss.text(say('train_page.lead'))}</p>")
@@ -549,7 +539,8 @@ def _usual(table: dp.Table, given: dict[str, Any]) -> str:
         return _or_raise(best(offered(table, given | {"share": share, "epsilon": ""}), ""))
 
     def clear(query: dp.Query) -> bool:
-        return isinstance(query, OfGradients) and query.clearly * query.promise().risk <= query.coarse()
+        assert isinstance(query, OfGradients)
+        return query.clearly * query.promise().risk <= query.coarse()
 
     return opening_share(offer, clear, table.check_part) if given["features"] else AT_MOST
 
@@ -604,16 +595,11 @@ def _offer(table: dp.Table, query: dp.Query, price: dp.Preview, label: str, plac
         job.refused(say("train_page.too_much", left=percent_left(table.meter().unused)))
 
 
-def _earlier(table: dp.Table, but: str = "") -> None:
-    trainings = [training for training in table.trainings() if training.request_id != but]
-    history.kept(say("train_page.earlier"), trainings, "train", "trained")
-    first_looks = [look for look in table.first_looks(but=but) if predictable(board_figures.look_of(look))]
-    history.kept(say("shapes_page.earlier"), first_looks, "train", "shapes")
+def _earlier(table: dp.Table, but: str | None = None) -> None:
+    history.earlier(say("train_page.earlier"), table.trainings(), "train", "trained", but)
+    first_looks = [look for look in table.first_looks() if predictable(board_figures.look_of(look))]
+    history.earlier(say("shapes_page.earlier"), first_looks, "train", "shapes", but)
 
-
-# --- a trained model: in plain words, for a made-up person, its path, and its files
-
-# --- how well a model fits its table, measured at its own price: accuracy or error, and calibration
 
 # --- fields for a made-up person: a declared value, or one on the declared grid
 
@@ -659,6 +645,8 @@ def model_field(name: str, column: dp.Number | dp.Date | dp.Category, now: Any, 
     ends = kind(column.lower), kind(column.upper)
     return st.number_input(name, *ends, kind(column.value(code)), kind(column.step), key=key)
 
+
+# --- how well a model fits its table, measured at its own price: accuracy or error, and calibration
 
 CHECK_PLACE = "train-check"
 
@@ -1011,9 +999,8 @@ def _pictures(answer: dp.Answer, model: Shapes) -> None:
     largest = max(sizes.values(), default=1.0) or 1.0
     ends = [abs(end) for bars in shown.values() for bar in bars for end in (bar.low, bar.high, bar.value) if end]
     widest = min(max(ends, default=1.0), 1.6 * largest)
-    telling = [
-        name for name, bars in shown.items() if any(not bar.faint for bar in bars) or not model.measured_pairs
-    ] or list(shown)[:2]
+    clear = [name for name, bars in shown.items() if any(not bar.faint for bar in bars) or not model.measured_pairs]
+    telling = clear or list(shown)[:2]
     _grid(model, {name: shown[name] for name in telling if sizes[name] > SAYS * largest}, widest)
     rest = {name: bars for name, bars in shown.items() if name not in telling or sizes[name] <= SAYS * largest}
     if rest:
@@ -1076,11 +1063,9 @@ def _try_shapes(answer: dp.Answer, model: Shapes) -> None:
         now = kept.get(name, model.usual_value(name))
         with place:
             values[name] = model_field(name, column, now, f"shapes-with-{answer.request_id}-{name}")
-    prediction: Any = _kept_and_predicted(model, values)
-    if model.listed:
-        words = would(model, prediction)
-    else:
-        words = say("train_page.would_number", value=bare(prediction), target=model.target)
+    prediction = _kept_and_predicted(model, values)
+    number = say("train_page.would_number", value=bare(prediction), target=model.target)
+    words = would(model, prediction) if model.listed else number
     answered.html(p(words.replace(" %", "\u00a0%"), "together", "status"))
 
 
@@ -1324,10 +1309,8 @@ def _card(answer: dp.Answer) -> str:
     query: Any = answer.query
     title = say("train_page.card.title")
     heads = "number" if not query.layout.listed else "score" if query.layout.sharp else "list"
-    lead = say(
-        f"train_page.card.lead_{heads}",
-        **{"target": query.target} | ({"yes": list(query.positive)} if hasattr(query, "positive") else {}),
-    )
+    goal = {"target": query.target} | ({"yes": list(query.positive)} if hasattr(query, "positive") else {})
+    lead = say(f"train_page.card.lead_{heads}", **goal)
     names = ("when", "times" if heads == "list" else "adds", *(["range"] if answer.interval else []))
     rows = [cells[: len(names)] for cells in word_rows(answer)]
     card = html_table([say(f"train_page.card.{name}") for name in names], rows, scroll="scroll tall", region=title)
@@ -1371,15 +1354,14 @@ def _path(answer: dp.Answer, query: OfGradients) -> None:
     assert answer.path is not None
     names = query.shown()
     size = 2.0**WEIGHT_BITS
-    moves = {
-        label: [(float(step), point[place] / size) for step, point in answer.path.points]
-        for place, label in enumerate(query.labels())
-    }
+    moves: dict[str, list[tuple[float, float]]] = {}
+    for place, label in enumerate(query.labels()):
+        moves[label] = [(float(step), point[place] / size) for step, point in answer.path.points]
     strongest = sorted(moves, key=lambda label: -abs(moves[label][-1][1]))[:MOST_LINES]
-    lines = [
-        charts.Line(names.get(label, label), moves[label], None, _COLOURS[place % len(_COLOURS)], _DASHES[place])
-        for place, label in enumerate(label for label in moves if label in strongest)
-    ]
+    lines = []
+    for place, label in enumerate(label for label in moves if label in strongest):
+        look = _COLOURS[place % len(_COLOURS)], _DASHES[place]
+        lines.append(charts.Line(names.get(label, label), moves[label], None, *look))
     lead = say("train_page.path_lead")
     lead += " " + say("train_page.path_some", shown=len(lines)) if len(moves) > len(lines) else ""
     section_head(say("train_page.path"), lead)

@@ -22,7 +22,7 @@ SECTIONS = ("odds", "curves", "ways", "many", "choose", "median", "lectures", "s
 LECTURES = ("class", "split", "values", "columns", "weights")
 SHAPES = ("even", "bell", "skewed")
 SLIDERS = ("e", "d", "n", "k")  # ε, δ, people, questions
-_TOLD = (*SLIDERS, "e2", "d2")  # always in the address
+_ALWAYS = (*SLIDERS, "e2", "d2")  # always in the address
 USUAL = {"q": "median", "find": "promise", "n": "10,000", "e": "1", "d": "0.000001", "x": "", "k": "20"}
 USUAL |= {"q2": "", "e2": "", "d2": "", "n2": "", "k2": "", "from": "table"}
 USUAL |= {"column": "", "relation": "replace", "low": "1", "high": "6,000", "step": "1", "values": "10", "share": "90"}
@@ -138,8 +138,8 @@ def change(**values: str) -> None:
 def remember(table: dp.Table, given: dict[str, str]) -> None:
     """Write the settings to the URL: every number, also those that the table lends, so that the link shows the same
     where the table is gone or has another allowance. Other defaults are left out."""
-    kept, told = st.session_state[STATE], given | (_lent(table, given) if given["from"] == "table" else {})
-    query = {name: text for name, text in told.items() if text != USUAL[name] or name in _TOLD}
+    kept, shown = st.session_state[STATE], given | (_lent(table, given) if given["from"] == "table" else {})
+    query = {name: text for name, text in shown.items() if text != USUAL[name] or name in _ALWAYS}
     kept["given"], kept["url"], kept["table"] = given, query, table.name
     address({"table": table.name} | query)
 

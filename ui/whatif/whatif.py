@@ -41,7 +41,7 @@ from ui.shell.style import palette, sheet
 from ui.whatif import settings as kept
 from ui.whatif.settings import LADDERS, LECTURES, PRESETS, SECTIONS, SHAPES, SLIDERS, STATE, USUAL, widget
 from ui.words import gloss
-from ui.words.markup import Html, html_table, p
+from ui.words.markup import Html, html_table, p, paragraphs
 
 SIDES = {"A": "", "B": "2"}  # and how the names of its fields end
 DELTAS = (Fraction(1, 10**6), Fraction(1, 10**9), Fraction(0))
@@ -268,7 +268,7 @@ def _cautions(solved: whatif.Solved) -> None:
     if delta * people >= 1:
         notes.append(say("whatif.delta_large", delta=power_of_ten(delta), people=people))
     if notes:
-        st.html("".join(f'<p class="warn">{gloss.text(note)}</p>' for note in notes))
+        st.html(paragraphs(map(gloss.text, notes), "warn"))
 
 
 # --- the same made-up people under both settings: bars with error bars, a range, a curve in its band, or how often each
@@ -293,9 +293,8 @@ def _show_picture(side: str, picture: Picture, axis: Span, title: str) -> None:
     colours = palette()
     colour, soft = (getattr(colours, COLOURS[side] + end) for end in ("", "_soft"))
     figure = Sketch(HEIGHT)
-    {"bars": _bars_of, "chance": _bars_of, "range": _range_of, "curve": _curve_of}[picture.kind](
-        figure, picture, colour, soft
-    )
+    draw = {"bars": _bars_of, "chance": _bars_of, "range": _range_of, "curve": _curve_of}[picture.kind]
+    draw(figure, picture, colour, soft)
     grid = {"showgrid": True, "gridcolor": colours.line, "nticks": 4, "tickformat": ","}
     words = {"title": {"text": charts.text(called(title))}}
     if picture.kind == "range":
@@ -311,12 +310,9 @@ def _show_picture(side: str, picture: Picture, axis: Span, title: str) -> None:
 def picture_words(picture: Picture) -> str:
     """The picture in one sentence."""
     place = max(range(len(picture.truth)), key=picture.truth.__getitem__)
-    ends = [
-        to_figures(value[place], 3 if picture.unit == "percent" else 4)
-        for value in (picture.truth, picture.low, picture.high)
-    ]
-    unit = " %" if picture.unit == "percent" else ""
-    facts = dict(zip(("truth", "low", "high"), (end + unit for end in ends), strict=True))
+    digits, unit = (3, " %") if picture.unit == "percent" else (4, "")
+    ends = {"truth": picture.truth, "low": picture.low, "high": picture.high}
+    facts = {name: to_figures(values[place], digits) + unit for name, values in ends.items()}
     return say(f"whatif.picture.{picture.kind}", **facts)
 
 
@@ -355,12 +351,14 @@ def _compared(given: dict[str, str], sides: Sides) -> dict[str, str]:
     """A and B, line by line; below, what an accepted error takes."""
     prior = int(given["prior"]) if given["prior"] in fields.PRIORS else 10
     first = next(iter(sides.values()))
+
+    def sure(side: whatif.Solved) -> str:
+        return say("whatif.sure", most=fields.odds_after(prior, side.budget.epsilon))
+
     own: dict[str, Any] = {
-        say("whatif.row.exact", chance=chance(first.query.beta)): lambda side: _size(side),
+        say("whatif.row.exact", chance=chance(first.query.beta)): _size,
         say("whatif.row.each"): lambda side: three_figures(side.query.epsilon),
-        say("whatif.row.odds", prior=prior): lambda side: say(
-            "whatif.sure", most=fields.odds_after(prior, side.budget.epsilon)
-        ),
+        say("whatif.row.odds", prior=prior): sure,
         say("whatif.row.delta"): lambda side: one_in(side.budget.delta),
     }
     if any(side.query.card.key != first.query.card.key for side in sides.values()):
@@ -491,7 +489,7 @@ def _theorem_lines(solved: whatif.Solved, wish: Fraction) -> None:
     facts = f"{query.digest()} {query.facts.relation} {solved.people} {solved.promise} {solved.budget} {sizes}"
     facts += f" {solved.questions} {wish}"
     if lines := _theorems(facts, language.get(), solved, wish):
-        st.html("".join(f'<p class="muted">{gloss.text(line)}</p>' for line in lines))
+        st.html(paragraphs(map(gloss.text, lines)))
 
 
 @st.cache_data(max_entries=500, show_spinner=False)
@@ -611,32 +609,24 @@ Sides = dict[str, whatif.Solved]  # "A" and "B", where they can be solved
 def show_closer(given: dict[str, str], sides: Sides, unit: str) -> dict[str, str]:
     """One section, of setting A where it is about one. `unit` is the title of an axis of errors."""
     hidden = {"label_visibility": "collapsed"}
-    given = given | {"see": fields.choose("whatif.see", SECTIONS, given["see"], widget("see"), **hidden)}
+    see = fields.choose("whatif.see", SECTIONS, given["see"], widget("see"), **hidden)
+    given = given | {"see": see}
     drawn: dict[str, Points] = {}
     first = next(iter(sides.values()))
     with st.container(key="card-closer"):
-        st.html(
-            f"<h2>{escape(say('whatif.title.' + given['see']))}</h2>"
-            f'<p class="lead">{gloss.text(say("whatif.lead." + given["see"]))}</p>'
-        )
-        if given["see"] == "odds":
-            given = given | {"prior": _odds(given, sides)}
-        elif given["see"] == "median":
-            shape, drawn = _medians(given, first)
-            given = given | {"shape": shape}
-        elif given["see"] == "many":
-            drawn = _many(first)
-        elif given["see"] == "choose":
-            drawn = _choosing(first)
-        elif given["see"] == "curves":
+        lead = p(gloss.text(say(f"whatif.lead.{see}")), "lead")
+        st.html(f"<h2>{escape(say(f'whatif.title.{see}'))}</h2>{lead}")
+        if see == "odds":
+            given["prior"] = _odds(given, sides)
+        elif see == "median":
+            given["shape"], drawn = _medians(given, first)
+        elif see == "curves":
             drawn = _curves(sides, unit)
-        elif given["see"] == "lectures":
-            given = given | {"pic": fields.choose("whatif.pic", LECTURES, given["pic"], widget("pic"))}
+        elif see == "lectures":
+            given["pic"] = fields.choose("whatif.pic", LECTURES, given["pic"], widget("pic"))
             drawn = _lecture(given["pic"], first)
-        elif given["see"] == "sample":
-            drawn = _sampled(first)
         else:
-            _ways(first)
+            drawn = {"many": _many, "choose": _choosing, "sample": _sampled, "ways": _ways}[see](first)
         if drawn:
             header = [say("whatif.csv.curve"), say("whatif.csv.at"), say("whatif.csv.error")]
             rows = [[name, *point] for name, points in drawn.items() for point in points]
@@ -659,13 +649,13 @@ def _odds(given: dict[str, str], sides: Sides) -> str:
     first = next(iter(sides.values()))
     relation = first.query.facts.relation
     about = say(f"odds.about.{relation}", twice=fields.odds_after(before, 2 * first.budget.epsilon))
-    words = "".join(f'<p class="muted">{gloss.text(line)}</p>' for line in (about, *lines))
+    words = paragraphs(map(gloss.text, (about, *lines)))
     st.html(f'{fields.ODDS_STYLE}<div class="odds">{pictures}</div>{words}')
     return prior
 
 
-def _ways(solved: whatif.Solved) -> None:
-    """The same allowance under four accountings."""
+def _ways(solved: whatif.Solved) -> dict[str, Points]:
+    """The same allowance under four accountings: a table, and no points."""
     counts = how_many_fit.how_many(solved.budget.rule(), solved.query.loss())
     rows = []
     for name, count in counts.items():
@@ -676,6 +666,7 @@ def _ways(solved: whatif.Solved) -> None:
     st.html(p(say("whatif.ways_each", each=each)) + ways + p(say("whatif.ways_command"), "muted"))
     terms = f"--epsilon {text_of(solved.budget.epsilon)} --delta {text_of(solved.budget.delta)} --each {each}"
     st.code(f"python -m dpengine fits {terms}", language=None)
+    return {}
 
 
 def _many(solved: whatif.Solved) -> dict[str, Points]:
@@ -735,10 +726,8 @@ def _medians(given: dict[str, str], solved: whatif.Solved) -> tuple[str, dict[st
     drawn: dict[str, Points] = {}
     for name, values in (("laplace", noisy), ("exponential", chosen)):
         near = sum(abs(value - truth) <= (ends[1] - ends[0]) / 20 for value in values)
-        st.html(
-            f"<p><b>{escape(say(f'whatif.median.{name}'))}</b> "
-            f"{escape(say('whatif.median_near', near=near, times=SIMULATED))}</p>"
-        )
+        title, how_near = say(f"whatif.median.{name}"), say("whatif.median_near", near=near, times=SIMULATED)
+        st.html(f"<p><b>{escape(title)}</b> {escape(how_near)}</p>")
         words = say("whatif.median_axis"), say(f"whatif.median_alt.{name}")
         charts.dots(values, *words, f"whatif-median-{name}", span=(ends[0] - pad, ends[1] + pad))
         key = say("whatif.median_csv", way=say(f"whatif.median.{name}"))
@@ -845,9 +834,8 @@ def _lecture(name: str, solved: whatif.Solved) -> dict[str, Points]:
         paragraph(say("whatif.pic.none"), "warn")
         return {}
     st.html(f"<p>{gloss.text(say(f'whatif.pic.{name}.told', **facts))}</p>")
-    lines = [
-        charts.Line(label, points, None, *look) for (label, points), look in zip(named.items(), LOOKS, strict=False)
-    ]
+    looks = zip(named.items(), LOOKS, strict=False)
+    lines = [charts.Line(label, points, None, *look) for (label, points), look in looks]
     axes = say(f"whatif.pic.{name}.across"), say(f"whatif.pic.{name}.up")
     charts.curves(lines, *axes, say(f"whatif.pic.{name}.told", **facts), f"whatif-pic-{name}", 380)
     return named

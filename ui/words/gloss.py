@@ -12,6 +12,7 @@ from html import escape
 
 from dpengine.messages import CATALOGUES, MEANT, known, say
 from dpengine.messages.language import current
+from ui.words.markup import Html
 
 WORDS = (
     "allowance epsilon delta privacy noise range declared median percentile neighbours unit ledger charge receipt seal "
@@ -19,9 +20,9 @@ WORDS = (
 ).split()
 
 
-def text(plain: str) -> str:
+def text(plain: str) -> Html:
     """Plain text as HTML, its words marked."""
-    return html(escape(plain))
+    return Html(html(escape(plain)))
 
 
 def html(safe: str) -> str:

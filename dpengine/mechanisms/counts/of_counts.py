@@ -139,7 +139,7 @@ class OfCounts(Noised[int | tuple[int, ...]]):
         else:
             rest = self.numbers - 1
             ranges = [sampling.part(c, sum(counts) - c, noise, noise, each, moved, rest) for c in counts]
-        return sampling.told(self.labels(), [sampling.percent(ends) for ends in ranges])
+        return sampling.as_answer(self.labels(), [sampling.percent(ends) for ends in ranges])
 
     def supposed_draw(self) -> tuple[int, ...] | None:
         return (self.facts.about // max(self.numbers, 2),) * self.numbers

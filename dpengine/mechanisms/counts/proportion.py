@@ -155,7 +155,7 @@ class Proportion(OfRatio[tuple[int, ...]]):
             return None
         numbers, each = [int(number) for number in raw], beta / self.groups
         if self.known is not None:
-            return sampling.told(
+            return sampling.as_answer(
                 [], [sampling.percent(sampling.share(numbers[0], self.known, self.added[0], each, moved))]
             )
         if moved and (self.conditional or self.by is not None):
@@ -163,7 +163,7 @@ class Proportion(OfRatio[tuple[int, ...]]):
         pairs = zip(numbers[::2], numbers[1::2], strict=True)
         first, last = self.added
         ranges = [sampling.part(hits, misses, first, last, each, moved) for hits, misses in pairs]
-        return sampling.told(self.labels(), [sampling.percent(ends) for ends in ranges])
+        return sampling.as_answer(self.labels(), [sampling.percent(ends) for ends in ranges])
 
     def supposed_draw(self) -> tuple[int, ...] | None:
         half = self.facts.about // (2 * self.groups)

@@ -174,7 +174,7 @@ class Sum(OfNumbers[tuple[int, ...]]):
         else:
             summed, noises = moments.total()
             ends = sampling.mean_of_all(summed, people, noises, beta, moved)
-        return sampling.told([], [(float(low) + width * ends[0], float(low) + width * ends[1])])
+        return sampling.as_answer([], [(float(low) + width * ends[0], float(low) + width * ends[1])])
 
     @property
     def of_known_people(self) -> bool:

@@ -185,7 +185,7 @@ class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
         width, whole = len(self.weights), float(self.declared.diameter)
         groups = [self._known_first(raw[at : at + width], self.known) for at in range(0, len(raw), width)]
         spreads = [self._spread_of_group(numbers, beta / self.groups, moved) for numbers in groups]
-        return sampling.told(
+        return sampling.as_answer(
             [] if self.by is None else self.labels(), [(whole * sqrt(low), whole * sqrt(high)) for low, high in spreads]
         )
 
@@ -229,13 +229,8 @@ def _test_reaches(noises: tuple[Added, ...], h: int, kind: str, draws: int, beta
     u, v = np.arange(_CELLS + 1) / _CELLS, np.arange(_SPREADS + 1) / _SPREADS
     if kind == "shared":
         line = np.stack((-1 - u, -u, 1 - u)) / (4 * h * h)
-        field = np.stack(
-            [
-                np.add.outer((1 + u) ** 2, -v),
-                np.add.outer(u**2 - 1, -v),
-                np.add.outer((1 - u) ** 2, -v),
-            ]
-        ) / (4 * h * h)
+        squares = ((1 + u) ** 2, u**2 - 1, (1 - u) ** 2)
+        field = np.stack([np.add.outer(square, -v) for square in squares]) / (4 * h * h)
     else:
         whole = np.zeros((len(u), len(v)))
         line = np.stack((-u, np.full(len(u), 1 / h), np.zeros(len(u))))

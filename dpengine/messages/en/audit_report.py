@@ -21,7 +21,7 @@ SENTENCES = {
     "audit.write": "write the figures into docs/audit.md",
     "audit.only": "the lines of this question alone",
     "audit.drawn": "{draws} real draws",
-    "audit.other_draws": "docs/audit.md has no table of questions from {draws} draws. Give --draws with the number that stands above it, or run the whole audit with --write.",
+    "audit.other_draws": "docs/audit.md has no table of questions from {draws} draws. Give --draws with the number above that table, or run the whole audit with --write.",
     "audit.kind.pure": "pure",
     "audit.kind.exponential": "bounded range",
     "audit.kind.gaussian": "zCDP",

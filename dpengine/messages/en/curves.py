@@ -38,5 +38,5 @@ SENTENCES: dict[str, str] = {
     "curve.smooth": "Never falling",
     "curve.smooth_help": "The nearest curve that never falls, computed from the answer. It is free and changes no answer; the band keeps its meaning.",
     "curve.csv": "Synthetic column (CSV)",
-    "curve.free": "Anything computed from it is free: it was paid once.",
+    "curve.free": "Anything computed from it is free: it was paid for once.",
 }

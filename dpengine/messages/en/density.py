@@ -13,7 +13,7 @@ SENTENCES: dict[str, str] = {
     "param.bandwidth.label": "Bandwidth",
     "param.bandwidth.help": "How far each person is smeared out, in the column’s unit. Wider is smoother with less noise; leave empty for a twentieth of the range.",
     "param.resolution.label": "Points of the curve",
-    "param.resolution.help": "The curve is computed at so many evenly spaced places of the declared range; for two columns, along each.",
+    "param.resolution.help": "The curve is computed at this many evenly spaced points of the declared range; for two columns, along each.",
     "density.columns": "Choose one number column for a curve, or two different ones for a map.",
     "density.bandwidth": "The bandwidth of {column} must be above 0 and at most {most}, the width of its declared range.",
     "density.bandwidths": "Give one bandwidth for each of {columns}.",

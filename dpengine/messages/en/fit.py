@@ -65,7 +65,7 @@ SENTENCES: dict[str, str] = {
     "param.ids.label": "Ids",
     "param.ids.help": "File columns whose different values are counted.",
     "card.fit_checks.theorem": "Discrete Laplace mechanism on a vector of counts (Dwork, McSherry, Nissim, Smith 2006, Proposition 1)",
-    "card.fit_checks.caveat.empty": "Empty cells are not counted: they fit every declaration.",
+    "card.fit_checks.caveat.empty": "Empty cells are not counted, except in a list declared complete.",
     "sentence.fit_checks": "The number of rows with a value that does not fit the declaration, in each of {columns}",
     "sentence.fit_checks_one": "The number of rows with a value of {columns} that does not fit the declaration",
     "sentence.fit_checks_rows": "The share of people with more than {most} {most|row|rows}",

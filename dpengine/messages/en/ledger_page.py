@@ -28,7 +28,7 @@ SENTENCES: dict[str, str] = {
     "ledger.more.cheaper": "The more small questions, the less each adds.",
     "ledger.others": "The same history by other accountings, had all been fixed in advance. For comparison only: above 100 % does not mean that too much was spent.",
     "ledger.others_note": (
-        "At δ = {delta}. Questions here are chosen as one goes, so the meter alone decides what is left."
+        "At δ = {delta}. Questions here are chosen as you go, so the meter alone decides what is left."
     ),
     "ledger.rule": "accounting",
     "ledger.rule.epsilon": "ε",

@@ -131,7 +131,7 @@ SENTENCES: dict[str, str] = {
     "lesson.4.theorem.yes": "The event “yes” alone has {more}, and the promise allows e^{epsilon} · {less} + {delta} = {limit}.",
     "lesson.4.theorem.one_row": "Which pairs and events must be checked? Where every row is released alone, tables of one row decide about all sizes: with {rows} different rows that is {pairs} pairs, not {tables} pairs of tables of {people} people. And none of the {events} events of a pair has to be listed: the sum above is that of the worst.",
     "lesson.4.source": "Dwork, McSherry, Nissim, Smith 2006; Dwork, Kenthapadi, McSherry, Mironov, Naor 2006. Jazbec 2018, Example 3.9: 0.9 and 0.8 are not (0.05, 0.05)-private; Theorem 4.1: which events are enough; Theorem 4.7 and Example 4.8: one row is enough.",
-    "lesson.4.relation": "Any two neighbouring tables; here one person’s row is another (replace-one).",
+    "lesson.4.relation": "Any two neighbouring tables; here one person’s row is replaced by another (replace-one).",
     # 5 the median
     "lesson.5.title": "One person can move the median all the way",
     "lesson.5.line": "Why a median is chosen, not blurred.",
@@ -154,6 +154,6 @@ SENTENCES: dict[str, str] = {
     "lesson.5.alt.seven": "Seven people sorted; one of them changes and the median goes from {before} to {after}.",
     "lesson.5.alt.noisy": "Answers with noise added: {near} of {all} within a twentieth of the range of the truth.",
     "lesson.5.alt.chosen": "Answers chosen by rank: {near} of {all} within a twentieth of the range of the truth.",
-    "lesson.5.theorem": "The median of values between {low} and {high} has global sensitivity {high} − {low}: Laplace noise must have that scale divided by ε, whatever the {people} people say. The exponential mechanism chooses a value with chance proportional to e^(ε·q/2), where q is minus the number of places by which the value misses the middle; one person changes q by at most 1, so the choice is ε-differentially private. Near means within a twentieth of the range; an answer beyond the range stands at its end. The real mechanisms draw the answers on made-up people.",
+    "lesson.5.theorem": "The median of values between {low} and {high} has global sensitivity {high} − {low}: Laplace noise must have that scale divided by ε, whatever the {people} people say. The exponential mechanism chooses a value with chance proportional to e^(ε·q/2), where q is minus the number of places by which the value misses the middle; one person changes q by at most 1, so the choice is ε-differentially private. Near means within a twentieth of the range; an answer beyond the range is drawn at its end. The real mechanisms draw the answers on made-up people.",
     "lesson.5.relation": "One person’s row (replace-one); both ways at the same ε.",
 }

@@ -39,7 +39,7 @@ SENTENCES: dict[str, str] = {
     "lesson.13.box.named": "get a name",
     "lesson.13.box.right": "of these names are right",
     "lesson.13.alt.sum": "{rows} rows, {named} of them get a name, {right} of these are right.",
-    "lesson.13.alt.bars": "Bars with noise: so many people with each.",
+    "lesson.13.alt.bars": "Noisy bars: how many people have each.",
     "lesson.13.one.hospital.table": "Of {rows} patients without names the program finds {named} on a roll of {names} voters: nobody else there has the same sex, birth and postcode.",
     "lesson.13.two.hospital.table": "{right} of these names are right, and with each comes a diagnosis. Names drawn by lot would be right {lot} times.",
     "lesson.13.one.films.table": "{names} people posted a few ratings under their names. The program finds the rows of {named} of them among {rows} without names.",
@@ -47,7 +47,7 @@ SENTENCES: dict[str, str] = {
     "lesson.13.one.hospital.private": "Only noisy bars are published. Somebody makes up a table of {rows} rows from them, and the same program names {named} of them.",
     "lesson.13.one.films.private": "Only noisy bars are published. Somebody makes up a table of {rows} rows from them, and the same program puts one of the {names} names to {named} of them.",
     "lesson.13.two.private": "{right} of these names happen to be right. Names drawn by lot would be right {lot} times: the program has found nobody.",
-    "lesson.13.theorem": "The columns that give people away cannot be listed: any fact that somebody else knows is a name. Differential privacy needs no list. Whatever else somebody has, now or later, an ε-differentially private release multiplies the odds of anything about one person by at most e^ε: whoever was fifty-fifty is right at most {most} times in 100 at ε = {epsilon}.\nHere the release is one histogram of ε = {epsilon}; of the films there are two, each with half of that. What is done with the bars afterwards, with any other table, is free (post-processing).\nPeople, tables and ratings are made up from a public seed; the bars carry the engine’s own noise. Somebody who knows counts which names are right; the program does not.",
+    "lesson.13.theorem": "The columns that give people away cannot be listed: any fact that somebody else knows is a name. Differential privacy needs no list. Whatever else somebody has, now or later, an ε-differentially private release multiplies the odds of anything about one person by at most e^ε: whoever was fifty-fifty is right at most {most} times in 100 at ε = {epsilon}.\nHere the release is one histogram of ε = {epsilon}; for the films there are two, each with half of that. What is done with the bars afterwards, with any other table, is free (post-processing).\nPeople, tables and ratings are made up from a public seed; the bars carry the engine’s own noise. Only somebody who knows the truth can count which names are right; the program cannot.",
     "lesson.13.source": "Thesis, introduction; Sweeney 2000 (hospital and voters); Narayanan, Shmatikov 2008 (films), whose score and rule the program uses. Histogram: Dwork, McSherry, Nissim, Smith 2006.",
     "lesson.13.relation": "One person’s row (replace-one): the number of people is public, what a row says is not.",
 }

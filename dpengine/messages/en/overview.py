@@ -27,7 +27,7 @@ SENTENCES: dict[str, str] = {
     "overview.weights": "Give columns of the first look weights above 0 and at most 1,000.",
     "overview.cells": "Too many combinations: {columns} have {cells} together, at most {most} fit. Leave one out, or use fewer groups.",
     "overview.numbers": "Too many combinations: {cells} in all, at most {most} fit. Most come from {columns}: leave one out, merge its values, or name fewer columns of interest.",
-    "overview.sets": "Too many combinations: {sets} of {columns} columns, at most {most} fit. Leave columns out, or buy pairs without threes.",
+    "overview.sets": "Too many combinations: {sets} of {columns} columns, at most {most} fit. Leave columns out, or buy pairs without triples.",
     "merged.column": "Values of “{column}” cannot be merged: only lists of at most {most} values can.",
     "merged.values": "Merge values from the declared list of “{column}”.",
     "merged.twice": "“{value}” of “{column}” is in two groups; leave it in one.",

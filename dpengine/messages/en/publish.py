@@ -3,7 +3,7 @@
 SENTENCES: dict[str, str] = {
     "card.publish_number.title": "Publish numbers or dates",
     "card.publish_number.noun": "publishing a number",
-    "card.publish_number.plain": "A table you may publish: noise is added to every row's number.",
+    "card.publish_number.plain": "A table you may publish: noise is added to every row’s number.",
     "card.publish_number.theorem": "Discrete Laplace noise in every row, on the least scale that keeps (ε, δ) (thesis, Example 4.9, solved on the discrete law; Theorem 4.3 for whatever is computed from it)",
     "card.publish_number.caveat.range": "Published numbers leave the declared range on both sides. Cutting them off costs no privacy but biases every average.",
     "card.publish_number.caveat.empty": "An empty cell is published like the middle of the declared range: that it was empty must not show.",
@@ -38,7 +38,7 @@ SENTENCES: dict[str, str] = {
     "param.grid.label": "Steps of the published numbers",
     "param.grid.help": "Fewer steps make bars and percentiles much better, and numbers coarser. Leave empty for the declared steps.",
     "sentence.publish": "The published table of {columns}",
-    "query.several": "“{title}” needs one row per person: the number of somebody's rows would show.",
+    "query.several": "“{title}” needs one row per person: the number of somebody’s rows would show.",
     "publish.everyone": "A table is published whole: leave conditions and groups out.",
     "publish.columns": "Choose between 1 and {most} different columns to publish.",
     "publish.items": "“{column}” lists more than {most} items, the most a published set can hold; declare fewer.",

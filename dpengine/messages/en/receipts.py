@@ -2,8 +2,8 @@
 
 SENTENCES: dict[str, str] = {
     "verify.usage": "To check the ledger: python -m dpengine verify [--home WORKSPACE] [--kept]. To check receipts: python -m dpengine verify RECEIPT... LEDGER",
-    "verify.kept_agree": "The kept counts of all large tables agree with their rows.",
-    "verify.kept_differ": "Kept counts do not agree with the rows of: {tables}. Declare each of these tables anew on its page, which counts them again.",
+    "verify.kept_agree": "The stored counts of all large tables agree with their rows.",
+    "verify.kept_differ": "Stored counts do not agree with the rows of: {tables}. Declare each of these tables anew on its page, which counts them again.",
     "verify.line.good": "verified      {file}: {sentence}",
     "verify.line.bad": "NOT VERIFIED  {file}: {sentence}",
     "verify.missing": "There is no such file; check its name.",
@@ -17,7 +17,7 @@ SENTENCES: dict[str, str] = {
     "verify.ledger_cut": "The ledger {file} is damaged or was cut off; take a whole copy of it.",
     "verify.chain": "the ledger itself is not valid. {why}",
     "verify.version": "this version does not know this form of receipt; download it again from its answer.",
-    "verify.elsewhere": "this ledger is of another workspace; check the receipt against its own.",
+    "verify.elsewhere": "this ledger belongs to another workspace; check the receipt against its own.",
     "verify.absent": "the ledger has no such charge. Either the receipt is made up, or the ledger’s newest rows were cut off.",
     "verify.differs": "it is not what the ledger holds. {first}",
     "verify.unanswered": "the charge in row {row} is there, but it was never answered.",
@@ -49,7 +49,7 @@ SENTENCES: dict[str, str] = {
     "report.receipt": "Receipt",
     "report.acts": "What the owner did",
     "report.check": "How to check this",
-    "report.check_how": "Each answer has a receipt, whose hash stands under it. Download it from the answer’s page and check it against the ledger, on the Ledger page or with this command:",
+    "report.check_how": "Each answer has a receipt, whose hash is printed below it. Download it from the answer’s page and check it against the ledger, under Answers, Ledger, or with this command:",
     "report.check_command": "python -m dpengine verify RECEIPT.json ledger.sqlite",
     "report.check_why": "As long as the ledger holds this row, nothing charged before it was changed or removed.",
 }

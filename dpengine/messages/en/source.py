@@ -21,7 +21,7 @@ SENTENCES: dict[str, str] = {
     "source.driver_spark": "Reading a lake needs Spark on the machine that runs Allowance: pip install --require-hashes -r requirements-spark.txt (and Java 17)",
     "source.lake": "Spark could not read {path} to its end. Nothing was kept or charged; check the name, and that Spark’s machines reach it and the workspace folder.",
     "source.in_place_fine": "The range or step of “{column}” is too fine, or too far from zero, to be coded inside the database; declare a coarser one, or copy the rows here.",
-    "source.in_place_encoding": "Only a UTF8 database can code a table inside; copy the rows here, or move the table to one.",
+    "source.in_place_encoding": "A table can be coded inside a UTF8 database only; copy the rows here, or move the table to one.",
     "source.in_place_letters": "This database cannot lower-case letters outside English, so its rows would be coded differently from a file’s; copy the rows here, or ask its operator for a PostgreSQL with ICU.",
     "source.in_place_wide": "At most {most} columns can be coded inside a database; describe fewer, or copy the rows here.",
     "source.in_place_forbidden": "This name may not make tables in the schema “{schema}”. Nothing was kept; ask the operator to run: GRANT CREATE, USAGE ON SCHEMA {schema} TO the name.",

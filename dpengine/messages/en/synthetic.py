@@ -3,7 +3,7 @@
 SENTENCES: dict[str, str] = {
     "card.synthetic_table.title": "Synthetic table",
     "card.synthetic_table.noun": "synthetic table",
-    "card.synthetic_table.plain": "Made-up rows in which every column, and columns by twos or threes, look nearly as in your table. Nobody in them is real.",
+    "card.synthetic_table.plain": "Made-up rows in which every column, and columns in pairs or triples, look nearly as in your table. Nobody in them is real.",
     "card.synthetic_table.theorem": "Discrete Gaussian mechanism on the residuals of the counts (Canonne, Kamath, Steinke 2020, Theorem 14; Xiao, He, Zhang, Kifer 2023); where some are chosen, the exponential mechanism (McSherry and Talwar 2007, Theorem 6)",
     "card.synthetic_table.caveat.fitted": "Larger combinations of columns than those measured are fitted; nothing is promised about them.",
     "card.synthetic_table.caveat.bins": "Numbers and dates are measured in groups that follow from their declared range; inside a group values are spread evenly, or as another bought answer about the column says.",
@@ -27,7 +27,7 @@ SENTENCES: dict[str, str] = {
     "card.small_database.title": "Small synthetic table",
     "card.small_database.noun": "small synthetic table",
     "card.small_database.plain": "A few made-up rows that answer many questions nearly as the whole table does. Nobody in them is real.",
-    "card.small_database.theorem": "Exponential mechanism over all tables of so many rows (McSherry and Talwar 2007, Theorem 6; Blum, Ligett and Roth 2008), drawn exactly",
+    "card.small_database.theorem": "Exponential mechanism over all tables of that many rows (McSherry and Talwar 2007, Theorem 6; Blum, Ligett and Roth 2008), drawn exactly",
     "card.small_database.caveat.rows": "Each made-up row stands for an equal part of the people, so shares come in steps of one row.",
     "card.small_database.caveat.class": "The promise covers only questions of the chosen kind. You may ask the made-up rows anything else, without a promise.",
     "param.queries.label": "Questions it must answer",

@@ -3,10 +3,10 @@
 SENTENCES: dict[str, str] = {
     "validity.people": "The number of people must be a whole number from 1 to {most}.",
     "validity.answers": "The number of questions must be a whole number from 1 to {most}.",
-    "validity.steps": "The grid of a row's value must have a whole number of steps from 1 to {most}.",
+    "validity.steps": "The grid of a row’s value must have a whole number of steps from 1 to {most}.",
     "validity.beta": "The chance of a miss must lie between 0 and 1; a usual choice is 0.05.",
-    "validity.noise": "The noise must be Laplace or Gaussian, and more than none.",
-    "validity.width": "The wished width must be above 0 and below 1; a usual choice is 0.1.",
+    "validity.noise": "The noise must be Laplace or Gaussian, and above zero.",
+    "validity.width": "The width you accept must be above 0 and below 1; a usual choice is 0.1.",
     "validity.no_room": "The allowance has no room for {answers} answers; ask fewer, or use a larger one.",
     "validity.split_wins": "For {answers} questions to {people} people, giving each question its own people is narrower: within ±{split} points of the population, against ±{private} with private answers. Private answers win beyond about {crossing} questions.",
     "validity.private_wins": "For {answers} questions to {people} people, private answers with the best noise are narrower: within ±{private} points of the population, against ±{split} when each question gets its own people. Splitting wins up to about {crossing} questions.",
@@ -28,6 +28,6 @@ SENTENCES: dict[str, str] = {
     "overfitting.print.private_fresh": "on new people (private)",
     "overfitting.print.gap": "Exact answers: with all features the report is {gap} percentage points above the truth on new people.",
     "overfitting.print.private_gap": "Private answers: with all features the report is {gap} percentage points from the truth on new people. {inside} of {all} reports are within the {alpha} points that noise may move each.",
-    "overfitting.print.margin": "At ε = {epsilon}, δ = {delta} every private answer is within {alpha} points of the table's own value, and within {width} points of the population whatever the analyst does, 95 times in 100.",
+    "overfitting.print.margin": "At ε = {epsilon}, δ = {delta} every private answer is within {alpha} points of the table’s own value, and within {width} points of the population whatever the analyst does, 95 times in 100.",
     "overfitting.link": "Why asking many questions fools you",
 }

@@ -8,7 +8,7 @@ SENTENCES: dict[str, str] = {
     "card.vector_mean.theorem": "Discrete Laplace mechanism on centred sums and a count, column by column, all of them composed (Dwork, McSherry, Nissim, Smith 2006, Proposition 1; lecture 10, its first way)",
     "card.vector_mean.caveat.bounds": "Values outside a column’s declared range were moved to its ends first.",
     "card.vector_mean.caveat.complete": "Only rows with a value in every column count, so that one number of rows serves all averages.",
-    "card.vector_mean.caveat.norm": "Rows beyond a set distance from the middle were pulled in: the averages are of the rows so moved, and nothing here says how many.",
+    "card.vector_mean.caveat.norm": "Rows beyond a set distance from the middle were pulled in: the averages are of the rows after that, and nothing here says how many were moved.",
     "sentence.vector_mean": "The averages of {columns} for {who}",
     "sentence.vector_mean_cut": "The averages of {columns} for {who}, with rows pulled in to at most {percent} % of the way to a corner",
     "vector.theorem.l2_laplace": "Discrete Laplace noise on centred sums and a count, set by the Euclidean length of a row: ε-DP by its ℓ1 norm and ρ-zCDP with ρ = Δ₂²/(2b²) (lecture 10, Theorem 3 with its right constant; Bun, Steinke 2016, Proposition 1.4)",

@@ -6,7 +6,7 @@ SENTENCES: dict[str, str] = {
     "workshop.no_tables": "This is a workshop: sample tables only, and nobody can add another. Start your own Allowance with: make run",
     "workshop.none": "There is no workshop here, so no class wall; start one with: make workshop",
     "workshop.instructor_only": "Only the instructor can do that. Type the instructor’s code on the Wall first.",
-    "workshop.moved_on": "The wall has moved on to another question. Nothing was spent; ask the present one.",
+    "workshop.moved_on": "The wall has moved on to another question. Nothing was spent; ask the current one.",
     "workshop.banner": "Not private: workshop.",
     "workshop.banner_means": "Made-up people only. Everyone in the room sees the answers, and true answers are shown too.",
     "workshop.wall_link": "To the class wall",

@@ -3,7 +3,7 @@
 SENTENCES: dict[str, str] = {
     "token.form": "Žeton potrebuje ime z največ {most} črkami in tabele (nobena pomeni vse); žeton za podatke o strežniku nima tabel. Popravite in poskusite znova.",
     "token.until": "Zadnji dan žetona je od danes do {most} dni od zdaj; izberite ga in poskusite znova.",
-    "token.many": "Imate že {most} {most|žeton|žetona|žetone|žetonov}; prekličite katerega, ki ga ne rabite več, nato naredite novega.",
+    "token.many": "Imate že {most} {most|žeton|žetona|žetone|žetonov}; prekličite katerega, ki ga ne potrebujete več, nato naredite novega.",
     "token.unknown": "Takega žetona ni ali pa ni vaš; znova odprite seznam žetonov.",
     "door.token": "Za to je potreben vaš veljavni žeton, kot »Authorization: Bearer …«. Zanj prosite skrbnika programa Allowance in ga pošljite.",
     "door.origin": "Ta naslov je za programe, ne za brskalnike. Vprašajte iz zvezka ali skripte.",

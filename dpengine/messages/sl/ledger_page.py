@@ -2,7 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "ledger.lead": "Vsako vprašanje je bilo zaračunano, preden je dobilo odgovor. Nič se ne vrača, ponoven ogled odgovora pa je brezplačen.",
-    "ledger.shared": "En proračun za tabele {tables}: spodaj so vprašanja vsem.",
+    "ledger.shared": "En proračun za tabele {tables}: spodaj so vprašanja vsem tem tabelam.",
     "answers.elsewhere": "Odgovori o tabeli »{table}«",
     "ledger.empty": "Tabele »{table}« še nihče ni nič vprašal; na voljo je ves njen proračun.",
     "ledger.first": "Postavite prvo vprašanje",
@@ -41,9 +41,9 @@ SENTENCES: dict[str, str] = {
     "ledger.verifying": "Preverjam vse vrstice …",
     "ledger.verified": "Knjiga je cela: preverjenih vrstic je {rows}, zadnja je {head}…",
     "ledger.kept_found": "Vaš zapis je vrstica {row}: vse vrstice do nje so nespremenjene.",
-    "ledger.kept_short": "Vpišite vsaj {least} znakov 0–9 in a–f, ki ste si jih zapisali, od leve.",
+    "ledger.kept_short": "Vpišite vsaj {least} {least|znak|znaka|znake|znakov} 0–9 in a–f, ki ste si jih zapisali, od leve.",
     "ledger.kept_gone_title": "Tega v knjigi ni.",
-    "ledger.kept_gone": "Nobena vrstica nima zgoščene vrednosti, ki ste si jo zapisali. Če je prepisana prav, so bile vrstice odrezane ali je bila knjiga napisana na novo; obnovite zdravo kopijo.",
+    "ledger.kept_gone": "Nobena vrstica nima zgoščene vrednosti, ki ste si jo zapisali. Če je prepisana prav, so bile vrstice odrezane ali je bila knjiga napisana na novo; obnovite nepoškodovano kopijo.",
     "ledger.broken": "Veriga je pretrgana.",
     "ledger.holds_to": "Zadnja vrstica, ki drži, je vrstica {row}, zgoščena vrednost {hash}…; ne zaupajte nobenemu odgovoru za njo.",
     "ledger.nothing_holds": "Nobena vrstica pred njo ne drži. Ne zaupajte nobenemu odgovoru v knjigi.",

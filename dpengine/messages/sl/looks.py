@@ -7,7 +7,7 @@ SENTENCES: dict[str, str] = {
     "looks.then_all": "Večina razponov bi se malo zožila.",
     "looks.better_alone": "Natančneje: nov odgovor ({promise}) bi porabil {share}; nastavite ga spodaj.",
     "looks.better": "Za primerjavo en nov, natančnejši odgovor: {promise}, porabi {share}.",
-    "looks.title": "Vprašano {count}-krat",
+    "looks.title": "Vprašano {count}‑krat",
     "looks.averaged": "Vsi skupaj",
     "looks.averaged.holds": "Kolikorkrat koli pogledate: ta razpon upošteva, da se po vsakem pogledu odločite, ali boste vprašali znova.",
     "looks.shared": "Kar je skupno {count} {count|razponu|razponoma|razponom|razponom}",

@@ -44,7 +44,7 @@ SENTENCES: dict[str, str] = {
     "publish.items": "Stolpec »{column}« našteva več kot {most} vrednosti, kolikor jih ima lahko objavljena množica; navedite jih manj.",
     "publish.product": "Ti stolpci imajo {cells} {cells|kombinacijo|kombinaciji|kombinacije|kombinacij}; kot cele vrstice jih je mogoče objaviti največ {most}. Objavite vsak stolpec posebej ali števila z manj koraki.",
     "publish.kind": "Stolpca »{column}« s tem vprašanjem ni mogoče objaviti; izberite drugega ali »Objavi tabelo«.",
-    "publish.digits": "Števila v stolpcu »{column}« so predaleč od nič za natančen zapis korakov; objavite z manj, večjimi koraki.",
+    "publish.digits": "Števila v stolpcu »{column}« so predaleč od nič za natančen zapis korakov; objavite z manj, a večjimi koraki.",
     "publish.grid": "Izberite celo število korakov od 1 do {most}.",
     "publish.large": "Toliko vrstic je mogoče naenkrat objaviti z največ {most} {most|stolpcem|stolpcema|stolpci|stolpci}; izberite manj stolpcev.",
     "publish.changed": "Objavljena datoteka ni tista iz knjige; zahtevajte tabelo znova ali obnovite datoteko.",

@@ -5,7 +5,7 @@ SENTENCES = {
     "box.label_of": "Vprašajte tabelo {table} z lastnimi besedami",
     "box.example": "na primer: {text}",
     "box.read": "Razumljeno kot: {sentence}. Spodaj lahko spremenite vsak del; nič še ni vprašano.",
-    "box.unread": "Tega ne razumem, zato sem izpustil: {words}.",
+    "box.unread": "Tega ne razumem, zato je izpuščeno: {words}.",
     "box.rather": "Raje: {sentence}",
     "draft.left": "Niste dokončali vprašanja: {sentence}.",
     "draft.take": "Nadaljuj",

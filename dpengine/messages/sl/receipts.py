@@ -1,9 +1,9 @@
 """Potrdilo proti knjigi in poročilo, ki ga odnesete."""
 
 SENTENCES: dict[str, str] = {
-    "verify.usage": "Preveriti knjigo: python -m dpengine verify [--home MAPA]. Preveriti potrdila: python -m dpengine verify POTRDILO... KNJIGA",
+    "verify.usage": "Preveriti knjigo: python -m dpengine verify [--home MAPA] [--kept]. Preveriti potrdila: python -m dpengine verify POTRDILO... KNJIGA",
     "verify.kept_agree": "Shranjena števila vseh velikih tabel se ujemajo z vrsticami.",
-    "verify.kept_differ": "Shranjena števila se ne ujemajo z vrsticami v: {tables}. Vsako od teh tabel na njeni strani napovejte na novo; tedaj se preštejejo znova.",
+    "verify.kept_differ": "Shranjena števila se ne ujemajo z vrsticami v: {tables}. Vsako od teh tabel na njeni strani opišite znova; takrat se preštejejo na novo.",
     "verify.line.good": "preverjeno    {file}: {sentence}",
     "verify.line.bad": "NI POTRJENO   {file}: {sentence}",
     "verify.missing": "Take datoteke ni; preverite ime.",
@@ -38,7 +38,7 @@ SENTENCES: dict[str, str] = {
     "report.relation.replace": "Varuje podatke vsake osebe: če bi bili podatki katerekoli osebe drugačni, bi bilo vse tukaj skoraj enako.",
     "report.relation.add_remove": "Varuje že samo prisotnost v tabeli: če katerekoli osebe v njej ne bi bilo, bi bilo vse tukaj skoraj enako.",
     "report.unit.rows": "Ena oseba je ena vrstica.",
-    "report.unit.column": "Ena oseba so vse vrstice z isto vrednostjo stolpca {column}; šteje jih največ {most}.",
+    "report.unit.column": "Ena oseba so vse vrstice z isto vrednostjo stolpca {column}; {most|šteje|štejeta|štejejo|šteje} največ {most}.",
     "report.terms": "»Skoraj« je z vsakim vprašanjem malo ohlapnejši. Ves proračun, {terms}, je skrajna meja.",
     "report.shared": "En proračun za tabele {tables}: spodaj so odgovori o vseh.",
     "report.practice": "To je vadbena tabela: njene osebe so izmišljene.",

@@ -1,7 +1,7 @@
 """Kaj berejo ljudje, ki se prijavljajo, še pred vsako stranjo; in kaj bere, kdor streže, če je nastavitev napačna."""
 
 SENTENCES: dict[str, str] = {
-    "serve.file_missing": "Nastavitev {place} ni mogoče prebrati. Zapišite jih kot v deploy/serve.example.toml, navedite jih s {setting} in zaženite znova.",
+    "serve.file_missing": "Nastavitev {place} ni mogoče prebrati. Zapišite jih kot v deploy/serve.example.toml, navedite jih v {setting} in zaženite znova.",
     "serve.file_open": "Drugi na tem računalniku lahko berejo {place}, kjer so skrivnosti. Poženite chmod 600 {place} in zaženite znova.",
     "serve.file_toml": "{place} ni zapisana kot TOML. Primerjajte jo z deploy/serve.example.toml in zaženite znova.",
     "serve.section": "»{key}« mora biti v nastavitvah svoj razdelek: [{key}]. Glejte deploy/serve.example.toml.",
@@ -30,15 +30,15 @@ SENTENCES: dict[str, str] = {
     "porter.barred": "Allowance tu ne morete več uporabljati. Če je to pomota, povejte skrbniku.",
     "porter.nobody": "Nihče ni več prijavljen. Za prijavo stran naložite znova.",
     "porter.provider_gone": "Storitev za prijavo ne odgovarja. Z vašim računom ni nič narobe; poskusite znova čez trenutek.",
-    "porter.stale": "Ta prijava se je začela predolgo nazaj ali v drugem brskalniku. Poskusite znova.",
+    "porter.stale": "Od začetka te prijave je minilo preveč časa ali pa se je začela v drugem brskalniku. Poskusite znova.",
     "porter.refused": "Niste prijavljeni: storitev za prijavo je to zavrnila ali pa ste prekinili. Poskusite znova.",
     "porter.failed": "Prijava ni uspela. Poskusite znova; če se ponovi, povejte skrbniku.",
     "porter.group": "Vaš račun tu ne sme uporabljati programa Allowance. Prosite skrbnika, naj vas doda.",
-    "porter.proxy": "Nihče ni povedal, kdo ste. Allowance odprite na naslovu vaše organizacije.",
+    "porter.proxy": "Nihče ni povedal, kdo ste. Allowance odprite na naslovu svoje organizacije.",
     "porter.again": "Poskusi znova",
     "porter.signed_out": "Odjavljeni ste, v vseh oknih in na vseh napravah.",
     "porter.sign_in_again": "Prijava",
     "porter.sign_out_there": "Odjava tudi pri storitvi vaše organizacije",
-    "porter.sign_out_asked": "Se želite odjaviti iz Allowance?",
+    "porter.sign_out_asked": "Se želite odjaviti iz programa Allowance?",
     "porter.sign_out": "Odjava",
 }

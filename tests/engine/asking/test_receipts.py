@@ -160,7 +160,7 @@ def test_a_receipt_of_another_workspace_is_told_so(home: Workspace, receipt: dic
     town.ask(town.query("median", column="monthly_income", epsilon="0.1"))
     [finding] = check([receipt], other_home.ledger.export_rows())
     other_home.close()
-    assert finding.code == "verify.elsewhere" and "ledger is of another workspace" in finding.sentence
+    assert finding.code == "verify.elsewhere" and "ledger belongs to another workspace" in finding.sentence
 
 
 @pytest.fixture
@@ -345,7 +345,7 @@ def test_a_bad_ledger_is_one_sentence(files: Path, capsys: pytest.CaptureFixture
         (b"[]", "not a receipt"),
         (b'{"a": 1}', "not a receipt"),
         (b'{"receipt": 1, "request": "a"}', "download it again"),
-        (b'{"receipt": 2, "request": "a", "charge": 5}', "ledger is of another workspace"),
+        (b'{"receipt": 2, "request": "a", "charge": 5}', "ledger belongs to another workspace"),
     ],
 )
 def test_a_bad_receipt_is_one_sentence(

@@ -215,6 +215,90 @@ def test_what_both_spent_must_fit(tmp_path: Path) -> None:
     assert [record.name for record in workspace.tables()] == ["people"]
 
 
+def test_a_public_number_of_people_is_told_once(tmp_path: Path) -> None:
+    """Under replace-one, files are joined on the first one's allowance only if their people are its people."""
+    workspace, source = dp.open_workspace(tmp_path / "home"), two_files(tmp_path)
+    terms: dict[str, Any] = {"relation": "replace", "about_rows": None}
+    given = terms | {"schema": dp.Schema({"age": dp.Number(0, 9)}), "unit": dp.Unit.rows()}
+    people = add(workspace, tmp_path / "people.csv", "people", **given)
+    people.ask(people.query("mean", column="age", epsilon="1"))
+    apart = replace(source, everybody=False)
+    for pair in (source, apart):  # the events were never counted
+        with pytest.raises(AllowanceError) as refusal:
+            add(workspace, pair, "both", add_up=True, **terms)
+        assert refusal.value.code == "joined.counted"
+    events = add(
+        workspace, tmp_path / "events.csv", "events", **terms | {"schema": dp.Schema({"cost": dp.Number(0, 9)})}
+    )
+    events.ask(events.query("mean", column="cost", epsilon="1"))
+    with pytest.raises(AllowanceError) as refusal:  # more people than the events have
+        add(workspace, source, "both", add_up=True, **terms)
+    assert refusal.value.code == "joined.counted"
+    with pytest.raises(AllowanceError) as refusal:
+        add(workspace, apart, "both", **terms)
+    assert refusal.value.code == "joined.adds_up"
+    both = add(workspace, apart, "both", add_up=True, **terms)
+    assert both.facts.people == events.facts.people == 40 and both.budget.id == events.budget.id
+    assert sums(both).totals.epsilon == 2 and workspace.verify_ledger().ok
+
+
+@pytest.mark.parametrize("steps", [12, pytest.param(60, marks=pytest.mark.long)])
+def test_no_order_of_joining_splitting_and_deleting_makes_a_person_cheaper(steps: int, tmp_path: Path) -> None:
+    """Three files about the same people, brought alone, joined either way, forgotten, summarised and brought again in
+    other bytes: whatever was answered about files that were ever joined stands in one allowance, and fits its cap."""
+    chance, workspace = random.SystemRandom(), dp.open_workspace(tmp_path / "home")
+    ids, columns = {"a": "who", "b": "whom", "c": "whose"}, {"a": "x", "b": "y", "c": "z"}
+    for name, who in ids.items():
+        rows = [{who: f"p{row % 30}", columns[name]: str((row * 7 + ord(name)) % 10)} for row in range(60)]
+        pd.DataFrame(rows).to_csv(tmp_path / f"{name}.csv", index=False)
+    tables: list[tuple[dp.Table, str]] = []  # with the files that each is made of
+    groups, asked = {name: {name} for name in ids}, Counter[str]()
+
+    def file(name: str) -> Path:
+        """The same rows in another order."""
+        path = tmp_path / f"{name} {chance.getrandbits(40)}.csv"
+        pd.read_csv(tmp_path / f"{name}.csv").sample(frac=1).to_csv(path, index=False)
+        return path
+
+    for step in range(steps):
+        begun = ["alone", "ask", "alone", "ask", "join", "ask"]  # so that there is something to cheat with
+        act = begun[step] if step < len(begun) else chance.choice([*begun, "forget", "each"])
+        made = "".join(chance.sample("abc", 2 if act == "join" else 1))
+        table, of = chance.choice(tables) if tables else (None, "")
+        try:
+            if act in ("alone", "join"):
+                one = file(made[0])
+                source = one if act == "alone" else dp.Joined(one, file(made[1]), (ids[made[0]], ids[made[1]]))
+                schema = dp.Schema({columns[name]: dp.Number(0, 9) for name in made})
+                unit, more = dp.Unit.column(ids[made[0]], 2), {"add_up": True} if act == "join" else {}
+                tables.append((add(workspace, source, f"t{step}", schema=schema, unit=unit, **more), made))
+                for name in made:
+                    groups[name] |= set.union(*(groups[other] for other in made))
+                for name in groups[made[0]]:
+                    groups[name] = groups[made[0]]
+            elif table is None:
+                continue
+            elif act == "ask":
+                table.ask(table.query("count", epsilon="0.7"))
+                asked[of[0]] += 1
+            elif act == "forget":
+                workspace.forget(table.name)
+            else:
+                each = {"n": dp.Summary("count", lower=0, upper=9)}
+                tables.append((workspace.one_row_a_person(table.name, f"t{step}", each), of))
+        except AllowanceError as refusal:
+            assert refusal.code.split(".")[0] in ("budget", "joined", "table", "summary", "price", "forget"), (
+                refusal.code
+            )
+        taken = workspace.ledger.taken_by()
+        for group in {frozenset(group) for group in groups.values()}:
+            own = {taken.get(t.budget.id, t.budget.id) for t, of in tables if of[0] in group}
+            spent = sum(workspace.ledger.standing(budget).totals.epsilon for budget in own)
+            told = Fraction(7, 10) * sum(asked[name] for name in group)
+            assert len(own) <= 1 and spent == told <= 5, (group, own)
+    assert workspace.verify_ledger().ok
+
+
 def test_where_people_sign_in_the_owner_of_both_adds_two_allowances_up(tmp_path: Path) -> None:
     """Grants and their shares stay right, row by row; another owner's file is not told of."""
     with office(tmp_path, tables=False) as here:

@@ -89,11 +89,11 @@ def test_by_group_the_few_words_say_that_groups_are_supposed_equal() -> None:
         if not any(parameter.name == "by" for parameter in catalogue[key].card.parameters):
             continue
         query = asked(key, by="c", **given)
-        assert query.promise().short(query).endswith(" if the groups are of one size")
-        assert " — if all groups are of one size" in query.promise().words(query)
+        assert query.promise().short(query).endswith(" if the groups are the same size")
+        assert " — if all groups are the same size" in query.promise().words(query)
         both = asked(key, by="c", where=[["pay", ">=", 100]], **given)
-        assert "met the condition and the groups were of one size" in both.promise().short(both)
-        assert "met the condition and all groups were of one size" in both.promise().words(both)
+        assert "met the condition and the groups were the same size" in both.promise().short(both)
+        assert "met the condition and all groups were the same size" in both.promise().words(both)
 
 
 def test_an_answer_without_a_range_says_it_as_well() -> None:

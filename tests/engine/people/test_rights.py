@@ -192,6 +192,8 @@ TABLE: dict[str, Call] = {
     "read": of_table(lambda s, t: t.read("average x")),
     "draft": of_table(lambda s, t: t.draft()),
     "keep_draft": of_table(lambda s, t: t.keep_draft("count", {})),
+    "plan_draft": of_table(lambda s, t: t.plan_draft()),
+    "keep_plan": of_table(lambda s, t: t.keep_plan("[]")),
     "completions": of_table(lambda s, t: t.completions("aver")),
     "fit_of": of_table(lambda s, t: t.fit_of("x")),
     "checks_of": of_table(lambda s, t: t.checks_of("none")),

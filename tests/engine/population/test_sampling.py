@@ -561,11 +561,12 @@ def test_the_planted_range_of_noise_alone_is_caught(kind: str) -> None:
 
 @pytest.mark.parametrize("relation, noise", [("replace", ""), ("add_remove", "gaussian"), ("add_remove", "shared")])
 def test_a_spread_is_covered_and_the_range_of_noise_alone_is_caught(relation: str, noise: str) -> None:
-    """Twenty tables of a thousand people at ε 20. Maurer and Pontil's bound, without noise, is twice as wide."""
+    """Twelve tables of a thousand people at ε 20; the range of noise alone misses 97 times in 100, so it passes with
+    chance 3e-7. Maurer and Pontil's bound, without noise, is twice as wide."""
     given = {"column": "x", "epsilon": "20", "noise": noise}
     query = catalogue["variance"].build(_facts(relation, 1_000), given)
     missed = planted = 0
-    for _ in range(20):
+    for _ in range(12):
         raw = query.draw(_moments(1_000)[0], SystemCoins())
         answer = query.finish(raw)
         found, word = beyond.claimed(query, answer, raw, Past.NOTHING, F(0))
@@ -573,8 +574,8 @@ def test_a_spread_is_covered_and_the_range_of_noise_alone_is_caught(relation: st
         missed += _misses(found, 10 * SQUARE**0.5)
         planted += _misses(answer.interval, 10 * SQUARE**0.5)
         assert found[1] - found[0] < 10 * (2 * np.log(2 / float(BETA)) / 999) ** 0.5
-    assert missed <= most_misses(20)
-    assert planted > most_misses(20)
+    assert missed <= most_misses(12)
+    assert planted > most_misses(12)
 
 
 def test_wide_laplace_noise_in_steps_is_the_law_rounded_up() -> None:

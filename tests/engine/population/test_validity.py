@@ -232,7 +232,7 @@ def test_inverse_questions_agree() -> None:
 
 def test_refusals() -> None:
     for width in (F(0), F(1)):
-        with pytest.raises(AllowanceError, match="wished width"):
+        with pytest.raises(AllowanceError, match="width you accept"):
             people_needed.least_people(5, width)
     with pytest.raises(AllowanceError, match="chance of a miss"):
         information(noise_of(100, 5, F(10)), F(1))

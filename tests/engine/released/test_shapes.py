@@ -38,7 +38,7 @@ def test_its_score_is_counted_of_what_it_says_itself() -> None:
     for age, sex, town in ((45, "f", "a"), (5, "m", "c"), (0, "f", "b")):
         code = {"age": age, "sex": schema["sex"].code(sex), "town": schema["town"].code(town), "kind age": 0}
         said = whole.layout.margin(code, whole.weights)
-        assert said is not None and abs(model.kept(said / ONE) - model.predict(row(age, sex, town))) < 1e-5
+        assert said is not None and abs(model.within_range(said / ONE) - model.predict(row(age, sex, town))) < 1e-5
     query = dp.catalogue["check_model"].build(look.query.facts, {"model": whole.as_json(), "epsilon": "1"})
     assert isinstance(query, CheckChances) and query.model == whole and query.known == PEOPLE
     codes = people()
@@ -152,8 +152,8 @@ def test_what_noise_drowns_says_the_same_of_everybody_and_what_stands_out_is_kep
         query = asked(epsilon=epsilon)
         found = [Shapes(Look(query, query.draw(value, SystemCoins())), TARGET, ["yes"]) for _ in range(DRAWS // 2)]
         assert any(one.blank for one in found) == (epsilon == "0.01")
-        assert all(one.blank == (not one.fit.effects.any()) and 0 <= one.fit.kept <= 1 for one in found)
-        assert epsilon == "0.01" or min(one.fit.kept for one in found) > 0.9
+        assert all(one.blank == (not one.fit.effects.any()) and 0 <= one.fit.shrink <= 1 for one in found)
+        assert epsilon == "0.01" or min(one.fit.shrink for one in found) > 0.9
 
 
 def test_without_bought_pairs_columns_are_taken_as_estimated_and_have_no_bands() -> None:

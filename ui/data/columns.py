@@ -700,8 +700,8 @@ def _bring_book(draft: Draft, key: str) -> None:
         finally:
             here.forget(path)
         st.rerun()
-    if (told := st.session_state.pop(refused, "")) != "":
-        problem(str(told))
+    if (sentence := st.session_state.pop(refused, "")) != "":
+        problem(str(sentence))
     book: list[foreign.CodedColumn] = st.session_state.get(waiting, [])
     if not book:
         return

@@ -304,16 +304,10 @@ class Table:
 
     def suggested(self, key: str, /, **parameters: Json) -> AnyQuery | None:
         """This question at its opening price, if half of the rest makes it more than noise; else None."""
-        affordable = takes_at_most(Fraction(1, 2), self.budget.rule, self._standing().totals)
-        name = (
-            self.facts,
-            self.facts.repeated,
-            self.budget.rule,
-            self._standing().totals,
-            key,
-            json.dumps(parameters, default=repr),
-        )
-        query = _lately(("worth", name), lambda: worth_asking(self.facts, key, parameters, affordable, 1))
+        rule, totals, given = self.budget.rule, self._standing().totals, json.dumps(parameters, default=repr)
+        affordable = takes_at_most(Fraction(1, 2), rule, totals)
+        name = ("worth", self.facts, self.facts.repeated, rule, totals, key, given)
+        query = _lately(name, lambda: worth_asking(self.facts, key, parameters, affordable, 1))
         start = None if query is None else self.opening(query)
         return None if start is None else start.asked
 
@@ -506,17 +500,8 @@ class Table:
 
     def training_for(self, key: str, share: Fraction, /, **parameters: Json) -> AnyQuery:
         """The training with the least noise that takes at most this share of the allowance. Free; no row is read."""
-        rule, totals = self.budget.rule, self._standing().totals
-        name = (
-            "training",
-            self.facts,
-            self.facts.repeated,
-            key,
-            json.dumps(parameters, default=repr),
-            share,
-            rule,
-            totals,
-        )
+        rule, totals, given = self.budget.rule, self._standing().totals, json.dumps(parameters, default=repr)
+        name = ("training", self.facts, self.facts.repeated, rule, totals, key, given, share)
         return _lately(name, lambda: trained(self.query, key, parameters, share, rule, totals))
 
     def planner(self, keep: Fraction = Fraction(0)) -> Planner:

@@ -327,16 +327,8 @@ class Workspace:
                 summarise(folder / RAW, names, unit, schema, dialect, self._secret, summaries, people)
             numbers = Dialect(decimal=dialect.decimal)
             of_person, known = Unit.of_person(str(unit.id_column)), (ROWS + record.fingerprint,)
-            arriving = Arriving(
-                _name(made),
-                declared,
-                of_person,
-                read_relation(record.relation),
-                numbers,
-                actor,
-                record.about,
-                also=known,
-            )
+            terms = _name(made), declared, of_person, read_relation(record.relation), numbers
+            arriving = Arriving(*terms, actor, record.about, also=known)
             new, joined = self._arrive(arriving, rows, record.budget, "refuse", progress)
             if self.ledger.served:
                 self.ledger.hand_over(new.budget, new.name, actor, actor)
@@ -705,8 +697,7 @@ class Workspace:
         return self._registry.correct(replace(record, about=people))
 
     def declare_sample(self, name: str, sample: bool, actor: str = OWNER) -> Record:
-        """Say whether a table's people, one row each, are a random sample of a larger group. Answers that were given
-        before stay as they are."""
+        """Say whether people, one row each, are a random sample of a larger group. Earlier answers stay."""
         record = self._to_correct(name, actor)
         refuse_sample(Unit.from_json(record.unit), sample)
         self._refuse_closed(record)
@@ -803,8 +794,7 @@ class Workspace:
         budget: BudgetFor,
         others: Sequence[str],
     ) -> None:
-        """Two allowances become one only if their owner says so, and where people sign in, only into one that is
-        there."""
+        """Two allowances become one only if their owner says so; where people sign in, only into one that is there."""
         if not taken:
             return
         if others or (self.ledger.served and not pays):

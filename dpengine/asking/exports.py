@@ -241,14 +241,11 @@ def people_words(kind: str, body: JsonObject, actor: str) -> str:
 def _terms(body: JsonObject) -> list[str]:
     """Which questions a share is for, and until when, unless for all and for good."""
     patterns = [str(pattern) for pattern in body.get("questions", ALL_QUESTIONS)]
-    only, but = (
-        [pattern.lstrip("!") for pattern in patterns if pattern.startswith("!") == out] for out in (False, True)
-    )
-    terms = [
-        say(f"people.row.grant.{code}", questions=", ".join(_title(pattern) for pattern in keys))
-        for code, keys in (("only", only), ("except", but))
-        if keys and tuple(keys) != ALL_QUESTIONS
-    ]
+    terms = []
+    for code, out in (("only", False), ("except", True)):
+        keys = [pattern.lstrip("!") for pattern in patterns if pattern.startswith("!") == out]
+        if keys and tuple(keys) != ALL_QUESTIONS:
+            terms.append(say(f"people.row.grant.{code}", questions=", ".join(map(_title, keys))))
     return terms + ([say("people.row.grant.until", day=body["until"])] if body.get("until") else [])
 
 

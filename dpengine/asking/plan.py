@@ -171,12 +171,11 @@ class Planner:
     def _by(
         self, key: Callable[[_Option], tuple[bool | Fraction, ...]], wishes: Sequence[Wish], as_asked: bool = False
     ) -> list[tuple[Wish, _Option | None]]:
-        return [
-            (wish, self._option(wish.query))
-            if as_asked and wish.as_asked
-            else (wish, min(self._options(wish), key=key, default=None))
-            for wish in wishes
-        ]
+        def best(wish: Wish) -> _Option | None:
+            asked = as_asked and wish.as_asked
+            return self._option(wish.query) if asked else min(self._options(wish), key=key, default=None)
+
+        return [(wish, best(wish)) for wish in wishes]
 
     def price_of(self, queries: Sequence[AnyQuery]) -> Priced:
         """The price of exactly these questions, each at its own ε."""

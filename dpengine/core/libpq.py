@@ -50,11 +50,8 @@ AS_MADE = """
 
 def settings(psycopg: Driver, address: str) -> dict[str, str]:
     options = {option.keyword.decode(): option for option in psycopg.pq.Conninfo.get_defaults()}
-    built_in = {
-        name: (option.compiled or b"").decode()
-        for name, option in options.items()
-        if option.envvar and name not in _OPEN
-    }
+    closed = {name: option for name, option in options.items() if option.envvar and name not in _OPEN}
+    built_in = {name: (option.compiled or b"").decode() for name, option in closed.items()}
     given = psycopg.conninfo.conninfo_to_dict(address)
     chosen = built_in | _OURS | {name: str(given.get(name, usual)) for name, usual in _ADDRESS.items()}
     chosen["sslrootcert"] = "system" if chosen["sslmode"] == "verify-full" else ""

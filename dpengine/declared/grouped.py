@@ -132,8 +132,7 @@ def ref_json(ref: Ref) -> Json:
 
 @lru_cache(maxsize=1000)
 def _called(column: str, by: str | tuple[str, tuple[str, ...]], lang: str) -> str:
-    """The name of a grouped column. Cached, because every bar has it; `lang`, the current language, is for the cache
-    alone."""
+    """The name of a grouped column. Cached, because every bar has it; `lang` is there for the cache alone."""
     rule, ends = (by, ()) if isinstance(by, str) else by
     ends = () if rule == MERGED else ends
     return say(f"group.of.{rule}", column=column, figures=", ".join(_figure(end) for end in ends))

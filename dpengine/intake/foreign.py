@@ -58,8 +58,7 @@ def is_statistics(path: Path) -> bool:
 
 
 def describe(path: Path, dialect: Dialect) -> DescribedFile:
-    """The names, the sheets and the code book. No row is read, or none is returned. Remembered while the file is the
-    same: a page asks at every click."""
+    """The names, the sheets and the code book; no row is returned. Remembered while the file is the same."""
     return _described(str(path), *_state(path), _key(dialect))
 
 

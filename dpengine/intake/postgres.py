@@ -110,8 +110,7 @@ def copy_rows(
 def in_snapshot(
     source: Source, work: Callable[[Snapshot], Result], writes: bool = False, also: Source | None = None
 ) -> Result:
-    """Run the work in a transaction on one table, or two of one database; the database's error messages are replaced
-    by our own sentences."""
+    """Run the work in a transaction on one table, or two of one database; its errors become our own sentences."""
 
     def within(psycopg: Driver, connection: Driver) -> Result:
         result = work(Snapshot(psycopg, connection, source, writes, also))
@@ -317,8 +316,7 @@ class Snapshot:
 
 
 def refuse_changed(before: tuple[tuple[str, str], ...], now: tuple[tuple[str, str], ...]) -> None:
-    """Refuses a table with other columns than those described: a column that was numbers and is now texts would
-    silently be read as missing."""
+    """Refuses a table with other columns than described: numbers that became texts would be read as missing."""
     kinds = dict(now)
     for name, kind in before:
         if kinds.get(name) != kind:

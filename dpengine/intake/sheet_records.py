@@ -117,11 +117,8 @@ def _bounded(path: Path) -> None:
 def _visible(book: CalamineWorkbook) -> list[str]:
     from python_calamine import SheetTypeEnum, SheetVisibleEnum
 
-    names = [
-        sheet.name
-        for sheet in book.sheets_metadata
-        if sheet.visible == SheetVisibleEnum.Visible and sheet.typ == SheetTypeEnum.WorkSheet
-    ]
+    visible = [sheet for sheet in book.sheets_metadata if sheet.visible == SheetVisibleEnum.Visible]
+    names = [sheet.name for sheet in visible if sheet.typ == SheetTypeEnum.WorkSheet]
     if not names:
         raise AllowanceError("load.sheet_none")
     return names

@@ -163,13 +163,9 @@ def refuse_budget_closed(db: Database, budget: str) -> None:
 
 
 def all_closed(db: Database) -> dict[tuple[str, str], str]:
-    """(budget, table) → `seal` or `forget` (if both, `forget`); (budget, "") → `close`, or `joined` if another budget
-    took it over."""
-    acts = sorted(
-        (Act.from_row(row) for row in sound_rows(db, _ALL_CLOSED, []) + sound_rows(db, _ALL_CLOSE, [])),
-        key=lambda act: act.kind,
-        reverse=True,
-    )
+    """(budget, table) → `seal` or `forget` (if both, `forget`); (budget, "") → `close`, or `joined` if taken over."""
+    acts = [Act.from_row(row) for row in sound_rows(db, _ALL_CLOSED, []) + sound_rows(db, _ALL_CLOSE, [])]
+    acts.sort(key=lambda act: act.kind, reverse=True)
     taken = taken_by(db) if any(act.kind == "close" for act in acts) else {}
     kinds = {(act.budget, act.table): act.kind for act in acts}
     return {place: "joined" if kind == "close" and place[0] in taken else kind for place, kind in kinds.items()}

@@ -599,8 +599,7 @@ class _MeanOfSpread(_Mean):
 
 
 def _law_for_means(noise: Added, factor: Factor, many: int) -> tuple[NoiseWindow, Factor] | None:
-    """The law of a sum of so many, in larger steps, rounded up, if it has very many places; None if it reaches too
-    far."""
+    """The law of a sum of so many, in larger steps, rounded up, if it has many places; None if it reaches too far."""
     if many == 1 and (step := _step(noise)) > 1:
         return _in_steps(noise, step), lambda mean: step * factor(mean)
     law = window(noise)

@@ -146,11 +146,8 @@ def table(axis: Axis) -> DensityTable:
     )
     off = np.abs(seen - result.back @ units.T).max()
     size = 2.0**axis.bits
-    if (
-        off > axis.bias
-        or result.longest > (size * axis.most_long) ** 2
-        or result.farthest > (size * axis.most_far) ** 2
-    ):
+    longest, farthest = (size * axis.most_long) ** 2, (size * axis.most_far) ** 2
+    if off > axis.bias or result.longest > longest or result.farthest > farthest:
         raise ValueError("a table that is not what its statement says")
     return result
 

@@ -47,7 +47,8 @@ def best(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False)
 
 def least_people(answers: int, width: Fraction, beta: Fraction = BETA, yes_no: bool = False) -> int | None:
     """How many people this many questions at this width need; None if unrealistically many."""
-    _check_width(width)
+    if not 0 < width < 1:
+        raise AllowanceError("validity.width")
     check(1, answers, beta)
     short = largest(lambda n: n == 0 or best(n, answers, beta, yes_no).width > width, 0, MOST_PEOPLE)
     return short + 1 if short < MOST_PEOPLE else None
@@ -74,8 +75,3 @@ def comparison(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = 
 def points_above(width: Fraction) -> str:
     """In percentage points, rounded up to a tenth."""
     return local(f"{float(up(100 * width, 10)):.1f}")
-
-
-def _check_width(width: Fraction) -> None:
-    if not 0 < width < 1:
-        raise AllowanceError("validity.width")

@@ -154,8 +154,7 @@ def _beyond(query: AnyQuery, ends: Json) -> Beyond | None:
 
 
 def beyond_difference(first: Comparable, second: Comparable) -> Beyond | None:
-    """The first less the second among all such people; None where one has no such range, or shares of different wholes
-    would be compared."""
+    """The first less the second among all such people; None without such a range, or for shares of different wholes."""
     one, two = first.beyond, second.beyond
     if one is None or two is None or one.of != two.of or (first.unit, first.day) != (second.unit, second.day):
         return None

@@ -110,14 +110,10 @@ def keep(kept: Path, places: tuple[int, ...], schema: Schema, read: Callable[[Co
     return file
 
 
-def kept_files(kept: Path) -> list[Path]:
-    return sorted(kept.parent.glob(f"{kept.name}.kept-*.parquet"))
-
-
 def differing(kept: Path, schema: Schema, read: Callable[[CodeCounts], Aggregated]) -> list[str]:
     """The kept tables that a scan of the rows does not confirm, by their names: a test of oneself."""
     names, wrong = list(schema.columns), []
-    for file in kept_files(kept):
+    for file in sorted(kept.parent.glob(f"{kept.name}.kept-*.parquet")):
         places = tuple(int(at) for at in file.stem.rpartition("kept-")[2].split("-"))
         order = [name for at in places for name in (f"c{at}", f"f{at}")] + [WEIGHT]
         counted = read(CodeCounts(tuple(names[at] for at in places)))

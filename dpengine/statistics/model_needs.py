@@ -338,12 +338,10 @@ class SecondMoments(Streamed[tuple[int, ...]]):
 
         layout = self.layout
         view = features.counted(view, layout)
-        rows = view.rows.select(
-            **{
-                f"x{at}": view[name] if isinstance(column, Category) else features.coordinate(view, layout, at)
-                for at, (name, column) in enumerate(zip(layout.names, layout.columns, strict=True))
-            }
-        )
+        cells = {}
+        for at, (name, column) in enumerate(zip(layout.names, layout.columns, strict=True)):
+            cells[f"x{at}"] = view[name] if isinstance(column, Category) else features.coordinate(view, layout, at)
+        rows = view.rows.select(**cells)
         coordinates: list[tuple[Expression | int, Expression | int]] = [(0, layout.most)]  # their places and values
         for at, (column, start) in enumerate(zip(layout.columns, layout.starts, strict=True)):
             x = rows[f"x{at}"]

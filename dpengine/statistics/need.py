@@ -81,8 +81,7 @@ class Aggregate(Need[Statistic]):
         return False
 
     def apart(self) -> Sequence[Self]:
-        """Needs whose tuples, one after the other, are this one's: each may have kept counts where all together have
-        none."""
+        """Needs whose tuples, joined, are this one's: each may have kept counts where all together have none."""
         return [self]
 
     def compiled_as(self) -> Self:

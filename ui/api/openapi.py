@@ -1,5 +1,4 @@
-"""The API's OpenAPI description, built from its verbs, the questions' cards and the answered records, so that it always
-matches what the API does."""
+"""The API's OpenAPI description, built from its verbs, the questions' cards and the records that it answers with."""
 
 from __future__ import annotations
 

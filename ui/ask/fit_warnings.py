@@ -19,7 +19,7 @@ from ui.ask import preview
 from ui.parts import answer_notes, job
 from ui.shell import frame, nav, scroll
 from ui.shell.frame import hint, paragraph
-from ui.shell.state import may, workspace
+from ui.shell.state import attempt, may, workspace
 from ui.words import prices
 from ui.words.markup import p, unmarked
 
@@ -178,17 +178,12 @@ def _way(
     table: dp.Table, way: WayOut, query: dp.Query | None, name: str, first: bool = False, place: str = "answer"
 ) -> None:
     label, key = unmarked(way.words()), f"way-{way.kind}-{name}"
+    kind: job.Kind = job.PRIMARY if first else job.SECONDARY
     stepwise = getattr(query, "ask", None) is not None  # a question of a session is not asked by itself
     with st.container(horizontal=True, vertical_alignment="center", key=f"ways-{name}"):
         if stepwise and way.schema is not None:
             if may("revise", table.name):
-                st.button(
-                    label,
-                    key=key,
-                    type=job.PRIMARY if first else job.SECONDARY,
-                    on_click=_declare,
-                    args=(table, way.schema),
-                )
+                st.button(label, key=key, type=kind, on_click=attempt, args=(table.revise, way.schema))
                 st.html(f'<p class="muted">{escape(say("fit.means.then_unknown"))}</p>')
             return
         if way.kind in _DECLARED or way.kind in _WHOSE:
@@ -207,7 +202,6 @@ def _way(
         best = asked if way.schema is not None else table.cheapest(asked)
         checked = way.kind in _CHECKED
         seen = table.preview(best, checked=checked)
-        kind: job.Kind = job.PRIMARY if first else job.SECONDARY
         if way.schema is not None:
             given = (table, way.schema, asked, new_request(), place)
             st.button(label, key=f"{key}-{asked.digest()[:8]}", type=kind, on_click=_mend, args=given)
@@ -215,13 +209,6 @@ def _way(
             shut = not seen.admissible
             job.ask_button(label, table, best, key, shut, kind, place, checked=checked, anyway=checked)
         paragraph(say(f"fit.means.{_MEANS[way.kind]}", share=prices.takes(table, seen.share)))
-
-
-def _declare(table: dp.Table, schema: dp.Schema) -> None:
-    try:
-        table.revise(schema)
-    except dp.AllowanceError as refusal:
-        st.session_state["refusal"] = str(refusal)
 
 
 def _mend(table: dp.Table, schema: dp.Schema, query: dp.Query, request: str, place: str) -> None:

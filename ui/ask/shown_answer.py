@@ -91,14 +91,11 @@ def _together(reading: Reading, beta: Fraction) -> None:
 
 
 def _each(table: dp.Table, reading: Reading) -> str:
-    heads, find = (
-        [say(f"looks.column.{name}") for name in ("when", "answer", "share", "receipt")],
-        workspace().ledger.find,
-    )
-    rows = [
-        (when(look.at), in_short(look), prices.took(table, find(look.request_id)), receipt_of(look))
-        for look in reading.newest
-    ]
+    heads = [say(f"looks.column.{name}") for name in ("when", "answer", "share", "receipt")]
+    rows = []
+    for look in reading.newest:
+        took = prices.took(table, workspace().ledger.find(look.request_id))
+        rows.append((when(look.at), in_short(look), took, receipt_of(look)))
     return html_table(heads, rows, words=4)
 
 

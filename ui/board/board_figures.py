@@ -1,5 +1,4 @@
-"""The cards of the board: a column's bars, as shares or numbers, and a summary beside its name. Free post-processing of
-a first look."""
+"""The cards of the board: a column's bars, and a summary beside its name. Free post-processing of a first look."""
 
 from __future__ import annotations
 

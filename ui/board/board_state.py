@@ -49,11 +49,9 @@ def offered(table: dp.Table) -> list[str]:
 
 def can_be_coarser(table: dp.Table) -> list[str]:
     """Columns that allow fewer groups than usual."""
-    return [
-        name
-        for name in offered(table)
-        if (rough := coarser(name, table.schema)) != readable(name, table.schema) and not isinstance(rough, str)
-    ]
+    rough = {name: coarser(name, table.schema) for name in offered(table)}
+    other = [name for name, ref in rough.items() if ref != readable(name, table.schema)]
+    return [name for name in other if not isinstance(rough[name], str)]
 
 
 def filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:

@@ -145,8 +145,7 @@ class Card:
 
     @staticmethod
     def for_name(name: str, beside: Sequence[str] = ()) -> Card:
-        """Filled in from the column's name and the names `beside` it only. The guess waits for a yes; without a guess
-        the column is left out."""
+        """Filled in from the column's name and those `beside` it. A guess waits for a yes; else it is left out."""
         idea, likely = presets.suggest(name), presets.candidates(name, beside)
         if idea.preset in presets.EDITION and not likely:  # another's list of that name may hold anything
             idea = presets.Suggestion()
@@ -599,12 +598,11 @@ def unit(draft: Draft) -> dp.Unit:
     if draft.many is None:
         raise dp.AllowanceError("unit.missing")
     if draft.many == "one":
-        if not draft.each_own and (found := numbering_people(draft.names)):
-            raise dp.AllowanceError("unit.sure", column=found[0])
-        if not draft.each_own and draft.whose is None and presets.unclear(draft.names):
+        numbering = numbering_people(draft.names) or ([draft.whose] if draft.whose else [])
+        if numbering and not draft.each_own:
+            raise dp.AllowanceError("unit.sure", column=numbering[0])
+        if draft.whose is None and not draft.each_own and presets.unclear(draft.names):
             raise dp.AllowanceError("unit.whose")
-        if not draft.each_own and draft.whose:
-            raise dp.AllowanceError("unit.sure", column=draft.whose)
         return dp.Unit.rows()
     if draft.who is None:
         raise dp.AllowanceError("unit.column")

@@ -30,7 +30,7 @@ from ui.parts import answer_notes, job, tables
 from ui.parts.fields import details
 from ui.shell import nav, scroll
 from ui.shell.frame import arrived_head, hint, paragraph
-from ui.shell.state import may
+from ui.shell.state import attempt, may
 from ui.words import prices
 from ui.words.markup import first_names, link, p, unmarked
 from ui.words.wording import headline, range_words
@@ -238,10 +238,7 @@ def check_people(table: dp.Table) -> None:
 
 
 def _correct(table: dp.Table, key: str) -> None:
-    try:
-        table.correct_people(int(st.session_state[key]))
-    except dp.AllowanceError as refusal:
-        st.session_state["refusal"] = str(refusal)
+    attempt(table.correct_people, int(st.session_state[key]))
 
 
 def check_words(table: dp.Table, fits: Sequence[ColumnFit]) -> None:

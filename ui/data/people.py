@@ -442,8 +442,7 @@ def budget(draft: Draft) -> None:
 
 
 def _sampled(draft: Draft) -> None:
-    """Are the people a random sample? Only asked where each has one row. Nothing is chosen before; without an answer
-    nothing is claimed about anybody else."""
+    """Are the people a random sample? Only asked where each has one row; without an answer nothing is claimed."""
     if draft.many != "one":
         draft.sample = None
         return

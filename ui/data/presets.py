@@ -81,8 +81,7 @@ YES_NO = UsualList("yes_no-1", _YES_NO, also=_YES_NO, short={"sl": ("da", "ne")}
 
 @dataclass(frozen=True)
 class Range:
-    """A number preset, as a person would type it; `like` is a cell a person may recognise, `measure` what it is
-    counted in."""
+    """A number preset, as typed; `like` is a cell that a person may recognise, `measure` what it is counted in."""
 
     lower: str
     upper: str
@@ -204,73 +203,50 @@ _LABELS = (
 )
 _LABELS_LAST = "ids uuid key band bracket level unit currency label text notes comment status opomba enota valuta"
 
-# The first rule that holds wins. A rule with two groups needs a word of each. One without a preset only says that the
-# column is a number.
-_NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
-    (
-        "percent",
-        (
-            "percent percentage pct share$ odstotek odstotki ^delez delez$ prozent prozentsatz *anteil "
-            "pourcentage porcentaje אחוז",
-        ),
-    ),
-    ("school_years", ("education schooling school izobrazba solanje solanja sole", "num years let leta")),
-    ("gain", ("capital cap", "gain gains loss losses")),
-    ("money_year", (_MONEY, _YEARLY)),
-    ("money_month", (_MONEY,)),
-    ("age", ("age starost alter lebensalter edad גיל",)),
-    ("age", ("years yrs", "old$")),
-    ("year", (f"{_YEAR} yob birthyear letnica =letnik godina godiste jahrgang geburtsjahr",)),
-    ("bmi", ("bmi itm",)),
-    ("pressure", ("systolic diastolic sbp dbp sistolicni diastolicni blutdruck",)),
-    ("pressure", ("sist sis syst sys diast dia rr zgornji spodnji", "pressure tlak druck")),
-    ("pressure", ("blood krvni arterielle arterial", "pressure tlak pression presion")),
-    ("height_cm", ("height =visina grosse korpergrosse taille altura estatura גובה",)),
-    ("height_cm", ("visina", "cm telesna")),
-    (None, ("weight teza masa gewicht poids peso", "birth porodna rojstna")),  # grams, or ounces
-    (None, ("weight weights utez", "record sample sampling survey final statistical design zapisa vzorca")),
-    ("weight_kg", ("weight teza tezina masa *gewicht poids peso משקל",)),
-    ("body_temp", (f"body telesna corporelle corporal {_CLINICAL}", _TEMPERATURE)),
-    ("body_temp", ("*korpertemperatur",)),
-    ("temperature", (_TEMPERATURE,)),
-    ("hours_week", (_HOURS, _WEEKLY)),
-    (None, (_HOURS, f"{_MONTHLY} {_YEARLY}")),
-    ("hours_day", (_HOURS,)),
-    ("minutes", ("minutes minut minute minuten minutos דקות",)),
-    (
-        "minutes",
-        (
-            "wait waiting duration cakalna cakalni cakanje cekanje trajanje doba wartezeit dauer attente duree espera",
-            "min mins",
-        ),
-    ),
-    ("days", ("days dni dnevi dana tage jours dias ימים",)),
-    ("kilometres", ("km kilometres kilometers distance razdalja *entfernung kilometer distancia מרחק",)),
-    ("area", ("povrsina m2 *flache surface superficie שטח",)),
-    ("score10", ("nps",)),
-    ("score5", ("rating ocena satisfaction zadovoljstvo *bewertung *zufriedenheit satisfaccion ציון",)),
-    (None, ("score scores points tocke tock",)),  # of five, of a hundred, of 850
-    (
-        "people",
-        (
-            "household gospodinjstvo gospodinjstva haushalt",
-            "size people persons members velikost osebe oseb stevilo number count grosse",
-        ),
-    ),
-    (
-        "people",
-        ("children otroci otrok kinder enfants hijos haushaltsgrosse members clani clanov ילדים",),
-    ),
-    (
-        "amount",
-        (
-            "amount price cost costs spending doplacilo znesek iznos cijena cena strosek stroski *betrag *preis "
-            "*kosten montant prix importe precio rent najemnina miete loyer סכום מחיר",
-        ),
-    ),
-    ("count", ("count stevilo anzahl visits obiskov orders narocil",)),
-    ("count", ("^number ^num ^no", "of")),
-)
+# The first rule that holds wins; it needs a word of each of its groups, which + separates. One without a preset only
+# says that the column is a number.
+_NUMBERS: tuple[tuple[str | None, str], ...] = (
+    ("percent", "percent percentage pct share$ odstotek odstotki ^delez delez$ prozent prozentsatz *anteil "
+                "pourcentage porcentaje אחוז"),
+    ("school_years", "education schooling school izobrazba solanje solanja sole + num years let leta"),
+    ("gain", "capital cap + gain gains loss losses"),
+    ("money_year", f"{_MONEY} + {_YEARLY}"),
+    ("money_month", _MONEY),
+    ("age", "age starost alter lebensalter edad גיל"),
+    ("age", "years yrs + old$"),
+    ("year", f"{_YEAR} yob birthyear letnica =letnik godina godiste jahrgang geburtsjahr"),
+    ("bmi", "bmi itm"),
+    ("pressure", "systolic diastolic sbp dbp sistolicni diastolicni blutdruck"),
+    ("pressure", "sist sis syst sys diast dia rr zgornji spodnji + pressure tlak druck"),
+    ("pressure", "blood krvni arterielle arterial + pressure tlak pression presion"),
+    ("height_cm", "height =visina grosse korpergrosse taille altura estatura גובה"),
+    ("height_cm", "visina + cm telesna"),
+    (None, "weight teza masa gewicht poids peso + birth porodna rojstna"),  # grams, or ounces
+    (None, "weight weights utez + record sample sampling survey final statistical design zapisa vzorca"),
+    ("weight_kg", "weight teza tezina masa *gewicht poids peso משקל"),
+    ("body_temp", f"body telesna corporelle corporal {_CLINICAL} + {_TEMPERATURE}"),
+    ("body_temp", "*korpertemperatur"),
+    ("temperature", _TEMPERATURE),
+    ("hours_week", f"{_HOURS} + {_WEEKLY}"),
+    (None, f"{_HOURS} + {_MONTHLY} {_YEARLY}"),
+    ("hours_day", _HOURS),
+    ("minutes", "minutes minut minute minuten minutos דקות"),
+    ("minutes", "wait waiting duration cakalna cakalni cakanje cekanje trajanje doba wartezeit dauer attente duree "
+                "espera + min mins"),
+    ("days", "days dni dnevi dana tage jours dias ימים"),
+    ("kilometres", "km kilometres kilometers distance razdalja *entfernung kilometer distancia מרחק"),
+    ("area", "povrsina m2 *flache surface superficie שטח"),
+    ("score10", "nps"),
+    ("score5", "rating ocena satisfaction zadovoljstvo *bewertung *zufriedenheit satisfaccion ציון"),
+    (None, "score scores points tocke tock"),  # of five, of a hundred, of 850
+    ("people", "household gospodinjstvo gospodinjstva haushalt + size people persons members velikost osebe oseb "
+               "stevilo number count grosse"),
+    ("people", "children otroci otrok kinder enfants hijos haushaltsgrosse members clani clanov ילדים"),
+    ("amount", "amount price cost costs spending doplacilo znesek iznos cijena cena strosek stroski *betrag *preis "
+               "*kosten montant prix importe precio rent najemnina miete loyer סכום מחיר"),
+    ("count", "count stevilo anzahl visits obiskov orders narocil"),
+    ("count", "^number ^num ^no + of"),
+)  # fmt: skip
 
 # The unit in a name, as in "Čakal (min)", if no rule holds.
 _MEASURED = re.compile(r".*[(\[]\s*(\S+?)\.?\s*[)\]]\s*")
@@ -364,11 +340,11 @@ def suggest(name: str) -> Suggestion:
     if {words[0], words[-1]} & {*_LABELS.split()} or words[-1] in _LABELS_LAST.split():
         return Suggestion()
     named = [word for before, word in pairwise(["", *words]) if before not in _EACH]
-    for preset, groups in _NUMBERS:
+    for preset, wanted in _NUMBERS:
         other = {*words} & {*_RECENT.split()} or {*words} - {*named} & {*_YEAR.split()}
         if preset == "year" and (other or any(map(str.isdigit, words))):
             continue  # what was spent last year, or is drunk a year, or stands under “year 2023”, is no year
-        if all(holds(words, group) for group in groups):
+        if all(holds(words, group) for group in wanted.split(" + ")):
             return Suggestion("number", preset)
     if (unit := _MEASURED.fullmatch(name)) is not None:
         for preset, signs in _MEASURES.items():

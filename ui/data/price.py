@@ -206,8 +206,7 @@ def good_questions(budget: dp.Budget, asked: Typical) -> int:
 def short(
     column: Column, unit: dp.Unit, relation: Relation, sizes: Sequence[int], allowance: dp.Budget = USUAL_ALLOWANCE
 ) -> str:
-    """The error of the first answer about a column. If the number of people is unknown, for the largest of several
-    sizes, which the screen names once."""
+    """The error of the first answer about a column; of several sizes the largest, which the screen names once."""
     question = {Number: "mean", Category: "histogram", ItemSet: "top_item"}.get(type(column), "median")
     query, promise = _first(question, column, relation, sizes[-1], unit, allowance)
     if question == "median":

@@ -7,6 +7,7 @@ No cell shapes any screen.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from html import escape
@@ -48,45 +49,36 @@ def choose_source(draft: Draft) -> None:
     refused = isinstance(draft.complaint, dp.AllowanceError) and draft.complaint.code.startswith("source.")
     of_lake = bool(st.session_state.get(_ASKED_LAKE))
     if workspace().reads_databases:
-        _database(draft, refused and not of_lake)
+        _form(draft, "source", {"address": _ADDRESS, "table": _TABLE}, _look, refused and not of_lake)
     if workspace().reads_lakes:
-        _lake(draft, refused and of_lake)
+        keys = {"what": _WHAT, "spark": _SPARK, "state": _STATE}
+        _form(draft, "lake", keys, _look_at_lake, refused and of_lake)
+    _describe_asked(draft, "connect")
+
+
+def _describe_asked(draft: Draft, task: str, *second: bool) -> None:
+    """Ask the database or Spark about the table that a form named."""
     if draft.asked is not None:
         source, space = draft.asked, workspace()
         draft.asked = None
-        begin(draft, "connect", lambda tell: (source, space.describe_source(source)))
+        begin(draft, task, lambda tell: (source, space.describe_source(source), *second))
 
 
-def _database(draft: Draft, refused: bool) -> None:
-    """A form: nothing is sent before the button, and the click clears the password."""
-    asked = refused or bool(st.session_state.get(_ADDRESS))
-    with details(say("data.source.title"), "declare-source-open", asked) as opened:
+def _form(draft: Draft, kind: str, keys: dict[str, str], go: Callable[[Draft], None], refused: bool) -> None:
+    """Where the table is: a "source" is a database, a "lake" is Parquet files that Spark reads or a table of its
+    catalogue. Nothing is sent before the button, and the click clears the password."""
+    asked = refused or bool(st.session_state.get(next(iter(keys.values()))))
+    with details(say(f"data.{kind}.title"), f"declare-{kind}-open", asked) as opened:
         if not opened:
             return
-        paragraph(say("data.source.how"))
-        with st.form("declare-source", border=False):
-            st.text_input(say("data.source.address"), key=_ADDRESS, placeholder=say("data.source.address_like"))
-            st.text_input(say("data.source.table"), key=_TABLE, placeholder=say("data.source.table_like"))
-            st.text_input(say("data.source.password"), key=_PASSWORD, type="password", autocomplete="off")
-            st.checkbox(say("data.source.in_place"), key=_IN_PLACE, help=say("data.source.in_place_help"))
-            st.form_submit_button(say("data.source.go_on"), key="declare-source-go", on_click=_look, args=(draft,))
-        if refused:
-            complain(draft)
-
-
-def _lake(draft: Draft, refused: bool) -> None:
-    """The same form for Parquet files that Spark reads, or a table of its catalogue."""
-    asked = refused or bool(st.session_state.get(_WHAT))
-    with details(say("data.lake.title"), "declare-lake-open", asked) as opened:
-        if not opened:
-            return
-        paragraph(say("data.lake.how"))
-        with st.form("declare-lake", border=False):
-            st.text_input(say("data.lake.what"), key=_WHAT, placeholder=say("data.lake.what_like"))
-            st.text_input(say("data.lake.spark"), key=_SPARK, placeholder=say("data.lake.spark_like"))
-            st.text_input(say("data.lake.state"), key=_STATE, placeholder=say("data.lake.state_like"))
-            label = say("data.source.go_on")
-            st.form_submit_button(label, key="declare-lake-go", on_click=_look_at_lake, args=(draft,))
+        paragraph(say(f"data.{kind}.how"))
+        with st.form(f"declare-{kind}", border=False):
+            for name, key in keys.items():
+                st.text_input(say(f"data.{kind}.{name}"), key=key, placeholder=say(f"data.{kind}.{name}_like"))
+            if kind == "source":
+                st.text_input(say("data.source.password"), key=_PASSWORD, type="password", autocomplete="off")
+                st.checkbox(say("data.source.in_place"), key=_IN_PLACE, help=say("data.source.in_place_help"))
+            st.form_submit_button(say("data.source.go_on"), key=f"declare-{kind}-go", on_click=go, args=(draft,))
         if refused:
             complain(draft)
 
@@ -124,8 +116,7 @@ def take_described(draft: Draft, source: dp.Source, described: Described, second
     """Store the columns that the database declares, and go to the next screen; or those of a second table."""
     if second:
         names = tuple(column.name for column in described.columns)
-        likely = next((name for name in names if normal(name) == normal(draft.who or "")), None)
-        who, seen = likely or presets.sure_id_column(names), source.described(described.seen)
+        who, seen = _likely_id(draft, names), source.described(described.seen)
         draft.second = Second(None, source.table[:MOST_SHOWN], draft.dialect, names, who, True, seen, described.columns)
         return
     let_go_second(draft)
@@ -567,13 +558,9 @@ def offer_second(draft: Draft) -> None:
             with st.form("declare-beside", border=False):
                 like = say("data.source.table_like")
                 st.text_input(say("data.join.table"), key="declare-beside-name", placeholder=like)
-                st.form_submit_button(
-                    say("data.source.go_on"), key="declare-beside-go", on_click=_beside, args=(draft,)
-                )
-            if draft.asked is not None:
-                source, space = draft.asked, workspace()
-                draft.asked = None
-                begin(draft, "beside", lambda tell: (source, space.describe_source(source), True))
+                label, given = say("data.source.go_on"), (draft,)
+                st.form_submit_button(label, key="declare-beside-go", on_click=_beside, args=given)
+            _describe_asked(draft, "beside", True)
             if second_refused(draft):
                 complain(draft)
         elif draft.second is None:
@@ -617,12 +604,17 @@ def _take_second(draft: Draft, given: Any) -> None:
         own = replace(own, decimal=draft.dialect.decimal, thousands=draft.dialect.thousands)
         names = tuple(names_of(path, own))
         shown = "".join(sign for sign in str(given.name) if sign.isprintable()).strip()
-        likely = next((name for name in names if normal(name) == normal(draft.who or "")), None)
-        draft.second = Second(path, shown[-MOST_SHOWN:], own, names, likely or presets.sure_id_column(names))
+        draft.second = Second(path, shown[-MOST_SHOWN:], own, names, _likely_id(draft, names))
     except dp.AllowanceError as refusal:
         here.forget(path)
         st.session_state["declare-second-refused"] = str(refusal)
     st.rerun()
+
+
+def _likely_id(draft: Draft, names: tuple[str, ...]) -> str | None:
+    """The id of a second file: the column of the same name, else the only one that surely identifies people."""
+    alike = (name for name in names if normal(name) == normal(draft.who or ""))
+    return next(alike, None) or presets.sure_id_column(names)
 
 
 def _agree_second(draft: Draft, second: Second) -> None:

@@ -37,7 +37,7 @@ from dpengine.mechanisms.edges import near_end, near_end_words
 from dpengine.messages import say
 from dpengine.storage.samples import SAMPLES
 from ui.shell import nav
-from ui.shell.state import workspace
+from ui.shell.state import attempt, workspace
 from ui.words import prices
 from ui.words.markup import link, p, paragraphs
 from ui.words.phrases import edges
@@ -264,8 +264,7 @@ def _near_end(answer: dp.Answer) -> str:
 
 
 def _hardly(answer: dp.Answer) -> str:
-    """A note on a share or count near zero: the file may spell the values of a list differently, if no check was
-    paid for; else empty."""
+    """A note on a share or count near zero without a paid check: the file may spell a list otherwise."""
     query, limits = answer.query, answer.query.limits()
     if query.answer_kind not in ("share", "count") or limits is None or not isinstance(answer.value, int | float):
         return ""
@@ -371,15 +370,8 @@ def offer_people(table: dp.Table, query: dp.Query) -> bool:
         return False
     st.html(f'<p class="warn" role="status">{escape(implied.note("planned"))} {people_way(table.name)}</p>')
     label = say("people.use", people=implied.about)
-    st.button(label, key="people-use", on_click=_correct_people, args=(table.name, implied.about))
+    st.button(label, key="people-use", on_click=attempt, args=(table.correct_people, implied.about))
     return True
-
-
-def _correct_people(name: str, people: int) -> None:
-    try:
-        workspace().table(name).correct_people(people)
-    except dp.AllowanceError as refusal:
-        st.session_state["refusal"] = str(refusal)
 
 
 def people_way(table: str) -> str:

@@ -32,8 +32,7 @@ def point(
     limits: tuple[float, float] | None = None,
     behind: Interval = None,
 ) -> str:
-    """One answer on its axis, its interval as a soft band, behind it a lower one; the axis does not go beyond what is
-    possible."""
+    """One answer on its axis, its interval as a soft band, behind it a lower one; the axis ends where values do."""
     inner = interval or (value, value)
     low, high = inner if behind is None else (min(inner[0], behind[0]), max(inner[1], behind[1]))
     days = isinstance(value, str)

@@ -1,5 +1,4 @@
-"""The Publish page before anything is spent: which columns, how exact, what one row and all rows will reveal, the
-price."""
+"""The Publish page before anything is spent: which columns, how exact, what one row and all rows reveal, the price."""
 
 from __future__ import annotations
 

@@ -35,6 +35,7 @@ from ui.parts import answer_notes, fields, history, job, owner, tables
 from ui.shell import frame, nav
 from ui.shell.frame import hint, paragraph
 from ui.shell.language import address
+from ui.shell.state import attempt
 from ui.words import gloss, prices
 from ui.words.markup import bullets, p, unmarked
 
@@ -43,21 +44,8 @@ from ui.words.markup import bullets, p, unmarked
 _ASKED = "plan-asked"  # by run: the questions submitted; some may not have been asked
 
 
-def run_button(
-    label: str, table: dp.Table, queries: list[dp.Query], key: str, content: object, keep: Fraction = Fraction(0)
-) -> None:
-    """The run's id is chosen before the click and belongs to the `content`: many clicks are one charge."""
-    run = job.next_request(table.name, content)
-    with st.container(key=key, width="content"):
-        given = (table, queries, run, keep, job.seen())
-        st.button(label, key=f"{key}-{run}", type="primary", on_click=_submit, args=given)
-
-
 def _submit(table: dp.Table, queries: list[dp.Query], run: str, keep: Fraction, known: int | None) -> None:
-    try:
-        table.submit_plan(queries, run, keep, known, checked=True)
-    except dp.AllowanceError as refusal:
-        st.session_state["refusal"] = str(refusal)
+    if not attempt(table.submit_plan, queries, run, keep, known, checked=True):
         return
     st.session_state.setdefault(_ASKED, {})[run] = queries
     _keep(table, None)  # a new session must not find it again and pay twice
@@ -266,15 +254,11 @@ def _total(
         words = say("plan.over", over=over, **shares) if priced.over else say("plan.over_delta")
         st.html(f'<p class="warn" role="status">{escape(words)}</p>{_reliefs(priced, planner, plan)}')
     if whole.fits and whole.lines:
-        content = (plan.text(), plan.keep)
-        run_button(
-            say("plan.run", share=prices.takes(table, whole.share)),
-            table,
-            priced.queries,
-            "plan-run",
-            content,
-            plan.share,
-        )
+        # The run's id is chosen before the click and belongs to the plan: many clicks are one charge.
+        run = job.next_request(table.name, (plan.text(), plan.keep))
+        label, act = say("plan.run", share=prices.takes(table, whole.share)), (table, priced.queries, run, plan.share)
+        with st.container(key="plan-run", width="content"):
+            st.button(label, key=f"plan-run-{run}", type="primary", on_click=_submit, args=(*act, job.seen()))
         st.html(f'<p class="muted">{gloss.text(say("plan.run_note"))}</p>')
     with st.container(horizontal=True, vertical_alignment="center"):
         label, note = say("plan.fit_more" if priced.fits else "plan.fit"), say("plan.fit_help")

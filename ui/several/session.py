@@ -35,7 +35,7 @@ from ui.parts import answer_notes, conditions, exports, fields, job, owner
 from ui.shell import frame, nav
 from ui.shell.frame import hint, paragraph
 from ui.shell.language import address
-from ui.shell.state import workspace
+from ui.shell.state import attempt, workspace
 from ui.shell.style import sheet
 from ui.words import gloss, prices
 from ui.words.figures import anything, printed, printed_range, rounded_range
@@ -280,12 +280,8 @@ def _sentence(table: dp.Table) -> dict[str, Any]:
 
 
 def _ask(session: Session, ask: dict[str, Any], step: str) -> None:
-    try:
-        session.submit(ask, step, checked=True)  # first: at any st.* call the next click may abort this script
-    except dp.AllowanceError as refusal:
-        st.session_state["refusal"] = str(refusal)
-        return
-    st.query_params["step"] = step
+    if attempt(session.submit, ask, step, checked=True):  # first: at any st.* call the next click may abort this script
+        st.query_params["step"] = step
 
 
 # What was answered
@@ -468,8 +464,7 @@ def _size(table: dp.Table, given: dict[str, str]) -> tuple[int, str, Fraction]:
 
 
 def _usual_share(table: dp.Table, questions: int) -> str:
-    """The preselected share of what is left, in percent (`opening_share`): if it is small, the least that makes every
-    answer clearly more than noise."""
+    """The preselected share of what is left, in percent: the least that makes every answer clearly more than noise."""
     left = table.meter().unused
     return opening_share(
         lambda share: table.session_for(questions, left * int(share) / 100),

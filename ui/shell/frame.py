@@ -95,8 +95,7 @@ def show_error(title: str, sentence: str, arrived: bool = False) -> None:
 
 
 def show_price(table: dp.Table, preview: dp.Preview | Priced | None, of: str = "", aside: bool = True) -> None:
-    """The meter with the price of a question or a plan (`of` chooses the words); `aside` names the table and its
-    terms."""
+    """The meter with the price of a question or plan (`of` chooses the words); `aside` names the table and terms."""
     _fill(st.session_state[_SLOT], table, preview, of, aside)
 
 

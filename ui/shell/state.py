@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -44,6 +45,16 @@ def read_names_of(practice_table: str) -> None:
     while len(_practised) >= _MOST:
         _practised.pop(next(iter(_practised)), None)
     _practised[run.session_id] = practice_table
+
+
+def attempt(act: Callable[..., object], *given: object, **named: object) -> Any:
+    """Do what a click asks for. A refusal is kept for the page, which shows it. True if it was done."""
+    try:
+        act(*given, **named)
+    except dp.AllowanceError as refusal:
+        st.session_state["refusal"] = str(refusal)
+        return False
+    return True
 
 
 def home() -> Path:

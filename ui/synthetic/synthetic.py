@@ -1,5 +1,4 @@
-"""The Synthetic page before anything is spent: which columns, what to keep, impossible combinations, how exact, the
-price."""
+"""The Synthetic page before anything is spent: columns, what to keep, impossible combinations, how exact, the price."""
 
 from __future__ import annotations
 

@@ -236,11 +236,8 @@ def range_words(answer: dp.Answer) -> str:
     words = _RANGES.get(answer.query.answer_kind, _figures_range)(answer)
     if not answer.beyond:
         return words
-    both = (
-        isinstance(answer.population, tuple)
-        and isinstance(answer.interval, tuple)
-        and not answer.query.state(answer.value, answer.interval)
-    )
+    both = isinstance(answer.population, tuple) and isinstance(answer.interval, tuple)
+    both = both and not answer.query.state(answer.value, answer.interval)
     return beyond_words(answer) if both else f"{words} {beyond_words(answer)}"
 
 
@@ -248,7 +245,8 @@ def beyond_words(answer: dp.Answer) -> str:
     """What the answer of a random sample says about the larger group, beside the table; or why it says nothing."""
     query, found = answer.query, answer.population
     if found is None:
-        return say(f"sample.{answer.beyond}")
+        secret = answer.beyond == "kind" and query.of_known_people and query.facts.people is None
+        return say("sample.secret" if secret else f"sample.{answer.beyond}")
     facts: dict[str, Any] = {"chance": chance(query.beta)}
     if isinstance(answer.interval, tuple):
         least, most = printed_range(query, *answer.interval)
@@ -383,11 +381,8 @@ def _each(answer: dp.Answer) -> str:
 def as_one(reading: Reading) -> dp.Answer:
     """What the answers say together, in the shape of one of them."""
     last = reading.newest[-1]
-    value, interval, query = (
-        printable(reading.value),
-        printable(reading.interval),
-        replace(last.query, beta=reading.beta),
-    )
+    value, interval = printable(reading.value), printable(reading.interval)
+    query = replace(last.query, beta=reading.beta)
     return replace(last, value=value, interval=interval, query=query, population=None, beyond="")
 
 

@@ -262,14 +262,7 @@ def _counts() -> None:
 
 
 def _button(code: str, key: str, act: Any, *given: Any, kind: Any = "secondary") -> None:
-    st.button(say(code), key=key, type=kind, on_click=_do, args=(act, *given))
-
-
-def _do(act: Any, *given: Any) -> None:
-    try:
-        act(*given)
-    except dp.AllowanceError as refusal:
-        st.session_state["refusal"] = str(refusal)
+    st.button(say(code), key=key, type=kind, on_click=state.attempt, args=(act, *given))
 
 
 def _pose(question: str, epsilon: str) -> None:
@@ -284,7 +277,7 @@ def _reveal(turn: int) -> None:
     truth, simulated = (bool(st.session_state.get(f"wall-{what}-{turn}")) for what in ("truth", "simulated"))
     if truth and simulated:
         thousand(posed.question, posed.epsilon)
-    _do(here().reveal, state.browser(), truth, simulated)
+    state.attempt(here().reveal, state.browser(), truth, simulated)
 
 
 def _sentence(words: str) -> str:

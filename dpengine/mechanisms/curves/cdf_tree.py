@@ -218,17 +218,13 @@ class CdfTree(OfCounts):
             sums = count_tree.prefix_sums([float(node) for node in raw]).tolist()
             ends = zip(sums, self._rooted_reaches(draws), strict=True)
             return self.by_label((round(sum_), (floor(sum_ - off), ceil(sum_ + off))) for sum_, off in ends)
-        answers = [
-            (below, (below - short, below + short)) if short <= fit else _whole(best, fit)
-            for below, short, best, fit in zip(
-                self._sums_of(raw),
-                self._plain_reaches(draws),
-                count_tree.fitted_tree(tuple(raw), self.leaves, self.everyone),
-                self._fitted_reaches(draws),
-                strict=True,
-            )
-        ]
-        return self.by_label(answers)
+        plain = zip(self._sums_of(raw), self._plain_reaches(draws), strict=True)
+        best = count_tree.fitted_tree(tuple(raw), self.leaves, self.everyone)
+        fitted = zip(best, self._fitted_reaches(draws), strict=True)
+        return self.by_label(
+            (below, (below - short, below + short)) if short <= fit else _whole(value, fit)
+            for (below, short), (value, fit) in zip(plain, fitted, strict=True)
+        )
 
     def spreads(self, value: Json) -> Iterator[Runs]:
         """A cell holds the difference of two cumulative counts: twice as far off."""

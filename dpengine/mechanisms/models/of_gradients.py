@@ -142,15 +142,6 @@ def farthest(noise: float, rate: float, people: int, width: int, rows: int, step
     return math.sqrt(noise * (rate / people) ** 2 * steps) * (1 + 1e-9) + steps * rounding
 
 
-def gaussian_square(variance: float, degrees: int, beta: float) -> float:
-    return variance * spread(degrees, beta)
-
-
-def laplace_square(scale: float, degrees: int, beta: float) -> float:
-    """The variance of discrete Laplace noise is below 2b²."""
-    return 2 * scale**2 * degrees / beta
-
-
 def spread(degrees: int, beta: float) -> float:
     """The least q ≥ d with (q/d)^(d/2)·e^((d−q)/2) ≤ β, from above."""
     low, high = 1.0, 2.0  # q/d
@@ -490,9 +481,9 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
         if self.interval_reason() is not None:
             return None
         if self.calibration == GAUSSIAN:
-            noise = gaussian_square(float(self.amount), self.width, float(self.beta))
+            noise = float(self.amount) * spread(self.width, float(self.beta))
         else:
-            noise = laplace_square(float(self.amount), self.width, float(self.beta))
+            noise = 2 * float(self.amount) ** 2 * self.width / float(self.beta)  # its variance is below 2b²
         units = 2.0 ** (WEIGHT_BITS - self.lattice)
         return farthest(noise, float(self.rate) * units, self.people, self.width, self.facts.unit.at_most, steps)
 

@@ -137,8 +137,7 @@ def codes_of(query: OfRows, name: str, values: Arrow) -> Integers:
 
 
 def days_of(query: OfRows, name: str, codes: Integers) -> Integers:
-    """The points of the published grid in days after the first one, to the nearest day. A step is at least a day, so
-    no two points share a day."""
+    """The points of the published grid in days after the first one, to the nearest day; no two points share a day."""
     steps, declared = query.steps(name), query.facts.schema[name].points - 1
     return np.asarray((2 * codes * declared + steps) // (2 * steps), dtype=np.int64)
 

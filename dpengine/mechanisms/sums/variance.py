@@ -229,13 +229,8 @@ def _test_reaches(noises: tuple[Added, ...], h: int, kind: str, draws: int, beta
     u, v = np.arange(_CELLS + 1) / _CELLS, np.arange(_SPREADS + 1) / _SPREADS
     if kind == "shared":
         line = np.stack((-1 - u, -u, 1 - u)) / (4 * h * h)
-        field = np.stack(
-            [
-                np.add.outer((1 + u) ** 2, -v),
-                np.add.outer(u**2 - 1, -v),
-                np.add.outer((1 - u) ** 2, -v),
-            ]
-        ) / (4 * h * h)
+        squares = ((1 + u) ** 2, u**2 - 1, (1 - u) ** 2)
+        field = np.stack([np.add.outer(square, -v) for square in squares]) / (4 * h * h)
     else:
         whole = np.zeros((len(u), len(v)))
         line = np.stack((-u, np.full(len(u), 1 / h), np.zeros(len(u))))

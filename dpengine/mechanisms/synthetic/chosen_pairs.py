@@ -195,11 +195,11 @@ class Choosing:
     ) -> dict[Columns, Integers]:
         """Expected counts that stay: of triples with all pairs measured, none of them just now."""
         new = {part for part, _ in offer.needed}
-        return {
-            part: cells
-            for part, cells in expected.items()
-            if len(part) == 3 and not any(pair in new or pair not in measured for pair in combinations(part, 2))
-        }
+
+        def stands(part: Columns) -> bool:
+            return all(pair in measured and pair not in new for pair in combinations(part, 2))
+
+        return {part: cells for part, cells in expected.items() if len(part) == 3 and stands(part)}
 
     def read(
         self, raw: Sequence[int | Fraction], start: int, measured: Collection[Columns]

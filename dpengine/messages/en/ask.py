@@ -14,7 +14,7 @@ SENTENCES: dict[str, str] = {
     "epsilon.tiny": "A spend (ε) below {least} buys only noise; try 0.1.",
     "epsilon.huge": "A spend (ε) above {most} protects nobody; use at most {most}.",
     "beta.range": "The chance of error must lie between 0 and 1; 0.05 is usual.",
-    "share.range": "Percentiles must rise, lie between 0 and 100, and have at most one decimal; the median is 50.",
+    "share.range": "Percentiles must rise, lie between 0 and 100 (in a program between 0 and 1), and have at most one decimal; the median is 50.",
     "share.many_by_group": "At most {most} figures at once: ask for fewer percentiles or groups.",
     "top.how_many": "Choose a whole number from 1 to {most}.",
     "bins.category": "“{column}” has its own list of values; leave the number of bins empty.",

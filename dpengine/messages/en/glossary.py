@@ -16,7 +16,7 @@ SENTENCES: dict[str, str] = {
     "gloss.privacy.means": "The promise behind every answer: had one person’s data been different (or, where membership is secret, had that person not been there), the same answers would have been almost as likely. It holds whatever anybody knows about the others.",
     "gloss.noise": "noise",
     "gloss.noise.seen": "noise|noisy",
-    "gloss.noise.means": "Random change mixed into an answer before anybody sees it, so that no single person can be worked out from it. Its size follows from public facts alone and is no secret.",
+    "gloss.noise.means": "Random change mixed into an answer before anybody sees it, so that any one person’s row hardly changes what is seen. Its size follows from public facts alone and is no secret.",
     "gloss.range": "range (of an answer)",
     "gloss.range.means": "Two ends around an answer. As often as stated, usually 95 times in 100, the truth in the table, counted as declared, lies between them.",
     "gloss.declared": "declared range",

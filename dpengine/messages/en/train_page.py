@@ -21,7 +21,7 @@ SENTENCES: dict[str, str] = {
     "answer.excess_loss": "Promise: its loss is at most {error} above that of the best such model, on average over the noise.",
     "answer.model_stopped": "It was stopped early, so nothing is promised about it.",
     "train_page.title": "Predict one column from others",
-    "train_page.lead": "A model learns with noise, so that nobody’s row can be read off it. Once paid for, its predictions are free.",
+    "train_page.lead": "A model learns with noise, so that any one person’s row hardly changes it. Once paid for, its predictions are free.",
     "train_page.predict": "Predict",
     "train_page.target": "Column to predict",
     "train_page.is": "— is it",

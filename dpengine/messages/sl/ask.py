@@ -14,7 +14,7 @@ SENTENCES: dict[str, str] = {
     "epsilon.tiny": "Za porabo (ε) pod {least} dobite samo šum; poskusite 0,1.",
     "epsilon.huge": "Poraba (ε) nad {most} ne varuje nikogar; uporabite največ {most}.",
     "beta.range": "Verjetnost napake mora biti med 0 in 1; običajna je 0,05.",
-    "share.range": "Percentili morajo biti med 0 in 100, naraščati in imeti največ eno decimalko; mediana je 50.",
+    "share.range": "Percentili morajo biti med 0 in 100 (v programu med 0 in 1), naraščati in imeti največ eno decimalko; mediana je 50.",
     "share.many_by_group": "Največ {most} {most|številka|številki|številke|številk} naenkrat: vprašajte za manj percentilov ali skupin.",
     "top.how_many": "Izberite celo število od 1 do {most}.",
     "bins.category": "Stolpec »{column}« ima svoj seznam vrednosti; število razredov pustite prazno.",

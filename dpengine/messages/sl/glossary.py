@@ -15,7 +15,7 @@ SENTENCES: dict[str, str] = {
     "gloss.privacy.means": "Obljuba za vsakim odgovorom: če bi bili podatki ene osebe drugačni (ali, kjer je skrivnost že prisotnost, če te osebe ne bi bilo), bi bili isti odgovori skoraj enako verjetni. Drži, karkoli kdo ve o drugih.",
     "gloss.noise": "šum",
     "gloss.noise.seen": "šum|šuma|šumu|šumom|zašumljen*",
-    "gloss.noise.means": "Naključje, primešano odgovoru, preden ga kdo vidi, da iz njega ni mogoče izračunati nobene osebe. Njegova velikost sledi samo iz javnih dejstev in ni skrivnost.",
+    "gloss.noise.means": "Naključje, primešano odgovoru, preden ga kdo vidi, tako da vrstica katerekoli osebe komaj spremeni, kar je videti. Njegova velikost sledi samo iz javnih dejstev in ni skrivnost.",
     "gloss.range": "razpon (odgovora)",
     "gloss.range.means": "Dve meji okoli odgovora. Tako pogosto, kot je navedeno, navadno v 95 od 100 primerov, je resnica v tabeli, šteta, kot je določeno, med njima.",
     "gloss.declared": "navedeni razpon",

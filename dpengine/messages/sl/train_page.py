@@ -21,7 +21,7 @@ SENTENCES: dict[str, str] = {
     "answer.excess_loss": "Obljuba: njegova izguba je v povprečju po šumu največ {error} nad izgubo najboljšega takega modela.",
     "answer.model_stopped": "Ustavljen je bil predčasno, zato o njem ni obljubljeno nič.",
     "train_page.title": "Napovejte en stolpec iz drugih",
-    "train_page.lead": "Model se uči s šumom, zato iz njega ni mogoče razbrati nikogaršnje vrstice. Ko je plačan, so njegove napovedi brezplačne.",
+    "train_page.lead": "Model se uči s šumom, zato ga vrstica katerekoli osebe komaj spremeni. Ko je plačan, so njegove napovedi brezplačne.",
     "train_page.predict": "Napovej",
     "train_page.target": "Stolpec, ki ga napovedujete",
     "train_page.is": "– ali je",

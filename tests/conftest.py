@@ -81,6 +81,7 @@ _OVER_MODELS = re.compile(r"\bevery_kind\b")
 _ASIDE = re.compile(r'\A"""(?:.|\n)*?"""|^(?:from [\w.]+ )?import (?:\((?:.|\n)*?\)|.*)$', re.MULTILINE)
 _FUNCTION = re.compile(r"^(?:def|class) (\w+).*\n(?:(?:[ \t].*)?\n)*(?:\).*\n(?:(?:[ \t].*)?\n)*)?", re.MULTILINE)
 _CONSTANT = re.compile(r"^(\w+)(?:: [^\n=]+)? = .*\n(?:(?:[ \t].*|[)\]}].*)?\n)*", re.MULTILINE)
+_WORD = re.compile(r"\w+")
 _TEST = re.compile(r"^ *(?:async )?def (test_\w+)", re.MULTILINE)
 
 
@@ -107,9 +108,11 @@ def _naming(file: Path) -> str:
 
     text = _CONSTANT.sub(without, _FUNCTION.sub(without, _ASIDE.sub("", _text(file))))
     called = {name for name in bodies if not name.startswith("test_")}
-    while used := {name for name in called if re.search(rf"\b{name}\b", text)}:
+    more = text
+    while used := called & set(_WORD.findall(more)):
         called -= used
-        text += "".join(bodies[name] for name in used)
+        more = "\n".join(bodies[name] for name in used)
+        text += more
     if file.name == "test_planted.py":  # a case for each error that is planted
         planted = "".join(_text(twins) for twins in (TESTS / "planted").glob("*.py"))
         text += "\n".join(re.findall(r'"[^"\n]* [^"\n]*"', planted))

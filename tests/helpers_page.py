@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Callable
 from html import escape, unescape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpengine.messages import CATALOGUES
 
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).resolve().parent.parent
+PATIENCE = 120.0  # seconds, on a busy machine, for what would otherwise never come
 
 
 def open_page(name: str, **address: str) -> AppTest:
@@ -28,6 +31,15 @@ def open_page(name: str, **address: str) -> AppTest:
         "the page could not be drawn"
     )
     return app
+
+
+def until(page: Any, met: Callable[[], object]) -> None:
+    """What is asked or saved in the background is there once the page is drawn again."""
+    deadline = time.monotonic() + PATIENCE
+    while not met():
+        assert time.monotonic() < deadline, "it did not come"
+        time.sleep(0.05)
+        page.run()
 
 
 def html_of(app: AppTest) -> str:

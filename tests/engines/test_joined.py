@@ -25,7 +25,7 @@ from dpengine.declared.source import Source
 from dpengine.storage import sources
 from dpengine.workspace import Workspace
 
-PAIRS = pytest.mark.parametrize("pairs", [2, pytest.param(20, marks=pytest.mark.long)])
+PAIRS = pytest.mark.parametrize("pairs", [0, pytest.param(20, marks=pytest.mark.long)], ids=["few", "20"])
 Rows = list[dict[str, Any]]
 Codes = list[tuple[Any, ...]]
 SCHEMA = dp.Schema(
@@ -60,6 +60,8 @@ SUMMARIES = {
 class Place:
     """Puts rows somewhere, and reads the codes that were made of them there."""
 
+    few: int  # random pairs of tables that `make test-engines` tries there: a lake takes ten seconds for each
+
     def put(self, name: str, rows: Rows, columns: list[str]) -> Source:
         raise NotImplementedError
 
@@ -68,6 +70,8 @@ class Place:
 
 
 class InPostgres(Place):
+    few = 2
+
     def __init__(self, address: str) -> None:
         self.address = address
 
@@ -89,6 +93,8 @@ class InPostgres(Place):
 
 
 class InLake(Place):
+    few = 1
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
@@ -151,7 +157,7 @@ def of_pandas(rows: Counter[tuple[str, ...]]) -> Counter[tuple[Any, ...]]:
 def test_tables_are_joined_where_they_are(place: Place, tmp_path: Path, pairs: int) -> None:
     """Each pair in a workspace of its own: small files are equal now and then, and would be known."""
     chance = random.SystemRandom()
-    for number in range(pairs):
+    for number in range(pairs or place.few):
         everybody = number % 2 == 0
         events, people = files(chance)
         visits = place.put(f"visits_{number}", events, ["patient", "cost", "sex"])
@@ -187,7 +193,7 @@ def test_one_row_a_person_is_made_there_as_from_a_file(place: Place, tmp_path: P
     columns = ["patient", "cost", "way", "day"]
     terms: dict[str, Any] = {"schema": VISITS, "unit": dp.Unit.column("patient", 2)}
     with opened(tmp_path / "var") as home, opened(tmp_path / "here") as here:
-        for number in range(pairs):
+        for number in range(pairs or place.few):
             rows = some_visits(chance)
             add(home, place.put("visits_of", rows, columns), f"visits {number}", **terms, new_people=True)
             made = home.one_row_a_person(f"visits {number}", f"people {number}", SUMMARIES)
@@ -241,9 +247,10 @@ def changed(rows: Rows, column: str, others: Rows) -> Rows:
     return [row for row in rows if row[column].strip() != "p1"] + [row | {column: "p1"} for row in others]
 
 
-def test_one_persons_records_change_that_persons_rows_alone(place: Place, tmp_path: Path) -> None:
+@PAIRS
+def test_one_persons_records_change_that_persons_rows_alone(place: Place, tmp_path: Path, pairs: int) -> None:
     chance = random.SystemRandom()
-    for number in range(3):
+    for number in range(pairs or place.few):
         (events, people), (others, strangers) = files(chance), files(chance)
         found = []
         for side in (0, 1):

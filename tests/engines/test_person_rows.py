@@ -10,6 +10,7 @@ import duckdb
 import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from engines.postgres_server import PostgresServer
 
 import dpengine as dp
@@ -70,9 +71,10 @@ def test_postgres_gives_the_same_rows(postgres: PostgresServer) -> None:
             assert told(found) == by_duckdb(table)
 
 
-def test_spark_gives_the_same_rows(spark: SparkEngine, tmp_path: Path) -> None:
+@pytest.mark.parametrize("tables", [4, pytest.param(TABLES, marks=pytest.mark.long)])
+def test_spark_gives_the_same_rows(spark: SparkEngine, tmp_path: Path, tables: int) -> None:
     session, chance = spark.session("local[2]"), random.SystemRandom()
-    for number in range(TABLES):
+    for number in range(tables):
         table, name = coded(chance), f"rows_{number}"
         pq.write_table(table, tmp_path / f"{name}.parquet")
         session.read.parquet(str(tmp_path / f"{name}.parquet")).createOrReplaceTempView(name)

@@ -4,15 +4,13 @@ column of it. Nothing is asked that nobody clicked, and a question that was not 
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlparse
 
 import pandas as pd
 import pytest
 from helpers_declare import Page
-from helpers_page import html_of, open_page, plain
+from helpers_page import html_of, open_page, plain, until
 
 import dpengine as dp
 from dpengine.core.printed import percent_taken
@@ -28,17 +26,6 @@ def people(age: int) -> str:
 
 def offered(page: Page, kind: str) -> list[Any]:
     return [one for one in page.app.button if str(one.key).startswith(f"done-{kind}-")]
-
-
-def until(page: Page, met: Callable[[], bool]) -> None:
-    """It is asked in the background; each time the page is drawn it looks whether there is an answer."""
-    page.run()
-    for _ in range(600):
-        if met():
-            return
-        time.sleep(0.1)
-        page.run()
-    raise AssertionError("no answer in a minute")
 
 
 @pytest.mark.long
@@ -63,7 +50,7 @@ def test_one_click_checks_the_columns_and_asks_the_first_question_of_a_kind_for_
     assert "First, the columns are checked (" in told and "in the price" in told
     label = asked[0].label
     asked[0].click()
-    until(page, lambda: len(table.answers(5)) == 2)
+    until(page.run(), lambda: len(table.answers(5)) == 2)
     check, answer = table.answers(5)
     assert answer.query.parameters()["column"] == "age" and check.query.parameters()["columns"] == ["age", "sex"]
     assert table.meter().charges == 2
@@ -88,7 +75,7 @@ def test_the_same_question_of_other_columns_is_one_click_too_with_its_error_and_
     assert all("±" in one.label and one.label.endswith("%") for one in others) and not table.meter().charges
     assert "Or ask about one column" not in plain(page.text), "each is offered already"
     others[1].click()
-    until(page, lambda: len(table.answers(5)) == 2)
+    until(page.run(), lambda: len(table.answers(5)) == 2)
     assert table.answers(5)[-1].query.parameters()["column"] == "wait_min" and table.meter().charges == 2
 
 
@@ -98,7 +85,7 @@ def test_a_question_about_a_column_that_does_not_fit_is_not_asked_and_takes_noth
     page = Page().upload("weight_kg,sex\n" + "70000,m\n80000,f\n" * 2_000)
     table = page.finish("in grams")
     offered(page, "question")[0].click()
-    until(page, lambda: table.meter().charges == 1 and "not asked" in plain(page.text))
+    until(page.run(), lambda: table.meter().charges == 1 and "not asked" in plain(page.text))
     (check,) = table.answers(5)
     assert check.query.card.key == "fit_checks" and table.meter().charges == 1
     told = plain(page.text)
@@ -127,7 +114,7 @@ def test_ask_brings_the_check_along_and_a_code_is_named_with_one_click(home: dp.
     assert "will be checked against what you said (in the price" in plain(html_of(app))
     (go,) = [one for one in app.button if str(one.key).startswith("ask-go")]
     go.click().run()
-    drawn(app, lambda: "not asked" in plain(html_of(app)))
+    until(app, lambda: "not asked" in plain(html_of(app)))
     told = plain(html_of(app))
     assert "are exactly 99" in told and table.meter().charges == 1
     labels = {one.label: one for one in app.button}
@@ -135,19 +122,10 @@ def test_ask_brings_the_check_along_and_a_code_is_named_with_one_click(home: dp.
         *labels
     }
     labels[say("fit.way.code", column="age", code="99")].click().run()
-    drawn(app, lambda: len(home.table("coded").answers(2)) == 2)
+    until(app, lambda: len(home.table("coded").answers(2)) == 2)
     answer = home.table("coded").answers(2)[-1]
     assert answer.query.card.key == "mean" and 37 < answer.value < 45, "within 16 scales of the noise"
     assert home.table("coded").schema.number("age").codes == (99,)
-
-
-def drawn(app: Any, met: Callable[[], bool]) -> None:
-    for _ in range(600):
-        if met():
-            return
-        time.sleep(0.1)
-        app.run()
-    raise AssertionError("not in a minute")
 
 
 @pytest.mark.long

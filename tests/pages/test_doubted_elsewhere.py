@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import time
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers_page import html_of, open_page, plain
+from helpers_page import html_of, open_page, plain, until
 
 import dpengine as dp
 from dpengine.core.exact import text_of
@@ -31,15 +28,6 @@ def school(home: dp.Workspace, name: str) -> dp.Table:
     return home.add_table(name, frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("20", "1e-6"))
 
 
-def met(app: Any, done: Callable[[], bool]) -> None:
-    for _ in range(300):
-        if done():
-            return
-        time.sleep(0.2)
-        app.run()
-    raise AssertionError("not in a minute")
-
-
 def rows(*columns: str) -> str:
     return json.dumps([["mean", {"column": one, "epsilon": "0.5"}, "3", False] for one in columns])
 
@@ -53,7 +41,7 @@ def test_a_plan_says_what_is_doubted_before_it_is_run_and_counts_it_afterwards(h
     assert shown.count("So it will not be asked.") == 2 and say("fit.others.link") in shown
     (go,) = [one for one in app.button if str(one.key).startswith("plan-run-")]
     go.click().run()
-    met(app, lambda: "The plan was run" in plain(html_of(app)))
+    until(app, lambda: "The plan was run" in plain(html_of(app)))
     shown = plain(html_of(app))
     assert say("plan.done", done=1, total=3) in shown and say("plan.not_asked", count=2) in shown
     assert "most lie above 5" in shown and table.meter().charges == 2
@@ -62,7 +50,7 @@ def test_a_plan_says_what_is_doubted_before_it_is_run_and_counts_it_afterwards(h
     assert len(mended) == 1 and len(fitting) == 2, "each has its ways out"
     assert spent < table.meter().used
     fitting[-1].click().run()
-    met(app, lambda: table.meter().charges == 3 and "of cells that fit" in plain(html_of(app)))
+    until(app, lambda: table.meter().charges == 3 and "of cells that fit" in plain(html_of(app)))
 
 
 @pytest.mark.long
@@ -185,7 +173,7 @@ def test_a_click_that_is_refused_draws_the_page_with_one_refusal(
     app = open_page(page, table=table.name, **given)
     (go,) = [one for one in app.button if str(one.key).startswith(button)]
     go.click().run()
-    met(app, lambda: say("fit.not_asked_paid", share="§").split("§")[0] in plain(html_of(app)))
+    until(app, lambda: say("fit.not_asked_paid", share="§").split("§")[0] in plain(html_of(app)))
     failed = say("page.failed")
     for _ in range(2):
         told = plain(html_of(app))

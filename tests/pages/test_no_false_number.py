@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from urllib.parse import parse_qs
 
 import pandas as pd
 import pytest
-from helpers_page import html_of, open_page, plain
+from helpers_page import html_of, open_page, plain, until
 
 import dpengine as dp
 from dpengine.asking.plan import Wish
@@ -214,12 +213,8 @@ def test_the_way_to_say_whose_the_rows_are_carries_the_question_and_its_spend(ho
     back = open_page("data", table="pupils", protect="Pupil no.", then=asked["then"][0])
     next(one for one in back.number_input if one.key == "protect-each-pupils").set_value(5).run()
     next(one for one in back.button if one.key == "protect-do-pupils").click().run()
-    for _ in range(100):
-        if "People with up to 5 rows are protected." in (shown := plain(html_of(back))):
-            break
-        time.sleep(0.2)
-        back.run()
-    assert "People with up to 5 rows are protected." in shown and back.session_state["ask-epsilon"] == "0.3"
+    until(back, lambda: "People with up to 5 rows are protected." in plain(html_of(back)))
+    assert back.session_state["ask-epsilon"] == "0.3"
 
 
 def test_a_paid_session_with_questions_left_is_offered(home: dp.Workspace) -> None:

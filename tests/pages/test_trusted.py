@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import Any
 
 import pytest
-from helpers_page import html_of, open_page, plain
+from helpers_page import html_of, open_page, plain, until
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
@@ -57,14 +56,14 @@ def who(page: AppTest) -> Any:
 
 def waited(page: AppTest, table: dp.Table, before: int) -> str:
     """The key of the newest question, once it is answered."""
-    for _ in range(100):
-        for entry in table.history(1):
-            found = str(entry.charge.claim["key"])
-            if table.meter().charges > before and found != "fit_checks" and entry.outcome is not None:
-                return found
-        time.sleep(0.1)
-        page.run()
-    raise AssertionError("no answer came")
+
+    def answered() -> bool:
+        [*newest] = table.history(1)
+        keys = [one.charge.claim["key"] for one in newest if one.outcome is not None]
+        return table.meter().charges > before and keys != [] and keys != ["fit_checks"]
+
+    until(page, answered)
+    return str(table.history(1)[0].charge.claim["key"])
 
 
 @pytest.mark.long

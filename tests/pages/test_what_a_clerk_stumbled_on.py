@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 from urllib.parse import parse_qs
@@ -12,7 +10,7 @@ from urllib.parse import parse_qs
 import pandas as pd
 import pytest
 from helpers_declare import Page
-from helpers_page import html_of, open_page, plain
+from helpers_page import html_of, open_page, plain, until
 
 import dpengine as dp
 from dpengine.core.printed import percents
@@ -184,16 +182,6 @@ def test_a_range_that_was_checked_is_not_called_too_wide_where_it_is_changed(hom
 
 
 # --- a question comes back
-
-
-def until(app: Any, met: Callable[[], bool]) -> None:
-    """What is asked or saved in the background is there once the page is drawn again."""
-    for _ in range(600):
-        if met():
-            return
-        time.sleep(0.1)
-        app.run()
-    raise AssertionError("not in a minute")
 
 
 @pytest.mark.long

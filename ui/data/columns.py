@@ -237,8 +237,7 @@ def number(card: Card, at: str) -> None:
 
 
 def _own_range(card: Card, at: str) -> None:
-    """Mark the usual range that was typed, if any. An empty step gets the usual one. A narrower range takes its usual
-    step, or offers a finer one."""
+    """Mark the usual range that was typed. An empty step, or a narrower range, gets or offers its usual step."""
     fields = [number_key(f"{at}-{part}") for part in _PARTS]
     if not held(*fields):
         return

@@ -28,6 +28,7 @@ from dpengine.declared.spelling import MISSING, normal
 from dpengine.declared.unit import read_relation
 from dpengine.intake import foreign
 from dpengine.messages import plain, say
+from dpengine.messages.language import STORED, current
 from dpengine.messages.numbers import local
 from ui.data import draft as drafts
 from ui.data import people, presets, price, reuse
@@ -480,12 +481,14 @@ def _like(reading: Candidate, dialect: Dialect) -> str:
 
 
 def _in_short(reading: Candidate) -> str:
-    """A reading in a few signs: “1–5”, “yes/no”, “Monday, ponedeljek”."""
+    """A reading in a few signs: “1–5”, “yes/no”, “Monday…”, “list…”."""
     if reading.kind == "yes_no":
         return say("data.kind.yes_no")
     if (usual := presets.RANGES.get(reading.preset or "")) is not None:
         return unmarked(f"{local(usual.lower)}–{local(usual.upper)} {usual.measure}".strip())
-    return unmarked(", ".join(reading.like[:2]))
+    if not reading.like:
+        return say("data.line.list")
+    return f"{unmarked(reading.like[:2][current() != STORED and len(reading.like) > 1])}…"
 
 
 def _line_html(draft: Draft, name: str, state: str, asks: bool) -> str:

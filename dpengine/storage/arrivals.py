@@ -228,8 +228,9 @@ def same_people(tables: Sequence[Known], new: Arriving, columns: int) -> None:
         if table.same_bytes and any(getattr(old, part) != getattr(new.dialect, part) for part in parts):
             raise AllowanceError("content.read_otherwise", table=table.record.name)
         if not table.whole and not table.by_address and new.unit.id_column is not None and not counted:
-            code = "content.part_known" if new.joins is None else "joined.counted"
-            raise AllowanceError(code, table=table.record.name)
+            if new.joins is not None:
+                raise AllowanceError("joined.counted", table=table.record.name)
+            raise AllowanceError("content.part_known", table=table.record.name)
 
 
 def same_people_joined(table: Known, new: Arriving) -> bool:

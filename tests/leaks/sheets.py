@@ -138,8 +138,8 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "joined.adds_up": lambda b: both(b, "0.1"),
     "joined.exceeded": lambda b: both(b, "2"),
     "joined.counted": lambda b: (
-        b.load(f"a,b\n6,{b.cell}\n", **WHOSE),
-        b.add(dp.Joined(b.put(f"a,b\n6,{b.cell}\n"), b.put(f"b,c\n{b.cell},1\n"), ("b", "b")), **WHOSE),
+        b.load(f"a,b\n641,{b.cell}\n", **WHOSE),
+        b.add(dp.Joined(b.put(f"a,b\n641,{b.cell}\n"), b.put(f"b,c\n{b.cell},1\n"), ("b", "b")), **WHOSE),
     ),
     "joined.never": lambda b: both(b, "20", people_at_most=900),
     "budget.joined": lambda b: both(b, "0.1", again=True),

@@ -53,8 +53,7 @@ def journey(page: Any, server: Any, lang: str) -> None:
     card = page.locator("[class*='st-key-card-answer']").last
     card.locator("summary").last.click()
     file = download(page, card.locator("[class*='st-key-csv-'] button"))
-    with speaking(lang), of_practice("town"):
-        assert called("Harbour") in file.path().read_text(encoding="utf-8-sig")
+    assert "Harbour" in file.path().read_text(encoding="utf-8-sig")  # as it is stored, in every language
     with page.expect_download() as picture:
         card.locator(".modebar-btn").first.click()
     assert picture.value.suggested_filename.endswith(".png")

@@ -53,6 +53,7 @@ SENTENCES: dict[str, str] = {
     "data.short.spelled": "{labels}; {like} … count too",
     "data.short.days": "{first} to {last}",
     "data.short.years": "{first} to {last}",
+    "data.line.list": "list…",
     "data.kind.out": "not used",
     "data.card.limits": "Give limits anyone would name, never ones looked up in the file.",
     "data.card.out": "No question uses it. You can declare it later.",

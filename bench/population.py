@@ -1,28 +1,48 @@
 """`python -m bench.population` measures how wide a range for all such people is, beside adding two ranges.
 
-A share of about 30 % of a random sample, n public. *Here*: the table's own range, for the noise alone. *All*: the range
-of `mechanisms/sampling.share_of_all`. *Added*: half of β for the noise, half for Clopper and Pearson's range without
-noise, the usual way. *Without noise*: Clopper and Pearson alone; no price buys less. Widths in percentage points, means
-over drawn noise. `--write` keeps the table in bench/results-population.md."""
+A random sample; widths in percentage points, or in percent of the declared range of a column; means over drawn samples
+and noise, β .05. *Here*: the table's own range, for the noise alone. *All*: the range for all such people. *Added*:
+half of β for the noise, half for the sample, the usual way: with Clopper and Pearson's range (shares) or Maurer and
+Pontil's (means, with a spread drawn for half of the noise's part). *Without noise*: no price buys less. `--write` keeps
+the tables in bench/results-population.md."""
 
 from __future__ import annotations
 
+import math
 import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from scipy.stats import beta as beta_law
 
+import dpengine as dp
 from bench.measure import must
 from bench.tasks import ROOT
+from dpengine.accountant.history import Past
+from dpengine.asking import beyond
 from dpengine.core.amounts import BETA
-from dpengine.mechanisms import sampling
+from dpengine.core.types import Floats
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms import catalogue, sampling
 from dpengine.mechanisms.noise import LaplaceNoise
 from dpengine.noise.coins import SystemCoins
+from dpengine.statistics.need import Spread
 
 RESULTS = ROOT / "bench" / "results-population.md"
-TIMES = 200
+TIMES, SOME = 200, 12
 SHARE = 0.3
+PEOPLE = (50, 1_000, 30_000)
+TOP = 100  # of the column
+SCHEMA = dp.Schema({"town": dp.Category(["a", "b", "c"], complete=True), "x": dp.Number(0, TOP, missing=0)})
+TOWNS = (0.5, 0.3, 0.2)
+SPREADS: dict[str, Callable[[int], Floats]] = {
+    "at both ends (.5)": lambda n: TOP * np.random.default_rng().integers(0, 2, n).astype(np.float64),
+    "even (.29)": lambda n: np.random.default_rng().integers(0, TOP + 1, n).astype(np.float64),
+    "close together (.1)": lambda n: np.clip(np.rint(np.random.default_rng().normal(0.4, 0.1, n) * TOP), 0, TOP),
+}
 
 
 def exact(hits: int, n: int, beta: float) -> tuple[float, float]:
@@ -31,7 +51,7 @@ def exact(hits: int, n: int, beta: float) -> tuple[float, float]:
     return low, 1.0 if hits == n else float(beta_law.ppf(1 - beta / 2, hits + 1, n - hits))
 
 
-def widths(n: int, epsilon: Fraction) -> list[float]:
+def of_share(n: int, epsilon: Fraction) -> list[float]:
     noise, coins, random = LaplaceNoise(1 / epsilon), SystemCoins(), np.random.default_rng()
     here = 2 * float(noise.reach(BETA)) / n
     half = BETA / 2
@@ -48,13 +68,132 @@ def widths(n: int, epsilon: Fraction) -> list[float]:
     return [100 * float(width) for width in np.mean(found, axis=0)]
 
 
+def asked(key: str, n: int, epsilon: Fraction, relation: str = "replace", **given: Any) -> Any:
+    facts = Facts("t", SCHEMA, dp.Unit.rows(), relation, n, sample=True)  # type: ignore[arg-type]
+    return catalogue[key].build(facts, {"epsilon": str(float(epsilon))} | given)
+
+
+def both(query: Any, statistic: Any, whole: float) -> tuple[float, float]:
+    """The widths of both ranges, in percent of `whole`; of several parts the mean."""
+    raw = query.draw(statistic, SystemCoins())
+    answer = query.finish(raw)
+    found = query.population(answer, raw, BETA)
+    own, wider = ([*ends.values()] if isinstance(ends, dict) else [ends] for ends in (answer.interval, found))
+    return tuple(100 / whole * float(np.mean([high - low for low, high in ranges])) for ranges in (own, wider))  # type: ignore[return-value]
+
+
+def maurer_pontil(values: Floats, n: int, epsilon: Fraction, beta: float) -> float:
+    """With noise added: of the sum, and, in the spread, of squares (scales 1/ε and 1/ε for values in [0, 1])."""
+    each, share = beta / 2, math.log(4 / (beta / 2))
+    noise = math.log(1 / (each / 2)) / float(epsilon)
+    spread = min(float(np.var(values / TOP)) + noise / n, 0.25)
+    return 2 * (math.sqrt(2 * spread * share / n) + 7 * share / (3 * (n - 1)) + noise / n)
+
+
+def of_mean(kind: str, n: int, epsilon: Fraction, relation: str) -> list[float]:
+    query = asked("mean", n, epsilon, relation, column="x", **({} if relation == "replace" else {"noise": "shared"}))
+    plain = replace(query, facts=replace(query.facts, sample=False))
+    found = []
+    for _ in range(SOME):
+        values = SPREADS[kind](n)
+        y = (2 * values - TOP).astype(np.int64)
+        moments = n, int(y.sum()), int((y**2).sum())
+        here, wider = both(query, moments if query.spread else moments[:2], TOP)
+        _, without = both(plain, moments[:2], TOP)
+        added = 100 * min(maurer_pontil(values, n, epsilon, float(BETA)), 1.0)
+        quiet = 100 * min(2 * 1.96 * float(np.std(values / TOP)) / math.sqrt(n), 1.0)
+        found.append((here, wider, without, added, quiet))
+    return [float(width) for width in np.mean(found, axis=0)]
+
+
+def _spread(values: Floats) -> Spread:
+    codes, counts = np.unique(values.astype(np.int64), return_counts=True)
+    return Spread(codes, counts)
+
+
+def others(n: int, epsilon: Fraction) -> list[tuple[str, float, float, float | None]]:
+    """Kinds beside shares and means: both widths, and that of the same range without noise."""
+    random, rows = np.random.default_rng(), []
+    towns, high = random.multinomial(n, TOWNS), Fraction(50)
+
+    def group(size: int) -> tuple[int, int]:
+        hits = int(random.binomial(size, SHARE))
+        return hits, size - hits
+
+    values = [SPREADS["even (.29)"](n) for _ in range(SOME)]
+    y = [(2 * one - TOP).astype(np.int64) for one in values]
+    statistics: dict[str, tuple[str, dict[str, Any], Sequence[Any], float]] = {
+        "bars, three": ("histogram", {"column": "town"}, [tuple(map(int, towns))], 0),
+        "share by group": (
+            "proportion",
+            {"of": [["x", ">", 70]], "by": "town"},
+            [sum((group(int(size)) for size in towns), ()) for _ in range(3)],
+            100,
+        ),
+        "median": ("median", {"column": "x"}, [_spread(one) for one in values], TOP),
+        "quartiles' distance": ("iqr", {"column": "x"}, [_spread(one) for one in values], TOP),
+        "spread": ("variance", {"column": "x"}, [(n, int(one.sum()), int((one**2).sum())) for one in y[:3]], TOP),
+    }
+    for name, (key, given, drawn, whole) in statistics.items():
+        widths = [
+            np.mean([_of_kind(asked(key, n, each, **given), one, n, whole) for one in drawn], axis=0)
+            for each in (epsilon, high)
+        ]
+        rows.append((name, float(widths[0][0]), float(widths[0][1]), float(widths[1][1])))
+    return rows
+
+
+def _of_kind(query: Any, statistic: Any, n: int, whole: float) -> tuple[float, float]:
+    """Counts are in people here and in percent beyond."""
+    if whole:
+        return both(query, statistic, whole)
+    raw = query.draw(statistic, SystemCoins())
+    answer = query.finish(raw)
+    found, _ = beyond.claimed(query, answer, raw, Past.NOTHING, Fraction(0))
+    own = float(np.mean([high - low for low, high in answer.interval.values()]))
+    wide = 100.0 if found is None else float(np.mean([high - low for low, high in found.values()]))
+    return 100 * own / n, wide
+
+
+def line(*cells: object) -> str:
+    shown = [f"{cell:.2f}" if isinstance(cell, float) else str(cell) for cell in cells]
+    return f"| {' | '.join(shown)} |"
+
+
+def head(*names: str) -> list[str]:
+    return [line(*names), "|" + "---|" * len(names)]
+
+
 def table() -> str:
-    lines = ["| people | ε | here | all | added | without noise |", "|---|---|---|---|---|---|"]
-    for n in (50, 1_000, 30_000):
+    lines = ["## A share of 30 %, n public", "", *head("people", "ε", "here", "all", "added", "without noise")]
+    for n in PEOPLE:
         for epsilon in (Fraction(1, 20), Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(2)):
-            row = widths(n, epsilon)
+            row = of_share(n, epsilon)
             must(row[1] < row[2], "Adding two ranges was narrower.")
-            lines.append(f"| {n:,} | {float(epsilon):g} | " + " | ".join(f"{width:.2f}" for width in row) + " |")
+            lines.append(line(f"{n:,}", f"{float(epsilon):g}", *row))
+    lines += [
+        "",
+        "## A mean",
+        "",
+        "*Mean alone*: the range for all such people of draws without squares. Both are valid; which is used is"
+        " fixed before the draw. *Without noise*: 1.96 standard errors, which no proof supports for few people.",
+        "",
+        *head("relation", "values (sd)", "people", "ε", "here", "all", "mean alone", "added", "without noise"),
+    ]
+    for relation in ("replace", "add_remove"):
+        for kind in SPREADS:
+            for n in PEOPLE:
+                for epsilon in (Fraction(1, 20), Fraction(1, 2), Fraction(2)):
+                    row = of_mean(kind, n, epsilon, relation)
+                    must(row[1] <= 1.2 * row[2], f"The mean alone was narrower: {row}, {n}, {epsilon}.")
+                    must(row[1] <= 1.01 * row[3], f"Adding two ranges was narrower: {row}, {n}, {epsilon}.")
+                    lines.append(line(relation, kind, f"{n:,}", f"{float(epsilon):g}", *row))
+    names = head("kind", "people", "ε", "here", "all", "without noise")
+    lines += ["", "## Other kinds, replace-one; without noise: at ε 50", "", *names]
+    for n in PEOPLE:
+        for epsilon in (Fraction(1, 10), Fraction(1)):
+            for name, here, wider, quiet in others(n, epsilon):
+                lines.append(line(name, f"{n:,}", f"{float(epsilon):g}", here, wider, quiet or 0.0))
     return "\n".join(lines)
 
 
@@ -63,8 +202,8 @@ def main() -> None:
     print(found)
     if "--write" in sys.argv:
         about = " ".join((__doc__ or "").split("\n\n", 1)[1].rsplit("`--write`", 1)[0].split())
-        head = f"# Ranges for all such people\n\nWritten by `python -m bench.population --write`. {about}\n"
-        RESULTS.write_text(f"{head}\n{found}\n", encoding="utf-8")
+        title = f"# Ranges for all such people\n\nWritten by `python -m bench.population --write`. {about}\n"
+        RESULTS.write_text(f"{title}\n{found}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

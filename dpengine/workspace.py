@@ -697,8 +697,7 @@ class Workspace:
         return self._registry.correct(replace(record, about=people))
 
     def declare_sample(self, name: str, sample: bool, actor: str = OWNER) -> Record:
-        """Say whether a table's people, one row each, are a random sample of a larger group. Answers that were given
-        before stay as they are."""
+        """Say whether people, one row each, are a random sample of a larger group. Earlier answers stay."""
         record = self._to_correct(name, actor)
         refuse_sample(Unit.from_json(record.unit), sample)
         self._refuse_closed(record)

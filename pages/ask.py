@@ -106,6 +106,6 @@ with st.container(key="card-spend"):
         job.refused(refusal)
 tables.remind_missing(table)
 if asked is None and form.untouched(key, given):  # whoever picks something else knows what to ask
-    form.unfinished(table)
+    form.unfinished(table, usual)
     plan.show_suggestions(table, usual, for_plan=False)
 history.show(table)

@@ -66,8 +66,7 @@ def checked_parts(loss: Loss) -> tuple[Simple, ...]:
 
 
 def counted_parts(loss: Loss) -> tuple[tuple[Simple, int], ...]:
-    """The simple events of a loss with their multiplicity; raises for an unknown kind, an inexact amount or a negative
-    one (a refund)."""
+    """The simple events of a loss, and how often; raises for an unknown, inexact or negative amount (a refund)."""
     parts = simple_events(loss)
     for part, _ in parts:
         if type(part) not in (Pure, Exponential, Gaussian, Bounded, Approximate):

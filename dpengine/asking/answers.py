@@ -280,8 +280,7 @@ def build_receipt(entry: Entry) -> JsonObject:
 
 
 def asked(key: str, facts: Facts, given: JsonObject, reserve: Fraction) -> AnyQuery:
-    """Build a question as a person asks it; refuses in one sentence. A question that finds declarations and names no δ
-    gets a tenth of the δ reserve."""
+    """Build a question as a person asks it. One that finds declarations without a δ gets a tenth of the δ reserve."""
     if key not in catalogue:
         raise AllowanceError("query.unknown", key=str(key)[:60], keys=list(catalogue))
     kind = catalogue[key]

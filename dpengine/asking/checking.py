@@ -181,8 +181,7 @@ def _parts(column: Number) -> JsonObject:
 
 
 def check_for(table: Checked, wanted: Iterable[str], questions: int = 1) -> AnyQuery | None:
-    """The check that so many questions about these columns buy; None if all are checked or bundled, or even one column
-    costs too much."""
+    """The check that so many questions about these columns buy; None if none is needed, or it is too dear."""
     if table.practice:
         return None
     fits, names = table.fits(), set(wanted)

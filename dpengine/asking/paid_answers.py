@@ -206,8 +206,7 @@ def answer_of(facts: Facts, entry: Entry) -> Answer:
 
 
 def _asked(charge: str, facts: Facts, entry: Entry) -> AnyQuery:
-    """The question of a charge. The last few are cached: a page rebuilds an answer of many columns at every click, and
-    that takes longer than drawing it."""
+    """The question of a charge. The last few are cached: to rebuild a large one takes longer than to draw it."""
     cached = _kept.get(charge)
     if cached is None or (cached[0], cached[0].repeated) != (facts, facts.repeated):
         cached = facts, _built(facts, entry.charge.claim)

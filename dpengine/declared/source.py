@@ -289,8 +289,7 @@ class Joined:
         return Joined(events, people, (on[0], on[1]), dialect, dialect, bool(kept["everybody"]))
 
     def names(self, events: Sequence[str], people: Sequence[str]) -> list[str]:
-        """The columns of the joined table: those of the events, then the others of the people. A name that both files
-        have gets a number."""
+        """The columns of the events, then the others of the people. A name that both files have gets a number."""
         for column, names in zip(self.on, (events, people), strict=True):
             if column not in names:
                 raise AllowanceError("column.absent", column=column, columns=list(names))

@@ -316,8 +316,7 @@ class Snapshot:
 
 
 def refuse_changed(before: tuple[tuple[str, str], ...], now: tuple[tuple[str, str], ...]) -> None:
-    """Refuses a table with other columns than those described: a column that was numbers and is now texts would
-    silently be read as missing."""
+    """Refuses a table with other columns than described: numbers that became texts would be read as missing."""
     kinds = dict(now)
     for name, kind in before:
         if kinds.get(name) != kind:

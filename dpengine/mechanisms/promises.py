@@ -38,6 +38,8 @@ class Answered(ABC):
     card: ClassVar[Card]
     makes_rows: ClassVar[str] = ""  # a synthetic table: "drawn" as rows, or "fitted" to what was drawn
     keeps_empty: ClassVar[bool] = False  # does a row count although its number or day is missing?
+    own_scales: ClassVar[bool] = False  # has every part a column of its own, so that they cannot share an axis?
+    none_hoped: ClassVar[bool] = False  # is zero the best value of every part? All that may be zero are one finding
 
     facts: Facts
     by: Ref | None = None  # a list or a grouped column: one answer for each of its values
@@ -84,11 +86,6 @@ class Answered(ABC):
     def column_of(self, part: str = "") -> str:
         """The column with the unit of this part of the answer."""
         return self.answer_column
-
-    @property
-    def own_scales(self) -> bool:
-        """Does every part of the answer have a column of its own, so that they cannot share an axis?"""
-        return False
 
     @property
     def counts_rows(self) -> bool:
@@ -188,11 +185,6 @@ class Answered(ABC):
     def maybe_none(self, interval: Json, part: str = "") -> bool:
         """Is this a count that may be zero, because its range holds 0?"""
         return self.answer_kind == "count" and interval is not None and bool(interval[0] <= 0)
-
-    @property
-    def none_hoped(self) -> bool:
-        """Is zero the best value of every part? Then all parts that may be zero are one good finding."""
-        return False
 
     def verdict(self, interval: Json) -> str:
         """Does the declaration fit, judged by this range? A word of `data.fit`."""

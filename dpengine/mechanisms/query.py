@@ -249,6 +249,11 @@ class Query(Answered, Generic[Statistic, Raw]):
         (`mechanisms/sampling.py`). Free post-processing."""
         return None
 
+    @property
+    def of_known_people(self) -> bool:
+        """Would `population` claim more if the number of people were public?"""
+        return False
+
     def supposed_draw(self) -> tuple[int, ...] | None:
         """For a preview of `population`: a draw without noise from a table of the declared size with even shares, and
         values spread evenly over their range. None if the question has no such range."""

@@ -74,8 +74,7 @@ def nearest(query: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
 
 
 def _compared(usual: AnyQuery, rule: Rule, totals: Totals) -> tuple[Fraction | None, Callable[[Cost], bool]]:
-    """The price of the default noise, None where it does not fit; and whether another cost takes no more of the meter
-    and fits as often."""
+    """The price of the default noise, None if it does not fit; whether another cost is no more and fits as often."""
     paid = cost(usual.loss(), rule.alpha)
     price, many = _share(rule, totals, paid), filter.fits(rule, totals, paid)
 

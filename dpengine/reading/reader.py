@@ -53,6 +53,7 @@ USUAL = "0.1"  # ε with which a reading is checked
 MOST_READINGS = 3
 MOST_COMPLETIONS = 6
 _MOST_WORDS = 60
+_LONG = 20  # words
 # Roles of words that say something by themselves: unread, they are named
 _MEANING = frozenset("col val number num kind month day ord top bottom percentile life study".split())
 # Words that join and fill. Unread, they are passed over
@@ -1906,8 +1907,9 @@ def _read(text: str, facts: Facts, lang: str, every: bool = False) -> tuple[list
     parse = _Parse(text[:LONGEST], facts.schema, lang, facts.table)
     if all(mark.roles.keys() <= _SILENT for mark in parse.marks):
         return [], None  # nothing in it is known
-    if every and any(not mark.roles for mark in parse.marks):
-        return [], None
+    unknown = sum(not mark.roles for mark in parse.marks)
+    if (every and unknown) or (len(parse.marks) >= _LONG and 2 * unknown > len(parse.marks)):
+        return [], None  # a long text of which most is unknown is no question
     parse.run()
     asked = parse.reading()
     unread = parse.unread()

@@ -167,8 +167,7 @@ class Registry:
         self._change(rows, replace(record, sample=False), ("unit", "about", "version", "header", "sample"))
 
     def correct(self, record: Record) -> Record:
-        """Change what an owner may correct at any time: the declared number of people where nobody counts them, and
-        whether they are a sample."""
+        """Change what an owner may correct: an uncounted number of people, and whether they are a sample."""
         with self.transaction() as rows:
             self._change(rows, record, ("about", "sample"))
         return record

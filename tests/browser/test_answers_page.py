@@ -12,7 +12,7 @@ from browser.steps import go, settled, shot
 from browser.test_axe import violations
 from conftest import PHONE
 
-from dpengine.messages import say
+from dpengine.messages import called, of_practice, say
 from dpengine.messages.language import speaking
 from dpengine.released.compare import compare
 from ui.answers.picked import Named, Words
@@ -36,11 +36,12 @@ def journey(page: Any, server: Any, lang: str) -> None:
     go(page, f"/answers?table=town&lang={lang}")
     kind(page)
     assert page.locator("[class*='st-key-card-answer'] .headline").count() == 2
-    pick(page, "Harbour", "Old Town")
+    with speaking(lang), of_practice("town"):
+        pick(page, called("Harbour"), called("Old Town"))
     told = compare([one for one in table.figures(table.history(2)[1]) if one.part in ("Harbour", "Old Town")])
-    with speaking(lang):
+    with speaking(lang), of_practice("town"):
         question = table.answer_of(table.history(2)[1]).sentence
-        words = Words(told, [Named(one.part, one) for one in told.picks], "town", question)
+        words = Words(told, [Named(called(one.part), one) for one in told.picks], "town", question)
         headline, sentence, copy = words.headline(), words.sentence(), say("answers.copy")
     assert page.locator(".st-key-card-compare .headline").inner_text() == headline
     no_sideways_scrolling(page)
@@ -52,7 +53,8 @@ def journey(page: Any, server: Any, lang: str) -> None:
     card = page.locator("[class*='st-key-card-answer']").last
     card.locator("summary").last.click()
     file = download(page, card.locator("[class*='st-key-csv-'] button"))
-    assert "Harbour" in file.path().read_text(encoding="utf-8-sig")
+    with speaking(lang), of_practice("town"):
+        assert called("Harbour") in file.path().read_text(encoding="utf-8-sig")
     with page.expect_download() as picture:
         card.locator(".modebar-btn").first.click()
     assert picture.value.suggested_filename.endswith(".png")

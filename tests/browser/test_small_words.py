@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pandas as pd
@@ -10,6 +11,8 @@ from browser.journeys import meter, read_text
 from browser.steps import go, settled, shot
 
 import dpengine as dp
+from dpengine.core.printed import percent
+from dpengine.messages import say
 
 
 def own_table(server: Any, name: str, schema: dict[str, Any] | None = None) -> dp.Table:
@@ -26,15 +29,10 @@ def test_what_is_saved_is_told_as_done_and_nothing_is_about_to_be_asked(page: An
     go(page, "/data?table=saved people&change=1")
     page.locator(".st-key-card-buy").scroll_into_view_if_needed()  # a list closes when the page moves under it
     settled(page)
-    page.get_by_text("One column alone").click()
-    settled(page)
-    page.locator(".st-key-buy-column").evaluate("box => box.scrollIntoView({block: 'center', behavior: 'instant'})")
-    page.wait_for_timeout(500)
-    page.locator(".st-key-buy-column input").click()
+    page.locator(".st-key-found-columns input").click()
     page.get_by_role("option", name="hours-per-week").click()
     settled(page)
-    page.locator(".st-key-buy-what").get_by_text("Find a range").click()
-    page.locator(".st-key-meter", has_text="after this question").wait_for()  # about to be bought
+    page.locator(".st-key-buy-found button").wait_for()  # about to be bought
     page.locator(".st-key-card-lines").get_by_role("button", name="Use it").first.click()  # one more column
     page.get_by_role("heading", name="hours-per-week").wait_for()
     settled(page)
@@ -60,10 +58,10 @@ def test_a_wrong_name_deletes_nothing_and_says_so_and_a_forgotten_table_is_not_o
     page.get_by_text("For the owner of “gone people”").click()
     settled(page)
     delete = page.get_by_role("button", name="Delete its rows")
-    for typed, told in (("", "first type the name “gone people”"), ("gone poeple", "is not “gone people”")):
+    for typed, code in (("", "owner.confirm_typed"), ("gone poeple", "owner.confirm_name")):
         page.get_by_label("Type the table’s name").fill(typed)
         delete.click()  # straight from the field, as people do
-        refusal = page.get_by_role("alert").filter(has_text=told)
+        refusal = page.get_by_role("alert").filter(has_text=say(code, table="gone people"))
         refusal.wait_for()
         settled(page)
         seen = refusal.bounding_box()
@@ -85,11 +83,12 @@ def test_a_wrong_name_deletes_nothing_and_says_so_and_a_forgotten_table_is_not_o
 @pytest.mark.long
 def test_the_reserve_has_a_name(page: Any, server: Any) -> None:
     table = own_table(server, "reserved people")
-    table.ask(table.query("find_declarations", lists=["town"], epsilon="0.5", delta="4e-8"))
+    table.ask(table.query("find_declarations", lists=["town"], epsilon="0.5", delta="4e-8", noise="laplace"))
     go(page, "/ask?table=reserved people")
     reserve = page.locator(".meter .reserve")
-    assert reserve.inner_text().strip() == "40 % of the δ reserve used"
-    assert reserve.get_by_role("img", name="40 % of the δ reserve used").count() == 1
+    told = say("meter.reserve", share=percent(Fraction(40, 100)))
+    assert reserve.inner_text().strip() == told
+    assert reserve.get_by_role("img", name=told).count() == 1
     shot(page, "meter-reserve")
 
 

@@ -211,6 +211,7 @@ def test_one_row_a_person_is_made_there_as_from_a_file(place: Place, tmp_path: P
         assert not home.has_source(made.name) and home.has_source(f"visits {number}")
 
 
+@pytest.mark.parametrize("place", ["postgres", pytest.param("spark", marks=pytest.mark.long)], indirect=True)
 def test_joined_tables_become_one_row_a_person_too(place: Place, tmp_path: Path) -> None:
     chance = random.SystemRandom()
     events, people = files(chance)

@@ -57,6 +57,18 @@ def test_a_plan_is_there_again_in_a_new_session_and_its_changes_can_be_undone() 
     assert "plan-undo" not in keys(again)
 
 
+@pytest.mark.usefixtures("home")
+def test_a_question_that_stands_there_or_was_answered_is_not_called_unfinished(table: dp.Table) -> None:
+    first = open_page("ask", table="small").query_params
+    key, column = (value if isinstance(value, str) else value[0] for value in (first["q"], first["column"]))
+    table.keep_draft(key, {"column": column})
+    assert TAKE not in keys(open_page("ask", table="small"))  # the form holds it
+    table.keep_draft("mean", {"column": "x", "where": [["x", ">", "3"]]})
+    assert TAKE in keys(open_page("ask", table="small"))
+    table.ask(table.query("mean", column="x", where=[["x", ">", "3"]], epsilon="0.5"))
+    assert TAKE not in keys(open_page("ask", table="small"))
+
+
 @pytest.fixture(name="table")
 def small_table(home: dp.Workspace) -> dp.Table:
     import pandas as pd

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,12 @@ from helpers_declare import Page
 from helpers_page import open_page
 
 import dpengine as dp
+from dpengine.accountant.history import Past
+from dpengine.asking import beyond
+from dpengine.mechanisms import catalogue
 from dpengine.messages import say
 from dpengine.messages.language import speaking
+from dpengine.noise.coins import SystemCoins
 from dpengine.released.compare import beyond_difference, compare
 from ui.answers import picked, word
 from ui.api import serialize
@@ -222,3 +227,42 @@ def test_a_preview_shows_both_and_says_when_paying_more_is_pointless(tmp_path: P
     share(table)
     after = table.both_ranges(asked)
     assert after is None or after.after
+
+
+def test_a_grid_shows_both_ranges_in_every_cell(tmp_path: Path) -> None:
+    table = survey(tmp_path)
+    cells = table.ask(table.query("crosstab", columns=["smokes", "town"], epsilon="2"))
+    page = open_page("ask", table=table.name, answer=cells.request_id)
+    told = "".join(part.proto.body for part in page.get("html"))
+    for label in ("yes × north", "no × south"):
+        assert f"<small>{' – '.join(beyond_printed(cells.population[label]))} %</small>" in told
+    assert say("sample.grid") in told
+
+
+@pytest.mark.parametrize(
+    "key, given",
+    [
+        ("top_item", {"column": "town"}),
+        ("top_item", {"column": "town", "how_many": 2}),
+        ("count", {"where": [["smokes", "in", ["yes"]]]}),
+        ("sum", {"column": "age"}),
+    ],
+    ids=str,
+)
+def test_a_secret_number_of_people_is_named_as_the_reason(tmp_path: Path, key: str, given: Any) -> None:
+    secret = survey(tmp_path, relation="add_remove", about_rows=800)
+    answer = secret.ask(secret.query(key, **given, epsilon="1"))
+    assert answer.population is None and range_words(answer).endswith(say("sample.secret"))
+    with speaking("sl"):
+        assert range_words(answer).endswith(say("sample.secret"))
+
+
+def test_a_spread_with_gaussian_noise_speaks_of_all_such_people(tmp_path: Path) -> None:
+    """Its noise has millions of places, as ages to a hundredth have."""
+    facts = replace(survey(tmp_path).facts, schema=dp.Schema({"age": dp.Number(0, 100, step="0.01", missing=0)}))
+    query = catalogue["variance"].build(facts, {"column": "age", "epsilon": "0.5", "noise": "gaussian"})
+    size = query.half
+    y = np.clip(np.random.default_rng().normal(0, size / 5, 800).astype(np.int64) * 2, -size, size)
+    raw = query.draw((800, int(y.sum()), int((y**2).sum())), SystemCoins())
+    found, word = beyond.claimed(query, query.finish(raw), raw, Past.NOTHING, Fraction(0))
+    assert word == "first" and found[1] - found[0] < 25

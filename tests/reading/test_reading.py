@@ -53,7 +53,9 @@ def test_typed_questions_are_read_right_and_rarely_wrong_in_silence(path: Path) 
 
 def test_both_languages_have_a_held_back_third() -> None:
     sizes = {path.stem: len(lines_of(path)) for path in FILES}
-    assert sizes == {"en": 267, "en-held": 100, "en-second": 100, "sl": 267, "sl-held": 100, "sl-second": 100}
+    for lang, fields in (("en", 235), ("sl", 234)):
+        own = {name: size for name, size in sizes.items() if name.startswith(lang)}
+        assert own == {lang: 267, f"{lang}-held": 100, f"{lang}-second": 100, f"{lang}-fields": fields}
 
 
 def test_a_wrong_reading_is_counted_as_wrong(facts: dict[str, Facts], monkeypatch: pytest.MonkeyPatch) -> None:

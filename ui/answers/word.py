@@ -153,8 +153,8 @@ def document(table: dp.Table, title: str, findings: Sequence[Finding], head: tup
         style.paragraph_format.space_after, style.paragraph_format.keep_with_next = Pt(3), True
     for section in paper.sections:
         section.page_width, section.page_height = Cm(21), Cm(29.7)
-        section.left_margin = section.right_margin = Cm(2.5)
-        section.top_margin = section.bottom_margin = Cm(2)
+        section.left_margin = section.right_margin = Cm(2.2)
+        section.top_margin = section.bottom_margin = Cm(1.7)
     paper.core_properties.title, paper.core_properties.author = title, "Allowance"
     paper.core_properties.comments = ""
     paper.add_heading(title, 0)

@@ -58,6 +58,7 @@ class Cell:
     range: str
     size: float  # from 0 to 1
     faint: bool = False  # it may be zero
+    wider: str = ""  # the range for all such people
 
 
 def grid_table(
@@ -79,7 +80,7 @@ def grid_table(
 def _cell(cell: Cell) -> str:
     strong = round(_STRONGEST * min(max(cell.size, 0.0), 1.0))
     shade = f"background:color-mix(in srgb, var(--left) {strong}%, var(--card))"
-    small = f"<small>{escape(cell.range)}</small>" if cell.range else ""
+    small = "".join(f"<small>{escape(ends)}</small>" for ends in (cell.range, cell.wider) if ends)
     kind = "number faint" if cell.faint else "number"
     return f'<td class="{kind}" style="{shade}" title="{escape(cell.range)}"><b>{escape(cell.figure)}</b>{small}</td>'
 
@@ -259,6 +260,7 @@ def _grid(answer: dp.Answer, key: str) -> None:
         most = max([float(value) for value in answer.value.values()] + [1.0])
         drawn = {(a, b): _count(answer, label(a, b), most) for a in down for b in across}
         lead = say("grid.lead", sure=plain(100 * (1 - query.beta)))
+        lead += " " + say("sample.grid") if answer.population is not None else ""
         lead += " " + say("answer.not_adding")
         lead += " " + say("many.grey") if any(cell.faint for cell in drawn.values()) else ""
     kept_down = [a for a in down if any(label(a, b) in wanted for b in across)]
@@ -272,12 +274,13 @@ def _grid(answer: dp.Answer, key: str) -> None:
 
 def _count(answer: dp.Answer, label: str, most: float) -> Cell:
     query, interval = answer.query, answer.interval[label]
+    wider = "" if answer.population is None else " – ".join(beyond_printed(answer.population[label])) + " %"
     if query.mute(interval, label):
-        return Cell(figure(answer, label), "", 0)
+        return Cell(figure(answer, label), "", 0, wider=wider)
     low, high = printed_range(query, interval[0], interval[1], label)
     value, _ = cut(query, answer.value[label], interval, label)
     faint = query.maybe_none(interval, label)
-    return Cell(figure(answer, label), f"{low} – {high}", 0 if faint else float(value) / most, faint)
+    return Cell(figure(answer, label), f"{low} – {high}", 0 if faint else float(value) / most, faint, wider)
 
 
 def _shares(answer: dp.Answer, labels: list[str]) -> list[Cell]:

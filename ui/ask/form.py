@@ -211,14 +211,17 @@ def _take_up(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     replace_question(table, key, given)
 
 
-def unfinished(table: dp.Table) -> None:
-    """Offer the question that the person left unfinished, while the form holds the first one."""
+def unfinished(table: dp.Table, now: dp.Query | None) -> None:
+    """Offer the question that the person left unfinished, while the form holds the first one: unless the form holds it
+    already, or it was answered since."""
     draft = table.draft()
     if draft is None or draft.get("key") not in ORDER or not isinstance(draft.get("given"), dict):
         return
     try:
         sentence = table.query(draft["key"], **USUAL | draft["given"] | {"noise": ""}).sentence()
     except dp.AllowanceError:  # declared anew since, or not complete
+        return
+    if (now is not None and sentence == now.sentence()) or sentence in _sentences_asked(table):
         return
     with st.container(key="form-draft", horizontal=True, vertical_alignment="center"):
         paragraph(say("draft.left", sentence=sentence), "", role="status", width="content")
@@ -227,9 +230,13 @@ def unfinished(table: dp.Table) -> None:
         st.button(say("draft.drop"), key="form-draft-drop", on_click=table.keep_draft, args=(None,))
 
 
+def _sentences_asked(table: dp.Table) -> set[str]:
+    return {sentence_of(entry.charge) for entry in table.history(MOST_ASKED)}
+
+
 def _first(table: dp.Table) -> dp.Query | None:
     """The form's first question: one that the table answers well, new ones and those about everyone first."""
-    asked = {sentence_of(entry.charge) for entry in table.history(MOST_ASKED)}
+    asked = _sentences_asked(table)
     suggested = table.suggestions()
     return min(suggested, key=lambda query: (query.sentence() in asked, not query.where.everyone), default=None)
 

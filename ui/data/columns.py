@@ -28,6 +28,7 @@ from dpengine.declared.spelling import MISSING, normal
 from dpengine.declared.unit import read_relation
 from dpengine.intake import foreign
 from dpengine.messages import plain, say
+from dpengine.messages.language import STORED, current
 from dpengine.messages.numbers import local
 from ui.data import draft as drafts
 from ui.data import people, presets, price, reuse
@@ -236,8 +237,7 @@ def number(card: Card, at: str) -> None:
 
 
 def _own_range(card: Card, at: str) -> None:
-    """Mark the usual range that was typed, if any. An empty step gets the usual one. A narrower range takes its usual
-    step, or offers a finer one."""
+    """Mark the usual range that was typed. An empty step, or a narrower range, gets or offers its usual step."""
     fields = [number_key(f"{at}-{part}") for part in _PARTS]
     if not held(*fields):
         return
@@ -481,12 +481,14 @@ def _like(reading: Candidate, dialect: Dialect) -> str:
 
 
 def _in_short(reading: Candidate) -> str:
-    """A reading in a few signs: “1–5”, “yes/no”, “Monday, ponedeljek”."""
+    """A reading in a few signs: “1–5”, “yes/no”, “Monday…”, “list…”."""
     if reading.kind == "yes_no":
         return say("data.kind.yes_no")
     if (usual := presets.RANGES.get(reading.preset or "")) is not None:
         return unmarked(f"{local(usual.lower)}–{local(usual.upper)} {usual.measure}".strip())
-    return unmarked(", ".join(reading.like[:2]))
+    if not reading.like:
+        return say("data.line.list")
+    return f"{unmarked(reading.like[:2][current() != STORED and len(reading.like) > 1])}…"
 
 
 def _line_html(draft: Draft, name: str, state: str, asks: bool) -> str:
@@ -701,8 +703,8 @@ def _bring_book(draft: Draft, key: str) -> None:
         finally:
             here.forget(path)
         st.rerun()
-    if (told := st.session_state.pop(refused, "")) != "":
-        problem(str(told))
+    if (sentence := st.session_state.pop(refused, "")) != "":
+        problem(str(sentence))
     book: list[foreign.CodedColumn] = st.session_state.get(waiting, [])
     if not book:
         return

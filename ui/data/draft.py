@@ -145,8 +145,7 @@ class Card:
 
     @staticmethod
     def for_name(name: str, beside: Sequence[str] = ()) -> Card:
-        """Filled in from the column's name and the names `beside` it only. The guess waits for a yes; without a guess
-        the column is left out."""
+        """Filled in from the column's name and those `beside` it. A guess waits for a yes; else it is left out."""
         idea, likely = presets.suggest(name), presets.candidates(name, beside)
         if idea.preset in presets.EDITION and not likely:  # another's list of that name may hold anything
             idea = presets.Suggestion()

@@ -397,7 +397,7 @@ _SHORT: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"ages?|yob|dob", ("age", "year", "percent")),
     (r"amt|amount|cost\w*|pric\w*|fare\w*|fees?|paid|pay\w*|sum|val(ue)?|balance|znesek|cen[ae]|sal\w*|inc\w*|wage\w*|eur|usd",
      ("amount", "money_month", "money_year")),
-    (r"n|no|num\w*|nr|cnt|count\w*|qty|tot(al)?|st|stev\w*|sib\w*|par\w*|kids?|child\w*|absen\w*|fail\w*|visits?",
+    (r"n|no|num\w*|nr|cnt|count\w*|qty|tot(al)?|st|stev\w*|sib\w*|par(ents?|ch)?|kids?|child\w*|absen\w*|fail\w*|visits?",
      ("people", "count", "days")),
     (r"min(ute)?s?|dur\w*|wait\w*|time\w*|trajanje", ("minutes", "hours_day", "days")),
     (r"hr?s?|hours?|ur", ("hours_day", "hours_week", "minutes")),
@@ -417,7 +417,7 @@ _SHORT: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"mar\w*|ms|\w*status|civil", ("marital", "yes_no", "employment")),
     (r"job\w*|\w*job|work\w*|emp\w*|occ\w*", ("employment", "yes_no", "hours_week")),
 )  # fmt: skip
-_ANY = ("yes_no", "score5", "percent")
+_ANY = ("list", "yes_no", "score5")  # a list is still to be named
 _TEXTS = {*"surname lastname firstname remark remarks comment comments text description opis email mail phone".split()}
 LIKELY = 3
 
@@ -445,6 +445,8 @@ def unclear(names: Sequence[str]) -> list[str]:
 def _reading(usual: str) -> Candidate:
     if usual == "yes_no":
         return Candidate("yes_no", None, YES_NO.samples)
+    if usual == "list":
+        return Candidate("list", None, ())
     if usual in RANGES:
         return Candidate("number", usual, (RANGES[usual].like,))
     return Candidate("list", usual, LISTS[usual].samples)

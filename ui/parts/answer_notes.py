@@ -264,8 +264,7 @@ def _near_end(answer: dp.Answer) -> str:
 
 
 def _hardly(answer: dp.Answer) -> str:
-    """A note on a share or count near zero: the file may spell the values of a list differently, if no check was
-    paid for; else empty."""
+    """A note on a share or count near zero without a paid check: the file may spell a list otherwise."""
     query, limits = answer.query, answer.query.limits()
     if query.answer_kind not in ("share", "count") or limits is None or not isinstance(answer.value, int | float):
         return ""

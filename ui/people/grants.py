@@ -1,5 +1,4 @@
-"""A table's people, for its owner: each person's share of the allowance, their requests, and the price above which a
-question waits for approval."""
+"""A table's people, for its owner: shares of the allowance, requests, and the price above which a question waits."""
 
 from __future__ import annotations
 

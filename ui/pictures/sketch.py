@@ -1,5 +1,4 @@
-"""A Plotly figure as plain data, handed over once. Plotly checks its own figures at every change, which takes ten times
-as long."""
+"""A Plotly figure as plain data, handed over once: Plotly checks its own at every change, ten times as slowly."""
 
 from __future__ import annotations
 

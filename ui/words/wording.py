@@ -245,7 +245,8 @@ def beyond_words(answer: dp.Answer) -> str:
     """What the answer of a random sample says about the larger group, beside the table; or why it says nothing."""
     query, found = answer.query, answer.population
     if found is None:
-        return say(f"sample.{answer.beyond}")
+        secret = answer.beyond == "kind" and query.of_known_people and query.facts.people is None
+        return say("sample.secret" if secret else f"sample.{answer.beyond}")
     facts: dict[str, Any] = {"chance": chance(query.beta)}
     if isinstance(answer.interval, tuple):
         least, most = printed_range(query, *answer.interval)

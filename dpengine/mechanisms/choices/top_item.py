@@ -516,6 +516,10 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         floor = least_choice_gap(self.epsilon, size, self.beta)
         return NearBest(self.way.behind(self.rate, size, self.beta), self.beta, floor)
 
+    @property
+    def of_known_people(self) -> bool:
+        return True
+
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
         """What the promise says of counts, in percentage points of the larger group: (0, g). By so much at most a value
         left out is more common than a named one, a later or unnamed one than an earlier one, or the i-th most common

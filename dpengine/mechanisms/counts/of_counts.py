@@ -121,6 +121,10 @@ class OfCounts(Noised[int | tuple[int, ...]]):
         reach = self.reach(draws)
         return self.released([(count, (count - reach, count + reach)) for count in raw])
 
+    @property
+    def of_known_people(self) -> bool:
+        return self.answer_kind == "count" and not self.none_hoped
+
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
         """Every count as a share of everybody, where their number is public; else of those in one of the counts, where
         nobody is in two."""

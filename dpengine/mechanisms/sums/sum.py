@@ -176,6 +176,10 @@ class Sum(OfNumbers[tuple[int, ...]]):
             ends = sampling.mean_of_all(summed, people, noises, beta, moved)
         return sampling.as_answer([], [(float(low) + width * ends[0], float(low) + width * ends[1])])
 
+    @property
+    def of_known_people(self) -> bool:
+        return True
+
     def supposed_draw(self) -> tuple[int, ...] | None:
         column = self.declared
         if self.known is None:

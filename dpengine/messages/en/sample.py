@@ -16,6 +16,8 @@ SENTENCES: dict[str, str] = {
     "sample.seen": "It is about the people in this table only: too much was released about them before. Ask first what you want to know about all such people.",
     "sample.wide": "It is about the people in this table only: for all such people the range would hold nearly everything. More people in the sample, or a higher price, make it narrower.",
     "sample.kind": "It is about the people in this table only, not about all such people.",
+    "sample.secret": "It speaks of the people in this table only: for all such people this question needs the number of people, and here that is secret. Ask for a share or an average, which need no such number.",
+    "sample.grid": "Below it, in percent, is the range for all such people.",
     "sample.column.all": "Among all such people",
     "sample.column.all_percent": "Among all such people, %",
     "sample.legend": "The inner band is for the people in this table. The outer band is for all such people, the larger group that they were drawn from: it also covers the luck of the draw.",

@@ -53,6 +53,7 @@ SENTENCES: dict[str, str] = {
     "data.short.spelled": "{labels}; velja tudi {like} …",
     "data.short.days": "od {first} do {last}",
     "data.short.years": "od {first} do {last}",
+    "data.line.list": "seznam…",
     "data.kind.out": "izpuščen",
     "data.card.limits": "Navedite meje, ki bi jih navedel vsak, nikoli poiskanih v datoteki.",
     "data.card.out": "V vprašanjih se ne uporablja. Opišete ga lahko pozneje.",

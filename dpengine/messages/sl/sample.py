@@ -16,6 +16,8 @@ SENTENCES: dict[str, str] = {
     "sample.seen": "Odgovor govori le o osebah v tej tabeli: o njih je bilo prej objavljenega preveč. Kar želite vedeti o vseh takih ljudeh, vprašajte najprej.",
     "sample.wide": "Odgovor govori le o osebah v tej tabeli: za vse take ljudi bi razpon vseboval skoraj vse. Ožji je pri večjem vzorcu ali višji ceni.",
     "sample.kind": "Odgovor govori le o osebah v tej tabeli, ne o vseh takih ljudeh.",
+    "sample.secret": "Velja le za osebe v tej tabeli: za vse take ljudi to vprašanje potrebuje število oseb, ki je tu skrivno. Vprašajte po deležu ali povprečju, ki tega števila ne potrebujeta.",
+    "sample.grid": "Pod njim je v odstotkih razpon za vse take ljudi.",
     "sample.column.all": "Med vsemi takimi ljudmi",
     "sample.column.all_percent": "Med vsemi takimi ljudmi, %",
     "sample.legend": "Notranji pas velja za osebe v tej tabeli. Zunanji pas velja za vse take ljudi, večjo skupino, iz katere so izbrani: zajema tudi naključje, kdo je prišel v vzorec.",

@@ -183,7 +183,7 @@ def table_labels() -> dict[str, str]:
     from dpengine.storage.samples import SAMPLES
 
     closed = workspace().closed()
-    labels = {}
+    labels: dict[str, str] = {}
     for name in table_names():
         with of_practice(name if name in SAMPLES else ""):
             label = say(f"owner.label.{closed[name]}", table=name) if name in closed else called(name)

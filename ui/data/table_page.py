@@ -73,7 +73,7 @@ def show_per_person(table: dp.Table) -> None:
         paragraph(say("data.person.lead", table=table.name), "read")
         paragraph(_gain(table), "price")
         offered = _summaries(table.schema)
-        more: dict[str, Any] = {"placeholder": say("data.person.none"), "format_func": unmarked}
+        more: dict[str, Any] = {"placeholder": say("data.person.none")}
         names = st.multiselect(say("data.person.pick"), list(offered), key=f"person-pick-{table.name}", **more)
         chosen, complete = {}, bool(names)
         for name in names:

@@ -87,7 +87,7 @@ def test_last_years_declaration_and_then_both_years(page: Any, server: Any, lang
     given: dict[str, Any] = {"schema": dp.Schema(columns), "unit": dp.Unit.rows(), "budget": dp.Budget("9", "1e-6")}
     table = workspace.add_table(last, tmp_path / "last.csv", **given)
     table.ask(table.query("mean", column="points", epsilon="2"))
-    later = "".join(f"{'Kranj' if row % 3 else 'Ptuj'},{7 + row % 8},{40 + row % 41},{row}\n" for row in rows)
+    later = "".join(f"{'Kranj' if row % 3 else 'Ptuj'},{7 + row % 8},{40 + row % 41},{row} {lang}\n" for row in rows)
     go(page, f"/data?lang={lang}&table={last}")
     kept = None
     if lang == "sl":

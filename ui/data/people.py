@@ -45,7 +45,7 @@ from ui.shell import frame, scroll
 from ui.shell.frame import hint, paragraph
 from ui.shell.incoming import here
 from ui.shell.language import address
-from ui.shell.state import choose_table, may, open_table, table_names, workspace
+from ui.shell.state import choose_table, may, names_in_view, open_table, workspace
 from ui.words import gloss
 from ui.words.markup import paragraphs, unmarked
 
@@ -421,15 +421,15 @@ def budget(draft: Draft) -> None:
         show_shared(draft)
     _sampled(draft)
     with st.container(key="card-name"):
-        draft.name = draft.name or drafts.table_name(draft.file, table_names())
+        draft.name = draft.name or drafts.table_name(draft.file, names_in_view())
         key = kept("declare-name", draft.name)
         draft.name = st.text_input(say("data.name.label"), key=key, max_chars=80, help=say("data.name.help"))
-        if taken := drafts.taken_name(draft, table_names()):
+        if taken := drafts.taken_name(draft, names_in_view()):
             paragraph(say("data.name.taken", taken=taken, name=draft.name), "price")
 
         def check() -> None:
             drafts.budget(draft)
-            if draft.name.strip() in table_names():
+            if draft.name.strip() in names_in_view():
                 raise dp.AllowanceError("table.exists", name=draft.name.strip())
 
         reconsider(draft, check, "data.care.", "budget.", "number.", "table.exists")
@@ -481,13 +481,13 @@ def at_once(draft: Draft) -> str:
     """Fill in a name and an allowance, and say them in a sentence. Empty if the person must decide first: the name is
     taken, the budget is shared or not valid, or it gives few good answers."""
     suggest(draft)
-    name = draft.name = draft.name or drafts.table_name(draft.file, table_names())
+    name = draft.name = draft.name or drafts.table_name(draft.file, names_in_view())
     try:
         given = drafts.budget(draft)
     except dp.AllowanceError:
         return ""
     scarce = draft.about is not None and _good(draft, given) < ENOUGH
-    if scarce or draft.shares or name in table_names() or drafts.taken_name(draft, table_names()):
+    if scarce or draft.shares or name in names_in_view() or drafts.taken_name(draft, names_in_view()):
         return ""
     care = say(f"data.care.{draft.care}") if not (draft.epsilon or draft.delta) else say("data.care.own")
     many = _many(given, draft) if draft.about is not None else ""  # else it is said once the rows are counted

@@ -24,7 +24,7 @@ from ui.people import grants
 from ui.shell import frame, nav
 from ui.shell.frame import hint, paragraph
 from ui.shell.language import address
-from ui.shell.state import current_table, may, open_table, table_names, workspace
+from ui.shell.state import current_table, may, names_in_view, open_table, workspace
 from ui.words import gloss
 from ui.words.markup import unmarked
 
@@ -41,7 +41,7 @@ def show_newer_file(table: dp.Table) -> None:
         return
     with st.expander(say("data.newer.title"), expanded=error is not None):
         paragraph(say("data.newer.lead", table=table.name))
-        usual = table_name(table.name, table_names())
+        usual = table_name(table.name, names_in_view())
         name = st.text_input(say("data.newer.name"), usual, key=f"{_NAME}-{usual}", max_chars=80)
         label = unmarked(say("data.source.new_people"))
         new_people = st.checkbox(label, key=_NEW, help=say("data.source.new_people_help"))
@@ -73,7 +73,7 @@ def show_per_person(table: dp.Table) -> None:
         paragraph(say("data.person.lead", table=table.name), "read")
         paragraph(_gain(table), "price")
         offered = _summaries(table.schema)
-        more: dict[str, Any] = {"placeholder": say("data.person.none"), "format_func": unmarked}
+        more: dict[str, Any] = {"placeholder": say("data.person.none")}
         names = st.multiselect(say("data.person.pick"), list(offered), key=f"person-pick-{table.name}", **more)
         chosen, complete = {}, bool(names)
         for name in names:
@@ -85,7 +85,7 @@ def show_per_person(table: dp.Table) -> None:
                 complete = complete and upper is not None
                 summary = replace(summary, upper=upper or summary.upper)
             chosen[name] = summary
-        usual = table_name(say("data.person.fresh", table=table.name), table_names())
+        usual = table_name(say("data.person.fresh", table=table.name), names_in_view())
         made = st.text_input(say("data.person.name"), usual, key=f"person-name-{usual}", max_chars=80)
         if error is not None:
             problem(str(error))

@@ -172,13 +172,22 @@ def table_names() -> list[str]:
     return [name for name, _ in workspace().names()] + list(SAMPLES)
 
 
+def names_in_view() -> list[str]:
+    """Names that no new table may have: those of all tables, and what practice tables are called in this language."""
+    return [*table_names(), *table_labels().values()]
+
+
 def table_labels() -> dict[str, str]:
-    """The label of each table; a closed table's label says so."""
+    """The label of each table, no two alike: a picker finds a table by its label. A closed table's label says so, and
+    a practice table's if somebody's own table is called what the practice table is called in this language."""
     from dpengine.storage.samples import SAMPLES
 
     closed = workspace().closed()
-    labels = {}
+    labels: dict[str, str] = {}
     for name in table_names():
         with of_practice(name if name in SAMPLES else ""):
-            labels[name] = say(f"owner.label.{closed[name]}", table=name) if name in closed else called(name)
+            label = say(f"owner.label.{closed[name]}", table=name) if name in closed else called(name)
+        while label in labels.values():
+            label = f"{label} ({say('meter.practice')})"
+        labels[name] = label
     return labels

@@ -20,7 +20,7 @@ SENTENCES: dict[str, str] = {
     "about.thesis": "Tabele diplomskega dela, znova izračunane na tisoč izmišljenih ljudeh: kar je bilo tam točno, je točno tudi tu; kar je bilo naključno, leži, kjer mora.",
     "about.wall": "Vsi v prostoru enkrat postavijo isto vprašanje. Vsak odgovor ima svoj šum in pristane kot pika: skupaj vidite, kako daleč od resnice so zasebni odgovori. Osebe so izmišljene.",
     "tour.offer": "Pokažite mi, kako gre",
-    "tour.again": "Vodeni začetek v treh korakih",
+    "tour.again": "Uvod v treh korakih",
     "tour.title": "Vodeni začetek",
     "tour.start": "Poglejte, zakaj je potrebno",
     "tour.ask": "Postavite svoje vprašanje",

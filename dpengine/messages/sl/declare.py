@@ -3,7 +3,7 @@
 SENTENCES: dict[str, str] = {
     "number.unreadable": "{name} mora biti navadno število, na primer 12 ali 0,5.",
     "number.ambiguous": "{name} je mogoče razumeti na dva načina. Vpišite {one} ali {other}.",
-    "relation.unknown": "Je že prisotnost v tabeli skrivnost? Izberite »replace« (ne) ali »add_remove« (da).",
+    "relation.unknown": "Ali je že prisotnost v tabeli skrivnost? Izberite »replace« (ne) ali »add_remove« (da).",
     "unit.unknown": "Kaj pripada eni osebi: ena vrstica ali vse vrstice z isto vrednostjo v izbranem stolpcu?",
     "unit.column": "Navedite stolpec, ki pove, komu pripada vrstica.",
     "unit.at_most": "Največ koliko vrstic ene osebe šteje? Vpišite celo število od 1 do {most}.",

@@ -83,7 +83,7 @@ SENTENCES: dict[str, str] = {
     "fit.slip.date": "Ali so dan, mesec in leto v drugem vrstnem redu ali je razpon dni preozek?",
     "fit.slip.number": "Je razpon preozek ali v drugih enotah? Je decimalni znak drug, je v celici enota ali število, kot je 999, za »ni znano«? Navedete ga lahko, ko stolpec znova opišete.",
     "data.fit.all_title": "Se celice ujemajo z opisom?",
-    "data.fit.all_lead": "Vrstic ne vidi nihče, zato spodrsljaji ostanejo skriti: preozek razpon, seznam v drugem jeziku, drugače zapisana števila. Odgovori bi bili napačni, a videti pravilni. En majhen nakup preveri vse stolpce skupaj.",
+    "data.fit.all_lead": "Vrstic ne vidi nihče, zato spodrsljaji ostanejo skriti: preozek razpon, seznam v drugem jeziku, drugače zapisana števila. Odgovori bi bili napačni, a videti pravilni. Z majhno porabo lahko preverite vse stolpce naenkrat.",
     "data.fit.first": "Najprej: je v datoteki res to, kar ste navedli?",
     "data.first.check": "Najprej se preverijo stolpci ({share}, v ceni). Če kateri ne ustreza opisu, se vprašanje o njem ne postavi.",
     "data.first.check_some": "Najprej {many|se preveri|se preverita|se preverijo|se preverijo} {columns} ({share}, v ceni). Če opisu ne {many|ustreza|ustrezata|ustrezajo|ustrezajo}, se vprašanje ne postavi.",

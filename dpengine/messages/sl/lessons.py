@@ -50,7 +50,7 @@ SENTENCES: dict[str, str] = {
     "lesson.1.theorem": "Kdor je o neki osebi vnaprej v dvomu pol-pol in nato vidi odgovore, ki so skupaj (ε, δ)-diferencialno zasebni, ugane z verjetnostjo največ (e^ε + δ)/(1 + e^ε). Pravilo knjige ohranja vse odgovore skupaj pri (ε, δ), zato je to za vadbeni proračun ε = {epsilon} največ {most} od 100, kakorkoli so bila vprašanja izbrana.",
     "lesson.1.relation": "Vrstica ene osebe (zamenjava ene): število bolnikov je javno, kar piše v vrstici, ni.",
     # 2 napad s povprečjem
-    "lesson.2.title": "Vprašajte dovolj pogosto in šuma ni več",
+    "lesson.2.title": "Če vprašate dovolj pogosto, šum izgine",
     "lesson.2.line": "Povprečje veliko zašumljenih odgovorov ni skrivnost.",
     "lesson.2.do": "Koliko bolnikov te klinike kadi? Sprašujte znova in znova in vzemite povprečje.",
     "lesson.2.set.times": "Kolikokrat je vprašano",

@@ -20,7 +20,7 @@ SENTENCES: dict[str, str] = {
     "lesson.6.theorem": "Eksponentni mehanizem izbere kandidata z verjetnostjo, sorazmerno z exp(ε·q/(2Δ)), kjer je q njegova ocena in Δ največ, za kolikor lahko ena oseba spremeni katerokoli oceno. Je ε-diferencialno zaseben in z verjetnostjo najmanj 1 − β je ocena znotraj (2Δ/ε)·ln(kandidati/β) od najboljše: tu {promised} {promised|oseba|osebi|osebe|oseb}, pri β = 0,05, na vsaki tabeli; za te osebe to drži v {within} vseh metov.\nOcena je negativno število oseb med ploskvijo in sredino: q = −max(0, n/2 − min(osebe na ploskvi ali pod njo, osebe na njej ali nad njo)). Zamenjajte katerokoli od teh {people} oseb: nobena ocena se ne premakne za več kot {capped}. Brez omejitve pri n/2 bi bilo {plain}, in kjer {many} od {all} oseb pove isto, bi bila celo prava sredina znižana za {down}.\nPo vseh preizkušenih zamenjavah ene osebe se verjetnost ploskve spremeni za faktor največ {worst}; izrek dovoli e^ε = {most}, pri ε = {epsilon}. Meti so simulirani, za vse enaki, da povezava pokaže isto sliko.",
     "lesson.6.relation": "Odgovor ene osebe (zamenjava ene): da je oseb štirideset, je javno, kaj je katera povedala, ni.",
     # 7 priljubljeni film
-    "lesson.7.title": "Vsak film premaknete največ za ena",
+    "lesson.7.title": "Vsakemu filmu spremenite največ en glas",
     "lesson.7.line": "Izbira najljubšega stane enako pri vsaki velikosti množice.",
     "lesson.7.do": "Vsaka od 400 oseb ima rada nekaj od 20 filmov. Spremenite, koliko filmov ima kdo rad.",
     "lesson.7.set.size": "Filmi, ki jih ima vsaka oseba rada",

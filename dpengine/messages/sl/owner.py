@@ -27,7 +27,7 @@ SENTENCES: dict[str, str] = {
     "owner.raise_do": "Povečaj",
     "owner.seal": "Zapečatite to tabelo",
     "owner.seal_lead": "Nobenih vprašanj več, za vselej, tudi če proračun še ni porabljen. Zapečatijo se tudi druge tabele z isto vsebino. Odgovori in potrdila ostanejo.",
-    "owner.seal_tick": "Razumem: te tabele ne bo mogel nihče nikoli več nič vprašati.",
+    "owner.seal_tick": "Razumem: o tej tabeli ne bo mogel nihče nikoli več ničesar vprašati.",
     "owner.seal_do": "Zapečati",
     "owner.sealed": "Ta tabela je zapečatena: nobenih vprašanj več.",
     "owner.joined": "Ta tabela je bila združena z drugo: vprašajte združeno. Če želite spraševati le to datoteko, jo dodajte znova; porabljala bo skupni proračun.",

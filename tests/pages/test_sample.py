@@ -41,7 +41,7 @@ NAMES = iter(f"survey-{number}" for number in range(100))
 
 def survey(tmp_path: Path, **given: Any) -> dp.Table:
     random = np.random.default_rng()
-    rows = {"smokes": random.choice(["yes", "no"], 800), "age": random.integers(18, 90, 800)}
+    rows = {"smokes": random.permutation(["yes", "no"] * 400), "age": random.integers(18, 90, 800)}
     rows["town"] = random.choice(["north", "south"], 800)
     pd.DataFrame(rows).to_csv(tmp_path / "survey.csv", index=False)
     age, town = dp.Number(18, 100, measure="years"), dp.Category(["north", "south"])

@@ -60,7 +60,7 @@ def test_an_answer_that_shows_it_says_it(workspace: Workspace, key: str) -> None
     told = implied_by(answer)
     assert told is not None and told.far and told.high is not None
     assert 0.8 * PEOPLE < told.low <= PEOPLE <= told.high < 1.2 * PEOPLE
-    assert told.words().startswith("You declared about 2,000 people; this answer says between ")
+    assert told.note("far").startswith("You declared about 2,000 people; this answer says between ")
     assert table.people_far_off() == told
 
 

@@ -86,6 +86,7 @@ def test_a_table_in_a_database_is_brought_looked_at_asked_and_planned(
     assert PASSWORD not in asked + server_log.read_text() + page.content()
 
 
+@pytest.mark.long  # a second journey; alone in `make audit`
 @pytest.mark.timeout(TEST_LIMIT)
 def test_visits_and_people_of_one_database_become_one_table_there(
     page: Any, server: Any, server_log: Any, postgres: PostgresServer

@@ -56,6 +56,7 @@ from dpengine.mechanisms.query import AnyQuery, Query
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.planning.alternatives import WaysAtOnce, means_together
 from dpengine.planning.both_ranges import BothRanges, both_ranges
+from dpengine.planning.listed_columns import over_columns
 from dpengine.planning.opening import (
     Make,
     Opening,
@@ -520,7 +521,13 @@ class Table:
         """All of them in a background thread: charged together or not at all, then drawn one after the other. With
         `checked`, unchecked columns are checked first, and questions about a doubted column are neither asked nor paid
         for."""
-        at_once, long = self._asker.work_for_all(queries, run, keep, seen), any(query.takes_long for query in queries)
+        work, long = self._plan_work(queries, run, keep, seen, checked), any(query.takes_long for query in queries)
+        self._workspace.jobs.submit(run, work, turn=self.actor, long=long)
+
+    def _plan_work(
+        self, queries: Sequence[AnyQuery], run: str, keep: Fraction, seen: int | None, checked: bool
+    ) -> Callable[[], None]:
+        at_once = self._asker.work_for_all(queries, run, keep, seen)
         checks = self.checks_for(queries) if checked else []
         if checks and not self.planner(keep).price_of([*checks, *queries]).fits:
             raise BudgetExceeded("fit.both")
@@ -535,8 +542,7 @@ class Table:
                 raise doubt
             self._asker.work_for_all(left, run, keep, seen, run + CHECK if checks else "")()
 
-        work = checked_first if checked and not self.practice else at_once
-        self._workspace.jobs.submit(run, work, turn=self.actor, long=long)
+        return checked_first if checked and not self.practice else at_once
 
     def run(self, run: str) -> PlanRun:
         """The state of a plan in this process, in another, or stored before a restart."""
@@ -547,6 +553,29 @@ class Table:
         more now unless one is named. Free; nothing is opened."""
         rule, totals = self.budget.rule, self._standing().totals
         return fitted(self.facts, questions, calibration, share, rule, totals, self.released())
+
+    def session_over(
+        self, columns: Sequence[str], questions: Json, share: Fraction
+    ) -> tuple[Overview, AdaptiveSession]:
+        """A first look at these columns together, and a session for what it leaves in doubt, for at most this share
+        of the allowance together (`Session.answer`). Free; nothing is opened."""
+        rule, totals = self.budget.rule, self._standing().totals
+        return over_columns(self.facts, columns, questions, share, rule, totals, self.released())
+
+    def open_session_over(
+        self, look: Overview, session: AdaptiveSession, run: str | None = None, checked: bool = False
+    ) -> Session:
+        """Charge both, together or not at all, and draw the look. `submit_plan` does the same in the background."""
+        run = run or new_request()
+        self._plan_work([look, session], run, Fraction(0), None, checked)()
+        return self.session_of_run(run)
+
+    def session_of_run(self, run: str) -> Session:
+        """The session that a plan opened; refused if it opened none."""
+        for entry, _ in self.run(run).rows:
+            if entry.charge.claim["key"] == AdaptiveSession.card.key:
+                return self.session(entry.charge.request)
+        raise AllowanceError("session.unknown")
 
     def open_session(self, query: AnyQuery, request_id: str | None = None, checked: bool = False) -> Session:
         """Charge a whole session; its questions are then asked one by one. `submit` does the same in the background.

@@ -61,6 +61,7 @@ from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Entry
 from dpengine.ledger.rows import questions_of
 from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.promises import Answered
 from dpengine.mechanisms.query import AnyQuery, Averaged
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
@@ -309,7 +310,11 @@ def paid_session(asker: Asker, request: str) -> Session:
             ledger.answer(request, query.stored(query.draw((), coins)))
     fits = partial(fits_of, ledger, asker.budget.id, asker.record.name, asker.record.practice)
     stored, reserve = ledger.find(request) or entry, asker.budget.rule.delta_reserve
-    return Session(ledger, jobs, stored, query, asker.read, coins, asker.refuse_changed, reserve, fits)
+
+    def known_by(asked: AdaptiveSession) -> KnownAlready | None:
+        return already_known(answers_of_kinds(asker, (Overview.card.key,), MOST_LOOKS), asked)
+
+    return Session(ledger, jobs, stored, query, asker.read, coins, asker.refuse_changed, reserve, fits, known_by)
 
 
 def synthetic_rows(asker: Asker, answer: Answer) -> Synthetic | FittedTable:

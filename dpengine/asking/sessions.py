@@ -44,6 +44,7 @@ from dpengine.messages.language import stored
 from dpengine.noise.coins import Coins
 from dpengine.population.session_validity import claimed, rounded
 from dpengine.population.validity import Width
+from dpengine.released.look_answers import KnownAlready
 from dpengine.statistics.need import AnyNeed
 from dpengine.storage.workers import in_hand, still_computing
 
@@ -88,6 +89,7 @@ class Session:
     ready: Callable[[], None]  # refuses if the table was declared anew since
     reserve: Fraction  # the most δ that charges to its budget spend
     fits: Callable[[], Fits]  # the paid checks of the table's columns
+    known: Callable[[AdaptiveSession], KnownAlready | None]  # by first looks
 
     @property
     def request(self) -> str:
@@ -111,8 +113,13 @@ class Session:
 
     @property
     def others_from(self) -> int | None:
-        """The first ledger row after the reservation that released something else about these people, or None."""
-        others = self.ledger.others_since(self.entry.charge.budget, self.entry.charge.seq, self.request)
+        """The first ledger row that released something else about these people since, or None: a charge after the
+        reservation, or an answer after the session was opened or first asked. An answer before that belongs to a charge
+        that `past` counts, such as a first look reserved with the session, or to a later one, which counts by itself.
+        """
+        own, opened, first = self.entry.charge, self.entry.outcome, self.ledger.first_step(self.request)
+        told = own.seq if opened is None else opened.seq if first is None else min(opened.seq, first)
+        others = self.ledger.others_since(own.budget, own.seq, self.request, told=told)
         return others[0] if others else None
 
     @property
@@ -127,6 +134,16 @@ class Session:
         about a doubted or unchecked column is refused and uses up none."""
         burned = self._work_for(ask, step, checked)()
         return self._taken(burned, self._choices_before(burned.index), self.others_from)
+
+    def answer(self, ask: Json, step: str, checked: bool = False) -> KnownAlready | Taken:
+        """What a first look says where it leaves little doubt (`KnownAlready.doubtful`) or no question is left: free.
+        Else the next answer. Which of the two depends on released figures and public facts alone."""
+        asked = self.query.asking(ask)
+        known, (used, ended, _) = self.known(asked), self.ledger.progress(self.request)
+        over = ended or used >= self.query.questions
+        if known is not None and (over or not known.doubtful(asked.promise().amount)):
+            return known
+        return self.ask(ask, step, checked)
 
     def against(self, asked: AdaptiveSession) -> AllowanceError | None:
         """Why the paid checks do not let this question be asked here; None where they do."""

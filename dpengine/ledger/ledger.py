@@ -203,8 +203,8 @@ _INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join(':' + 
 _MOST_COUNTED = 500  # losses composed one by one; beyond that the running sums stand in, with a slightly looser bound
 _CHARGES_BEFORE = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND seq < ? ORDER BY seq"
 _OTHERS_SINCE = (
-    "SELECT * FROM entries WHERE kind IN ('charge', 'answer', 'part') AND budget = ? AND seq > ? AND request <> ?"
-    " ORDER BY seq LIMIT ?"
+    "SELECT * FROM entries WHERE budget = ? AND request <> ?"
+    " AND (kind = 'charge' AND seq > ? OR kind IN ('answer', 'part') AND seq > ?) ORDER BY seq LIMIT ?"
 )
 _BUDGET = "SELECT * FROM entries WHERE kind = 'budget' AND budget = ?"
 _CHARGE = "SELECT * FROM entries WHERE kind = 'charge' AND request = ?"
@@ -448,6 +448,12 @@ class Ledger:
         with self._file.reading() as db:
             return find_step(db, _BY_ID, session, step)
 
+    def first_step(self, session: str) -> int | None:
+        """The row of a session's first step."""
+        with self._file.reading() as db:
+            first = find_step(db, _NUMBERED, session, 1)
+        return None if first is None else first.seq
+
     def progress(self, session: str) -> tuple[int, bool, bool]:
         """How many steps were used, whether the session was ended, and whether “which is largest” was asked in it."""
         with self._file.reading() as db:
@@ -477,10 +483,12 @@ class Ledger:
         key = ("released", budget, str(last.seq), but)
         return self._file.kept(key, lambda db: self._counted(db, budget, last.seq + 1, but))
 
-    def others_since(self, budget: str, row: int, but: str, most: int = 1) -> list[int]:
-        """The first rows after `row` that charged or released something of a budget, except by the request `but`."""
+    def others_since(self, budget: str, row: int, but: str, most: int = 1, told: int | None = None) -> list[int]:
+        """The first rows that charged something to a budget after `row`, or told something after `told` (`row`, if
+        None), except by the request `but`."""
         with self._file.reading() as db:
-            return [int(later["seq"]) for later in db.query(_OTHERS_SINCE, [budget, row, but, most])]
+            given = [budget, but, row, row if told is None else told, most]
+            return [int(later["seq"]) for later in db.query(_OTHERS_SINCE, given)]
 
     def export_rows(self, budget: str | None = None) -> Iterator[JsonObject]:
         """Every row, or those of a budget, as stored, oldest first: enough to recompute each hash."""

@@ -177,14 +177,14 @@ class LedgerView(Ledger):
             row = NO_ROW if before is None else before
             return self._counted(db, budget, row, but, lambda charge: charge.table in kin)
 
-    def others_since(self, budget: str, row: int, but: str, most: int = 1) -> list[int]:
+    def others_since(self, budget: str, row: int, but: str, most: int = 1, told: int | None = None) -> list[int]:
         kin = self._kindred(budget)
         if kin is None:
-            return super().others_since(budget, row, but, most)
+            return super().others_since(budget, row, but, most, told)
         charged = {entry.charge.request for entry in super().walk(budget) if entry.charge.table in kin}
-        rows = (found for found in super().export_rows(budget) if found["seq"] > row and found["request"] in charged)
-        kinds = ("charge", "answer", "part")
-        later = (int(found["seq"]) for found in rows if found["kind"] in kinds and found["request"] != but)
+        after = {"charge": row, "answer": row if told is None else told, "part": row if told is None else told}
+        rows = (found for found in super().export_rows(budget) if found["request"] in charged - {but})
+        later = (int(found["seq"]) for found in rows if found["kind"] in after and found["seq"] > after[found["kind"]])
         return list(islice(later, most))
 
     def export_rows(self, budget: str | None = None) -> Iterator[JsonObject]:

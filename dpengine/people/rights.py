@@ -64,15 +64,15 @@ TABLE = MappingProxyType(
     | _all(_PLAN, "query preview prices suggestions suggested opening least_epsilon cheapest ways least_priced")
     | _all(_PLAN, "read readings completions draft keep_draft plan_draft keep_plan")
     | _all(_PLAN, "checks_for check_part finer_check doubts can_read")
-    | _all(_PLAN, "levers at_share rehearse_rows training_for planner session_for recall looks last_asked")
+    | _all(_PLAN, "levers at_share rehearse_rows training_for planner session_for session_over recall looks last_asked")
     | _all(_PLAN, "already_known both_ranges published synthetic")
-    | _all(_ASK, "ask submit submit_plan open_session session run cancel make_rows")
+    | _all(_ASK, "ask submit submit_plan open_session open_session_over session session_of_run run cancel make_rows")
     | _all((OWNER,), "revise correct_people declare_sample protect protection_preview")
 )
 
 # A paid session, for whoever paid for it
 SESSION = MappingProxyType(
-    _all(_ASK, "request entry query look past reserve others_from withdrawn against ask submit job end")
+    _all(_ASK, "request entry query look past reserve others_from withdrawn against ask submit job end answer")
 )
 
 # The ledger and running jobs as pages read them: rows of tables that the person may see, jobs of their own
@@ -87,7 +87,7 @@ ENGINE_ONLY = frozenset(
     " name_administrator open_budget practice_budget protect read read_raw record refuse_damaged refuse_need"
     " refuse_unit revise schema_of keep_draft draft_of".split()
 )
-SESSION_ONLY = frozenset("coins fits jobs ledger read ready".split())
+SESSION_ONLY = frozenset("coins fits jobs known ledger read ready".split())
 
 
 def printed() -> str:

@@ -44,6 +44,12 @@ def opened(page_name: str, **parameters: str) -> tuple[AppTest, str]:
     return page, unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", body, flags=re.S))
 
 
+def address(page: AppTest, name: str) -> str:
+    """A part of the page's address."""
+    value = page.query_params[name]
+    return value if isinstance(value, str) else value[0]
+
+
 def test_every_page_tells_of_a_session(people: dp.Table) -> None:
     session = people.open_session(people.query("adaptive_session", questions=3, epsilon="1.5"), "s")
     session.ask({"share": [["town", "in", ["<i>A</i>"]]]}, "a")
@@ -169,7 +175,7 @@ def until(true: Callable[[], Any]) -> Any:
 
 
 def test_a_first_look_answers_before_a_question_is_used(people: dp.Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With its range where it was measured, and as an estimate where columns were not bought together."""
+    """With its range where it was measured, and as an estimate in a range where columns were not bought together."""
     asked: list[list[object]] = [["town", "in", ["B"]]]
     monkeypatch.setattr("ui.several.session.conditions.conditions", lambda *_: asked)
     session = people.open_session(people.query("adaptive_session", questions=3, epsilon="0.2"), "s")
@@ -183,8 +189,35 @@ def test_a_first_look_answers_before_a_question_is_used(people: dp.Table, monkey
     assert "answers are rounded" not in text, "a look voids what rounding promised"
     asked.append(["x", ">", 2])
     _, text = opened("several", session="s")
-    assert "Your first look suggests about" in text and "estimated, no promise" in text
+    known = people.already_known(session.query.asking({"share": asked}))
+    assert known is not None and known.estimated and "already answers this for free. In this table between" in text
+    better = people.open_session(people.query("adaptive_session", questions=3, epsilon="0.6"), "better")
+    _, text = opened("several", session="better")
+    assert "Your first look suggests about" in text and "for free. In this table between" in text
+    assert better.look()[0].asked == 0
     assert session.look()[0].asked == 0
+
+
+def test_a_session_over_listed_columns_is_bought_in_one_click(home: Workspace) -> None:
+    """The look and the questions stand with one price; after the click its session is open, and the look answers."""
+    frame = pd.DataFrame({"x": [1, 2, 3, 4] * 500, "town": ["<i>A</i>", "B"] * 1000})
+    schema = dp.Schema({"x": dp.Number(0, 10, step=1), "town": dp.Category(["<i>A</i>", "B"])})
+    table = home.add_table(AWKWARD, frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("3", "1e-6"))
+    table.ask(table.query("fit_checks", columns=["x", "town"], epsilon="0.5"))
+    page, _ = opened("several", k="5", share="50")
+    page.multiselect(key="session-columns").set_value(["x"]).run()
+    assert any(say("session.columns") in element.proto.body for element in page.get("html"))
+    page.multiselect(key="session-columns").set_value(["x", "town"]).run()
+    assert not page.exception
+    [buy] = [button for button in page.button if button.label.startswith("Buy the look and 5 questions")]
+    spent = table.meter().used
+    buy.click().run()
+    assert until(lambda: table.run(address(page, "run")).over if "run" in page.query_params else True)
+    page.run()
+    assert not page.exception and "session" in page.query_params
+    assert table.meter().used > spent and len(table.first_looks()) == 1
+    session = table.session(address(page, "session"))
+    assert session.past.rho > 0 and session.others_from is None and session.query.questions == 5
 
 
 @pytest.mark.long

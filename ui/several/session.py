@@ -18,8 +18,9 @@ from dpengine.asking.column_fit import unchecked_words
 from dpengine.asking.sessions import BEST, Session, Taken, most_questions
 from dpengine.core.printed import chance, percent, points
 from dpengine.core.strict_json import canonical
-from dpengine.declared.schema import Number
+from dpengine.declared.schema import ItemSet, Number
 from dpengine.ledger.rows import questions_of
+from dpengine.mechanisms.marginals.wanted import has_cells
 from dpengine.mechanisms.session.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession, State
 from dpengine.mechanisms.session.asks import Average, Share
 from dpengine.messages import say
@@ -32,6 +33,7 @@ from dpengine.released.look_answers import KnownAlready
 from ui.ask import fit_warnings
 from ui.ask.spend import least_share_html
 from ui.parts import answer_notes, conditions, exports, fields, job, owner
+from ui.several import plan
 from ui.shell import frame, nav
 from ui.shell.frame import hint, paragraph
 from ui.shell.language import address
@@ -156,8 +158,12 @@ def known_words(query: AdaptiveSession, found: KnownAlready) -> str:
         value = printed(query, found.value, (found.value - promised, found.value + promised))
         return say("session.known_estimated", value=with_unit(query, value))
     low, high = (with_unit(query, end) for end in printed_range(query, found.low, found.high))
-    enough = found.high - found.low <= 2 * promised
-    return say("session.known" if enough else "session.known_wider", low=low, high=high)
+    if found.enough(query.promise().amount):
+        return say("session.known", low=low, high=high)
+    if not found.estimated:
+        return say("session.known_wider", low=low, high=high)
+    value = with_unit(query, printed(query, found.value, (found.low, found.high)))
+    return say("session.known_about", value=value, low=low, high=high)
 
 
 def _answer(query: AdaptiveSession, released: Any, interval: Any) -> dp.Answer:
@@ -350,13 +356,33 @@ _USUAL = {"k": "", "share": "", "how": BEST}  # the preselected number and share
 _NUMBERS = (20, 10, 5, 3)  # of questions: preselected is the first whose answers are more than noise
 FIELDS = tuple(_USUAL)  # in the address
 _HOW = (BEST, *CALIBRATIONS)
+MOST_LISTED = 8  # columns of a look that is bought with a session
 _SEARCHED = 50  # charges, for a session with questions left
 
 
 def show_addressed(table: dp.Table) -> bool:
     """Shows the session that the address names. False if there is none: then the page shows the form."""
+    run = st.query_params.get("run")
+    if run and not _opened(table, run):
+        return not table.run(run).over
     request = st.query_params.get("session")
     return bool(request and _running(table, request))
+
+
+def _opened(table: dp.Table, run: str) -> bool:
+    """Is the session that was bought with a look open? Then the address names it."""
+    found = table.run(run)
+    if not found.over:
+        plan.progress(table, run)
+        return False
+    job.renew(run)
+    try:
+        session = table.session_of_run(run)
+    except dp.AllowanceError as refusal:
+        job.refused(str(found.error or refusal))
+        return False
+    address({"table": table.name, "session": session.request})
+    return True
 
 
 def show(table: dp.Table) -> None:
@@ -372,6 +398,10 @@ def show(table: dp.Table) -> None:
     with st.container(key="card-session-start"):
         questions, share, check = _size(table, given)
         part = meter.unused * int(share) / 100
+        columns = _columns(table)
+        if columns:
+            _over(table, columns, questions, part)
+            return
         offers = _offers(table, questions, part)
         how = _calibration(given, offers)
         wanted = st.session_state[_STATE] = {"table": table.name} | {"k": str(questions), "share": share, "how": how}
@@ -471,6 +501,50 @@ def _usual_share(table: dp.Table, questions: int) -> str:
         lambda session: room(session) >= CLEAR,
         table.check_part,
     )
+
+
+def _columns(table: dp.Table) -> list[str]:
+    """The columns that the session is about, if they are listed: two or more."""
+    columns = table.schema.columns.items()
+    offered = [name for name, column in columns if has_cells(column) and not isinstance(column, ItemSet)]
+    if len(offered) < 2 or not table.budget.rule.delta_slack or table.facts.unit != dp.Unit.rows():
+        return []
+    words: Any = {"placeholder": say("session.over.any"), "help": say("session.over.help"), "key": "session-columns"}
+    picked = st.multiselect(say("session.over.columns"), offered, max_selections=MOST_LISTED, **words)
+    if len(picked) == 1:
+        hint(say("session.columns"))
+    return picked if len(picked) > 1 else []
+
+
+def _over(table: dp.Table, columns: list[str], questions: int, part: Fraction) -> None:
+    """A look at these columns and a session for what it leaves in doubt: what both are worth, and one button."""
+    try:
+        look, query = table.session_over(columns, questions, part)
+    except dp.AllowanceError as refusal:
+        hint(str(refusal))
+        return
+    both = [look, query]
+    price = table.planner().price_of([*table.checks_for(both), *both])
+    frame.show_price(table, price, "_plan")
+    past, reserve = table.released().plus(look.loss()), table.budget.rule.delta_reserve
+    st.html(
+        f"<h2>{escape(say('session.worth'))}</h2>"
+        f"<p>{escape(say('session.over.free', columns=columns, promise=look.promise().short(look)))}</p>"
+        f"<p>{escape(say('session.over.fresh', questions=questions, promise=query.promise().words()))}</p>"
+        f"<p class='muted'>{escape(outward_words(query, past, reserve))}</p>"
+    )
+    if left_out := unchecked_words(table.fits().all_of((name, table.schema[name]) for name in columns)):
+        hint(left_out)
+    run = job.next_request(table.name, tuple(query.digest() for query in both))
+    label = say("session.over.buy", questions=questions, share=prices.takes(table, price.share))
+    act, key = (table, both, run, job.seen()), f"session-over-{run}"
+    st.button(label, key=key, type="primary", disabled=not price.fits, on_click=_buy, args=act)
+    st.html(f'<p class="muted">{gloss.text(say("session.kept"))}</p>')
+
+
+def _buy(table: dp.Table, both: list[dp.Query], run: str, known: int | None) -> None:
+    if attempt(table.submit_plan, both, run, Fraction(0), known, checked=True):
+        address({"table": table.name, nav.VIEW: "after", "run": run})
 
 
 def _offers(table: dp.Table, questions: int, spend: Fraction) -> dict[str, AdaptiveSession | dp.AllowanceError]:

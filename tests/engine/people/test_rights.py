@@ -211,6 +211,7 @@ TABLE: dict[str, Call] = {
         lambda s, t: t.training_for("train_linear", Fraction(1, 4), target="x", features=["town"])
     ),
     "session_for": of_table(lambda s, t: t.session_for(3, HALF)),
+    "session_over": of_table(lambda s, t: unless_right("session.columns", lambda: t.session_over("x", 3, HALF))),
     "both_ranges": of_table(lambda s, t: t.both_ranges(s.query)),
     "already_known": of_table(lambda s, t: t.already_known(s.opened)),
     "published": of_table(lambda s, t: t.published(s.answer)),
@@ -220,6 +221,10 @@ TABLE: dict[str, Call] = {
     "submit": of_table(lambda s, t: t.submit(s.query, s.name())),
     "submit_plan": of_table(lambda s, t: t.submit_plan([s.query], s.name())),
     "open_session": of_table(lambda s, t: t.open_session(s.opened, s.name())),
+    "open_session_over": of_table(lambda s, t: t.open_session_over(s.query, s.opened, s.name())),
+    "session_of_run": of_table(
+        lambda s, t: unless_right("session.unknown", lambda: t.session_of_run("nothing of the kind"))
+    ),
     "session": of_table(lambda s, t: t.session("session")),
     "run": of_table(lambda s, t: t.run("nothing of the kind")),
     "cancel": of_table(lambda s, t: t.cancel("nothing of the kind")),
@@ -242,6 +247,7 @@ SESSION: dict[str, Callable[[Any], Any]] = {
     "job": lambda s: s.job("nothing of the kind"),
     "ask": lambda s: s.ask({"share": [["town", "in", ["a"]]]}, "one"),
     "submit": lambda s: s.submit({"share": [["town", "in", ["a"]]]}, "two"),
+    "answer": lambda s: unless_right("session.over", lambda: s.answer({"share": [["town", "in", ["a"]]]}, "three")),
     "end": lambda s: s.end(),
 }
 

@@ -367,6 +367,8 @@ CAUSES: dict[str, Cause] = {
     "session.ask_everyone": lambda b: b.session().ask({"share": []}, "x"),
     "session.ask_unknown": lambda b: b.session().ask({"guess": 1}, "x"),
     "session.calibration": lambda b: b.ask("adaptive_session", questions=1, calibration="loud"),
+    "session.columns": lambda b: b.table.session_over(["far"], 3, Fraction(1, 10)),
+    "session.columns_small": lambda b: b.small("pure", "1", "0").session_over(["far", "home"], 3, Fraction(1, 10)),
     "session.unchecked": acts.declared_anew,
     "session.valueless": acts.valueless,
     "session.padded": acts.padded,

@@ -5,10 +5,14 @@ that a person would accept (none: the table cannot answer it). Counted per file:
 **open**, where the box names words that it did not understand, offers several readings or finds none; **wrong** without
 saying so. A text that the table cannot answer is right if the box says so. `--wrong` prints what was not right.
 In tests/reading, the first 200 of each language and the 100 held back were written before the reader, but by its
-author. The other 67, and the 100 in each `-second` file, are by people who knew neither; those 100 are also about three
-tables that nobody had in view. The reader was improved on all of these lines, after it had read about three quarters
-of each `-second` file right. The `-fields` files are by its author, over tables of other fields: it was improved on
-them after it had read three quarters of the first half right. So the shares of no file here estimate how well the box
+author. The other 67, and the 100 in each `-second` file, are by people who knew neither; those 100 are also about
+three tables that nobody had in view. The reader was improved on all of these lines, after it had read about three
+quarters of each `-second` file right. The `-fields` files are by its author, over tables of other fields: it was
+improved on them after it had read three quarters of the first half right. The `-third` files are 600 questions over
+ten further tables, written by its author with the meanings beside them before the reader was looked at again. It read
+about four fifths of them right in both languages, and up to 3 of 100 wrong in silence, and was then improved on
+them. A third, by a hash of the texts, was kept apart (`-third-held`) and read once after that: 81.1 % and 86.5 %
+right, 1.9 % and 2.1 % wrong. It is about the same ten tables. So the shares of no file here estimate how well the box
 reads other people's questions: that takes questions which nobody has worked on. The public lists of everyday words
 were made with these tables in view: a table about something else is known by fewer words. **Right** asks only for the
 first reading: it may still name words that were not understood, or offer others.
@@ -36,7 +40,7 @@ from dpengine.reading.reader import Meaning, completions, readings
 HERE = Path(__file__).resolve().parent.parent / "tests" / "reading"
 SLOVENE = frozenset(
     "prebivalci ambulante studenti zaposleni narocila kmetija klub avtobusi knjiznica sola trgovina obcina koce"
-    " bolnisnica fitnes nesrece gospodinjstva mesto izleti".split()
+    " bolnisnica fitnes nesrece gospodinjstva mesto izleti vrtci cebelarji najem klici pot".split()
 )
 SLOWEST = 0.02  # seconds
 
@@ -102,7 +106,9 @@ def means(reading: Meaning, meant: dict[str, Any], schema: Schema) -> bool:
     if given.get("how_many", 1) != wanted.get("how_many", 1):
         return False
     if key == "crosstab":
-        if sorted(map(str, given["columns"])) != sorted(wanted["columns"]):
+        if sorted(str(_group(one)) for one in given["columns"]) != sorted(
+            str(_group(one)) for one in wanted["columns"]
+        ):
             return False
     elif not _same_group(given.get("column"), wanted.get("column"), schema):
         return False
@@ -118,7 +124,7 @@ def verdict(line: dict[str, Any], facts: Facts) -> tuple[str, list[Meaning]]:
     with speaking(language_of(line["schema"])):
         found = readings(line["text"], facts)
     says_so = not found or bool(found[0].unread) or (found[0].guessed and len(found) > 1)
-    if not line["meant"]:
+    if not line["meant"] or (line.get("or_none") and says_so):
         return ("right" if says_so else "wrong"), found
     if found and any(means(found[0], meant, facts.schema) for meant in line["meant"]):
         return "right", found

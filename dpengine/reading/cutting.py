@@ -19,6 +19,7 @@ _TOKEN = re.compile(
     r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\. ?\d{1,2}\. ?\d{4}|\d{1,2}/\d{1,2}/\d{4}|\d+(?:st|nd|rd|th)\b|\d[\d.,]*\d|\d"
     r"|\b[kcd]?m[23²³](?!\w)|[^\W\d_]+(?:['’][^\W\d_]+)?|<=|>=|[<>=≤≥%€$£+–&×-]"
 )
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:['’ \u00a0\u202f]\d{3})+(?![\d.,]*\d)")  # 10'000, 10 000
 _CLITIC = re.compile(r"(?<=\w)['’](?:s|d|m|ll|ve|re)$", re.IGNORECASE)
 TIMES = ("minutes", "hours", "days", "weeks", "months", "years")  # units of time, and how long they are
 
@@ -36,6 +37,7 @@ class TypedWord:
 def cut_words(text: str, lang: str) -> list[TypedWord]:
     tokens: list[TypedWord] = []
     text = re.sub(r"(?<=[^\W\d_])-(?=\d)|(?<=\bnon)-", " ", text, flags=re.IGNORECASE)  # “the over-60s”, “non-smokers”
+    text = _THOUSANDS.sub(lambda found: re.sub(r"\D", "", found[0]), text)
     for match in _TOKEN.finditer(text):
         word = match[0]
         if not word[0].isdigit():
@@ -76,6 +78,7 @@ _SPANS = {
         "three quarters of an hour": (45, "min"),
         "an hour and a half": (90, "min"),
         "one and a half hours": (90, "min"),
+        "half a year": (6, "months"),
         "a fortnight": (14, "days"),
         "twice": (2, "times"),
         "three times": (3, "times"),
@@ -89,6 +92,7 @@ _SPANS = {
         "uro in pol": (90, "min"),
         "ura in pol": (90, "min"),
         "poldrugo uro": (90, "min"),
+        "pol leta": (6, "mesecev"),
         "stirinajst dni": (14, "dni"),
     },
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA, Prefix
@@ -44,6 +45,8 @@ from dpengine.reading.words import (
 MOST_VALUES = 3_000  # of one list whose values the box knows
 _LONGEST_PHRASE = 6
 _SPELLINGS = ("sex-1", "marital-1", "employment-1", "schooling-1")  # where a list has no table of its own
+_SMALL = ("stop", "among", "by", "have", "with", "between", "daysign", "to")  # med is among, medu is honey
+_LOOSE = 0.99  # of a word that is a small word too
 _COUNTED = ("number", "count", "quantity", "size", "število", "količina", "velikost")
 
 
@@ -73,13 +76,15 @@ class Lexicon:
     lookups: dict[str, str] = field(default_factory=dict)
     by_letter: dict[str, list[str]] = field(default_factory=dict)  # all stems, by their first letter
     made: dict[str, str] = field(default_factory=dict)  # the table's own stems, by what they are made from
+    counted: set[str] = field(default_factory=set)  # stems of what a column counts: rooms, members
+    small: dict[str, set[str]] = field(default_factory=dict)  # how the small words are written, by their stem
 
     def add(self, phrase: Iterable[str], role: str, data: Json, own: bool = False) -> None:
         words = tuple(phrase)
         if not words or len(words) > _LONGEST_PHRASE:
             return
         roles = self.phrases.setdefault(words, {})
-        if role in ("col", "val"):
+        if role in ("col", "val", "letter"):
             roles.setdefault(role, [])
             roles[role] += [data] if data not in roles[role] else []
         else:
@@ -137,6 +142,8 @@ def language_lexicon(lang: str) -> Lexicon:
     for role, value, line in [*lines, *((role, True, line) for role, line in small.items())]:
         for phrase in line.split("|"):
             known.add(stems_of(phrase, lang), role, value)
+            if role in _SMALL and phrase.isalpha():
+                known.small.setdefault(stem(phrase, lang), set()).add(bare(phrase))
     for place, month in enumerate(words.months.split("|")):
         forms = [month, *((month + "ja", month + "ju", month + "jem") if lang == "sl" else (month[:3],))]
         for form in forms if month != "may" else ["may"]:
@@ -169,7 +176,7 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
     """`names` are the columns as the reader of this language calls them: those of a practice table are translated."""
     base, known = language_lexicon(lang), Lexicon()
     known.phrases = {phrase: dict(roles) for phrase, roles in base.phrases.items()}
-    known.stems = set(base.stems)
+    known.stems, known.small = set(base.stems), base.small
     columns = [(name, column, shown) for (name, column), shown in zip(schema.columns.items(), names, strict=True)]
     rows = _row_names(
         [cut_words(name_words(written), lang) for written in dict.fromkeys((*schema.columns, *names))], lang
@@ -226,12 +233,13 @@ def _add_column(known: Lexicon, name: str, words: tuple[str, ...], lang: str, na
         if word not in generic:
             roles = known.phrases.get((word,), {})
             counted = not {stem(word, lang) for word in _COUNTED}.isdisjoint(words)  # number of passengers
+            known.counted.update({word} if counted and len(word) > 2 else ())
             doers = {stem(other, lang) for other in LANGUAGES[lang].doers.split("|")}
             rows = ("rows" in roles or word in doers or word in named) and not counted  # visitor type → visitors
             if rows:
                 known.add((word,), "rows", True)
-            loose = rows or "stop" in roles  # water used → used
-            known.add((word,), "col", (1 if loose else 2 if place < head else 1.5, name), own=True)
+            loose = 1 if rows else _LOOSE if "stop" in roles else 0  # water used → used
+            known.add((word,), "col", (loose or (2 if place < head else 1.5), name), own=True)
     if len(words) > 1 and words[0] in ("has", "is", "ima", "je"):  # has_car → car
         known.add(words[1:], "col", (2.5, name), own=True)
     for line in ALIKE:
@@ -260,6 +268,8 @@ def _add_values(known: Lexicon, name: str, column: Category | ItemSet, lang: str
             if sum(map(len, phrase)) > 1:
                 known.add(phrase, "val", (3, name, value), own=True)
                 known.proper.update(phrase if written[:1].isupper() and lang == "en" else ())
+            if len(phrase) == 1 and len(phrase[0]) == 1:
+                known.add(phrase, "letter", (3, name, value), own=True)
             joined = any(len(word) == 1 for word in phrase)  # an e-book is no book
             for word in phrase if len(phrase) > 1 and not joined else ():
                 if len(word) > 2:
@@ -368,15 +378,33 @@ def _begins_alike(word: str, known: Lexicon) -> str | None:
     return best
 
 
-def women_apart(token: TypedWord, known: Lexicon) -> list[TypedWord]:
+def women_apart(token: TypedWord, known: Lexicon, called: Container[str] = ()) -> list[TypedWord]:
     """“upokojenke” are retired women: a word for each."""
     men = women(bare(token.text)) if token.number is None and not token.day else None
     if men is None or (token.stem in known.own and not men[1]):
         return [token]
     man = typed_stem(men[0], "sl")
-    if man not in known.stems and _inflected(man, known, "sl") is None:
+    if man not in known.stems and man not in called and _inflected(man, known, "sl") is None:
         return [token]
     return [TypedWord(token.text, stem("ženska", "sl")), TypedWord(token.text, man)]
+
+
+_NUMBERED = re.compile("(eno|dvo|tri|stiri|pet|sest|sedem|osem)(.{3,})")
+
+
+def numbered(token: TypedWord, known: Lexicon) -> list[TypedWord]:
+    """“dvosobna” has two rooms: a number, and what a column counts."""
+    parts = _NUMBERED.fullmatch(bare(token.text)) if token.stem not in known.stems else None
+    if parts is None:
+        return [token]
+    counted = next((own for own in sorted(known.counted) if parts[2].startswith(own)), None)
+    number = 1 + "eno dvo tri stiri pet sest sedem osem".split().index(parts[1])
+    words = [TypedWord(token.text, str(number), Fraction(number)), TypedWord(token.text, counted or "")]
+    return words if counted else [token]
+
+
+def _follows(tokens: list[TypedWord], at: int, *words: str) -> bool:
+    return at < len(tokens) and bare(tokens[at].text) in words
 
 
 def marked(tokens: list[TypedWord], known: Lexicon) -> list[MarkedWords]:
@@ -389,6 +417,8 @@ def marked(tokens: list[TypedWord], known: Lexicon) -> list[MarkedWords]:
             following = tokens[place + length].number if place + length < len(tokens) else None
             if roles and roles.get("period") == "month_of_year" and length > 1 and following is not None:
                 continue  # “po mesecih v letu 2024”
+            if roles and "after" in roles and length > 1 and _follows(tokens, place + length, "than", "kot", "od"):
+                continue  # “more than 5 and less than 10”
             if roles:
                 break
         else:
@@ -398,6 +428,9 @@ def marked(tokens: list[TypedWord], known: Lexicon) -> list[MarkedWords]:
             roles = {**(roles or {}), "number": token.number, **({"ordinal": True} if token.ordinal else {})}
         if length == 1 and token.day is not None:
             roles = {**(roles or {}), "day": token.day}
+        if length == 1 and roles and "col" in roles and bare(token.text) not in known.small.get(token.stem, roles):
+            own = [(2 if weight == _LOOSE else weight, name) for weight, name in roles["col"]]
+            roles = {role: data for role, data in roles.items() if role not in _SMALL} | {"col": own}
         marks.append(MarkedWords(place, place + length - 1, dict(roles or {})))
         place += length
     return marks

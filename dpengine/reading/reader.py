@@ -35,6 +35,7 @@ from dpengine.reading.lexicon import (
     lexicon_of,
     marked,
     none_label,
+    numbered,
     spell,
     women_apart,
     yes_no,
@@ -45,6 +46,7 @@ from dpengine.reading.words import (
     LANGUAGES,
     MEASURES,
     bare,
+    roots,
     stem,
 )
 
@@ -67,6 +69,7 @@ _PERIODICAL = {
 }
 _ASKING = "is are was were do does did ali so je who kdo imajo ima have has".split()  # of a question that contrasts
 _OTHERS = ("od ostalih", "od drugih", "than others", "than the others", "than the rest", "kot ostali", "kot drugi")
+_EACH = ("per", "each", "for each", "every", "for every", "in each", "in every", "by each", "glede na", "za vsak")
 _FOR = ("for", "among", "pri")
 _FEW = 12  # values of a number that are groups by themselves
 _EDGES = 10  # about as many groups of a number
@@ -101,6 +104,7 @@ class _Bound:
     values: list[Fraction]
     unit: str = ""
     aged: bool = False
+    lasting: bool = False  # longer, shorter
 
 
 @dataclass
@@ -126,15 +130,18 @@ class _Parse:
         self.schema, self.lang = schema, lang
         self.known = lexicon_of(schema, lang)
         self.tokens = with_numbers(cut_words(text, lang)[:_MOST_WORDS], lang)
-        self.tokens = (
-            [part for token in self.tokens for part in women_apart(token, self.known)] if lang == "sl" else self.tokens
-        )
         called = set(stems_of(name_words(table), lang))
+        if lang == "sl":
+            apart = [part for token in self.tokens for part in women_apart(token, self.known, called)]
+            self.tokens = [part for token in apart for part in numbered(token, self.known)]
         spell(self.tokens, self.known, lang, called)
         self.marks = marked(self.tokens, self.known)
         for mark in self.marks:
-            if not mark.roles and self.tokens[mark.first].stem in called:  # what the table is called
-                mark.roles["rows"] = True
+            if mark.first == mark.last and self.tokens[mark.first].stem in called and not mark.roles.keys() - {"col"}:
+                senses = [(1 if weight < 2.5 else weight, name) for weight, name in mark.roles.get("col", ())]
+                mark.roles |= {"rows": True} | ({"col": senses} if senses else {})  # what the table is called
+            if mark.roles.get("kind") == "top_item" and self.is_a(self._exact(mark), Category):
+                del mark.roles["kind"]  # a column that is called mode
         self.conds: list[_Cond] = []
         self.by: list[Json] = []
         self.kinds: list[str] = []
@@ -149,6 +156,10 @@ class _Parse:
         self.numbers = schema.of_kind(Number)
         typed = {token.stem for token in self.tokens}
         self.covered = {name: len(typed & set(stems_of(name_words(name), lang))) for name in schema.columns}
+
+    @staticmethod
+    def _exact(mark: MarkedWords) -> str:
+        return next((name for weight, name in mark.roles.get("col", ()) if weight >= 3), "")
 
     # Small helpers
 
@@ -234,6 +245,9 @@ class _Parse:
     # The steps
 
     def run(self) -> None:
+        self._letters()
+        self._rates()
+        self._named_times()
         self._days()
         self._percents()
         self._bounds()
@@ -246,6 +260,52 @@ class _Parse:
         self._some()
         if self.by:
             self.take("compare", [at for at in self.all_free("compare") if not self.has(at, "or")])
+
+    def _letters(self) -> None:
+        """“blood group 0”, “v razredu A ali B”: a value of one sign, right after the words for its column."""
+        column = ""
+        for at, mark in enumerate(self.marks):
+            senses = [sense for sense in mark.roles.get("letter", ()) if sense[1] == column]
+            if senses:
+                mark.roles = {"val": senses}
+            elif not self.has(at, "or", "and") or self.has(at, "col"):
+                lists = self.schema.of_kind(Category, ItemSet) if self.has(at, "band") else ()
+                said = [name for name in lists if self.named_for(name, self.words(at))]
+                column = self.column_at(at, (Category, ItemSet)) or column * self.has(at, "band") or "".join(said[:1])
+
+    def _rates(self) -> None:
+        """“deferral rate” is about who was deferred: a yes or no made from the same word."""
+        for at in self.all_free("period"):
+            if at and self.said(at - 1) in ("a", "per", "na") and self.weight_at(at) <= 1:
+                self.marks[at].roles.pop("col", None)  # “na mesec” is no age in months
+        for at in range(len(self.marks) if self.lang == "en" else 0):
+            if self.said(at + 1) != "rate" if at + 1 < len(self.marks) else True:
+                continue
+            made = set(roots(self._tokens_of(at)[-1].stem, self.lang)) - {""}
+            chosen = [
+                name
+                for name, column in self.schema.columns.items()
+                if yes_no(column)
+                and any(made & set(roots(word, self.lang)) for word in stems_of(name_words(name), self.lang))
+            ]
+            if len(chosen) == 1:
+                self.marks[at].roles = {"col": [(3, chosen[0])]}
+
+    def _named_times(self) -> None:
+        """“settlement time” is the days to settle, and not what was settled."""
+        words = self.stems("time", "times", "duration", "čas", "trajanje", "doba")
+        for at in range(len(self.marks)):
+            near = at - 1 if self.lang == "en" else at + 1
+            if (
+                self.has(at, "col", "val", "kind")
+                or self._tokens_of(at)[0].stem not in words
+                or not self.has(near, "col")
+            ):
+                continue
+            timed = [sense for sense in self.marks[near].roles["col"] if sense[1] in self._of_time()]
+            if timed:
+                self.marks[near].roles = {"col": timed}
+                self.marks[at].take("target")
 
     def _days(self) -> None:
         """Dates and spans of time become conditions on a date column, or on a number of years."""
@@ -278,19 +338,14 @@ class _Parse:
                 continue
             if not self.dates and year_number is None:
                 continue
+            numeric = year_number is not None and self._no_date(low.year, year_number, before)
             joined = number + 1 < len(spans) and spans[number + 1][0] - last <= 3
             second = spans[number + 1] if joined and self._only(last + 1, spans[number + 1][0] - 1, "to") else None
             if joined and second is None and self._only(last + 1, spans[number + 1][0] - 1, "or"):
                 second = spans[number + 1] if (spans[number + 1][2] - high).days == 1 else None  # “in 2001 or 2002”
             if bare_year and self.has(before, "before") and sign is None:
                 continue
-            if not self.dates:
-                self.conds.append(_Cond(first, str(year_number), sign or "=", low.year))
-                self.take("when", range(max(before, 0), first + 1))
-                near = range(max(before - 2, 0), min(last + 3, len(self.marks)))
-                self.take("when", [at for at in near if self.free(at, "col") and self.column_at(at) == year_number])
-                continue
-            column = self._date_column(before, last)
+            column = str(year_number) if numeric else self._date_column(before, last)
             operand: Json
             follows = second is not None and (second[2] - high).days == 1  # “in 2001 and 2002”
             if second is not None and (
@@ -310,8 +365,29 @@ class _Parse:
                 op, operand = sign, high.isoformat()
             else:
                 op, operand = "between", [low.isoformat(), high.isoformat()]
+            if numeric:
+                years = [int(day[:4]) for day in ([operand] if isinstance(operand, str) else operand)]
+                op, operand = (
+                    ("=", years[0]) if len(set(years)) < len(years) else (op, years if years[1:] else years[0])
+                )
+                near = range(max(before - 2, 0), min(last + 3, len(self.marks)))
+                self.take("when", [at for at in near if self.free(at, "col") and self._is_year(at, column)])
             self.conds.append(_Cond(first, column, op, operand))
             self.take("when", range(max(before, 0) if sign or self.has(before, "between") else first, last + 1))
+
+    def _is_year(self, at: int, name: str) -> bool:
+        return any(sense[1] == name for sense in self.marks[at].roles.get("col", ()))
+
+    def _no_date(self, year: int, name: str, before: int) -> bool:
+        """Is a year one of a number of years, as `year of birth`? Its name is near, or no date is declared so."""
+        column = self.number(name)
+        if column is None or not self.dates:
+            return column is not None
+        near = [at for at in range(max(before - 2, 0), min(before + 4, len(self.marks))) if self._is_year(at, name)]
+        dates = [date for name in self.dates if isinstance(date := self.schema.columns[name], Date)]
+        return bool(near) or (
+            column.lower <= year <= column.upper and not any(day.first.year <= year <= day.last.year for day in dates)
+        )
 
     def _directed(self, at: int) -> bool:
         """Does a word say before or after a day?"""
@@ -420,7 +496,8 @@ class _Parse:
         """Percentiles: “90th percentile”, “top 10 %”, “9 out of 10”."""
         for at in range(len(self.marks)):
             if self.free(at, "share"):
-                self._share(self.marks[at].roles["share"], at)
+                for share in self.marks[at].roles["share"].split():
+                    self._share(share, at)
             elif (self.free(at, "top") or self.free(at, "bottom")) and (part := self._fraction(at + 1)):
                 self._share(text_of(1 - part if self.has(at, "top") else part), at)
                 self.marks[at + 1].take("share")
@@ -473,6 +550,10 @@ class _Parse:
 
     def _percent(self, at: int) -> None:
         number = self.marks[at].roles["number"] / 100
+        if self.has(at - 1, "before") and any(
+            self._measure(self.column_at(near, (Number,)) or "") == "%" for near in range(max(at - 4, 0), at - 1)
+        ):
+            return self.marks[at + 1].take("per cent")  # “losses over 20 %”
         before = self.past(at - 1, -1, ["stop"], ["top", "bottom"])
         side = next((side for side in ("top", "bottom") if self.has(before, side)), "")
         open_ended = self._open_comparison()
@@ -592,12 +673,28 @@ class _Parse:
             start, last, sign, op = at - 1, at, at - 1, self.marks[at - 1].roles["before"]
         elif self.has(after, "after"):
             start, last, sign, op = at, after, after, self.marks[after].roles["after"]
+        elif self.free(at - 2, "before") and self.column_at(at - 1, (Number,)):  # “below age 30”
+            start, last, sign, op = at - 2, at, at - 2, self.marks[at - 2].roles["before"]
+        elif op_apart := self._apart(at):
+            start, last, sign, op = at - 3, at, at - 3, op_apart
         elif self._in_time(at):
             start, last, sign, op = at - 1, at, at - 1, "<="
         else:
             return None
+        if self.free(start - 1, "not") and self.said(start - 1) in ("not", "ne", "ni", "niso") and sign == start:
+            start, op = start - 1, {">": "<=", ">=": "<", "<": ">=", "<=": ">"}.get(op, "")
+            if not op:
+                return None
         aged = any(word in self.said(sign) for word in ("older", "younger", "starejs", "mlajs"))
-        return self._with_unit(_Bound(start, last, op, [first], aged=aged))
+        lasting = any(word in self.said(sign) for word in ("longer", "shorter", "dalj", "dlje", "krajs"))
+        return self._with_unit(_Bound(start, last, op, [first], aged=aged, lasting=lasting))
+
+    def _apart(self, at: int) -> str:
+        """“a greater weight than 10”: a comparison around the name of its column."""
+        if at < 3 or not self.column_at(at - 2, (Number,)) or self.marks[at - 3].used or self.marks[at - 1].used:
+            return ""
+        phrase = (self._tokens_of(at - 3)[-1].stem, self._tokens_of(at - 1)[0].stem)
+        return str(self.known.phrases.get(phrase, {}).get("before", ""))
 
     def _in_time(self, at: int) -> bool:
         """“closed in 30 days”, “rešeno v dveh tednih”."""
@@ -636,6 +733,9 @@ class _Parse:
             self.doubted = self.conds[-1]
         self.take("bound", [*range(bound.first, bound.last + 1), *([] if near is None else [near])])
         self._rest_of_name(bound.first, bound.last, column)
+        verb = self.past(bound.first - 1, -1, ["stop"], ["col"])  # “settled within 14 days”
+        if verb >= 0 and self.free(verb, "col") and self._is_year(verb, column) and self.column_at(verb) != column:
+            self.marks[verb].take("bound")
 
     def _rest_of_name(self, first: int, last: int, name: str) -> None:
         """“a mark of 5 in Slovene”: the other words of the column's name, near its comparison."""
@@ -659,7 +759,7 @@ class _Parse:
             return {"hours": 60, "days": 1_440}.get(unit, 1)
         if measure in ("h", "hours", "ur", "ure"):
             return {"days": 24}.get(unit, 1)
-        return 7 if unit == "weeks" and days else 1
+        return {"weeks": 7, "months": 30}.get(unit, 1) if days else 1
 
     def _bounded(self, bound: _Bound) -> tuple[str | None, int | None]:
         """The column that a comparison is about, and the mark that names it."""
@@ -675,12 +775,17 @@ class _Parse:
         close = [at for at in (before, after) if self.column_at(at, (Number,)) and not self.marks[at].used]
         inside = [at for at in range(bound.first, bound.last + 1) if self.column_at(at, (Number,))]
         close = [at for at in close if self._number_first(at)]
+        if bound.lasting:
+            inside, close = (
+                [at for at in marks if self.column_at(at, (Number,)) not in self.ages] for marks in (inside, close)
+            )
         if bound.unit and (fitting := self._of_unit(bound.unit)):
             elsewhere = [at for at in close if self.column_at(at, (Number,)) not in fitting]
             close = [at for at in close if at not in elsewhere or not self._measured(at, bound.unit)]
         if before not in close and after in close and self.weight_at(after) <= 1 and self._aged_people(bound, before):
             return self.ages[0], None  # “what do women under 30 earn”
-        if not close and inside and self.column_at(inside[0]):
+        weakly = all(self.weight_at(at) < self.weight_at(inside[0]) for at in close) if inside else False
+        if weakly and self.column_at(inside[0]):
             return self.column_at(inside[0], (Number,)), inside[0]
         if not close and self._says_mean(before) and (name := self._averaged()):
             return name, before
@@ -704,7 +809,10 @@ class _Parse:
             name = self.column_at(best, (Number,))
             self._or_else([other for other in self.rivals(best, name or "") if other in self.numbers])
             return name, best
-        if bound.unit and (by_unit := self._of_unit(bound.unit)):
+        by_unit = self._of_unit(bound.unit) if bound.unit else []
+        if bound.lasting and not set(by_unit) - set(self.ages):  # “stay longer than half a year” is no age
+            by_unit = [name for name in self._of_time() if name not in self.ages]
+        if by_unit:
             self._or_else(by_unit[1:])
             return by_unit[0], None
         if self._aged_people(bound, before):
@@ -737,7 +845,7 @@ class _Parse:
     def _measured(self, at: int, unit: str) -> bool:
         """Is the column at a mark measured in something else than this unit?"""
         column = self.number(self.column_at(at, (Number,)))
-        return column is not None and (bool(column.measure) or unit in ("money", "years", "minutes"))
+        return column is not None and (bool(column.measure) or unit in ("money", "years", "minutes", *MEASURES))
 
     def _says_mean(self, at: int) -> bool:
         """“How many have an average over 9?”: the mean is no kind here if another one is typed."""
@@ -890,6 +998,14 @@ class _Parse:
                 small = self._small_year()
                 self.by.append(self._ref(small) if small else {"column": self._named_date(), "by": "year"})
                 self.marks[at].take("by")
+            elif (
+                self.has(at, "which")
+                and self.has(at + 1, "period")
+                and self.dates
+                and self._typed_kinds() == {"top_item"}
+            ):
+                self.by.append({"column": self._named_date(), "by": self.marks[at + 1].roles["period"]})
+                self.take("by", (at + 1,))  # “in which year did most animals arrive”
             elif self.free(at, "compare"):
                 self.compare = True
             at += 1
@@ -983,7 +1099,9 @@ class _Parse:
                         period = "month_of_year" if period == "month" else period
                         break
                 return end, [{"column": column, "by": period}]
-        if name is None or (name in self.dates and self.has(at, "rows")):
+        if name is None or (
+            self.has(at, "rows") and (name in self.dates or (self.weight_at(at) <= 1 and self.covered[name] < 2))
+        ):
             return None
         declared = self.declared(name)
         end = at
@@ -1056,7 +1174,8 @@ class _Parse:
             self._take_denied([place for place, other in named if other == name])
         else:  # “smokers and non-smokers”
             for at, name in lists:
-                later = [place for place, same in lists if same == name and place > at]
+                word = self.tokens[self.marks[at].last].stem
+                later = [p for p, same in lists if same == name and p > at and self._tokens_of(p)[-1].stem == word]
                 if later and yes_no(self.declared(name)):
                     self.by.append(name)
                     self.marks[at].take("by")
@@ -1099,6 +1218,9 @@ class _Parse:
             if mark.used or "val" not in mark.roles:
                 continue
             best = max(weight for weight, _, _ in mark.roles["val"])
+            if at == 1 and self.said(0) in ("how", "kako") and not self.kinds and not self._typed_kinds():
+                mark.roles = {"col": [(3, mark.roles["val"][0][1])]}  # “how satisfied are …”
+                continue
             senses = [(name, value) for weight, name, value in mark.roles["val"] if weight == best]
             if self.has(at, "col") and (self.weight_at(at) > best or self._had(at)):
                 continue
@@ -1206,6 +1328,8 @@ class _Parse:
             name = self.column_at(at) or ""
             declared = self.declared(name)
             denial = self._negated(at)
+            if denial is None and yes_no(declared):
+                denial = self._not_so(at)
             if self.has(at, "rows") and self.weight_at(at) <= 1:
                 continue  # “sprejemi”, although one column says which were urgent
             if yes_no(declared) and not self.by and (without := self._and_without(at)):
@@ -1236,6 +1360,12 @@ class _Parse:
             self.marks[at].take("val")
             if denial is not None:
                 self.marks[denial].take("not")
+
+    def _not_so(self, at: int) -> int | None:
+        """“where pets are not allowed”: a denial after a yes or no, with at most one more word."""
+        near = self.past(at + 1, 1, ["stop", "have"], ["not", "val", "col", "and", "or", "which"])
+        after = [place for place in range(near + 1, len(self.marks)) if not self.has(place, "stop")]
+        return near if self.free(near, "not") and len(after) <= 1 and not self.has(near + 1, "among") else None
 
     def _and_without(self, at: int) -> list[int]:
         """The words that name the others too: “with a car and without one”, “s kartico in brez nje”."""
@@ -1352,10 +1482,36 @@ class _Parse:
             asked = self._loosely(self._without_kind(numbers, lists, days, where, inside))
         else:
             asked = self._loosely(self._with_kind(key, numbers, lists, days, where))
+        asked = self._either_end(self._both_groups(asked))
         if asked and asked[0][0] == "count":  # “do girls read better”: better at what?
             for mark in self.marks:
                 mark.used = mark.used and not (mark.took == "compare" and mark.roles.keys() & {"more", "before"})
         return asked if doubted is None else self._doubts(asked, doubted)
+
+    def _either_end(self, asked: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
+        """“the worst tenth of the waiting times”: the longest, or the shortest?"""
+        words = ("worst", "best", "najslab", "najbolj")
+        said = [at for at, mark in enumerate(self.marks) if mark.took in ("share", "top", "bottom")]
+        if not asked or asked[0][0] != "quantile" or not any(self.said(at).startswith(words) for at in said):
+            return asked
+        key, given = asked[0]
+        if given["column"] in self._ratings() or not isinstance(given["share"], str):
+            return asked
+        self.guessed = True
+        return [asked[0], (key, {**given, "share": text_of(1 - Fraction(given["share"]))}), *asked[1:]]
+
+    def _both_groups(self, asked: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
+        """“the average wait in Berlin and Lisbon”: of both together, or of each?"""
+        both = [cond for cond in self.conds if len(cond.labels) > 1 and not cond.negated]
+        joint = ("and", "in", "ter", "&")
+        figure = asked and asked[0][0] in ("mean", "median") and not self.by
+        if not figure or not both or not any(self.said(at) in joint for at in range(both[0].place, len(self.marks))):
+            return asked
+        if not self.is_a(both[0].column, Category):
+            return asked
+        self.guessed = True
+        key, given = asked[0]
+        return [asked[0], (key, {**given, "by": both[0].column}), *asked[1:]]
 
     def _compared(self) -> list[tuple[int, str]]:
         """“are tours by plane dearer?”: what a comparing word is about, if no column is named."""
@@ -1436,7 +1592,7 @@ class _Parse:
                 names = self._of_unit("money")
             elif self.free(at, "long") or (key == "count" and self._asks_for(at, TIMES)):
                 names = self._of_time()
-            elif key == "count" and self._asks_for(at, ("money", *MEASURES)):
+            elif key in ("count", "median", "mean") and self._asks_for(at, ("money", *MEASURES)):
                 names = self._of_unit(self.marks[at].roles["unit"])
             else:
                 continue
@@ -1669,6 +1825,9 @@ class _Parse:
         if key == "count":
             if len(self.by) > 1:
                 return self._crosstab(where, self.by)
+            if self.by and any(found[1] == self.by[0] for found in lists):
+                self._take(lists, self.by[0])  # “all countries and how many singers in each country”
+                lists = [found for found in lists if found[1] != self.by[0]]
             if len(lists) == 1 and not numbers and (self.by or not where):
                 return self._without_kind([], lists, [], where, [])
             return [(key, self._asked(where, **self._grouped()))]
@@ -1693,7 +1852,11 @@ class _Parse:
         )
         if key == "top_item":
             extra = self._how_many(lists[0][0] if lists else None)
-        if not fitting and takes in ("column.listed", "column.any", "column.category") and self.by:
+        if (
+            not fitting
+            and takes in ("column.listed", "column.any", "column.ordered", "column.category")
+            and (self.by and "by" not in parameters)
+        ):
             grouped, self.by = self.by[0], self.by[1:]
             return [(key, self._asked(where, column=grouped, **extra))]
         if not fitting and takes == "column.listed":
@@ -1746,6 +1909,8 @@ class _Parse:
             if not whole or self.weight_at(at) < 1.5 or name in self._ratings():
                 continue
             near = at - 1
+            if self.has(near, "rows") and not self.has(near, "col") and self.has(near, "stop"):
+                continue  # “how many people donated”
             while self.has(near, "stop", "rows", "have") and (
                 not self.has(near, "kind", "col") or self.column_at(near) == name
             ):
@@ -1785,6 +1950,9 @@ class _Parse:
     def _proportion(self, lists: list[Json]) -> list[tuple[str, JsonObject]]:
         """Which conditions say what is counted (`of`), and which of whom (`where`)."""
         if not self.conds:
+            if self.by[:1] and not self.by[1:]:  # “percentage of calls by shift”
+                groups, self.by = self.by[0], []
+                return [("histogram", {"column": groups})]
             if lists and not self.by:
                 self._take(lists, lists[0][1])
                 self.guessed = True
@@ -1819,11 +1987,15 @@ class _Parse:
         )
         if asked and described and first - asked[-1] <= 2 and len(conds) == 2:  # “delež odpovedanih izletov z vlakom”
             return conds[:1], conds[1:], False
+
+        def free(at: int) -> bool:
+            return self.marks[at].took != "bound"
+
         strong = self.stems("among", "amongst", "within", "med", "izmed", "pri")
         cues: tuple[tuple[Callable[[int], bool], bool], ...] = (  # and whether what is counted comes after it
-            (lambda at: any(token.stem in strong for token in self._tokens_of(at)), False),
+            (lambda at: free(at) and any(token.stem in strong for token in self._tokens_of(at)), False),
             (lambda at: self._says(at, "have") or self._without(at), True),
-            (lambda at: self.has(at, "among"), False),
+            (lambda at: free(at) and self.has(at, "among"), False),
         )
         for (cue, after), cut in product(cues, range(1, len(conds))):
             if any(map(cue, range(conds[cut - 1].place + 1, conds[cut].place + 1))):
@@ -1832,6 +2004,10 @@ class _Parse:
         if said and not yes_no(self.declared(conds[0].column)):  # “the share of clothes that … return”
             return said, [cond for cond in conds if cond not in said], False
         if conds[0].column in self.ages and conds[1].column not in self.ages:  # “what share of under-30s pay cash”
+            return conds[1:], conds[:1], False
+        if len(conds) == 2 and conds[0].labels and not conds[1].labels and conds[1].place - first <= 1:
+            return conds, [], False  # “share of tickets solved within a day”
+        if asked and not plain and len(conds) == 2:  # “what percentage of women walk”
             return conds[1:], conds[:1], False
         return conds[:1], conds[1:], False
 
@@ -1870,7 +2046,9 @@ class _Parse:
             compared = [cond.column for cond in self.conds if not cond.labels and cond.column in self.dates]
             small = mark.roles.keys() - _MEANING
             if (
-                ("only" in mark.roles and not any(self.marks[place].used for place in near))
+                mark.roles.get("kind") == "top_item"
+                or ("by" in mark.roles and self.said(at) in _EACH)
+                or ("only" in mark.roles and not any(self.marks[place].used for place in near))
                 or ("or" in mark.roles and self._parts_conditions(at))
                 or ("versus" in mark.roles and len(compared) > len(set(compared)))
                 or (self.words(at).lower() == "nor" and not any(later.took == "val" for later in self.marks[at + 1 :]))

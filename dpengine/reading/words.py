@@ -65,6 +65,7 @@ def _slovene(word: str) -> str:
         if rest != word and len(rest) >= 3:
             word = rest + _SL_KEEP.get(ending, "")
             break
+    word = word[:-1] if word.endswith("rj") and len(word) > 4 else word  # čebelarji
     return _FLEETING.sub(r"\1", word) if len(word) >= 4 else word
 
 
@@ -108,7 +109,8 @@ def roots(word: str, lang: str) -> tuple[str, ...]:
     while (shorter := _MADE[lang].sub("", found[-1])) != found[-1] and len(shorter) >= least and len(found) < 3:
         found.append(shorter)
     if lang == "en":
-        return tuple(dict.fromkeys(part.rstrip("e") for part in found))
+        single = (re.sub(r"([bdgmnprt])\1$", r"\1", part) for part in found)  # deferral: defer
+        return tuple(dict.fromkeys(part.rstrip("e") for part in single))
     spoken = (_FLEETING.sub(r"\1", part) if len(part) > 3 else part for part in found if part)
     return tuple(dict.fromkeys(part[:-1] + part[-1].translate(_ALIKE_SOUNDS) for part in spoken))
 
@@ -145,7 +147,8 @@ EN = Vocabulary(
         "proportion": "share|percentage|percent|proportion|fraction|what part|rate|ratio|portion|what share|pct|%",
         "histogram": "distribution|histogram|breakdown|bars|bar chart|break down|distributed|frequency|frequencies"
         "|chart|profile|structure|composition|make up|makeup|pattern",
-        "top_item": "most common|most frequent|most popular|most used|best selling|most often|commonest|biggest"
+        "top_item": "most common|highest number of|largest number of|greatest number of"
+        "|most frequent|most popular|most used|best selling|most often|commonest|biggest"
         "|largest|favourite|favorite|top|mode|most|main|most frequently|most typical|most commonly|busiest|leading"
         "|prefer"
         "|preferred|predominant|dominant|most prevalent|most numerous|most widespread",
@@ -167,6 +170,7 @@ EN = Vocabulary(
         "|largest quarter|q3|3rd quartile",
         "0.1": "lowest decile|first decile|bottom decile|bottom tenth",
         "0.9": "top decile|highest decile|top tenth",
+        "0.25 0.5 0.75": "quartiles",
     },
     parts={
         "0.1": "a tenth of|one tenth of",
@@ -340,7 +344,8 @@ SL = Vocabulary(
         "|koliko odstotkov|deleža|stopnja|razmerje|koliko procentov|deleži|odstotki|%",
         "histogram": "porazdelitev|histogram|razporeditev|v stolpcih|stolpci|razčlenitev|po skupinah|graf|frekvence"
         "|pogostost|porazdeljeni|porazdeljena|struktura|sestava|profil|razdelitev|porazdeljen",
-        "top_item": "najpogostejši|top|najpogostejša|najpogostejše|najbolj priljubljena|najbolj priljubljen"
+        "top_item": "najpogostejši|največje število|najvišje število|top"
+        "|najpogostejša|najpogostejše|najbolj priljubljena|najbolj priljubljen"
         "|najbolj pogosta|največji|največja|največje|najbolje prodajana|največkrat|modus|največ|najpogosteje"
         "|najbolj bran|najbolj brana|najbolj iskan|najbolj iskana|najbolj uporabljan|najbolj uporabljana"
         "|najbolj pogost|najbolj obiskana|najbolj prodajana|prevladujoča|glavni|najraje|najljubši|najljubša|prevladuje"
@@ -365,6 +370,7 @@ SL = Vocabulary(
         "|najvišja četrtina|3. kvartil",
         "0.1": "spodnji decil|prvi decil|spodnja desetina",
         "0.9": "zgornji decil|deveti decil|zgornja desetina",
+        "0.25 0.5 0.75": "kvartili|kvartile",
     },
     parts={"0.1": "desetina", "0.25": "četrtina", "0.5": "polovica", "0.75": "tri četrtine"},
     before={
@@ -550,7 +556,7 @@ MEASURES = {
 # Words that people use for the same kind of column, in both languages. A column whose name has one of them is meant by
 # all of them, unless another column's own name says it better.
 ALIKE = (
-    "income|earner|earners|plače|plačo|plačani|zaslužkom|salary|wage|wages|pay|earnings|earn|earns|earning|payroll"
+    "income|earner|earners|zaslužkom|salary|wage|wages|pay|earnings|earn|earns|earning|payroll"
     "|paid|dohodek|plača|zaslužek|zasluži|zaslužijo|prejemki|prihodek",
     "age|how old|kako stari|koliko stari|koliko so stari|koliko je stara|koliko so stare|old|older|younger|aged"
     "|starost|starejši|mlajši|stara|starih|starostnih|stari",
@@ -563,10 +569,12 @@ ALIKE = (
     "|čakanja|čakalne",
     "sex|gender|spol",
     "region|area|province|regija|pokrajina|območje",
-    "city|town|place|mesto|kraj|občina",
+    "city|town|places|mesto|kraj|občina",
     "district|borough|neighbourhood|okraj|četrt",
     "smoker|smoke|smokes|smoking|kadilec|kadi|kajenje|kadijo|kadilka|kadilci",
     "car|automobile|drive|drives|driver|drivers|vozilo|voznik|vozniki|cars|vehicle|avto|avta|avtom|avtomobil",
+    "surface|floor area|how big|how large|površina|kvadratura|kako velik|kako velika|kako velike|kako veliko",
+    "built|construction|constructed|gradnja|zgrajen|zgrajeno",
     "remote|remotely|from home|work from home|working from home|na daljavo|od doma|delo na daljavo|home|telework|doma"
     "|domu",
     "delivery|delivery time|čas dostave|arrive|arrives|arrived|ship|shipped|prispe|prispejo|dostavijo|dostavljeno"
@@ -593,7 +601,7 @@ ALIKE = (
     "sick|ill|sick leave|bolan|bolni|bolna|zboleli|bolniškem dopustu|illness|sickness|bolniška|bolniške|bolniško"
     "|bolniški",
     "overtime|extra hours|nadure|nadur|nadurami",
-    "satisfaction|satisfied|happy|happiness|zadovoljstvo|zadovoljni",
+    "satisfaction|satisfied|happy|happier|happiness|csat|zadovoljstvo|zadovoljni",
     "diagnoses|diagnosis|disease|illness|condition|diagnoza|diagnoze|bolezen",
     "customer|client|buyer|kupca|kupec|kupci|stranka",
     "clinic|department|ward|ambulanta|klinika",
@@ -671,8 +679,14 @@ SAME_VALUE = (
     "finland|finnish|finns|finska|finec|finci",
     "ireland|irish|irska|irec|irci",
     "nemščina|nemški|nemška|nemško",
-    "died|dead|death|deceased|die|dies|smrt|umrl|umrla|umrli|umre|umrejo|umrlo",
+    "died|dead|death|mortality|deceased|die|dies|smrt|umrl|umrla|umrli|umre|umrejo|umrlo",
     "home|at home|domov|doma",
+    "bicycle|bike|bikes|biking|cycle|cycling|cyclist|cyclists|kolo|kolesom|kolesar|kolesarji|kolesari|kolesarijo",
+    "on foot|walk|walks|walking|walker|walkers|pedestrian|pedestrians|peš|pešec|pešci|pešcev|pešačijo",
+    "car|cars|drive|driver|drivers|driving|avto|avtomobil|avtomobilist|vozniki avtomobilov|vozniki avtov",
+    "morning|mornings|dopoldan|dopoldne|dopoldanska|zjutraj",
+    "afternoon|afternoons|popoldan|popoldne|popoldanska",
+    "night|nights|at night|overnight|noč|ponoči|nočna",
     "snow|snowy|snowing|sneg|snežno|sneženje|sneži",
     "rain|rainy|raining|dež|deževno|deževje|dežuje",
     "sun|sunny|sunshine|sonce|sončno",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from dpengine.messages.language import speaking
 from dpengine.reading import lexicon, reader, words
 
 LEAST_RIGHT, MOST_WRONG = 0.85, 0.02
-FILES = sorted(HERE.glob("*.jsonl"))
+FILES = sorted(path for path in HERE.glob("*.jsonl") if not path.stem.endswith("-third-held"))
+HELD = {"en": 0.81, "sl": 0.86}  # read right when the held-back third was read first and last
 SCHEMA = dp.Schema(
     {
         "income": dp.Number(0, 5_000, step=10, measure="€"),
@@ -51,11 +53,26 @@ def test_typed_questions_are_read_right_and_rarely_wrong_in_silence(path: Path) 
     assert counted["wrong"] <= MOST_WRONG * len(lines), counted
 
 
-def test_both_languages_have_a_held_back_third() -> None:
+@pytest.mark.parametrize("lang", ["en", "sl"])
+def test_three_hundred_questions_over_five_tables_are_read_right(lang: str) -> None:
+    """The last third, by a hash of its texts, was read once, after the reader was improved on the others."""
+    seen, held = (lines_of(HERE / f"{lang}-third{part}.jsonl") for part in ("", "-held"))
+    assert len(seen) + len(held) == 300 and len({line["schema"] for line in held}) == 5
+    for lines, last in ((seen, False), (held, True)):
+        named = [f"{line['schema']}: {line['text']}" for line in lines]
+        assert all((int(sha256(name.encode()).hexdigest(), 16) % 3 == 0) == last for name in named)
+    of_held, of_seen = score(held), score(seen)
+    assert of_held["right"] >= HELD[lang] * len(held) and of_held["wrong"] <= 2, of_held
+    assert of_held["right"] + of_seen["right"] >= LEAST_RIGHT * 300
+    assert of_held["wrong"] + of_seen["wrong"] <= MOST_WRONG * 300
+
+
+def test_no_question_was_lost() -> None:
     sizes = {path.stem: len(lines_of(path)) for path in FILES}
-    for lang, fields in (("en", 235), ("sl", 234)):
+    for lang, fields, third in (("en", 235, 194), ("sl", 234, 204)):
         own = {name: size for name, size in sizes.items() if name.startswith(lang)}
-        assert own == {lang: 267, f"{lang}-held": 100, f"{lang}-second": 100, f"{lang}-fields": fields}
+        counted = {lang: 267, f"{lang}-held": 100, f"{lang}-second": 100}
+        assert own == counted | {f"{lang}-fields": fields, f"{lang}-third": third}
 
 
 def test_a_wrong_reading_is_counted_as_wrong(facts: dict[str, Facts], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,6 +152,28 @@ def test_a_denial_is_never_read_as_its_opposite(facts: dict[str, Facts], name: s
 
 
 @pytest.mark.parametrize(
+    ("name", "text", "where"),
+    [
+        ("library", "books kept longer than a month", ["days_kept", ">", "30"]),  # as the form then says
+        ("shelter", "animals that stay longer than half a year", ["days_in_shelter", ">", "180"]),  # no age
+        ("donors", "donors with blood group 0", ["blood_group", "in", ["0"]]),
+        ("donors", "donors born before 1970", ["birth_year", "<", 1970]),  # the dates begin later
+        ("claims", "claims above age 50", ["customer_age", ">", "50"]),
+        ("claims", "claims with an amount not over 5'000", ["claim_amount", "<=", "5000"]),
+        ("claims", "claims with a greater amount than 10 000", ["claim_amount", ">", "10000"]),
+        ("najem", "koliko je trisobnih stanovanj", ["stevilo_sob", "=", "3"]),
+        ("najem", "stanovanja v razredu A ali B", ["energijski_razred", "in", ["A", "B"]]),
+        ("cebelarji", "čebelarji z izgubami nad 20 %", ["zimske_izgube", ">", "20"]),
+    ],
+)
+def test_a_condition_is_about_the_column_that_the_words_name(
+    facts: dict[str, Facts], name: str, text: str, where: object
+) -> None:
+    with speaking(language_of(name)):
+        assert where in reader.readings(text, facts[name])[0].given["where"]
+
+
+@pytest.mark.parametrize(
     ("name", "text", "word"),
     [
         ("employees", "how many are not satisfied", "not"),  # and the very satisfied?
@@ -143,7 +182,6 @@ def test_a_denial_is_never_read_as_its_opposite(facts: dict[str, Facts], name: s
         ("residents", "how many seniors have no car", "seniors"),
         ("students", "number of students who failed", "failed"),  # no field of study
         ("ambulante", "koliko bolnic ima migreno", "bolnic"),  # the table knows no women
-        ("library", "books kept longer than a month", "month"),  # of how many days?
         ("residents", "how many people neither work nor study", "nor"),
     ],
 )

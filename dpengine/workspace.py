@@ -930,6 +930,9 @@ class Workspace:
     # Closing, and what a killed process left behind
 
     def close(self) -> None:
+        with _opening:
+            if _opened.get(self.folder) is self:
+                del _opened[self.folder]
         self.jobs.close()
         self.engine.let_go()
         self.ledger.close()

@@ -13,6 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +31,7 @@ from dpengine.intake.rows_per_person import PERSON
 from dpengine.statistics.raw_cells import kind_of, number_reader, stands_for_none
 
 FAULT = "fault"  # 1 if any declared cell of the row does not fit; f0, f1, … hold the kind of each cell
+REMEMBERED = 2**18  # texts of all columns whose codes are remembered from one group of rows to the next
 _WORDS = ("nan", "inf", "-inf")
 
 Coder = Callable[[list[str]], Integers]
@@ -38,42 +40,71 @@ Coder = Callable[[list[str]], Integers]
 def encode(raw: Path, schema: Schema, dialect: Dialect, coded: Path, names: Sequence[str] | None = None) -> None:
     """Write columns c0, c1, … in the schema's order, row for row. With `names`, the raw columns are called c0, c1, … in
     the order of `names`, and the column `person` is copied too."""
-    with refusing("engine.unreadable", pa.ArrowException, OSError), pq.ParquetFile(raw, memory_map=False) as file:
-        columns = list(names or file.schema_arrow.names)
+    with refusing("engine.unreadable", pa.ArrowException, OSError):
+        columns = list(names or pq.read_schema(raw, memory_map=False).names)
         absent = [name for name in schema.columns if name not in columns]
         if absent:
             raise AllowanceError("column.absent", column=absent[0], columns=columns)
         sources = [f"c{columns.index(name)}" if names else name for name in schema.columns]
-        _encode(file, schema, dialect, coded, sources, [PERSON] if names else [])
+        with pq.ParquetFile(raw, memory_map=False, read_dictionary=sources) as file:
+            _encode(file, schema, dialect, coded, sources, [PERSON] if names else [])
 
 
 def _encode(file: Arrow, schema: Schema, dialect: Dialect, coded: Path, sources: list[str], kept: list[str]) -> None:
-    coders = [coder_of(column, dialect) for column in schema.columns.values()]
+    names = dict(zip(schema.columns, sources, strict=True))
+    share = REMEMBERED // max(len(names), 1)
+    coders = [_cells(name, column, dialect, share) for name, column in schema.columns.items()]
     fields = [(f"c{place}", _kind(column)) for place, column in enumerate(schema.columns.values())]
-    kinds = [kind_of(name, column, dialect) for name, column in schema.columns.items()]
-    fields += [(f"f{place}", pa.int8()) for place in range(len(kinds))] + [(FAULT, pa.int8())]
+    fields += [(f"f{place}", pa.int8()) for place in range(len(coders))] + [(FAULT, pa.int8())]
     target = pa.schema(fields + [(name, pa.int64()) for name in kept])
     with written(coded) as part, parquet(part, target) as store:
         for group in range(file.num_row_groups):
             table = file.read_row_group(group, columns=[*dict.fromkeys(sources), *kept])
-            cells = [_distinct(table.column(table.schema.get_field_index(name))) for name in sources]
-            codes = [coder(column) for column, coder in zip(cells, coders, strict=True)]
-            cell_kinds = [_kinds(column, kind) for column, kind in zip(cells, kinds, strict=True)]
-            fault = (reduce(np.minimum, cell_kinds) < FITS).astype(np.int8)
-            codes += [pa.array(each) for each in [*cell_kinds, fault]]
+            cells = [_distinct(table.column(table.schema.get_field_index(name))) for name in names.values()]
+            found = [coder(column) for column, coder in zip(cells, coders, strict=True)]
+            kinds = [kind for _, kind in found]
+            fault = (reduce(np.minimum, kinds) < FITS).astype(np.int8)
+            codes = [code for code, _ in found] + [pa.array(each) for each in [*kinds, fault]]
             codes += [table.column(name).combine_chunks().cast(pa.int64()) for name in kept]
             store(pa.record_batch(codes, schema=target))
 
 
 def _distinct(cells: Arrow) -> Arrow:
     """Each distinct text once, and which of them a cell holds."""
-    return cells if pa.types.is_dictionary(cells.type) else cells.combine_chunks().dictionary_encode()
+    if isinstance(cells, pa.ChunkedArray):
+        cells = cells.combine_chunks()
+    return cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
 
 
-def _kinds(distinct: Arrow, kind: Callable[[str], int]) -> Arrow:
-    """The kind of every cell; an absent cell is empty."""
-    kinds = [kind(text) for text in distinct.dictionary.to_pylist()]
-    return np.array([*kinds, kind("")], dtype=np.int8)[_places(distinct)]
+def _cells(name: str, column: Column, dialect: Dialect, most: int) -> Callable[[Arrow], tuple[Arrow, Arrow]]:
+    """The function that finds the code and the kind of every cell. Up to `most` texts are remembered from one group of
+    rows to the next; an absent cell is an empty one."""
+    code_of, kind_of_text = coder_of(column, dialect), kind_of(name, column, dialect)
+    known: dict[str, tuple[Any, int]] = {}
+
+    def each(texts: list[str]) -> tuple[list[Any], list[int]]:
+        return code_of(pa.array(texts, pa.string())).to_pylist(), [kind_of_text(text) for text in texts]
+
+    def remembered(texts: list[str]) -> tuple[list[Any], list[int]]:
+        fresh = [text for text in texts if text not in known]
+        if len(fresh) > most:
+            return each(texts)
+        if len(known) + len(fresh) > most:
+            known.clear()
+            fresh = texts
+        known.update(zip(fresh, zip(*each(fresh), strict=True), strict=True))
+        both = [known[text] for text in texts]
+        return [code for code, _ in both], [kind for _, kind in both]
+
+    nothing, empty = code_of(pa.nulls(1, pa.string())).to_pylist(), kind_of_text("")
+
+    def cells(found: Arrow) -> tuple[Arrow, Arrow]:
+        codes, kinds = remembered(found.dictionary.to_pylist())
+        places = _places(found)
+        every = pa.array(codes + nothing, _kind(column)).take(pa.array(places))
+        return every, np.array([*kinds, empty], np.int8)[places]
+
+    return cells
 
 
 def coder_of(column: Column, dialect: Dialect) -> Callable[[Arrow], Arrow]:

@@ -33,8 +33,10 @@ from dpengine.intake.load import Loaded
 from dpengine.intake.marks import (
     ALIKE,
     FALSE_WORDS,
+    LANES,
     MISSING_WORDS,
     PLACES,
+    PRIME,
     TIMES,
     TRUE_WORDS,
     address_mark,
@@ -383,12 +385,14 @@ def _letters(snapshot: Snapshot) -> str:
 
 def _mark(snapshot: Snapshot, letters: str, secret: bytes) -> str:
     """The mark of the rows as they lie; empty if there is none."""
-    count, *sums = snapshot.connection.execute(_marks(snapshot, letters)).fetchone()
+    run = snapshot.connection.execute
+    run("CREATE OR REPLACE AGGREGATE pg_temp.allowance_product(numeric) (SFUNC = numeric_mul, STYPE = numeric)")
+    count, *sums = run(_marks(snapshot, letters)).fetchone()
     return mark_of([int(count), *map(int, sums)], secret) if count else ""
 
 
 def _marks(snapshot: Snapshot, letters: str) -> Driver:
-    """SQL for the number of non-empty rows, and the sums of their keyed hashes: as marks.py, cell by cell."""
+    """SQL for the number of non-empty rows, and the sums of their products: as marks.py, cell by cell."""
     literal = snapshot.sql.Literal
     alike = "btrim(regexp_replace({}, ' +', ' ', 'g'))"
     bare = f"translate(normalize(translate(x, {{}}, {{}}), NFC), '{_SINGLY[0]}', '{_SINGLY[1]}')"
@@ -418,17 +422,15 @@ def _marks(snapshot: Snapshot, letters: str) -> Driver:
         f" rtrim(CASE WHEN octet_length(x) > {PLACES + 1} THEN {long} ELSE x END, '0') END"
     )
     steps = snapshot.sql.SQL("SELECT x FROM unnest(cells) AS cell(x)")
-    for step in (tidy, kinds, snapshot.sql.SQL(rounded), snapshot.sql.SQL("octet_length(x) || ':' || x")):
+    for step in (tidy, kinds, snapshot.sql.SQL(rounded)):
         steps = snapshot.sql.SQL("SELECT {} AS x FROM ({}) AS cells OFFSET 0").format(step, steps)
-    lanes = ", ".join(
-        f"coalesce(sum(('x' || substr(hash, {at}, 16))::bit(64)::bigint::numeric"
-        f" + CASE WHEN substr(hash, {at}, 1) >= '8' THEN 18446744073709551616 ELSE 0 END), 0)"
-        for at in (1, 17, 33, 49)
-    )
+    number = f"(('x' || substr(hash, {{}}, 8))::bit(32)::bigint % {PRIME})::numeric"
+    places = range(1, 1 + 8 * LANES, 8)
+    products = ", ".join(f"pg_temp.allowance_product({number.format(at)}) % {PRIME} AS p{at}" for at in places)
+    sums = ", ".join(f"coalesce(sum(p{at}), 0)" for at in places)
     return snapshot.sql.SQL(
-        "SELECT count(*), {lanes} FROM"
-        " (SELECT encode(sha256(convert_to(marks || row_text, 'UTF8')), 'hex') COLLATE \"C\" AS hash"
-        " FROM pg_temp.allowance_keys, pg_temp.allowance_rows CROSS JOIN LATERAL"
-        " (SELECT string_agg(x, '' ORDER BY x COLLATE \"C\") AS row_text FROM ({steps}) AS cells) AS row"
-        " WHERE row_text <> '') AS hashed"
-    ).format(lanes=snapshot.sql.SQL(lanes), steps=steps)
+        f"SELECT count(*), {sums} FROM pg_temp.allowance_keys, pg_temp.allowance_rows CROSS JOIN LATERAL"
+        f" (SELECT count(*) AS counted, {products} FROM"
+        " (SELECT encode(sha256(convert_to(marks || x, 'UTF8')), 'hex') AS hash FROM ({}) AS cells WHERE x IS NOT NULL"
+        " OFFSET 0) AS hashes) AS products WHERE counted > 0"
+    ).format(steps)

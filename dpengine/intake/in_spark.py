@@ -40,8 +40,10 @@ from dpengine.intake.load import Loaded
 from dpengine.intake.marks import (
     ALIKE,
     FALSE_WORDS,
+    LANES,
     MISSING_WORDS,
     PLACES,
+    PRIME,
     TIMES,
     TRUE_WORDS,
     address_mark,
@@ -390,7 +392,7 @@ def _cell(name: str, kind: str, dialect: Dialect, between: str) -> str:
 
 
 def _marks(rows: str, width: int, key: str) -> str:
-    """SQL for the number of non-empty rows, and the sums of their keyed hashes: as marks.py, cell by cell."""
+    """SQL for the number of non-empty rows, and the sums of their products: as marks.py, cell by cell."""
     missing, true, false = (
         ", ".join(f"'{word}'" for word in words) for words in (MISSING_WORDS, TRUE_WORDS, FALSE_WORDS)
     )
@@ -409,13 +411,15 @@ def _marks(rows: str, width: int, key: str) -> str:
         f" trim(LEADING '0' FROM {digits})) WHEN contains(x, ':') THEN concat('=', {time}) ELSE concat('=', x) END",
         "CASE WHEN left(x, 1) = '=' THEN x WHEN x = '-' THEN '#' ELSE trim(TRAILING '0' FROM"
         f" CASE WHEN octet_length(x) > {PLACES + 1} THEN {long} ELSE x END) END",
-        "concat(octet_length(x), ':', x)",
     )
     cells = f"array({', '.join(f'r{at}' for at in range(width))})"
     for step in steps:
         cells = f"transform({cells}, x -> {step})"
-    row_text = f"SELECT array_join(array_sort(filter({cells}, x -> x IS NOT NULL)), '') AS row_text FROM {rows}"
-    lanes = [f"CAST(conv(substr(hash, {at}, 16), 16, 10) AS DECIMAL(20, 0))" for at in (1, 17, 33, 49)]
-    sums = ", ".join(f"coalesce(sum({lane}), 0) AS s{at}" for at, lane in enumerate(lanes))
-    hashes = f"SELECT sha2(concat({key}, row_text), 256) AS hash FROM ({row_text}) WHERE row_text <> ''"
-    return f"SELECT count(*) AS n, {sums} FROM ({hashes})"
+    hashes = f"transform(filter({cells}, x -> x IS NOT NULL), x -> sha2(concat(own, x), 256))"
+    counted = f"SELECT {hashes} AS hashes FROM (SELECT *, {key} AS own FROM {rows})"
+    number = f"CAST(conv(substr(x, {{}}, 8), 16, 10) AS BIGINT) % {PRIME}"
+    lanes = [
+        f"aggregate(hashes, 1L, (made, x) -> made * ({number.format(1 + 8 * lane)}) % {PRIME})" for lane in range(LANES)
+    ]
+    sums = ", ".join(f"coalesce(sum(CAST({lane} AS DECIMAL(20, 0))), 0) AS s{at}" for at, lane in enumerate(lanes))
+    return f"SELECT count(*) AS n, {sums} FROM ({counted}) WHERE size(hashes) > 0"

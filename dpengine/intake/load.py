@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     import pandas
 
 GROUP = 122_880  # rows of a Parquet row group, the size DuckDB prefers …
-BATCH = GROUP // 2  # rows of a typed source at once
 HEAVY = 32 << 20  # … or fewer, once they have this many bytes
+BATCH = 2 * GROUP  # rows at once: a text that many of them hold is then read, hashed and written once
+TEXTS = pa.dictionary(pa.int32(), pa.string())
 COPYING, READING = 0.1, 0.85  # shares of the work for copying, and for reading and marking
 
 
@@ -198,19 +199,49 @@ def _store(
     report: Callable[[float], None],
 ) -> list[int]:
     """Write all sources, and mark their rows; returns the number of rows from each."""
-    import pyarrow.compute as pc  # slow to import
-
-    schema = pa.schema([(name, pa.string()) for name in names])
+    schema = pa.schema([(name, TEXTS) for name in names])
     rows = [0] * len(sources)
-    with parquet(part, schema) as store:
+    # Without statistics: what a reader skips, and so how long it takes, must not depend on the values.
+    options = {"write_statistics": False, "store_schema": False}  # texts to whoever reads them
+    with open(part, "wb") as file, pq.ParquetWriter(file, schema, **options) as writer:
         for place, batches in enumerate(sources):
-            for columns, share in batches:
-                cells = [pc.if_else(pc.equal(texts, ""), None, texts) for texts in columns]
+            for columns, share in _gathered(batches):
+                cells = [distinct(texts) for texts in columns]
                 mark(place, cells)
-                store(pa.record_batch(cells, schema=schema))
+                writer.write_batch(pa.record_batch(cells, schema=schema), row_group_size=BATCH)
                 rows[place] += len(columns[0])
                 report((place + share) / len(sources))
     return rows
+
+
+def _gathered(batches: Batches) -> Batches:
+    """Small batches together."""
+    held, share = list[list[Arrow]](), 0.0
+
+    def together() -> list[Arrow]:
+        return [pa.concat_arrays(parts) for parts in zip(*held, strict=True)] if len(held) > 1 else held[0]
+
+    for columns, share in batches:
+        if len(columns[0]):
+            held.append(columns)
+        if sum(len(part[0]) for part in held) >= BATCH or sum(one.nbytes for part in held for one in part) >= HEAVY:
+            yield together(), share
+            held.clear()
+    if held:
+        yield together(), share
+
+
+def distinct(texts: Arrow) -> Arrow:
+    """Each distinct text once, and which of them a cell holds; NULL if it is empty."""
+    import pyarrow.compute as pc  # slow to import
+
+    found = texts if pa.types.is_dictionary(texts.type) else texts.dictionary_encode()
+    empty = pc.fill_null(pc.equal(found.dictionary, ""), True)
+    if not pc.any(empty).as_py():
+        return found
+    gone = pc.is_in(found.indices, value_set=pa.array(np.flatnonzero(empty), found.indices.type))
+    places = pc.if_else(gone, None, found.indices)
+    return pa.DictionaryArray.from_arrays(places, pc.fill_null(found.dictionary, ""))
 
 
 # Typed sources
@@ -320,21 +351,25 @@ _PLAIN = (
 
 
 def _text(cells: Arrow, name: str, dialect: Dialect) -> Arrow:
-    """A typed column as the text a CSV file in this dialect would hold: 1500.0 is 1500, NaN is missing."""
+    """A typed column as the texts that a CSV file in this dialect would hold, each distinct value written once: 1500.0
+    is 1500, NaN is missing."""
     import pyarrow.compute as pc  # slow to import
 
     if isinstance(cells, pa.ChunkedArray):
         cells = cells.combine_chunks()
-    if pa.types.is_dictionary(cells.type):
-        cells = cells.dictionary_decode()
-    fractional = pa.types.is_floating(cells.type) or pa.types.is_decimal(cells.type)
-    if not fractional and not any(is_kind(cells.type) for is_kind in _PLAIN):
+    kind = cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type
+    fractional = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    if not fractional and not any(is_kind(kind) for is_kind in _PLAIN):
         raise AllowanceError("load.column_kind", column=name)
-    if pa.types.is_floating(cells.type):
-        cells = pc.if_else(pc.is_nan(cells), None, cells)
-    texts = pc.cast(cells, pa.string())
+    if not pa.types.is_dictionary(cells.type):
+        plain = pc.cast(cells, pa.string()) if pa.types.is_null(kind) or pa.types.is_string_view(kind) else cells
+        cells = plain.dictionary_encode()
+    values = cells.dictionary
+    if pa.types.is_floating(kind):
+        values = pc.if_else(pc.is_nan(values), None, values)
+    texts = pc.cast(values, pa.string())
     if fractional and dialect.decimal != ".":
         texts = pc.replace_substring(texts, ".", dialect.decimal)
     if (pc.max(pc.binary_length(texts)).as_py() or 0) > LONGEST_RECORD:
         raise AllowanceError("load.long", most=LONGEST_RECORD)
-    return texts
+    return pa.DictionaryArray.from_arrays(pc.cast(cells.indices, pa.int32()), texts)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 import stat
+import struct
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -21,7 +24,7 @@ from hypothesis import strategies as st
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import PRESETS, Dialect
 from dpengine.intake import marks
-from dpengine.intake.load import load
+from dpengine.intake.load import distinct, load
 
 # --- refusals: one code each, a sentence that says what to do, nothing left behind, no cell quoted
 
@@ -218,7 +221,7 @@ def in_memory() -> duckdb.DuckDBPyConnection:
         st.tuples(*[st.one_of(st.none(), st.sampled_from(CELLS), st.text(min_size=1, max_size=9))] * 3), min_size=1
     )
 )
-def test_a_row_has_the_text_that_plain_sql_gives_it(rows: list[tuple[str | None, ...]]) -> None:
+def test_a_table_has_the_sums_that_plain_sql_and_whole_numbers_give_it(rows: list[tuple[str | None, ...]]) -> None:
     """However few or many rows hold a text, and whichever way is fast: one definition, the steps in SQL."""
     with in_memory().cursor() as connection:
         columns = [pa.array(cells, pa.string()) for cells in zip(*rows, strict=True)]
@@ -226,17 +229,66 @@ def test_a_row_has_the_text_that_plain_sql_gives_it(rows: list[tuple[str | None,
             "given", pa.table({"place": range(len(rows))} | {f"c{at}": c for at, c in enumerate(columns)})
         )
         steps = "SELECT place, [c0, c1, c2] AS cells FROM given"
-        for step in (marks._tidy, marks._kinds, marks._rounded, marks._sized):
+        for step in (marks._tidy, marks._kinds, marks._rounded):
             steps = f"SELECT place, list_transform(cells, lambda cell: {step('cell')}) AS cells FROM ({steps})"
-        plain = f"SELECT coalesce(array_to_string(list_sort(cells), ''), '') FROM ({steps}) ORDER BY place"
-        wanted = [text for (text,) in connection.execute(plain).fetchall()]
-        assert marks.row_texts(columns, connection).to_pylist() == wanted
+        canonical = [cells for (cells,) in connection.execute(f"SELECT cells FROM ({steps}) ORDER BY place").fetchall()]
+    wanted = [0] * (1 + marks.LANES)
+    for cells in canonical:
+        known = [hashlib.sha256(("key" + cell).encode()).digest() for cell in cells if cell is not None]
+        if known:
+            words = [struct.unpack(f">{marks.LANES}I", each[: 4 * marks.LANES]) for each in known]
+            products = [math.prod(lane) % marks.PRIME for lane in zip(*words, strict=True)]
+            wanted = [before + more for before, more in zip(wanted, [1, *products], strict=True)]
+    with marks.RowMarks(1, SECRET) as added:
+        added._key = "key"
+        assert added._hashed([distinct(column) for column in columns]) == wanted
 
 
-def test_a_hash_is_read_as_four_numbers() -> None:
+ALL_AGREE, ALL_DIFFER = ["aeg", "afh", "beh", "bfg"], ["bfh", "beg", "afg", "aeh"]  # alike in every pair of columns
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (["ab", "cd"], ["ac", "bd"]),
+        (ALL_AGREE, ALL_DIFFER),
+        (["ab"], ["ab", "ab"]),
+        (["ab", "ab"], ["aa", "bb"]),
+        (["abb"], ["aab"]),
+        (["a", "b"], ["ab", ""]),
+    ],
+    ids="-".join,
+)
+def test_different_tables_have_the_same_sums_as_seldom_as_is_claimed(
+    one: list[str], other: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The claim of marks.py for one lane and a small prime, by trying all numbers that cells can have. Sums of cells in
+    place of products fail it."""
+    prime = 5
+    monkeypatch.setattr(marks, "PRIME", prime)
+    cells, width = sorted(set("".join(one + other))), max(map(len, one + other))
+    tries = np.array(list(itertools.product(range(prime), repeat=len(cells))), dtype=np.uint64)
+    numbers = np.vstack([tries.T, np.ones(len(tries), dtype=np.uint64)])  # a lane for each try
+    counts = np.array([True] * len(cells) + [False])
+
+    def sums(rows: list[str]) -> Any:
+        columns = [
+            (np.array([cells.index(row[at]) if at < len(row) else len(cells) for row in rows]), numbers, counts)
+            for at in range(width)
+        ]
+        return np.array(marks.summed(columns, len(rows)), dtype=np.int64)
+
+    first, second = sums(one), sums(other)
+    share = ((first[1:] - second[1:]) % prime == 0).mean()
+    assert share <= width / prime
+    assert first[0] == sum(map(bool, one))
+
+
+def test_a_hash_is_read_as_words_of_32_bits() -> None:
     hashes = [hashlib.sha256(bytes([at])) for at in range(5)]
-    wanted = [[int(each.hexdigest()[at : at + 16], 16) for at in (0, 16, 32, 48)] for each in hashes]
-    assert marks._numbers(pa.array([each.digest() for each in hashes])[1:]).tolist() == wanted[1:]
+    words = [struct.unpack(f">{marks.LANES}I", each.digest()[: 4 * marks.LANES]) for each in hashes]
+    read = marks._numbers(pa.array([each.hexdigest() for each in hashes])[1:])
+    assert read.tolist() == [[word % marks.PRIME for word in each] for each in words[1:]]
 
 
 # --- typed sources

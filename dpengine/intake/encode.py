@@ -13,7 +13,6 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -80,12 +79,12 @@ def _cells(name: str, column: Column, dialect: Dialect, most: int) -> Callable[[
     """The function that finds the code and the kind of every cell. Up to `most` texts are remembered from one group of
     rows to the next; an absent cell is an empty one."""
     code_of, kind_of_text = coder_of(column, dialect), kind_of(name, column, dialect)
-    known: dict[str, tuple[Any, int]] = {}
+    known: dict[str, tuple[Code | list[Code], int]] = {}
 
-    def each(texts: list[str]) -> tuple[list[Any], list[int]]:
+    def each(texts: list[str]) -> tuple[list[Code | list[Code]], list[int]]:
         return code_of(pa.array(texts, pa.string())).to_pylist(), [kind_of_text(text) for text in texts]
 
-    def remembered(texts: list[str]) -> tuple[list[Any], list[int]]:
+    def remembered(texts: list[str]) -> tuple[list[Code | list[Code]], list[int]]:
         fresh = [text for text in texts if text not in known]
         if len(fresh) > most:
             return each(texts)

@@ -41,7 +41,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import numpy as np
@@ -49,11 +48,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from dpengine.core.errors import AllowanceError, refusing
-from dpengine.core.types import Arrow, Integers
+from dpengine.core.types import Arrow, Bits, Integers
 from dpengine.declared.spelling import SPACES
 from dpengine.intake.file_kinds import PACKED, unpack
 from dpengine.intake.inspect import files_of
 from dpengine.statistics.engines.duck import SETTINGS, THREADS
+
+Numbers = NDArray[np.uint64]
 
 PLACES = 12  # digits of a number: tools read the last of a float's seventeen differently
 MISSING_WORDS = ("", "na", "n/a", "nan", "null", "none", "<na>", "#n/a", "#n/a n/a", "#na", "-nan", "nat")
@@ -81,7 +82,7 @@ AT_ONCE = 8_192  # rows: they fit a processor's cache
 _HEX = 64  # letters of a hash
 _NIBBLES = np.zeros(256, dtype=np.uint8)
 _NIBBLES[[ord(letter) for letter in "0123456789abcdef"]] = np.arange(16)
-_SPECIAL = pa.array([*MISSING_WORDS, *TRUE_WORDS, *FALSE_WORDS])
+_SPECIAL = [*MISSING_WORDS, *TRUE_WORDS, *FALSE_WORDS]
 _BLOCK = 1 << 20
 WAITING = 3  # batches of rows that wait to be hashed
 _DIGIT, _LETTER, _OTHER, _ODD = 1, 2, 4, 8  # kinds of characters: _LETTER without e, _ODD what needs a closer look
@@ -192,7 +193,7 @@ class RowMarks:
         return summed(columns, len(cells[0]))
 
 
-def summed(columns: Sequence[tuple[Integers, NDArray[Any], NDArray[Any]]], rows: int) -> list[int]:
+def summed(columns: Sequence[tuple[Integers, Numbers, Bits]], rows: int) -> list[int]:
     """The number of rows with a cell that counts, and the sums of their products. Of each column: the place of each
     cell's text, each text's numbers, and whether it counts."""
     lanes = columns[0][1].shape[1]
@@ -213,10 +214,11 @@ def summed(columns: Sequence[tuple[Integers, NDArray[Any], NDArray[Any]]], rows:
 
 def _places(column: Arrow) -> Integers:
     """The place of each cell's text in the dictionary; of an empty cell, one past the last."""
-    return column.indices.fill_null(len(column.dictionary)).to_numpy(zero_copy_only=False)
+    places: Integers = column.indices.fill_null(len(column.dictionary)).to_numpy(zero_copy_only=False)
+    return places
 
 
-def cell_numbers(texts: Arrow, key: str, database: duckdb.DuckDBPyConnection) -> tuple[NDArray[Any], NDArray[Any]]:
+def cell_numbers(texts: Arrow, key: str, database: duckdb.DuckDBPyConnection) -> tuple[Numbers, Bits]:
     """The numbers of each text, and whether it counts. Last, those of an empty cell: the product stays as it is."""
 
     numbers = np.ones((len(texts) + 1, LANES), dtype=np.uint64)
@@ -241,7 +243,7 @@ def _asked(query: str, texts: Arrow, database: duckdb.DuckDBPyConnection, given:
     return found.column(0).combine_chunks().cast(pa.string())
 
 
-def _numbers(hashes: Arrow) -> NDArray[np.uint64]:
+def _numbers(hashes: Arrow) -> Numbers:
     """The first LANES numbers of 32 bits in each hash, as remainders."""
     letters = np.frombuffer(hashes.buffers()[2], dtype=np.uint8)[_HEX * hashes.offset :][: _HEX * len(hashes)]
     digits = _NIBBLES[letters.reshape(-1, _HEX)[:, : 8 * LANES]]
@@ -267,7 +269,7 @@ def canonical(texts: Arrow, database: duckdb.DuckDBPyConnection) -> Arrow:
         some = texts if len(at) == len(texts) else texts.take(pa.array(at))
         some = pc.ascii_trim(some, "0") if prefix == "#" else pc.ascii_lower(some)
         if prefix == "=":
-            known = pc.is_in(some, value_set=_SPECIAL)
+            known = pc.is_in(some, value_set=pa.array(_SPECIAL))
             if pc.any(known).as_py():
                 special = known.to_numpy(zero_copy_only=False)
                 words[at[special]] = False

@@ -288,9 +288,11 @@ class Table:
         With `checked`, for versions of one question: with the checks that it would buy first, as in `preview`."""
         rule, totals = self.budget.rule, self._standing().totals
         if checked:
-            checks = self.checks_for(queries)
-            priced = [self._priced([*checks, self.cheapest(query)]) for query in queries]
-            return [found.share if found.fits else None for found in priced]
+            before, now = filter.used(rule, totals), totals
+            for check in self.checks_for(queries):
+                now = now.plus(check.cost(rule.alpha))
+            after = [now.plus(cheapest(query, rule, totals).cost(rule.alpha)) for query in queries]
+            return [filter.used(rule, one) - before if filter.admits(rule, one) else None for one in after]
         return [price_now(query, rule, totals) for query in queries]
 
     def suggestions(self) -> list[AnyQuery]:

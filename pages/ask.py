@@ -60,7 +60,7 @@ query = usual = price = None
 with st.container(key="card-spend"):
     left, right = st.columns([2, 1], gap="medium")
     with left:
-        given["epsilon"] = spend.choose(table, partial(trusted.at_step, table, key, given))
+        given["epsilon"] = spend.choose(table, trusted.at_steps(table, key, given))
         form.remember(table, key, given)
         follow(key, given)
         try:

@@ -67,6 +67,7 @@ Comparisons are between exact Fractions; r_i and c were rounded up, so no tolera
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -233,6 +234,32 @@ def fits(rule: Rule, totals: Totals, cost: Cost, most: int = 10**6) -> int:
     if rule.c is not None:
         runs.append(_run(rule.epsilon - rule.c - totals.renyi, cost.renyi, most))
     return min(max(runs), _run(rule.delta_reserve - totals.delta, cost.delta, most))
+
+
+def no_more(rule: Rule, totals: Totals, paid: Cost) -> Callable[[Cost], bool] | None:
+    """Which costs move the meter no further than `paid` does now, and fit as often; None where `paid` does not fit.
+
+    Each is a comparison with a bound that is computed once. The meter after a cost is the least of its readings, so it
+    is at most the meter after `paid` where ε or r is at most what brings its reading there. As many of it fit where
+    that many times ε, or that many times r, stay within the clause's room, and so does δ.
+    """
+    many = fits(rule, totals, paid)
+    if not many:
+        return None
+    after = used(rule, totals.plus(paid))
+    epsilons, renyis = list[Fraction](), list[Fraction]()
+    if totals.epsilon is not None:
+        epsilons = [after * rule.epsilon - totals.epsilon, (rule.epsilon - totals.epsilon) / many]
+    if rule.c is not None:
+        room = rule.epsilon - rule.c
+        renyis = [after * room - totals.renyi if room > 0 else Fraction(-1), (room - totals.renyi) / many]
+    delta = (rule.delta_reserve - totals.delta) / many
+
+    def holds(place: int, cost: Cost) -> bool:
+        pure = bool(epsilons) and cost.epsilon is not None and cost.epsilon <= epsilons[place]
+        return pure or (bool(renyis) and cost.renyi <= renyis[place])
+
+    return lambda cost: cost.delta <= delta and holds(0, cost) and holds(1, cost)
 
 
 def _run(room: Fraction, amount: Fraction, most: int) -> int:

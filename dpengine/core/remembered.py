@@ -27,14 +27,23 @@ def remembered(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
         @wraps(function)
         def call(*args: P.args, **named: P.kwargs) -> R:
             try:
-                hash((args, tuple(named.items())))
+                return kept(*args, **named)  # type: ignore[arg-type]
             except TypeError:
-                return function(*args, **named)
-            return kept(*args, **named)  # type: ignore[arg-type]
+                if _hashable(args, named):
+                    raise  # by the function itself
+            return function(*args, **named)
 
         return call
 
     return decorate
+
+
+def _hashable(args: tuple[object, ...], named: dict[str, object]) -> bool:
+    try:
+        hash((args, tuple(named.items())))
+    except TypeError:
+        return False
+    return True
 
 
 class Lately:
@@ -85,7 +94,7 @@ def largest(
     high: int,
     name: Hashable = None,
     scale: Fraction = Fraction(1),
-    near: int | None = None,
+    near: Callable[[], int] | None = None,
 ) -> int:
     """The largest allowed number from `low`, which is allowed, to `high`. If a number is allowed, so is every smaller
     one.
@@ -95,9 +104,9 @@ def largest(
     with something is remembered relative to that `scale`. A caller who can guess the result passes it as `near`."""
     known = _ended.get(name)
     if known is not None:
-        near = round(known * float(scale))
-    if near is not None:
-        low, high = _around(allowed, low, high, near)
+        low, high = _around(allowed, low, high, round(known * float(scale)))
+    elif near is not None:
+        low, high = _around(allowed, low, high, near())
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if allowed(middle) else (low, middle - 1)

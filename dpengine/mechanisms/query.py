@@ -16,6 +16,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from dpengine.accountant import costs
 from dpengine.accountant.loss import Loss, Together
 from dpengine.core.amounts import BETA, read_beta, read_epsilon
 from dpengine.core.errors import AllowanceError
@@ -231,6 +232,14 @@ class Query(Answered, Generic[Statistic, Raw]):
     @abstractmethod
     def loss(self) -> Loss: ...
 
+    def cost(self, alpha: Fraction | None) -> costs.Cost:
+        """What the loss costs under a budget of this order; kept, because a page compares many prices."""
+        known: tuple[Fraction | None, costs.Cost] | None = self.__dict__.get("_cost")
+        if known is None or known[0] != alpha:
+            known = alpha, costs.cost(self.loss(), alpha)
+            self.__dict__["_cost"] = known
+        return known[1]
+
     @abstractmethod
     def draw(self, value: Statistic, coins: Coins) -> Raw: ...
 
@@ -439,7 +448,7 @@ class Query(Answered, Generic[Statistic, Raw]):
         return hashlib.sha256(canonical(description).encode()).hexdigest()
 
     def at(self, epsilon: Fraction) -> Self:
-        return replace(self, epsilon=epsilon)
+        return self if epsilon == self.epsilon else replace(self, epsilon=epsilon)
 
     def asked_at(self, epsilon: Fraction) -> Self:
         """The question at this ε, with the form's own choices made again."""
@@ -461,7 +470,7 @@ class Query(Answered, Generic[Statistic, Raw]):
         return self.promise().amount
 
     def with_noise(self, noise: str) -> Self:
-        return replace(self, noise=noise)
+        return self if noise == self.noise else replace(self, noise=noise)
 
     @property
     def theorem(self) -> str:

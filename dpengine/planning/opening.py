@@ -21,9 +21,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
+from functools import partial
 
 from dpengine.accountant import filter
-from dpengine.accountant.costs import Cost, cost
+from dpengine.accountant.costs import Cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
@@ -50,11 +51,11 @@ def cheapest(query: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
     """The question with its most accurate noise, at no higher price now and no fewer times. Most accurate: the least
     promised error, or the least expected one if the question can say it."""
     usual = query.with_noise("")
-    price, takes_no_more = _compared(usual, rule, totals)
-    if price is None:
+    no_more = filter.no_more(rule, totals, usual.cost(rule.alpha))
+    if no_more is None:
         others = [usual.with_noise(noise) for noise in usual.noises]
         return _least(others, usual.promise().amount, rule, totals) or usual
-    options = [usual, *_others(usual, rule, totals, price, takes_no_more)]
+    options = [usual, *_others(usual, rule, totals, no_more)]
     # `min` takes the first of equals, which is the default noise.
     return min(options, key=lambda option: option.expected())
 
@@ -64,40 +65,56 @@ def nearest(query: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
     """The question at its ε with its most accurate noise, at no higher price now, no fewer times, and with a finite ε
     where the default noise has one."""
     usual = query.with_noise("")
-    price, takes_no_more = _compared(usual, rule, totals)
-    if price is None:
+    no_more = filter.no_more(rule, totals, usual.cost(rule.alpha))
+    if no_more is None:
         return usual
-    paid = [(usual.with_noise(noise), cost(usual.with_noise(noise).loss(), rule.alpha)) for noise in usual.noises]
-    finite = cost(usual.loss(), rule.alpha).epsilon is not None
-    others = [other for other, now in paid if takes_no_more(now) and not (finite and now.epsilon is None)]
+    paid = [(other, other.cost(rule.alpha)) for other in _with_others(usual)[1:]]
+    finite = usual.cost(rule.alpha).epsilon is not None
+    others = [other for other, now in paid if no_more(now) and not (finite and now.epsilon is None)]
     return min([usual, *others], key=lambda option: option.expected())
 
 
-def _compared(usual: AnyQuery, rule: Rule, totals: Totals) -> tuple[Fraction | None, Callable[[Cost], bool]]:
-    """The price of the default noise, None if it does not fit; whether another cost is no more and fits as often."""
-    paid = cost(usual.loss(), rule.alpha)
-    price, many = _share(rule, totals, paid), filter.fits(rule, totals, paid)
+def _with_others(usual: AnyQuery) -> tuple[AnyQuery, ...]:
+    """The question with its default noise, then with each other one that it can have."""
+    return _each(usual, _words(usual))
 
-    def takes_no_more(other: Cost) -> bool:
-        now = _share(rule, totals, other)
-        return now is not None and price is not None and now <= price and filter.fits(rule, totals, other) >= many
 
-    return (price if many else None), takes_no_more
+# A page looks for the same prices whenever the meter has moved. The questions that it compares stay the same, and keep
+# their promises and costs. What facts leave out when they are compared changes a question's words.
+
+
+def _words(query: AnyQuery) -> tuple[bool, str]:
+    return query.facts.repeated, query.facts.whose
+
+
+@remembered(4096)
+def _each(usual: AnyQuery, words: tuple[bool, str]) -> tuple[AnyQuery, ...]:
+    return usual, *(other for noise in usual.noises if (other := usual.with_noise(noise)).noise)
+
+
+@remembered(8192)
+def _at(query: AnyQuery, place: int, words: tuple[bool, str]) -> AnyQuery:
+    return query.at(Fraction(place, GRAIN))
+
+
+@remembered(4096)
+def _asked_at(query: AnyQuery, words: tuple[bool, str], epsilon: Fraction) -> AnyQuery:
+    return query.asked_at(epsilon)
 
 
 @remembered(4096)
 def price_now(query: AnyQuery, rule: Rule, totals: Totals) -> Fraction | None:
     """The price of a question now, with the noise that it would get; None where no equally accurate noise fits."""
-    price = cost(query.loss(), rule.alpha)
+    price = query.cost(rule.alpha)
     if not filter.admits(rule, totals.plus(price)):
-        price = cost(cheapest(query, rule, totals).loss(), rule.alpha)
+        price = cheapest(query, rule, totals).cost(rule.alpha)
     return filter.share(rule, totals, price) if filter.admits(rule, totals.plus(price)) else None
 
 
 @remembered(512)
 def least_priced(query: AnyQuery, wish: Fraction, rule: Rule, totals: Totals) -> AnyQuery | None:
     """The question with the cheapest noise and ε that reach the wished accuracy; None if none of them fits."""
-    return _least([query.with_noise(noise) for noise in ("", *query.noises)], wish, rule, totals)
+    return _least(_with_others(query.with_noise("")), wish, rule, totals)
 
 
 def _least(options: Sequence[AnyQuery], wish: Fraction, rule: Rule, totals: Totals) -> AnyQuery | None:
@@ -105,7 +122,7 @@ def _least(options: Sequence[AnyQuery], wish: Fraction, rule: Rule, totals: Tota
     for option in options:
         least = least_epsilon(option, wish)
         if least is not None:
-            paid = cost(option.at(least).loss(), rule.alpha)
+            paid = option.at(least).cost(rule.alpha)
             if filter.fits(rule, totals, paid):
                 fitting.append((filter.share(rule, totals, paid), option.at(least)))
     return min(fitting, key=lambda priced: priced[0])[1] if fitting else None
@@ -115,48 +132,51 @@ def _least(options: Sequence[AnyQuery], wish: Fraction, rule: Rule, totals: Tota
 def at_share(query: AnyQuery, share: Fraction, rule: Rule, totals: Totals) -> AnyQuery | None:
     """The question at the largest ε that fits and takes at most this share now; None if there is none."""
 
+    words = _words(query)
+
     def allowed(place: int) -> bool:
-        paid = cost(query.at(Fraction(place, GRAIN)).loss(), rule.alpha)
+        paid = _at(query, place, words).cost(rule.alpha)
         now = _share(rule, totals, paid)
         return now is not None and now <= share and filter.fits(rule, totals, paid) > 0
 
     low, high = int(LEAST_EPSILON * GRAIN), int(MOST_EPSILON * GRAIN)
     if not allowed(low):
         return None
-    near = _near(query, rule, totals, share, int(rule.epsilon * GRAIN / 10), low, high)
-    return query.at(Fraction(largest(allowed, low, high, near=near), GRAIN))
+    start = min(max(int(rule.epsilon * GRAIN / 10), low), high)
+    near = partial(_near, query, rule, totals, share, start, low, high)
+    return _at(query, largest(allowed, low, high, ("share", query, share, rule.alpha), near=near), words)
 
 
 def _near(query: AnyQuery, rule: Rule, totals: Totals, share: Fraction, start: int, low: int, high: int) -> int:
     """About where the question takes this share now: a guess for a search."""
 
     def taken(place: int) -> float | None:
-        now = _share(rule, totals, cost(query.at(Fraction(place, GRAIN)).loss(), rule.alpha))
+        now = _share(rule, totals, _at(query, place, _words(query)).cost(rule.alpha))
         return None if now is None else float(now)
 
-    return guessed(taken, float(share), min(max(start, low), high), low, high)
+    return guessed(taken, float(share), start, low, high)
 
 
-def _others(
-    usual: AnyQuery, rule: Rule, totals: Totals, price: Fraction, allowed: Callable[[Cost], bool]
-) -> list[AnyQuery]:
+def _others(usual: AnyQuery, rule: Rule, totals: Totals, allowed: Callable[[Cost], bool]) -> list[AnyQuery]:
     """The same question with each other noise, at the largest allowed ε (up to twice the default's)."""
-    others = []
-    for noise in usual.noises:
-        other = usual.with_noise(noise)
+    others, words = [], _words(usual)
+    price = partial(filter.share, rule, totals, usual.cost(rule.alpha))
+    for other in _with_others(usual)[1:]:
         low = int(LEAST_EPSILON * GRAIN)
         high = int(min(2 * usual.epsilon, MOST_EPSILON) * GRAIN)
-        if allowed(cost(other.loss(), rule.alpha)):  # most often the same ε is allowed
+        if allowed(other.cost(rule.alpha)):  # most often the same ε is allowed
             low = max(low, int(usual.epsilon * GRAIN))
-        elif not allowed(cost(other.at(Fraction(low, GRAIN)).loss(), rule.alpha)):
+        elif not allowed(_at(other, low, words).cost(rule.alpha)):
             continue
 
         def fine(place: int, other: AnyQuery = other) -> bool:
-            return allowed(cost(other.at(Fraction(place, GRAIN)).loss(), rule.alpha))
+            return allowed(_at(other, place, words).cost(rule.alpha))
 
-        near = _near(other, rule, totals, price, int(usual.epsilon * GRAIN), low, high)
-        place = largest(fine, low, high, near=near)
-        others.append(other.at(Fraction(place, GRAIN)))
+        def near(other: AnyQuery = other, low: int = low, high: int = high) -> int:
+            start = min(max(int(usual.epsilon * GRAIN), low), high)
+            return _near(other, rule, totals, price(), start, low, high)
+
+        others.append(_at(other, largest(fine, low, high, ("noise", other, rule.alpha), near=near), words))
     return others
 
 
@@ -187,7 +207,8 @@ def room(query: AnyQuery) -> Fraction:
 def opening(query: AnyQuery, rule: Rule, totals: Totals, left: Fraction, check: Fraction) -> Opening | None:
     """The opening price of a question at any ε; `left` is the share that may still be spent, `check` the price of its
     check. None where `left` pays for nothing."""
-    return opened(query.with_noise("").asked_at, rule, totals, left, check)
+    usual = query.with_noise("")
+    return opened(partial(_asked_at, usual, _words(usual)), rule, totals, left, check)
 
 
 def opened(

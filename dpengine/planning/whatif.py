@@ -24,7 +24,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TypeVar
 
 import numpy as np
@@ -287,7 +287,7 @@ def most_each(rule: Rule, query: AnyQuery, questions: int, accounting: str = "fi
     least = int(LEAST_EPSILON * GRAIN)
     if not fit(least):
         return None
-    near = _guess(rule, query, questions) if accounting == "filter" else None
+    near = partial(_guess, rule, query, questions) if accounting == "filter" else None
     return Fraction(largest(fit, least, int(MOST_EPSILON * GRAIN), near=near), GRAIN)
 
 

@@ -3,6 +3,7 @@ messages, or everybody changes their own answer. All of it runs on this computer
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -28,14 +29,27 @@ def asked(table: dp.Table, usual: dp.Query) -> dp.Query | None:
         return None
 
 
-def at_step(table: dp.Table, key: str, given: dict[str, Any], step: str) -> dp.Query:
-    """The same at a step of the slider; an error where the chosen way is refused there."""
-    usual = table.query(key, **given | {"epsilon": step, "noise": ""})
-    return _chosen(table, usual) or usual
+def at_steps(table: dp.Table, key: str, given: dict[str, Any]) -> Callable[[str], dp.Query]:
+    """The same at each step of the slider; an error where the chosen way is refused there."""
+    wanted = _wanted(key)
+
+    def at(step: str) -> dp.Query:
+        usual = table.query(key, **given | {"epsilon": step, "noise": ""})
+        return _asked_by(table, usual, wanted) or usual
+
+    return at
 
 
 def _chosen(table: dp.Table, usual: dp.Query) -> dp.Query | None:
-    key = _offered(table, usual).get(str(st.session_state.get(_widget(usual), USUAL)))
+    return _asked_by(table, usual, _wanted(usual.card.key))
+
+
+def _wanted(key: str) -> str:
+    return str(st.session_state.get(_widget(key), USUAL))
+
+
+def _asked_by(table: dp.Table, usual: dp.Query, wanted: str) -> dp.Query | None:
+    key = None if wanted == USUAL else _offered(table, usual).get(wanted)
     if key is None:
         return None
     given = usual.with_noise("").parameters()
@@ -43,7 +57,7 @@ def _chosen(table: dp.Table, usual: dp.Query) -> dp.Query | None:
     if "delta" in names:
         given["delta"] = text_of(trust_models.usual_delta(table.budget.rule))
     if "solution" in names:
-        given["solution"] = str(st.session_state.get(f"{_widget(usual)}-solution", "first"))
+        given["solution"] = str(st.session_state.get(f"{_widget(usual.card.key)}-solution", "first"))
     return table.query(key, **given, noise="")
 
 
@@ -52,7 +66,7 @@ def choose(table: dp.Table, usual: dp.Query) -> None:
     offered = _offered(table, usual)
     if not offered:
         return
-    key = _widget(usual)
+    key = _widget(usual.card.key)
     now = fields.choose("trusted.who", (USUAL, *offered), USUAL, key)
     if now == USUAL:
         return
@@ -74,5 +88,5 @@ def _offered(table: dp.Table, usual: dp.Query) -> dict[str, str]:
     return found
 
 
-def _widget(usual: dp.Query) -> str:
-    return f"ask-trusted-{usual.card.key}"
+def _widget(key: str) -> str:
+    return f"ask-trusted-{key}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import pytest
 
 from dpengine.accountant import filter
-from dpengine.accountant.costs import cost
+from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.loss import Gaussian, Pure
 from dpengine.declared.facts import Facts
@@ -114,3 +115,26 @@ def test_what_was_chosen_is_asked_and_kept() -> None:
     assert flip.parameters()["noise"] == "permute_and_flip" and "noise" not in usual.parameters()
     assert flip.digest() == usual.digest()
     assert flip.theorem != usual.theorem
+
+
+def test_what_is_no_more_is_what_two_prices_and_two_numbers_of_questions_say() -> None:
+    """By trying: under each rule, near each end, a cost counts as no more exactly if the meter moves no further and as
+    many fit. A bound that forgot how often it fits, or one of the clauses, would be seen."""
+    steps = [Fraction(0), Fraction(1, 100), Fraction(1, 3)]
+    costs = [Cost(*amounts) for amounts in product([None, *steps], steps, [Fraction(0), Fraction(1, 10**8)])]
+    whole = [Totals(*amounts) for amounts in product([None, *steps[:2], Fraction(98, 100)], steps[:2], [Fraction(0)])]
+    found = set()
+    for rule, totals, paid in product((RULE, NO_DELTA), whole, costs):
+        many = filter.fits(rule, totals, paid)
+        no_more = filter.no_more(rule, totals, paid)
+        assert (no_more is None) == (many == 0)
+        if no_more is None:
+            continue
+        price = filter.share(rule, totals, paid)
+        for other in costs:
+            moved = rule.c is None and (totals.epsilon is None or other.epsilon is None)  # the meter has no reading
+            less = not moved and filter.share(rule, totals, other) <= price
+            often = filter.fits(rule, totals, other) >= many
+            assert no_more(other) == (less and often), (rule, totals, paid, other)
+            found.add((less, often))
+    assert len(found) == 4  # else a comparison shows nothing

@@ -21,7 +21,6 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
@@ -158,11 +157,19 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
-    """Nor are cases of other questions built."""
+    """Nor are cases of other questions built, nor long ones that nobody wants: pytest takes long to make an item."""
     yield
-    wanted = _wanted(metafunc.config.option.keyword)
+    calls, wanted = metafunc._calls, _wanted(metafunc.config.option.keyword)
     if wanted and not any(word in metafunc.definition.nodeid.lower() for word in wanted):
-        metafunc._calls = [call for call in metafunc._calls if any(word in call.id.lower() for word in wanted)]
+        calls = [call for call in calls if any(word in call.id.lower() for word in wanted)]
+    if thinned := metafunc.definition.get_closest_marker("every"):
+        for place, call in enumerate(calls):
+            if place % thinned.args[0]:
+                call.marks.append(pytest.mark.long.mark)
+    if metafunc.config.option.markexpr == "not long":
+        short = [call for call in calls if all(mark.name != "long" for mark in call.marks)]
+        calls = short or calls[:1]  # without any, the test would run with no parameters; it is long, and left out
+    metafunc._calls = calls
 
 
 def _on_ci() -> bool:
@@ -181,14 +188,7 @@ def pytest_configure(config: pytest.Config) -> None:
         providers._get_local_constants = lambda: providers._local_constants
 
 
-@pytest.hookimpl(tryfirst=True)  # before `-m "not long"` chooses
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    cases: Counter[object] = Counter()
-    for item in items:
-        if thinned := item.get_closest_marker("every"):
-            if cases[item.obj] % thinned.args[0]:  # type: ignore[attr-defined]
-                item.add_marker(pytest.mark.long)
-            cases[item.obj] += 1  # type: ignore[attr-defined]
     items.sort(key=turn)
     journeys = [item for item in items if _is_journey(item)]
     for item in journeys:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
-import sys
 from collections import Counter
 from functools import cache
 from graphlib import TopologicalSorter
@@ -269,22 +267,6 @@ def test_the_public_face_is_small() -> None:
     import dpengine
 
     assert len(dpengine.__all__) <= 30  # with reading typed questions, and declarations, summaries and joins of tables
-
-
-def test_importing_the_engine_stays_light() -> None:
-    """What is slow to import is imported where it is used: pandas (which sqlite_utils brings), scipy, openpyxl."""
-    slow = ("pandas", "scipy", "openpyxl", "sqlite_utils", "pyarrow.compute", "dpengine.messages.sl.pages")
-    assert imported("from dpengine import *", slow) == []
-    questions = ("dpengine.mechanisms.counts.histogram", "dpengine.mechanisms.models.train_hinge")
-    assert imported("import dpengine.workspace", (*slow, *questions)) == []
-    assert imported("import dpengine, dpengine.__main__, dpengine.messages", ("numpy", "dpengine.workspace")) == []
-
-
-def imported(code: str, modules: tuple[str, ...]) -> list[str]:
-    """Which of these modules does this code import?"""
-    code = f"import sys; {code}; print(*sorted(set({modules!r}) & set(sys.modules)))"
-    shown = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
-    return shown.stdout.split()
 
 
 def test_each_public_name_is_found() -> None:

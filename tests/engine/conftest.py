@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from dpengine.workspace import Workspace
+if TYPE_CHECKING:
+    from dpengine.workspace import Workspace
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Workspace]:
+    from dpengine.workspace import Workspace
+
     opened = Workspace(tmp_path / "var")
     yield opened
     opened.close()

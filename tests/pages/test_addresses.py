@@ -8,7 +8,6 @@ import pytest
 from helpers_page import html_of, open_page
 
 import dpengine as dp
-from ui.shell.scroll import COMPLETE
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESSES: tuple[tuple[str, dict[str, str]], ...] = (
@@ -108,6 +107,8 @@ LONG += [address for place, address in enumerate(ADDRESSES) if place % 3 and add
     ids=[name(one) for one in ADDRESSES],
 )
 def test_any_address_gives_a_page(address: tuple[str, dict[str, str]], shared: dp.Workspace) -> None:
+    from ui.shell.scroll import COMPLETE  # Streamlit, which -k on a question need not import for its addresses
+
     told = html_of(open_page(address[0], **({"table": "town"} | address[1])))
     assert 'class="meter"' in told
     assert "<script" not in told.replace(f"<script>{COMPLETE}</script>", "")  # the box's own

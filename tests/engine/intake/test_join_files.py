@@ -150,6 +150,7 @@ def sums(table: dp.Table) -> Any:
     return table._workspace.ledger.standing(table.budget.id)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("people_unit", [dp.Unit.rows(), dp.Unit.column("id", 3)])
 @pytest.mark.parametrize("each", [1, 2])
 def test_two_allowances_become_one_that_has_spent_both(people_unit: dp.Unit, each: int, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from ui.shell import frame
 
 def asked_line(app: Any) -> str:
     """What stands right above the button that pays."""
-    (line,) = [part.proto.body for part in app.get("html") if 'class="asked"' in part.proto.body]
+    (line,) = [part.proto.body for part in app.get("html") if 'class="asked' in part.proto.body]
     return plain(line)
 
 

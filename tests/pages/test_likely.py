@@ -91,7 +91,7 @@ def test_there_are_three_and_each_can_be_taken(name: str) -> None:
     found = presets.likely(name)
     assert len(found) == LIKELY == len(set(found))
     for reading in found:
-        unnamed = reading.kind == "list" and reading.preset is None  # its values are still to be named
+        unnamed = reading.kind in ("list", "number") and reading.preset is None  # its values are still to be named
         assert unnamed or reading.kind == "yes_no" or reading.preset in RANGES or reading.preset in LISTS
 
 
@@ -106,7 +106,7 @@ def test_one_tap_settles_a_left_out_column(name: str) -> None:
         draft = Draft(names=["age", name], many="one", relation="replace")
         draft.choose()
         draft.card(name).take(reading)
-        if reading.kind == "list" and reading.preset is None:  # the card opens, for its values
-            assert draft.state(name) == "waits" and draft.card(name).kind == "list"
+        if reading.kind in ("list", "number") and reading.preset is None:  # the card opens, for its values
+            assert draft.state(name) == "waits" and draft.card(name).kind == reading.kind
             continue
         assert draft.state(name) == "settled" and column_of(draft.card(name), draft.dialect), reading

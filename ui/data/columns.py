@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
+from decimal import Decimal
 from functools import partial
 from html import escape
 from typing import Any
@@ -39,7 +40,7 @@ from ui.data.wizard import DOT, complain, heading, kept, onwards, problem, recon
 from ui.parts import job
 from ui.parts.fields import details, kept_number, number_key, whole_number
 from ui.shell import scroll
-from ui.shell.frame import paragraph
+from ui.shell.frame import hint, paragraph
 from ui.shell.incoming import here
 from ui.shell.language import day_format
 from ui.shell.state import held, workspace
@@ -485,9 +486,11 @@ def _in_short(reading: Candidate) -> str:
     if reading.kind == "yes_no":
         return say("data.kind.yes_no")
     if (usual := presets.RANGES.get(reading.preset or "")) is not None:
-        return unmarked(f"{local(usual.lower)}–{local(usual.upper)} {usual.measure}".strip())
+        grouped = "" if int(float(usual.lower)) >= 1_000 else ","  # years have no thousands sign
+        lower, upper = (local(f"{Decimal(end):{grouped}f}") for end in (usual.lower, usual.upper))
+        return unmarked(f"{lower}–{upper} {usual.measure}".strip())
     if not reading.like:
-        return say("data.line.list")
+        return say(f"data.line.{reading.kind}")
     return f"{unmarked(reading.like[:2][current() != STORED and len(reading.like) > 1])}…"
 
 
@@ -788,20 +791,27 @@ def describe(draft: Draft) -> None:
     _written(draft)
     shown = cards(draft)
     waits, single, closed = draft.waiting, alike(draft, shown), draft.opened is None
-    one_yes = bool(single) and len(single) == len(waits)
-    _unnamed(draft, [] if one_yes else waits)
+    rest = [name for name in waits if name not in single]
+    # One button confirms every guess with a single reading and leaves out those that nobody has settled or touched.
+    guesses = all(draft.state(name) == "guess" and not draft.can_undo(name) for name in rest)
+    settles = guesses and len(rest) < len(draft.chosen) and (closed or not rest)
+    if settles and rest:
+        paragraph(say("data.cards.open_left", columns=first_names(rest, MOST_NAMED)))
+    else:
+        _unnamed(draft, [] if settles else waits)
 
     def check() -> None:
-        if one_yes:
+        if settles:
             agree(draft, single)
+            leave(draft, rest)
         settled(draft)
 
     if not draft.chosen and draft.complaint is None:
         paragraph(say("data.cards.choose"))
-    if closed and draft.chosen and (one_yes or not waits) and (adds := people.at_once(draft)):
-        _last(draft, check, adds, one_yes)
+    if settles and closed and (adds := people.at_once(draft)):
+        _last(draft, check, adds, bool(single))
         return
-    if one_yes:  # for all, and on
+    if settles and waits:  # for all, and on
         gone = onwards(draft, check, "data.lines.agree_on", first=closed)
     else:
         code = "data.cards.next" if waits else "data.next"
@@ -824,6 +834,8 @@ def _written(draft: Draft) -> None:
 
 def _last(draft: Draft, check: Callable[[], None], adds: str, one_yes: bool) -> None:
     """Nothing else must be decided: add the table from here with the usual allowance, or go on to choose one."""
+    if advice := people.scarce(draft, drafts.budget(draft)):
+        hint(advice)
     with st.container(key="declare-adds", horizontal=True, vertical_alignment="center", gap="small"):
         paragraph(adds, "price", width="content")
         other = st.button(say("data.cards.care"), key="declare-next-cards", type="tertiary", icon=PENCIL)

@@ -149,13 +149,13 @@ class Card:
         idea, likely = presets.suggest(name), presets.candidates(name, beside)
         if idea.preset in presets.EDITION and not likely:  # another's list of that name may hold anything
             idea = presets.Suggestion()
+        if not likely and idea.kind == "number":  # of no usual range: its likely ones are offered
+            idea = presets.Suggestion()
         card = Card(kind=idea.kind or OUT, candidates=likely, spellings=MISSING)
         card.measure = presets.measure(name, idea.preset)
         if card.candidates:
             card._filled(card.candidates[0])
             card.order = card.order if len(card.candidates) == 1 else None
-        elif idea.kind == "number":
-            card.take_range(idea.preset)
         card.guess = card.content() if idea.kind else None
         return card
 
@@ -599,7 +599,7 @@ def unit(draft: Draft) -> dp.Unit:
         raise dp.AllowanceError("unit.missing")
     if draft.many == "one":
         numbering = numbering_people(draft.names) or ([draft.whose] if draft.whose else [])
-        if numbering and not draft.each_own:
+        if numbering and not draft.each_own and numbering[0] != draft.whose:
             raise dp.AllowanceError("unit.sure", column=numbering[0])
         if draft.whose is None and not draft.each_own and presets.unclear(draft.names):
             raise dp.AllowanceError("unit.whose")

@@ -200,9 +200,11 @@ def rows(draft: Draft) -> None:
     reuse.offer(draft, above=True)
     with st.container(key="card-unit"):
         draft.many = _choose("unit", ["one", "more"], draft.many, ["", say("data.unit.more_means")])
-        if draft.many == "one" and (numbers := numbering_people(draft.names) or _whose(draft)):
+        if draft.many == "one" and (numbers := numbering_people(draft.names)):
             asked = unmarked(say("data.unit.one_each", column=numbers[0]))
             draft.each_own = st.checkbox(asked, key=kept("declare-each-own", draft.each_own))
+        elif draft.many == "one" and (whose := _whose(draft)):  # whoever names it says so
+            paragraph(say("data.unit.one_named", column=whose[0]), "price")
         elif draft.many == "one" and (likely := presets.id_columns(draft.names) or presets.event_columns(draft.names)):
             code = "data.unit.one_sure" if presets.id_columns(draft.names) else "data.unit.one_coming"
             hint(say(code, column=likely[0]))
@@ -213,10 +215,11 @@ def rows(draft: Draft) -> None:
                 "placeholder": say("data.unit.who_none"),
                 "help": f"{say('data.unit.who_help')} {say('data.unit.who_same')}",
             }
+            if _offers(draft):  # the field stands below the likely ones and asks the same
+                words |= {"label_visibility": "collapsed", "placeholder": label}
             follow = _follow("declare-who-likely", "declare-who", presets.id_columns(draft.names))
             key = kept("declare-who", draft.who)
             draft.who = st.selectbox(label, draft.names, index=None, key=key, width=420, **words, **follow)
-            paragraph(say("data.unit.per_person"), "price")
             sources.offer_second(draft)
             _usual_each(draft)
             label, key, none = say("data.unit.each_typed"), kept("declare-each", draft.each), say("data.unit.each_none")
@@ -283,15 +286,15 @@ def _usual_each(draft: Draft) -> None:
     """Usual numbers of rows, each with its gain and loss; none is chosen before."""
     key = kept("declare-each-usual", draft.each if draft.each in USUAL_EACH else None)
     captions = [_worth(draft, each) for each in USUAL_EACH]
-    more: dict[str, Any] = {"on_change": _takes, "args": (key, "declare-each"), "help": say("data.unit.each_help")}
+    note = f"{say('data.unit.each_help')} {say('data.unit.per_person')}"
+    more: dict[str, Any] = {"on_change": _takes, "args": (key, "declare-each"), "help": note}
     st.radio(say("data.unit.each"), USUAL_EACH, None, plain, key=key, captions=captions, **more)
 
 
 def _worth(draft: Draft, each: int) -> str:
-    """How rough answers are with this many rows per person, or how many good answers there are, and which rows are not
-    counted. The number of good answers needs the number of people and columns known or guessed from names."""
+    """How rough answers are with this many rows per person, or how many good answers there are. For that the number of
+    people and columns, known or guessed from names, are needed."""
     gain = say("data.unit.each_rough" if each > 1 else "data.unit.each_best", each=each)
-    dropped = say("data.unit.each_drops" if each > 1 else "data.unit.each_drops_one", each=each)
     relation = st.session_state.get("declare-relation", draft.relation)  # both fields are drawn below
     people = st.session_state.get("declare-about", draft.about)
     if relation == "add_remove" and people and (columns := drafts.likely(draft)):
@@ -299,7 +302,7 @@ def _worth(draft: Draft, each: int) -> str:
         asked = price.typical(columns, "add_remove", people, unit)
         many = price.good_questions(dp.Budget(CARE["usual"], usual_delta(people)), asked)
         gain = say("data.unit.each_many", many=min(many, price.MOST_GOOD))
-    return f"{gain} {dropped}"
+    return f"{gain} {say('data.unit.each_drops_one')}" if each == 1 else gain  # of more the question says so
 
 
 def _takes(clicked: str, field: str) -> None:
@@ -478,16 +481,15 @@ def _declare_sample(name: str, sample: bool) -> None:
 
 
 def at_once(draft: Draft) -> str:
-    """Fill in a name and an allowance, and say them in a sentence. Empty if the person must decide first: the name is
-    taken, the budget is shared or not valid, or it gives few good answers."""
+    """Fill in a free name and an allowance, and say them in a sentence. Empty if the person must decide first: the name
+    that was typed is taken, or the budget is shared or not valid."""
     suggest(draft)
     name = draft.name = draft.name or drafts.table_name(draft.file, names_in_view())
     try:
         given = drafts.budget(draft)
     except dp.AllowanceError:
         return ""
-    scarce = draft.about is not None and _good(draft, given) < ENOUGH
-    if scarce or draft.shares or name in names_in_view() or drafts.taken_name(draft, names_in_view()):
+    if draft.shares or name in names_in_view():
         return ""
     care = say(f"data.care.{draft.care}") if not (draft.epsilon or draft.delta) else say("data.care.own")
     many = _many(given, draft) if draft.about is not None else ""  # else it is said once the rows are counted
@@ -545,13 +547,17 @@ def _many(allowance: dp.Budget, draft: Draft) -> str:
 
 def _scarce(draft: Draft) -> None:
     """Warn that the table holds few answers, with advice, before it is added."""
-    try:
-        given = drafts.budget(draft)
-    except dp.AllowanceError:
-        return  # shown below
-    paragraph(say("data.care.usual_people"), "price")
+    with suppress(dp.AllowanceError):  # shown below
+        advice = scarce(draft, drafts.budget(draft))
+        paragraph(say("data.care.usual_people"), "price")
+        if advice:
+            hint(advice)
+
+
+def scarce(draft: Draft, given: dp.Budget) -> str:
+    """Advice if the table holds few answers; else empty."""
     if draft.about is None or _good(draft, given) >= ENOUGH:
-        return
+        return ""
     advice = [say("data.care.scarce")]
     if (each := draft.each if draft.many == "more" else None) is not None:
         advice += _fewer_rows(draft, given, each)
@@ -559,7 +565,7 @@ def _scarce(draft: Draft) -> None:
         if Fraction(epsilon) > given.epsilon:
             many = min(_good(draft, dp.Budget(epsilon, given.delta)), MOST_GOOD)
             advice.append(say("data.care.scarce_looser", care=say(f"data.care.{care}_label"), many=many))
-    hint(" ".join(advice))
+    return " ".join(advice)
 
 
 def _fewer_rows(draft: Draft, given: dp.Budget, each: int) -> list[str]:
@@ -578,7 +584,7 @@ def _explained(draft: Draft) -> None:
     for care, epsilon in CARE.items():
         most = fields.odds_after(PRIOR, Fraction(epsilon))
         odds = say(f"data.care.odds.{draft.relation}", prior=PRIOR, most=most)
-        choices.append(say("data.care.choices", care=say(f"data.care.{care}_label"), epsilon=epsilon, odds=odds))
+        choices.append(say("data.care.choices", care=say(f"data.care.{care}_label"), epsilon=local(epsilon), odds=odds))
     st.html(paragraphs(choices))
     given = drafts.allowance(draft)
     fields.show_odds(given.epsilon, given.delta, read_relation(draft.relation), PRIOR)

@@ -135,6 +135,8 @@ RANGES: dict[str, Range] = {
     "kilometres": Range("0", "500", "1", "18", "km"),
     "area": Range("0", "500", "1", "64", "m²"),
     "count": Range("0", "100", "1", "3"),
+    "small": Range("0", "50", "0.1", "4.2"),
+    "fraction": Range("0", "1", "0.01", "0.35"),
 }
 # Readings that share a name: the person picks one by its sample cells.
 OTHERWISE: dict[str, tuple[str, ...]] = {
@@ -142,9 +144,11 @@ OTHERWISE: dict[str, tuple[str, ...]] = {
     "money_year": ("money_year", "bracket_us"),
     "height_cm": ("height_cm", "height_m"),
     "score5": ("score5", "score10"),
+    "hours_day": ("hours_day", "hours_week"),
     "temperature": ("temperature", "body_temp"),
     "marital": ("marital", "marital_us"),
-    "schooling": ("schooling", "schooling_us"),
+    "schooling": ("schooling", "school_years", "schooling_us"),
+    "sizes": ("sizes", "people"),
 }
 # Lists and column names of one census. If several of these names come together, the other columns are read as that
 # census writes them. A single name proves nothing.
@@ -203,6 +207,12 @@ _LABELS = (
 )
 _LABELS_LAST = "ids uuid key band bracket level unit currency label text notes comment status opomba enota valuta"
 
+# Among those, words for sorts: the column is a list that only its owner knows.
+_SORTS = (
+    "type kind category class group band bracket level status unit currency skupina razred kategorija vrsta tip status "
+    "enota valuta gruppe klasse kategorie typ groupe classe categorie grupo clase categoria tipo קבוצה"
+)
+
 # The first rule that holds wins; it needs a word of each of its groups, which + separates. One without a preset only
 # says that the column is a number.
 _NUMBERS: tuple[tuple[str | None, str], ...] = (
@@ -259,7 +269,7 @@ _MEASURES = {
 }
 
 _BIRTHS = "dob roj birthday birthdate birth geburtsdatum rojstva rojstni naissance nacimiento לידה"
-_DATES = "on$ dat date *datum timestamp fecha תאריך dob birthday birthdate"
+_DATES = "on$ dt$ dat date *datum timestamp fecha תאריך dob birthday birthdate"
 _SETS = (
     "interests hobbies languages skills tags topics symptoms medications allergies films movies genres interesi jeziki "
     "hobiji vescine simptomi zdravila interessen sprachen kenntnisse loisirs langues idiomas aficiones שפות תחביבים"
@@ -297,6 +307,7 @@ _LISTED: dict[str, str] = {
 PERSON = " ".join(
     [*id_names.PERSON, "patients emso ssn kartica kartice mrn kzz nhs vpisna maticna patienten versicherten kunden"]
 )
+_HOW_MANY = "num cnt count"
 _EACH = ("per", "na", "v", "pro", "par", "por", "a", "each", "every")  # payments per month name no month
 
 
@@ -339,6 +350,8 @@ def suggest(name: str) -> Suggestion:
             return Suggestion("list", key)
     if {words[0], words[-1]} & {*_LABELS.split()} or words[-1] in _LABELS_LAST.split():
         return Suggestion()
+    if len(words) > 1 and words[0] in _HOW_MANY.split() and not id_names.numbering_people([name]):
+        return Suggestion("number", "count")  # whatever it counts: money, years, children
     named = [word for before, word in pairwise(["", *words]) if before not in _EACH]
     for preset, wanted in _NUMBERS:
         other = {*words} & {*_RECENT.split()} or {*words} - {*named} & {*_YEAR.split()}
@@ -381,43 +394,64 @@ def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
         readings = measured
     if "body_temp" in readings and any(holds(fold(other) or [""], _CLINICAL) for other in beside if other != name):
         readings = ("body_temp",)
-    if len(readings) > 1 and census:
-        readings = tuple(preset for preset in readings if preset in EDITION) or readings
+    if len(readings) > 1:  # the census has its own lists, other files the usual ones
+        readings = tuple(preset for preset in readings if (preset in EDITION) == census) or readings
     return tuple(map(_reading, readings))
 
 
 # What an unclear name may stand for, the likeliest first: words or beginnings of words, and readings. A person picks
-# one by what its cells look like, so a wrong one only stands there in vain.
+# one by what its cells look like, so a wrong one only stands there in vain. A list and a number are still to be named.
 _SHORT: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"q\d+\w*|item\d*|v\d+\w*|frage\d*|vpr\d*|likert\w*", ("agreement", "score5", "yes_no")),
-    (r"m(ar)?ks?|grades?|grd|gr|ocen\w*|not[ae]\w*|rat(e|ing)s?|stars?|satisf\w*|quality",
+    (r"\w*(hh|fam|party|group|crew)_?si?ze?|party|size|velikost|rooms?|beds?|sob[ae]?|postelj\w*",
+     ("people", "count", "list")),
+    (r"m(ar)?ks?|rat(e|ing)s?|stars?|satisf\w*|quality|zadovolj\w*|ocen\w*|not[ae]\w*",
      ("score5", "score10", "percent")),
-    (r"sc(ore)?s?|pts?|points?|tock\w*|tests?|exam\w*|g\d|result\w*|index", ("percent", "score10", "score20")),
-    (r"y(ea)?rs?|jahr\w*|let[oa]\w*|since", ("year", "school_years", "age")),
+    (r"grades?|grd|gr|h(ea)?lth\w*|zdravje|stopnja|bolecin\w*|pain|level|enjoy\w*|happ\w*|trust\w*|conf(id)?\w*|"
+     r"stress\w*|difficult\w*", ("score5", "score10", "list")),
+    (r"sc(ore)?s?|pts?|points?|tock\w*|tests?|exam\w*|g\d|index", ("percent", "score10", "score20")),
+    (r"p(er)?ct|share|popust\w*|discount\w*|moisture|humid\w*|vlag\w*|purity", ("percent", "fraction", "number")),
+    (r"fte|ratio|prob\w*|fraction|delez", ("fraction", "percent", "number")),
+    (r"y(ea)?rs?|jahr\w*|let[oa]\w*|since|earliest|latest", ("year", "school_years", "age")),
+    (r"exp(erience)?|tenure|staz", ("school_years", "list", "number")),
     (r"ages?|yob|dob", ("age", "year", "percent")),
-    (r"amt|amount|cost\w*|pric\w*|fare\w*|fees?|paid|pay\w*|sum|val(ue)?|balance|znesek|cen[ae]|sal\w*|inc\w*|wage\w*|eur|usd",
-     ("amount", "money_month", "money_year")),
-    (r"n|no|num\w*|nr|cnt|count\w*|qty|tot(al)?|st|stev\w*|sib\w*|par(ents?|ch)?|kids?|child\w*|absen\w*|fail\w*|visits?",
-     ("people", "count", "days")),
-    (r"min(ute)?s?|dur\w*|wait\w*|time\w*|trajanje", ("minutes", "hours_day", "days")),
-    (r"hr?s?|hours?|ur", ("hours_day", "hours_week", "minutes")),
+    (r"amt|amount|\w*cost\w*|pric\w*|fare\w*|fees?|paid|pay\w*|sum|val(ue)?|balance|znesek|cen[ae]|sal(ary)?|"
+     r"(\w{3,})?inc(ome)?|wages?\w?\d*|eur|usd|gbp|chf|earn\w*|bonus\w*|spen[dt]\w*|(\w{3,})?exp|expend\w*|rent|najem\w*|"
+     r"budget\w*|subsid\w*|subvenc\w*|revenue|prihod\w*|premium|debts?|tax(es)?|tips?|donat\w*|sales?|turnover|"
+     r"salar\w*|installments?|limit", ("amount", "money_year", "number")),
+    (r"n|no|num\w*|nr|cnt|count\w*|qty|tot(al)?|st|stev\w*|sib\w*|par(ents?|ch)?|kids?|child\w*|absen\w*|abs|fail\w*|"
+     r"visits?|vehs?|vehicl\w*|cars?|kosov|workers?", ("people", "count", "days")),
+    (r"min(ute)?s?|dur\w*|wait\w*|cak\w*|trajanje|delay\w*|zamud\w*|commut\w*|travel\w*",
+     ("minutes", "hours_day", "days")),
+    (r"time\w*|cas", ("minutes", "days", "number")),
+    (r"hrs?|hours?|ot|overtime|nadure", ("hours_day", "hours_week", "number")),
+    (r"hours\w{1,2}", ("hours_week", "number", "hours_day")),
+    (r"ur[ae]?|hour", ("hours_day", "minutes", "list")),
     (r"d(ay)?s?|los|stay\w*|dni", ("days", "count", "hours_day")),
-    (r"ht|hgt|height\w*|cm", ("height_cm", "height_m", "count")),
-    (r"wt|wgt|weight\w*|kg|mass", ("weight_kg", "amount", "percent")),
-    (r"bp|sbp|dbp|sys|dia|press\w*|hr|pulse\w*", ("pressure", "percent", "count")),
-    (r"t(emp)?|tmp|temperat\w*", ("body_temp", "temperature", "percent")),
-    (r"dist\w*|km", ("kilometres", "minutes", "count")),
-    (r"is\w*|has\w*|flag\w*|\w*sup|yn|ind|default|activit\w*",
-     ("yes_no", "score5", "percent")),
-    (r"sx|gndr|gen(der)?|mf", ("sex", "yes_no", "score5")),
-    (r"cntry|ctry|nat\w*|land", ("countries", "continents", "yes_no")),
-    (r"mon(th)?s?|mth|mesec", ("months", "days", "count")),
-    (r"dow|wday|weekday\w*", ("weekdays", "score5", "yes_no")),
-    (r"edu\w*|\w*edu|school\w*|izob\w*", ("schooling", "school_years", "score5")),
-    (r"mar\w*|ms|\w*status|civil", ("marital", "yes_no", "employment")),
-    (r"job\w*|\w*job|work\w*|emp\w*|occ\w*", ("employment", "yes_no", "hours_week")),
+    (r"ht|hgt|height\w*|cm", ("height_cm", "height_m", "number")),
+    (r"\w?wt|w(ei)?gh?t\w*|kg|mass|tons?|tonnes?|yield\w*|pridel\w*", ("weight_kg", "number", "percent")),
+    (r"bp|sbp|dbp|sys|dia|press\w*|hr|pulse\w*", ("pressure", "count", "number")),
+    (r"mmol|mg|ug|ng|dl|ml|iu|glu\w*|chol\w*|hdl|ldl|hb|hba1c|crp|creat\w*|ferrit\w*|ph|dos(e|age)s?|dil\w*|conc\w*|"
+     r"izvid\w*|vrednost|result\w*", ("small", "percent", "number")),
+    (r"t(emp)?|tmp|temperat\w*", ("body_temp", "temperature", "number")),
+    (r"dist\w*|km|m|met(re|er)s?|miles?", ("kilometres", "minutes", "number")),
+    (r"ha|acres?|hectares?|sqm|m2|area\w*|arable", ("area", "amount", "number")),
+    (r"is\w*|has\w*|flag\w*|\w*sup|yn|ind|default|activit\w*", ("yes_no", "score5", "list")),
+    (r"sx|gndr|gen(der)?|mf", ("sex", "yes_no", "list")),
+    (r"cntry|ctry|nat\w*|land", ("countries", "continents", "list")),
+    (r"mon(th)?s?|mth|mesec", ("months", "count", "days")),
+    (r"dow|wday|weekday\w*", ("weekdays", "list", "number")),
+    (r"edu\w*|\w*edu|school\w*|izob\w*", ("schooling", "school_years", "list")),
+    (r"mar\w*|ms|civil", ("marital", "yes_no", "list")),
+    (r"job\w*|\w*job|work\w*|emp\w*|occ\w*", ("employment", "yes_no", "list")),
 )  # fmt: skip
-_ANY = ("list", "yes_no", "score5")  # a list is still to be named
+# The form of the last word: “Goals” and “Parcels” are counted, “Injured” and “Fasting” are so or not, “Joined” may also
+# be a day. English only: elsewhere a plural looks otherwise.
+_FORMS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"\w{2,}[^e]ed|\w{3,}ing|\w{3,}[ai]ble|\w*(done|paid|sent|sold|left|won|lost)", ("yes_no", "ten_years", "list")),
+    (r"\w{3,}[^suio]s", ("count", "number", "list")),
+)
+_ANY = ("list", "yes_no", "number")
 _TEXTS = {*"surname lastname firstname remark remarks comment comments text description opis email mail phone".split()}
 LIKELY = 3
 
@@ -425,16 +459,36 @@ LIKELY = 3
 def likely(name: str) -> tuple[Candidate, ...]:
     """Three readings of a column whose name alone settles nothing; none for names of people, codes and remarks."""
     words = fold(name)
-    if not words or {words[0], words[-1]} & {*_LABELS.split(), *_TEXTS} or words[-1] in _LABELS_LAST.split():
+    if not words or id_names.numbering_people([name]) or {words[0], words[-1]} & _TEXTS:
         return ()
-    if id_names.numbering_people([name]):
+    found: list[str] = ["list"] if _sorts(words) else []
+    if not found and ({words[0], words[-1]} & {*_LABELS.split()} or words[-1] in _LABELS_LAST.split()):
         return ()
-    found: list[str] = []
-    for word in words:
-        for pattern, readings in _SHORT:
-            if re.fullmatch(pattern, word):
-                found += readings
-    return tuple(_reading(usual) for usual in list(dict.fromkeys((*found, *_ANY)))[:LIKELY])
+    if suggest(name).kind == "number":  # of no usual range
+        found += [usual for usual in _stems(words) if usual in RANGES][: LIKELY - 1]
+        found += ["number", "count"]
+    return tuple(_reading(usual) for usual in list(dict.fromkeys((*found, *_stems(words), *_ANY)))[:LIKELY])
+
+
+def _sorts(words: Sequence[str]) -> bool:
+    """Does the name say that there are some sorts, as in “ticket type” and “age band”?"""
+    return bool({words[0], words[-1]} & {*_SORTS.split()})
+
+
+def _stems(words: Sequence[str]) -> list[str]:
+    """By what the words begin with, the last one first: in “loan amount” and “gross weight” it says what there is. A
+    participle is so or not, before all else."""
+    form = next((readings for pattern, readings in _FORMS if re.fullmatch(pattern, words[-1])), ())
+    last, *others = (
+        [usual for pattern, readings in _SHORT if re.fullmatch(pattern, word) for usual in readings]
+        for word in (words[-1], *words[:-1])
+    )
+    if form[:1] == ("yes_no",):
+        return [form[0], *last, *form[1:]]
+    other = [usual for found in others for usual in found]
+    if last or form:
+        return [*last, *form[: LIKELY - len(last)], *other]
+    return [*other[:1], "list", *other[1:]] if other else []
 
 
 def unclear(names: Sequence[str]) -> list[str]:
@@ -445,8 +499,10 @@ def unclear(names: Sequence[str]) -> list[str]:
 def _reading(usual: str) -> Candidate:
     if usual == "yes_no":
         return Candidate("yes_no", None, YES_NO.samples)
-    if usual == "list":
-        return Candidate("list", None, ())
+    if usual in ("list", "number"):
+        return Candidate(usual, None, ())
+    if usual in DAYS:
+        return Candidate("date", usual, ())  # the order of day and month is still to be said
     if usual in RANGES:
         return Candidate("number", usual, (RANGES[usual].like,))
     return Candidate("list", usual, LISTS[usual].samples)

@@ -170,6 +170,7 @@ def look(request: str) -> dp.Job:
     if not job.over:
         wait(request)
         return job
+    look_up()  # it may have been charged since the page began; what else the page shows is read after this
     renew(request)
     if job.answer is None and not isinstance(job.error, dp.ColumnDoubted):  # which the page shows with its ways out
         refused(say("job.unknown") if job.state == "unknown" else str(job.error), request)

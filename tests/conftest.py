@@ -33,8 +33,6 @@ from urllib.parse import urlsplit
 import pytest
 from _pytest.mark.expression import Expression
 from browser.steps import LIMIT, TEST_LIMIT, not_ours
-from hypothesis import HealthCheck, settings
-from hypothesis.internal.conjecture import providers
 from workers import Workers, turn
 
 if TYPE_CHECKING:
@@ -57,10 +55,6 @@ CHROMIUM_FLAGS = [
     "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup",
 ]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
-
-# How long an example takes says how busy the machine is, and nothing about the program.
-settings.register_profile("any machine", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any machine")
 
 _left_out = pytest.StashKey[int]()
 _outcome = pytest.StashKey[pytest.TestReport]()
@@ -183,9 +177,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.option.workers > 1:
         config.pluginmanager.register(Workers(config.option.workers, _browser.close))
+
+
+@cache
+def _examples_for_any_machine(config: pytest.Config) -> None:
+    """How long an example takes says how busy the machine is, and nothing about the program."""
+    from hypothesis import HealthCheck, settings
+    from hypothesis.internal.conjecture import providers
+
+    usual = {"max_examples": 40, "deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+    settings.register_profile("any machine", **usual)
+    settings.load_profile("any machine")
     if "long" not in config.option.markexpr.split() or "not" in config.option.markexpr.split():
         # Hypothesis would parse all our files for constants to try, each worker anew; `make audit` lets it.
         providers._get_local_constants = lambda: providers._local_constants
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> None:
+    """Before a file is imported, and only for one that needs it: Hypothesis takes a third of a second to import."""
+    if "hypothesis" in _text(module_path):
+        _examples_for_any_machine(parent.config)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -15,15 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from portalocker import AlreadyLocked, LockException, LockFlags
-from portalocker import portalocker as lockers
-
 from dpengine.core.errors import AllowanceError
 
-if sys.platform == "win32":
-    _locker = lockers.Win32Locker()  # the usual one gives up after ten seconds
-else:
-    _locker = lockers.FlockLocker()
 _PATIENCE = 5.0  # seconds to wait for a reader on Windows
 
 
@@ -64,9 +57,17 @@ def put_first(fresh: Path, place: Path) -> None:
 
 def lock(handle: int, shared: bool = False, wait: bool = True) -> bool:
     """Lock an open file until it is closed. False if it is taken and `wait` is off. OSError if locks do not exist."""
+    # Imported here: of what `import dpengine.workspace` takes it would be a twentieth.
+    from portalocker import AlreadyLocked, LockException, LockFlags
+    from portalocker import portalocker as lockers
+
+    if sys.platform == "win32":
+        locker = lockers.Win32Locker()  # the usual one gives up after ten seconds
+    else:
+        locker = lockers.FlockLocker()
     kind = LockFlags.SHARED if shared else LockFlags.EXCLUSIVE
     try:
-        _locker.lock(handle, kind if wait else kind | LockFlags.NON_BLOCKING)
+        locker.lock(handle, kind if wait else kind | LockFlags.NON_BLOCKING)
     except AlreadyLocked:
         return False
     except LockException:

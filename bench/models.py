@@ -1,8 +1,13 @@
-"""What was tried for models, and lost: `python -m bench.models [weights] [numbers] [rounds] [fresh] [--runs 10]
-[--write]`.
+"""What was tried for models, and lost: `python -m bench.models [weights] [numbers] [lines] [rounds] [fresh]
+[--runs 10] [--write]`.
 
 weights   a first look for a model of yes or no, by how much more exact the counts against the target are made.
 numbers   a number to predict: read off a first look in which it is told in groups, beside `train_linear`.
+lines     a number to predict from few people: `train_linear`, the same with half and a quarter of the step size (less
+          noise in the weights, and a line nearer to none), and AdaSSP (Wang 2018, our reading, for a row replaced:
+          second moments and their products with the target, a third of ρ each). Where nothing can be learned (the age
+          in a hospital: even without privacy the line is worse than the average) a shorter step and AdaSSP's ridge
+          stay nearer to the average; where something can be, both lose more than they win.
 rounds    yes or no by rounds over bins, in the manner of boosting (DP-EBM) but with all columns in each round: tables
           of two columns for a share of ρ, then in every round one noisy histogram of residuals for each column; a
           residual is at most 1, so one person replaced moves all histograms of p columns by at most √(2p) in length.
@@ -19,6 +24,7 @@ import argparse
 import math
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -111,6 +117,70 @@ def _linear(table: Any, other: Any, epsilon: float, runs: int) -> list[float]:
     return [error(there @ weights_of(query, read), other) for _ in range(runs)]
 
 
+GOALS: dict[str, tuple[Sort, str]] = {
+    "pay, census": (CENSUS, "pay"),
+    "age, hospital": (Sort(stays, LASTED, STAYED), "old"),
+    "bill, hospital": (Sort(stays, LASTED, STAYED), "bill"),
+}
+
+
+def lines(runs: int) -> Iterator[str]:
+    heads = ["in steps (`train_linear`)", "half the step", "a quarter", "AdaSSP", "the average alone", "no privacy"]
+    yield "| what | people | ε | " + " | ".join(heads) + " |"
+    yield "|---|--:|--:|" + "--:|" * len(heads)
+    for name, (sort, target) in GOALS.items():
+        low, high = (0, 12_000) if target == "pay" else LASTED[target]
+        names = [one for one in sort.names if one != target]
+        other = sort.made(TESTED, SEED + 1)
+
+        def off(said: Any, other: Any = other, target: str = target, ends: tuple[int, int] = (low, high)) -> float:
+            told = ends[0] + (np.clip(said, -1, 1) + 1) * (ends[1] - ends[0]) / 2
+            return float(np.sqrt(np.mean((told - other[target]) ** 2)))
+
+        for people in (1_000, 3_000):
+            table = sort.made(people, SEED)
+            own = 2 * (table[target] - low) / (high - low) - 1
+            for epsilon in SPENDS:
+                query = _asked(sort, target, names, people, epsilon)
+                read, there = checked(query, _coded(table)), checked(query, _coded(other)).rows / 2**ROW_BITS
+                x, rule = read.rows / 2**ROW_BITS, rule_of(epsilon)
+                assert rule.alpha is not None and rule.c is not None
+                rho = float((rule.epsilon - rule.c) / rule.alpha)
+                cells = []
+                for part in (1, 2, 4):
+                    slower = replace(query, rate=Fraction(math.floor(query.rate * 10**6 / part), 10**6))
+                    cells.append([off(there @ weights_of(slower, read)) for _ in range(runs)])
+                cells.append([off(there @ _adassp(x, own, rho)) for _ in range(runs)])
+                cells.append([off(np.full(TESTED, own.mean()))])
+                cells.append([off(there @ np.linalg.lstsq(x, own, rcond=None)[0])])
+                digits = 1 if high < 1_000 else 0
+                yield f"| {name} | {people:,} | {epsilon:g} | " + " | ".join(_mean(one, digits) for one in cells) + " |"
+
+
+def _asked(sort: Sort, target: str, names: list[str], people: int, epsilon: float) -> Any:
+    facts, rule = sort.facts(people), rule_of(epsilon)
+
+    def make(key: str, **rest: Any) -> Any:
+        return dp.catalogue[key].build(facts, rest)
+
+    return trained(make, "train_linear", {"target": target, "features": names}, rule.epsilon, rule, Totals.NOTHING)
+
+
+def _coded(table: Any) -> Any:
+    return coded(table) if "pay" in table else {name: column.astype(np.int64) for name, column in table.items()}
+
+
+def _adassp(x: Any, own: Any, rho: float) -> Any:
+    random, width = np.random.default_rng(), x.shape[1]
+    sd, sure = 1 / math.sqrt(2 * rho / 3), math.log(6 / 0.05)
+    least = max(np.linalg.eigvalsh(x.T @ x)[0] + sd * (random.normal() - math.sqrt(2 * sure)), 0)
+    noise = np.triu(random.normal(0, math.sqrt(2) * sd, (width, width)))
+    noise = noise + np.triu(noise, 1).T
+    ridge = max(math.sqrt(2 * width * sure * math.log(2 * width**2 / 0.05)) * sd - least, 0)
+    goal = x.T @ own + random.normal(0, 2 * sd, width)
+    return np.linalg.solve(x.T @ x + noise + ridge * np.eye(width), goal)
+
+
 def rounds(runs: int) -> Iterator[str]:
     tries = ((1, 0.2), (2, 0.2), (3, 0.2), (5, 0.2), (2, 0.5))
     names = [f"{many} {'round' if many == 1 else 'rounds'}, {share:.0%} for tables" for many, share in tries]
@@ -187,6 +257,7 @@ def _mean(found: list[float], digits: int = 4) -> str:
 PARTS: dict[str, tuple[str, Callable[[int], Iterator[str]]]] = {
     "weights": ("Share guessed right, by the weight of the target", weights),
     "numbers": ("Typical error of pay, 0 to 12,000", numbers),
+    "lines": ("Typical error of a line, from few people", lines),
     "rounds": ("Share guessed right, by rounds over bins", rounds),
     "fresh": ("On a fresh table: who comes back to a hospital", fresh),
 }

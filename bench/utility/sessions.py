@@ -100,7 +100,7 @@ def _few_columns(draws: int) -> Iterator[dict[str, Any]]:
             told, fresh = _over(Look(look, look.draw(value, COINS)), session, read, truth, facts, promised)
             found.append(float(np.mean(np.abs(told - truth))))
             used.append(fresh)
-        note = f"{np.mean(used):.0f} of {FRESH} questions used"
+        note = f"{draws} draws of ours, {RUNS} of AIM; {np.mean(used):.0f} of {FRESH} questions used"
         yield line(case, REPLACE, GUARANTEE, OURS, found, note=note)
         counts = [round(share * world.people / 100) for share in truth]
         alone = fitted(facts, ANSWERS, BEST, Fraction(1), RULE, Totals.NOTHING)

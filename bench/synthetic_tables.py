@@ -93,6 +93,7 @@ def ours(world: World, relation: str, epsilon: float) -> Iterator[tuple[str, dic
     from dpengine.mechanisms.synthetic.plans import CHOSEN
     from dpengine.mechanisms.synthetic.soft_fit import Points, Target
     from dpengine.noise.coins import SystemCoins
+    from dpengine.released.synthetic import MOST_THREES
     from dpengine.released.synthetic_fit import fitted, whole_rows
 
     spent = text_of(Fraction(math.floor(1e6 * math.sqrt(2 * rho_of(epsilon))), 10**6))  # ε of the form: ρ = ε²/2
@@ -108,7 +109,10 @@ def ours(world: World, relation: str, epsilon: float) -> Iterator[tuple[str, dic
     found = errors(world, lambda part: points.marginal(part, world.sizes) / total)
     yield OURS, {"errors": found, "seconds": took, "plan": query.plan}
     began = time.process_time()
-    codes = whole_rows(points, world.sizes, rows, list(combinations(range(len(world.sizes)), 2)), 1)
+    threes = list(combinations(range(len(world.sizes)), 3))
+    if len(threes) > MOST_THREES:
+        threes = [target.columns for target in targets if target.cells.ndim == 3][:MOST_THREES]
+    codes = whole_rows(points, world.sizes, rows, [*combinations(range(len(world.sizes)), 2), *threes], 1)
     took += time.process_time() - began
     whole = Points(tuple(codes), np.ones(rows))
     found = errors(world, lambda part: whole.marginal(part, world.sizes) / rows)

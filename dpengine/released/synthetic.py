@@ -36,7 +36,7 @@ from dpengine.released.look import Look
 from dpengine.released.synthetic_fit import PublicMix, fitted, shares_of, whole_rows
 
 SURE = 3  # standard deviations
-MOST_MENDED = 400  # pairs that the rows are adjusted to
+MOST_MENDED, MOST_THREES = 400, 100  # pairs and threes that the rows are adjusted to
 MOST_HELD = 2**22  # cells of these together
 HELD_BACK = 5  # pairs
 TRIED_POINTS, TRIED_SWEEPS = 2**17, 25  # of the trial fit
@@ -315,14 +315,17 @@ class FittedTable:
 
     @cached_property
     def _mended_by(self) -> list[Columns]:
-        """All pairs; of many, the measured ones; of large ones, the smallest that fit into memory together."""
-        pairs: list[Columns] = [(target, other) for target, other in combinations(range(len(self.sizes)), 2)]
-        if len(pairs) > MOST_MENDED:
-            pairs = [target.columns for target in self.targets if target.cells.ndim == 2][:MOST_MENDED]
-        cells = {pair: self.sizes[pair[0]] * self.sizes[pair[1]] for pair in pairs}
-        order = sorted(pairs, key=lambda pair: cells[pair])
-        held = set(order[: int(np.searchsorted(np.cumsum([cells[pair] for pair in order]), MOST_HELD, "right"))])
-        return [pair for pair in pairs if pair in held]
+        """All pairs and threes; of many, the measured ones; of large ones, the smallest that fit into memory."""
+        return [*self._adjusted(2, MOST_MENDED), *self._adjusted(3, MOST_THREES)]
+
+    def _adjusted(self, columns: int, most: int) -> list[Columns]:
+        parts: list[Columns] = list(combinations(range(len(self.sizes)), columns))
+        if len(parts) > most:
+            parts = [target.columns for target in self.targets if target.cells.ndim == columns][:most]
+        cells = {part: math.prod(self.sizes[place] for place in part) for part in parts}
+        order = sorted(parts, key=lambda part: cells[part])
+        held = set(order[: int(np.searchsorted(np.cumsum([cells[part] for part in order]), MOST_HELD, "right"))])
+        return [part for part in parts if part in held]
 
     def _tried(self) -> JsonObject | None:
         pairs = [target for target in self.targets if len(target.columns) == 2]

@@ -29,11 +29,13 @@ from dpengine.core.types import Integers
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.marginals.residuals import residual
 from dpengine.mechanisms.synthetic.chosen_pairs import _given
+from dpengine.mechanisms.synthetic.soft_fit import Points
 from dpengine.mechanisms.synthetic.synthetic_table import CHOSEN, MIXED, PAIRS, TRIPLES, SyntheticTable
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import renyi, weighted
 from dpengine.released.look import Look
 from dpengine.released.synthetic import FittedTable
+from dpengine.released.synthetic_fit import PublicMix, whole_rows
 from tests.helpers_ledger import PATIENCE
 
 RELATIONS = ("replace", "add_remove")
@@ -242,6 +244,24 @@ def test_two_long_lists_are_held_against_nothing_large() -> None:
     assert {part: likely.shape for part, likely in found.items()} == {(0, 2): (5_000, 2), (1, 2): (5_000, 2)}
     made = FittedTable(query, Look(query, [0]), Path("nowhere"))
     assert made._mended_by == [(0, 2), (1, 2)]
+
+
+def test_rows_come_closer_to_the_fit_in_threes_and_stay_close_in_pairs() -> None:
+    """Public numbers: weights of all combinations of five columns, and 400 rows."""
+    sizes, mix = (3, 4, 3, 4, 3), PublicMix(7)
+    grid = np.unravel_index(np.arange(math.prod(sizes)), sizes)
+    points = Points(tuple(code.astype(np.int64) for code in grid), mix.shares(math.prod(sizes)) ** 4)
+    pairs, threes = (list(combinations(range(5), many)) for many in (2, 3))
+
+    def off(parts: list[tuple[int, ...]], codes: list[Any]) -> float:
+        rows, scale = Points(tuple(codes), np.ones(400)), 400 / points.weights.sum()
+        gaps = [rows.marginal(part, sizes) - scale * points.marginal(part, sizes) for part in parts]
+        return sum(float((gap**2).sum()) for gap in gaps)
+
+    by_pairs, by_threes = (whole_rows(points, sizes, 400, parts, 1) for parts in (pairs, [*pairs, *threes]))
+    assert all(len(code) == 400 for code in by_threes)
+    assert off(threes, by_threes) < 0.9 * off(threes, by_pairs)
+    assert off([*pairs, *threes], by_threes) < off([*pairs, *threes], by_pairs)
 
 
 def test_what_somebody_wants_kept_is_measured_more_exactly() -> None:

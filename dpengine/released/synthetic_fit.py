@@ -252,8 +252,8 @@ def whole_rows(
     many = np.diff(edges, prepend=0)
     codes = [np.repeat(code[order], many) for code in points.codes]
     scale, rng = rows / points.weights.sum(), PublicMix(seed)
-    wanted = {part: scale * points.marginal(part, sizes) for part in parts}
-    alone = {part: cells for part, cells in wanted.items() if len(part) == 2}
+    wanted: dict[Columns, Floats] = {part: scale * points.marginal(part, sizes) for part in parts}
+    alone: dict[Columns, Floats] = {part: wanted[part] for part in parts if len(part) == 2}
     codes = mended(codes, sizes, alone, rng, possible=possible)
     return codes if len(alone) == len(wanted) else mended(codes, sizes, wanted, rng, possible=possible)
 

@@ -1,17 +1,19 @@
-"""How long a page takes: `python -m bench.pages`.
+"""How long a page takes: `python -m bench.pages`, or of some pages: `python -m bench.pages ask tables`.
 
 A visitor with a table of 30,000 people and a few answers goes from page to page.
 
 Three figures stand against the same frame with nothing in it, each the best of several, since other work on the machine
 only adds. *Opened*: by its address in chromium, until all of it is drawn; no page may take more than 1.5 times the
-empty one. *Clicked*: the same after a click on a link in the app, where Streamlit itself is there already. *Work*: the
-server's processor time for one run of the script.
+empty one. *Clicked*: the same after a click on a link in the app. Streamlit itself is there already, so the empty page
+is a head and a meter, and the ratio says how much more a page holds than that: it is printed and has no limit. *Work*:
+the server's processor time for one run of the script.
 *Four people* work at once on one server: each opens every page in an order of their own, again and again, without a
 pause. No page may take more than two seconds, from the click until its script has ended.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import gc
 import os
@@ -45,40 +47,50 @@ ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 _WATCH = """
-window.drawn = (since, left = () => true) => new Promise(resolve => {
+window.drawn = (since, left = () => true) => new Promise((resolve, reject) => {
     const look = () => {
         const app = document.querySelector("[data-testid=stApp]");
         const over = app && app.getAttribute("data-test-script-state") === "notRunning";
         if (over && left() && document.querySelector(".meter")) resolve(performance.now() - since);
+        else if (performance.now() - since > 60000) reject(new Error("the page was never drawn"));
         else requestAnimationFrame(look);
     };
     look();
 });
+const place = () => [...document.querySelectorAll("[aria-current=page]")].map(one => one.innerText).join();
 window.clicked = name => {
     const link = [...document.querySelectorAll(".st-key-links a")].find(one => one.innerText.trim() === name);
-    let ran = false;
+    const before = place();
+    let ran = false;  // of a short run the browser may see the end alone
     new MutationObserver(() => { ran = true; }).observe(
         document.querySelector("[data-testid=stApp]"), {attributeFilter: ["data-test-script-state"]});
     const began = performance.now();
     link.click();
-    return window.drawn(began, () => ran && !document.querySelector(".st-key-links"));
+    return window.drawn(began, () => !document.querySelector(".st-key-links") && (ran || place() !== before));
 };
 """
 
 
 def main() -> int:
     """One line for each page; 1 where any took longer than it may."""
-    wanted = sys.argv[1:]
+    parser = argparse.ArgumentParser(prog="bench.pages", description=__doc__)
+    parser.add_argument("pages", nargs="*", help="names of pages; without any, all")
+    parser.add_argument("--write", action="store_true", help="put their lines into bench/results-pages.md")
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["ALLOWANCE_HOME"] = folder
         sys.path.insert(0, str(ROOT))
         table = _declare(folder)
-        names = wanted or names_of_pages()
+        names = given.pages or names_of_pages()
         work = measure(names)
         table.close()
         opened, clicked = in_browser(folder, names)
         together = asyncio.run(_together(folder, names))
-    return report(work, opened, clicked, together)
+    lines, bad = report(work, opened, clicked, together)
+    print("\n".join(lines.values()))
+    if given.write:
+        _write(lines)
+    return int(bad)
 
 
 def names_of_pages() -> list[str]:
@@ -91,24 +103,48 @@ def names_of_pages() -> list[str]:
 Seconds = dict[str, float]  # by page
 
 
-def report(work: Seconds, opened: Seconds, clicked: Seconds, together: dict[str, list[float]]) -> int:
-    """Prints what was measured. Pages that nobody opened are no result."""
+def report(
+    work: Seconds, opened: Seconds, clicked: Seconds, together: dict[str, list[float]]
+) -> tuple[dict[str, str], bool]:
+    """What was measured, by page; and whether any took longer than it may. Pages that nobody opened are no result."""
     must(work.get(EMPTY) and len(work) > 1, "no page was timed")
     must(opened.keys() == work.keys() == clicked.keys(), "not every page was opened in a browser")
     must(
         together.keys() == work.keys() - {EMPTY} and all(together.values()), "not every page was opened by four people"
     )
-    bad = False
-    print(f"{'':12} {'opened':>14} {'clicked':>14} {'work':>14}  four people")
+    bad, lines = False, {}
     for name in work:
-        figures = [found[name] * 1000 for found in (opened, clicked, work)]
-        times = [found[name] / found[EMPTY] for found in (opened, clicked, work)]
-        line = " ".join(f"{figure:5.0f} ms {ratio:4.1f} x" for figure, ratio in zip(figures, times, strict=True))
+        found = [(one[name] * 1000, one[name] / one[EMPTY]) for one in (opened, clicked, work)]
+        cells = [f"{figure:.0f} ms, {ratio:.1f} x" for figure, ratio in found]
         worst = max(together.get(name, [0.0]))
-        much = [f"more than {MOST} times"] * (times[0] > MOST) + [f"more than {LIMIT:g} s"] * (worst > LIMIT)
+        much = [f"more than {MOST} times"] * (found[0][1] > MOST) + [f"more than {LIMIT:g} s"] * (worst > LIMIT)
         bad = bad or bool(much)
-        print(f"{name:12} {line}  {worst:5.2f} s   {', '.join(much)}")
-    return int(bad)
+        cells += [f"{worst:.2f} s" if worst else "", ", ".join(much)]
+        lines[name] = f"| {' | '.join([name, *cells])} |"
+    return lines, bad
+
+
+_HEAD = """# How long a page takes
+
+Written by `python -m bench.pages --write`, a few pages at a time. Beside each figure: how many times that of an empty
+page with the same frame, measured in turns with it. *Opened*: by its address in chromium. *Clicked*: after a click in
+the app, where the empty page is a head and a meter. *Work*: the server's processor time for one run. *Four people*: the
+slowest of all times that one of four opened it, all working at once without a pause. Opened, no page may take more than
+1.5 times the empty one; with four people, none more than 2 s.
+
+| page | opened | clicked | work | four people | too long |
+|---|---|---|---|---|---|
+"""
+
+
+def _write(lines: dict[str, str]) -> None:
+    """These lines, and those of the other pages as they were."""
+    path = ROOT / "bench" / "results-pages.md"
+    kept = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    before = {line.split(" | ")[0].removeprefix("| "): line for line in kept if line.startswith("| ")}
+    every = before | lines
+    order = [name for name in (EMPTY, *names_of_pages()) if name in every]
+    path.write_text(_HEAD + "\n".join(every[name] for name in order) + "\n", encoding="utf-8")
 
 
 def in_browser(folder: str, names: Iterable[str]) -> tuple[Seconds, Seconds]:

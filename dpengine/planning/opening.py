@@ -120,7 +120,7 @@ def least_priced(query: AnyQuery, wish: Fraction, rule: Rule, totals: Totals) ->
 def _least(options: Sequence[AnyQuery], wish: Fraction, rule: Rule, totals: Totals) -> AnyQuery | None:
     fitting = []
     for option in options:
-        least = least_epsilon(option, wish)
+        least = least_epsilon(option, wish, near=option.epsilon)
         if least is not None:
             paid = option.at(least).cost(rule.alpha)
             if filter.fits(rule, totals, paid):

@@ -66,6 +66,7 @@ def _import_for_questions(prepare: Callable[[], None] | None) -> None:
     import plotly.io._json
     import plotly.offline
     import plotly.tools  # noqa: F401
+    import streamlit.emojis  # noqa: F401  # of the first row of choices
 
 
 def _tidy() -> None:

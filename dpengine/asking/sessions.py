@@ -118,9 +118,8 @@ class Session:
         that `past` counts, such as a first look reserved with the session, or to a later one, which counts by itself.
         """
         own, opened, first = self.entry.charge, self.entry.outcome, self.ledger.first_step(self.request)
-        told = own.seq if opened is None else opened.seq if first is None else min(opened.seq, first)
-        others = self.ledger.others_since(own.budget, own.seq, self.request, told=told)
-        return others[0] if others else None
+        answered = own.seq if opened is None else opened.seq if first is None else min(opened.seq, first)
+        return self.ledger.other_since(own.budget, own.seq, answered, self.request)
 
     @property
     def withdrawn(self) -> bool:

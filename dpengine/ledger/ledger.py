@@ -202,9 +202,9 @@ BUDGET_KINDS = ("private", "practice")
 _INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join(':' + name for name in COLUMNS)})"
 _MOST_COUNTED = 500  # losses composed one by one; beyond that the running sums stand in, with a slightly looser bound
 _CHARGES_BEFORE = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND seq < ? ORDER BY seq"
-_OTHERS_SINCE = (
+_OTHER_SINCE = (
     "SELECT * FROM entries WHERE budget = ? AND request <> ?"
-    " AND (kind = 'charge' AND seq > ? OR kind IN ('answer', 'part') AND seq > ?) ORDER BY seq LIMIT ?"
+    " AND (kind = 'charge' AND seq > ? OR kind IN ('answer', 'part') AND seq > ?) ORDER BY seq LIMIT 1"
 )
 _BUDGET = "SELECT * FROM entries WHERE kind = 'budget' AND budget = ?"
 _CHARGE = "SELECT * FROM entries WHERE kind = 'charge' AND request = ?"
@@ -483,12 +483,11 @@ class Ledger:
         key = ("released", budget, str(last.seq), but)
         return self._file.kept(key, lambda db: self._counted(db, budget, last.seq + 1, but))
 
-    def others_since(self, budget: str, row: int, but: str, most: int = 1, told: int | None = None) -> list[int]:
-        """The first rows that charged something to a budget after `row`, or told something after `told` (`row`, if
-        None), except by the request `but`."""
+    def other_since(self, budget: str, charged: int, released: int, but: str) -> int | None:
+        """The first row that charged something to a budget after the row `charged`, or released something after the row
+        `released`, except for the request `but`."""
         with self._file.reading() as db:
-            given = [budget, but, row, row if told is None else told, most]
-            return [int(later["seq"]) for later in db.query(_OTHERS_SINCE, given)]
+            return next((int(row["seq"]) for row in db.query(_OTHER_SINCE, [budget, but, charged, released])), None)
 
     def export_rows(self, budget: str | None = None) -> Iterator[JsonObject]:
         """Every row, or those of a budget, as stored, oldest first: enough to recompute each hash."""

@@ -177,15 +177,14 @@ class LedgerView(Ledger):
             row = NO_ROW if before is None else before
             return self._counted(db, budget, row, but, lambda charge: charge.table in kin)
 
-    def others_since(self, budget: str, row: int, but: str, most: int = 1, told: int | None = None) -> list[int]:
+    def other_since(self, budget: str, charged: int, released: int, but: str) -> int | None:
         kin = self._kindred(budget)
         if kin is None:
-            return super().others_since(budget, row, but, most, told)
-        charged = {entry.charge.request for entry in super().walk(budget) if entry.charge.table in kin}
-        after = {"charge": row, "answer": row if told is None else told, "part": row if told is None else told}
-        rows = (found for found in super().export_rows(budget) if found["request"] in charged - {but})
-        later = (int(found["seq"]) for found in rows if found["kind"] in after and found["seq"] > after[found["kind"]])
-        return list(islice(later, most))
+            return super().other_since(budget, charged, released, but)
+        known = {entry.charge.request for entry in super().walk(budget) if entry.charge.table in kin} - {but}
+        after = {"charge": charged, "answer": released, "part": released}
+        rows = (row for row in super().export_rows(budget) if row["request"] in known and row["kind"] in after)
+        return next((int(row["seq"]) for row in rows if row["seq"] > after[row["kind"]]), None)
 
     def export_rows(self, budget: str | None = None) -> Iterator[JsonObject]:
         """The rows about tables that the person may see, with what belongs to them. Other people's requests and grants,

@@ -180,9 +180,9 @@ def _finding(paper: Any, number: int, finding: Finding) -> None:
     said = paper.add_paragraph()
     said.add_run(headline(answer)).bold = True
     said.add_run(f" {range_words(answer)}")
-    told = [said, *(paper.add_paragraph(note) for note in answers.card_notes(answer))]
+    beside = [said, *(paper.add_paragraph(note) for note in answers.card_notes(answer))]
     for picture in _pictures(answer):
-        for line in told:  # with its picture on one page
+        for line in beside:  # with its picture on one page
             line.paragraph_format.keep_with_next = True
         paper.add_picture(io.BytesIO(png.drawn(picture)), width=Cm(11.5))
         paper.paragraphs[-1].paragraph_format.keep_with_next = True

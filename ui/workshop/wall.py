@@ -164,7 +164,7 @@ def query_of(question: str, epsilon: str) -> tuple[dp.Table, dp.Query]:
 
 
 @lru_cache(maxsize=64)
-def told_of(question: str, epsilon: str, lang: str) -> tuple[str, str]:
+def promised_of(question: str, epsilon: str, lang: str) -> tuple[str, str]:
     """The axis title, and how many of 100 intervals are promised to hold. Cached by `lang` too."""
     query = query_of(question, epsilon)[1]
     return axis(query), chance(query.beta)
@@ -391,7 +391,7 @@ def everybody(seen: Snapshot, name: str) -> str:
         return f'<div role="status"><p class="wall-say">{escape(say("workshop.none_yet"))}</p>{waiting}</div>'
     true = true_value(posed.question) if posed.truth else None
     mine = yours(seen.names.index(name)) if name in seen.names else ""
-    title, promised = told_of(posed.question, posed.epsilon, lang)
+    title, promised = promised_of(posed.question, posed.epsilon, lang)
     drawn = mine + wall(seen.dots, true, title, lang)
     drawn += f'<div role="status">{_sentences(seen, true, promised)}{waiting}</div>'
     if posed.simulated and true is not None:

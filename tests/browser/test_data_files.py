@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,15 @@ import pytest
 from browser.journeys import choose, download, no_sideways_scrolling, none_tells_people_apart
 from browser.steps import go, settled, shot
 from browser.test_data import CANARY, Bringing, csv_file
+from browser.test_data_lines import Clicking
 
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 
 PEOPLE = 400
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+FILES = Path(__file__).parent.parent / "files"
 
 
 def survey(path: Path) -> Path:
@@ -50,6 +54,53 @@ def test_a_survey_with_its_labels(page: Any, server: Any, tmp_path: Path) -> Non
     table = dp.open_workspace(server.home).table("survey of 2024")
     declared = table.schema.category("How satisfied are you?")
     assert table.facts.people == PEOPLE and dict(declared.aliases)["1"] == "Very"
+
+
+@pytest.mark.long
+def test_a_survey_in_slovene_on_a_phone(open_page: Callable[..., Any], server: Any, tmp_path: Path) -> None:
+    phone = open_page(**PHONE)
+    clicking = Clicking(phone, "sl", "anketa")
+    phone.locator('[data-testid="stFileUploaderDropzoneInput"]').set_input_files(survey(tmp_path / "anketa.sav"))
+    phone.get_by_role("heading", name=clicking.say("data.names.title")).wait_for()
+    assert "How satisfied are you?" in phone.locator("ul.names").inner_text() and CANARY not in phone.content()
+    clicking.look("names").press("data.names.next").on("data.unit.title").pick("data.unit.one_label")
+    clicking.pick("data.relation.replace_label").press("data.next").on("data.cards.title").look("cards")
+    assert "Very, Somewhat, Not at all" in phone.locator(".st-key-card-lines").inner_text()
+    clicking.press("data.cards.agree_add").on("data.done.title", table="anketa").look("done")
+    table = dp.open_workspace(server.home).table("anketa")
+    assert dict(table.schema.category("How satisfied are you?").aliases)["1"] == "Very"
+
+
+@pytest.mark.long
+def test_a_locked_workbook_and_then_visits_and_people_in_slovene_on_a_phone(
+    open_page: Callable[..., Any], server: Any
+) -> None:
+    """A real spreadsheet under a password is one sentence; a real .ods goes on from there, its people beside it."""
+    phone = open_page(**PHONE)
+    clicking = Clicking(phone, "sl", "obiski ods")
+    given = phone.locator('[data-testid="stFileUploaderDropzoneInput"]')
+    given.set_input_files(FILES / "locked.xlsx")
+    phone.get_by_text(clicking.say("load.sheet_locked")).wait_for()
+    no_sideways_scrolling(phone)
+    clicking.look("locked")
+    given.set_input_files({"name": "obiski ods.ods", "mimeType": "", "buffer": (FILES / "obiski.ods").read_bytes()})
+    clicking.on("data.unit.title").pick("data.unit.more_label")
+    phone.locator(".st-key-declare-who input").fill("oseba")
+    phone.get_by_role("option", name="oseba", exact=True).click()
+    settled(phone)
+    people = "oseba,spol,remark\n" + "".join(f"p{row},{'ž' if row % 2 else 'm'},{CANARY}\n" for row in range(600))
+    second = phone.locator('[data-testid="stExpander"]', has_text=clicking.say("data.join.title")).first
+    second.locator("summary").click()
+    second.locator("input[type=file]").set_input_files(csv_file("ljudje.csv", people))
+    phone.get_by_text("ljudje.csv", exact=False).first.wait_for()
+    settled(phone)
+    clicking.click(phone.locator(".st-key-declare-each-usual label").filter(has_text="3").first)
+    clicking.pick("data.relation.replace_label").look("people").press("data.next")
+    clicking.on("data.cards.title").look("cards")
+    assert CANARY not in phone.content()
+    clicking.press("data.cards.agree_add").on("data.done.title", table="obiski ods").look("done")
+    table = dp.open_workspace(server.home).table("obiski ods")
+    assert table.facts.people == 600 and {"starost", "spol"} <= {*table.schema.columns}
 
 
 @pytest.mark.long

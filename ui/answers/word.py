@@ -40,6 +40,7 @@ from ui.words.wording import beyond_printed, headline, range_words
 MOST_OFFERED = 40  # answers to choose from, newest first
 USUAL = 3  # chosen at first
 MOST_ROWS = 40  # of a table of figures
+_TOGETHER = 14  # rows of a table that stay on one page
 _FONT = "Arial"  # on every system, or one of the same width
 _LEFT_OUT = (*WHOLE, "session", "declarations")  # have pages of their own
 
@@ -117,7 +118,7 @@ def _printed(table: dp.Table, title: str, findings: Sequence[Finding]) -> str:
     for number, finding in enumerate(findings, 1):
         answer = finding.answer
         parts.append(f"<section><h2>{number}. {escape(finding.heading)}</h2>")
-        parts.append(f"<p><b>{escape(headline(answer))}</b> {escape(range_words(answer))}</p>")
+        parts.append(f"<p><b>{escape(headline(answer))}</b><br>{escape(range_words(answer))}</p>")
         parts += [p(note) for note in answers.card_notes(answer)]
         for picture in _pictures(answer):
             data = b64encode(png.drawn(picture)).decode()
@@ -179,7 +180,8 @@ def _finding(paper: Any, number: int, finding: Finding) -> None:
     paper.add_heading(f"{number}. {finding.heading}", 2)
     said = paper.add_paragraph()
     said.add_run(headline(answer)).bold = True
-    said.add_run(f" {range_words(answer)}")
+    said.add_run().add_break()
+    said.add_run(range_words(answer))
     beside = [said, *(paper.add_paragraph(note) for note in answers.card_notes(answer))]
     for picture in _pictures(answer):
         for line in beside:  # with its picture on one page
@@ -202,9 +204,10 @@ def _figures(paper: Any, answer: dp.Answer) -> None:
     heads = [say(f"answer.column.{column}") for column in ("label", "value", "range")]
     heads += [] if wider is None else [answers.beyond_column(answer)]
     from docx.enum.text import WD_ALIGN_PARAGRAPH
+    from docx.oxml.ns import qn
     from docx.shared import Pt
 
-    grid = paper.add_table(rows=1, cols=len(heads), style="Light Grid Accent 1")
+    grid = paper.add_table(rows=1, cols=len(heads), style="Light Shading")
     for cell, words in zip(grid.rows[0].cells, heads, strict=True):
         cell.text = words
     for label in labels:
@@ -215,10 +218,15 @@ def _figures(paper: Any, answer: dp.Answer) -> None:
         cells[2].text = "" if mute else " – ".join(printed_range(query, ends[0], ends[1], label))
         if wider is not None:
             cells[3].text = " – ".join(beyond_printed(wider[label]))
-    for row in grid.rows:
+    bands = grid._tbl.tblPr.find(qn("w:tblLook"))
+    bands.set(qn("w:val"), "06A0"), bands.set(qn("w:noHBand"), "1")  # ruled, not striped
+    head = grid.rows[0]._tr.get_or_add_trPr()
+    head.append(head.makeelement(qn("w:tblHeader"), {}))  # again on the next page
+    for number, row in enumerate(grid.rows, 1):
         for place, cell in enumerate(row.cells):
             lines = cell.paragraphs[0]
             lines.paragraph_format.space_after = Pt(0)
+            lines.paragraph_format.keep_with_next = number < len(grid.rows) <= _TOGETHER
             if place:  # figures stand under each other
                 lines.alignment = WD_ALIGN_PARAGRAPH.RIGHT
     if len(answer.value) > len(labels):

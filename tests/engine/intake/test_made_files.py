@@ -3,6 +3,7 @@ empty and encrypted ones are one sentence each."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -86,7 +87,15 @@ def wide(many: int) -> list[str]:
     return [f"v{place}" for place in range(many)]
 
 
+def real(folder: Path, name: str) -> Path:
+    """Two people under a password, locked by a real program: msoffcrypto-tool, LibreOffice, pyzipper (AES)."""
+    return Path(shutil.copy(Path(__file__).parents[2] / "files" / name, folder))
+
+
 TRAPS: dict[str, tuple[str, Callable[[Path], Path]]] = {
+    "an encrypted .xlsx": ("load.sheet_locked", lambda f: real(f, "locked.xlsx")),
+    "an encrypted .ods": ("load.sheet_locked", lambda f: real(f, "locked.ods")),
+    "an encrypted .zip": ("load.packed_locked", lambda f: real(f, "locked.zip")),
     "an encrypted .xls": ("load.sheet_locked", lambda f: write_xls(f / "a.xls", [NAMES, *ROWS], locked=True)),
     "an .xls without a cell": ("load.empty", lambda f: write_xls(f / "a.xls", [])),
     "an .xls of names alone": ("load.no_rows", lambda f: write_xls(f / "a.xls", [NAMES])),

@@ -37,6 +37,7 @@ class TypedWord:
 def cut_words(text: str, lang: str) -> list[TypedWord]:
     tokens: list[TypedWord] = []
     text = re.sub(r"(?<=[^\W\d_])-(?=\d)|(?<=\bnon)-", " ", text, flags=re.IGNORECASE)  # “the over-60s”, “non-smokers”
+    text = re.sub(r"([€$£]) ?(\d(?:[\d.,]*\d)?)", r"\2 \1 ", text)  # $5,000
     text = _THOUSANDS.sub(lambda found: re.sub(r"\D", "", found[0]), text)
     for match in _TOKEN.finditer(text):
         word = match[0]

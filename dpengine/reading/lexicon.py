@@ -33,6 +33,7 @@ from dpengine.reading.words import (
     MEASURES,
     OF_EACH,
     OF_ROWS,
+    OPPOSITES,
     SAME_VALUE,
     Vocabulary,
     bare,
@@ -187,6 +188,11 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
             if plain := written.partition("(")[0].strip():  # “monthly fee (€)” → monthly fee
                 known.add(stems_of(name_words(plain), lang), "col", (2.5, name), own=True)
     for name, column, shown in columns:
+        pair = yes_no(column)
+        for yes, no in OPPOSITES if pair else ():
+            if pair and {stem(word, lang) for word in yes.split("|")} & set(stems_of(name_words(name), lang)):
+                for word in no.split("|"):
+                    known.add(stems_of(word, lang), "val", (2, name, pair[1]), own=True)
         listed = isinstance(column, (Category, ItemSet)) and not yes_no(column) and column.size <= MOST_VALUES
         if listed and isinstance(column, (Category, ItemSet)):
             _add_values(known, name, column, lang)
@@ -378,12 +384,19 @@ def _begins_alike(word: str, known: Lexicon) -> str | None:
     return best
 
 
+def _named(known: Lexicon, word: str) -> float:
+    """How well a word names a column."""
+    return max((weight for weight, _ in known.phrases.get((word,), {}).get("col", ())), default=0)
+
+
 def women_apart(token: TypedWord, known: Lexicon, called: Container[str] = ()) -> list[TypedWord]:
     """“upokojenke” are retired women: a word for each."""
     men = women(bare(token.text)) if token.number is None and not token.day else None
     if men is None or (token.stem in known.own and not men[1]):
         return [token]
     man = typed_stem(men[0], "sl")
+    if _named(known, token.stem) >= 2 > _named(known, man):  # a column says who smokes, and it is about women
+        return [token]
     if man not in known.stems and man not in called and _inflected(man, known, "sl") is None:
         return [token]
     return [TypedWord(token.text, stem("ženska", "sl")), TypedWord(token.text, man)]

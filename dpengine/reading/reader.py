@@ -45,6 +45,7 @@ from dpengine.reading.words import (
     IN_LIFE,
     LANGUAGES,
     MEASURES,
+    SCALES,
     bare,
     roots,
     stem,
@@ -70,6 +71,7 @@ _PERIODICAL = {
 _ASKING = "is are was were do does did ali so je who kdo imajo ima have has".split()  # of a question that contrasts
 _OTHERS = ("od ostalih", "od drugih", "than others", "than the others", "than the rest", "kot ostali", "kot drugi")
 _EACH = ("per", "each", "for each", "every", "for every", "in each", "in every", "by each", "glede na", "za vsak")
+_SINCE = ("before", "after", "until", "till", "since", "pred", "po", "do")
 _FOR = ("for", "among", "pri")
 _FEW = 12  # values of a number that are groups by themselves
 _EDGES = 10  # about as many groups of a number
@@ -751,9 +753,13 @@ class _Parse:
             ):
                 self.marks[at].take("bound")
 
-    def _factor(self, unit: str, name: str, column: Number) -> int:
+    def _factor(self, unit: str, name: str, column: Number) -> Fraction | int:
         """How many of what the column counts are one of this unit: an hour has 60 minutes, a week 7 days."""
         measure = bare(column.measure)
+        if unit == "years" and (measure.startswith(("month", "mesec")) or self.named_for(name, "months", "meseci")):
+            return 12
+        if (times := SCALES.get((unit, measure))) is not None:
+            return times
         days = measure in ("d", "days", "dni") or self.named_for(name, "days", "dnevi", "dni", "nights", "nočitve")
         if measure.startswith("min"):
             return {"hours": 60, "days": 1_440}.get(unit, 1)
@@ -797,7 +803,7 @@ class _Parse:
             people = False  # “the age of people over 50”
         if before in close and (people or (self.ages and skipped and self.said(bound.first - 1) in _FOR)):
             close.remove(before)  # “average cost for under 18s”, “average income of people over 50”
-        if self.ages and (bound.aged or (bound.unit == "years" and not close)):
+        if self.ages and (bound.aged or (bound.unit == "years" and not close and not bound.lasting)):
             at = next((at for at in [*inside, *close] if self.column_at(at, (Number,)) in self.ages), None)
             return self.ages[0], at
         if close:
@@ -812,11 +818,15 @@ class _Parse:
         by_unit = self._of_unit(bound.unit) if bound.unit else []
         if bound.lasting and not set(by_unit) - set(self.ages):  # “stay longer than half a year” is no age
             by_unit = [name for name in self._of_time() if name not in self.ages]
+            months = self._of_unit("months") if bound.unit == "years" else []
+            by_unit = [name for name in months if name not in self.ages] or by_unit
         if by_unit:
             self._or_else(by_unit[1:])
             return by_unit[0], None
         if self._aged_people(bound, before):
             return self.ages[0], None
+        if bound.unit in MEASURES:
+            return None, None  # “below 2.5 kg” is about no number of days
         wide = [name for name in self.numbers if self._within(name, bound.values)]
         named = [at for at in self.all_free("col") if self.column_at(at) in wide]
         if named and not bound.unit:
@@ -882,13 +892,14 @@ class _Parse:
             "points": ("points", "rating", "household", "točke", "ocena", "gospodinjstva"),
             "times": ("times", "often", "visits", "pogostost", "obiski"),
         }.get(unit, tuple(MEASURES.get(unit, unit).split("|")))
+        scaled = [smaller for larger, smaller in SCALES if larger == unit]
         signs = {
             "money": ("€", "$", "eur", "usd", "£"),
             "minutes": ("min",),
             "hours": ("h", "hour", "ur", "min"),
             "days": ("d", "days", "dni"),
             "weeks": ("weeks", "d", "days", "dni"),
-        } | {unit: (unit, *MEASURES[unit].split("|")) for unit in MEASURES}
+        } | {unit: (unit, *MEASURES[unit].split("|"), *scaled) for unit in MEASURES}
         measured = [name for name in self.numbers if self._measure(name) in signs.get(unit, ())]
         return list(dict.fromkeys([*measured, *(name for name in self.numbers if self.named_for(name, *named))]))
 
@@ -923,6 +934,10 @@ class _Parse:
                         op = self.marks[after].roles["after"]
                         self.marks[after].take("after")
                     op = "<=" if self._first_ones(at, name) else op
+                    lead = min(at, near) - 1
+                    if op == "=" and self.said(lead) in _SINCE and self.free(lead, "daysign"):  # “before week 37”
+                        op = self.marks[lead].roles["daysign"]
+                        self.marks[lead].take("bound")
                     self.conds.append(_Cond(at, name, op, text_of(exact)))
                     self.take("bound", (at, near))
                     self._rest_of_name(min(at, near), max(at, near), name)
@@ -1958,6 +1973,15 @@ class _Parse:
                 self.guessed = True
                 return [("histogram", {"column": self._plain_ref(lists[0][1])})]
             return []
+        asked = [found for found in lists if self.is_a(found[1], Category) and self.has(found[0] - 1, "which")]
+        if (
+            asked
+            and not self.by
+            and any(self.free(at, "top") or self.free(at, "bottom") for at in range(len(self.marks)))
+        ):
+            self.by.append(self._plain_ref(asked[0][1]))  # “which state has the highest approval rate”
+            self._take(lists, asked[0][1])
+            self.take("kind", [*self.all_free("top"), *self.all_free("bottom")])
         ordered = sorted(self.conds, key=lambda cond: cond.place)
         people = [cond for cond in ordered if cond.people]
         if 0 < len(people) < len(ordered) and ordered[0].people:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 
 
@@ -553,6 +554,27 @@ MEASURES = {
     "nights": "night|nights|noč|noči|nočitev|nočitve|nočitev",
     "degrees": "degree|degrees|stopinj|stopinje",
 }
+# How many of the second one of the first is.
+SCALES: dict[tuple[str, str], Fraction | int] = {
+    ("kg", "g"): 1_000,
+    ("g", "kg"): Fraction(1, 1_000),
+    ("t", "kg"): 1_000,
+    ("kg", "t"): Fraction(1, 1_000),
+    ("km", "m"): 1_000,
+    ("m", "km"): Fraction(1, 1_000),
+    ("m", "cm"): 100,
+    ("cm", "m"): Fraction(1, 100),
+}
+# Words for yes, and words for no, of a column with a name like the first.
+OPPOSITES = (
+    (
+        "approved|accepted|granted|admitted|odobren|sprejet",
+        "rejected|refused|declined|denied|turned down|zavrnjen|odbit",
+    ),
+    ("settled|resolved|solved|closed|completed|rešen|zaključen", "pending|outstanding|unfinished|odprt|nedokončan"),
+    ("passed|opravil|opravljen", "failed|fail|padel|padli|padla"),
+    ("survived|alive|preživel|živ", "died|dead|deceased|umrl|umrli|umrla"),
+)
 # Words that people use for the same kind of column, in both languages. A column whose name has one of them is meant by
 # all of them, unless another column's own name says it better.
 ALIKE = (

@@ -158,6 +158,9 @@ def test_a_denial_is_never_read_as_its_opposite(facts: dict[str, Facts], name: s
         ("shelter", "animals that stay longer than half a year", ["days_in_shelter", ">", "180"]),  # no age
         ("donors", "donors with blood group 0", ["blood_group", "in", ["0"]]),
         ("donors", "donors born before 1970", ["birth_year", "<", 1970]),  # the dates begin later
+        ("shelter", "dogs below 2500 grams", ["weight_kg", "<", "2.5"]),
+        ("claims", "pending claims", ["settled", "in", ["no"]]),
+        ("claims", "claims between 5,000 and 10,000 francs", ["claim_amount", "between", ["5000", "10000"]]),
         ("claims", "claims above age 50", ["customer_age", ">", "50"]),
         ("claims", "claims with an amount not over 5'000", ["claim_amount", "<=", "5000"]),
         ("claims", "claims with a greater amount than 10 000", ["claim_amount", ">", "10000"]),
@@ -176,6 +179,7 @@ def test_a_condition_is_about_the_column_that_the_words_name(
 @pytest.mark.parametrize(
     ("name", "text", "word"),
     [
+        ("tickets", "urgent tickets below 3 kg", "3"),  # no column has a weight
         ("employees", "how many are not satisfied", "not"),  # and the very satisfied?
         ("narocila", "kupci pod 30 let ali nad 60 let", "ali"),
         ("residents", "average income of the biggest households", "biggest"),

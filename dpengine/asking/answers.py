@@ -234,9 +234,9 @@ def build_answer(query: AnyQuery, entry: Entry) -> Answer:
         labels = query.listed(value)
         value = {label: value[label] for label in labels}
     raw = tuple(body["raw"]) if "raw" in body else None
-    interval = _interval(body["interval"], labels)
+    interval, population = _interval(body["interval"], labels), _interval(body.get("population"), labels)
     if isinstance(query, Overview) and raw is not None:
-        value = LookWithModels(query, raw, value)
+        value = LookWithModels(query, raw, value, population, body.get("beyond") == "first")
     return Answer(
         value=value,
         interval=interval,
@@ -247,7 +247,7 @@ def build_answer(query: AnyQuery, entry: Entry) -> Answer:
         at=entry.charge.at,
         raw=raw,
         path=Path.from_json(body["path"]) if "path" in body else None,
-        population=_interval(body.get("population"), labels),
+        population=population,
         beyond=body.get("beyond", ""),
     )
 

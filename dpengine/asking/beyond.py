@@ -84,7 +84,7 @@ def _says_nothing(query: AnyQuery, found: Json) -> bool:
 
 def _limits(query: AnyQuery) -> tuple[float, float] | None:
     match query.answer_kind:
-        case "count" | "share":
+        case "count" | "share" | "board":
             return 0.0, 100.0
         case "label":
             return 0.0, 50.0

@@ -203,7 +203,10 @@ def _inside(value: Json, ranges: Json) -> Json:
 def answer_of(facts: Facts, entry: Entry) -> Answer:
     """The answer as it was given: under the bounds in its claim, even if the table was declared anew since."""
     answer = build_answer(_asked(entry.charge.hash, facts, entry), entry)
-    return answer if facts.sample else replace(answer, population=None, beyond="")  # not, or no longer, a sample
+    if facts.sample:
+        return answer
+    value = answer.value.of_these_people() if isinstance(answer.value, Look) else answer.value
+    return replace(answer, value=value, population=None, beyond="")  # not, or no longer, a sample
 
 
 def _asked(charge: str, facts: Facts, entry: Entry) -> AnyQuery:

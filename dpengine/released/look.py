@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import Grouped, base
 from dpengine.declared.schema import Number, Ordered
 from dpengine.mechanisms.marginals.overview import Overview
-from dpengine.mechanisms.marginals.residuals import Columns, parts_of
+from dpengine.mechanisms.marginals.residuals import Columns, moved_parts, parts_of
 from dpengine.released.look_fit import MOST_FITTED, EntropyFit, HeldBack
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ _SPARE = 1 + 1e-9
 Sums = float | Floats
 Ends = tuple[Floats, Floats]
 Condition = Mapping[str, Sequence[str]]  # labels of columns
+Share = tuple[float, float]  # the ends of a share among all such people, in percent
 
 
 def ratio_ends(over: Sums, under: Sums, off: Sums, shared: Sums, whole: Sums, log: float) -> Ends:
@@ -104,15 +105,8 @@ class Ranges:
 
     def variance(self, part: Columns, a: Floats) -> float:
         """The variance of the noise in a sum of cells of a marginal."""
-        total = 0.0
-        for own in parts_of(part):
-            if own in self._noise:
-                rest = tuple(axis for axis, place in enumerate(part) if place not in own)
-                mean = a.sum(axis=rest) / math.prod(a.shape[axis] for axis in rest) if rest else a
-                for axis in range(mean.ndim):
-                    mean = mean - mean.sum(axis=axis, keepdims=True) / mean.shape[axis]
-                total += self._noise[own] * float((mean * mean).sum())
-        return total
+        parts = ((own, mean) for own, mean in moved_parts(part, a) if own in self._noise)
+        return sum(self._noise[own] * float((mean * mean).sum()) for own, mean in parts)
 
     @cached_property
     def _noise(self) -> dict[Columns, float]:
@@ -220,9 +214,22 @@ def _number(column: Ordered, code: int) -> float:
 class Look(dict[str, int]):
     """The bars of all columns by name, as stored, and everything else that the same draw shows."""
 
-    def __init__(self, query: Overview, raw: Sequence[int], stored: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        query: Overview,
+        raw: Sequence[int],
+        stored: Mapping[str, int] | None = None,
+        everybody: Mapping[str, Share] | None = None,
+        first: bool = False,
+    ) -> None:
+        """Of a random sample: `everybody` are the stored ranges for all such people, by label, in percent; `first`:
+        nothing had been released before, so there are ranges for groups too."""
         super().__init__(stored or {})
-        self.query, self.raw = query, tuple(raw)
+        self.query, self.raw, self.everybody, self.first = query, tuple(raw), everybody, first
+
+    def of_these_people(self) -> Self:
+        """The same without ranges for all such people."""
+        return type(self)(self.query, self.raw, self)
 
     @cached_property
     def columns(self) -> list[str]:
@@ -474,17 +481,61 @@ class Look(dict[str, int]):
         inside = np.abs(self.rows * estimate - measured) <= self.reach(part)
         return HeldBack(off, int(inside.sum()), inside.size)
 
+    # Among all such people
+
+    def among_all(self, column: str, groups: Mapping[str, str] | None = None) -> list[Share] | None:
+        """For a random sample: the share of each value among all such people, or among those of a group, in percent;
+        all of them at once except with probability β. None where nothing is claimed, or was measured."""
+        if self.everybody is None:
+            return None
+        if not groups:
+            sizes = [len(labels) for labels in self.query.cell_labels] + [
+                len(self.query.item_labels(name)) for name in self.query.items
+            ]
+            place = self.columns.index(column)
+            return list(self.everybody.values())[sum(sizes[:place]) : sum(sizes[: place + 1])]
+        if column in self.query.items or not self.first:
+            return None
+        fixed = {self.place(name): self._labels_of(name).index(label) for name, label in groups.items()}
+        part, own = tuple(sorted({self.place(column), *fixed})), self.place(column)
+        if part not in self.marginals or own in fixed:
+            return None
+        at = tuple(fixed.get(place, slice(None)) for place in part)
+        hits = self.marginals[part][at]
+        return self.query.shares_together(part, hits, np.full(len(hits), hits.sum()), self.noise, own)
+
+    def cells_among_all(self, part: Columns) -> list[Share] | None:
+        """The same for each cell of columns that were counted together, as a share of everybody."""
+        if self.everybody is None or not self.first or len(part) < 2:
+            return None
+        cells = self.marginals[part]
+        whole = np.full(cells.size, self.rows if self.query.layout.known else cells.sum())
+        return self.query.shares_together(part, cells.ravel(), whole, self.noise)
+
+    def _labels_of(self, column: str) -> list[str]:
+        return self.query.cell_labels[self.place(column)]
+
     def to_frame(self) -> pd.DataFrame:
         """Every measured bar and pair, one figure per row."""
         import pandas as pd
 
-        bars = [((column, bar.label, "", ""), bar) for column in self.columns for bar in self.bars(column)]
+        bars, shares = [], []
+        for column in self.columns:
+            bars += [((column, bar.label, "", ""), bar) for bar in self.bars(column)]
+            shares += self.among_all(column) or []
         for part in (part for part in self.marginals if len(part) == 2):
             first, second = (self.columns[place] for place in part)
             for label, row in zip(self.query.cell_labels[part[0]], self.cross(first, second), strict=True):
                 bars += [((first, label, second, bar.label), bar) for bar in row]
-        rows = [(*names, bar.value, bar.low, bar.high) for names, bar in bars]
-        return pd.DataFrame(rows, columns=["column", "label", "second column", "second label", "rows", "low", "high"])
+            shares += self.cells_among_all(part) or []
+        found = pd.DataFrame(
+            [(*names, bar.value, bar.low, bar.high) for names, bar in bars],
+            columns=["column", "label", "second column", "second label", "rows", "low", "high"],
+        )
+        if self.everybody is not None:  # in percent; of pairs none if something was released before
+            shares += [(math.nan, math.nan)] * (len(bars) - len(shares))
+            found[["population_low", "population_high"]] = shares
+        return found
 
 
 def _middle(low: Floats, high: Floats, rows: Floats) -> float:

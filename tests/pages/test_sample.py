@@ -28,6 +28,7 @@ from dpengine.released.compare import beyond_difference, compare
 from ui.answers import picked, word
 from ui.api import serialize
 from ui.ask import answer as answers
+from ui.board import board_figures
 from ui.ledger import report
 from ui.parts import exports
 from ui.pictures import png
@@ -266,3 +267,44 @@ def test_a_spread_with_gaussian_noise_speaks_of_all_such_people(tmp_path: Path) 
     raw = query.draw((800, int(y.sum()), int((y**2).sum())), SystemCoins())
     found, word = beyond.claimed(query, query.finish(raw), raw, Past.NOTHING, Fraction(0))
     assert word == "first" and found[1] - found[0] < 25
+
+
+def test_a_first_look_shows_both_ranges(tmp_path: Path) -> None:
+    """On the board, in its files, in the report, in what programs read; and no more once the sample is withdrawn."""
+    table = survey(tmp_path)
+    answer = table.ask(table.query("overview", columns=["smokes", "town"], against=["town"], epsilon="0.4"))
+    assert answer.beyond == "first" and list(answer.population) == list(answer.value)
+    low, high = answer.population["smokes: yes"]
+    assert 30 < low < 50 < high < 70  # one half of 800
+    assert serialize.answer(answer)["population"]["smokes: yes"] == [low, high]
+    assert answer.receipt["answer"]["population"]["smokes: yes"] == [low, high]
+    look = answer.value
+    north = look.among_all("smokes", {"town": "north"})
+    assert all(least < most for least, most in north) and look.among_all("smokes")[0] == (low, high)
+    files = look.to_frame()
+    assert (files["population_low"] < files["population_high"]).all() and len(files) == 24
+    page = open_page("board", table=table.name, look=answer.request_id, of="smokes")
+    told = "".join(part.proto.body for part in page.get("html"))
+    assert say("sample.board", chance="95") in told and say("sample.column.all_percent") in told
+    with speaking("sl"):
+        assert "Svetli okvirji" in board_figures.about_all(answer)
+    drawn = report.picture(answer)
+    assert drawn.count('opacity="0.5"') >= 4 and say("sample.board", chance="95") in drawn
+    rows = list(csv.DictReader(io.StringIO(exports.answer_csv(answer).removeprefix(exports.MARK))))
+    assert float(rows[0]["population_high"]) == high
+    later = table.ask(table.query("overview", columns=["smokes"], epsilon="0.05"))
+    assert later.population is None and board_figures.about_all(later) == say("sample.seen")
+    table = table.declare_sample(False)
+    withdrawn = table.first_looks()[-1]
+    assert withdrawn.population is None and withdrawn.value.among_all("smokes") is None
+    assert "population_low" not in withdrawn.value.to_frame() and board_figures.about_all(withdrawn) == ""
+
+
+def test_after_a_little_a_first_look_speaks_of_all_in_longer_boxes(tmp_path: Path) -> None:
+    table = survey(tmp_path)
+    table.ask(table.query("count", where=[["smokes", "in", ["yes"]]], epsilon="0.02"))
+    answer = table.ask(table.query("overview", columns=["smokes", "town"], against=["town"], epsilon="0.4"))
+    assert answer.beyond == "after" and say("sample.after_board") in board_figures.about_all(answer)
+    assert answer.value.among_all("smokes", {"town": "north"}) is None
+    assert answer.value.to_frame()["population_low"].isna().sum() == 16  # of the pairs
+    assert open_page("board", table=table.name, look=answer.request_id, by="town", group="north").exception == []

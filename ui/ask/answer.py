@@ -183,7 +183,7 @@ def beyond_drawn(answer: dp.Answer) -> dict[str, tuple[Any, Any]]:
 
 def beyond_legend(answer: dp.Answer) -> str:
     """What the two ranges in a picture are; nothing if there is one."""
-    if not beyond_drawn(answer):
+    if not beyond_drawn(answer) or answer.query.answer_kind == "board":  # the board's pictures bring theirs
         return ""
     bars = isinstance(answer.value, dict) and from_zero(answer.query)
     return say("sample.legend_bars", people=answer.query.facts.about) if bars else say("sample.legend")
@@ -491,7 +491,7 @@ def bars_table(answer: dp.Answer, labels: Iterable[str] | None = None) -> str:
 
 def beyond_column(answer: dp.Answer) -> str:
     """The heading of the ranges for all such people."""
-    return say("sample.column.all_percent" if answer.query.answer_kind == "count" else "sample.column.all")
+    return say(f"sample.column.{'all_percent' if answer.query.answer_kind in ('count', 'board') else 'all'}")
 
 
 def _beyond_cell(answer: dp.Answer, label: str) -> str:

@@ -127,10 +127,13 @@ def show(query: dp.Query) -> None:
 
 def show_both(table: dp.Table, query: dp.Query) -> None:
     """For a random sample: how wide the range for the population will be, and whether more ε would narrow it; or that
-    earlier answers leave no such range."""
+    earlier answers leave no such range. Before the first answer, several questions asked together have one each."""
     found = table.both_ranges(query)
     if found is not None:
         paragraph(both_words(query, found), "muted both")
+        if not found.after:  # the last moment to say so
+            paragraph(say("sample.first"), "both")
+            st.page_link(nav.page("several"), label=say("sample.together"), query_params={"table": table.name})
     elif table.facts.sample and both_ranges(query) is not None:  # earlier answers took it
         paragraph(say("sample.lost"), "warn both")
 

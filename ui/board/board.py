@@ -343,7 +343,8 @@ def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
     ranges = {bar.name: (bar.low, bar.high) for bar in bars if bar.low is not None and bar.high is not None}
     alt = "; ".join(f"{bar.name}: {bar.text}" for bar in bars[:60])
     with st.container(key="card-board-full"), charts.takes(f"first-look-{short}", source):
-        charts.bars(values, ranges or None, title, alt, "board-full", [bar.name for bar in bars if bar.faint])
+        boxes = {bar.name: box for bar in bars if (box := bar.wide_drawn(picked.shares, look)) is not None}
+        charts.bars(values, ranges or None, title, alt, "board-full", [bar.name for bar in bars if bar.faint], boxes)
     if not ranges:
         paragraph(say("board_page.estimated"), "warn")
     with st.expander(say("answer.figures")):
@@ -352,11 +353,14 @@ def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
 
 
 def _table(bars: list[Bar], shares: bool) -> str:
-    titles = ("answer.column.label", "answer.column.value", "answer.column.range")
+    wider = any(bar.wide for bar in bars)
+    titles = ["answer.column.label", "answer.column.value", "answer.column.range"]
+    titles += ["sample.column.all_percent"] if wider else []
     rows, sign = [], " %" if shares else ""
     for bar in bars:
         value = bare(bar.value) if bar.low is None or bar.high is None else rounded(bar.value, bar.low, bar.high)
-        rows.append((bar.name, value + sign, bar.range or say("board_page.no_promise")))
+        wide = [bar.wide_words.removesuffix(" %")] if wider else []
+        rows.append((bar.name, value + sign, bar.range or say("board_page.no_promise"), *wide))
     return html_table([*map(say, titles)], rows)
 
 
@@ -599,6 +603,8 @@ def show_board(table: dp.Table, found: dp.Answer) -> None:
         scroll.top()
     cards = board_figures.cards(found, look, picked)
     _whom(table, found, look, picked, cards)
+    if words := board_figures.about_all(found):
+        paragraph(words, "muted both")
     cards = tuple(card for card in cards if card.note != "untold")  # one message covers them all
     cards, scarce = _apart(cards, picked)
     pages = -(-len(cards) // PER_PAGE)
@@ -761,27 +767,34 @@ def _draw(look: Look, card: Card, picked: Picked) -> None:
         key = f"board-bars-{place}-{turn}"
         pick: Any = None if card.note == "sets" else partial(_pick, card.column, picked)
         if card.shown:
-            _bars(card, key, pick, own)
+            _bars(look, card, key, pick, own, picked.shares)
         if card.below:
             paragraph(card.below, "muted aside")
 
 
-def _bars(card: Card, key: str, pick: Callable[[str], None] | None, marked: str) -> None:
+def _bars(look: Look, card: Card, key: str, pick: Callable[[str], None] | None, marked: str, shares: bool) -> None:
     """A click picks the bar's group; `marked` is the picked one."""
     shown = card.shown
-    ends = [bar.value if bar.high is None else bar.high for bar in shown]
+    boxes = [bar.wide_drawn(shares, look) for bar in shown]
+    ends = [bar.value if bar.high is None else bar.high for bar in shown] + [box[1] for box in boxes if box]
     drawn = []
-    for bar in shown:
+    for bar, box in zip(shown, boxes, strict=True):
         colour = "spent" if bar.label == marked else "take" if bar.extra else "muted" if bar.faint else "left"
         figures = bar.value, bar.low, bar.high, bar.text, bar.range
-        drawn.append(named_bars.NamedBar(bar.name, *figures, colour, bar.faint))
+        wide = f"{say('sample.column.all')}: {bar.wide_words}" if bar.wide else ""
+        drawn.append(named_bars.NamedBar(bar.name, *figures, colour, bar.faint, box, wide))
     estimated = all(bar.low is None for bar in shown)
     clicked = None if pick is None else lambda place: pick(shown[place].label)
     named_bars.show(drawn, (0.0, max(ends) or 1.0), alt(card), key, clicked, estimated)
 
 
 def alt(card: Card) -> str:
-    bars = "; ".join(f"{bar.name}: {bar.text}" + (f" ({bar.range})" if bar.range else "") for bar in card.shown)
+    bars = "; ".join(
+        f"{bar.name}: {bar.text}"
+        + (f" ({bar.range})" if bar.range else "")
+        + (f", {say('sample.column.all')}: {bar.wide_words}" if bar.wide else "")
+        for bar in card.shown
+    )
     return f"{card.column}: {bars}"
 
 

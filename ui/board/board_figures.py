@@ -15,6 +15,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.column_fit import ColumnFit
+from dpengine.core.printed import chance
 from dpengine.declared.grouped import Grouped
 from dpengine.mechanisms.answer_state import leaders
 from dpengine.mechanisms.counts.fit_checks import GATE, CellShare
@@ -28,6 +29,7 @@ from dpengine.released.look_fit import HeldBack
 from ui.parts import answer_notes
 from ui.pictures import svg
 from ui.words.figures import bare, rounded, rounded_range
+from ui.words.wording import beyond_printed, beyond_words
 
 MOST_BARS, MOST_ORDERED = 10, 36  # on a card; the table of figures has all
 _NAMED = 3
@@ -47,10 +49,22 @@ class Bar:
     extra: bool  # no answer, other, or does not fit
     faint: bool  # may be zero
     most: str = ""  # upper end
+    wide: tuple[float, float] | None = None  # of a random sample: the share among all such people, in percent
 
     @cached_property
     def range(self) -> str:
         return "" if self.low is None or self.high is None else " – ".join(rounded_range(self.low, self.high))
+
+    @property
+    def wide_words(self) -> str:
+        return "" if self.wide is None else f"{' – '.join(beyond_printed(self.wide))} %"
+
+    def wide_drawn(self, shares: bool, look: Look) -> tuple[float, float] | None:
+        """On the axis of the picture: as so many of the people in the table, if it shows numbers."""
+        if self.wide is None or shares:
+            return self.wide
+        people = look.query.facts.people
+        return None if people is None else (self.wide[0] * people / 100, self.wide[1] * people / 100)
 
     @property
     def range_words(self) -> str:
@@ -139,7 +153,7 @@ def _says_why(look: Look, column: str, fit: ColumnFit) -> bool:
 def cards(found: dp.Answer, look: Look, picked: Picked) -> tuple[Card, ...]:
     """All cards, the most telling first. If a check found a code for “unknown”, or cells that are not in a list, the
     card says so instead of showing an average or a share that includes them."""
-    drawn, known = _cards(found.receipt["charge"]["hash"], current(), picked, look), answer_notes.fits_of_answer(found)
+    drawn, known = _cards(_name(found), current(), picked, look), answer_notes.fits_of_answer(found)
     fits = {card.column: known.of(card.column, look.query.facts.schema[card.column]) for card in drawn}
     wrong = {name for name, fit in fits.items() if _says_why(look, name, fit)}
     return tuple(replace(card, aside=fits[card.column].reason()) if card.column in wrong else card for card in drawn)
@@ -156,15 +170,23 @@ def _cards(charge: str, lang: str, picked: Picked, _look: Look) -> tuple[Card, .
 def bars_of(look: Look, column: str, picked: Picked) -> list[Bar]:
     if column in look.query.items:
         figures = _figures(look, column, Picked(shares=picked.shares))
-        return [_bar(figure, figure.label, False, 100 if picked.shares else 1) for figure in figures]
+        bars = [_bar(figure, figure.label, False, 100 if picked.shares else 1) for figure in figures]
+        return _widened(bars, look.among_all(column))
     place = look.place(column)
     names = look.query.cell_names(place)
     extra = look.query.extra(place)
     listed = look.query.axes[place].listed
-    return [
+    bars = [
         _bar(figure, names[at], figure.label in extra or at >= listed, 100 if picked.shares else 1)
         for at, figure in enumerate(_figures(look, column, picked))
     ]
+    groups = picked.of(column)
+    return _widened(bars, None if groups and not picked.shares else look.among_all(column, groups))
+
+
+def _widened(bars: list[Bar], shares: list[tuple[float, float]] | None) -> list[Bar]:
+    """With the ranges for all such people, if there are some."""
+    return bars if shares is None else [replace(bar, wide=ends) for bar, ends in zip(bars, shares, strict=True)]
 
 
 def _figures(look: Look, column: str, picked: Picked) -> list[Figure]:
@@ -334,12 +356,28 @@ def standing(found: dp.Answer) -> str:
         faint = [name for name, bar in shown.items() if bar.faint]
         values = {name: bar.value for name, bar in shown.items()}
         alt = "; ".join(f"{name}: {bar.text}" for name, bar in shown.items())
-        drawn += f"<h3>{escape(card.column)}</h3>{svg.rows(values, ranges, title, alt, True, faint)}"
-    return drawn
+        wide = {name: bar.wide for name, bar in shown.items() if bar.wide is not None}
+        drawn += f"<h3>{escape(card.column)}</h3>{svg.rows(values, ranges, title, alt, True, faint, wide)}"
+    return drawn + (f'<p class="muted">{escape(words)}</p>' if (words := about_all(found)) else "")
+
+
+def about_all(found: dp.Answer) -> str:
+    """Of a random sample: what the light boxes are, or why there are none."""
+    if not found.beyond:
+        return ""
+    if found.population is None:
+        return beyond_words(found)
+    words = say("sample.board", chance=chance(found.query.beta))
+    return f"{words} {say('sample.after_board')}" if found.beyond == "after" else words
+
+
+def _name(found: dp.Answer) -> str:
+    """An answer, with or without ranges for all such people: that may change."""
+    return f"{found.receipt['charge']['hash']} {found.beyond}"
 
 
 def look_of(found: dp.Answer) -> Look:
-    return _kept(found.receipt["charge"]["hash"], found.value)
+    return _kept(_name(found), found.value)
 
 
 def tried(found: dp.Answer, look: Look, picked: Picked) -> HeldBack | None:

@@ -178,7 +178,7 @@ def bars(
     hover = {"customdata": _hover(values, intervals), "hovertemplate": "%{customdata}<extra></extra>"}
     figure.add_bar(y=labels, x=numbers, orientation="h", marker=marker, **hover, **whiskers)
     figure.update_layout(annotations=[_silent(0, at, "left") for at, value in enumerate(numbers) if value is None])
-    figure.update_layout(shapes=_behind(values, behind, 0.16))
+    figure.update_layout(shapes=behind_boxes(values, behind, 0.16))
     figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")  # labels may look like numbers
     axis = {"zeroline": True, "zerolinecolor": colours.line, "title": {"text": text(title)}, "tickformat": ","}
     figure.update_xaxes(showline=True, ticks="outside", **axis)
@@ -210,7 +210,7 @@ def ranges(
         shapes.append(look | ends | {"opacity": 0.4 if values[names[place]] is None else 1})
         if values[names[place]] is None:
             notes.append(_silent(0.5, place, "center"))
-    shapes = _behind(values, behind, 0.14) + shapes
+    shapes = behind_boxes(values, behind, 0.14) + shapes
     figure.update_layout(shapes=shapes, annotations=notes)  # all at once, because each addition copies the ones before
     marker = {"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": tick}}
     hover = {"customdata": _hover(values, intervals), "hovertemplate": "%{customdata}<extra></extra>"}
@@ -220,7 +220,7 @@ def ranges(
     show(figure, alt, key, many.words(len(values), of, False))
 
 
-def _behind(
+def behind_boxes(
     values: Mapping[str, Any], behind: Mapping[str, tuple[float, float]] | None, half: float
 ) -> list[dict[str, Any]]:
     """The lighter ranges, where there is a value to be behind of."""

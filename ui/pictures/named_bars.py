@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+from ui.pictures import charts
 from ui.pictures.sketch import Sketch
 from ui.shell.style import palette
 from ui.words.markup import shortened
@@ -30,6 +31,8 @@ class NamedBar:
     band: str  # its interval, in words
     colour: str  # a name in the palette
     faint: bool = False  # it may be zero
+    behind: tuple[float, float] | None = None  # a longer, lighter range
+    behind_words: str = ""
 
 
 def show(
@@ -65,7 +68,11 @@ def sketch(bars: Sequence[NamedBar], ends: tuple[float, float], estimated: bool)
         "line": {"width": 0},
         "pattern": {"shape": "/" if estimated else "", "fillmode": "overlay", "size": 10, "solidity": 0.2},
     }
-    hover = [f"{escape(bar.name, quote=False)}: {bar.label}{f' ({bar.band})' if bar.band else ''}" for bar in bars]
+    hover = [
+        f"{escape(bar.name, quote=False)}: {bar.label}{f' ({bar.band})' if bar.band else ''}"
+        + (f"<br>{escape(bar.behind_words, quote=False)}" if bar.behind_words else "")
+        for bar in bars
+    ]
     trace = {"type": "bar", "y": places, "x": [bar.value for bar in bars], "orientation": "h", "marker": marker}
     trace |= {"unselected": {"marker": {"opacity": 0.9}}, "hovertext": hover, "hoverinfo": "text"}
     figure.add_trace(trace | _whiskers(bars, colours.ink))
@@ -78,6 +85,9 @@ def sketch(bars: Sequence[NamedBar], ends: tuple[float, float], estimated: bool)
     figure.update_layout(margin=margin, hovermode="closest", autotypenumbers="strict", annotations=labels)
     low, high = ends
     figure.update_xaxes(visible=False, range=[low * 1.02, high * 1.02])
+    boxes = {str(place): bar.behind for place, bar in enumerate(bars) if bar.behind is not None}
+    values = {str(place): bar.value for place, bar in enumerate(bars)}
+    figure.update_layout(shapes=charts.behind_boxes(values, boxes, 0.24))
     if low < 0:
         figure.add_shape(type="line", x0=0, x1=0, y0=0, y1=1, yref="paper", line={"color": colours.muted, "width": 1})
     names = [escape(shortened(bar.name, _LONGEST), quote=False) for bar in bars]

@@ -36,11 +36,13 @@ from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.schema import Category, ItemSet, Ordered, extra_labels
+from dpengine.mechanisms import sampling
 from dpengine.mechanisms.answer_state import FEW, NEARLY
 from dpengine.mechanisms.card import EPSILON, Card, Parameter
 from dpengine.mechanisms.cuts import Cut, cut, of_question
 from dpengine.mechanisms.marginals import wanted as look_wanted
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, parts_of, rebuilt, residual, union_reach
+from dpengine.mechanisms.marginals.sampled_cells import Off, among, noise_of_sum, of_everybody
 from dpengine.mechanisms.marginals.wanted import (
     DOES_NOT_FIT,
     EVEN,
@@ -387,6 +389,69 @@ class Overview(Query[Statistic, tuple[int, ...]]):
             reach = math.ceil(self.reach_of_held(held))
             pairs += [(bar, (bar - reach, bar + reach)) for bar in people[held.column]]
         return self.by_label(pairs)
+
+    # Of a random sample: among all such people
+
+    def _shown(self, alone: bool) -> int:
+        """The number of shares of everybody in single columns, or of all shares in columns together: of everybody and,
+        for pairs, of either group; for triples, of each two groups."""
+        if alone:
+            held = sum(held.size for held in self.held if held.column)
+            return sum(self.layout.cells(part) for part in self.sets if len(part) == 1) + held
+        return sum(3 * self.layout.cells(part) for part in self.sets if len(part) > 1)
+
+    def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
+        """The share of everybody in each bar, all at once, except with probability β; half of β, if columns together
+        have ranges too (`shares_together`)."""
+        people = self.facts.people
+        if self.facts.unit.at_most > 1 or (people is None and moved):
+            return None
+        beta = beta / (2 if self._shown(False) and not moved else 1) / self._shown(True)
+        marginals, counts, found = self.marginals(raw), self.held_counts([int(number) for number in raw]), []
+        for place, axis in enumerate(self.axes):
+            cells, part = marginals[(place,)], (place,)
+            one, every = np.eye(1, axis.size)[0], np.ones(axis.size)
+            if people is None:
+                noise = Off.of_cells(self.noise_of, part, one, every)
+                ends = among(cells, np.full(axis.size, cells.sum()), noise, beta, None)
+                found += list(zip(*(side.tolist() for side in ends), strict=True))
+            else:
+                variance, off = noise_of_sum(self.noise_of, part, one)
+                found += of_everybody(cells.tolist(), people, variance, off, beta, moved)
+        for held in (held for held in self.held if held.column):
+            own, drawn = float(self.noise_of_held[held]), counts[held.column]
+            if people is None:
+                whole = float(next(one for each, one in self.noise_of_held.items() if not each.column))
+                noise = Off(own, whole, 0.0, 2.0, 1.0)
+                hits = np.array(drawn, dtype=np.float64)
+                ends = among(hits, np.full(held.size, float(counts[""][0])), noise, beta, None)
+                found += list(zip(*(side.tolist() for side in ends), strict=True))
+            else:
+                found += of_everybody(drawn, people, own, 1.0, beta, moved)
+        if people is not None:  # the bars' own ranges are for pairs too, and may reach farther: nobody should wonder
+            own = ((low / people, high / people) for low, high in answer.interval.values())
+            found = [(min(low, a), max(high, b)) for (low, high), (a, b) in zip(found, own, strict=True)]
+        return sampling.as_answer(self.labels(), [sampling.percent(ends) for ends in found])
+
+    def shares_together(
+        self, part: Columns, hits: Floats, people: Floats, noise: Mapping[Columns, Fraction], own: int | None = None
+    ) -> list[tuple[float, float]]:
+        """Cells of columns together as shares of everybody, or of a group over the column `own`: in percent, all at
+        once and together with `population`, except with probability β."""
+        shape = [self.axes[place].size for place in part]
+        one, whole = np.zeros(shape), np.ones(shape)
+        one[(0,) * len(shape)] = 1
+        if own is not None:
+            whole = np.zeros(shape)
+            whole[tuple(slice(None) if place == own else 0 for place in part)] = 1
+        known = own is None and self.layout.known
+        both = Off.of_cells(noise, part, one, whole)
+        if known:
+            variance, off = noise_of_sum(noise, part, one)
+            both = Off(variance, 0.0, 0.0, off, 0.0)
+        ends = among(hits, people, both, self.beta / 2 / self._shown(False), self.facts.people)
+        pairs = (sampling.percent(pair) for pair in zip(*(side.tolist() for side in ends), strict=True))
+        return [(float(low), float(high)) for low, high in pairs]
 
     def spreads(self, value: Json) -> Iterator[Runs]:
         first, labels = 0, self.labels()

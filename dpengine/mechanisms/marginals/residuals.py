@@ -31,7 +31,7 @@ Noise       `level`: least max_A weight_A·variance_A at a given loss, so that a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -261,6 +261,17 @@ def _agreement(tables: Mapping[Columns, Floats], order: tuple[_Turn, ...] | None
     for chosen, rest, picked in reversed(undone):
         agrees[chosen] = bool(picked[tuple(int(agrees[place]) for place in rest)])
     return agrees
+
+
+def moved_parts(part: Columns, a: Floats) -> Iterator[tuple[Columns, Floats]]:
+    """For Σ a·cell of a marginal A and each B ⊆ A: ⊗_{i∈B}(I − J/n_i)·ā_B, ā_B the mean of a over the columns of A that
+    are not in B. The noise Z_B enters the sum with this over Πn_i, and its variance is σ_B²·‖this‖²."""
+    for own in parts_of(part):
+        rest = tuple(axis for axis, place in enumerate(part) if place not in own)
+        mean = a.sum(axis=rest) / math.prod(a.shape[axis] for axis in rest) if rest else a
+        for axis in range(mean.ndim):
+            mean = mean - mean.sum(axis=axis, keepdims=True) / mean.shape[axis]
+        yield own, np.asarray(mean)
 
 
 def residual(cells: Integers) -> Integers:

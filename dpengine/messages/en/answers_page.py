@@ -58,7 +58,7 @@ SENTENCES: dict[str, str] = {
     "notebook.read": "## What was answered\n\nThe number of each answer is on the left. Ranges hold 95 times in 100, each for its own answer.",
     "notebook.check": "## Is every receipt consistent?\n\nThe loss, the promise and what is cut are computed again from the parameters.",
     "notebook.ledger": "## Is it in the ledger?\n\nPut the path of a copy of `ledger.sqlite`, or of its export, between the quotes.",
-    "notebook.look": "## First looks\n\nEverything a first look says, with ranges: `look.bars(column)`, `look.cross(one, other)`, `look.mean(column)`, `look.percentile(column)`, `look.share(condition)`, and all of it as a table with `look.to_frame()`. What was not bought is estimated and marked so.",
+    "notebook.look": "## First looks\n\nEverything a first look says, with ranges: `look.bars(column)`, `look.cross(one, other)`, `look.mean(column)`, `look.percentile(column)`, `look.share(condition)`, and all of it as a table with `look.to_frame()`. Of a random sample, `look.among_all(column)` has the shares among all such people. What was not bought is estimated and marked so.",
     "notebook.compare": "## Comparing figures\n\nRanges of a comparison are wider than those of single answers: they hold all at once, 95 times in 100, whatever you pick. They describe the table, not the world.",
     "answers.take.notebook": "Notebook (Jupyter)",
     "registry.curator": "TO FILL IN: who publishes this",

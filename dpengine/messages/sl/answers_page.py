@@ -58,7 +58,7 @@ SENTENCES: dict[str, str] = {
     "notebook.read": "## Kaj je bilo odgovorjeno\n\nNa levi je številka odgovora. Razponi držijo v 95 od 100 primerov, vsak za svoj odgovor.",
     "notebook.check": "## Ali je vsako potrdilo skladno samo s sabo?\n\nIzguba, obljuba in odrezani del se znova izračunajo iz parametrov.",
     "notebook.ledger": "## Ali je tako tudi v knjigi?\n\nMed narekovaja vpišite pot do kopije datoteke `ledger.sqlite` ali njenega izvoza.",
-    "notebook.look": "## Prvi pogledi\n\nVse, kar pove prvi pogled, z razponi: `look.bars(column)`, `look.cross(one, other)`, `look.mean(column)`, `look.percentile(column)`, `look.share(condition)` in vse skupaj kot tabela z `look.to_frame()`. Kar ni bilo kupljeno, je ocenjeno in tako označeno.",
+    "notebook.look": "## Prvi pogledi\n\nVse, kar pove prvi pogled, z razponi: `look.bars(column)`, `look.cross(one, other)`, `look.mean(column)`, `look.percentile(column)`, `look.share(condition)` in vse skupaj kot tabela z `look.to_frame()`. Pri naključnem vzorcu ima `look.among_all(column)` deleže med vsemi takimi ljudmi. Kar ni bilo kupljeno, je ocenjeno in tako označeno.",
     "notebook.compare": "## Primerjava številk\n\nRazponi primerjave so širši kot pri posameznih odgovorih: držijo vsi hkrati v 95 od 100 primerov, ne glede na izbiro. Opisujejo tabelo, ne sveta.",
     "answers.take.notebook": "Zvezek (Jupyter)",
     "registry.curator": "DOPOLNITE: kdo to objavlja",

@@ -27,10 +27,12 @@ from dpengine.audit import exact, world
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms import catalogue, ratios, sampling
+from dpengine.mechanisms.marginals import sampled_cells
 from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise
 from dpengine.mechanisms.sums import sum as sum_
 from dpengine.noise.coins import SystemCoins
 from dpengine.released import compare
+from dpengine.released.look import Look
 from dpengine.statistics.need import Spread
 
 BETA = F(1, 20)
@@ -393,6 +395,21 @@ def _cells(n: int) -> tuple[Any, Any]:
     return tuple(RANDOM.multinomial(n, CELLS).tolist()), dict(enumerate(100 * CELLS))
 
 
+LOOKED = np.outer([0.5, 0.3, 0.2], [0.6, 0.4, 0.0])  # the last cells are for values that do not fit
+
+
+def _looked(pairs: bool) -> Callable[[int], tuple[Any, Any]]:
+    """The largest counts of a first look, and the shares of its bars."""
+
+    def drawn(n: int) -> tuple[Any, Any]:
+        cells = RANDOM.multinomial(n, LOOKED.ravel()).reshape(LOOKED.shape)
+        value = [cells.ravel()] if pairs else [cells.sum(axis=1), cells.sum(axis=0)]
+        bars = [*LOOKED.sum(axis=1), *LOOKED.sum(axis=0)]
+        return [part.tolist() for part in value], dict(enumerate(100 * np.array(bars)))
+
+    return drawn
+
+
 def _moments_of(chances: Any) -> Callable[[int], tuple[Any, Any]]:
     """N, Σy and Σy² of y = 2·code − 10, and the mean."""
 
@@ -434,6 +451,7 @@ def _moments_of_some(n: int) -> tuple[Any, Any]:
 
 
 IN_A = [["town", "in", ["a"]]]
+TWO = ["town", {"column": "x", "step": 6}]
 KINDS: dict[str, tuple[str, dict[str, Any], Callable[[int], tuple[Any, Any]]]] = {
     "count": ("count", {"where": IN_A}, _count),
     "share": ("proportion", {"of": IN_A}, _share),
@@ -441,6 +459,8 @@ KINDS: dict[str, tuple[str, dict[str, Any], Callable[[int], tuple[Any, Any]]]] =
     "share by group": ("proportion", {"of": [["x", ">", 5]], "by": "town"}, _share_by_group),
     "bars": ("histogram", {"column": "town"}, _bars),
     "table of two columns": ("crosstab", {"columns": ["town", {"column": "x", "step": 6}]}, _cells),
+    "first look": ("overview", {"columns": TWO}, _looked(False)),
+    "first look at two together": ("overview", {"columns": TWO, "against": ["town"]}, _looked(True)),
     "mean, with ties": ("mean", {"column": "x"}, _moments_of(ENDS)),
     "mean, close together": ("mean", {"column": "x"}, _moments_of(CLOSE)),
     "mean of some": ("mean", {"column": "x", "where": IN_A}, _mean_of_some),
@@ -460,7 +480,8 @@ PLANTED = [kind for kind, (key, _, _) in KINDS.items() if key not in ("median", 
 
 
 def _missed(kind: str, relation: str, n: int, epsilon: F, tables: int) -> tuple[int, int, int]:
-    """How many of the ranges missed the population, how many of the table's own did, and how many were claimed."""
+    """How many of the ranges missed the population, how many of the table's own did, and how many were claimed. For a
+    first look also with the shares of its pairs: all of them hold at once."""
     key, given, drawn = KINDS[kind]
     query = catalogue[key].build(_facts(relation, n), {"epsilon": str(float(epsilon))} | given)
     missed = narrow = claimed = 0
@@ -477,17 +498,35 @@ def _missed(kind: str, relation: str, n: int, epsilon: F, tables: int) -> tuple[
         claimed += 1
         truths = list(truth.values()) if isinstance(truth, dict) else [truth]
         ranges = list(found.values()) if isinstance(found, dict) else [found]
-        missed += any(not low <= true <= high for (low, high), true in zip(ranges, truths, strict=True))
+        misses = any(not low <= true <= high for (low, high), true in zip(ranges, truths, strict=True))
+        look = Look(query, raw, answer.value, found, True) if key == "overview" else None
+        missed += misses or (look is not None and _pairs_miss(look))
         own = list(answer.interval.values()) if isinstance(answer.interval, dict) else [answer.interval]
-        scale = 100 / n if query.answer_kind == "count" else 1 / n if query.answer_kind == "amount" else 1
+        scale = 100 / n if query.answer_kind in ("count", "board") else 1 / n if query.answer_kind == "amount" else 1
         narrow += any(not low * scale <= true <= high * scale for (low, high), true in zip(own, truths, strict=True))
     return missed, narrow, claimed
+
+
+def _pairs_miss(look: Look) -> bool:
+    """Does one of the shares of columns together miss: of everybody, or of a group?"""
+    if not look.paired:
+        return False
+    found = list(zip(look.cells_among_all((0, 1)) or [], 100 * LOOKED.ravel(), strict=True))
+    towns, steps = look.query.cell_labels
+    for place, town in enumerate(towns):
+        found += zip(look.among_all("x", {"town": town}) or [], 100 * LOOKED[place] / LOOKED[place].sum(), strict=True)
+    for place, step in enumerate(steps[:2]):  # nobody is in the last
+        of = 100 * LOOKED[:, place] / LOOKED[:, place].sum()
+        found += zip(look.among_all("town", {"x": step}) or [], of, strict=True)
+    return any(not low <= true <= high for (low, high), true in found)
 
 
 def _truths(kind: str) -> list[float]:
     """The population's figures on [0, 1], in the order of the answer's parts."""
     if KINDS[kind][0] in ("mean", "sum", "variance"):
         return [_average(LAWS.get(kind, CHANCES)) / 10]
+    if KINDS[kind][0] == "overview":
+        return [*LOOKED.sum(axis=1), *LOOKED.sum(axis=0)]
     known = {"bars": [0.5, 0.3, 0.2], "share by group": [0.3] * 3, "table of two columns": CELLS.tolist()}
     return known.get(kind, [0.3])
 
@@ -523,6 +562,9 @@ def by_the_truth(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for kind_of_side in (sampling._Side, sampling._MeanOfSpread):
         monkeypatch.setattr(kind_of_side, "least", least)
     monkeypatch.setattr(sampling, "_end", end)
+    monkeypatch.setattr(
+        sampled_cells._OfEverybody, "least", lambda own, count: end(lambda p: own.out(p, count), 1.0, 0)
+    )
     monkeypatch.setattr(sampling.Squares, "most", most)
     monkeypatch.setattr(beyond, "_says_nothing", lambda query, found: False)
 

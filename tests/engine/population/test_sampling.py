@@ -589,7 +589,7 @@ def by_the_truth(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampling, "spread_of_all", spread)
 
 
-@pytest.mark.every(11)
+@pytest.mark.every(13)
 @pytest.mark.usefixtures("by_the_truth")
 @pytest.mark.parametrize("kind", PLANTED)
 def test_the_planted_range_of_noise_alone_is_caught(kind: str) -> None:

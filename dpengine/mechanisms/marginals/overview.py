@@ -407,7 +407,8 @@ class Overview(Query[Statistic, tuple[int, ...]]):
         if self.facts.unit.at_most > 1 or (people is None and moved):
             return None
         beta = beta / (2 if self._shown(False) and not moved else 1) / self._shown(True)
-        marginals, counts, found = self.marginals(raw), self.held_counts([int(number) for number in raw]), []
+        marginals, counts = self.marginals(raw), self.held_counts([int(number) for number in raw])
+        found: list[sampling.Range] = []
         for place, axis in enumerate(self.axes):
             cells, part = marginals[(place,)], (place,)
             one, every = np.eye(1, axis.size)[0], np.ones(axis.size)
@@ -429,8 +430,9 @@ class Overview(Query[Statistic, tuple[int, ...]]):
             else:
                 found += of_everybody(drawn, people, own, 1.0, beta, moved)
         if people is not None:  # the bars' own ranges are for pairs too, and may reach farther: nobody should wonder
-            own = ((low / people, high / people) for low, high in answer.interval.values())
-            found = [(min(low, a), max(high, b)) for (low, high), (a, b) in zip(found, own, strict=True)]
+            for place, (least, most) in enumerate(answer.interval.values()):
+                low, high = found[place]
+                found[place] = min(low, least / people), max(high, most / people)
         return sampling.as_answer(self.labels(), [sampling.percent(ends) for ends in found])
 
     def shares_together(

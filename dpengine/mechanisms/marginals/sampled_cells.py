@@ -95,7 +95,7 @@ def of_everybody(
     counts: Sequence[float], n: int, variance: float, off: float, beta: Fraction, moved: Fraction
 ) -> list[Range]:
     """Each except with probability β."""
-    own = _OfEverybody(n, math.sqrt(variance), off + 1e-6, float(beta) / 2 - SPARE, float_above(moved))
+    own = _OfEverybody(n, max(math.sqrt(variance), 1e-8), off + 1e-6, float(beta) / 2 - SPARE, float_above(moved))
     return [(own.least(count), 1 - own.least(n - count)) for count in counts]
 
 

@@ -152,6 +152,10 @@ def test_ranges_are_hardly_wider_than_exact_inversion(n: int, deviation: float) 
         assert last - first <= 1.25 * (exact[1] - exact[0])
 
 
+def test_a_column_of_one_value_has_no_noise() -> None:
+    assert of_everybody([40.0], 40, 0.0, 0.0, BETA, F(0)) == [(pytest.approx(1 - 0.088, abs=2e-3), 1.0)]
+
+
 def test_what_was_seen_widens_a_look_as_the_theory_says() -> None:
     ((low, high),) = of_everybody([300_000.0], 10**6, 100.0, 0.5, BETA, F(0))
     ((least, most),) = of_everybody([300_000.0], 10**6, 100.0, 0.5, BETA, F(1, 80))

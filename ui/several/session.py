@@ -6,6 +6,7 @@ import json
 from contextlib import suppress
 from fractions import Fraction
 from html import escape
+from math import ceil
 from typing import Any
 
 import streamlit as st
@@ -527,9 +528,10 @@ def _over(table: dp.Table, columns: list[str], questions: int, part: Fraction) -
     price = table.planner().price_of([*table.checks_for(both), *both])
     frame.show_price(table, price, "_plan")
     past, reserve = table.released().plus(look.loss()), table.budget.rule.delta_reserve
+    reach = ceil(max(map(look.reach, look.sets)))
     st.html(
         f"<h2>{escape(say('session.worth'))}</h2>"
-        f"<p>{escape(say('session.over.free', columns=columns, promise=look.promise().short(look)))}</p>"
+        f"<p>{escape(say('session.over.free', columns=columns, reach=reach))}</p>"
         f"<p>{escape(say('session.over.fresh', questions=questions, promise=query.promise().words()))}</p>"
         f"<p class='muted'>{escape(outward_words(query, past, reserve))}</p>"
     )

@@ -86,7 +86,7 @@ SENTENCES: dict[str, str] = {
     "session.over.columns": "Will you ask about a few columns only? List them.",
     "session.over.any": "No, about any",
     "session.over.help": "Then a first look at them, two and three at a time, is bought with the session. What the look answers costs no question.",
-    "session.over.free": "First you get a look at {columns}, two and three at a time: {promise}. Shares and averages that it answers are free, however many.",
+    "session.over.free": "First you get a look at {columns}, two and three at a time, every count within ±{reach} people. Shares and averages that it answers are free, however many.",
     "session.over.fresh": "For the rest you have {questions} {questions|question|questions}: {promise}.",
     "session.over.buy": "Buy the look and {questions} {questions|question|questions} — takes {share} of the allowance",
     "session.known_open": "Open the first look",

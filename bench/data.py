@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,17 +20,18 @@ def zipf_shares(size: int) -> np.ndarray:
     return weights / weights.sum()
 
 
-def write(rows: int, path: Path) -> None:
-    """`amount` a bell on the grid, `state` and `item` Zipf over 51 and 100,000 codes."""
+def write(rows: int, path: Path, names: Sequence[str] = COLUMNS) -> None:
+    """`amount` a bell on the grid, `state` and `item` Zipf over 51 and 100,000 codes; these columns."""
     random = np.random.default_rng(SEED)
     edges = {"state": np.cumsum(zipf_shares(STATES)), "item": np.cumsum(zipf_shares(ITEMS))}
-    schema = pa.schema([(name, pa.int64()) for name in COLUMNS])
+    schema = pa.schema([(name, pa.int64()) for name in names])
     with pq.ParquetWriter(path, schema) as store:
         for first in range(0, rows, _PART):
             count = min(_PART, rows - first)
             columns = {"amount": bell(random, count)}
             for name, edge in edges.items():
-                columns[name] = np.minimum(np.searchsorted(edge, random.random(count)), len(edge) - 1)
+                if name in names:
+                    columns[name] = np.minimum(np.searchsorted(edge, random.random(count)), len(edge) - 1)
             store.write_table(pa.table(columns, schema=schema))
 
 

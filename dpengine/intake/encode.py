@@ -8,6 +8,7 @@ on some letters: two different listed values could become one there, and a row m
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -19,8 +20,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpengine.core.errors import AllowanceError, refusing
-from dpengine.core.types import Arrow, Integers
-from dpengine.declared.cell_kinds import FITS
+from dpengine.core.types import Arrow, Bits, Floats, Integers
+from dpengine.declared.cell_kinds import FITS, numbered
 from dpengine.declared.date_column import Date
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import MISSING, Category, Code, Column, ItemSet, Number, Schema
@@ -31,6 +32,7 @@ from dpengine.statistics.raw_cells import kind_of, number_reader, stands_for_non
 
 FAULT = "fault"  # 1 if any declared cell of the row does not fit; f0, f1, … hold the kind of each cell
 REMEMBERED = 2**18  # texts of all columns whose codes are remembered from one group of rows to the next
+_SURE_DIGITS = 15  # at most, on each side of the decimal sign
 _WORDS = ("nan", "inf", "-inf")
 
 Coder = Callable[[list[str]], Integers]
@@ -76,9 +78,11 @@ def _distinct(cells: Arrow) -> Arrow:
 
 
 def _cells(name: str, column: Column, dialect: Dialect, most: int) -> Callable[[Arrow], tuple[Arrow, Arrow]]:
-    """The function that finds the code and the kind of every cell. Up to `most` texts are remembered from one group of
-    rows to the next; an absent cell is an empty one."""
+    """The function that finds the code and the kind of every cell; an absent cell is an empty one. Up to `most` texts
+    are remembered from one group of rows to the next, besides plain numbers, which are read all at once."""
     code_of, kind_of_text = coder_of(column, dialect), kind_of(name, column, dialect)
+    nothing, empty = code_of(pa.nulls(1, pa.string())).to_pylist(), kind_of_text("")
+    plain = _plain_numbers(name, column, dialect) if isinstance(column, Number) else None
     known: dict[str, tuple[Code | list[Code], int]] = {}
 
     def each(texts: list[str]) -> tuple[list[Code | list[Code]], list[int]]:
@@ -95,15 +99,62 @@ def _cells(name: str, column: Column, dialect: Dialect, most: int) -> Callable[[
         both = [known[text] for text in texts]
         return [code for code, _ in both], [kind for _, kind in both]
 
-    nothing, empty = code_of(pa.nulls(1, pa.string())).to_pylist(), kind_of_text("")
+    def of_texts(texts: Arrow) -> tuple[Arrow, Arrow]:
+        if plain is None:
+            codes, kinds = remembered(texts.to_pylist())
+            return pa.array(codes + nothing, _kind(column)), np.array([*kinds, empty], np.int8)
+        indices, sure = plain(texts)
+        every, kinds_of = np.append(indices, nothing), np.append(np.full(len(texts), FITS, np.int8), np.int8(empty))
+        others = np.flatnonzero(~sure)
+        if len(others):
+            every[others], kinds_of[others] = remembered(texts.take(pa.array(others)).to_pylist())
+        return pa.array(every, _kind(column)), kinds_of
 
     def cells(found: Arrow) -> tuple[Arrow, Arrow]:
-        codes, kinds = remembered(found.dictionary.to_pylist())
+        codes, kinds = of_texts(found.dictionary)
         places = _places(found)
-        every = pa.array(codes + nothing, _kind(column)).take(pa.array(places))
-        return every, np.array([*kinds, empty], np.int8)[places]
+        return codes.take(pa.array(places)), kinds[places]
 
     return cells
+
+
+def _plain_numbers(name: str, column: Number, dialect: Dialect) -> Callable[[Arrow], tuple[Integers, Bits]]:
+    """The function that reads texts of digits with at most a minus and a decimal sign, all at once: their codes, and
+    which are sure. A text is sure if it is such a number strictly within the range, so that it fits, not near the
+    middle of two codes, and no number with a meaning of its own; then floats decide as exact numbers do."""
+    import pyarrow.compute as pc  # slow to import
+
+    form = f"^-?[0-9]{{1,{_SURE_DIGITS}}}([{dialect.decimal}][0-9]{{1,{_SURE_DIGITS}}})?$"
+    own = np.array([float(number) for number in (*column.codes, *numbered(name, column))])
+    safe, lower, upper, step = _floats_decide(column), *map(_float, (column.lower, column.upper, column.step))
+
+    def read(texts: Arrow) -> tuple[Integers, Bits]:
+        matched = pc.match_substring_regex(texts, form) if safe else pa.array(np.zeros(len(texts), bool))
+        digits = pc.if_else(matched, texts, "0")
+        if dialect.decimal != ".":
+            digits = pc.replace_substring(digits, dialect.decimal, ".")
+        values = pc.cast(digits, pa.float64()).to_numpy(zero_copy_only=False)
+        within = matched.to_numpy(zero_copy_only=False) & (lower < values) & (values < upper) & ~np.isin(values, own)
+        places = (np.where(within, values, lower) - lower) / step if safe else np.zeros(len(texts))
+        sure = within & ~_near_middle(places)
+        return np.clip(np.rint(places), 0, column.size - 1).astype(np.int64), sure
+
+    return read
+
+
+def _floats_decide(column: Number) -> bool:
+    """Floats decide where they cannot err: below 2^40 steps from zero a position is off by less than a thousandth."""
+    steps = max(abs(column.lower), abs(column.upper)) / column.step
+    return steps < 2**40 and Fraction(1, 10**200) < column.step < 10**200
+
+
+def _near_middle(places: Floats) -> Bits:
+    near: Bits = np.abs(places - np.floor(places) - 0.5) < 0.002
+    return near
+
+
+def _float(value: Fraction) -> float:
+    return float(value) if abs(value) < 10**300 else math.inf if value > 0 else -math.inf
 
 
 def coder_of(column: Column, dialect: Dialect) -> Callable[[Arrow], Arrow]:
@@ -180,9 +231,7 @@ def _number(column: Number, dialect: Dialect) -> Coder:
     plain, none = number_reader(dialect), stands_for_none(column)
     rough = [float(code) for code in column.codes]
     last, absent = column.size - 1, _absent(column)
-    # Floats decide where they cannot err: below 2^40 steps from zero a position is off by less than a thousandth.
-    steps = max(abs(column.lower), abs(column.upper)) / column.step
-    sure = steps < 2**40 and Fraction(1, 10**200) < column.step < 10**200
+    sure = _floats_decide(column)
 
     def exact(number: str) -> Code:
         if number in _WORDS:
@@ -201,7 +250,7 @@ def _number(column: Number, dialect: Dialect) -> Coder:
             places = (values - float(column.lower)) / float(column.step)
         places = np.clip(places, -1, last + 1)
         rounded = np.where(np.isnan(places), absent, np.clip(np.rint(places), 0, last)).astype(np.int64)
-        for at in np.flatnonzero((np.abs(places - np.floor(places) - 0.5) < 0.002) | np.isin(values, rough)):
+        for at in np.flatnonzero(_near_middle(places) | np.isin(values, rough)):
             rounded[at] = exact(numbers[at])
         return rounded
 

@@ -18,7 +18,8 @@ from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import MISSING, Category, Column, Number, Schema, yes_no
 from dpengine.intake import load
-from dpengine.intake.encode import encode
+from dpengine.intake.encode import coder_of, encode
+from dpengine.statistics.raw_cells import kind_of
 
 COMMA = Dialect()
 CZECH = Dialect(separator=";", decimal=",", thousands=" ", encoding="windows-1250")
@@ -181,6 +182,25 @@ DIALECTS = [
 def test_nasty_numbers_against_the_slow_rule(dialect: Dialect) -> None:
     for column, codes in zip(GRIDS, code(NASTY, *GRIDS, dialect=dialect), strict=True):
         assert dict(zip(NASTY, codes, strict=True)) == {cell: slow_number(cell, column, dialect) for cell in NASTY}
+
+
+@pytest.mark.parametrize("dialect", [COMMA, Dialect(decimal=",")], ids=repr)
+def test_the_kind_of_a_cell_is_that_of_its_text_alone(tmp_path: Path, dialect: Dialect) -> None:
+    """However numbers are read: at the ends of the range, beside them, and those that have a meaning of their own."""
+    columns = {
+        "a": Number(-5, 99),
+        "b": Number(0, 1, Fraction(1, 3)),
+        "c": Number(0, 98, codes=[99, "0.5"], words=True),
+    }
+    exact = ["-5", "-5.0000000000000001", "99", "98", "98.0000000000000001", "99.0", "097", "0.5", "1", "-0", "9" * 16]
+    cells = [cell for cell in (*NASTY, *exact, *(text.replace(".", ",") for text in exact)) if cell]
+    pq.write_table(pa.table(dict.fromkeys(columns, pa.array(cells))), tmp_path / "raw")
+    encode(tmp_path / "raw", Schema(columns), dialect, tmp_path / "coded")
+    coded = pq.read_table(tmp_path / "coded")
+    for at, (name, column) in enumerate(columns.items()):
+        kind = kind_of(name, column, dialect)
+        assert coded.column(f"f{at}").to_pylist() == [kind(cell) for cell in cells]
+        assert coded.column(f"c{at}").to_pylist() == coder_of(column, dialect)(pa.array(cells)).to_pylist()
 
 
 def test_numbers_by_hand() -> None:

@@ -84,6 +84,7 @@ OWNER = "owner"  # the actor where nobody signs in
 LONGEST_NAME = 80
 SECRET_BYTES = 32
 SAMPLES_ONLY = "samples-only"  # this file marks the folder of a workshop, which holds only the bundled tables
+LOADING, CODING = 0.8, 0.15  # shares of the work of bringing a table in; the rest counts columns
 _SCHEMAS_KEPT = 32
 _PARQUET_END = b"PAR1"
 
@@ -715,8 +716,9 @@ class Workspace:
         People are counted only now, and their number is reported nowhere else; known content keeps its terms, so only
         one number is ever revealed. Checked before counting, and again inside the transaction. Also returns whether a
         budget was joined, as far as the person may know: False if only other owners have the content."""
+        tell = progress or (lambda share: None)
         with self._fresh_folder() as folder:
-            loaded = self._load(folder, source, new, bad_records, progress)
+            loaded = self._load(folder, source, new, bad_records, lambda share: tell(LOADING * share))
             if isinstance(source, Source):
                 sources.keep(folder, source.described(loaded.seen), {1: loaded.made})
             elif isinstance(source, Joined | PersonRows) and sources.stays(source):
@@ -739,9 +741,12 @@ class Workspace:
                     self._refuse_added_up(known, new, joined or named, taken, budget, others)
             people = loaded.people
             if people is None:
-                people = code_rows(folder, loaded, new.schema, new.unit, new.dialect, self._secret)
+                given = new.schema, new.unit, new.dialect, self._secret
+                coding = lambda share: tell(LOADING + CODING * share)  # noqa: E731
+                people = code_rows(folder, loaded, *given, report=coding)
             about = max(people, 1) if new.relation == "replace" else int(new.about or 1)
             self._keep_counts(new.record(folder.name, "", about, loaded, _now()), new.schema)
+            tell(1.0)
             with (
                 matches.discreet(self._registry, new.name, new.actor, lambda: others),
                 self._registry.transaction() as rows,

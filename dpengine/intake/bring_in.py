@@ -98,17 +98,24 @@ def refuse_absent(schema: Schema, unit: Unit, columns: Sequence[str]) -> None:
 
 
 def code_rows(
-    folder: Path, loaded: Loaded, schema: Schema, unit: Unit, dialect: Dialect, secret: bytes, version: int = 1
+    folder: Path,
+    loaded: Loaded,
+    schema: Schema,
+    unit: Unit,
+    dialect: Dialect,
+    secret: bytes,
+    version: int = 1,
+    report: Callable[[float], None] = lambda share: None,
 ) -> int:
     """Store the rows that count as integer codes under a schema; returns the number of people."""
     raw, coded = folder / RAW, folder / f"coded-{version}.parquet"
     if unit.id_column is None:
-        encode(raw, schema, dialect, coded)
+        encode(raw, schema, dialect, coded, report=report)
         cut_sets(coded, schema, secret, several=False)
         return loaded.rows
     kept = folder / "kept.parquet"
     people = keep_rows(raw, loaded.columns, unit, secret, kept)
-    encode(kept, schema, dialect, coded, loaded.columns)
+    encode(kept, schema, dialect, coded, loaded.columns, report)
     if schema.of_kind(ItemSet):
         keep_rows(raw, loaded.columns, unit, secret, kept, every=True)
         encode(kept, schema, dialect, every_row(coded), loaded.columns)

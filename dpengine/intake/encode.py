@@ -38,7 +38,14 @@ _WORDS = ("nan", "inf", "-inf")
 Coder = Callable[[list[str]], Integers]
 
 
-def encode(raw: Path, schema: Schema, dialect: Dialect, coded: Path, names: Sequence[str] | None = None) -> None:
+def encode(
+    raw: Path,
+    schema: Schema,
+    dialect: Dialect,
+    coded: Path,
+    names: Sequence[str] | None = None,
+    report: Callable[[float], None] = lambda share: None,
+) -> None:
     """Write columns c0, c1, … in the schema's order, row for row. With `names`, the raw columns are called c0, c1, … in
     the order of `names`, and the column `person` is copied too."""
     with refusing("engine.unreadable", pa.ArrowException, OSError):
@@ -48,10 +55,18 @@ def encode(raw: Path, schema: Schema, dialect: Dialect, coded: Path, names: Sequ
             raise AllowanceError("column.absent", column=absent[0], columns=columns)
         sources = [f"c{columns.index(name)}" if names else name for name in schema.columns]
         with pq.ParquetFile(raw, memory_map=False, read_dictionary=sources) as file:
-            _encode(file, schema, dialect, coded, sources, [PERSON] if names else [])
+            _encode(file, schema, dialect, coded, sources, [PERSON] if names else [], report)
 
 
-def _encode(file: Arrow, schema: Schema, dialect: Dialect, coded: Path, sources: list[str], kept: list[str]) -> None:
+def _encode(
+    file: Arrow,
+    schema: Schema,
+    dialect: Dialect,
+    coded: Path,
+    sources: list[str],
+    kept: list[str],
+    report: Callable[[float], None],
+) -> None:
     names = dict(zip(schema.columns, sources, strict=True))
     share = REMEMBERED // max(len(names), 1)
     coders = [_cells(name, column, dialect, share) for name, column in schema.columns.items()]
@@ -68,6 +83,7 @@ def _encode(file: Arrow, schema: Schema, dialect: Dialect, coded: Path, sources:
             codes = [code for code, _ in found] + [pa.array(each) for each in [*kinds, fault]]
             codes += [table.column(name).combine_chunks().cast(pa.int64()) for name in kept]
             store(pa.record_batch(codes, schema=target))
+            report((group + 1) / file.num_row_groups)
 
 
 def _distinct(cells: Arrow) -> Arrow:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import threading
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -348,6 +349,24 @@ def test_two_clicks_add_one_table(page: Page, shared: dp.Workspace, monkeypatch:
     page.run()
     assert added == ["once"] and page.draft.step == "done"
     assert [record.name for record in shared.tables()].count("once") == 1
+
+
+def test_work_tells_how_much_is_done_how_fast_and_what_is_left() -> None:
+    let_go = threading.Event()
+
+    def work(tell: Callable[[float], None]) -> None:
+        tell(0.25)
+        let_go.wait(PATIENCE)
+
+    task = wizard.Task("add", work, size=10**9)
+    while not task.share:
+        pass
+    assert task.told() == "Adding the table…"  # too early to tell
+    task._began -= 10
+    assert re.fullmatch(r"Adding the table… 25\s%, about \d\d seconds left \(2\d MB a second\)", task.told())
+    task._began -= 300
+    assert "minutes left" in task.told()
+    let_go.set()
 
 
 def test_a_fault_of_ours_is_one_sentence(page: Page, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:

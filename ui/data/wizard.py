@@ -7,7 +7,9 @@ value from the draft when it appears and hands it back on every run. Work that t
 from __future__ import annotations
 
 import logging
+import math
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from html import escape
@@ -16,6 +18,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.printed import percent
 from dpengine.messages import say
 from dpengine.messages.language import carried
 from dpengine.messages.numbers import local
@@ -34,12 +37,14 @@ Work = Callable[[Callable[[float], None]], Any]
 
 
 class Task:
-    """Work on a thread of its own. `share` goes from 0 to 1; then `result` or `error` is set."""
+    """Work on a thread of its own. `share` goes from 0 to 1; then `result` or `error` is set. `size`: of the file."""
 
-    def __init__(self, purpose: str, work: Work, stoppable: bool = True) -> None:
+    def __init__(self, purpose: str, work: Work, stoppable: bool = True, size: int = 0) -> None:
         self.purpose = purpose
         self.stoppable = stoppable
+        self.size = size
         self.share = 0.0
+        self._began = time.monotonic()
         self._stopped = False
         self.result: Any = None
         self.error: dp.AllowanceError | None = None
@@ -66,6 +71,17 @@ class Task:
         """Ask the work to end at its next step."""
         self._stopped = True
 
+    def told(self) -> str:
+        """What is done and, once that can be told, how much of it, how long the rest takes, and how fast it goes."""
+        work, taken = say(f"data.task.{self.purpose}"), time.monotonic() - self._began
+        if self.share < LEAST_SHARE or taken < PATIENCE:
+            return work
+        seconds = math.ceil(taken * (1 - self.share) / self.share)
+        many, unit = (seconds, "seconds") if seconds < 100 else (math.ceil(seconds / 60), "minutes")
+        rate = math.floor(self.size * self.share / taken / 10**6)
+        left = say(f"data.task.{unit}", work=work, share=percent(self.share), many=many)
+        return say("data.task.rate", left=left, rate=rate) if rate else left
+
     @property
     def over(self) -> bool:
         return self._over.is_set()
@@ -76,6 +92,7 @@ class Task:
 
 _DRAFT, _COMPLAINED = "draft", "declare-complained"
 PATIENCE = 0.5  # seconds a page waits for work before it shows a bar
+LEAST_SHARE = 0.02  # from which on it tells how long the rest takes
 
 # The screen that shows a complaint, by the start of its code. Others stay where they arose.
 _SHOWN_ON = {
@@ -303,7 +320,8 @@ def begin_adding(place: str, work: Work) -> None:
 def begin(draft: Draft, purpose: str, work: Work, stoppable: bool = True) -> None:
     """Start the work once; a second click finds it running."""
     if draft.task is None:
-        draft.task = Task(purpose, here.holding(draft.path, work), stoppable)
+        size = draft.path.stat().st_size if draft.path is not None and draft.path.is_file() else 0
+        draft.task = Task(purpose, here.holding(draft.path, work), stoppable, size)
     draft.task.wait(PATIENCE)
     st.rerun()
 
@@ -312,7 +330,7 @@ def begin(draft: Draft, purpose: str, work: Work, stoppable: bool = True) -> Non
 def waiting(task: Task) -> None:
     if task.over:
         st.rerun()
-    st.progress(task.share, text=say(f"data.task.{task.purpose}"))
+    st.progress(task.share, text=task.told())
     if task.stoppable:
         st.button(say("data.task.stop"), key="declare-stop", on_click=task.stop)
 

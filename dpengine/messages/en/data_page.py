@@ -16,6 +16,9 @@ SENTENCES: dict[str, str] = {
     "data.task.add": "Adding the table…",
     "data.task.revise": "Reading the rows again…",
     "data.task.protect": "Counting rows by person…",
+    "data.task.seconds": "{work} {share}, about {many} {many|second|seconds} left",
+    "data.task.minutes": "{work} {share}, about {many} {many|minute|minutes} left",
+    "data.task.rate": "{left} ({rate} MB a second)",
     "data.failed": "The table could not be added; nothing was kept. Try again. If it fails twice, save the file as “CSV UTF-8” and upload that.",
     # The file
     "data.file.title": "Add a table",

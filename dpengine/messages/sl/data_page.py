@@ -16,6 +16,9 @@ SENTENCES: dict[str, str] = {
     "data.task.add": "Dodajam tabelo …",
     "data.task.revise": "Znova berem vrstice …",
     "data.task.protect": "Štejem vrstice po osebah …",
+    "data.task.seconds": "{work} {share}, še približno {many} {many|sekunda|sekundi|sekunde|sekund}",
+    "data.task.minutes": "{work} {share}, še približno {many} {many|minuta|minuti|minute|minut}",
+    "data.task.rate": "{left} ({rate} MB na sekundo)",
     "data.failed": "Tabele ni bilo mogoče dodati; nič ni shranjeno. Poskusite znova. Če se ponovi, datoteko shranite kot »CSV UTF-8« in naložite to.",
     # Datoteka
     "data.file.title": "Naložite tabelo",

@@ -158,3 +158,28 @@ def test_kept_counts_follow_the_declaration_and_go_with_the_rows(tmp_path: Path)
     workspace.forget("people")
     assert not list((tmp_path / "var" / "tables").rglob("*"))
     workspace.close()
+
+
+@pytest.mark.usefixtures("every_table_is_large")
+def test_a_table_that_is_stopped_at_any_step_leaves_nothing(tmp_path: Path) -> None:
+    """While the file is copied, read or coded, and when its columns have been counted."""
+    workspace = dp.open_workspace(tmp_path / "var")
+    file = tmp_path / "people.csv"
+    file.write_text("age\n" + "".join(f"{20 + at % 60}\n" for at in range(200)))
+    given: dict[str, Any] = {"schema": dp.Schema({"age": dp.Number(0, 120)}), "unit": dp.Unit.rows()}
+    given |= {"relation": "replace", "budget": dp.Budget(epsilon="100", delta="1e-6")}
+    heard = list[float]()
+    workspace.add_table("heard", file, **given, progress=heard.append)
+    assert heard == sorted(heard) and heard[-1] == 1 and len(set(heard)) > 3
+    workspace.forget("heard")
+    for last in set(heard):
+
+        def stop(share: float, last: float = last) -> None:
+            if share >= last:
+                raise dp.AllowanceError("load.cancelled")
+
+        with pytest.raises(dp.AllowanceError) as refused:
+            workspace.add_table("stopped", file, **given, progress=stop)
+        assert refused.value.code == "load.cancelled"
+        assert not list((tmp_path / "var" / "tables").rglob("*")) and "stopped" not in dict(workspace.names())
+    workspace.close()

@@ -110,6 +110,13 @@ def keep(kept: Path, places: tuple[int, ...], schema: Schema, read: Callable[[Co
     return file
 
 
+def stored_counts(file: Path) -> Aggregated:
+    """A kept table as arrays."""
+    with refusing("engine.unreadable", OSError, pa.ArrowException):
+        table = pq.read_table(file)
+    return {name: table.column(name).to_numpy() for name in table.column_names}
+
+
 def differing(kept: Path, schema: Schema, read: Callable[[CodeCounts], Aggregated]) -> list[str]:
     """The kept tables that a scan of the rows does not confirm, by their names: a test of oneself."""
     names, wrong = list(schema.columns), []

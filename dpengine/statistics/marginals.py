@@ -16,7 +16,7 @@ from dpengine.declared.grouped import WEEK, Grouped, Ref, base, code_of
 from dpengine.declared.schema import MISSING, Category, Schema
 from dpengine.statistics.counts import Counts
 from dpengine.statistics.need import Aggregated, Streamed
-from dpengine.statistics.view import Expression, View, flag_name
+from dpengine.statistics.view import WEIGHT, Expression, View, flag_name
 
 MOST_AT_ONCE = 2**15  # cells to count together: they fit a processor's cache
 LONGEST_TABLE = 2**20  # codes, for a table of their cells; for more, a search
@@ -141,6 +141,21 @@ class Marginals(Streamed[tuple[Counts, ...]]):
         ends = np.cumsum([self._cells(pack) for pack in self.together], dtype=np.int64)
         counted = np.split(sums, ends[:-1])
         return tuple(self._part(columns, counted) for columns in self.sets)
+
+    def only(self, sets: Sequence[tuple[int, ...]]) -> Marginals:
+        """The same counts for some of the sets; it reads their columns only."""
+        used = sorted({place for columns in sets for place in columns})
+        places = tuple(tuple(used.index(place) for place in columns) for columns in sets)
+        return Marginals(tuple(self.axes[place] for place in used), places, self.where)
+
+    def weighed_counts(self, kept: Mapping[str, Integers], names: Mapping[str, str]) -> tuple[Counts, ...]:
+        """The counts of the only set from kept counts, where a row stands for as many rows as its weight says."""
+        (columns,) = self.sets
+        codes = [self.axes[place].cells(kept, names) for place in columns]
+        counts = np.zeros(self._cells(columns), dtype=np.int64)
+        shape = tuple(self.axes[place].size for place in columns)
+        np.add.at(counts, np.ravel_multi_index(codes, shape), kept[WEIGHT])
+        return (tuple(counts.tolist()),)
 
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
         return {name: "int64" for axis in self.axes for name in axis.stored(names)[1:]}

@@ -12,10 +12,12 @@ from typing import Any, Generic, TypeVar, cast
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import Schema
+from dpengine.statistics.counts import Counts
 from dpengine.statistics.engines import Coded, Engine, PostgresRows, SparkRows
 from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.engines.statements import statement
-from dpengine.statistics.kept import keep, keepable, place_of
+from dpengine.statistics.kept import keep, keepable, place_of, stored_counts
+from dpengine.statistics.marginals import Marginals
 from dpengine.statistics.need import Aggregate, AnyNeed, Need, Needs
 from dpengine.statistics.raw_needs import RawNeed
 from dpengine.statistics.view import WEIGHT
@@ -63,6 +65,8 @@ class Engines:
         """`kept`: where the counts of a large table are kept (statistics/kept.py)."""
         if kept is not None and isinstance(need, Needs):
             return cast(Statistic, tuple(self.read(part, coded, schema, kept) for part in need.parts))
+        if kept is not None and isinstance(need, Marginals):
+            return cast(Statistic, self._marginals(need, coded, schema, kept))
         if kept is not None and isinstance(need, Aggregate) and need.weighed:
             files = self._kept(need, coded, schema, kept)
             if files:
@@ -88,6 +92,20 @@ class Engines:
             file = keep(kept, places, schema, lambda counts: self._at(coded).read(counts, schema))
             files.append((part, file))
         return files
+
+    def _marginals(self, need: Marginals, coded: Coded, schema: Schema, kept: Path) -> tuple[Counts, ...]:
+        """Sets of one column, and of two whose counts are kept already, from these counts; one scan for all others."""
+        names, found = {name: f"c{at}" for at, name in enumerate(schema.columns)}, dict[tuple[int, ...], Counts]()
+        for columns in need.sets:
+            alone = need.only([columns])
+            places = keepable(set(alone.stored(names)), schema)
+            if places is not None and (len(places) == 1 or place_of(kept, places).is_file()):
+                file = keep(kept, places, schema, lambda counts: self._at(coded).read(counts, schema))
+                (found[columns],) = alone.weighed_counts(stored_counts(file), names)
+        others = [columns for columns in need.sets if columns not in found]
+        if others:
+            found |= zip(others, self._at(coded).read(need.only(others), schema), strict=True)
+        return tuple(found[columns] for columns in need.sets)
 
     def let_go(self) -> None:
         for engine in (self._duck, self._postgres, self._spark):

@@ -12,13 +12,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.cell_kinds import FITS
 from dpengine.declared.date_column import Date
 from dpengine.declared.read_group import read_group
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.statistics import marginals
 from dpengine.statistics.engines import duck
+from dpengine.statistics.engines.choose import Engines
 from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.engines.statements import compiled
+from dpengine.statistics.kept import keep
 from dpengine.statistics.marginals import CellAxis, Marginals
 
 MANY = 3_000_000  # steps: too many to look every code up
@@ -109,6 +112,22 @@ def test_an_engine_that_aggregates_counts_the_same(tmp_path: Path, rows: list[di
         need, engine = Marginals(AXES, SETS), DuckEngine()
         found = engine._read(need, stored(tmp_path / "coded.parquet", rows), SCHEMA)
         assert found == need.of(rows)
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.lists(ROW, max_size=25))
+def test_kept_counts_give_the_same_and_what_they_hold_reads_no_row(tmp_path: Path, rows: list[dict[str, int]]) -> None:
+    for file in tmp_path.iterdir():
+        file.unlink()
+    path, stem, engines = stored(tmp_path / "coded-1.parquet", rows), tmp_path / "coded-1", Engines()
+    table = pq.read_table(path)
+    pq.write_table(table.append_column("f3", pa.array([FITS] * len(rows), pa.int8())), path)
+    need, alone = Marginals(AXES, (*SETS, (0,), (4,))), Marginals(AXES, ((2,), (0,), (3, 4)))
+    assert engines.read(need, path, SCHEMA, stem) == need.of(rows)
+    keep(stem, (2, 3), SCHEMA, lambda counts: engines.read(counts, path, SCHEMA))
+    assert engines.read(need, path, SCHEMA, stem) == need.of(rows)
+    path.unlink()
+    assert engines.read(alone, path, SCHEMA, stem) == alone.of(rows)
 
 
 def test_every_row_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,8 +80,8 @@ PRIME = 2**31 - 1
 LANES = 6  # numbers of each cell, from one hash
 AT_ONCE = 8_192  # rows: they fit a processor's cache
 _HEX = 64  # letters of a hash
-_NIBBLES = np.zeros(256, dtype=np.uint8)
-_NIBBLES[[ord(letter) for letter in "0123456789abcdef"]] = np.arange(16)
+_BYTES = np.zeros(2**16, dtype=np.uint8)  # of two letters, read as one number
+_BYTES[np.frombuffer("".join(f"{byte:02x}" for byte in range(256)).encode(), dtype=np.uint16)] = np.arange(256)
 _SPECIAL = [*MISSING_WORDS, *TRUE_WORDS, *FALSE_WORDS]
 _BLOCK = 1 << 20
 WAITING = 3  # batches of rows that wait to be hashed
@@ -202,14 +202,25 @@ def summed(columns: Sequence[tuple[Integers, Numbers, Bits]], rows: int) -> list
         some = slice(start, start + AT_ONCE)
         product = np.ones((min(AT_ONCE, rows - start), lanes), dtype=np.uint64)
         counted = np.zeros(len(product), dtype=bool)
-        for places, numbers, counts in columns:
+        for at, (places, numbers, counts) in enumerate(columns):
             product *= numbers.take(places[some], axis=0)
-            product %= PRIME
-            counted |= counts.take(places[some])
-        product = product if counted.all() else product[counted]
+            product = _folded(product) if at % 3 else product % PRIME
+            if not counted.all():
+                counted |= counts.take(places[some])
+        product = (product if counted.all() else product[counted]) % PRIME
         more = [len(product), *product.sum(axis=0).tolist()]
         found = [before + here for before, here in zip(found, more, strict=True)]
     return found
+
+
+def _folded(numbers: Numbers) -> Numbers:
+    """The same modulo p = 2^31 - 1, but smaller, without a division: 2^31 is 1, so the upper bits count as they stand.
+    A product of a factor below c·2^31 and one below 2^31 becomes less than (c + 1)·2^31, and fits 64 bits up to c = 4:
+    after a remainder (c = 1), two products in a row may be left so before the next."""
+    upper = numbers >> np.uint64(PRIME.bit_length())
+    numbers &= np.uint64(PRIME)
+    numbers += upper
+    return numbers
 
 
 def _places(column: Arrow) -> Integers:
@@ -246,9 +257,8 @@ def _asked(query: str, texts: Arrow, database: duckdb.DuckDBPyConnection, given:
 def _numbers(hashes: Arrow) -> Numbers:
     """The first LANES numbers of 32 bits in each hash, as remainders."""
     letters = np.frombuffer(hashes.buffers()[2], dtype=np.uint8)[_HEX * hashes.offset :][: _HEX * len(hashes)]
-    digits = _NIBBLES[letters.reshape(-1, _HEX)[:, : 8 * LANES]]
-    parts = np.ascontiguousarray(digits[:, ::2] << 4 | digits[:, 1::2])
-    return parts.view(">u4").astype(np.uint64) % PRIME
+    pairs = np.ascontiguousarray(letters.reshape(-1, _HEX)[:, : 8 * LANES]).view(np.uint16)
+    return _BYTES.take(pairs).view(">u4").astype(np.uint64) % PRIME
 
 
 def canonical(texts: Arrow, database: duckdb.DuckDBPyConnection) -> Arrow:

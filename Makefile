@@ -97,7 +97,8 @@ bench-engines: $(ENGINES_STAMP) engines ## our answers beside plain aggregates o
 	@$(ENGINES_VENV)/bin/python -m bench.engines $(BENCH_ARGS)
 
 bench-all: bench bench-engines ## every file of bench/results*.md, one after the other
-	@set -e; for part in checks kept person_rows "models --write" "pages --write" "people --write" "population --write" "synthetic_tables --write" \
+	@set -e; for part in checks kept "large --write" person_rows "models --write" "pages --write" "people --write" "population --write" \
+			"synthetic_tables --write" \
 			"training beside --write" \
 			"training rates --write" "training large --write" "utility --write" "workshop --write"; do \
 		echo "python -m bench.$$part"; $(PY) -m bench.$$part; \

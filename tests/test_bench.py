@@ -10,13 +10,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from helpers_page import open_page
 
 import dpengine as dp
 from bench import __main__ as everything
-from bench import marginals, measure, pages, people, whatif, words, workshop
+from bench import large, marginals, measure, pages, people, whatif, words, workshop
 from bench.tasks import CONTENDERS, TASKS
 from dpengine.messages import say
 
@@ -138,3 +139,38 @@ def test_words_that_nobody_read_are_no_result(capsys: pytest.CaptureFixture[str]
             words.told({"en": read, "sl": sl})
     long = [*read[:-1], words.Screen("done", "word " * words.GOAL, "")]
     assert words.told({"en": read, "sl": long}) == 1
+
+
+def test_large_tables_name_every_target_that_is_missed() -> None:
+    fast = {"ours": 0.01, "plain": 0.1, "ratio": 0.1, "first": 0.02}
+    intake = {"parquet": 1.0, "DuckDB's copy as text": 1.0, "csv": 1.0, "DuckDB's csv to parquet": 1.0}
+    one: dict[str, Any] = {"rows": 10, "columns": 3, "everyone": dict.fromkeys(large.KINDS, fast)}
+    one |= {name: {"mean": fast} for name in large.CONDITIONS}
+    one |= {"milliseconds of the processor": dict.fromkeys(large.KINDS, 1.0)}
+    one |= {"intake": intake | {"parquet ratio": 1.0, "csv ratio": 1.0}}
+    ten = {"rows": 100, "columns": 2, "everyone": one["everyone"], "intake": intake}
+    big = {"bytes": 2 * 10**9, "load": 50.0, "before_mb": 100.0, "peak_mb": 200.0}
+    told = {"mean, everyone": {"one": 0.01, "other": 0.01, "chance": 0.5}}
+    met = large.verdicts(one, ten, big, told)
+    assert all(line.endswith("| yes |") for line in met)
+    slow = {"ours": 0.2, "plain": 0.1, "ratio": 2.0, "first": 0.2}
+    missed = large.verdicts(
+        one
+        | {"everyone": one["everyone"] | {"mean": slow}, "intake": one["intake"] | {"csv ratio": 3.5}}
+        | {name: {"mean": slow} for name in large.CONDITIONS}
+        | {"milliseconds of the processor": one["milliseconds of the processor"] | {"mean": 9.0}},
+        ten | {"everyone": ten["everyone"] | {"median": slow}},
+        big | {"load": 61.0},
+        {"mean, everyone": {"one": 0.01, "other": 0.02, "chance": 1e-9}},
+    )
+    kept = [line for line in missed if line.endswith("| yes |")]
+    assert len(missed) == len(met) and kept == [line for line in met if "parquet" in line]
+    assert "mean: 2.00 ×" in missed[0] and "500 MB" in large.page(one, ten, big, told)
+
+
+def test_times_that_differ_are_told_apart_and_like_ones_are_not() -> None:
+    """A false alarm has a chance of 10⁻⁶; a shift of one deviation in 200 turns is missed with less than that."""
+    random = np.random.default_rng()
+    one, other = random.normal(0, 1, 200), random.normal(0, 1, 200)
+    assert large.compared(one, other)["chance"] > 1e-6
+    assert large.compared(one, other + 1.2)["chance"] < 1e-6

@@ -224,7 +224,7 @@ def _gathered(batches: Batches) -> Batches:
     for columns, share in batches:
         if len(columns[0]):
             held.append(columns)
-        if sum(len(part[0]) for part in held) >= BATCH or sum(one.nbytes for part in held for one in part) >= HEAVY:
+        if sum(len(part[0]) for part in held) >= GROUP or sum(one.nbytes for part in held for one in part) >= HEAVY:
             yield together(), share
             held.clear()
     if held:

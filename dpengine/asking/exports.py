@@ -376,7 +376,8 @@ class Account:
             return None
 
     def lines(self) -> list[str]:
-        """Every answer in a line or more: its number, its question, its figures with their ranges."""
+        """Every answer in a line or more: its number, its question, its figures with their ranges; of a random sample
+        with those for all such people too, of a count as shares in percent."""
         lines = []
         for number, (_, receipt) in enumerate(self.records):
             answer = self.answer(number)
@@ -385,7 +386,14 @@ class Account:
             value, interval = receipt["answer"]["value"], receipt["answer"]["interval"]
             parts = value if isinstance(value, dict) else {"": value}
             ranges = interval if isinstance(interval, dict) else {"": interval}
-            lines += [f"   {_figure(part, figure, ranges.get(part))}" for part, figure in parts.items()]
+            wider, kind = receipt["answer"].get("population"), None if answer is None else answer.query.answer_kind
+            sign = " %" if kind in ("count", "share", "board", "label") else ""
+            for part, figure in parts.items():
+                ends = wider.get(part) if isinstance(wider, dict) else wider
+                also = (
+                    "" if ends is None else f"; {say('sample.column.all')}: {plain(ends[0])} – {plain(ends[1])}{sign}"
+                )
+                lines.append(f"   {_figure(part, figure, ranges.get(part))}{also}")
         return lines
 
     def figures(self, number: int) -> list[Comparable]:

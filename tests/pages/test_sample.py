@@ -20,8 +20,9 @@ from helpers_page import open_page
 import dpengine as dp
 from dpengine.accountant.history import Past
 from dpengine.asking import beyond
+from dpengine.asking.exports import Account
 from dpengine.mechanisms import catalogue
-from dpengine.messages import say
+from dpengine.messages import plain, say
 from dpengine.messages.language import speaking
 from dpengine.noise.coins import SystemCoins
 from dpengine.released.compare import beyond_difference, compare
@@ -292,6 +293,8 @@ def test_a_first_look_shows_both_ranges(tmp_path: Path) -> None:
     assert drawn.count('opacity="0.5"') >= 4 and say("sample.board", chance="95") in drawn
     rows = list(csv.DictReader(io.StringIO(exports.answer_csv(answer).removeprefix(exports.MARK))))
     assert float(rows[0]["population_high"]) == high
+    told = Account.read(table.account_lines()).lines()  # as the notebook prints it
+    assert any(line.endswith(f"; Among all such people: {plain(low)} – {plain(high)} %") for line in told)
     later = table.ask(table.query("overview", columns=["smokes"], epsilon="0.05"))
     assert later.population is None and board_figures.about_all(later) == say("sample.seen")
     table = table.declare_sample(False)

@@ -2151,9 +2151,10 @@ def example(schema: Schema) -> str:
     """A question about the first columns, as a person may type it; "" for a table without any that suits."""
     words = LANGUAGES[current() if current() in LANGUAGES else "en"]
     numbers, lists = schema.of_kind(Number), schema.of_kind(Category)
-    parts = [words.kinds["mean"].split("|")[0], *(name_words(called(name)) for name in numbers[:1])]
-    parts = parts if numbers else [words.kinds["count"].split("|")[0]]
-    return " ".join([*parts, *(f"{words.small['by'].split('|')[0]} {name_words(called(name))}" for name in lists[:1])])
+    text = words.kinds["mean" if numbers else "count"].split("|")[0]
+    if numbers:
+        text = say("box.example_of", kind=text, column=name_words(called(numbers[0])))
+    return say("box.example_by", text=text, column=name_words(called(lists[0]))) if lists else text
 
 
 def vocabulary(schema: Schema) -> list[str]:

@@ -60,6 +60,151 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "campaign": (1, 63),
     },
 }
+# Ten offices, and what they keep: invented before the rules for their words were written. Names, codes and remarks
+# (“out”) are not to be declared.
+OFFICES: dict[str, dict[str, Any]] = {
+    "school marks": {
+        "Pupil": "out",
+        "Mark": (1, 5),
+        "Subj": "list",
+        "Cl": "list",
+        "Q7b": "list",
+        "Yr": (2015, 2026),
+        "Abs": (0, 120),
+        "Tchr": "list",
+        "Sem": "list",
+        "Resit": "yes_no",
+        "HmwkDone": "yes_no",
+    },
+    "lab": {
+        "SampleID": "out",
+        "Analyte": "list",
+        "Result_mmol": (0, 50),
+        "Flag": "yes_no",
+        "Instr": "list",
+        "RunDate": "date",
+        "Dilution": (0, 100),
+        "Hb_g_dl": (0, 25),
+        "CRP": (0, 500),
+        "Fasting": "yes_no",
+        "Operator": "list",
+    },
+    "payroll": {
+        "EmpNo": "out",
+        "Dept": "list",
+        "Grade": (1, 15),
+        "BasePay": (0, 10000),
+        "OT_hrs": (0, 100),
+        "Bonus": (0, 10000),
+        "StartDt": "date",
+        "FTE": (0, 1),
+        "PayGrp": "list",
+        "UnionMember": "yes_no",
+        "SickDays": (0, 200),
+        "Mgr": "out",
+    },
+    "museum visitors": {
+        "VisitDate": "date",
+        "TicketType": "list",
+        "Party": (1, 20),
+        "Origin": "list",
+        "AudioGuide": "yes_no",
+        "StayMin": (0, 240),
+        "SpendShop": (0, 500),
+        "Enjoyed": (1, 5),
+        "WouldReturn": "yes_no",
+        "AgeBand": "list",
+        "HeardFrom": "list",
+    },
+    "sport club": {
+        "MemberNo": "out",
+        "Joined": "date",
+        "DOB": "date",
+        "Team": "list",
+        "Position": "list",
+        "Goals": (0, 60),
+        "Matches": (0, 60),
+        "FeesPaid": "yes_no",
+        "HeightCm": (50, 230),
+        "RestHR": (40, 120),
+        "Injured": "yes_no",
+        "Belt": "list",
+    },
+    "logistics": {
+        "Consignment": "out",
+        "Depot": "list",
+        "Driver": "out",
+        "Parcels": (0, 300),
+        "GrossKg": (0, 2000),
+        "DelayMin": (0, 240),
+        "Late": "yes_no",
+        "Route": "list",
+        "Km": (0, 500),
+        "PickedUp": "date",
+        "Fragile": "yes_no",
+        "Rating": (1, 5),
+    },
+    "farm": {
+        "Holding": "out",
+        "Crop": "list",
+        "Ha": (0, 500),
+        "YieldT": (0, 100),
+        "Cattle": (0, 500),
+        "Organic": "yes_no",
+        "SoilPH": (3, 10),
+        "Irrigated": "yes_no",
+        "Subsidy": (0, 100000),
+        "SownOn": "date",
+        "Workers": (0, 50),
+        "Tractors": (0, 20),
+    },
+    "survey en": {
+        "resp": "out",
+        "hhsize": (1, 20),
+        "tenure": "list",
+        "earn_wk": (0, 5000),
+        "yrs_sch": (0, 25),
+        "b_place": "list",
+        "lang_home": "list",
+        "commute_m": (0, 240),
+        "veh": (0, 10),
+        "broadband": "yes_no",
+        "hlth": (1, 5),
+        "wrk_sect": "list",
+        "sx": "list",
+        "age_yrs": (0, 110),
+        "kids_u18": (0, 12),
+        "region": "list",
+    },
+    "klinika sl": {
+        "Št. kartoteke": "out",
+        "Datum obiska": "date",
+        "Oddelek": "list",
+        "Zdravnik": "out",
+        "Sist. tlak": (40, 260),
+        "Glukoza": (0, 40),
+        "Čas čakanja": (0, 240),
+        "Diagnoza": "list",
+        "Napotnica": "yes_no",
+        "Stopnja bolečine": (0, 10),
+        "Doplačilo": (0, 1000),
+        "Krvna skupina": "list",
+        "Kontrola": "yes_no",
+    },
+    "trgovina sl": {
+        "Račun": "out",
+        "Poslovalnica": "list",
+        "Blagajna": "list",
+        "Znesek z DDV": (0, 10000),
+        "Popust": (0, 100),
+        "Kosov": (0, 200),
+        "Plačilo": "list",
+        "Ura": (0, 24),
+        "Kartica zvestobe": "yes_no",
+        "Vračilo": "yes_no",
+        "Datum nakupa": "date",
+    },
+}
 LEAST = 0.8  # of these columns; the rest is opened as before
 
 
@@ -84,6 +229,21 @@ def test_strangers_find_their_column_among_three() -> None:
     assert len(missed) <= (1 - LEAST) * len(columns), missed
     without = [name for name, truth in columns if not any(fits(one, truth) for one in presets.candidates(name))]
     assert len(without) > len(missed) + 10, "the offers are what helps"
+
+
+def kind_fits(reading: presets.Candidate, truth: Any) -> bool:
+    """A number whose range is still to be typed is the right kind of a number."""
+    return (reading.kind == "number" and reading.preset is None and not isinstance(truth, str)) or fits(reading, truth)
+
+
+def test_nine_in_ten_columns_of_ten_offices_are_guessed_or_offered_and_hardly_any_is_guessed_wrong() -> None:
+    columns = [(name, truth, [*schema]) for schema in OFFICES.values() for name, truth in schema.items()]
+    guesses = [(name, truth, presets.candidates(name, beside)) for name, truth, beside in columns]
+    assert len(columns) > 100
+    wrong = [name for name, truth, found in guesses if found and not any(fits(one, truth) for one in found)]
+    wanted = [(name, truth, found) for name, truth, found in guesses if truth != "out"]
+    missed = [name for name, truth, found in wanted if not any(kind_fits(one, truth) for one in found or offered(name))]
+    assert len(wrong) <= 2 and len(missed) <= len(wanted) / 10, (wrong, missed)
 
 
 @pytest.mark.parametrize("name", ["Mark", "Q7b", "Cl", "xyz", "Ocena 2", "G1", "Сол", "9", "a" * 300])

@@ -29,6 +29,10 @@ def view(given: Given) -> View:
     return View(drawn, one, two, theorem, say("card.top_item.theorem"), text("relation"))
 
 
+def _title(film: str) -> str:
+    return say(f"practice.films.{film}")
+
+
 def _bars(result: Figures) -> str:
     """The favourite and the next films, each with the noise of a published bar."""
     low, high = min(result.counts[SHOWN - 1] - result.reach, 0), result.counts[0] + result.reach
@@ -42,10 +46,10 @@ def _bars(result: Figures) -> str:
         bar = f'<i style="left:{at(0):.2f}%;width:{at(count) - at(0):.2f}%"></i>'
         ends = at(count - result.reach), at(count + result.reach)
         whisker = f'<u style="left:{ends[0]:.2f}%;width:{ends[1] - ends[0]:.2f}%"></u>'
-        rows += f'<div class="film{best}"><span>{escape(name)}</span><div>{bar}{whisker}</div></div>'
+        rows += f'<div class="film{best}"><span>{escape(_title(name))}</span><div>{bar}{whisker}</div></div>'
     rest = escape(text("rest", rest=len(FILMS) - SHOWN))
     head = f'<p class="head">{escape(text("bars.title"))}</p>'
-    alt = text("alt.bars", best=FILMS[0], count=result.counts[0], reach=result.reach)
+    alt = text("alt.bars", best=_title(FILMS[0]), count=result.counts[0], reach=result.reach)
     return picture.figure(f'{head}{rows}<p class="rest">{rest}</p>', alt, "films")
 
 

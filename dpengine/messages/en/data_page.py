@@ -101,7 +101,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.each_drops_one": "Only one row of each person counts.",
     "data.unit.each_rough": "{each} times the error.",
     "data.unit.each_many": "About {many} {many|answer|answers}.",
-    "data.unit.each_cut": "If somebody has more, only {each} {each|counts|count}: row counts and sums come out too low, and averages shift.",
+    "data.unit.each_cut": "If somebody has more, only {each} {each|counts|count}: counts and sums come out too low, averages shift.",
     "data.unit.who_same": "Spaces, tabs and other invisible characters around it do not matter, nor how an accent is encoded. Capitals do: “Ana” and “ Ana ” are one person, “ana” is another.",
     # A secret?
     "data.relation.title": "Is being in this table secret?",

@@ -4,6 +4,8 @@ SENTENCES = {
     "box.label": "Ask in your own words",
     "box.label_of": "Ask {table} in your own words",
     "box.example": "for example: {text}",
+    "box.example_of": "{kind} {column}",
+    "box.example_by": "{text} by {column}",
     "box.read": "Understood as: {sentence}. Change any part below; nothing is asked yet.",
     "box.unread": "Not understood, so left out: {words}.",
     "box.rather": "Rather: {sentence}",

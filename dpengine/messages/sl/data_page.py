@@ -101,7 +101,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.each_drops_one": "Od vsake osebe šteje samo ena vrstica.",
     "data.unit.each_rough": "{each}‑krat večje napake.",
     "data.unit.each_many": "Približno {many} {many|odgovor|odgovora|odgovori|odgovorov}.",
-    "data.unit.each_cut": "Pri osebi z več vrsticami {each|šteje|štejeta|štejejo|šteje} le {each}: vsote in števila vrstic bodo prenizki, povprečja popačena.",
+    "data.unit.each_cut": "Če jih ima kdo več, {each|šteje|štejeta|štejejo|šteje} le {each}: vsote in števila bodo prenizki, povprečja popačena.",
     "data.unit.who_same": "Presledki, tabulatorji in drugi nevidni znaki okoli vrednosti ne štejejo, prav tako ne način zapisa strešice. Velike črke štejejo: »Ana« in » Ana « sta ena oseba, »ana« je druga.",
     # Skrivnost?
     "data.relation.title": "Ali je že prisotnost v tabeli skrivnost?",

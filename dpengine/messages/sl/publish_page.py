@@ -6,7 +6,7 @@ SENTENCES: dict[str, str] = {
     "meter.after_publish": "<b>Proračun zasebnosti:</b> ostane <b>{left}</b> → <b>{after}</b> po objavi te tabele",
     "meter.short_publish": "<b>Proračun zasebnosti:</b> ostane <b>{left}</b> – premalo za to objavo",
     "promise.blurred": "povprečja in deleži po vseh vrsticah zgrešijo za največ {share} razpona, v {chance} od 100 primerov",
-    "promise.blurred_nothing": "nič, niti po vseh vrsticah: to je šum",
+    "promise.blurred_nothing": "nič: tudi čez vse vrstice je to šum",
     "promise.short.blurred": "povprečja in deleži zgrešijo za največ {share} razpona",
     "promise.short.blurred_nothing": "šum, tudi po vseh vrsticah",
     "answer.file": "{rows|Objavljena|Objavljeni|Objavljene|Objavljenih} {rows} {rows|vrstica|vrstici|vrstice|vrstic}",

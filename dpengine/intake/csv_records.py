@@ -35,7 +35,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Arrow
 from dpengine.declared.dialect import LONGEST_RECORD, Dialect, Lines, Utf8, first_record, readable, reader_of
 
-BLOCK = 8 << 20  # bytes parsed at once
+BLOCK = 4 << 20  # bytes parsed at once
 FEW = 2_000  # rows held as Python lists
 _NOTHING = " \t\"'"
 HOPELESS = ("load.broken", "load.unclosed")  # faults that hide where records end

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 GROUP = 122_880  # rows of a Parquet row group, the size DuckDB prefers …
 HEAVY = 32 << 20  # … or fewer, once they have this many bytes
+LIGHT = 4 << 20  # bytes of small batches that are marked together
 BATCH = 2 * GROUP  # rows at once: a text that many of them hold is then read, hashed and written once
 TEXTS = pa.dictionary(pa.int32(), pa.string())
 COPYING, READING = 0.1, 0.85  # shares of the work for copying, and for reading and marking
@@ -224,7 +225,7 @@ def _gathered(batches: Batches) -> Batches:
     for columns, share in batches:
         if len(columns[0]):
             held.append(columns)
-        if sum(len(part[0]) for part in held) >= GROUP or sum(one.nbytes for part in held for one in part) >= HEAVY:
+        if sum(len(part[0]) for part in held) >= GROUP or sum(one.nbytes for part in held for one in part) >= LIGHT:
             yield together(), share
             held.clear()
     if held:

@@ -84,7 +84,7 @@ _BYTES = np.zeros(2**16, dtype=np.uint8)  # of two letters, read as one number
 _BYTES[np.frombuffer("".join(f"{byte:02x}" for byte in range(256)).encode(), dtype=np.uint16)] = np.arange(256)
 _SPECIAL = [*MISSING_WORDS, *TRUE_WORDS, *FALSE_WORDS]
 _BLOCK = 1 << 20
-WAITING = 3  # batches of rows that wait to be hashed
+WAITING = 1  # batches of rows that wait to be hashed
 _DIGIT, _LETTER, _OTHER, _ODD = 1, 2, 4, 8  # kinds of characters: _LETTER without e, _ODD what needs a closer look
 _KINDS = np.full(256, _ODD, dtype=np.uint8)
 _KINDS[[ord(sign) for sign in string.punctuation if sign not in "\"':"]] = _OTHER

@@ -292,10 +292,12 @@ def run_of(asker: Asker, run: str) -> PlanRun:
     jobs, rows = asker.home.jobs, []
     handed = jobs.state(run)
     for request in requests_of(run):
-        state = jobs.state(request).state  # before the row is read: the row of what is done then holds its answer
         entry = asker.home.ledger.find(request)
         if entry is None or entry.charge.budget != asker.budget.id:
             break
+        state = jobs.state(request).state
+        if state == "done" and entry.outcome is None:  # answered since its row was read
+            entry = asker.home.ledger.find(request) or entry
         rows.append((entry, state))
     return PlanRun(run, tuple(rows), waiting=not rows and not handed.over, error=None if rows else handed.error)
 

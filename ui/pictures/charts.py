@@ -28,6 +28,12 @@ from ui.shell.frame import paragraph
 from ui.shell.style import palette
 from ui.words.figures import rounded
 
+# A picture above one axis, whose height is known: fitting the margins to it would lay everything out twice.
+FLAT: dict[str, Any] = {
+    "yaxis": {"visible": False, "range": [0, 1], "automargin": False},
+    "xaxis": {"automargin": False},
+    "margin": {"b": 54},
+}
 _CONFIG = {"displayModeBar": False, "staticPlot": False, "scrollZoom": False}
 
 # Pictures with Plotly's own button for a PNG, made in the browser. The picture names its source.
@@ -59,7 +65,8 @@ def _captioned(figure: Sketch) -> dict[str, Any]:
     text, font = "<br>".join(escape(line, quote=False) for line in lines), {"size": 12, "color": palette().muted}
     place = {"x": 0, "y": (_LINE * len(lines) + 6) / height, "xanchor": "left", "yanchor": "top", "pad": {"l": 4}}
     margin, title = {"t": _BUTTON, "b": below}, place | {"text": text, "font": font}
-    figure.update_layout(height=height, margin=margin, paper_bgcolor=palette().card, title=title)
+    bar = {"bgcolor": palette().card, "color": palette().muted, "activecolor": palette().ink}
+    figure.update_layout(height=height, margin=margin, paper_bgcolor=palette().card, title=title, modebar=bar)
     return {
         "displayModeBar": True,
         "displaylogo": False,
@@ -128,7 +135,7 @@ def point(
     least, most = limits or (low - pad, high + pad)
     room = wide * 0.2
     span = [min(low - room, max(low - pad, least)), max(high + room, min(high + pad, most))]
-    figure = Sketch(160, yaxis={"visible": False, "range": [0, 1], "fixedrange": True})
+    figure = Sketch(160, **FLAT)
     edge = {"color": colours.left, "width": 1}
     if behind:
         light, dots = _see_through(colours.left_soft, 0.45), edge | {"dash": "dot"}

@@ -292,13 +292,12 @@ def _span(pictures: list[Picture]) -> Span:
 def _show_picture(side: str, picture: Picture, axis: Span, title: str) -> None:
     colours = palette()
     colour, soft = (getattr(colours, COLOURS[side] + end) for end in ("", "_soft"))
-    figure = Sketch(HEIGHT)
+    figure = Sketch(HEIGHT, **(charts.FLAT if picture.kind == "range" else {}))
     draw = {"bars": _bars_of, "chance": _bars_of, "range": _range_of, "curve": _curve_of}[picture.kind]
     draw(figure, picture, colour, soft)
     grid = {"showgrid": True, "gridcolor": colours.line, "nticks": 4, "tickformat": ","}
     words = {"title": {"text": charts.text(called(title))}}
     if picture.kind == "range":
-        figure.update_yaxes(visible=False, range=[0, 1])
         figure.update_xaxes(range=list(axis), showline=True, ticks="outside", nticks=5, tickformat=",", **words)
     else:
         figure.update_yaxes(range=list(axis), **grid)

@@ -239,7 +239,8 @@ def total_reach(scale: Fraction, draws: int, beta: Fraction) -> int:
     wanted = math.log(2 / float(beta))
 
     def least(s: float) -> float:
-        return (draws * (_cumulant(rate, s) + 1e-13) + wanted) / s
+        cumulant = 2 * math.log(-math.expm1(-rate)) - math.log(-math.expm1(s - rate)) - math.log(-math.expm1(-s - rate))
+        return (draws * (cumulant + 1e-13) + wanted) / s
 
     ratio = (math.sqrt(5) - 1) / 2
     low, high = rate * 1e-6, rate * (1 - 1e-9)
@@ -247,10 +248,6 @@ def total_reach(scale: Fraction, draws: int, beta: Fraction) -> int:
         a, b = high - ratio * (high - low), low + ratio * (high - low)
         low, high = (low, b) if least(a) <= least(b) else (a, high)
     return math.ceil(least((low + high) / 2) * (1 + 1e-9)) - 1
-
-
-def _cumulant(rate: float, s: float) -> float:
-    return 2 * math.log(-math.expm1(-rate)) - math.log(-math.expm1(s - rate)) - math.log(-math.expm1(-s - rate))
 
 
 def weighted_reaches(scale: Fraction, sizes: Floats, times: Floats, beta: Fraction) -> Floats:

@@ -104,21 +104,6 @@ def joint_blocks(candidates: int, named: int) -> tuple[Integers, Integers, Integ
     return firsts, lasts, sizes
 
 
-def joint_draw(counts: Integers, named: int, rate: Fraction, coins: Coins, most: int | None) -> tuple[int, ...]:
-    """The places of the chosen candidates, rising; `most` bounds the counts."""
-    order = np.argsort(-counts, kind="stable")
-    held = counts[order]
-    firsts, lasts, sizes = joint_blocks(len(counts), named)
-    gaps = (held[named - 1] - held[named]) - (held[lasts] - held[firsts])
-    block, place = coins.choose(gaps, sizes, rate, None if most is None else 2 * most)
-    u, last = int(firsts[block]), int(lasts[block])
-    if block == 0:
-        chosen = list(range(named))
-    else:
-        chosen = [*range(u), *(u + 1 + item for item in unranked(last - u - 1, named - u - 1, place)), last]
-    return tuple(sorted(int(order[item]) for item in chosen))
-
-
 def unranked(of: int, many: int, place: int) -> list[int]:
     """The combination of `many` of 0, 1, …, `of` − 1 at this place in the order of `combinations`."""
     subset: list[int] = []
@@ -160,15 +145,6 @@ def _reached(held: Integers, rank: int, costs: Integers) -> Integers:
     """The number of values whose count is at most each cost below the one at this rank."""
     reached: Integers = np.searchsorted(-held, costs - held[rank], side="right")
     return reached
-
-
-def order_draw(counts: Integers, named: int, rate: Fraction, coins: Coins, most: int | None) -> tuple[int, ...]:
-    """The places of the chosen candidates, the first rank first; `most` bounds the counts."""
-    order = np.argsort(-counts, kind="stable")
-    held = counts[order]
-    costs, sizes = order_blocks(held, named)
-    block, place = coins.choose(costs, sizes, rate, most)
-    return tuple(int(order[item]) for item in sequence_at(held, named, int(costs[block]), place))
 
 
 def sequence_at(held: Integers, named: int, cost: int, place: int) -> list[int]:
@@ -327,7 +303,8 @@ class AtOnce(NoiseKind, ABC):
         return choice_behind(rate, self.outcomes(candidates), beta)
 
     @abstractmethod
-    def draw(self, counts: Integers, rate: Fraction, coins: Coins, most: int | None) -> Places: ...
+    def draw(self, counts: Integers, rate: Fraction, coins: Coins, most: int | None) -> Places:
+        """`most` bounds the counts."""
 
     def law(self, counts: Places, rate: Fraction) -> Finite | None:
         """None if there are too many outcomes to list."""
@@ -347,7 +324,18 @@ class JointSet(AtOnce):
         return comb(candidates, self.named)
 
     def draw(self, counts: Integers, rate: Fraction, coins: Coins, most: int | None) -> Places:
-        return joint_draw(counts, self.named, rate, coins, most)
+        """The places of the chosen candidates, rising."""
+        order, k = np.argsort(-counts, kind="stable"), self.named
+        held = counts[order]
+        firsts, lasts, sizes = joint_blocks(len(counts), k)
+        gaps = (held[k - 1] - held[k]) - (held[lasts] - held[firsts])
+        block, place = coins.choose(gaps, sizes, rate, None if most is None else 2 * most)
+        u, last = int(firsts[block]), int(lasts[block])
+        if block == 0:
+            chosen = list(range(k))
+        else:
+            chosen = [*range(u), *(u + 1 + item for item in unranked(last - u - 1, k - u - 1, place)), last]
+        return tuple(sorted(int(order[item]) for item in chosen))
 
 
 @dataclass(frozen=True)
@@ -363,7 +351,12 @@ class JointOrder(AtOnce):
         return perm(candidates, self.named)
 
     def draw(self, counts: Integers, rate: Fraction, coins: Coins, most: int | None) -> Places:
-        return order_draw(counts, self.named, rate, coins, most)
+        """The places of the chosen candidates, the first rank first."""
+        order = np.argsort(-counts, kind="stable")
+        held = counts[order]
+        costs, sizes = order_blocks(held, self.named)
+        block, place = coins.choose(costs, sizes, rate, most)
+        return tuple(int(order[item]) for item in sequence_at(held, self.named, int(costs[block]), place))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -497,16 +490,12 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
     def _counts(self, value: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(np.array(value, dtype=np.int64)[self.candidates].tolist())
 
-    @property
-    def _moves(self) -> int:
-        return 2 if self.facts.relation == "replace" else 1
-
     def sensitivity(self) -> Sensitivity:
-        return self.way.sensitivity(self.each, self._moves)
+        return self.way.sensitivity(self.each, self.facts.sides)
 
     @property
     def rate(self) -> Fraction:
-        return self.way.rate(self.epsilon, self._moves, self.sensitivity().bound)
+        return self.way.rate(self.epsilon, self.facts.sides, self.sensitivity().bound)
 
     def loss(self) -> Loss:
         return self.way.loss(self.epsilon)

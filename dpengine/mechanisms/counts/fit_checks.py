@@ -261,8 +261,7 @@ class FitChecks(OfCounts):
 
     @property
     def moves(self) -> tuple[int, int]:
-        sides = 2 if self.facts.relation == "replace" else 1
-        return sides * len(self.columns), self.facts.unit.at_most
+        return self.facts.sides * len(self.columns), self.facts.unit.at_most
 
     @property
     def _rows_too(self) -> bool:
@@ -356,11 +355,11 @@ class FitChecks(OfCounts):
     def _sum_of(self, counts: int, draws: int, chance: Fraction) -> Fraction:
         """How far a sum of `counts` noisy counts, each a mean of `draws` draws, may be off to one side."""
         if counts == 1:
-            return Fraction(self.mean_of(draws, 2 * chance))
+            return Fraction(self.added[0].reach(2 * chance, draws))
         if self.noise:
             reach = gaussian_sum_reach(self.variance, sqrt(counts / draws), counts, 2 * chance)
             return Fraction(ceil(reach * draws), draws)
-        return Fraction(counts * self.mean_of(counts * draws, 2 * chance))
+        return Fraction(counts * self.added[0].reach(2 * chance, counts * draws))
 
     def _reaches(self, column: str, bar: Bar | None, counts: int = 1, draws: int = 1) -> tuple[Fraction, Fraction]:
         """How far below and above a figure of a column the truth may lie."""

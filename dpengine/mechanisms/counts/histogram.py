@@ -154,10 +154,9 @@ class Histogram(OfCounts):
 
     @property
     def moves(self) -> tuple[int, int]:
-        sides = 2 if self.facts.relation == "replace" else 1
         if self.set_size is not None:
-            return min(sides * self.set_size, len(self.starts)), 1
-        return sides, self.facts.unit.at_most
+            return min(self.facts.sides * self.set_size, len(self.starts)), 1
+        return self.facts.sides, self.facts.unit.at_most
 
     @property
     def numbers(self) -> int:

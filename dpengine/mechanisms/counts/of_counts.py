@@ -83,11 +83,7 @@ class OfCounts(Noised[int | tuple[int, ...]]):
 
     def reach(self, draws: int = 1) -> int | Fraction:
         """How far the means of `draws` draws can be off, all counts at once, except with probability β."""
-        return self.mean_of(draws, self.beta / self.numbers)
-
-    def mean_of(self, draws: int, beta: Fraction) -> int | Fraction:
-        """How far the mean noise of `draws` draws can be from 0, except with probability β."""
-        return self.added[0].reach(beta, draws)
+        return self.added[0].reach(self.beta / self.numbers, draws)
 
     def holds_rows(self) -> bool | None:
         """Is every row of the table in exactly one of the counts? False: in one at most. None: neither."""

@@ -203,8 +203,7 @@ class Density(Query[Spread, tuple[int, ...]]):
 
     @property
     def rho(self) -> Fraction:
-        sides = 2 if self.facts.relation == "replace" else 1
-        return self.epsilon**2 / (2 * sides)
+        return self.epsilon**2 / (2 * self.facts.sides)
 
     @cached_property
     def variance(self) -> Fraction:

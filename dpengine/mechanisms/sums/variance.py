@@ -144,15 +144,13 @@ class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
         or, if the number of people is public, around a quarter of the way from there to an end."""
         h = self.half
         if self.known is not None:
-            return self._length(self.estimate((people, people * h / 4, -people * 3 * h * h / 8)))
+            _, (low, high) = self.estimate((people, people * h / 4, -people * 3 * h * h / 8))
+            return high - low
         of_number = np.full((1, 3), 1 / (4 * h * h)) if self.shared else np.array([[1.0, 0, 0]])
         fewer = self.noise_kind.line_reaches(self.added, of_number, 1, self.beta / self.groups / 10)[0]
         people = max(people - Fraction(float(fewer)), Fraction(1))
-        return self._length(self.estimate(self._in_group(people, Fraction(0), people * h * h / 4)))
-
-    @staticmethod
-    def _length(estimate: Estimate) -> Number:
-        return estimate[1][1] - estimate[1][0]
+        _, (low, high) = self.estimate(self._in_group(people, Fraction(0), people * h * h / 4))
+        return high - low
 
     def limits(self, part: str = "") -> Ends | None:
         """From 0, if all have the same value, to half the range, if half of the rows are at each end."""

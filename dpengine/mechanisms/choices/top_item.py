@@ -68,7 +68,7 @@ import numpy as np
 
 from dpengine.accountant.loss import Exponential, Loss, Together
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import read_number
+from dpengine.core.exact import read_whole
 from dpengine.core.types import Figures, Floats, Integers, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref
@@ -125,10 +125,6 @@ def joint_scores(counts: tuple[int, ...], named: int) -> dict[tuple[int, ...], i
         chosen: min(counts[item] for item in chosen) - max(counts[item] for item in places if item not in chosen)
         for chosen in combinations(places, named)
     }
-
-
-def orderable(candidates: int, named: int) -> bool:
-    return named > 1 and named**2 * candidates < MOST_BLOCKS and perm(candidates, named) < MOST_SETS
 
 
 def order_blocks(held: Integers, named: int) -> tuple[Integers, Integers]:
@@ -409,13 +405,11 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
         name = read_ref(given["column"], facts.schema)
         facts.schema.listed(name)
-        wanted = read_number(given.get("how_many", 1), say("param.how_many.label"))
-        if wanted.denominator != 1 or not 1 <= wanted <= MOST_ITEMS:
-            raise AllowanceError("top.how_many", most=MOST_ITEMS)
+        wanted = read_whole(given.get("how_many", 1), say("param.how_many.label"), MOST_ITEMS, "top.how_many")
         ordered = given.get("ordered", True)
         if not isinstance(ordered, bool):
             raise AllowanceError("query.switch", name=say("param.ordered.label"))
-        return {"column": name, "how_many": int(wanted), "ordered": ordered or wanted == 1}
+        return {"column": name, "how_many": wanted, "ordered": ordered or wanted == 1}
 
     def __post_init__(self) -> None:
         if self.how_many >= len(self.candidates):
@@ -433,9 +427,11 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
     @property
     def _together(self) -> tuple[str, ...]:
         """The ways to draw all names at once."""
+        many, named = len(self.candidates), self.how_many
         if self.ordered:
-            return (JointOrder.name,) if orderable(len(self.candidates), self.how_many) else ()
-        return (JointSet.name,) if countable(len(self.candidates), self.how_many) else ()
+            drawable = named > 1 and named**2 * many < MOST_BLOCKS and perm(many, named) < MOST_SETS
+            return (JointOrder.name,) if drawable else ()
+        return (JointSet.name,) if countable(many, named) else ()
 
     def with_noise(self, noise: str) -> Self:
         apart = noise in (JointSet.name, JointOrder.name) and noise not in self._together

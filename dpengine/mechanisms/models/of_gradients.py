@@ -60,7 +60,7 @@ from typing import ClassVar, Self
 
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ceiling, floor, read_number, text_of, up
+from dpengine.core.exact import ceiling, floor, read_number, read_whole, text_of, up
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
@@ -99,10 +99,7 @@ def read_settings(given: JsonObject, regions: tuple[str, ...]) -> Fields:
             fields[name] = filled[name]
     for name, most in (("steps", MOST_STEPS), ("lattice", MOST_LATTICE)):
         if name in filled:
-            amount = read_number(filled[name], name)
-            if amount.denominator != 1 or not 1 <= amount <= most:
-                raise AllowanceError(f"train.{name}", most=most)
-            fields[name] = int(amount)
+            fields[name] = read_whole(filled[name], name, most, f"train.{name}")
     for name, highest in (("rate", MOST_RATE), ("radius", MOST_RADIUS), ("clip", MOST_CLIP)):
         if name in filled:
             amount = read_number(filled[name], name)

@@ -492,7 +492,7 @@ class Table:
         restart. `seen` is the last ledger row that the person has seen: it is refused if the same was asked since."""
         request = request_id or new_request()
         asked = self._work_for(query, request, seen, checked, anyway)
-        work = paid_answers.with_rows(self._asker, query, request, asked)
+        work = paid_answers.with_rows(self._asker, query, asked)
         self._workspace.jobs.submit(request, work, turn=self.actor, long=query.takes_long)
         return self._workspace.job(request)
 

@@ -178,6 +178,15 @@ def float_above(value: Fraction) -> float:
     return near
 
 
+def halved(holds: Callable[[float], bool], near: float, far: float, times: int) -> tuple[float, float]:
+    """Two close floats, by that many halvings: it holds for the first and not for the second, if so for `near` and
+    `far`."""
+    for _ in range(times):
+        middle = (near + far) / 2
+        near, far = (middle, far) if holds(middle) else (near, middle)
+    return near, far
+
+
 def first_true(holds: Callable[[int], bool], low: int, high: int) -> int:
     """The least number from `low` on for which it holds, by bisection; `high` if it holds for none below. What holds
     for a number must hold for every larger one."""

@@ -60,7 +60,7 @@ from typing import ClassVar, Self
 
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ceiling, floor, read_number, read_whole, text_of, up
+from dpengine.core.exact import ceiling, floor, halved, read_number, read_whole, text_of, up
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
@@ -118,17 +118,14 @@ def farthest(noise: float, rate: float, people: int, width: int, rows: int, step
 
 def spread(degrees: int, beta: float) -> float:
     """The least q ≥ d with (q/d)^(d/2)·e^((d−q)/2) ≤ β, from above."""
-    low, high = 1.0, 2.0  # q/d
+    high = 2.0  # q/d
 
     def over(ratio: float) -> bool:
         return degrees / 2 * (math.log(ratio) + 1 - ratio) > math.log(beta)
 
     while over(high):
         high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if over(middle) else (low, middle)
-    return high * degrees
+    return halved(over, 1.0, high, 60)[1] * degrees
 
 
 USUAL_STEPS = 600  # no default is larger

@@ -203,7 +203,7 @@ def _differences(stated: Json, held: Json, path: str) -> Iterator[str]:
             else:
                 yield from _differences(stated[name], held[name], inner)
     elif canonical(stated) != canonical(held):
-        yield say("verify.field", field=_short(path), told=_short(stated), held=_short(held))
+        yield say("verify.field", field=_short(path), stated=_short(stated), held=_short(held))
 
 
 def _short(value: Json) -> str:

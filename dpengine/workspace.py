@@ -898,7 +898,7 @@ class Workspace:
     def answer_of(self, entry: Entry) -> Answer | None:
         """A stored answer of any table, even a forgotten one; None if the table was never here."""
         record = self._registry.get(entry.charge.table)
-        if record is None or entry.outcome is None or entry.outcome.kind != "answer":
+        if record is None or entry.answer is None:
             return None
         return Table(self, record, self.ledger.budget(entry.charge.budget), entry.charge.actor).answer_of(entry)
 

@@ -245,7 +245,7 @@ def entries_of_kinds(asker: Asker, keys: Sequence[str], most: int) -> list[Entry
         entry for key in asked for entry in ledger.charges(asker.budget.id, asker.record.name, key=key, limit=most)
     ]
     entries = sorted(entries, key=lambda entry: entry.charge.seq, reverse=True)[:most]
-    return [entry for entry in entries if entry.outcome and entry.outcome.kind == "answer"]
+    return [entry for entry in entries if entry.answer]
 
 
 def answers_of_kinds(asker: Asker, keys: Sequence[str], most: int, but: str = "") -> list[Answer]:

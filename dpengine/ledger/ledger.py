@@ -608,7 +608,7 @@ class Ledger:
     def _answered(self, db: Database, charges: list[int]) -> list[Entry]:
         """The answered ones of these charges, in the order of their answers."""
         entries = self._entries(db, sound_rows(db, _THESE, [json.dumps(charges)]))
-        answered = [(entry.outcome.seq, entry) for entry in entries if entry.outcome and entry.outcome.kind == "answer"]
+        answered = [(entry.answer.seq, entry) for entry in entries if entry.answer]
         return [entry for _, entry in sorted(answered, key=lambda numbered: numbered[0])]
 
     def _pages(self, where: str, values: list[Json]) -> Iterator[JsonObject]:

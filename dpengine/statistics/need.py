@@ -150,8 +150,7 @@ class CodedRows(Need[Sequence[Sequence[int]]]):
 
 def only_compared(where: Predicate, *columns: Ref | None) -> bool:
     """Do a condition and these columns need no arithmetic on a code? Days of the week do; groups may."""
-    parts = (part for clause in where.clauses for part in getattr(clause, "parts", (clause,)))
-    return not any(isinstance(part, Grouped | InGroup) for part in (*columns, *parts))
+    return not any(isinstance(part, Grouped | InGroup) for part in (*columns, *where.parts))
 
 
 def _one_code(cell: int | tuple[int, ...]) -> int:

@@ -66,7 +66,7 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.answer_state import NOISE
-from dpengine.mechanisms.card import EPSILON, Parameter
+from dpengine.mechanisms.card import EPSILON, Card, Parameter
 from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, TrainingSetting
 from dpengine.mechanisms.models.of_models import BALL, BOX, REGIONS, projected, read_features, read_labels
@@ -463,6 +463,11 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
         return farthest(noise, float(self.rate) * units, self.people, self.width, self.facts.unit.at_most, steps)
 
 
+def card(key: str, caveat: str, order: int, parameters: tuple[Parameter, ...]) -> Card:
+    on, caveats = ("train", "whatif"), (caveat, "bounds")
+    return Card(key, asked_on=on, order=order, parameters=parameters, answer="model", states=(NOISE,), caveats=caveats)
+
+
 # The base of trainings that predict yes or no: which labels are on which side.
 
 OF_SIDES = (
@@ -477,9 +482,14 @@ OF_SIDES = (
 @dataclass(frozen=True, kw_only=True)
 class OfSides(OfGradients):
     sharp: ClassVar[bool] = False
+    toss: ClassVar[float] = Goal.toss  # the loss of a coin toss
 
     positive: tuple[str, ...]
     negative: tuple[str, ...]
+
+    @property
+    def goal(self) -> Goal:
+        return Goal(self.target, None, self.blank, self.toss)
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:

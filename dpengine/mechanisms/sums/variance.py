@@ -48,10 +48,9 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Ends, Figures, Floats, Json
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms import sampling
-from dpengine.mechanisms.answer_state import APART, FEW
-from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
+from dpengine.mechanisms.card import Card
 from dpengine.mechanisms.noise import ADDED, Added, SharedNoise
-from dpengine.mechanisms.noised import MOST_ROWS, MOST_SUM, OfNumbers
+from dpengine.mechanisms.noised import MOST_ROWS, MOST_SUM, OfNumbers, card_of_figure
 from dpengine.mechanisms.query import Released, Sensitivity
 from dpengine.mechanisms.ratios import MOST_GROUPS, Drawn, Estimate, Number, OfRatio, ratio, tested_range
 from dpengine.mechanisms.trial import Example, Trial
@@ -63,15 +62,7 @@ _CELLS, _SPREADS = 64, 48  # tested means on each side of the middle, and tested
 
 @dataclass(frozen=True, kw_only=True)
 class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
-    card: ClassVar[Card] = Card(
-        key="variance",
-        asked_on=("ask", "whatif"),
-        order=100,
-        answer="distance",
-        states=(FEW, APART),
-        caveats=("bounds",),
-        parameters=(Parameter("column", "column.number", required=True), BY, WHERE, EPSILON),
-    )
+    card: ClassVar[Card] = card_of_figure("variance", "distance", 100)
     trial: ClassVar[Trial] = Trial(
         cases={
             "with empty cells": {"column": "x"},

@@ -191,22 +191,19 @@ def show(table: dp.Table) -> None:
     request = st.query_params.get("look")
     if request is None and not any(name in st.query_params for name in ("new", *NAMES)):
         request = table.newest_look()  # instead of the form
-    if fit_warnings.became(table, request, "look", Overview, "board_page.unknown", show_board):
-        _earlier(table, request)
+    shown = fit_warnings.became(table, request, "look", Overview, "board_page.unknown", show_board)
+    if not shown:
+        page_head(say("board_page.title", table=table.name), say("board_page.lead"))
+        frame.pick_table(table, PLACE)
+    history.earlier(say("board_page.earlier"), table.first_looks(), "board", "look", request)
+    if shown:
         return
-    page_head(say("board_page.title", table=table.name), say("board_page.lead"))
-    frame.pick_table(table, PLACE)
-    _earlier(table)
     if table.closed:
         owner.closed(table)
     elif not board_state.offered(table):
         hint(say("board_page.no_columns"))
     else:
         _form(table)
-
-
-def _earlier(table: dp.Table, but: str | None = None) -> None:
-    history.earlier(say("board_page.earlier"), table.first_looks(), "board", "look", but)
 
 
 def _form(table: dp.Table) -> None:

@@ -515,13 +515,13 @@ _SHORT = 15  # values of a list that is preferred at first
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("published")
-    if fit_warnings.became(table, request, "published", OfRows, "publish.unknown", show_result, _wait):
-        _earlier(table, request)
-        return
-    page_head(say("publish_page.title"), say("publish_page.lead"))
-    job.show_form(table, PLACE, _never(table) or "", _form)
-    _earlier(table)
-    st.page_link(nav.page("thesis"), label=say("publish_page.thesis"))
+    shown = fit_warnings.became(table, request, "published", OfRows, "publish.unknown", show_result, _wait)
+    if not shown:
+        page_head(say("publish_page.title"), say("publish_page.lead"))
+        job.show_form(table, PLACE, _never(table), _form)
+    history.earlier(say("publish_page.earlier"), table.publications(), "publish", "published", request)
+    if not shown:
+        st.page_link(nav.page("thesis"), label=say("publish_page.thesis"))
 
 
 @st.fragment(run_every=0.3)
@@ -532,16 +532,16 @@ def _wait(request: str) -> None:
     st.progress(asked.done / max(asked.total, 1), say("publish_page.working", share=percent(asked.done / asked.total)))
 
 
-def _never(table: dp.Table) -> str | None:
-    """Why nothing of this table can be published."""
+def _never(table: dp.Table) -> str:
+    """Why nothing of this table can be published; empty if something can."""
     offered = _offered(table)
     if not offered:
         return say("publish_page.no_columns")
     try:
         table.query("publish_table", columns=offered[:1], epsilon="1", noise="")
     except dp.AllowanceError as refusal:
-        return say(f"publish_page.{refusal.code}") if refusal.code in ("query.relation", "query.several") else None
-    return None
+        return say(f"publish_page.{refusal.code}") if refusal.code in ("query.relation", "query.several") else ""
+    return ""
 
 
 def _offered(table: dp.Table) -> list[str]:
@@ -627,10 +627,6 @@ def _buy(table: dp.Table, query: OfRows, given: dict[str, Any]) -> None:
         job.refused(say("publish_page.reserve", delta=power_of_ten(query.delta), reserve=power_of_ten(room)))
     else:
         job.too_much(table, "publish_page.too_much")
-
-
-def _earlier(table: dp.Table, but: str | None = None) -> None:
-    history.earlier(say("publish_page.earlier"), table.publications(), "publish", "published", but)
 
 
 # --- the address ------------------------------------------------------------------------------------------------------

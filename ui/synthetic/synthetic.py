@@ -463,12 +463,10 @@ _USUAL = 15  # columns chosen at first
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("made")
-    if fit_warnings.became(table, request, "made", lambda query: query.makes_rows, "synthetic.unknown", _result):
-        _earlier(table, request)
-        return
-    page_head(say("synthetic_page.title"), say("synthetic_page.lead"))
-    job.show_form(table, PLACE, say("synthetic_page.no_columns") if len(_offered(table)) < 2 else "", _form)
-    _earlier(table)
+    if not fit_warnings.became(table, request, "made", lambda query: query.makes_rows, "synthetic.unknown", _result):
+        page_head(say("synthetic_page.title"), say("synthetic_page.lead"))
+        job.show_form(table, PLACE, say("synthetic_page.no_columns") if len(_offered(table)) < 2 else "", _form)
+    history.earlier(say("synthetic_page.earlier"), table.syntheses(), "synthetic", "made", request)
 
 
 def _result(table: dp.Table, answer: dp.Answer) -> None:
@@ -477,10 +475,6 @@ def _result(table: dp.Table, answer: dp.Answer) -> None:
 
 def _offered(table: dp.Table) -> list[str]:
     return [name for name, column in table.schema.columns.items() if can_be_part(column)]
-
-
-def _earlier(table: dp.Table, but: str | None = None) -> None:
-    history.earlier(say("synthetic_page.earlier"), table.syntheses(), "synthetic", "made", but)
 
 
 def _form(table: dp.Table) -> None:

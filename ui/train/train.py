@@ -59,7 +59,7 @@ from ui.shell.state import workspace
 from ui.shell.style import sheet
 from ui.words import gloss, model_words, prices
 from ui.words.figures import bare, printed, printed_range, rounded, rounded_range
-from ui.words.markup import html_table, p, paragraphs, unmarked
+from ui.words.markup import Html, html_table, p, paragraphs, unmarked
 from ui.words.wording import range_words
 
 # --- the choices on the Train page. The address keeps them, so that a link restores them
@@ -137,7 +137,7 @@ def first(table: dp.Table, target: str) -> list[str]:
 def model_address(table: str, look: str, target: str, positive: str, features: Sequence[str]) -> Any:
     """URL parameters for a model read off a first look."""
     query = {"target": target, "positive": positive, "features": json.dumps([*features]) if features else ""}
-    return {"table": table, "shapes": look} | {name: value for name, value in query.items() if value}
+    return {"table": table, SHAPES: look} | {name: value for name, value in query.items() if value}
 
 
 # --- a model's expected value, from public facts: three kinds of noise side by side, by steps and spend; and the number
@@ -150,8 +150,8 @@ def steps_html(query: OfGradients, delta: Fraction) -> str:
     lecture = lecture_steps(query, delta)
     if lecture is None:
         return p(say("train_page.lecture_no_delta"), "muted")
-    head = _head("which", "steps", "time", "worse")
-    body = "".join(_row(query, option) for option in lecture.options)
+    heads = [say(f"train_page.column.{name}") for name in ("which", "steps", "time", "worse")]
+    rows = [_row(query, option) for option in lecture.options]
     facts = {"epsilon": three_figures(lecture.epsilon), "delta": power_of_ten(delta), "width": query.width}
     lines = [say("train_page.lecture_price", people=lecture.people, steps=query.steps, about=query.people, **facts)]
     if not lecture.steps:
@@ -161,20 +161,14 @@ def steps_html(query: OfGradients, delta: Fraction) -> str:
     lines.append(say("train_page.lecture_estimate"))
     below = paragraphs(map(gloss.text, lines))
     lead = p(say("train_page.lecture_lead"), "muted")
-    return f"{lead}<div class='scroll'><table class='plain noises'><tr>{head}</tr>{body}</table></div>{below}"
+    return f"{lead}{html_table(heads, rows, kind='plain noises')}{below}"
 
 
-def _head(first: str, *numbers: str) -> str:
-    titles = "".join(f'<th class="number">{escape(say(f"train_page.column.{name}"))}</th>' for name in numbers)
-    return f"<th>{escape(say(f'train_page.column.{first}'))}</th>{titles}"
-
-
-def _row(query: OfGradients, option: StepsOption) -> str:
+def _row(query: OfGradients, option: StepsOption) -> tuple[str, ...]:
+    title = say(f"train_page.steps_of.{option.kind}")
+    title = Html(f"<b>{escape(title)}</b>") if option.kind == "this" else title
     worse = query.promise().at(option.risk).said("train_page.short", query)
-    cells = [plain(option.steps), _length(option.seconds), worse]
-    numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in cells)
-    title = escape(say(f"train_page.steps_of.{option.kind}"))
-    return f"<tr><td>{f'<b>{title}</b>' if option.kind == 'this' else title}</td>{numbers}</tr>"
+    return title, plain(option.steps), _length(option.seconds), worse
 
 
 def _length(seconds: float) -> str:
@@ -232,7 +226,8 @@ def _times(setting: TrainingSetting) -> float:
 
 def _noises_html(query: OfGradients, offers: dict[str, OfGradients | dp.AllowanceError]) -> str:
     """What the same spend buys with each kind of noise."""
-    head = _head("noise", "scale", "worse")
+    noise, *numbers = (escape(say(f"train_page.column.{name}")) for name in ("noise", "scale", "worse"))
+    head = f"<th>{noise}</th>" + "".join(f'<th class="number">{title}</th>' for title in numbers)
     rows = ""
     for name in CALIBRATIONS:
         title, offer = escape(say(f"train_page.calibration.{name}")), offers[name]
@@ -369,17 +364,17 @@ def free(table: dp.Table, given: dict[str, Any]) -> None:
 
 
 def show(table: dp.Table) -> None:
-    bought = st.query_params.get(SHAPES)
-    if fit_warnings.became(table, bought, SHAPES, Overview, "shapes_page.unknown", show_shapes):
-        _earlier(table, bought)
-        return
-    request = st.query_params.get("trained")
-    if fit_warnings.became(table, request, "trained", OfGradients, "train_page.unknown", show_trained, _wait):
-        _earlier(table, request)
-        return
-    st.html(f"<h1>{escape(say('train_page.title'))}</h1><p class='lead'>{gloss.text(say('train_page.lead'))}</p>")
-    job.show_form(table, PLACE, "" if possible(table) else say("train_page.no_columns"), _form)
-    _earlier(table)
+    bought, request = st.query_params.get(SHAPES), st.query_params.get("trained")
+    shown = fit_warnings.became(table, bought, SHAPES, Overview, "shapes_page.unknown", show_shapes)
+    if not shown:
+        trained = OfGradients, "train_page.unknown", show_trained, _wait
+        shown = fit_warnings.became(table, request, "trained", *trained)
+    if not shown:
+        st.html(f"<h1>{escape(say('train_page.title'))}</h1><p class='lead'>{gloss.text(say('train_page.lead'))}</p>")
+        job.show_form(table, PLACE, "" if possible(table) else say("train_page.no_columns"), _form)
+    history.earlier(say("train_page.earlier"), table.trainings(), "train", "trained", request)
+    first_looks = [look for look in table.first_looks() if predictable(board_figures.look_of(look))]
+    history.earlier(say("shapes_page.earlier"), first_looks, "train", SHAPES, bought)
 
 
 @st.fragment(run_every=0.3)
@@ -595,12 +590,6 @@ def _offer(table: dp.Table, query: dp.Query, price: dp.Preview, label: str, plac
         job.refused(say("train_page.too_much", left=percent_left(table.meter().unused)))
 
 
-def _earlier(table: dp.Table, but: str | None = None) -> None:
-    history.earlier(say("train_page.earlier"), table.trainings(), "train", "trained", but)
-    first_looks = [look for look in table.first_looks() if predictable(board_figures.look_of(look))]
-    history.earlier(say("shapes_page.earlier"), first_looks, "train", "shapes", but)
-
-
 # --- fields for a made-up person: a declared value, or one on the declared grid
 
 
@@ -783,26 +772,23 @@ class Done:
 
 
 def show_file(table: dp.Table, answer: dp.Answer, model: Shapes | Model) -> None:
-    if not workshop_state.on():  # a workshop takes no uploads
-        with st.container(key="card-train-file"):
-            _file(table, answer, model)
-
-
-def _file(table: dp.Table, answer: dp.Answer, model: Shapes | Model) -> None:
-    column = named(model)
-    section_head(say("score_file.title"), say("score_file.lead", column=column, columns=_needed(model)))
-    label, key = say("score_file.file"), f"score-file-{answer.request_id}"
-    given = here.picker(label, key=key, max_upload_size=MOST_BYTES // 2**20)
-    if given is None:
-        st.session_state.pop(_KEPT, None)
+    if workshop_state.on():  # a workshop takes no uploads
         return
-    mark = (given.file_id, answer.request_id, column, tuple(_needed(model)), current())
-    kept = st.session_state.get(_KEPT)
-    if kept is None or kept[0] != mark:
-        with st.spinner(say("score_file.working")):
-            kept = (mark, _scored(table, given, model, column))
-        st.session_state[_KEPT] = kept
-    _show_files(kept[1], answer)
+    with st.container(key="card-train-file"):
+        column, needed = named(model), list(model.columns if isinstance(model, Shapes) else model.layout.names)
+        section_head(say("score_file.title"), say("score_file.lead", column=column, columns=needed))
+        label, key = say("score_file.file"), f"score-file-{answer.request_id}"
+        given = here.picker(label, key=key, max_upload_size=MOST_BYTES // 2**20)
+        if given is None:
+            st.session_state.pop(_KEPT, None)
+            return
+        mark = (given.file_id, answer.request_id, column, tuple(needed), current())
+        kept = st.session_state.get(_KEPT)
+        if kept is None or kept[0] != mark:
+            with st.spinner(say("score_file.working")):
+                kept = (mark, _scored(table, given, model, column))
+            st.session_state[_KEPT] = kept
+        _show_files(kept[1], answer)
 
 
 def named(model: Shapes | Model) -> str:
@@ -816,10 +802,6 @@ def named(model: Shapes | Model) -> str:
     if not yes:
         return say("score_file.number", target=target)
     return say("score_file.score" if sharp else "score_file.chance", target=target, yes=yes)
-
-
-def _needed(model: Shapes | Model) -> list[str]:
-    return list(model.columns) if isinstance(model, Shapes) else list(model.layout.names)
 
 
 def _scored(table: dp.Table, given: Any, model: Shapes | Model, column: str) -> Done | str:

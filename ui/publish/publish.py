@@ -340,11 +340,12 @@ def _ask(table: dp.Table, answer: dp.Answer, published: Published) -> None:
     section_head(say("publish_page.free"), say("publish_page.free_why"))
     columns, sha = list(published.query.columns), answer.value["sha256"]
     offered = [*columns, TOGETHER] if published.crossed else columns
-    name = picked("of", offered, _named, say("publish_page.of"))
+    together = say("publish_page.together")
+    name = picked("of", offered, lambda name: together if name == TOGETHER else name, say("publish_page.of"))
     if name == TOGETHER:
         each = _result(sha, name, "together", "", published)
-        labels = {cells: " · ".join(cell_words(cell) for cell in cells) for cells in each}
-        _counts({labels[cells]: estimate for cells, estimate in each.items()}, published, "together")
+        named = {" · ".join(map(cell_words, cells)): estimate for cells, estimate in each.items()}
+        _counts(named, published, "together")
         return
     if isinstance(published.query.facts.schema[name], dp.Category | dp.ItemSet):
         _counts(_result(sha, name, "counts", "", published), published, name)
@@ -355,17 +356,16 @@ def _ask(table: dp.Table, answer: dp.Answer, published: Published) -> None:
             _mean(_result(sha, name, what, "", published), published, name)
         elif what == "bars":
             bins = _number("bins", 2, min(40, published.query.steps(name) + 1), 5, say("publish_page.bins"))
-            _bars(table, _result(sha, name, what, str(bins), published), published, name, bins)
+            labels = _labels(published, name, _starts(published, name, bins))
+            bars = _result(sha, name, what, str(bins), published)
+            if not _counts(dict(zip(labels, bars, strict=True)), published, name, what):
+                _coarser(table, published, name)
         else:
             share = _number("share", 1, 99, 50, say("publish_page.share"))
             _percentile(table, _result(sha, name, what, f"{share}/100", published), published, name, share)
     except dp.AllowanceError as refusal:
         hint(str(refusal))
         _coarser(table, published, name)
-
-
-def _named(name: str) -> str:
-    return say("publish_page.together") if name == TOGETHER else name
 
 
 def picked(parameter: str, options: list[str], words: Any, label: str, place: str = "publish") -> str:
@@ -432,23 +432,14 @@ def _percentile(table: dp.Table, estimate: Estimate, published: Published, name:
     )
 
 
-def _counts(each: dict[str, Estimate], published: Published, name: str) -> None:
-    rows, query = published.rows, published.query
-    if all(fills(estimate.low, estimate.high, 0, rows) for estimate in each.values()):
-        _line(say("answer.nothing"), say("publish_page.counts_nothing"))
-        return
-    paragraph(say("publish_page.counts", values=len(each), chance=chance(query.beta)), "lead")
-    _drawn(each, rows, name)
-
-
-def _bars(table: dp.Table, each: list[Estimate], published: Published, name: str, bins: int) -> None:
-    if all(fills(estimate.low, estimate.high, 0, published.rows) for estimate in each):
-        _line(say("answer.nothing"), say("publish_page.bars_nothing"))
-        _coarser(table, published, name)
-        return
+def _counts(each: dict[str, Estimate], published: Published, name: str, kind: str = "counts") -> bool:
+    """False if they say nothing."""
+    if all(fills(estimate.low, estimate.high, 0, published.rows) for estimate in each.values()):
+        _line(say("answer.nothing"), say(f"publish_page.{kind}_nothing"))
+        return False
     paragraph(say("publish_page.counts", values=len(each), chance=chance(published.query.beta)), "lead")
-    labels = _labels(published, name, _starts(published, name, bins))
-    _drawn(dict(zip(labels, each, strict=True)), published.rows, name)
+    _drawn(each, published.rows, name)
+    return True
 
 
 def _starts(published: Published, name: str, bins: int) -> list[int]:

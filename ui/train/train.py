@@ -3,8 +3,6 @@ trained; and the model itself, in plain words, for a made-up person, with its pa
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import re
@@ -72,9 +70,9 @@ NAMES = ("target", "positive", "kind", "features", "share", *MORE)
 
 
 def targets(table: dp.Table) -> list[str]:
-    """Possible targets: a number, or a value of a list."""
-    schema = table.schema
-    return [name for name in schema.of_kind(dp.Number, dp.Category) if _short(schema[name])]
+    """Possible targets: a number, or a value of a list, with columns to predict it from."""
+    names = table.schema.of_kind(dp.Number, dp.Category)
+    return [name for name in names if _short(table.schema[name]) and columns_for(table, name)]
 
 
 def columns_for(table: dp.Table, target: str) -> list[str]:
@@ -93,17 +91,12 @@ def _short(column: Any) -> bool:
     return not isinstance(column, dp.Category) or (len(column.values) > 1 and column.size < MOST_WIDE)
 
 
-def possible(table: dp.Table) -> bool:
-    return any(columns_for(table, target) for target in targets(table))
-
-
 def widget(name: str) -> str:
     return job.addressed_widget(PLACE, name)
 
 
 def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
-    offered = [name for name in targets(table) if columns_for(table, name)]
-    target = arriving.get("target", "")
+    offered, target = targets(table), arriving.get("target", "")
     if target not in offered:  # a yes or no, for which models are best; of several the last, mostly the outcome
         lists = [name for name in offered if isinstance(table.schema[name], dp.Category)]
         two = [name for name in lists if len(table.schema.category(name).values) == 2]
@@ -371,7 +364,7 @@ def show(table: dp.Table) -> None:
         shown = fit_warnings.became(table, request, "trained", *trained)
     if not shown:
         st.html(f"<h1>{escape(say('train_page.title'))}</h1><p class='lead'>{gloss.text(say('train_page.lead'))}</p>")
-        job.show_form(table, PLACE, "" if possible(table) else say("train_page.no_columns"), _form)
+        job.show_form(table, PLACE, "" if targets(table) else say("train_page.no_columns"), _form)
     history.earlier(say("train_page.earlier"), table.trainings(), "train", "trained", request)
     first_looks = [look for look in table.first_looks() if predictable(board_figures.look_of(look))]
     history.earlier(say("shapes_page.earlier"), first_looks, "train", SHAPES, bought)
@@ -456,11 +449,10 @@ def _form(table: dp.Table) -> None:
 
 def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
     """“Predict [monthly_income] from …”, “Predict [has_car] — is it [yes]? from …”."""
-    offered = [name for name in targets(table) if columns_for(table, name)]
     positive = ""
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("train_page.predict"), width="content")
-        target = fields.pick("train_page.target", offered, given["target"], called, widget("target"))
+        target = fields.pick("train_page.target", targets(table), given["target"], called, widget("target"))
         goal = table.schema[target]
         if isinstance(goal, dp.Category):
             st.markdown(say("train_page.is"), width="content")
@@ -602,16 +594,6 @@ def typed(text: str | None) -> dict[str, Any]:
 
 
 MANY = 6  # with more fields than this, use two columns
-
-
-def beside(many: int) -> list[Any]:
-    """A place for each field, row by row; on a phone they keep this order."""
-    if many <= MANY:
-        return [st.container() for _ in range(many)]
-    places: list[Any] = []
-    while len(places) < many:
-        places += st.columns(2)
-    return places[:many]
 
 
 def model_field(name: str, column: dp.Number | dp.Date | dp.Category, now: Any, key: str) -> Any:
@@ -831,15 +813,11 @@ def _rows(done: Scored, digits: int | None) -> Iterator[list[str | float | None]
 
 def as_text(done: Done) -> bytes:
     """Numbers stay as written. Text that a spreadsheet could read as a formula is escaped."""
-    out = io.StringIO()
-    out.write(exports.MARK)
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow([exports.safe(head) for head in done.heads])
-    writer.writerows(
-        [cell if isinstance(cell, str) and _NUMBER.fullmatch(cell) else exports.safe(cell) for cell in row]
-        for row in done.rows
-    )
-    return out.getvalue().encode("utf-8", "replace")
+
+    def written(cell: Any) -> Any:
+        return cell if isinstance(cell, str) and _NUMBER.fullmatch(cell) else exports.safe(cell)
+
+    return exports.as_csv(done.heads, done.rows, written).encode("utf-8", "replace")
 
 
 def in_sheet(done: Done) -> bytes:
@@ -991,14 +969,11 @@ def _pictures(answer: dp.Answer, model: Shapes) -> None:
 
 
 def _grid(model: Shapes, shown: dict[str, list[NamedBar]], widest: float) -> None:
-    names = list(shown)
-    for start in range(0, len(names), ACROSS):
-        for place, name in zip(st.columns(ACROSS, gap="medium"), names[start : start + ACROSS], strict=False):
-            with place, st.container(key=f"card-shape-{model.look.place(name)}"):
-                section_head(called(name))
-                values = "; ".join(f"{bar.name} {bar.label}" for bar in shown[name])
-                alt = say("shapes_page.alt", column=name, told=values)
-                named_bars.show(shown[name], (-widest, widest), alt, f"shape-{model.look.place(name)}")
+    for place, (name, bars) in zip(frame.in_rows(len(shown), ACROSS, gap="medium"), shown.items(), strict=True):
+        with place, st.container(key=f"card-shape-{model.look.place(name)}"):
+            section_head(called(name))
+            alt = say("shapes_page.alt", column=name, told="; ".join(f"{bar.name} {bar.label}" for bar in bars))
+            named_bars.show(bars, (-widest, widest), alt, f"shape-{model.look.place(name)}")
 
 
 def bars_of(model: Shapes, column: str) -> list[NamedBar]:
@@ -1039,7 +1014,8 @@ def _try_shapes(answer: dp.Answer, model: Shapes) -> None:
     kept = typed(st.query_params.get("with"))
     answered = st.container()
     schema, values = model.look.query.facts.schema, {}
-    for name, place in zip(model.columns, beside(len(model.columns)), strict=True):
+    many = len(model.columns)
+    for name, place in zip(model.columns, frame.in_rows(many, 2 if many > MANY else 1), strict=True):
         column = schema[name]
         assert isinstance(column, dp.Number | dp.Date | dp.Category)
         now = kept.get(name, model.usual_value(name))

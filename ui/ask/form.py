@@ -207,10 +207,6 @@ def keep_draft(table: dp.Table, key: str, given: dict[str, Any], paid: bool) -> 
         table.keep_draft(None) if now is None else table.keep_draft(key, json.loads(now)[1])
 
 
-def _take_up(table: dp.Table, key: str, given: dict[str, Any]) -> None:
-    replace_question(table, key, given)
-
-
 def unfinished(table: dp.Table, now: dp.Query | None) -> None:
     """Offer the question that the person left unfinished, while the form holds the first one: unless the form holds it
     already, or it was answered since."""
@@ -226,7 +222,7 @@ def unfinished(table: dp.Table, now: dp.Query | None) -> None:
     with st.container(key="form-draft", horizontal=True, vertical_alignment="center"):
         paragraph(say("draft.left", sentence=sentence), "", role="status", width="content")
         given = (table, draft["key"], draft["given"])
-        st.button(say("draft.take"), key="form-draft-take", on_click=_take_up, args=given)
+        st.button(say("draft.take"), key="form-draft-take", on_click=replace_question, args=given)
         st.button(say("draft.drop"), key="form-draft-drop", on_click=table.keep_draft, args=(None,))
 
 

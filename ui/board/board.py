@@ -574,7 +574,7 @@ def show_board(table: dp.Table, found: dp.Answer) -> None:
         f"<p class='lead'>{escape(say('board_page.free', share=took, chance=chance(found.query.beta)))}</p>"
     )
     if not table.practice:  # a first look also shows whether columns fit their declarations
-        misfits = board_figures.telling_misfits(found, look)
+        misfits = board_figures.telling_misfits(found.receipt["charge"]["hash"], look)
         notes = answer_notes.headline_notes(found, linked=True, below=misfits)
         notes += answer_notes.fit_notes(found, linked=True)
         if notes:

@@ -36,7 +36,7 @@ from ui.data import people, presets, price, reuse
 from ui.data.draft import KEPT, KINDS, OUT, UNKNOWN, Card, Draft, column_of, listed, numbers_like, numbers_of
 from ui.data.presets import LISTS, RANGES, YES_NO, Candidate
 from ui.data.source import is_typed
-from ui.data.wizard import DOT, complain, heading, kept, onwards, problem, reconsider, tried
+from ui.data.wizard import DOT, complain, forward, heading, kept, onwards, problem, reconsider, tried
 from ui.parts import job
 from ui.parts.fields import details, kept_number, number_key, whole_number
 from ui.shell import scroll
@@ -814,7 +814,7 @@ def describe(draft: Draft) -> None:
         before = partial(_agree, draft, single) if len(single) > 1 else None
         gone = onwards(draft, check, code, not waits and closed, before, waits=len(waits))
     if gone:
-        _on(draft)
+        forward(draft)
 
 
 def _written(draft: Draft) -> None:
@@ -839,13 +839,7 @@ def _last(draft: Draft, check: Callable[[], None], adds: str, one_yes: bool) -> 
         draft.opened = None
         people.add(draft)
     if other and tried(draft, check):
-        _on(draft)
-
-
-def _on(draft: Draft) -> None:
-    draft.opened = None
-    draft.forth()
-    st.rerun()
+        forward(draft)
 
 
 def _unnamed(draft: Draft, waits: list[str]) -> None:

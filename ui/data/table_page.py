@@ -230,7 +230,7 @@ def show() -> None:
     offers.check_people(table)
     with st.container(key="card-done"):
         facts(table, dp.Dialect() if table.practice else dp.Dialect.from_json(record(table).dialect))
-    _ways(table, "data.table.ask")
+    _ways(table)
     job.show_refusal()
     if table.practice:
         paragraph(say("table.practice"))
@@ -257,11 +257,11 @@ def record(table: dp.Table) -> Record:
     return next(entry for entry in workspace().tables() if entry.name == table.name)
 
 
-def _ways(table: dp.Table, label: str) -> None:
+def _ways(table: dp.Table) -> None:
     with st.container(horizontal=True, key="declare-done"):
         if not table.closed and may("ask", table.name):
             tables.first_look_link(table)
-            st.page_link(nav.page("ask"), label=say(label), query_params={"table": table.name})
+            st.page_link(nav.page("ask"), label=say("data.table.ask"), query_params={"table": table.name})
         if not table.practice and not table.closed and may("revise", table.name):
             st.button(say("data.table.change"), key="declare-change", on_click=change.open_for, args=(table.name,))
         if may("add_table"):

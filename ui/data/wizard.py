@@ -255,6 +255,13 @@ def onwards(
     return pressed and tried(draft, check)
 
 
+def forward(draft: Draft) -> None:
+    """To the next screen, with no card open."""
+    draft.opened = None
+    draft.forth()
+    st.rerun()
+
+
 def tried(draft: Draft, check: Callable[[], Any]) -> bool:
     """Run `check` after a click. True if it passes; else the page runs again and shows the complaint."""
     draft.pressed = True

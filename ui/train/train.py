@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
@@ -449,17 +449,8 @@ def _form(table: dp.Table) -> None:
 
 def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
     """“Predict [monthly_income] from …”, “Predict [has_car] — is it [yes]? from …”."""
-    positive = ""
-    with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(say("train_page.predict"), width="content")
-        target = fields.pick("train_page.target", targets(table), given["target"], called, widget("target"))
-        goal = table.schema[target]
-        if isinstance(goal, dp.Category):
-            st.markdown(say("train_page.is"), width="content")
-            usual = given["positive"] if given["positive"] in goal.values else model_words.usual_yes(goal)
-            key = widget(f"positive-{target}")
-            positive = fields.pick("train_page.value", list(goal.values), usual, called, key)
-        st.markdown(say("train_page.from"), width="content")
+    labels = {name: list(table.schema.category(name).values) for name in table.schema.of_kind(dp.Category)}
+    target, positive = pick_goal(table.schema, targets(table), labels, (given["target"], given["positive"]), widget)
     others = columns_for(table, target)
     kept = [name for name in given["features"] if name in others]
     if target != given["target"]:
@@ -468,6 +459,27 @@ def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
     if left_out := [name for name in table.schema.columns if name != target and name not in others]:
         paragraph(say("train_page.left_out", columns=left_out, most=MOST_WIDE))
     return {"target": target, "positive": positive, "features": features}
+
+
+def pick_goal(
+    schema: dp.Schema,
+    offered: list[str],
+    labels: dict[str, list[str]],
+    now: tuple[str, str],
+    widget: Callable[[str], str],
+) -> tuple[str, str]:
+    """The target, and of a list which of its `labels` is predicted; `now` holds both. The sentence ends in “from”."""
+    first, value = now
+    with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(say("train_page.predict"), width="content")
+        target, positive = fields.pick("train_page.target", offered, first, called, widget("target")), ""
+        if isinstance(goal := schema[target], dp.Category):
+            st.markdown(say("train_page.is"), width="content")
+            listed = labels[target]
+            usual = next(name for name in (value, model_words.usual_yes(goal), listed[0]) if name in listed)
+            positive = fields.pick("train_page.value", listed, usual, called, widget(f"positive-{target}"))
+        st.markdown(say("train_page.from"), width="content")
+    return target, positive
 
 
 def _kind(table: dp.Table, given: dict[str, Any]) -> str:
@@ -900,29 +912,18 @@ def _chosen(look: Look) -> Shapes | None:
         return None
     asked = st.query_params
     wanted = asked.get("target", "")
-    positive: list[str] = []
-    with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(say("train_page.predict"), width="content")
-        first = wanted if wanted in offered else offered[-1]
-        target = fields.pick("train_page.target", offered, first, called, "shapes-target")
-        goal = look.query.facts.schema[target]
-        if isinstance(goal, dp.Category):
-            st.markdown(say("train_page.is"), width="content")
-            labels = look.query.cell_labels[look.place(target)]
-            asked_positive = asked.get("positive", "")
-            usual = asked_positive if asked_positive in labels else model_words.usual_yes(goal)
-            usual = usual if usual in labels else labels[0]
-            positive = [fields.pick("train_page.value", labels, usual, called, f"shapes-positive-{target}")]
-        st.markdown(say("train_page.from"), width="content")
+    now = wanted if wanted in offered else offered[-1], asked.get("positive", "")
+    labels = {name: look.query.cell_labels[look.place(name)] for name in offered}
+    target, positive = pick_goal(look.query.facts.schema, offered, labels, now, "shapes-{}".format)
     others = sources(look, target)
     read = job.read_address(asked.get("features"))
     kept = [name for name in others if isinstance(read, list) and name in read]
     columns = choose_features(others, kept or others, f"shapes-features-{target}")
-    chosen = {"target": target, "positive": positive[0] if positive else "", "features": json.dumps(columns)}
+    chosen = {"target": target, "positive": positive, "features": json.dumps(columns)}
     for name, value in chosen.items():
         if value and asked.get(name) != value:
             asked[name] = value
-    return Shapes(look, target, positive, columns or others)
+    return Shapes(look, target, [positive] if positive else [], columns or others)
 
 
 # --- how good it is ---------------------------------------------------------------------------------------------------

@@ -438,10 +438,10 @@ def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen:
         now = given.get("bins", parameter.default)
         if isinstance(now, list):
             return fields.number_fields(say("form.edges"), list(map(conditions.written, now)), f"{widget}-edges")
-        count = _whole(now, 2, 100, int(parameter.default))
+        count = fields.whole_inside(now, 2, 100, int(parameter.default))
         return int(st.number_input(parameter.label, 2, 100, count, help=parameter.help, key=widget, width=160))
     if parameter.kind == "number":
-        count = _whole(given.get(parameter.name, parameter.default), 1, 20, int(parameter.default))
+        count = fields.whole_inside(given.get(parameter.name, parameter.default), 1, 20, int(parameter.default))
         return int(st.number_input(parameter.label, 1, 20, count, help=parameter.help, key=widget, width=160))
     if parameter.kind == "columns":
         lists, wanted = offered(table, key), given.get(parameter.name)
@@ -461,14 +461,6 @@ def _on(parameter: Parameter, given: dict[str, Any], key: str) -> bool:
 
 def _widget(parameter: Parameter, key: str) -> str:
     return f"ask-{parameter.name}-{key}{fields.turn_picker()}"
-
-
-def _whole(value: Any, least: int, most: int, usual: int) -> int:
-    """A whole number from a link, kept inside the field."""
-    try:
-        return min(max(int(value), least), most)
-    except (TypeError, ValueError, OverflowError):
-        return usual
 
 
 def _percents(given: dict[str, Any], parameter: Parameter) -> list[str]:

@@ -91,26 +91,26 @@ def _column(query: OfRows, name: str) -> str:
     """A column in a few sentences: one row, all rows, the lower bound, and what asking would give."""
     column = query.facts.schema[name]
     if isinstance(column, dp.ItemSet):
-        row_words, whole, nothing, best = _of_set(query, name, column)
+        row_words, whole, best = _of_set(query, name, column)
     elif isinstance(column, dp.Category):
-        row_words, whole, nothing, best = _of_list(query, name, column)
+        row_words, whole, best = _of_list(query, name, column)
     else:
-        row_words, whole, nothing, best = _of_line(query, name, column)
-    whole = say("publish_page.nothing") if nothing else whole
+        row_words, whole, best = _of_line(query, name, column)
+    whole = say("publish_page.nothing") if 2 * query.reach(name) >= 1 else whole
     muted = "".join(f"<br><span class='muted'>{escape(line)}</span>" for line in (best, _asked(query, name)) if line)
     return f"<li><b>{escape(called(name))}</b><br>{escape(row_words)} <b>{escape(whole)}</b>{muted}</li>"
 
 
-def _of_list(query: OfRows, name: str, column: dp.Category) -> tuple[str, str, bool, str]:
+def _of_list(query: OfRows, name: str, column: dp.Category) -> tuple[str, str, str]:
     row, reach, error = query.row(name), query.reach(name), query.error(name)
     sentence = say("publish_page.truth", truth=_share(row.truth), blind=_share(Fraction(1, column.size)))
     best = say("publish_page.truth_best", error=_share(error))
     if len(query.columns) > 1:
         best = say("publish_page.truth_beside", error=_share(error), alone=_share(query.alone(name).error))
-    return sentence, say("publish_page.shares", points=points(reach), chance=chance(query.beta)), 2 * reach >= 1, best
+    return sentence, say("publish_page.shares", points=points(reach), chance=chance(query.beta)), best
 
 
-def _of_set(query: OfRows, name: str, column: dp.ItemSet) -> tuple[str, str, bool, str]:
+def _of_set(query: OfRows, name: str, column: dp.ItemSet) -> tuple[str, str, str]:
     row, reach, error = query.row(name), query.reach(name), query.error(name)
     sentence = say("publish_page.wrong_items", error=_three(error), items=column.size)
     if isinstance(row, AsOne | ItemByItem):
@@ -122,11 +122,10 @@ def _of_set(query: OfRows, name: str, column: dp.ItemSet) -> tuple[str, str, boo
         else:
             sentence += " " + say("publish_page.set_large")
     best = say("publish_page.items_best", **_beside(error, query.floor(name)))
-    whole = say("publish_page.item_shares", points=points(reach), chance=chance(query.beta))
-    return sentence, whole, 2 * reach >= 1, best
+    return sentence, say("publish_page.item_shares", points=points(reach), chance=chance(query.beta)), best
 
 
-def _of_line(query: OfRows, name: str, column: dp.Number | dp.Date) -> tuple[str, str, bool, str]:
+def _of_line(query: OfRows, name: str, column: dp.Number | dp.Date) -> tuple[str, str, str]:
     reach, error, width = query.reach(name), query.error(name), column.diameter
     unit = "days" if isinstance(column, dp.Date) else "off"
     code = f"publish_page.{unit}_end" if isinstance(query.row(name), Marginal) else f"publish_page.{unit}"
@@ -136,8 +135,7 @@ def _of_line(query: OfRows, name: str, column: dp.Number | dp.Date) -> tuple[str
         sentence += " " + say("publish_page.off_rounded", grain=two_figures(step), half=two_figures(step / 2))
     best = say("publish_page.off_best", **_beside(error, query.floor(name)))
     code = "publish_page.mean_day" if isinstance(column, dp.Date) else "publish_page.mean"
-    whole = say(code, reach=two_figures(reach * width), chance=chance(query.beta))
-    return sentence, whole, 2 * reach >= 1, best
+    return sentence, say(code, reach=two_figures(reach * width), chance=chance(query.beta)), best
 
 
 def _beside(error: Fraction, floor: Fraction) -> dict[str, str]:

@@ -1143,14 +1143,11 @@ def sentence(answer: dp.Answer, effect: Effect) -> str:
     kind = "by" if effect.by else "value"
     facts: dict[str, Any] = {"column": effect.column, "by": effect.by, "label": effect.label, "base": effect.base}
     facts = {name: fact for name, fact in facts.items() if fact}
-    if not query.layout.listed:
-        away = "higher" if effect.value >= 0 else "lower"
-        return say(f"train_page.says.{kind}.{away}", amount=_amount(effect), target=query.target, **facts)
-    yes = list(query.positive)
-    if query.layout.sharp:
-        away = "score_higher" if effect.value >= 0 else "score_lower"
-        return say(f"train_page.says.{kind}.{away}", amount=_amount(effect), yes=yes, target=query.target, **facts)
-    return say(f"train_page.says.{kind}.odds", times=_odds(effect.value), yes=yes, target=query.target, **facts)
+    facts |= {"target": query.target} | ({"yes": list(query.positive)} if query.layout.listed else {})
+    if query.layout.listed and not query.layout.sharp:
+        return say(f"train_page.says.{kind}.odds", times=_odds(effect.value), **facts)
+    away = ("score_" if query.layout.listed else "") + ("higher" if effect.value >= 0 else "lower")
+    return say(f"train_page.says.{kind}.{away}", amount=_amount(effect), **facts)
 
 
 def _amount(effect: Effect) -> str:
@@ -1188,20 +1185,18 @@ def word_rows(answer: dp.Answer) -> list[tuple[str, str, str]]:
 
 
 def _cells(query: Any, value: float, interval: Interval | None, first: bool) -> tuple[str, str]:
-    """A range wider than everything possible is no range."""
+    """A figure and its range. A range wider than everything possible is no range."""
+    ends: tuple[str, ...]
+    if query.layout.listed and not query.layout.sharp:
+        amount = _odds(value) if first else f"× {_odds(value)}"
+        ends = tuple(map(_odds, interval or ()))
+    else:
+        amount = bare(value)  # in full, because the reader calculates with it
+        amount = amount if first or value < 0 else f"+{amount}"
+        ends = rounded_range(*interval) if interval else ()
     wide = WIDE_ODDS if query.layout.listed else 2 * float(query.facts.schema[query.target].diameter)
     nothing = interval is not None and interval[1] - interval[0] >= wide
-    amount, spread = _figures(query, value, interval, first)
-    return amount, say("train_page.card.anything") if nothing else spread
-
-
-def _figures(query: Any, value: float, interval: Interval | None, first: bool) -> tuple[str, str]:
-    if not query.layout.listed or query.layout.sharp:
-        amount = bare(value)  # in full, because the reader calculates with it
-        spread = " – ".join(rounded_range(*interval)) if interval else ""
-        return amount if first or value < 0 else f"+{amount}", spread
-    spread = " – ".join(_odds(end) for end in interval) if interval else ""
-    return _odds(value) if first else f"× {_odds(value)}", spread
+    return amount, say("train_page.card.anything") if nothing else " – ".join(ends)
 
 
 MOST_LINES = 8  # weights drawn; more cannot be distinguished

@@ -183,15 +183,14 @@ def state(table: dp.Table) -> dict[str, Any]:
     return dict(kept)
 
 
-def replace_question(table: dp.Table, key: str, given: dict[str, Any]) -> dict[str, Any] | None:
-    """Put another question into the form; returns what it held. For callbacks, before the form is drawn."""
-    before, began = st.session_state.get(STATE), st.session_state.get(_BEGAN)
+def replace_question(table: dp.Table, key: str, given: dict[str, Any]) -> None:
+    """Put another question into the form. For callbacks, before the form is drawn."""
+    began = st.session_state.get(_BEGAN)
     fields.forget_pickers()
     if began is not None:
         st.session_state[_BEGAN] = began  # the form no longer holds the first question
     arriving = {name: st.query_params[name] for name in st.query_params if name not in _BESIDE}
     st.session_state[STATE] = {"table": table.name, "url": arriving, "given": dict(given), "q": key}
-    return before if before is not None and before["table"] == table.name else None
 
 
 def keep_draft(table: dp.Table, key: str, given: dict[str, Any], paid: bool) -> None:

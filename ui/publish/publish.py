@@ -7,6 +7,7 @@ import math
 from dataclasses import astuple
 from decimal import ROUND_FLOOR
 from fractions import Fraction
+from functools import partial
 from html import escape
 from math import prod
 from typing import Any
@@ -500,6 +501,7 @@ def _coarser(table: dp.Table, published: Published, name: str) -> None:
 PLACE = "publish"
 NAMES = ("columns", "grid", "delta", "epsilon")
 _SHORT = 15  # values of a list that is preferred at first
+_widget = partial(job.addressed_widget, PLACE)
 
 
 def show(table: dp.Table) -> None:
@@ -616,13 +618,6 @@ def _buy(table: dp.Table, query: OfRows, given: dict[str, Any]) -> None:
         job.refused(say("publish_page.reserve", delta=power_of_ten(query.delta), reserve=power_of_ten(room)))
     else:
         job.too_much(table, "publish_page.too_much")
-
-
-# --- the address ------------------------------------------------------------------------------------------------------
-
-
-def _widget(name: str) -> str:
-    return job.addressed_widget(PLACE, name)
 
 
 def _columns(table: dp.Table, arriving: dict[str, str]) -> list[str]:

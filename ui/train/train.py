@@ -91,8 +91,7 @@ def _short(column: Any) -> bool:
     return not isinstance(column, dp.Category) or (len(column.values) > 1 and column.size < MOST_WIDE)
 
 
-def widget(name: str) -> str:
-    return job.addressed_widget(PLACE, name)
+widget = partial(job.addressed_widget, PLACE)
 
 
 def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:

@@ -579,7 +579,7 @@ def show_board(table: dp.Table, found: dp.Answer) -> None:
         notes += answer_notes.fit_notes(found, linked=True)
         if notes:
             st.html(notes)
-    picked = _controls(table, found, look)
+    picked = _controls(found, look)
     if st.session_state.pop(_TOP, False):  # the clicked bar may be far below, and the cards are in another order now
         scroll.top()
     cards = board_figures.cards(found, look, picked)
@@ -620,7 +620,7 @@ def _leave() -> None:
     st.query_params["new"] = "1"
 
 
-def _controls(table: dp.Table, found: dp.Answer, look: Look) -> Picked:
+def _controls(found: dp.Answer, look: Look) -> Picked:
     """Pick the group, and shares or numbers; the address keeps both."""
     by, group = _group(look, "by", "group", look.cells)
     others = [name for name in look.cells if name != by]

@@ -29,7 +29,7 @@ from ui.shell.frame import hint, paragraph
 from ui.shell.state import open_table, workspace
 from ui.shell.style import sheet
 from ui.words import gloss, model_words, prices
-from ui.words.markup import Html, html_table
+from ui.words.markup import Html, html_table, link
 
 # --- the whole account to print or download. Files are written when clicked.
 
@@ -191,9 +191,8 @@ def _elsewhere(table: dp.Table) -> None:
     """Links to the answers of the person's own tables, newest first: they may not know which table they asked."""
     names = [name for name, _ in workspace().names() if name != table.name]
     for name in names[::-1][:MOST_TABLES]:
-        label = say("answers.elsewhere", table=name)
-        link = escape(nav.address("answers", name))  # a page link to the current page would not change the address
-        st.html(f'<p><a href="{link}" target="_self">{escape(label)}</a></p>')
+        # No page link: one to the current page would not change the address.
+        paragraph(link(nav.address("answers", name), say("answers.elsewhere", table=name)), "")
 
 
 def _title(table: dp.Table, view: str) -> None:

@@ -340,8 +340,8 @@ def _stands(words: list[str], wanted: str) -> bool:
     if wanted.startswith("="):
         return words == word.split("_")
     if wanted.startswith("^"):
-        return words[0] == word
-    return words[-1] == word if wanted.endswith("$") else word in words
+        return words[:1] == [word]
+    return words[-1:] == [word] if wanted.endswith("$") else word in words
 
 
 def suggest(name: str) -> Suggestion:
@@ -402,14 +402,14 @@ def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
     if idea.preset is None:
         return ()
     readings = OTHERWISE.get(idea.preset, (idea.preset,))
-    census = sum(holds(fold(other) or [""], _CENSUS) for other in {*beside, name}) >= SEVERAL
+    census = sum(holds(fold(other), _CENSUS) for other in {*beside, name}) >= SEVERAL
     if idea.preset in EDITION and not census:
         return ()
     words = fold(name)
     measured = tuple(preset for preset in readings if preset in RANGES and RANGES[preset].measure in words)
     if measured:  # the name has the unit
         readings = measured
-    if "body_temp" in readings and any(holds(fold(other) or [""], _CLINICAL) for other in beside if other != name):
+    if "body_temp" in readings and any(holds(fold(other), _CLINICAL) for other in beside if other != name):
         readings = ("body_temp",)
     if len(readings) > 1:  # the census has its own lists, other files the usual ones
         readings = tuple(preset for preset in readings if (preset in EDITION) == census) or readings
@@ -479,7 +479,8 @@ def likely(name: str) -> tuple[Candidate, ...]:
     words = fold(name)
     if not words or id_names.numbering_people([name]) or {words[0], words[-1]} & _TEXTS or _of_a_record(words):
         return ()
-    found: list[str] = ["list"] if _sorts(words) else []
+    sorts = {words[0], words[-1]} & {*_SORTS.split()} or words[0] in _MAIN  # as in “ticket type” and “age band”
+    found: list[str] = ["list"] if sorts else []
     if not found and ({words[0], words[-1]} & {*_LABELS.split()} or words[-1] in _LABELS_LAST.split()):
         return ()
     if suggest(name).kind == "number":  # of no usual range
@@ -495,11 +496,6 @@ def _of_a_record(words: Sequence[str]) -> bool:
 
 def numbers_a_record(name: str) -> bool:
     return _of_a_record(fold(name) or [""])
-
-
-def _sorts(words: Sequence[str]) -> bool:
-    """Does the name say that there are some sorts, as in “ticket type” and “age band”?"""
-    return bool({words[0], words[-1]} & {*_SORTS.split()}) or words[0] in ("main", "glavni", "glavna", "usual")
 
 
 def _stems(words: Sequence[str]) -> list[str]:
@@ -554,8 +550,8 @@ _OF_A_PERSON = (  # “starost člana” is about a member, and numbers nobody
 def id_columns(names: Sequence[str]) -> list[str]:
     """Columns that may identify people, the likeliest first."""
     words, sure = {name: fold(name) for name in names}, id_names.numbering_people(names)
-    people = [name for name in names if holds(words[name] or [""], PERSON) or id_names.glued(words[name])]
-    people = [name for name in people if not holds(words[name] or [""], _OF_A_PERSON)]
+    people = [name for name in names if holds(words[name], PERSON) or id_names.glued(words[name])]
+    people = [name for name in people if not holds(words[name], _OF_A_PERSON)]
     people.sort(key=lambda name: not _numbers_a_person(name))
     numbered = [name for name in names if words[name] and words[name][-1] in ("id", "uuid") and name not in people]
     return [*sure, *(name for name in people or numbered if name not in sure)][:MOST_WHO]
@@ -569,7 +565,7 @@ _EVENTS = (
 
 def event_columns(names: Sequence[str]) -> list[str]:
     """Columns about things a person may have several of, such as visits."""
-    return [name for name in names if holds(fold(name) or [""], _EVENTS)]
+    return [name for name in names if holds(fold(name), _EVENTS)]
 
 
 def sure_id_column(names: Sequence[str]) -> str | None:
@@ -580,5 +576,5 @@ def sure_id_column(names: Sequence[str]) -> str | None:
 
 def _numbers_a_person(name: str) -> bool:
     words = fold(name)
-    both = holds(words or [""], PERSON) and holds(words, " ".join(id_names.NUMBERED))
+    both = holds(words, PERSON) and holds(words, " ".join(id_names.NUMBERED))
     return id_names.surely_numbers_people(name) or both

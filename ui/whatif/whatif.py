@@ -5,6 +5,7 @@ Everything is computed from public facts. Nothing is spent, and no row is read.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -380,11 +381,12 @@ def _compared(given: dict[str, str], sides: Sides) -> dict[str, str]:
 
 def _rows(rows: dict[str, Any], sides: dict[str, Any]) -> str:
     head = "".join(f"<th scope='col'><span class='side {name}'>{name}</span></th>" for name in sides)
-    body = ""
-    for label, shown in rows.items():
-        cells = "".join(f"<td>{escape(shown(side))}</td>" for side in sides.values())
-        body += f"<tr><th scope='row'>{gloss.text(label)}</th>{cells}</tr>"
+    body = "".join(_line(gloss.text(label), map(shown, sides.values())) for label, shown in rows.items())
     return f"<table class='plain sides'><tr><td></td>{head}</tr>{body}</table>"
+
+
+def _line(title: str, cells: Iterable[str]) -> str:
+    return f"<tr><th scope='row'>{title}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
 
 
 def _size(side: whatif.Solved, promise: Promise | None = None) -> str:
@@ -464,11 +466,11 @@ def _delta(sides: Sides) -> None:
         label = say("whatif.delta_row.noise", noise=say(f"whatif.noise_name.{found[0].noise}"))
         rows[label] = [plain(at.with_noise) if at.delta else say("whatif.delta_row.none") for at in found]
     people = first.people
-    rows[say("whatif.delta_row.slips", people=people)] = [_slips(at.delta * people) for at in found]
-    body = ""
-    for label, cells in rows.items():
-        inner = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-        body += f"<tr><th scope='row'>{escape(label)}</th>{inner}</tr>"
+    slips = [at.delta * people for at in found]  # people for whom the promise may fail
+    rows[say("whatif.delta_row.slips", people=people)] = [
+        "0" if not many else two_figures(many) if many >= Fraction(1, 1000) else power_of_ten(many) for many in slips
+    ]
+    body = "".join(_line(escape(label), cells) for label, cells in rows.items())
     lead = say("whatif.delta_lead", epsilon=first.budget.epsilon, error=_size(first))
     with st.container(key="card-delta"):
         st.html(
@@ -476,10 +478,6 @@ def _delta(sides: Sides) -> None:
             f"<div class='scroll' tabindex='0'><table class='plain sides'><tr><th scope='row'>δ</th>{head}</tr>{body}"
             "</table></div>"
         )
-
-
-def _slips(expected: Fraction) -> str:
-    return "0" if not expected else two_figures(expected) if expected >= Fraction(1, 1000) else power_of_ten(expected)
 
 
 def _theorem_lines(solved: whatif.Solved, wish: Fraction) -> None:

@@ -213,6 +213,8 @@ _SORTS = (
     "enota valuta gruppe klasse kategorie typ groupe classe categorie grupo clase categoria tipo קבוצה"
 )
 
+_MAIN = ("main", "glavni", "glavna", "usual")  # as in “main diagnosis”: one of some
+
 # The first rule that holds wins; it needs a word of each of its groups, which + separates. One without a preset only
 # says that the column is a number.
 _NUMBERS: tuple[tuple[str | None, str], ...] = (
@@ -262,7 +264,12 @@ _NUMBERS: tuple[tuple[str | None, str], ...] = (
 )  # fmt: skip
 
 # The ends of a scale in a name, as in “life_sat_0_10”.
-_SCALES = {("0", "10"): "score10", ("1", "10"): "score10", ("1", "5"): "score5", ("0", "20"): "score20"}
+_SCALES: dict[tuple[str, ...], str] = {
+    ("0", "10"): "score10",
+    ("1", "10"): "score10",
+    ("1", "5"): "score5",
+    ("0", "20"): "score20",
+}
 _SCALES |= {("0", "100"): "count"}
 _ITEM = re.compile(r"q|item|v|frage|vpr|part|section|chapter")  # “q 1 5” is question 1.5
 

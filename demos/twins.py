@@ -225,6 +225,10 @@ def bare(example: Example) -> Watched | None:
     return OneBare(example.query, moved[0]) if moved and getattr(example.query, "known", None) is None else None
 
 
+def nonempty(example: Example) -> Watched:
+    return OnlyNonEmpty(example.query)
+
+
 def uncapped(example: Example) -> Watched | None:
     query = example.query
     if example.relation != "replace":
@@ -253,7 +257,7 @@ def shared(example: Example) -> Watched:
 
 
 TWINS: dict[str, Callable[[Example], Watched | None]] = {
-    "nonempty": lambda example: OnlyNonEmpty(example.query),
+    "nonempty": nonempty,
     "uncapped": uncapped,
     "unclipped": unclipped,
     "threshold": threshold,

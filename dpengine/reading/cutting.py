@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from dpengine.core.exact import text_of
 from dpengine.core.remembered import remembered
-from dpengine.reading.words import LANGUAGES, bare, stem, typed_stem
+from dpengine.reading.words import CUT_SHORT, LANGUAGES, MEASURES, bare, stem, typed_stem
 
 _TOKEN = re.compile(
     r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\. ?\d{1,2}\. ?\d{4}|\d{1,2}/\d{1,2}/\d{4}|\d+(?:st|nd|rd|th)\b|\d[\d.,]*\d|\d"
@@ -36,7 +36,7 @@ class TypedWord:
 
 def cut_words(text: str, lang: str) -> list[TypedWord]:
     tokens: list[TypedWord] = []
-    text = re.sub(r"(?<=[^\W\d_])-(?=\d)|(?<=\bnon)-", " ", text, flags=re.IGNORECASE)  # “the over-60s”, “non-smokers”
+    text = re.sub(r"(?<=[^\W\d_])-(?=\w)", " ", text)  # “the over-60s”, “non-smokers”, “machine-roomless”
     text = re.sub(r"([€$£]) ?(\d(?:[\d.,]*\d)?)", r"\2 \1 ", text)  # $5,000
     text = _THOUSANDS.sub(lambda found: re.sub(r"\D", "", found[0]), text)
     for match in _TOKEN.finditer(text):
@@ -154,7 +154,8 @@ def _spans_of_time(lang: str) -> tuple[dict[str, dict[tuple[str, ...], tuple[int
     spans: dict[str, dict[tuple[str, ...], tuple[int, str]]] = {}
     for phrase, span in _SPANS[lang].items():
         spans.setdefault(phrase.split()[0], {})[tuple(phrase.split())] = span
-    return spans, frozenset(stem(word, lang) for unit in TIMES for word in LANGUAGES[lang].units[unit].split("|"))
+    units = [*(LANGUAGES[lang].units[unit] for unit in TIMES), *MEASURES.values()]
+    return spans, frozenset(stem(word, lang) for line in units for word in line.split("|") if len(word) > 2)
 
 
 def with_numbers(tokens: list[TypedWord], lang: str) -> list[TypedWord]:
@@ -232,6 +233,16 @@ def stems_of(text: str, lang: str) -> tuple[str, ...]:
     return tuple(token.stem for token in cut_words(text, lang))
 
 
-def name_words(name: str) -> str:
+def plain_words(name: str) -> str:
     """`monthlyIncome` and `monthly_income` as two words."""
     return re.sub(r"(?<=[a-zšžč])(?=[A-ZŠŽČ])", " ", name).replace("_", " ").replace(".", " ")
+
+
+def name_words(name: str) -> str:
+    """The same with what is cut short written out: `yr_group` is a year group."""
+    words = plain_words(name).split(" ")
+    return (
+        " ".join(CUT_SHORT.get(word.lower(), word) for word in words)
+        if words[1:] and "_" in name
+        else plain_words(name)
+    )

@@ -16,12 +16,12 @@ from rapidfuzz.distance import OSA, Prefix
 
 from dpengine.core.remembered import remembered
 from dpengine.core.types import Json, JsonObject
-from dpengine.declared.schema import Category, ItemSet, Schema
+from dpengine.declared.schema import Category, ItemSet, Number, Schema
 from dpengine.declared.spelling import normal, spelling_lines
 from dpengine.mechanisms import asked_on, catalogue
 from dpengine.messages import called
 from dpengine.messages.language import speaking
-from dpengine.reading.cutting import TypedWord, cut_words, name_words, stems_of
+from dpengine.reading.cutting import TypedWord, cut_words, name_words, plain_words, stems_of
 from dpengine.reading.words import (
     ALIKE,
     BY_AGE,
@@ -34,6 +34,7 @@ from dpengine.reading.words import (
     OF_EACH,
     OF_ROWS,
     OPPOSITES,
+    PAID_FOR,
     SAME_VALUE,
     Vocabulary,
     bare,
@@ -47,7 +48,9 @@ MOST_VALUES = 3_000  # of one list whose values the box knows
 _LONGEST_PHRASE = 6
 _SPELLINGS = ("sex-1", "marital-1", "employment-1", "schooling-1")  # where a list has no table of its own
 _SMALL = ("stop", "among", "by", "have", "with", "between", "daysign", "to")  # med is among, medu is honey
+COUNTED = 2.2  # how well a column is named by what it counts
 _LOOSE = 0.99  # of a word that is a small word too
+_TIME = ("time", "duration", "čas", "trajanje")
 _COUNTED = ("number", "count", "quantity", "size", "število", "količina", "velikost")
 
 
@@ -182,11 +185,31 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
     rows = _row_names(
         [cut_words(name_words(written), lang) for written in dict.fromkeys((*schema.columns, *names))], lang
     )
-    for name, _, shown in columns:
+    for name, column, shown in columns:
         for written in dict.fromkeys((name, shown)):
-            _add_column(known, name, stems_of(name_words(written), lang), lang, rows)
+            for whole in dict.fromkeys((name_words(written), plain_words(written))):
+                _add_column(
+                    known,
+                    name,
+                    stems_of(whole, lang),
+                    lang,
+                    rows,
+                    getattr(column, "measure", "") in ("€", "$", "£"),
+                    bool(_measureless(written, column)),
+                )
+            if measureless := _measureless(written, column):
+                known.add(stems_of(measureless, lang), "col", (3, name), own=True)
             if plain := written.partition("(")[0].strip():  # “monthly fee (€)” → monthly fee
                 known.add(stems_of(name_words(plain), lang), "col", (2.5, name), own=True)
+    for name in schema.of_kind(Number):  # what a row has so many of: pages, seats
+        measure = bare(getattr(schema.columns[name], "measure", ""))
+        counted = stems_of(measure, lang) if measure.isalpha() and len(measure) > 3 else ()
+        if counted and "unit" not in known.phrases.get(counted, {}):
+            known.add(counted, "col", (COUNTED, name), own=True)
+    for word in _TIME:  # `fin_time_min` is the time, if no other column is one
+        timed = [name for name in schema.of_kind(Number) if stem(word, lang) in stems_of(name_words(name), lang)]
+        if len(timed) == 1:
+            known.add((stem(word, lang),), "col", (1.2, timed[0]), own=True)
     for name, column, shown in columns:
         pair = yes_no(column)
         for yes, no in OPPOSITES if pair else ():
@@ -213,6 +236,16 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
     return known
 
 
+def _measureless(name: str, column: object) -> str:
+    """The words of a name without the unit at its end: `max_load_kg` is the max load."""
+    words = plain_words(name).split(" ")
+    ends = {
+        bare(getattr(column, "measure", "")),
+        *("eur usd".split() if getattr(column, "measure", "") in "€$" else ()),
+    }
+    return " ".join(name_words("_".join(words[:-1])).split()) if words[1:] and bare(words[-1]) in ends - {""} else ""
+
+
 def _row_names(names: list[list[TypedWord]], lang: str) -> frozenset[str]:
     """The words of columns' names that name the rows: `trip_minutes` and `trip_date` speak of trips."""
     one, each = ({bare(word) for word in words[lang]} for words in (OF_ROWS, OF_EACH))
@@ -229,7 +262,15 @@ def _row_names(names: list[list[TypedWord]], lang: str) -> frozenset[str]:
     return frozenset(found - once)
 
 
-def _add_column(known: Lexicon, name: str, words: tuple[str, ...], lang: str, named: Container[str]) -> None:
+def _add_column(
+    known: Lexicon,
+    name: str,
+    words: tuple[str, ...],
+    lang: str,
+    named: Container[str],
+    money: bool = False,
+    last: bool = False,
+) -> None:
     """The name itself, its telling words, and other words for the same kind of column."""
     known.add(words, "col", (3, name), own=True)
     spread = [word for word in words if len(word) > 1]
@@ -246,13 +287,24 @@ def _add_column(known: Lexicon, name: str, words: tuple[str, ...], lang: str, na
                 known.add((word,), "rows", True)
             loose = 1 if rows else _LOOSE if "stop" in roles else 0  # water used → used
             known.add((word,), "col", (loose or (2 if place < head else 1.5), name), own=True)
+    paid, paying = PAID_FOR
+    if money and {stem(word, lang) for word in paid.split("|")} & set(words):
+        for word in paying.split("|"):
+            known.add(stems_of(word, lang), "col", (1, name), own=True)
+    for part in words if len(words) > 1 and not last else ():  # `km_teden` speaks of kilometres
+        for word in MEASURES[part].split("|") if part in MEASURES and len(part) > 1 else ():
+            known.add(stems_of(word, lang), "col", (1.5, name), own=True)
     if len(words) > 1 and words[0] in ("has", "is", "ima", "je"):  # has_car → car
         known.add(words[1:], "col", (2.5, name), own=True)
     for line in ALIKE:
         members = [stems_of(word, lang) for word in line.split("|")]
-        if any(len(member) == 1 and member[0] in words for member in members):
+        if any(_within(member, words) for member in members):
             for member in members:
                 known.add(member, "col", (1, name), own=True)
+
+
+def _within(phrase: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    return any(words[at : at + len(phrase)] == phrase for at in range(len(words) - len(phrase) + 1))
 
 
 @remembered(2)
@@ -271,6 +323,8 @@ def _add_values(known: Lexicon, name: str, column: Category | ItemSet, lang: str
     for value in column.values:
         for written in {value, called(value)}:
             phrase = stems_of(name_words(written), lang)
+            if name_words(written) != written.replace("_", " "):  # memoQ
+                known.add(stems_of(written, lang), "val", (3, name, value), own=True)
             if sum(map(len, phrase)) > 1:
                 known.add(phrase, "val", (3, name, value), own=True)
                 known.proper.update(phrase if written[:1].isupper() and lang == "en" else ())
@@ -280,9 +334,11 @@ def _add_values(known: Lexicon, name: str, column: Category | ItemSet, lang: str
             for word in phrase if len(phrase) > 1 and not joined else ():
                 if len(word) > 2:
                     seen.setdefault(word, set()).add(value)
-        alike = [phrases for phrases in _same_value(lang) if stems_of(name_words(value), lang) in phrases]
-        others = [phrase for phrases in alike for phrase in phrases if sum(map(len, phrase)) > 2]
         lines = [line for table_lines in tables for line in table_lines if normal(value) in map(normal, line)]
+        letter = [word for line in lines for word in line[:2]] if len(value) == 1 else []  # F is female
+        written = {stems_of(name_words(word), lang) for word in (value, *letter)}
+        alike = [phrases for phrases in _same_value(lang) if not written.isdisjoint(phrases)]
+        others = [phrase for phrases in alike for phrase in phrases if sum(map(len, phrase)) > 2]
         others += [stems_of(other, lang) for line in lines for other in line if len(other) > 2]
         for phrase in others:
             known.add(phrase, "val", (2, name, value), own=True)
@@ -436,6 +492,8 @@ def marked(tokens: list[TypedWord], known: Lexicon) -> list[MarkedWords]:
                 break
         else:
             length, roles = 1, {}
+        if length == 1 and (whole := _name_apart(tokens, place, known)):
+            length, roles = whole
         token = tokens[place]
         if length == 1 and token.number is not None:
             roles = {**(roles or {}), "number": token.number, **({"ordinal": True} if token.ordinal else {})}
@@ -447,6 +505,21 @@ def marked(tokens: list[TypedWord], known: Lexicon) -> list[MarkedWords]:
         marks.append(MarkedWords(place, place + length - 1, dict(roles or {})))
         place += length
     return marks
+
+
+_JOINTS = frozenset("of per a the in for na za v od".split())
+
+
+def _name_apart(tokens: list[TypedWord], place: int, known: Lexicon) -> tuple[int, JsonObject] | None:
+    """“cena na stran” is `cena_strani`: the two words of a column's name around small ones."""
+    end = place + 1
+    while end < len(tokens) and end < place + 3 and bare(tokens[end].text) in _JOINTS:
+        end += 1
+    if end == place + 1 or end >= len(tokens):
+        return None
+    senses = known.phrases.get((tokens[place].stem, tokens[end].stem), {}).get("col", ())
+    best = [sense for sense in senses if sense[0] >= 3]
+    return (end - place + 1, {"col": best}) if best else None
 
 
 def _offered(schema: Schema, lang: str) -> list[str]:

@@ -31,6 +31,7 @@ from dpengine.messages import called, say
 from dpengine.messages.language import current
 from dpengine.reading.cutting import TIMES, TypedWord, cut_words, name_words, stems_of, with_numbers
 from dpengine.reading.lexicon import (
+    COUNTED,
     MarkedWords,
     lexicon_of,
     marked,
@@ -45,6 +46,7 @@ from dpengine.reading.words import (
     IN_LIFE,
     LANGUAGES,
     MEASURES,
+    PLACES,
     SCALES,
     bare,
     roots,
@@ -71,10 +73,14 @@ _PERIODICAL = {
 _ASKING = "is are was were do does did ali so je who kdo imajo ima have has".split()  # of a question that contrasts
 _OTHERS = ("od ostalih", "od drugih", "than others", "than the others", "than the rest", "kot ostali", "kot drugi")
 _EACH = ("per", "each", "for each", "every", "for every", "in each", "in every", "by each", "glede na", "za vsak")
+_SEPARATELY = "posebej loceno separately respectively each vsak vsakega vsake vsakih posamezno posamic".split()
 _SINCE = ("before", "after", "until", "till", "since", "pred", "po", "do")
 _FOR = ("for", "among", "pri")
+SPANS = frozenset((*TIMES, *(unit for pair in SCALES for unit in pair)))  # units that may be turned into others
+_OLD_OR_NEW = frozenset("old new star stara stare stari starih staro nov nova nove novi novih novo".split())
 _FEW = 12  # values of a number that are groups by themselves
 _EDGES = 10  # about as many groups of a number
+MOST_GROUPS = 200  # values of a number of which the commonest is sought one by one
 
 
 class NotUnderstood(AllowanceError):
@@ -133,17 +139,28 @@ class _Parse:
         self.known = lexicon_of(schema, lang)
         self.tokens = with_numbers(cut_words(text, lang)[:_MOST_WORDS], lang)
         called = set(stems_of(name_words(table), lang))
+        for at, token in enumerate(self.tokens if lang == "sl" else ()):  # as it is spoken; a kolk is a hip too
+            if bare(token.text) in ("kolko", "kulk", "kok") or (at == 0 and bare(token.text) == "kolk"):
+                token.stem = stem("koliko", lang)
         if lang == "sl":
             apart = [part for token in self.tokens for part in women_apart(token, self.known, called)]
             self.tokens = [part for token in apart for part in numbered(token, self.known)]
         spell(self.tokens, self.known, lang, called)
         self.marks = marked(self.tokens, self.known)
         for mark in self.marks:
+            if mark.first == mark.last and self.tokens[mark.first].stem in called and self._part_of_values(mark):
+                del mark.roles["val"]  # “kurilne naprave” are the rows, and no kurilno olje
             if mark.first == mark.last and self.tokens[mark.first].stem in called and not mark.roles.keys() - {"col"}:
                 senses = [(1 if weight < 2.5 else weight, name) for weight, name in mark.roles.get("col", ())]
                 mark.roles |= {"rows": True} | ({"col": senses} if senses else {})  # what the table is called
             if mark.roles.get("kind") == "top_item" and self.is_a(self._exact(mark), Category):
                 del mark.roles["kind"]  # a column that is called mode
+        for at in range(1, len(self.marks)):
+            if "col" in self.marks[at].roles and self.said(at - 1) in ("na", "za", "per"):  # “za stran” are no pages
+                senses = self.marks[at].roles["col"]
+                self.marks[at].roles["col"] = [sense for sense in senses if sense[0] != COUNTED] or senses
+            if self._noun_left_out(at):
+                self.marks[at].roles = {"stop": True}
         self.conds: list[_Cond] = []
         self.by: list[Json] = []
         self.kinds: list[str] = []
@@ -158,6 +175,21 @@ class _Parse:
         self.numbers = schema.of_kind(Number)
         typed = {token.stem for token in self.tokens}
         self.covered = {name: len(typed & set(stems_of(name_words(name), lang))) for name in schema.columns}
+
+    def _part_of_values(self, mark: MarkedWords) -> bool:
+        """Is one word only a part of the values that it may mean?"""
+        word = self.tokens[mark.first].stem
+        values = [stems_of(name_words(value), self.lang) for _, _, value in mark.roles.get("val", ())]
+        return bool(values) and all(word in value and len(value) > 1 for value in values)
+
+    def _noun_left_out(self, at: int) -> bool:
+        """“temperatura dimnih plinov”, of a column `temp_dimnih`: the noun that its name leaves out."""
+        name = self._exact(self.marks[at - 1]) if at and self.lang == "sl" else ""
+        last = name_words(name).split(" ")[-1]
+        adjective = last.endswith(("nih", "skih", "nega", "skega")) and self.words(at - 1).lower().endswith(
+            last.lower()
+        )
+        return adjective and self.words(at).lower().endswith(("ov", "ev") if last.endswith("ih") else ("a",))
 
     @staticmethod
     def _exact(mark: MarkedWords) -> str:
@@ -232,7 +264,7 @@ class _Parse:
         return self.schema.columns.get(self.known.lookups.get(name[1:], name) if name.startswith("\0") else name)
 
     def weight_at(self, place: int) -> float:
-        return max((sense[0] for sense in self.marks[place].roles.get("col", ())), default=0)
+        return max((sense[0] for sense in self.role(place, "col") or ()), default=0)
 
     def like(self, word: str) -> list[str]:
         """The number columns whose name has a word of the same class."""
@@ -318,11 +350,11 @@ class _Parse:
             spans += [] if found is None else [(place, *found)]
             place = (place if found is None else found[0]) + 1
         skip = -1
-        months = {low.year for first, last, low, _ in spans if self._year(last) is None}
+        months = {low.year for first, last, low, _ in spans if self._year(last) is None and not self._decade(first)}
         for number, (first, last, low, high) in enumerate(spans):
             if first <= skip:
                 continue
-            if self._year(first) in months and self.dates:  # said by the months already
+            if self._year(first) in months and self.dates and not self._decade(first):  # said by the months already
                 self.marks[first].take("when")
                 continue
             before = self.past(first - 1, -1, ["stop"], ["daysign", "between", "before", "by"])
@@ -335,8 +367,11 @@ class _Parse:
                 before = edge
             sign = self.role(before, "daysign")
             bare_year = first == last and self._year(first) is not None
-            year_number = self._year_column() if bare_year else None
-            if bare_year and (not (sign or self.has(before, "between")) or self._no_year(last)):
+            year_number = (
+                self._year_column() if bare_year or (low.year % 10 == 0 and high.year == low.year + 9) else None
+            )
+            dated = self.has(last + 1, "after") or self.column_at(before, (Date,))  # “planted 2020 or later”
+            if bare_year and (not (sign or dated or self.has(before, "between")) or self._no_year(last)):
                 continue
             if not self.dates and year_number is None:
                 continue
@@ -361,6 +396,8 @@ class _Parse:
                 last += 1
             elif sign == "<" and low == high and self._only(max(before, 0), first - 1, "edge"):
                 op, operand = "<=", low.isoformat()  # “before the end of March”
+            elif self._decade(first) and self.said(before) in ("from", "iz", "od"):
+                op, operand = "between", [low.isoformat(), high.isoformat()]  # “lifts from the 1980s”
             elif sign in (">=", "<"):
                 op, operand = sign, low.isoformat()
             elif sign in (">", "<="):
@@ -417,6 +454,8 @@ class _Parse:
             return self._one_day(place + 1, year, self.marks[place + 1].roles["month"], mark.roles["number"])
         if "number" in mark.roles and self.has(place + 1, "month") and (year := self._year(place + 2)):
             return self._one_day(place + 2, year, self.marks[place + 1].roles["month"], mark.roles["number"])
+        if (short := re.fullmatch("q([1-4])", self.said(place).replace(" ", ""))) and (year := self._year(place + 1)):
+            return place + 1, *_months(year, 3 * int(short[1]) - 2, 3 * int(short[1]))  # Q1 2024
         quarter = mark.roles.get("ord") or self._last_part(place)
         quarter = quarter or (text_of(mark.roles["number"]) if "ordinal" in mark.roles else None)
         if quarter and self.role(place + 1, "period") == "quarter":
@@ -428,12 +467,30 @@ class _Parse:
             at, year = self._year_after(place + 1, "stop", "daysign", "period")
             if year:
                 return at, *_months(year, 6 * int(quarter) - 5, 6 * int(quarter))
+        if decade := self._decade(place):
+            return place + 1, date(decade, 1, 1), date(decade + 9, 12, 31)
         if year := self._year(place):
             return place, date(year, 1, 1), date(year, 12, 31)
         if month and (year := self._only_year()) and not self.has(place + 1, "number"):
             return place, *_months(year, month, month)
         if "number" in mark.roles and self.has(place + 1, "month") and (year := self._only_year()):
             return self._one_day(place + 1, year, self.marks[place + 1].roles["month"], mark.roles["number"])
+        return None
+
+    def _decade(self, place: int) -> int | None:
+        """The first year of “the 1990s”, “v devetdesetih letih”."""
+        number = self.role(place, "number")
+        after = self.said(place + 1) if place + 1 < len(self.marks) else ""
+        if number is None or number % 10:
+            return None
+        if after == "s" and (year := self._year(place)):
+            return year
+        lasting = self.lang == "en" or (self.said(place - 1) in ("v", "iz", "od") and "ih" in self.words(place) + after)
+        if 10 <= number <= 90 and lasting and after in ("s", "letih", "let"):
+            past = (
+                number >= 30 and not self.has(place - 1, "before") and (after != "let" or self.said(place - 1) == "iz")
+            )
+            return int(number) + 1900 if past else None
         return None
 
     def _last_part(self, place: int) -> str | None:
@@ -498,7 +555,11 @@ class _Parse:
         """Percentiles: “90th percentile”, “top 10 %”, “9 out of 10”."""
         for at in range(len(self.marks)):
             if self.free(at, "share"):
-                for share in self.marks[at].roles["share"].split():
+                shares = self.marks[at].roles["share"].split()
+                if len(shares) == 1 and self.has(at - 1, "and") and self._first_or_lower(at - 2):
+                    self._share(text_of(1 - Fraction(shares[0])), at - 2)  # “prvi in tretji kvartil”
+                    self.marks[at - 1].take("share")
+                for share in shares:
                     self._share(share, at)
             elif (self.free(at, "top") or self.free(at, "bottom")) and (part := self._fraction(at + 1)):
                 self._share(text_of(1 - part if self.has(at, "top") else part), at)
@@ -526,6 +587,10 @@ class _Parse:
                     self.take("share", range(at, self.marks.index(whole) + 1))
                     self._take_below()
         self.shares.reverse() if len(self.shares) > 1 and self.shares[0] > self.shares[-1] else None
+
+    def _first_or_lower(self, at: int) -> bool:
+        first = self.role(at, "ord") == "1" or (self.has(at, "ordinal") and self.role(at, "number") == 1)
+        return (first or self.has(at, "bottom")) and not self.marks[at].used
 
     def _fraction(self, at: int) -> Fraction | None:
         """“quarter”, “tenth”: a part of all."""
@@ -614,6 +679,14 @@ class _Parse:
         for place in range(len(self.marks)):  # “third year”, “rating 5”, “no overtime”
             self._equal(place)
 
+    @property
+    def ages_asked(self) -> bool:
+        """Is the question about an age, or a span of years?"""
+        taken = {self.column_at(at) for at, mark in enumerate(self.marks) if mark.took == "target"}
+        taken |= {cond.column for cond in self.conds} | {str(name) for name in self.by}
+        spans = any(self.has(at, "unit", "period") and self.marks[at].used for at in range(len(self.marks)))
+        return spans or not taken.isdisjoint(self.ages)
+
     def _lives(self) -> None:
         """“adults”, “children under 10”, “freshmen”: people by their age or year."""
         aged = [cond for cond in self.conds if cond.column in self.ages]
@@ -633,12 +706,29 @@ class _Parse:
                 self.conds.append(_Cond(at, price, "=", "0"))
                 near = [place for place in (at - 1, at + 1) if self.free(place, "col")]
                 self.take("bound", [at, *(place for place in near if self.column_at(place) == price)])
-            elif "alone" in mark.roles and (homes := self.like("household" if self.lang == "en" else "gospodinjstvo")):
+            elif "alone" in mark.roles and (homes := self._companies()):
                 self.conds.append(_Cond(at, homes[0], "=", "1"))
                 mark.take("bound")
+            elif "foreign" in mark.roles and (home := self._home()):
+                self.conds.append(_Cond(at, *home[:1], "", None, [home[1]], True))
+                mark.take("val")
             elif "study" in mark.roles and (year := self._small_year()):
                 self.conds.append(_Cond(at, year, "=", mark.roles["study"], people=True))
                 mark.take("bound")
+
+    def _home(self) -> tuple[str, str] | None:
+        """The column and the value of the country from which Slovene speaks of foreigners."""
+        for name in self.schema.of_kind(Category):
+            column = self.schema.columns[name]
+            for value in column.values if isinstance(column, Category) else ():
+                if bare(value) in ("slovenija", "slovenia"):
+                    return name, value
+        return None
+
+    def _companies(self) -> list[str]:
+        """The columns that say how many people live or work together."""
+        words = ("household", "team", "crew", "party") if self.lang == "en" else ("gospodinjstvo", "ekipa", "skupina")
+        return [name for word in words for name in self.like(word) if self._within(name, [Fraction(1)])]
 
     def _price(self) -> str | None:
         """The one column that says what a row costs and may be 0."""
@@ -780,7 +870,7 @@ class _Parse:
             before, skipped = before - 1, skipped + 1
         close = [at for at in (before, after) if self.column_at(at, (Number,)) and not self.marks[at].used]
         inside = [at for at in range(bound.first, bound.last + 1) if self.column_at(at, (Number,))]
-        close = [at for at in close if self._number_first(at)]
+        close = [at for at in close if self._number_first(at) and self._may_reach(at, bound)]
         if bound.lasting:
             inside, close = (
                 [at for at in marks if self.column_at(at, (Number,)) not in self.ages] for marks in (inside, close)
@@ -815,6 +905,12 @@ class _Parse:
             name = self.column_at(best, (Number,))
             self._or_else([other for other in self.rivals(best, name or "") if other in self.numbers])
             return name, best
+        spoken = [name for name in self._spoken_of(self._sign_of(bound)) if self._within(name, bound.values)]
+        if not bound.aged and len(spoken) == 1 and (not bound.unit or spoken[0] in self._of_unit(bound.unit)):
+            return spoken[0], None  # “taller than 20 m”
+        small = self._small_year()
+        if small and self._says_years(before) and self._within(small, bound.values):
+            return small, before  # “from years 10 to 12”
         by_unit = self._of_unit(bound.unit) if bound.unit else []
         if bound.lasting and not set(by_unit) - set(self.ages):  # “stay longer than half a year” is no age
             by_unit = [name for name in self._of_time() if name not in self.ages]
@@ -840,6 +936,10 @@ class _Parse:
             return wide[0], None
         return None, None
 
+    def _sign_of(self, bound: _Bound) -> str:
+        signs = [at for at in range(bound.first, bound.last + 1) if self.has(at, "before", "after")]
+        return self.said(signs[0]).removeprefix("or ").removeprefix("ali ") if signs else ""
+
     def _or_else(self, names: list[str]) -> None:
         """Other columns that a comparison may be about."""
         self.guessed = self.guessed or bool(names)
@@ -851,6 +951,11 @@ class _Parse:
         if not self.ages or bound.unit or not self._within(self.ages[0], bound.values):
             return False
         return not (0 <= before < len(self.marks) and any(token.stem in things for token in self._tokens_of(before)))
+
+    def _may_reach(self, at: int, bound: _Bound) -> bool:
+        """Is a column named well, or its range wide enough for this comparison?"""
+        name = self.column_at(at, (Number,)) or ""
+        return self.weight_at(at) >= 2 or bound.unit in SPANS or self._within(name, bound.values)
 
     def _measured(self, at: int, unit: str) -> bool:
         """Is the column at a mark measured in something else than this unit?"""
@@ -966,7 +1071,7 @@ class _Parse:
                 clear = not any(self._amount(place) for place in range(at + 1, near))
                 return near if column.lower <= 0 <= column.upper and clear else None
             loose = (self.column_at(near) is not None and self.weight_at(near) <= 1) or self.has(
-                near, "stop", "have", "with", "unit", "not", "num", "number"
+                near, "stop", "have", "with", "unit", "not", "num", "number", "none"
             )
             grouping = self.has(near, "by") and self.said(near) != "na"
             if not loose or grouping or self.has(near, "val", "kind", "rows", "and", "or", "before"):
@@ -995,6 +1100,11 @@ class _Parse:
             return False
         return self._tokens_of(at)[-1].stem in {stem(word, self.lang) for word in ("year", "leto")}
 
+    def _says_years(self, at: int) -> bool:
+        return 0 <= at < len(self.marks) and self._tokens_of(at)[-1].stem in self.stems(
+            "year", "leto", "razred", "letnik"
+        )
+
     def _small_year(self) -> str | None:
         """The column with few numbers whose name says year, such as a year of study; None if there is none."""
         small = (name for name in self.numbers if self.schema.columns[name].size <= _FEW)
@@ -1009,6 +1119,10 @@ class _Parse:
                 self.by += groups
                 self.take("by", range(at, end + 1))
                 at = end
+            elif self.free(at, "by year") and not self.dates and (group := self._one_group(at + 1, None)):
+                self.by += group[1]  # “po letih izkušenj”
+                self.take("by", range(at, group[0] + 1))
+                at = group[0]
             elif self.free(at, "by year") and (self.dates or self._small_year()):
                 small = self._small_year()
                 self.by.append(self._ref(small) if small else {"column": self._named_date(), "by": "year"})
@@ -1056,8 +1170,15 @@ class _Parse:
         name = groups[0]["column"] if isinstance(groups[0], dict) else groups[0]
         if len(groups) > 1:
             return False
-        if self.lang == "sl" and self.said(at) == "po" and self._value_after(end, str(name)):
-            return True  # “po odpustu v dom starejših”
+        if self.lang == "sl" and self.said(at) in ("po", "na") and self._value_after(end, str(name)):
+            return True  # “po odpustu v dom starejših”, “na pomolu B”
+        if self.said(at) == "by" and yes_no(self.declared(str(name))) and self.words(end).endswith("ers"):
+            return True  # “raised by first-timers”
+        if self.said(at) == "na" and yes_no(self.declared(str(name))):
+            return True  # “priklop na elektriko”
+        if self.said(at) in ("na", "per", "each", "every") and self.has(at + 1, "period") and self._bounds_end(at - 1):
+            self.take("rate", range(at, end + 1))
+            return True  # “več kot pet tisoč evrov na leto”
         often = self.said(at) in ("each", "every", "vsak", "vsako", "za vsak")
         if often and self._life_date(str(name)) and self.has(at + 1, "period"):  # “koliko gre vsak mesec za plače”
             self.take("rate", range(at, end + 1))
@@ -1069,9 +1190,13 @@ class _Parse:
             return True
         return bool(name in self.numbers and self.column_at(at - 1) == name and not self.marks[at - 1].used)
 
+    def _bounds_end(self, at: int) -> bool:
+        return 0 <= at < len(self.marks) and self.marks[at].took == "bound" and self.has(at, "unit", "number")
+
     def _value_after(self, end: int, name: str) -> bool:
         near = self.marks[end + 1 : end + 3]
-        return any(column == name for mark in near for _, column, _ in mark.roles.get("val", ()))
+        senses = [sense for mark in near for role in ("val", "letter") for sense in mark.roles.get(role, ())]
+        return any(column == name for _, column, _ in senses)
 
     def _group(self, at: int) -> tuple[int, list[Json]] | None:
         start = at
@@ -1084,6 +1209,8 @@ class _Parse:
             and at < start + 3
         ):
             at += 1
+        unknown = 0 <= at < len(self.marks) and not self.marks[at].roles and self.weight_at(at + 1) >= 1
+        at = at + 1 if unknown and self.column_at(at + 1, (Category,)) else at  # “po znamki copat”
         step = None
         if (amount := self._amount(at)) is not None and self.has(at + 1, "period", "unit", "band", "col"):
             step, at = amount, at + 1
@@ -1176,7 +1303,7 @@ class _Parse:
     def _implied_groups(self) -> None:
         """Groups that a comparison implies: “men vs women”, “does education affect income?”"""
         named = [(at, name) for at in range(len(self.marks)) if self._names(at) and (name := self.column_at(at))]
-        lists = [(at, name) for at, name in named if self.is_a(name, Category)]
+        lists = [(at, name) for at, name in named if self.is_a(name, Category) and self._no_rows(at)]
         lists = [(at, name) for at, name in lists if not self.compare or not self._with_value(at, name)]
         if not lists or not any(self.is_a(name, Number) for _, name in named):
             return
@@ -1196,6 +1323,10 @@ class _Parse:
                     self.marks[at].take("by")
                     self._take_denied(later)
                     return
+
+    def _no_rows(self, at: int) -> bool:
+        """Does a mark name a column more than what the rows are?"""
+        return not self.has(at, "rows") or self.weight_at(at) > 1
 
     def _with_value(self, at: int, name: str) -> bool:
         """“in the Coast region”: a column beside one of its values."""
@@ -1256,13 +1387,20 @@ class _Parse:
             elif self._part_of_another(name, value):  # “not satisfied”: and the very satisfied?
                 denial = None
             if denial is not None:
-                self.marks[denial].take("not")
+                self._deny(denial)
             mark.take("val")
             self._add_value(at, name, value, denial is not None)
             for near in (at - 2, at - 1, at + 1, at + 2):  # “permanent contract”, “in the Eye clinic”
                 if self.column_at(near) == name and not self.marks[near].used:
                     self.marks[near].take("val")
         self._same_column()
+
+    def _deny(self, at: int) -> None:
+        """Take a denial; Slovene denies twice: “ki ne uporabljajo nobenega orodja”."""
+        self.marks[at].take("not")
+        again = [near for near in range(max(at - 4, 0), at) if self.free(near, "not")]
+        if self.lang == "sl" and again and self.said(at).startswith(("nob", "nit", "nik", "nih")):
+            self.marks[again[-1]].take("not")
 
     def _compares(self, at: int, name: str) -> bool:
         """“is income higher for …”: no higher education, unless its column is named."""
@@ -1347,6 +1485,13 @@ class _Parse:
                 denial = self._not_so(at)
             if self.has(at, "rows") and self.weight_at(at) <= 1:
                 continue  # “sprejemi”, although one column says which were urgent
+            if (already := self._said_already(at)) is not None:
+                self.marks[at].take("bound")  # “inspected since May” has a date, and nothing is said of passed
+                turned = {">=": "<", "<": ">=", ">": "<=", "<=": ">"}.get(already.op if already.column else "")
+                if denial is not None and turned:  # “not inspected since May”
+                    already.op = turned
+                    self._deny(denial)
+                continue
             if yes_no(declared) and not self.by and (without := self._and_without(at)):
                 self.by.append(name)  # “with breakfast and without”
                 self.take("by", [at, *without])
@@ -1365,7 +1510,12 @@ class _Parse:
             elif (none := none_label(declared)) and isinstance(declared, Category):
                 if denial is not None:
                     labels = [none]
-                elif self.has(at - 1, "with") or self.has(at - 2, "with"):
+                elif (
+                    self.has(at - 1, "with")
+                    or self.has(at - 2, "with")
+                    or self.said(at - 1) == "ki"
+                    or self._happened(at)
+                ):
                     labels = [value for value in declared.values if value != none]
                 else:
                     continue
@@ -1374,7 +1524,24 @@ class _Parse:
                 continue
             self.marks[at].take("val")
             if denial is not None:
-                self.marks[denial].take("not")
+                self._deny(denial)
+
+    def _said_already(self, at: int) -> _Cond | None:
+        """The condition or groups beside a mark about another column that it names just as well."""
+        weights: dict[str, float] = {}
+        for weight, name in self.marks[at].roles["col"]:
+            weights[name] = max(weight, weights.get(name, 0))
+        grouped = [_Cond(at, "", "", group["column"]) for group in self.by if isinstance(group, dict)]
+        for cond in [*(cond for cond in self.conds if abs(cond.place - at) <= 4), *grouped]:
+            name = cond.column or cond.operand
+            if name != self.column_at(at) and weights.get(name, 0) >= self.weight_at(at):
+                return cond
+        return None
+
+    def _happened(self, at: int) -> bool:
+        """“injured runners”, “poškodovanih”: a participle says that there was something."""
+        ending = "[^e]ed" if self.lang == "en" else "(?:an|en)(?:a|e|i|ih|im|imi)?"
+        return self.weight_at(at) >= 1 and re.search(f"{ending}$", self.said(at)) is not None
 
     def _not_so(self, at: int) -> int | None:
         """“where pets are not allowed”: a denial after a yes or no, with at most one more word."""
@@ -1445,6 +1612,7 @@ class _Parse:
         """The possible questions, best first."""
         kinds = [*self.kinds]
         inside: list[str] = []
+        self._kinds_that_are_names()
         for mark in self.marks:
             if "kind" in mark.roles and not mark.used:
                 kinds.append(mark.roles["kind"])
@@ -1460,15 +1628,26 @@ class _Parse:
             targets = self._unshadowed(loose, kinds)
         numbers = [(at, name) for at, name in targets if self.is_a(name, Number)]
         lists = [(at, name) for at, name in targets if self.is_a(name, Category, ItemSet)]
+        if "top_item" in kinds and not numbers and not lists:
+            lists = self._asked_place()
+        if not numbers and any(self.has(at - 1, "which") for at, _ in lists):
+            numbers = self._compared([at for at in range(len(self.marks)) if self.has(at, "top", "bottom")])
         days = [(at, name) for at, name in targets if self.is_a(name, Date)]
+        if not numbers and "quantile" in kinds:  # “the fastest 10 %”
+            numbers = self._compared(
+                [at for at, mark in enumerate(self.marks) if mark.took in ("top", "bottom", "share")]
+            )
         key = self._kind(kinds, numbers, lists)
         if key is None and any(self.marks[at].last > self.marks[at].first for at in self.all_free("money")):
             key = "count"  # “koliko denarja”
         if key in (None, "sum", "count") and not numbers and (taken := self._takings(key)):
             key, numbers = "sum", taken
+        if key is None and numbers and self._asks_how_different():
+            key = "variance"
         paid = self._of_unit("money")
         said = [at for at in range(len(self.marks)) if self.free(at, "takings") and not self.has(at, "col", "val")]
-        if key is None and numbers and said and all(name in paid for _, name in numbers):
+        earning = key is None or (key == "count" and self.lang == "sl" and not self._counts_things())
+        if earning and numbers and said and all(name in paid for _, name in numbers):
             key = "sum"  # “ticket income in August”
             self.take("target", said)
         if key in (None, "count", "proportion", "sum", "mean", "top_item"):
@@ -1498,10 +1677,44 @@ class _Parse:
         else:
             asked = self._loosely(self._with_kind(key, numbers, lists, days, where))
         asked = self._either_end(self._both_groups(asked))
+        if asked and self.by and not {"by", "columns"} & asked[0][1].keys() and asked[0][0] != "top_item":
+            for mark in self.marks:  # groups that this question cannot have
+                mark.used = mark.used and mark.took != "by"
+        if asked:
+            self._take_units(asked[0][1])
         if asked and asked[0][0] == "count":  # “do girls read better”: better at what?
             for mark in self.marks:
                 mark.used = mark.used and not (mark.took == "compare" and mark.roles.keys() & {"more", "before"})
         return asked if doubted is None else self._doubts(asked, doubted)
+
+    def _asks_how_different(self) -> bool:
+        """“kako se razlikujejo dohodki?”: among themselves, if no groups are named or it is said to be within them."""
+        differ = self.stems("differ", "razlikuje", "razlikujejo")
+        within = [at for at in range(len(self.marks)) if self.said(at).split(" ")[0] in ("znotraj", "within")]
+        said = [at for at in range(len(self.marks)) if self._tokens_of(at)[0].stem in differ]
+        asked = bool(self.marks) and self.said(0).split(" ")[0] in ("how", "kako")
+        if not asked or not said or self.all_free("versus") or (self.by and not within):
+            return False
+        self.take("kind", said)
+        return True
+
+    def _kinds_that_are_names(self) -> None:
+        """“sum of breakdowns”: a kind that a column is called too, beside another one."""
+        typed = [at for at, mark in enumerate(self.marks) if "kind" in mark.roles and not mark.used]
+        named = [at for at in typed if self.weight_at(at) >= (1 if self.contrasted else 1.5)]
+        for at in named if len(typed) > len(named) or self.contrasted else ():
+            del self.marks[at].roles["kind"]
+
+    def _take_units(self, given: JsonObject) -> None:
+        """“average capacity in kilos”: the unit in which the column is declared."""
+        column = given.get("column")
+        for at in self.all_free("unit"):
+            if (
+                isinstance(column, str)
+                and column in self._of_unit(self.marks[at].roles["unit"])
+                and self._measure(column)
+            ):
+                self.marks[at].take("target")
 
     def _either_end(self, asked: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
         """“the worst tenth of the waiting times”: the longest, or the shortest?"""
@@ -1524,23 +1737,65 @@ class _Parse:
             return asked
         if not self.is_a(both[0].column, Category):
             return asked
-        self.guessed = True
         key, given = asked[0]
-        return [asked[0], (key, {**given, "by": both[0].column}), *asked[1:]]
+        apart = (key, {**given, "by": both[0].column})
+        each = [at for at in range(len(self.marks)) if self.said(at) in _SEPARATELY and not self.marks[at].used]
+        if each:  # “…, vsakih posebej”
+            self.take("by", each)
+            return [apart]
+        self.guessed = True
+        return [asked[0], apart, *asked[1:]]
 
-    def _compared(self) -> list[tuple[int, str]]:
+    def _asked_place(self) -> list[tuple[int, str]]:
+        """“where do most of them come from”, “kje imamo največ …”: the one list of places without a condition."""
+        at = next((at for at in range(len(self.marks)) if self.said(at).split(" ")[0] in ("where", "kje", "kod")), None)
+        taken = {cond.column for cond in self.conds}
+        names = [name for name in self.schema.of_kind(Category) if name not in taken and self.named_for(name, *PLACES)]
+        return [(at, names[0])] if at is not None and len(names) == 1 else []
+
+    def _compared(self, places: Iterable[int] = ()) -> list[tuple[int, str]]:
         """“are tours by plane dearer?”: what a comparing word is about, if no column is named."""
-        for at in (at for at, mark in enumerate(self.marks) if mark.took == "compare"):
-            word = self.said(at)
+        for at in places or (at for at, mark in enumerate(self.marks) if mark.took == "compare"):
+            if names := self._spoken_of(self.said(at)):
+                self.guessed = self.guessed or len(names) > 1
+                return [(at, names[0])]
+        return []
+
+    def _spoken_of(self, word: str) -> list[str]:
+        """The columns that a comparing word is about: heavier is a weight."""
+        if word:
             for beginnings, names in (
-                (("draz", "cenej", "more expensive", "dearer", "cheap", "costl"), self._of_unit("money")),
-                (("starej", "mlajs", "older", "younger"), self.ages),
-                (("dalj", "dlje", "krajs", "longer", "shorter", "hitrej", "faster"), self._of_time()),
-                (("tezj", "lazj", "heavier", "lighter"), self.like("weight" if self.lang == "en" else "teža")),
+                (
+                    ("draz", "najdraz", "cenej", "najcenej", "more exp", "most exp", "dear", "cheap", "costl"),
+                    self._of_unit("money"),
+                ),
+                (("starej", "mlajs", "najstarej", "najmlajs", "old", "young"), self.ages),
+                (
+                    (
+                        "dalj",
+                        "dlje",
+                        "krajs",
+                        "longer",
+                        "shorter",
+                        "longest",
+                        "shortest",
+                        "hitrej",
+                        "najhitrej",
+                        "pocasnajpocas",
+                        "fast",
+                        "slow",
+                        "quick",
+                    ),
+                    self._of_time(),
+                ),
+                (
+                    ("tezj", "lazj", "najtezj", "najlazj", "heav", "light"),
+                    self.like("weight" if self.lang == "en" else "teža"),
+                ),
+                (("visj", "najvisj", "tall", "high"), self.like("height" if self.lang == "en" else "višina")),
             ):
                 if word.startswith(beginnings) and names:
-                    self.guessed = self.guessed or len(names) > 1
-                    return [(at, names[0])]
+                    return names
         return []
 
     def _loosely(self, asked: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
@@ -1575,6 +1830,10 @@ class _Parse:
         self._take(asked, asked[0][1])
         self.take("kind", said)
         self.guessed = True
+        if "mean" in self._typed_kinds():  # “which maker has the most breakdowns on average”
+            self.guessed = False
+            self.take("kind", [at for at in self.all_free("kind") if self.role(at, "kind") == "mean"])
+            return [("mean", self._asked(where, column=name, by=self._plain_ref(asked[0][1])))]
         most = any(self.said(at) in ("most", "najvec") for at in said) and name not in self._ratings()
         given = self._asked(where, column=name, by=self._plain_ref(asked[0][1]))
         return [(key, given) for key in (("sum", "mean", "median") if most else ("mean", "median"))]
@@ -1690,7 +1949,10 @@ class _Parse:
             return sorted(others, key=kinds.index)[0]
         if "top_item" in found and (lists or self.by) and (not numbers or self._which(lists, numbers)):
             return "top_item"
-        if found == {"top_item"} and not numbers and self._most_common():
+        if found == {"top_item"} and any(self.has(at - 1, "which") and self.weight_at(at) >= 3 for at, _ in numbers):
+            return "top_item"  # “what year group do most projects come from”
+        named = max((self.weight_at(at) for at, _ in numbers), default=1)
+        if named >= 1 and "top_item" in found and found <= {"top_item", "count"} and self._most_common():
             return "top_item"
         for key in ("histogram", "median", "mean"):
             if key in found:
@@ -1726,10 +1988,21 @@ class _Parse:
     def _take(self, targets: list[tuple[int, str]], name: str) -> None:
         self.take("target", [at for at, other in targets if other == name])
 
+    def _take_beside(self, name: str) -> None:
+        """“mesečnih strani”, of `str_mesec`: the other words of its name, right before or after it."""
+        words = {root for word in stems_of(name_words(name), self.lang) for root in roots(word, self.lang)}
+        taken = [at for at, mark in enumerate(self.marks) if mark.took == "target" and self.column_at(at) == name]
+        for near in (near for at in taken for near in (at - 1, at + 1, at + 2) if 0 <= near < len(self.marks)):
+            mark = self.marks[near]
+            beside = words & set(roots(self._tokens_of(near)[-1].stem, self.lang))
+            if beside and not mark.used and not mark.roles.keys() & {"kind", "val", "by", "number"}:
+                mark.take("target")
+
     def _take_best(self, targets: list[tuple[int, str]]) -> str:
         """Take the column that the words name best."""
         name = max(targets, key=lambda found: self.weight_at(found[0]))[1]
         self._take(targets, name)
+        self._take_beside(name)
         return name
 
     def _without_kind(
@@ -1851,7 +2124,7 @@ class _Parse:
             found = [*numbers] if kind == (Number,) else [*lists, *days]
             names: list[Json] = list(dict.fromkeys(name for _, name in found))
             self.take("target", [at for at, _ in found])
-            names = [self._plain_ref(name) for name in names] + self.by
+            names = [name if kind == (Number,) else self._plain_ref(name) for name in names] + self.by
             self.by = []
             return [(key, self._asked(where, columns=names))] if names else []
         takes = parameters["column"].kind if "column" in parameters else ""
@@ -1867,6 +2140,12 @@ class _Parse:
         )
         if key == "top_item":
             extra = self._how_many(lists[0][0] if lists else None)
+            if numbers and not lists:  # “the most frequent team size”
+                name = self._take_best(numbers)
+                column = self.schema.columns[name]
+                whole = isinstance(column, Number) and column.size <= MOST_GROUPS
+                step = column.step if isinstance(column, Number) and whole else None
+                return [(key, self._asked(where, column=self._ref(name, step), **extra))]
         if (
             not fitting
             and takes in ("column.listed", "column.any", "column.ordered", "column.category")
@@ -1895,6 +2174,8 @@ class _Parse:
         if "by" in parameters and not self.by and named_first and not self._limited(rest[0][0]):
             self.by.append(self._plain_ref(rest[0][1]))
             self._take(rest, rest[0][1])
+            if self.has(rest[0][0] - 1, "which"):  # “which field has the highest average score”
+                self.take("kind", [*self.all_free("top"), *self.all_free("bottom")])
         column: Json = chosen[1]
         if self.is_a(chosen[1], Date) and takes == "column.any":
             column = {"column": chosen[1], "by": "month"}
@@ -1909,7 +2190,8 @@ class _Parse:
     def _how_many(self, target: int | None = None) -> JsonObject:
         """“top 3”, “3 commonest diagnoses”, “tri mesta z največ naročili”"""
         named = [at for at, mark in enumerate(self.marks) if mark.took == "kind"]
-        for at in [*(at + 1 for at in named), *(at - 1 for at in named), *([] if target is None else [target - 1])]:
+        back = [] if target is None else [target - 1, self.past(target - 1, -1, ["stop"], ["number", "num"])]
+        for at in [*(at + 1 for at in named), *(at - 1 for at in named), *back]:
             amount = self._amount(at)
             if amount is not None and amount.denominator == 1 and amount > 0:
                 self.marks[at].take("number")
@@ -1971,17 +2253,23 @@ class _Parse:
             if lists and not self.by:
                 self._take(lists, lists[0][1])
                 self.guessed = True
-                return [("histogram", {"column": self._plain_ref(lists[0][1])})]
+                bars = ("histogram", {"column": self._plain_ref(lists[0][1])})
+                none = none_label(self.declared(lists[0][1]))
+                some = {"of": [[lists[0][1], "not in", [none]]]}  # “what share uses a sleep aid”
+                return [("proportion", some), bars] if none else [bars]
             return []
         asked = [found for found in lists if self.is_a(found[1], Category) and self.has(found[0] - 1, "which")]
         if (
             asked
             and not self.by
-            and any(self.free(at, "top") or self.free(at, "bottom") for at in range(len(self.marks)))
+            and any(
+                self.free(at, "top") or self.free(at, "bottom") or self._asks_most(at) for at in range(len(self.marks))
+            )
         ):
             self.by.append(self._plain_ref(asked[0][1]))  # “which state has the highest approval rate”
             self._take(lists, asked[0][1])
-            self.take("kind", [*self.all_free("top"), *self.all_free("bottom")])
+            most = [at for at in range(len(self.marks)) if self._asks_most(at)]
+            self.take("kind", [*self.all_free("top"), *self.all_free("bottom"), *most])
         ordered = sorted(self.conds, key=lambda cond: cond.place)
         people = [cond for cond in ordered if cond.people]
         if 0 < len(people) < len(ordered) and ordered[0].people:
@@ -1995,17 +2283,22 @@ class _Parse:
         rows = [(list(map(self._row, of)), list(map(self._row, rest))) for of, rest in ways]
         return [("proportion", self._asked(where, of=of, **self._grouped())) for of, where in rows]
 
+    def _asks_most(self, at: int) -> bool:
+        return self.role(at, "kind") == "top_item"
+
     def _split(self, conds: list[_Cond]) -> tuple[list[_Cond], list[_Cond], bool]:
         """What is counted, of whom, and whether the words say so."""
         if len({cond.column for cond in conds}) == 1:
             return conds, [], True
         asked = [at for at, mark in enumerate(self.marks) if mark.took == "kind" and mark.roles["kind"] == "proportion"]
         before = [cond for cond in conds if asked and cond.place < asked[0]]
-        plain = asked and not any(token.stem in ("what", "kak", "kaks", "kolik") for token in self._tokens_of(asked[0]))
+        plain = asked and not self._in_question(asked[0])
         rate = plain and any(cond.labels and cond.place == asked[0] - 1 for cond in before)  # “unemployment rate in …”
         if 0 < len(before) < len(conds) and not rate:  # “of the visits in 2025, what share …”
             return [cond for cond in conds if cond not in before], before, True
         first = conds[0].place
+        if asked and not plain and len(conds) > 1 and self._whole_first(asked[0], conds):
+            return conds[1:], conds[:1], True  # “what fraction of the men run in Nike”
         described = (
             yes_no(self.declared(conds[0].column)) and self.has(first + 1, "rows") and not self.has(first, "rows")
         )
@@ -2016,10 +2309,12 @@ class _Parse:
             return self.marks[at].took != "bound"
 
         strong = self.stems("among", "amongst", "within", "med", "izmed", "pri")
+        stated = [cond for cond in conds[1:] if yes_no(self.declared(cond.column))]
+        verb = bool(asked and not plain and stated and conds[0].labels and not yes_no(self.declared(conds[0].column)))
         cues: tuple[tuple[Callable[[int], bool], bool], ...] = (  # and whether what is counted comes after it
             (lambda at: free(at) and any(token.stem in strong for token in self._tokens_of(at)), False),
             (lambda at: self._says(at, "have") or self._without(at), True),
-            (lambda at: free(at) and self.has(at, "among"), False),
+            (lambda at: free(at) and self.has(at, "among") and not verb, False),  # “what share of X passed in 2024”
         )
         for (cue, after), cut in product(cues, range(1, len(conds))):
             if any(map(cue, range(conds[cut - 1].place + 1, conds[cut].place + 1))):
@@ -2034,6 +2329,25 @@ class _Parse:
         if asked and not plain and len(conds) == 2:  # “what percentage of women walk”
             return conds[1:], conds[:1], False
         return conds[:1], conds[1:], False
+
+    def _in_question(self, at: int) -> bool:
+        """“what share …”, “kolikšen delež …”: and not “the share of …”."""
+        asking = ("what", "kaksn", "kaksen", "koliksn", "koliksen")
+        return any(
+            bare(token.text).startswith(asking) for token in self._tokens_of(max(at - 1, 0)) + self._tokens_of(at)
+        )
+
+    def _whole_first(self, asked: int, conds: list[_Cond]) -> bool:
+        """Is the first condition of whom, with a verb between it and the rest: “kakšen delež kmetij izvaja …”?"""
+        first, second = conds[0], conds[1]
+        strong = {"among", "amongst", "within", "med", "izmed", "pri", "in", "v", "na"}
+        before = {self.said(at) for at in range(first.place + 1, second.place)}
+        if self.lang == "en":
+            return self.said(asked + 1) == "of the" or (
+                self.said(asked + 1) == "of" and self.said(asked + 2) == "the" and not before & {"among", "within"}
+            )
+        verb = any(not self.marks[at].roles or self.has(at, "have") for at in range(first.place + 1, second.place))
+        return verb and not before & strong
 
     def _without(self, at: int) -> bool:
         return any(bare(token.text) in ("without", "brez") for token in self._tokens_of(at))
@@ -2070,9 +2384,13 @@ class _Parse:
             compared = [cond.column for cond in self.conds if not cond.labels and cond.column in self.dates]
             small = mark.roles.keys() - _MEANING
             if (
-                mark.roles.get("kind") == "top_item"
+                (self.said(at) in _OLD_OR_NEW and not self.ages_asked)
+                or mark.roles.get("kind") == "top_item"
                 or ("by" in mark.roles and self.said(at) in _EACH)
                 or ("only" in mark.roles and not any(self.marks[place].used for place in near))
+                or (
+                    self.lang == "sl" and mark.roles.keys() == {"rows", "col"} and self.said(at - 1) == "v"
+                )  # v rejništvu
                 or ("or" in mark.roles and self._parts_conditions(at))
                 or ("versus" in mark.roles and len(compared) > len(set(compared)))
                 or (self.words(at).lower() == "nor" and not any(later.took == "val" for later in self.marks[at + 1 :]))

@@ -73,7 +73,42 @@ def _slovene(word: str) -> str:
 _WHOLE = frozenset(("rating", "ratings"))  # or a rating would be a rate
 
 
-_IRREGULAR = {"children": "child", "wives": "wife", "lives": "live", "feet": "foot", "mice": "mouse", "geese": "goose"}
+_IRREGULAR = {
+    "made": "make",
+    "children": "child",
+    "wives": "wife",
+    "lives": "live",
+    "feet": "foot",
+    "mice": "mouse",
+    "geese": "goose",
+} | {
+    form: root
+    for root, forms in {
+        "sleep": "slept",
+        "run": "ran",
+        "win": "won winner winners",
+        "wear": "wore worn",
+        "wake": "woke woken",
+        "ride": "rode ridden",
+        "drive": "drove driven",
+        "swim": "swam swum",
+        "grow": "grew grown",
+        "lose": "lost loss losses",
+        "eat": "ate eaten",
+        "drink": "drank drunk",
+        "speak": "spoke spoken",
+        "choose": "chose chosen choice choices",
+        "break": "broke broken",
+        "teach": "taught",
+        "catch": "caught",
+        "fly": "flew flown",
+        "lead": "led",
+        "lend": "lent",
+        "send": "sent",
+        "build": "built",
+    }.items()
+    for form in forms.split()
+}
 
 
 def _english(word: str) -> str:
@@ -98,9 +133,10 @@ _MADE = {
     "en": re.compile("(?:ation|ition|ion|ment|ance|ence|ist|er|or|ian|ness|al|ic|ity|iv|y|ou|ful|ship|ly|ist)$"),
     "sl": re.compile(
         "(?:oist|ist|ij|arj|ar|as|avc|lc|c|sk|sck|ski|scin|enj|anj|evn|ovn|n|ov|ev|k|ostn|nost|ost|stv|ic|ik|nik|nic"
-        "|lk)$"
+        "|lk|ljn|ljanj)$"
     ),
 }
+_A_FOR_O = re.compile("a([^aeiou])$")
 _ALIKE_SOUNDS = str.maketrans("gcs", "zkh")  # sneg: snežiti, Čeh: češki
 
 
@@ -112,6 +148,7 @@ def roots(word: str, lang: str) -> tuple[str, ...]:
     if lang == "en":
         single = (re.sub(r"([bdgmnprt])\1$", r"\1", part) for part in found)  # deferral: defer
         return tuple(dict.fromkeys(part.rstrip("e") for part in single))
+    found = [_A_FOR_O.sub(r"o\1", part) if len(part) > 5 else part for part in found]  # usposabljanje: usposobljen
     spoken = (_FLEETING.sub(r"\1", part) if len(part) > 3 else part for part in found if part)
     return tuple(dict.fromkeys(part[:-1] + part[-1].translate(_ALIKE_SOUNDS) for part in spoken))
 
@@ -152,17 +189,20 @@ EN = Vocabulary(
         "|most frequent|most popular|most used|best selling|most often|commonest|biggest"
         "|largest|favourite|favorite|top|mode|most|main|most frequently|most typical|most commonly|busiest|leading"
         "|prefer"
-        "|preferred|predominant|dominant|most prevalent|most numerous|most widespread",
+        "|preferred|predominant|dominant|bulk of|the bulk of|majority of|the majority of|mostly|most of the|most of"
+        "|most prevalent|most numerous|most widespread",
         "sum": "total|sum|in total|altogether|overall|combined|summed|totals|sum total|how much|revenue|turnover"
         "|payroll|add up|added up|added together|together|all told|grand total|in all|aggregate|bring in|brought in"
         "|take in",
         "iqr": "interquartile range|iqr|middle half|middle 50%|middle 50 percent|inter quartile range|central half",
         "variance": "standard deviation|std|variance|spread|variation|variability|dispersion|spread out|vary|varies"
-        "|sd|deviation|fluctuate|fluctuates|fluctuation|scatter|std dev|how different|stdev",
+        "|sd|deviation|variable|varied|uneven|diverse|fluctuate|fluctuates|fluctuation|scatter|std dev|how different"
+        "|stdev",
         "crosstab": "cross table|crosstab|cross|cross tabulation|contingency table|cross tab|table|combinations"
         "|each combination|cross tabulate",
         "density": "smooth curve|density|smooth|density curve",
-        "cdf_tree": "cumulative|cumulative distribution|rising curve|cumulative curve|cumulative share",
+        "cdf_tree": "cumulative|as a curve|at most so many|cumulative distribution|rising curve|cumulative curve"
+        "|cumulative share",
     },
     shares={
         "0.25": "worst quarter|poorest quarter|cheapest quarter|lower quartile|first quartile|bottom quarter"
@@ -182,7 +222,7 @@ EN = Vocabulary(
     before={
         ">": "over|above|more than|greater than|older than|higher than|longer than|exceeding|exceeds|larger than|>"
         "|bigger than|upwards of|past|beyond|better than|heavier than|taller than|later than|slower than|dearer than"
-        "|more expensive than|costlier than|exceed|exceeded|wider than",
+        "|more expensive than|newer than|costlier than|exceed|exceeded|wider than",
         ">=": "at least|minimum|from age|>=|≥|no less than|not less than|a minimum of|starting at|min|not under"
         "|not below|no fewer than|not fewer than|no younger than|no shorter than",
         "<": "under|below|less than|younger than|fewer than|lower than|shorter than|smaller than|<|cheaper than"
@@ -194,14 +234,14 @@ EN = Vocabulary(
     after={
         ">=": "or more|or older|or higher|or above|and over|and older|or over|and above|plus|+|and more|and up"
         "|or longer|or better|upwards|and later|or bigger|or larger|or greater|and higher|and longer|or later"
-        "|or heavier|and heavier|or taller|and better|or slower|and bigger",
+        "|or heavier|and heavier|or taller|and better|or slower|and bigger|or newer|and newer|onwards|onward",
         "<=": "or less|or younger|or lower|or fewer|or below|and under|or under|and younger|and below|and less"
         "|or shorter|or worse|or smaller|or cheaper|or earlier|or lighter|or faster|and fewer|and lower|and cheaper",
     },
     days={
         ">=": "since|from|starting|as of|beginning",
         ">": "after|later than",
-        "<": "before|earlier than|prior to",
+        "<": "before|earlier than|prior to|pre",
         "<=": "until|till|up to|through",
         "=": "in|during|in the year|on|for|of|year|in year",
     },
@@ -209,11 +249,11 @@ EN = Vocabulary(
         "by": "by|per|for each|for every|each|grouped by|split by|broken down by|across|in each|according to"
         "|depending on|depend on|depends on|by each|in every|of each|separately for|as a function of"
         "|vary with|varies with|vary by|varies by|vary across|differ by|differs by|differ across",
-        "versus": "vs|versus|compared to|compared with|against",
+        "versus": "vs|v|versus|compared to|compared with|against",
         "compare": "compare|does|do|affect|influence|comparison|differ|difference|affects|impact|matter|effect",
         "not": "not|without|non|outside|except|excluding|other than|dont|doesnt|isnt|arent|no|didnt|havent|hasnt"
         "|wasnt|werent|do not|does not|apart from|lacking|never|not in|not from|outside of|out of|neither|nobody"
-        "|not a single|not even one|not one|not any|zero|unless|cannot|cant|wont|didn|doesn|don|isn|aren|wasn|weren"
+        "|not a single|not even one|not one|not any|zero|unless|cannot|cant|wont|didn|doesn|isn|aren|wasn|weren"
         "|anywhere but|everywhere but|everyone but|everybody but|all but|anything but|but not"
         "|rather than",
         "or": "or|either|nor",
@@ -222,7 +262,7 @@ EN = Vocabulary(
         "|of all the",
         "have": "have|has|with|are|is|who|that|were|was|had|having|which|live|living|own|earn|study|being|whose|get",
         "own": "own|owns|owner|owners|owning|possess",
-        "with": "with|have|has|having|on|receive|receives|receiving|had",
+        "with": "with|have|has|having|win|won|on|receive|receives|receiving|had",
         "between": "between|aged|ages|from",
         "to": "to|-|–|and|through|until|till",
         "which": "which|what",
@@ -234,7 +274,8 @@ EN = Vocabulary(
         "|priciest|costliest|best paid|highest paid|top paid|greatest|strongest|latest",
         "bottom": "bottom|lowest|worst|poorest|lower|smallest|youngest|shortest|cheapest|fastest|quickest|lightest"
         "|lowest paid|worst paid|weakest|earliest|slimmest",
-        "below": "below which|under which|within which|below|at most|or less|under|do not exceed|up to|or fewer",
+        "below": "below which|by what|by which|under which|within which|below|at most|or less|under|do not exceed"
+        "|up to|or fewer",
         "none": "none|no|nothing|neither|zero",
         "only": "only|just|solely",
         "half": "half|half year|half of the year",
@@ -243,10 +284,11 @@ EN = Vocabulary(
         "gratis": "free|free of charge|for free|unpaid",
         "rate": "apiece|per person|per head|per capita",
         "money": "money|how much money|cash flow",
-        "takings": "income|revenue|turnover|proceeds|sales|did we earn|did we make|did we sell"
+        "takings": "income|revenue|turnover|proceeds|sales|raised|collected|did we earn|did we make|did we sell"
         "|did we take|do we earn|do we make|we earned|we sold",
         "long": "how long|stay|stays|stayed|length of stay|duration|how much time|how quickly|how fast|how slow",
-        "alone": "live alone|lives alone|living alone|on their own|by themselves|single person",
+        "alone": "live alone|lives alone|living alone|on their own|by themselves|single person|one pupil alone"
+        "|one person alone|alone|solo",
         "more": "higher|lower|more|less|longer|shorter|older|younger|better|worse|bigger|smaller|larger|faster|slower"
         "|heavier|lighter|richer|poorer|cheaper|dearer|more expensive|happier|than|than others|than the others"
         "|than the rest|sooner|later|taller|greater|fewer",
@@ -340,25 +382,28 @@ SL = Vocabulary(
         "|srednja vrednost|navadno|ponavadi|tipični|sredinska vrednost",
         "mean": "povprečje|povprečen|povprečna|povprečni|povprečno|povprečne|v povprečju|povp|povpr|povprečnih"
         "|povprečju|aritmetična sredina",
-        "count": "koliko|število|koliko je|stevilo|preštej|kolikokrat|številčnost",
+        "count": "koliko|kolko|kulk|št|število|koliko je|stevilo|preštej|kolikokrat|številčnost",
         "proportion": "delež|kolikšen del|kakšen del|odstotek|kolikšen delež|kakšen delež|kolikšen odstotek|procent"
         "|koliko odstotkov|deleža|stopnja|razmerje|koliko procentov|deleži|odstotki|%",
-        "histogram": "porazdelitev|histogram|razporeditev|v stolpcih|stolpci|razčlenitev|po skupinah|graf|frekvence"
+        "histogram": "porazdelitev|porazdelitve|porazdelitvi|histogram|razporeditev|v stolpcih|stolpci|razčlenitev"
+        "|po skupinah|graf|frekvence"
         "|pogostost|porazdeljeni|porazdeljena|struktura|sestava|profil|razdelitev|porazdeljen",
         "top_item": "najpogostejši|največje število|najvišje število|top"
         "|najpogostejša|najpogostejše|najbolj priljubljena|najbolj priljubljen"
         "|najbolj pogosta|največji|največja|največje|najbolje prodajana|največkrat|modus|največ|najpogosteje"
         "|najbolj bran|najbolj brana|najbolj iskan|najbolj iskana|najbolj uporabljan|najbolj uporabljana"
         "|najbolj pogost|najbolj obiskana|najbolj prodajana|prevladujoča|glavni|najraje|najljubši|najljubša|prevladuje"
-        "|prevladujejo|najbolj pogosto|najbolj razširjen|najbolj razširjena|najštevilčnejši|najbolj zasedena"
-        "|najbolj obiskan"
+        "|prevladujejo|večinoma|v glavnem|po večini|najbolj pogosto|najbolj razširjen|najbolj razširjena"
+        "|najštevilčnejši|najbolj zasedena"
+        "|najbolj obiskan|najbolj zaseden|najbolj zasedeno|najbolj zastopan|najbolj zastopana"
         "|najbolj priljubljeno|najbolj priljubljene|najpogostejši",
         "sum": "vsota|skupaj|skupni|skupna|skupno|seštevek|vsoto|skupen|masa|celoten|celotna|celotni|skupno število"
         "|sestej|promet|prihodki|izkupiček|vsega skupaj|sešteto|zbrano|iztržili|iztržek|zaslužili smo",
         "iqr": "interkvartilni razmik|iqr|srednja polovica|srednjih 50 %|medčetrtinski razmik|kvartilni razmik"
         "|interkvartilni razpon|srednjih 50 odstotkov",
         "variance": "standardni odklon|razpršenost|varianca|razpršeni|razpršen|razpršena|variabilnost|odklon"
-        "|raznolikost|razpon|kako različni|standardna deviacija|odstopanje|niha|nihajo|nihanje|variira|variirajo",
+        "|raznolikost|raznolik|raznolika|raznoliko|raznolike|raznoliki|neenakomeren|razpon|kako različni"
+        "|standardna deviacija|odstopanje|niha|nihajo|nihanje|variira|variirajo",
         "crosstab": "navzkrižna tabela|križna tabela|križaj|kontingenčna tabela|tabela|kombinacije|prekrižaj"
         "|navzkrižno",
         "density": "gladka krivulja|gostota",
@@ -381,7 +426,7 @@ SL = Vocabulary(
         "|daljše kot|starejši kot|težji od|težja od|težje od|težji kot|težja kot|višje od|večji kot|dražja od|dražje od"
         "|dražji kot|dražje kot|starejša od|starejše od|starejših kot|počasnejši od|boljši od|boljše od|daljši kot"
         "|višji kot"
-        "|višja kot|večja kot|prek",
+        "|višja kot|večja kot|prek|novejši od|novejša od|novejše od|novejši kot",
         ">=": "vsaj|najmanj|>=|≥|minimalno|ne manj kot|ne manj od|ne pod",
         "<": "pod|manj kot|manj od|mlajši od|mlajših od|nižji od|krajši od|krajše od|<|manjši od|nižja od|manjša od"
         "|cenejši od|slabša od|lažji od|lažja od|lažje od|cenejša od|cenejše od|cenejši kot|mlajša od|mlajše od"
@@ -393,7 +438,8 @@ SL = Vocabulary(
     after={
         ">=": "ali več|in več|ali višje|ali starejši|in starejši|ali višji|plus|+|ali višja|ali dlje|in starejših"
         "|ali starejših|let ali več|in višje|ali boljša|ali boljše|ali daljša|in boljša|in boljše|ali starejša"
-        "|in starejša|ali bolje|ali kasneje|ali pozneje|in kasneje|in pozneje",
+        "|in starejša|ali novejši|ali novejša|ali novejše|ali novejših|in novejši|in novejše|ali bolje|ali kasneje"
+        "|ali pozneje|in kasneje|in pozneje",
         "<=": "ali manj|in manj|ali nižje|ali mlajši|in mlajši|ali nižji|ali mlajših|in mlajših|ali slabša|ali slabše"
         "|ali krajša|in nižje",
     },
@@ -435,12 +481,14 @@ SL = Vocabulary(
         "only": "samo|le|zgolj",
         "half": "polovica|polovici|polletje|polletju",
         "when": "kdaj|skozi čas|trend",
+        "foreign": "tuj|tuja|tuje|tuji|tujih|tujci|tujcev|tujec|tujka|tujke|iz tujine|tujina",
         "last": "zadnji|zadnja|zadnje|zadnjem|zadnjega|zadnjih",
         "gratis": "brezplačen|brezplačna|brezplačno|brezplačne|zastonj",
         "rate": "na osebo|na glavo|na prebivalca",
         "money": "denar|denarja|koliko denarja|koliko evrov|koliko eur|koliko €",
         "takings": "prihodek|prihodki|promet|prodaja|izkupiček|iztržek|zaslužek|prodali smo|smo prodali|smo zaslužili"
-        "|zaslužili smo|smo iztržili|smo pobrali|zaslužimo|prodamo|iztržimo|poberemo|smo unovčili|smo ustvarili",
+        "|zaslužili smo|smo iztržili|smo pobrali|zaslužimo|prodamo|iztržimo|poberemo|pobrali|zbrali|zberemo"
+        "|smo unovčili|smo ustvarili",
         "long": "kako dolgo|koliko časa|kako hitro|kako dolga|kako dolge|trajanje",
         "alone": "živi sam|živijo sami|živi sama|živijo same|enočlanska|enočlansko",
         "more": "višji|višja|višje|nižji|nižja|nižje|daljši|daljša|daljše|krajši|krajša|krajše|starejši|mlajši|boljši"
@@ -459,7 +507,7 @@ SL = Vocabulary(
         "years": "let|leta|letih|leti|leto|let starosti|let stari|letom",
         "money": "€|evrov|evri|eur|evra|evre|evro|evrih",
         "minutes": "minut|min|minute|minuti|minutami",
-        "hours": "ur|ure|uri|uro|h|urami",
+        "hours": "ur|ure|uri|uro|h|urami|urah|uram",
         "days": "dni|dan|dneh|dnevi|dneva|dnevih",
         "weeks": "teden|tedna|tedne|tednov|tednom|tedni|tednih",
         "months": "mesecev",
@@ -544,15 +592,17 @@ MEASURES = {
     "g": "gram|grams|gramov|grami|dag",
     "t": "tonne|tonnes|tons|ton|tone",
     "l": "l|litre|litres|liter|liters|litri|litrov|litra|litre|litrih",
-    "m": "metre|metres|meter|meters|metrov|metri|metra",
+    "m": "m|metre|metres|meter|meters|metrov|metri|metra",
     "cm": "cm|centimetre|centimetres|centimeter|centimeters|centimetrov|centimetri",
     "km": "km|kilometre|kilometres|kilometer|kilometers|kilometrov|kilometri|kilometra",
     "mi": "mile|miles|milj|milje",
     "m2": "m2|m²|sq m|square metres|square meters|kvadratov|kvadratnih metrov",
     "kwh": "kwh|kilowatt hours|kilovatnih ur",
     "ha": "ha|hectare|hectares|hektar|hektarji|hektarjev|hektara|hektari",
+    "kw": "kw|kilowatt|kilowatts|kilovat|kilovati|kilovatov|kilovatih",
+    "hp": "hp|horsepower|horse power|konjskih moči|konjev",
     "nights": "night|nights|noč|noči|nočitev|nočitve|nočitev",
-    "degrees": "degree|degrees|stopinj|stopinje",
+    "degrees": "°c|°f|degree|degrees|stopinj|stopinje",
 }
 # How many of the second one of the first is.
 SCALES: dict[tuple[str, str], Fraction | int] = {
@@ -655,8 +705,63 @@ ALIKE = (
     "branch|location|site|podružnica|poslovalnica|enota",
     "passengers|riders|potniki|potnikov",
     "revenue|takings|income|prihodek|prihodki|izkupiček|iztržek",
+    "maker|makers|manufacturer|manufacturers|manufactured|producer|brand|brands|make|znamka|znamke|proizvajalec"
+    "|proizvajalci"
+    "|izdelovalec",
+    "shoe|shoes|footwear|trainers|sneakers|boots|wear|wears|obutev|obut|čevlji|copati|copate|superge",
+    "prize|prizes|award|awards|medal|medals|win|wins|winner|winners|prize winner|prize winners|nagrada|nagrade"
+    "|nagrajen|priznanje|medalja|medalje",
+    "first time|first timer|first timers|rookie|rookies|newcomer|newcomers|beginner|beginners|novice|novices|debutant"
+    "|debut|prvič|prvikrat|novinec|novinci|začetnik|začetniki|debitant",
+    "bmi|body mass index|indeks telesne mase|itm",
+    "co|carbon monoxide|ogljikov monoksid",
+    "co2|carbon dioxide|ogljikov dioksid",
+    "upkeep|maintenance|maintain|maintaining|servicing|vzdrževanje",
+    "repair|repairs|fix|fixing|mending|popravilo|popravila",
+    "breakdowns|breakdown|break down|breaks down|broke down|fault|faults|failure|failures|outage|outages|defect"
+    "|defects|okvara|okvare|napaka|napake",
+    "downtime|out of order|out of service|standstill|zastoj|izpad",
+    "floors|floor|storeys|storey|stories|nadstropja|nadstropje|etaže",
+    "load|capacity|payload|nosilnost|zmogljivost",
+    "inspection|inspected|inspections|check|checked|checkup",
+    "installation|installed|put in|fitted|vgrajen|vgradnja|nameščen|namestitev",
+    "girth|circumference|obseg",
+    "crown|canopy|krošnja",
+    "diameter|width|premer|širina",
+    "caffeine|coffee|kofein|kava",
+    "wakeups|awakening|awakenings|wake|waking|prebujanje|prebujanja|zbujanje",
+    "sleep|asleep|spanje|spijo|spi",
+    "snoring|snore|snores|snorer|snorers|smrčanje|smrči|smrčijo",
+    "jury|judge|judges|judging|žirija|sodnik|sodniki",
+    "rejenec|rejenci|otrok v rejništvu|otroci v rejništvu|rejniški otrok|foster child|foster children",
+    "mentor|supervisor|adviser|mentorica|mentorji",
+    "team|teams|ekipa|ekipe|moštvo",
+    "budget|spend|spent|spending|cost|costs|funds|proračun|sredstva",
+    "charity|donate|donated|donation|donations|dobrodelno|donacija|donacije",
+    "finish|finishing|finished|cilj|uvrstitev",
+    "pest|pests|parasite|parasites|škodljivec|škodljivci",
+    "planted|planting|posajen|zasajen|sajenje",
+    "fuel|heating|gorivo|kurivo|energent|kurijo",
+    "power|output|moč|zmogljivost",
+    "tool|tools|software|program|orodje|orodja|programska oprema",
+    "experience|experienced|seniority|izkušnje|staž",
+    "permit|licence|license|dovoljenje|licenca",
+    "length|long|dolžina|dolg|dolga|dolgo|dolge",
+    "engine|motor|motorji",
+    "electricity|power supply|elektrika|priklop",
+    "flag|flags|nationality|country|zastava|država|državna pripadnost",
+    "berth|mooring|moorings|privez|privezi|vez",
+    "pier|dock|jetty|pomol|pomoli",
     "enrolled|enrolment|registered|joined|vpisa|vpis|vpisan|vpisani|včlanil|včlanili|včlanjen|pridružil",
     "borrowed|borrow|loan|loans|lent|izposojen|izposoja|izposodili",
+)
+# A column of money whose name has one of the first words is what one pays: it is meant by the others too.
+PAID_FOR = (
+    "upkeep|maintenance|rent|fare|tuition|toll|fine|deposit|repair|startnina|prijavnina|vpisnina|kotizacija|najemnina"
+    "|šolnina|privez|vozovnica|vzdrževanje|popravilo|prispevek",
+    "cost|costs|price|fee|fees|pay|pays|paid|paying|spend|spent|spending|charge|expensive|expense|expenses|stane"
+    "|stanejo"
+    "|stalo|cena|strošek|stroški|plača|plačajo|plačal|plačali|plačuje|plačujejo|drag|draga|dragi",
 )
 # Words that people use for the same value of a list, in both languages. A value that is one of them is meant by all.
 SAME_VALUE = (
@@ -788,6 +893,31 @@ OF_EACH = {
     "sl": OF_ROWS["sl"]
     | frozenset("dnevi|ure|minute|število|znesek|vrednost|cena|čas|trajanje|status|dolžina".split("|")),
 }
+# How the parts of a column's name are cut short, as in `yr_group` and `st_rejencev`, and the whole word.
+CUT_SHORT = dict(
+    pair.split(":")
+    for pair in (
+        "yr:year|yrs:years|hr:hour|hrs:hours|wk:week|wks:weeks|mth:month|mths:months|mins:minutes|secs:seconds"
+        "|no:number|nr:number|num:number|nbr:number|qty:quantity|amt:amount|avg:average|pct:percent|perc:percent"
+        "|bldg:building|dept:department|insp:inspection|prep:preparation|fin:finish|reg:registration|temp:temperature"
+        "|dia:diameter|diam:diameter|maint:maintenance|dist:distance|dur:duration|freq:frequency|vol:volume|wt:weight"
+        "|ht:height|len:length|lvl:level|grp:group|cust:customer|prod:product|addr:address|exp:experience"
+        "|sat:satisfaction|edu:education|educ:education|occ:occupation|emp:employee|cons:consumption|mgr:manager"
+        "|acc:account|acct:account|appt:appointment|inst:installation|install:installation|circ:circumference"
+        "|desc:description|ins:insurance|veh:vehicle|med:medication|pat:patient|stud:student|trans:transport"
+        "|st:število|štev:število|dat:datum|kol:količina|povp:povprečna|obč:občina|kat:kategorija"
+        "|str:strani|nap:naprave|zak:zakonski|izk:izkušnje|izobr:izobrazba|zap:zaposlitev|zaposl:zaposlitev"
+        "|preb:prebivalci"
+        "|cen:cena|vred:vrednost|del:delovna|tel:telefon|pog:pogodba|podr:področje|obr:obrat|dop:dopust|usp:uspeh"
+        "|povr:površina|gosp:gospodinjstvo|ogr:ogrevanje|por:poraba|prev:prevoz|odd:oddelek"
+    ).split("|")
+)
+# Where something is: “where do most of them live?” is about a column whose name has one of these words.
+PLACES = (
+    "country|region|city|town|district|state|county|village|place|location|drzava|regija|mesto|kraj|obcina|okraj".split(
+        "|"
+    )
+)
 # Parts of a name that say little: no column is known by one of these alone.
 GENERIC = frozenset(
     "of|the|a|on|at|in|date|has|is|number|type|total|average|mean|no|id|name|value|code|per|kind|level|size|time|day"
@@ -839,5 +969,9 @@ def women(word: str) -> tuple[str, bool] | None:
         return None
     if man := _MAN_OF.get((parts[1], parts[2])):
         return man, True
-    doer = re.search("(?:ar|as|ist|al|av|er|ant|ent|et|or)$", parts[1])  # odbojkar-ica
-    return (parts[1], False) if doer else None
+    if parts[2] == "k" and re.search("[aei][lv]$", parts[1]):  # prevajal-ka: prevajalec
+        return parts[1] + "ec", False
+    doer = re.search("(?:ar|as|ac|ist|al|av|er|ant|ent|et|or)$", parts[1])  # odbojkar-ica
+    if doer or parts[2] != "ic":
+        return (parts[1], False) if doer else None
+    return parts[1] + "ik", False  # rejnica: rejnik

@@ -16,7 +16,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -53,8 +53,6 @@ AnyNeed = Need[Any]
 class Aggregate(Need[Statistic]):
     """A need of counts and integer sums over groups of rows."""
 
-    compares: ClassVar[bool] = False  # does it only compare and add codes, unless its condition or groups compute?
-
     @abstractmethod
     def expression(self, view: View) -> Expression:
         """A grouped aggregate: keys are codes, the rest are counts and integer sums."""
@@ -73,9 +71,9 @@ class Aggregate(Need[Statistic]):
 
     @property
     def as_stored(self) -> bool:
-        """May the engine read codes as narrow as they are stored? Yes if it only compares and adds them: a sum is wide
+        """Does it only compare and add codes? Then the engine may read them as narrow as they are stored: a sum is wide
         whatever it adds, but a product or a difference of narrow codes could overflow."""
-        return self.compares and only_compared(self.where, getattr(self, "by", None), *getattr(self, "columns", ()))
+        return False
 
     @property
     def weighed(self) -> bool:
@@ -150,7 +148,8 @@ class CodedRows(Need[Sequence[Sequence[int]]]):
 
 def only_compared(where: Predicate, *columns: Ref | None) -> bool:
     """Do a condition and these columns need no arithmetic on a code? Days of the week do; groups may."""
-    return not any(isinstance(part, Grouped | InGroup) for part in (*columns, *where.parts))
+    parts = (part for clause in where.clauses for part in getattr(clause, "parts", (clause,)))
+    return not any(isinstance(part, Grouped | InGroup) for part in (*columns, *parts))
 
 
 def _one_code(cell: int | tuple[int, ...]) -> int:

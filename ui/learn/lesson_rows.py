@@ -58,6 +58,12 @@ def _curve(result: Figures) -> str:
     return picture.columns(places, text("alt.curve"), names, full=float(MOST)) + title
 
 
+def _matters(given: Given) -> tuple[str, ...]:
+    return (
+        ("kind", "epsilon", "again") if given["kind"] == "picture" else ("kind", "noise", "points", "epsilon", "again")
+    )
+
+
 LESSON = Lesson(
     NUMBER,
     (
@@ -69,6 +75,6 @@ LESSON = Lesson(
     ),
     view,
     _pixels(tuple(map(float, demo.PIXELS)), small=True),
-    shown=lambda given: ("kind", *(() if given["kind"] == "picture" else ("noise", "points")), "epsilon", "again"),
+    shown=_matters,
     random=True,
 )

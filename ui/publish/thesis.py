@@ -20,8 +20,13 @@ from ui.words.markup import Html, html_table, p
 
 # Figures 1 to 3 of the thesis: a private curve of two hundred made-up people, drawn anew, and its noise level.
 
+_FIGURES_DRAWN = "thesis-figures"
 
-def _show_figures(drawn: tuple[Figure, ...]) -> None:
+
+def show_figures() -> None:
+    if _FIGURES_DRAWN not in st.session_state:
+        again()
+    drawn: tuple[Figure, ...] = st.session_state[_FIGURES_DRAWN]
     st.html(
         f"<h2>{escape(say('thesis.figures'))}</h2>"
         f"<p>{escape(say('thesis.figures_lead', width=local(WIDTH), delta=power_of_ten(Fraction(str(DELTA)))))}</p>"
@@ -30,6 +35,11 @@ def _show_figures(drawn: tuple[Figure, ...]) -> None:
         with st.container(key=f"card-figure-{figure.number}"):
             _curve_figure(figure)
     st.html(_levels(drawn))
+
+
+def again() -> None:
+    """New draws from the releases' own random source; the people are made up, so nothing is spent."""
+    st.session_state[_FIGURES_DRAWN] = figures()
 
 
 def _curve_figure(figure: Figure) -> None:
@@ -75,18 +85,19 @@ def show() -> None:
     st.button(say("thesis.again"), key="thesis-again", on_click=_again)
     if _DRAWN not in st.session_state:
         _again()
-    printed, curves = st.session_state[_DRAWN]
-    for table in printed:
+    drawn: tuple[Printed, ...] = st.session_state[_DRAWN]
+    for table in drawn:
         with st.container(key=f"card-thesis-{table.number}"):
             st.html(_html(table))
-    _show_figures(curves)
+    show_figures()
     st.html(f"<p class='muted'>{escape(say('thesis.command'))}</p><pre>{escape(say('thesis.command_line'))}</pre>")
     st.page_link(nav.page("publish"), label=say("thesis.back"))
 
 
 def _again() -> None:
     """New draws from the releases' own random source; the people are made up, so nothing is spent."""
-    st.session_state[_DRAWN] = tables(), figures()
+    st.session_state[_DRAWN] = tables()
+    again()
 
 
 def _html(table: Printed) -> str:

@@ -154,7 +154,8 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
 
     @property
     def rate(self) -> Fraction:
-        return self.epsilon / (self.facts.sides * self.sensitivity().bound)
+        moves = 2 if self.facts.relation == "replace" else 1
+        return self.epsilon / (moves * self.sensitivity().bound)
 
     @property
     def choice(self) -> Choice:

@@ -58,7 +58,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import EPSILON, Card, Parameter
-from dpengine.mechanisms.counts.of_counts import OfMisfits
+from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.noise import Added
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Bounds, Fields, Released, Sensitivity
@@ -145,7 +145,7 @@ class ColumnFound:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FitChecks(OfMisfits):
+class FitChecks(OfCounts):
     card: ClassVar[Card] = Card(
         key="fit_checks",
         asked_on=("data",),
@@ -172,8 +172,11 @@ class FitChecks(OfMisfits):
         broken_variants=("half",),
     )
 
+    of_people: ClassVar[bool] = False
+
     columns: tuple[str, ...]
     ids: tuple[str, ...] = ()
+    counts_rows = True
     none_hoped = True
 
     @classmethod
@@ -198,6 +201,10 @@ class FitChecks(OfMisfits):
     def used(self) -> set[str]:
         return set(self.columns)
 
+    def valued(self) -> set[str]:
+        """No column: the cell in the file shows its kind."""
+        return set()
+
     def sentence(self) -> str:
         if not self.columns and self.facts.unit != Unit.rows():
             return say("sentence.fit_checks_rows", most=self.facts.unit.at_most)
@@ -210,6 +217,9 @@ class FitChecks(OfMisfits):
 
     def labels(self) -> list[str]:
         return list(self.columns)
+
+    def about(self, part: str = "") -> set[str]:
+        return set()  # it is the check
 
     # The statistic and its noise
 
@@ -251,7 +261,8 @@ class FitChecks(OfMisfits):
 
     @property
     def moves(self) -> tuple[int, int]:
-        return self.facts.sides * len(self.columns), self.facts.unit.at_most
+        sides = 2 if self.facts.relation == "replace" else 1
+        return sides * len(self.columns), self.facts.unit.at_most
 
     @property
     def _rows_too(self) -> bool:
@@ -345,11 +356,11 @@ class FitChecks(OfMisfits):
     def _sum_of(self, counts: int, draws: int, chance: Fraction) -> Fraction:
         """How far a sum of `counts` noisy counts, each a mean of `draws` draws, may be off to one side."""
         if counts == 1:
-            return Fraction(self.added[0].reach(2 * chance, draws))
+            return Fraction(self.mean_of(draws, 2 * chance))
         if self.noise:
             reach = gaussian_sum_reach(self.variance, sqrt(counts / draws), counts, 2 * chance)
             return Fraction(ceil(reach * draws), draws)
-        return Fraction(counts * self.added[0].reach(2 * chance, counts * draws))
+        return Fraction(counts * self.mean_of(counts * draws, 2 * chance))
 
     def _reaches(self, column: str, bar: Bar | None, counts: int = 1, draws: int = 1) -> tuple[Fraction, Fraction]:
         """How far below and above a figure of a column the truth may lie."""
@@ -573,6 +584,9 @@ class FitChecks(OfMisfits):
             most = max(max(fit.misfit.high, fit.sees) for fit in fits.values())
             return say("fit.headline.fits_rough", share=percent_above(most))
         return say("fit.headline.unsure" if unsure else "fit.headline.fits", columns=len(fits), fit=len(fits) - unsure)
+
+    def holds_none(self, interval: Json) -> bool:
+        return bool(interval[0] <= 0 <= interval[1])
 
     def coarse(self) -> Fraction:
         """A quarter of the people: still enough to distinguish a column that fits from one that does not."""

@@ -14,8 +14,9 @@ from typing import ClassVar
 
 from dpengine.core.types import JsonObject
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import NOISE
 from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.models.of_gradients import SHARED, OfGradients, card
+from dpengine.mechanisms.models.of_gradients import SHARED, OfGradients
 from dpengine.mechanisms.promises import Goal
 from dpengine.mechanisms.query import Fields
 from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
@@ -24,11 +25,14 @@ from dpengine.statistics.features import Layout
 
 @dataclass(frozen=True, kw_only=True)
 class TrainLinear(OfGradients):
-    card: ClassVar[Card] = card(
-        "train_linear",
-        "noise",
-        700,
-        (
+    card: ClassVar[Card] = Card(
+        key="train_linear",
+        asked_on=("train", "whatif"),
+        order=700,
+        answer="model",
+        states=(NOISE,),
+        caveats=("noise", "bounds"),
+        parameters=(
             Parameter("target", "column.target.number", required=True),
             Parameter("features", "columns.features", required=True),
             *SHARED,

@@ -463,7 +463,7 @@ SL = Vocabulary(
         "or": "ali|oziroma|bodisi",
         "and": "in|ter|&|x|×|z|s",
         "among": "med|v|pri|za|na|znotraj|iz|izmed|od vseh|izmed vseh",
-        "have": "ima|imajo|z|s|ki|je|so|živi|živijo|imel|imeli|katerih|kateri|kadi|čakajo|jih|bilo|imajo",
+        "have": "ima|imajo|z|s|ki|je|so|živi|živijo|imel|imeli|katerih|kateri|jih|bilo|imajo",
         "own": "lastnik|lastniki|lastnikov|lastnica",
         "with": "z|s|ima|imajo|imel|imeli|prejema|prejemajo|dobiva",
         "between": "med|med leti|med letoma|od|starih|stari",

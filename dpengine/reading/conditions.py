@@ -1,0 +1,262 @@
+"""Values of lists and yes-or-no columns in a typed text, denied or not, become conditions or groups."""
+
+from __future__ import annotations
+
+import re
+
+from dpengine.declared.schema import Category, ItemSet, Number
+from dpengine.reading.groups import Groups
+from dpengine.reading.lexicon import none_label, yes_no
+from dpengine.reading.sentence import Condition
+from dpengine.reading.words import bare
+
+_ASKING = "is are was were do does did ali so je who kdo imajo ima have has".split()  # of a question that contrasts
+_OTHERS = ("od ostalih", "od drugih", "than others", "than the others", "than the rest", "kot ostali", "kot drugi")
+
+
+class Conditions(Groups):
+    def _values(self) -> None:
+        """Values of lists become conditions."""
+        for at in range(len(self.marks)):
+            mark = self.marks[at]
+            if mark.used or "val" not in mark.roles:
+                continue
+            best = max(weight for weight, _, _ in mark.roles["val"])
+            if at == 1 and self.said(0) in ("how", "kako") and not self.kinds and not self._typed_kinds():
+                mark.roles = {"col": [(3, mark.roles["val"][0][1])]}  # “how satisfied are …”
+                continue
+            senses = [(name, value) for weight, name, value in mark.roles["val"] if weight == best]
+            if self.has(at, "col") and (self.weight_at(at) > best or self._had(at)):
+                continue
+            if "more" in mark.roles and self._compares(at, senses[0][0]):
+                continue
+            if ("not" in mark.roles or "none" in mark.roles) and not any(
+                self.column_at(near) == senses[0][0] for near in (at + 1, at + 2)
+            ):
+                continue
+            near_names = {self.column_at(near) for near in range(at - 2, at + 3)}
+            name, value = next(((n, v) for n, v in senses if n in near_names), senses[0])
+            if len(senses) > 1 and name not in near_names:
+                self.guessed = True
+            denial = self._negated(at, name)
+            if denial is None:
+                denial = self._denied_too(at, name)
+                denial = self._denied_after(at, name) if denial is None else denial
+            elif self._part_of_another(name, value):  # “not satisfied”: and the very satisfied?
+                denial = None
+            if denial is not None:
+                self._deny(denial)
+            mark.take("val")
+            self._add_value(at, name, value, denial is not None)
+            for near in (at - 2, at - 1, at + 1, at + 2):  # “permanent contract”, “in the Eye clinic”
+                if self.column_at(near) == name and not self.marks[near].used:
+                    self.marks[near].take("val")
+        self._same_column()
+
+    def _deny(self, at: int) -> None:
+        """Take a denial; Slovene denies twice: “ki ne uporabljajo nobenega orodja”."""
+        self.marks[at].take("not")
+        again = [near for near in range(max(at - 4, 0), at) if self.free(near, "not")]
+        if self.lang == "sl" and again and self.said(at).startswith(("nob", "nit", "nik", "nih")):
+            self.marks[again[-1]].take("not")
+
+    def _compares(self, at: int, name: str) -> bool:
+        """“is income higher for …”: no higher education, unless its column is named."""
+        near = [self.column_at(place) for place in (at - 2, at - 1, at + 1, at + 2)]
+        return name not in near and any(self.is_a(other, Number) for other in near)
+
+    def _part_of_another(self, name: str, value: str) -> bool:
+        """Do the words of another value hold those of this one?"""
+        declared = self.declared(name)
+        others = declared.values if isinstance(declared, Category) else ()
+        return any(f" {bare(value)} " in f" {bare(other)} " for other in others if other != value)
+
+    def _denied_too(self, at: int, name: str) -> int | None:
+        """“without asthma or diabetes” denies both."""
+        near = at - 1
+        while self.has(near, "stop", "or", "and", "among") and not self.has(near, "have", "val"):
+            if self.has(near, "with") and not self.has(near, "stop"):
+                break
+            near -= 1
+        joined = any(self.has(place, "or", "and") for place in range(near + 1, at))
+        denied = [cond for cond in self.conds if cond.negated and cond.column == name]
+        values = self.marks[near].roles.get("val", ()) if near >= 0 and self.marks[near].took == "val" else ()
+        for cond in denied if joined else ():
+            if any(value in cond.labels for _, column, value in values if column == name):
+                return next((place for place in range(near, -1, -1) if self.marks[place].took == "not"), None)
+        return None
+
+    def _denied_after(self, at: int, name: str) -> int | None:
+        """“where a pump was not used”, at the end of the text and of a list with several values a row."""
+        near = self.past(at + 1, 1, ["stop", "have"], ["not", "val", "and", "or", "which"])
+        used = ("used", "needed", "involved", "present", "required", "included", "uporabljen", "potreben", "prisoten")
+        after = [place for place in (near + 1, near + 2) if self.has(place, "stop")]
+        last = {token.stem for place in after for token in self._tokens_of(place)}
+        fitting = self.free(near, "not") and near >= len(self.marks) - 3 and self.is_a(name, ItemSet)
+        return near if fitting and last & self.stems(*used) else None
+
+    def _had(self, at: int) -> bool:
+        """“car owners”, “without a car”: a yes or no, although another column lists the same word as a value."""
+        if not yes_no(self.declared(self.column_at(at) or "")):
+            return False
+        before = any(self.has(near, "with", "not", "own") for near in (at - 1, at - 2))
+        return before or self.has(at + 1, "own")
+
+    def _add_value(self, at: int, name: str, value: str, negated: bool) -> None:
+        several = isinstance(self.schema.columns[name], ItemSet)
+        alike = [cond for cond in self.conds if cond.column == name and cond.labels and cond.negated == negated]
+        for cond in alike:
+            if not several or self._only(cond.place, at - 1, "or"):
+                cond.labels.append(value)
+                return
+        self.conds.append(Condition(at, name, "", None, [value], negated))
+
+    def _same_column(self) -> None:
+        """All values of a list are groups, not a condition; so are values that are compared."""
+        for cond in [cond for cond in self.conds if len(cond.labels) > 1 and not cond.negated]:
+            column = self.schema.columns[cond.column]
+            if not isinstance(column, Category):
+                continue
+            every = set(cond.labels) >= set(column.values)
+            if self.by and not (every and self._typed_kinds() == {"count"}):
+                continue  # but for “how many men and women in each region”
+            versus = any("versus" in mark.roles for mark in self.marks) or (self.compare and self.has(0, "compare"))
+            if every:
+                self.conds.remove(cond)
+            if every or versus:
+                self.by.append(cond.column)
+
+    def _yes_columns(self) -> None:
+        """“smokers”, “without a car”, “no scholarship”, “with a scholarship”."""
+        named = self.all_free("col")
+        plain_columns = [at for at in named if self.is_a(self.column_at(at), Category)]
+        joined = len(plain_columns) == 2 and self._only(plain_columns[0] + 1, plain_columns[1] - 1, "and")
+        if joined and len(named) == 2 and not self.conds and not self._typed_kinds() - {"crosstab"}:
+            return  # two columns beside each other: a cross table
+        if "crosstab" in self._typed_kinds() and len(plain_columns) + len(self.by) > 1:
+            return
+        for at in named:
+            name = self.column_at(at) or ""
+            declared = self.declared(name)
+            denial = self._negated(at)
+            if denial is None and yes_no(declared):
+                denial = self._not_so(at)
+            if self.has(at, "rows") and self.weight_at(at) <= 1:
+                continue  # “sprejemi”, although one column says which were urgent
+            if (already := self._said_already(at)) is not None:
+                self.marks[at].take("bound")  # “inspected since May” has a date, and nothing is said of passed
+                turned = {">=": "<", "<": ">=", ">": "<=", "<=": ">"}.get(already.op if already.column else "")
+                if denial is not None and turned:  # “not inspected since May”
+                    already.op = turned
+                    self._deny(denial)
+                continue
+            if yes_no(declared) and not self.by and (without := self._and_without(at)):
+                self.by.append(name)  # “with breakfast and without”
+                self.take("by", [at, *without])
+                continue
+            if yes_no(declared) and name in self.by:  # “compare renewed and not renewed loans”
+                self.take("by", [at, *([] if denial is None else [denial])])
+                continue
+            if (pair := yes_no(declared)) and isinstance(declared, Category):
+                if denial is None and "histogram" in self._typed_kinds() and len(named) == 1:
+                    continue  # the question is about this column itself: its distribution
+                label = pair[0] if denial is None else pair[1]
+                if any(cond.column == name for cond in self.conds):
+                    self.marks[at].take("val")
+                    continue
+                self.conds.append(Condition(at, name, "", None, [label]))
+            elif (none := none_label(declared)) and isinstance(declared, Category):
+                if denial is not None:
+                    labels = [none]
+                elif (
+                    self.has(at - 1, "with")
+                    or self.has(at - 2, "with")
+                    or self.said(at - 1) == "ki"
+                    or self._happened(at)
+                ):
+                    labels = [value for value in declared.values if value != none]
+                else:
+                    continue
+                self.conds.append(Condition(at, name, "", None, labels))
+            else:
+                continue
+            self.marks[at].take("val")
+            if denial is not None:
+                self._deny(denial)
+
+    def _said_already(self, at: int) -> Condition | None:
+        """The condition or groups beside a mark about another column that it names just as well."""
+        weights: dict[str, float] = {}
+        for weight, name in self.marks[at].roles["col"]:
+            weights[name] = max(weight, weights.get(name, 0))
+        grouped = [Condition(at, "", "", group["column"]) for group in self.by if isinstance(group, dict)]
+        for cond in [*(cond for cond in self.conds if abs(cond.place - at) <= 4), *grouped]:
+            name = cond.column or cond.operand
+            if name != self.column_at(at) and weights.get(name, 0) >= self.weight_at(at):
+                return cond
+        return None
+
+    def _happened(self, at: int) -> bool:
+        """“injured runners”, “poškodovanih”: a participle says that there was something."""
+        ending = "[^e]ed" if self.lang == "en" else "(?:an|en)(?:a|e|i|ih|im|imi)?"
+        return self.weight_at(at) >= 1 and re.search(f"{ending}$", self.said(at)) is not None
+
+    def _not_so(self, at: int) -> int | None:
+        """“where pets are not allowed”: a denial after a yes or no, with at most one more word."""
+        near = self.past(at + 1, 1, ["stop", "have"], ["not", "val", "col", "and", "or", "which"])
+        after = [place for place in range(near + 1, len(self.marks)) if not self.has(place, "stop")]
+        return near if self.free(near, "not") and len(after) <= 1 and not self.has(near + 1, "among") else None
+
+    def _and_without(self, at: int) -> list[int]:
+        """The words that name the others too: “with a car and without one”, “s kartico in brez nje”."""
+        if not self.has(at + 1, "and", "or", "versus", "to") or not self.has(at + 2, "not"):
+            return []
+        if self.column_at(at + 3) == self.column_at(at):
+            return [at + 1, at + 2, at + 3]
+        if self.has(at + 3, "col", "val", "number", "num") and not self.has(at + 3, "stop"):
+            return []
+        return [at + 1, at + 2]
+
+    def _some(self) -> None:
+        """“share of loans with a late fee”: a number that is not 0."""
+        kinds = self._typed_kinds()
+        if not kinds or kinds - {"count", "proportion"}:
+            return
+        for at in self.all_free("col"):
+            name = self.column_at(at)
+            column = self.number(name)
+            said = at - 1 if not self.has(at - 1, "stop") or self.has(at - 1, "with") else at - 2
+            if column is None or self.weight_at(at) < 2 or name in self._ratings():
+                continue
+            if column.lower == 0 and self.has(said, "with") and not any(cond.column == name for cond in self.conds):
+                self.conds.append(Condition(at, str(name), ">", "0"))
+                self.marks[at].take("bound")
+
+    def _contrast(self, asked_by: bool) -> None:
+        """“Is the score higher with a guide than without?”: what is contrasted becomes the groups."""
+        asked = bool(self.marks) and self.said(0).partition(" ")[0] in _ASKING
+        words = ("than", "kot", "kakor", *_OTHERS)
+        than = [at for at, mark in enumerate(self.marks) if self.said(at) in words and not mark.used]
+        more = [at for at in range(len(self.marks)) if self.free(at, "more") or (self.free(at, "before") and asked)]
+        labelled = [cond for cond in self.conds if cond.labels]
+        if not more or not (asked or than) or not labelled:
+            if self.by and (asked or than):
+                self.take("compare", more)
+                self.contrasted = bool(more)
+            return
+        if self.by:  # “do scholars do better? grades by scholarship”
+            grouped = [cond for cond in labelled if cond.column in self.by]
+            self.conds = [cond for cond in self.conds if not asked_by or cond not in grouped]
+            self.take("compare", [*more, *than] if grouped else ())
+            return
+        several = [cond for cond in labelled if len(cond.labels) > 1 and not cond.negated]
+        stated = [cond for cond in labelled if yes_no(self.declared(cond.column))]
+        chosen = (several or stated or labelled)[-1]
+        declared = self.declared(chosen.column)
+        if not isinstance(declared, Category):
+            return
+        self.by.append(chosen.column)
+        if chosen not in several:
+            self.conds = [cond for cond in self.conds if cond.column != chosen.column]
+        self.take("compare", [*more, *than, *(self.all_free("not") if than else [])])
+        self.contrasted = True

@@ -1,0 +1,251 @@
+"""The groups that a typed text asks for: “by region”, “per month”, “in steps of 10 years”, “men vs women”."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from fractions import Fraction
+
+from dpengine.core.exact import text_of
+from dpengine.core.types import Json
+from dpengine.declared.date_column import Date
+from dpengine.declared.schema import Category, ItemSet, Number, round_step
+from dpengine.reading.comparisons import Comparisons
+from dpengine.reading.cutting import name_words
+from dpengine.reading.lexicon import yes_no
+from dpengine.reading.sentence import FEW
+from dpengine.reading.words import IN_LIFE, bare, stem
+
+_PERIODICAL = {
+    "en": ("monthly", "yearly", "annual", "annually", "quarterly"),
+    "sl": ("mesečni", "mesečno", "letni", "letno", "četrtletni", "četrtletno"),
+}
+_EDGES = 10  # about as many groups of a number
+
+
+class Groups(Comparisons):
+    def _by(self) -> None:
+        at = 0
+        while at < len(self.marks):
+            found = self._group(at + 1) if self.free(at, "by") else None
+            if found is not None and not self._no_group(at, *found):
+                end, groups = found
+                self.by += groups
+                self.take("by", range(at, end + 1))
+                at = end
+            elif self.free(at, "by year") and not self.dates and (group := self._one_group(at + 1, None)):
+                self.by += group[1]  # “po letih izkušenj”
+                self.take("by", range(at, group[0] + 1))
+                at = group[0]
+            elif self.free(at, "by year") and (self.dates or self._small_year()):
+                small = self._small_year()
+                self.by.append(self._ref(small) if small else {"column": self._named_date(), "by": "year"})
+                self.marks[at].take("by")
+            elif (
+                self.has(at, "which")
+                and self.has(at + 1, "period")
+                and self.dates
+                and self._typed_kinds() == {"top_item"}
+            ):
+                self.by.append({"column": self._named_date(), "by": self.marks[at + 1].roles["period"]})
+                self.take("by", (at + 1,))  # “in which year did most animals arrive”
+            elif self.free(at, "compare"):
+                self.compare = True
+            at += 1
+        if not self.by:
+            self._periodical()
+        if not self.by:
+            self._implied_groups()
+
+    def _periodical(self) -> None:
+        """“monthly revenue” is one by month; “monthly wages” are not, if the date is one in a person's life."""
+        adjectives = self.stems(*_PERIODICAL[self.lang])
+        for at in self.all_free("period") if self.dates else ():
+            if self.tokens[self.marks[at].first].stem not in adjectives or self._listed_period(at):
+                continue
+            if self._typed_kinds() - {"sum", "count", "histogram"} or self._amount(at - 1) is not None:
+                continue
+            if not self._life_date(self._named_date()):
+                self.by.append({"column": self._named_date(), "by": self.marks[at].roles["period"]})
+                self.marks[at].take("by")
+
+    def _listed_period(self, at: int) -> bool:
+        """“annual members” are a value of a list."""
+        return self.has(at, "val") and self.tokens[self.marks[at].first].stem in {
+            stem(word, self.lang) for word in _PERIODICAL[self.lang]
+        }
+
+    def _life_date(self, name: str) -> bool:
+        """Is a date one in a person's life rather than the day of what a row records?"""
+        return self.named_for(name, *IN_LIFE)
+
+    def _no_group(self, at: int, end: int, groups: list[Json]) -> bool:
+        """“by customers over 70” is a condition, “točke na izpitu” one column, “na bolniški” no group."""
+        name = groups[0]["column"] if isinstance(groups[0], dict) else groups[0]
+        if len(groups) > 1:
+            return False
+        if self.lang == "sl" and self.said(at) in ("po", "na") and self._value_after(end, str(name)):
+            return True  # “po odpustu v dom starejših”, “na pomolu B”
+        if self.said(at) == "by" and yes_no(self.declared(str(name))) and self.words(end).endswith("ers"):
+            return True  # “raised by first-timers”
+        if self.said(at) == "na" and yes_no(self.declared(str(name))):
+            return True  # “priklop na elektriko”
+        if self.said(at) in ("na", "per", "each", "every") and self.has(at + 1, "period") and self._bounds_end(at - 1):
+            self.take("rate", range(at, end + 1))
+            return True  # “več kot pet tisoč evrov na leto”
+        often = self.said(at) in ("each", "every", "vsak", "vsako", "za vsak")
+        if often and self._life_date(str(name)) and self.has(at + 1, "period"):  # “koliko gre vsak mesec za plače”
+            self.take("rate", range(at, end + 1))
+            return True
+        timed = isinstance(groups[0], dict) and "by" in groups[0]  # “by month in 2025” is both
+        near = [cond for cond in self.conds if cond.column == name and 0 < cond.place - end <= 2 and not timed]
+        if near or (isinstance(groups[0], dict) and "step" in groups[0] and self.said(at) == "na"):
+            self.take("bound", range(at + 1, end + 1) if near else ())
+            return True
+        return bool(name in self.numbers and self.column_at(at - 1) == name and not self.marks[at - 1].used)
+
+    def _bounds_end(self, at: int) -> bool:
+        return 0 <= at < len(self.marks) and self.marks[at].took == "bound" and self.has(at, "unit", "number")
+
+    def _value_after(self, end: int, name: str) -> bool:
+        near = self.marks[end + 1 : end + 3]
+        senses = [sense for mark in near for role in ("val", "letter") for sense in mark.roles.get(role, ())]
+        return any(column == name for _, column, _ in senses)
+
+    def _group(self, at: int) -> tuple[int, list[Json]] | None:
+        start = at
+        while (
+            (
+                self.has(at, "stop", "rows", "daysign")
+                or (self.has(at, "kind") and self.marks[at].roles["kind"] == "count")
+            )
+            and not self.has(at, "col", "period", "band")
+            and at < start + 3
+        ):
+            at += 1
+        unknown = 0 <= at < len(self.marks) and not self.marks[at].roles and self.weight_at(at + 1) >= 1
+        at = at + 1 if unknown and self.column_at(at + 1, (Category,)) else at  # “po znamki copat”
+        step = None
+        if (amount := self._amount(at)) is not None and self.has(at + 1, "period", "unit", "band", "col"):
+            step, at = amount, at + 1
+        first = self._one_group(at, step)
+        if first is None:
+            return None
+        end, groups = first
+        while self.has(end + 1, "and") and (more := self._one_group(end + 2, None)) is not None:
+            end, groups = more[0], [*groups, *more[1]]
+        return end, groups
+
+    def _one_group(self, at: int, step: Fraction | None) -> tuple[int, list[Json]] | None:
+        while self.has(at, "stop") and not self.has(at, "col", "period", "band"):
+            at += 1
+        if not 0 <= at < len(self.marks):
+            return None
+        mark, name = self.marks[at], self.column_at(at)
+        period = mark.roles.get("period") if not self._listed_period(at) else None
+        if period and (name is None or self.weight_at(at) < 2):
+            small = self._small_year() if period == "year" else None
+            if small is not None:
+                return at, [self._ref(small, step)]
+            if self.dates and not (self.has(at - 1, "by") and self.words(at - 1).lower() == "na" and period != "year"):
+                end, column = at, self._named_date()
+                for near in (at + 1, at + 2):
+                    if (named := self.column_at(near, (Date,))) and self.weight_at(near) >= 1:
+                        end, column = near, named
+                        period = "month_of_year" if period == "month" else period
+                        break
+                return end, [{"column": column, "by": period}]
+        if name is None or (
+            self.has(at, "rows") and (name in self.dates or (self.weight_at(at) <= 1 and self.covered[name] < 2))
+        ):
+            return None
+        declared = self.declared(name)
+        end = at
+        for near in (at + 1, at + 2, at + 3, at + 4):
+            amount = self._amount(near)
+            if amount is not None and self.has(near + 1, "unit", "period", "band"):
+                step = amount
+            if self.has(near, "band"):
+                end = near
+        while self.column_at(end + 1) == name and not self.marks[end + 1].used:  # “by product category”
+            end += 1
+        if isinstance(declared, Number):
+            tail = self.tokens[self.marks[at].last + 1 :]
+            if any(token.stem.startswith("desetletn") for token in tail):
+                step, end = Fraction(10), len(self.marks) - 1
+            return end, [self._ref(name, step)]
+        if isinstance(declared, Date):
+            first = self._tokens_of(at)[0]
+            if (
+                "rows" in self.known.phrases.get((first.stem,), {})
+                and bare(first.text) not in bare(name_words(name)).split()
+            ):
+                return None  # “per order on average” is no date
+            period = next(
+                (self.marks[near].roles["period"] for near in (at - 1, at + 1) if self.has(near, "period")), "month"
+            )
+            return end, [{"column": name, "by": period}]
+        if isinstance(declared, ItemSet):
+            return None
+        return end, [self._ref(name, step)]
+
+    def _named_date(self) -> str:
+        named = [name for place in range(len(self.marks)) if (name := self.column_at(place, (Date,)))]
+        if not named and len(self.dates) > 1:
+            self.guessed = True
+        return named[0] if named else self.dates[0]
+
+    def _ref(self, name: str, step: Fraction | None = None) -> Json:
+        if name.startswith("\0"):
+            return {"column": self.known.lookups[name[1:]], "by": name[1:]}
+        column = self.schema.columns[name]
+        if not isinstance(column, Number):
+            return name
+        if step is None or (step / column.step).denominator != 1 or step <= 0:
+            step = self._usual_step(name, column)
+        return {"column": name, "step": text_of(step)}
+
+    def _usual_step(self, name: str, column: Number) -> Fraction:
+        if column.size <= FEW:
+            return column.step
+        width = column.upper - column.lower
+        if name in self.ages and width <= 150 and column.step == 1:
+            return Fraction(10)
+        steps = sorted(column.step * base * 10**power for power in range(8) for base in (1, 2, 5))
+        return steps[min(bisect_left(steps, width / _EDGES), len(steps) - 1)] or round_step(width)
+
+    def _implied_groups(self) -> None:
+        """Groups that a comparison implies: “men vs women”, “does education affect income?”"""
+        named = [(at, name) for at in range(len(self.marks)) if self._names(at) and (name := self.column_at(at))]
+        lists = [(at, name) for at, name in named if self.is_a(name, Category) and self._no_rows(at)]
+        lists = [(at, name) for at, name in lists if not self.compare or not self._with_value(at, name)]
+        if not lists or not any(self.is_a(name, Number) for _, name in named):
+            return
+        at, name = lists[0]
+        if self.compare:
+            self.by.append(self._ref(name))
+            self.marks[at].take("by")
+        elif self.all_free("versus"):
+            self.by.append(self._ref(name))
+            self._take_denied([place for place, other in named if other == name])
+        else:  # “smokers and non-smokers”
+            for at, name in lists:
+                word = self.tokens[self.marks[at].last].stem
+                later = [p for p, same in lists if same == name and p > at and self._tokens_of(p)[-1].stem == word]
+                if later and yes_no(self.declared(name)):
+                    self.by.append(name)
+                    self.marks[at].take("by")
+                    self._take_denied(later)
+                    return
+
+    def _no_rows(self, at: int) -> bool:
+        """Does a mark name a column more than what the rows are?"""
+        return not self.has(at, "rows") or self.weight_at(at) > 1
+
+    def _with_value(self, at: int, name: str) -> bool:
+        """“in the Coast region”: a column beside one of its values."""
+        near = [self.marks[place] for place in range(max(at - 2, 0), min(at + 3, len(self.marks))) if place != at]
+        return any(column == name for mark in near for _, column, _ in mark.roles.get("val", ()))
+
+    def _take_denied(self, places: list[int]) -> None:
+        """Take groups, each with the word that denies it."""
+        self.take("by", [*places, *(at - 1 for at in places if self.has(at - 1, "not"))])

@@ -1,0 +1,149 @@
+"""A share in a typed text: what is counted, and of whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from itertools import product
+
+from dpengine.core.types import Json, JsonObject
+from dpengine.declared.schema import Category, ItemSet
+from dpengine.reading.conditions import Conditions
+from dpengine.reading.lexicon import none_label, yes_no
+from dpengine.reading.sentence import Condition
+from dpengine.reading.words import bare
+
+
+class Proportions(Conditions):
+    def _row(self, cond: Condition) -> list[Json]:
+        if not cond.labels:
+            return [cond.column, cond.op, cond.operand]
+        labels = list(dict.fromkeys(cond.labels))
+        if isinstance(self.schema.columns[cond.column], ItemSet):
+            return [cond.column, "has none of" if cond.negated else "has", labels]
+        return [cond.column, "not in" if cond.negated else "in", labels]
+
+    def _asked(self, where: list[Json], **given: Json) -> JsonObject:
+        return {**given, **({"where": where} if where else {})}
+
+    def _grouped(self, parameters: Container[str] = ("by",)) -> JsonObject:
+        return {"by": self.by[0]} if self.by and "by" in parameters else {}
+
+    def _take(self, targets: list[tuple[int, str]], name: str) -> None:
+        self.take("target", [at for at, other in targets if other == name])
+
+    def _plain_ref(self, name: Json) -> Json:
+        return self._ref(name) if isinstance(name, str) else name
+
+    def _proportion(self, lists: list[Json]) -> list[tuple[str, JsonObject]]:
+        """Which conditions say what is counted (`of`), and which of whom (`where`)."""
+        if not self.conds:
+            if self.by[:1] and not self.by[1:]:  # “percentage of calls by shift”
+                groups, self.by = self.by[0], []
+                return [("histogram", {"column": groups})]
+            if lists and not self.by:
+                self._take(lists, lists[0][1])
+                self.guessed = True
+                bars = ("histogram", {"column": self._plain_ref(lists[0][1])})
+                none = none_label(self.declared(lists[0][1]))
+                some = {"of": [[lists[0][1], "not in", [none]]]}  # “what share uses a sleep aid”
+                return [("proportion", some), bars] if none else [bars]
+            return []
+        asked = [found for found in lists if self.is_a(found[1], Category) and self.has(found[0] - 1, "which")]
+        if (
+            asked
+            and not self.by
+            and any(
+                self.free(at, "top") or self.free(at, "bottom") or self._asks_most(at) for at in range(len(self.marks))
+            )
+        ):
+            self.by.append(self._plain_ref(asked[0][1]))  # “which state has the highest approval rate”
+            self._take(lists, asked[0][1])
+            most = [at for at in range(len(self.marks)) if self._asks_most(at)]
+            self.take("kind", [*self.all_free("top"), *self.all_free("bottom"), *most])
+        ordered = sorted(self.conds, key=lambda cond: cond.place)
+        people = [cond for cond in ordered if cond.people]
+        if 0 < len(people) < len(ordered) and ordered[0].people:
+            of, rest, clear = [cond for cond in ordered if not cond.people], people, len(ordered) == 2
+        else:
+            of, rest, clear = self._split(ordered)
+        ways = [(of, rest)]
+        if not clear:
+            self.guessed = True
+            ways += [(rest, of), (ordered, [])]
+        rows = [(list(map(self._row, of)), list(map(self._row, rest))) for of, rest in ways]
+        return [("proportion", self._asked(where, of=of, **self._grouped())) for of, where in rows]
+
+    def _asks_most(self, at: int) -> bool:
+        return self.role(at, "kind") == "top_item"
+
+    def _split(self, conds: list[Condition]) -> tuple[list[Condition], list[Condition], bool]:
+        """What is counted, of whom, and whether the words say so."""
+        if len({cond.column for cond in conds}) == 1:
+            return conds, [], True
+        asked = [at for at, mark in enumerate(self.marks) if mark.took == "kind" and mark.roles["kind"] == "proportion"]
+        before = [cond for cond in conds if asked and cond.place < asked[0]]
+        plain = asked and not self._in_question(asked[0])
+        rate = plain and any(cond.labels and cond.place == asked[0] - 1 for cond in before)  # “unemployment rate in …”
+        if 0 < len(before) < len(conds) and not rate:  # “of the visits in 2025, what share …”
+            return [cond for cond in conds if cond not in before], before, True
+        first = conds[0].place
+        if asked and not plain and len(conds) > 1 and self._whole_first(asked[0], conds):
+            return conds[1:], conds[:1], True  # “what fraction of the men run in Nike”
+        described = (
+            yes_no(self.declared(conds[0].column)) and self.has(first + 1, "rows") and not self.has(first, "rows")
+        )
+        if asked and described and first - asked[-1] <= 2 and len(conds) == 2:  # “delež odpovedanih izletov z vlakom”
+            return conds[:1], conds[1:], False
+
+        def free(at: int) -> bool:
+            return self.marks[at].took != "bound"
+
+        strong = self.stems("among", "amongst", "within", "med", "izmed", "pri")
+        stated = [cond for cond in conds[1:] if yes_no(self.declared(cond.column))]
+        verb = bool(asked and not plain and stated and conds[0].labels and not yes_no(self.declared(conds[0].column)))
+        cues: tuple[tuple[Callable[[int], bool], bool], ...] = (  # and whether what is counted comes after it
+            (lambda at: free(at) and any(token.stem in strong for token in self._tokens_of(at)), False),
+            (lambda at: self._says(at, "have") or self._without(at), True),
+            (lambda at: free(at) and self.has(at, "among") and not verb, False),  # “what share of X passed in 2024”
+        )
+        for (cue, after), cut in product(cues, range(1, len(conds))):
+            if any(map(cue, range(conds[cut - 1].place + 1, conds[cut].place + 1))):
+                return (conds[cut:], conds[:cut], True) if after else (conds[:cut], conds[cut:], True)
+        said = [cond for cond in conds[1:] if yes_no(self.declared(cond.column))]
+        if said and not yes_no(self.declared(conds[0].column)):  # “the share of clothes that … return”
+            return said, [cond for cond in conds if cond not in said], False
+        if conds[0].column in self.ages and conds[1].column not in self.ages:  # “what share of under-30s pay cash”
+            return conds[1:], conds[:1], False
+        if len(conds) == 2 and conds[0].labels and not conds[1].labels and conds[1].place - first <= 1:
+            return conds, [], False  # “share of tickets solved within a day”
+        if asked and not plain and len(conds) == 2:  # “what percentage of women walk”
+            return conds[1:], conds[:1], False
+        return conds[:1], conds[1:], False
+
+    def _in_question(self, at: int) -> bool:
+        """“what share …”, “kolikšen delež …”: and not “the share of …”."""
+        asking = ("what", "kaksn", "kaksen", "koliksn", "koliksen")
+        return any(
+            bare(token.text).startswith(asking) for token in self._tokens_of(max(at - 1, 0)) + self._tokens_of(at)
+        )
+
+    def _whole_first(self, asked: int, conds: list[Condition]) -> bool:
+        """Is the first condition of whom, with a verb between it and the rest: “kakšen delež kmetij izvaja …”?"""
+        first, second = conds[0], conds[1]
+        strong = {"among", "amongst", "within", "med", "izmed", "pri", "in", "v", "na"}
+        before = {self.said(at) for at in range(first.place + 1, second.place)}
+        if self.lang == "en":
+            return self.said(asked + 1) == "of the" or (
+                self.said(asked + 1) == "of" and self.said(asked + 2) == "the" and not before & {"among", "within"}
+            )
+        verb = any(not self.marks[at].roles or self.has(at, "have") for at in range(first.place + 1, second.place))
+        return verb and not before & strong
+
+    def _without(self, at: int) -> bool:
+        return any(bare(token.text) in ("without", "brez") for token in self._tokens_of(at))
+
+    def _says(self, at: int, role: str) -> bool:
+        """Has the mark this role, or one of its words: “ima avto” is a column, and says “has”."""
+        return self.has(at, role) or any(
+            role in self.known.phrases.get((token.stem,), {}) for token in self._tokens_of(at)
+        )

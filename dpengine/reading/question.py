@@ -1,0 +1,653 @@
+"""The question that a typed text asks: its kind and its column, and what was left over."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from fractions import Fraction
+
+from dpengine.core.exact import text_of
+from dpengine.core.types import Json, JsonObject
+from dpengine.declared.date_column import Date
+from dpengine.declared.schema import Category, ItemSet, Number
+from dpengine.mechanisms import catalogue
+from dpengine.reading.cutting import TIMES, name_words, stems_of
+from dpengine.reading.lexicon import MarkedWords, yes_no
+from dpengine.reading.proportions import Proportions
+from dpengine.reading.words import GENERIC, LANGUAGES, MEASURES, PLACES, bare, roots, stem
+
+# Roles of words that say something by themselves: unread, they are named
+_MEANING = frozenset("col val number num kind month day ord top bottom percentile life study".split())
+# Words that join and fill. Unread, they are passed over
+_HARMLESS = frozenset(
+    "stop rows and or among have with to which own only by daysign versus band below share part".split()
+)
+_EACH = ("per", "each", "for each", "every", "for every", "in each", "in every", "by each", "glede na", "za vsak")
+_SEPARATELY = "posebej loceno separately respectively each vsak vsakega vsake vsakih posamezno posamic".split()
+_OLD_OR_NEW = frozenset("old new star stara stare stari starih staro nov nova nove novi novih novo".split())
+MOST_GROUPS = 200  # values of a number of which the commonest is sought one by one
+
+
+class Question(Proportions):
+    def run(self) -> None:
+        self._letters()
+        self._rates()
+        self._named_times()
+        self._days()
+        self._percents()
+        self._bounds()
+        self._lives()
+        self._by()
+        asked_by = bool(self.by)
+        self._values()
+        self._yes_columns()
+        self._contrast(asked_by)
+        self._some()
+        if self.by:
+            self.take("compare", [at for at in self.all_free("compare") if not self.has(at, "or")])
+
+    def reading(self) -> list[tuple[str, JsonObject]]:
+        """The possible questions, best first."""
+        kinds = [*self.kinds]
+        inside: list[str] = []
+        self._kinds_that_are_names()
+        for mark in self.marks:
+            if "kind" in mark.roles and not mark.used:
+                kinds.append(mark.roles["kind"])
+            elif mark.roles.get("col") and not (mark.used and mark.took == "by"):
+                tokens = self.tokens[mark.first : mark.last + 1] if mark.last > mark.first else []
+                parts = [self.known.phrases.get((token.stem,), {}).get("kind") for token in tokens]
+                inside += [part for part in parts if part in ("mean", "median", "sum")]
+        targets = [(at, name) for at in self.all_free("col") if (name := self.column_at(at)) is not None]
+        targets = [(at, name) for at, name in targets if not (self.has(at, "rows") and name in self.dates)]
+        shadowed = [at for at, name in targets if self.weight_at(at) <= 1 and self._shadowed(at, name, targets)]
+        loose, targets = targets, [found for found in targets if found[0] not in shadowed]
+        if not targets and (self.contrasted or set(kinds) & {"top_item", "mean", "median", "quantile", "variance"}):
+            targets = self._unshadowed(loose, kinds)
+        numbers = [(at, name) for at, name in targets if self.is_a(name, Number)]
+        lists = [(at, name) for at, name in targets if self.is_a(name, Category, ItemSet)]
+        if "top_item" in kinds and not numbers and not lists:
+            lists = self._asked_place()
+        if not numbers and any(self.has(at - 1, "which") for at, _ in lists):
+            numbers = self._compared([at for at in range(len(self.marks)) if self.has(at, "top", "bottom")])
+        days = [(at, name) for at, name in targets if self.is_a(name, Date)]
+        if not numbers and "quantile" in kinds:  # “the fastest 10 %”
+            numbers = self._compared(
+                [at for at, mark in enumerate(self.marks) if mark.took in ("top", "bottom", "share")]
+            )
+        key = self._kind(kinds, numbers, lists)
+        if key is None and any(self.marks[at].last > self.marks[at].first for at in self.all_free("money")):
+            key = "count"  # “koliko denarja”
+        if key in (None, "sum", "count") and not numbers and (taken := self._takings(key)):
+            key, numbers = "sum", taken
+        if key is None and numbers and self._asks_how_different():
+            key = "variance"
+        paid = self._of_unit("money")
+        said = [at for at in range(len(self.marks)) if self.free(at, "takings") and not self.has(at, "col", "val")]
+        earning = key is None or (key == "count" and self.lang == "sl" and not self._counts_things())
+        if earning and numbers and said and all(name in paid for _, name in numbers):
+            key = "sum"  # “ticket income in August”
+            self.take("target", said)
+        if key in (None, "count", "proportion", "sum", "mean", "top_item"):
+            timed = self.all_free("when")  # “when do people visit”, “visits over time”
+            events = [found for found in days if self.weight_at(found[0]) < 3 and not timed]
+            if self.conds or self.by or key is not None:  # “calls outside the North district”
+                self.take("rows", [at for at, _ in events])
+                days = [found for found in days if found not in events]
+        for at, mark in enumerate(self.marks):
+            if "kind" in mark.roles and not mark.used and not self._other_kind(at, key):
+                mark.take("kind")
+        where = [self._row(cond) for cond in self.conds]
+        doubted = self._row(self.doubted) if self.doubted is not None and self.doubted in self.conds else None
+        if key in (None, "top_item") and (ranked := self._ranked(numbers, lists, where)):
+            return ranked
+        if not numbers and (named := self._unnamed(key)):
+            numbers = named
+        if not numbers and self.contrasted and key is None:
+            numbers = self._compared()
+        if not numbers and self.asked_unit:
+            first = next((at for at, mark in enumerate(self.marks) if mark.used), 0)
+            numbers, days = [(first, name) for name in self._of_unit(self.asked_unit)[:1]], []
+        if any(name in self._of_time() for _, name in numbers):
+            self.take("target", self.all_free("long"))
+        if key is None:
+            asked = self._loosely(self._without_kind(numbers, lists, days, where, inside))
+        else:
+            asked = self._loosely(self._with_kind(key, numbers, lists, days, where))
+        asked = self._either_end(self._both_groups(asked))
+        if asked and self.by and not {"by", "columns"} & asked[0][1].keys() and asked[0][0] != "top_item":
+            for mark in self.marks:  # groups that this question cannot have
+                mark.used = mark.used and mark.took != "by"
+        if asked:
+            self._take_units(asked[0][1])
+        if asked and asked[0][0] == "count":  # “do girls read better”: better at what?
+            for mark in self.marks:
+                mark.used = mark.used and not (mark.took == "compare" and mark.roles.keys() & {"more", "before"})
+        return asked if doubted is None else self._doubts(asked, doubted)
+
+    def _asks_how_different(self) -> bool:
+        """“kako se razlikujejo dohodki?”: among themselves, if no groups are named or it is said to be within them."""
+        differ = self.stems("differ", "razlikuje", "razlikujejo")
+        within = [at for at in range(len(self.marks)) if self.said(at).split(" ")[0] in ("znotraj", "within")]
+        said = [at for at in range(len(self.marks)) if self._tokens_of(at)[0].stem in differ]
+        asked = bool(self.marks) and self.said(0).split(" ")[0] in ("how", "kako")
+        if not asked or not said or self.all_free("versus") or (self.by and not within):
+            return False
+        self.take("kind", said)
+        return True
+
+    def _kinds_that_are_names(self) -> None:
+        """“sum of breakdowns”: a kind that a column is called too, beside another one."""
+        typed = [at for at, mark in enumerate(self.marks) if "kind" in mark.roles and not mark.used]
+        named = [at for at in typed if self.weight_at(at) >= (1 if self.contrasted else 1.5)]
+        for at in named if len(typed) > len(named) or self.contrasted else ():
+            del self.marks[at].roles["kind"]
+
+    def _take_units(self, given: JsonObject) -> None:
+        """“average capacity in kilos”: the unit in which the column is declared."""
+        column = given.get("column")
+        for at in self.all_free("unit"):
+            if (
+                isinstance(column, str)
+                and column in self._of_unit(self.marks[at].roles["unit"])
+                and self._measure(column)
+            ):
+                self.marks[at].take("target")
+
+    def _either_end(self, asked: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
+        """“the worst tenth of the waiting times”: the longest, or the shortest?"""
+        words = ("worst", "best", "najslab", "najbolj")
+        said = [at for at, mark in enumerate(self.marks) if mark.took in ("share", "top", "bottom")]
+        if not asked or asked[0][0] != "quantile" or not any(self.said(at).startswith(words) for at in said):
+            return asked
+        key, given = asked[0]
+        if given["column"] in self._ratings() or not isinstance(given["share"], str):
+            return asked
+        self.guessed = True
+        return [asked[0], (key, {**given, "share": text_of(1 - Fraction(given["share"]))}), *asked[1:]]
+
+    def _both_groups(self, asked: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
+        """“the average wait in Berlin and Lisbon”: of both together, or of each?"""
+        both = [cond for cond in self.conds if len(cond.labels) > 1 and not cond.negated]
+        joint = ("and", "in", "ter", "&")
+        figure = asked and asked[0][0] in ("mean", "median") and not self.by
+        if not figure or not both or not any(self.said(at) in joint for at in range(both[0].place, len(self.marks))):
+            return asked
+        if not self.is_a(both[0].column, Category):
+            return asked
+        key, given = asked[0]
+        apart = (key, {**given, "by": both[0].column})
+        each = [at for at in range(len(self.marks)) if self.said(at) in _SEPARATELY and not self.marks[at].used]
+        if each:  # “…, vsakih posebej”
+            self.take("by", each)
+            return [apart]
+        self.guessed = True
+        return [asked[0], apart, *asked[1:]]
+
+    def _asked_place(self) -> list[tuple[int, str]]:
+        """“where do most of them come from”, “kje imamo največ …”: the one list of places without a condition."""
+        at = next((at for at in range(len(self.marks)) if self.said(at).split(" ")[0] in ("where", "kje", "kod")), None)
+        taken = {cond.column for cond in self.conds}
+        names = [name for name in self.schema.of_kind(Category) if name not in taken and self.named_for(name, *PLACES)]
+        return [(at, names[0])] if at is not None and len(names) == 1 else []
+
+    def _compared(self, places: Iterable[int] = ()) -> list[tuple[int, str]]:
+        """“are tours by plane dearer?”: what a comparing word is about, if no column is named."""
+        for at in places or (at for at, mark in enumerate(self.marks) if mark.took == "compare"):
+            if names := self._spoken_of(self.said(at)):
+                self.guessed = self.guessed or len(names) > 1
+                return [(at, names[0])]
+        return []
+
+    def _loosely(self, asked: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
+        """“the price of a horse” may not be the cost of feed: other columns are offered too."""
+        name = asked[0][1].get("column") if asked else None
+        if name not in self.numbers:
+            return asked
+        marks = [at for at, mark in enumerate(self.marks) if mark.took == "target" and self.column_at(at) == name]
+        if marks and (others := [other for other in self.rivals(marks[0], name) if other in self.numbers]):
+            self.guessed = True  # “the score”, and there are two
+            return [asked[0], *((asked[0][0], {**asked[0][1], "column": other}) for other in others), *asked[1:]]
+        if self.guessed:
+            return asked
+        generic = self.stems(*GENERIC)
+        telling = [word for word in stems_of(name_words(name), self.lang) if word not in generic and len(word) > 1]
+        typed = {token.stem for token in self.tokens}
+        if not marks or len(telling) < 2 or typed & set(telling) or any(self.weight_at(at) > 1 for at in marks):
+            return asked
+        self.guessed = True
+        key, given = asked[0]
+        return [*asked, *((key, {**given, "column": other}) for other in self.numbers if other != name)]
+
+    def _ranked(self, numbers: list[Json], lists: list[Json], where: list[Json]) -> list[tuple[str, JsonObject]]:
+        """“which department has the most overtime”, “which region has the highest income”: the number by the list."""
+        categories = [(at, name) for at, name in lists if self.is_a(name, Category)]
+        asked = [found for found in categories if any(self.has(found[0] - step, "which") for step in (1, 2))]
+        places = range(len(self.marks))
+        said = [at for at in places if self.role(at, "kind") == "top_item" or self.has(at, "top", "bottom")]
+        if self.by or not numbers or not asked or not said:
+            return []
+        name = self._take_best(numbers)
+        self._take(asked, asked[0][1])
+        self.take("kind", said)
+        self.guessed = True
+        if "mean" in self._typed_kinds():  # “which maker has the most breakdowns on average”
+            self.guessed = False
+            self.take("kind", [at for at in self.all_free("kind") if self.role(at, "kind") == "mean"])
+            return [("mean", self._asked(where, column=name, by=self._plain_ref(asked[0][1])))]
+        most = any(self.said(at) in ("most", "najvec") for at in said) and name not in self._ratings()
+        given = self._asked(where, column=name, by=self._plain_ref(asked[0][1]))
+        return [(key, given) for key in (("sum", "mean", "median") if most else ("mean", "median"))]
+
+    def _counts_things(self) -> bool:
+        """“how many books did we sell”: no money."""
+        for at, mark in enumerate(self.marks):
+            if mark.roles.get("kind") == "count":
+                near = at + 1
+                while self.has(near, "stop") and not self.has(near, "val", "rows", "col", "takings"):
+                    near += 1
+                return self.has(near, "val", "rows", "col") or bare(self.words(at)).startswith("how many")
+        return False
+
+    def _takings(self, key: str | None) -> list[tuple[int, str]]:
+        """“income from cargo bikes”, “koliko smo prodali”: the sum of the money, if no column is named."""
+        if (key == "count" and self.lang == "en") or self._counts_things():
+            return []
+        for at in range(len(self.marks)):
+            if self.free(at, "takings") and not self.has(at, "val") and (names := self._of_unit("money")):
+                self.marks[at].take("target")
+                self.guessed = self.guessed or len(names) > 1
+                return [(at, name) for name in names]
+        return []
+
+    def _unnamed(self, key: str | None) -> list[tuple[int, str]]:
+        """A number that is asked for without its name: “how long do people stay”, “koliko denarja dobijo”."""
+        for at in range(len(self.marks)):
+            if self.free(at, "money"):
+                names = self._of_unit("money")
+            elif self.free(at, "long") or (key == "count" and self._asks_for(at, TIMES)):
+                names = self._of_time()
+            elif key in ("count", "median", "mean") and self._asks_for(at, ("money", *MEASURES)):
+                names = self._of_unit(self.marks[at].roles["unit"])
+            else:
+                continue
+            bounded = {cond.column for cond in self.conds}
+            if names and key is None and bounded & set(names) and self.marks[at].last == self.marks[at].first:
+                self.marks[at].take("bound")  # “who stayed less than an hour”
+                continue
+            if names:
+                self.marks[at].take("target")
+                self.guessed = self.guessed or len(names) > 1
+                return [(at, name) for name in names]
+        return []
+
+    def _asks_for(self, at: int, units: Container[str]) -> bool:
+        """“koliko evrov smo dobili”: how many of a unit."""
+        return self.free(at, "unit") and self.role(at, "unit") in units and self.has(at - 1, "kind")
+
+    def _doubts(self, asked: list[tuple[str, JsonObject]], doubted: list[Json]) -> list[tuple[str, JsonObject]]:
+        """The first question, and the same one with the other columns that a comparison may be about."""
+        found = asked[:1]
+        for name in self.other_columns:
+            for key, given in asked[:1]:
+                changed: JsonObject = {
+                    part: [[name, *row[1:]] if row == doubted else row for row in given[part]]
+                    for part in ("where", "of")
+                    if part in given
+                }
+                found.append((key, {**given, **changed}))
+        return [*found, *asked[1:]]
+
+    def _other_kind(self, at: int, key: str | None) -> bool:
+        """A kind that the question is not: another figure was asked for too, or the word means something else."""
+        kind = self.marks[at].roles["kind"]
+        if kind == key:
+            return False
+        if key is None:
+            return bool(kind == "top_item")
+        if kind == "top_item" and self.said(at) not in ("most", "najvec"):  # “the biggest households”
+            return key in ("mean", "median", "sum", "quantile", "variance", "iqr")
+        return kind in ("median", "mean", "variance", "iqr") or any(token.mended for token in self._tokens_of(at))
+
+    def _shadowed(self, at: int, name: str, targets: list[tuple[int, str]]) -> bool:
+        """A loose synonym beside a word that names another column."""
+        better = [other for place, other in targets if other != name and self.weight_at(place) > 1]
+        if self.has(at, "unit") and not better:
+            return False
+        asked = any(bare(token.text) in ("how", "kako", "koliko") for token in self.tokens)
+        if asked and name in self.ages and not self.has(at, "rows"):
+            return False  # “koliko so običajno stari kupci”
+        numbers = any(self.is_a(other, Number) for other in better)
+        return self.has(at, "rows", "stop", "unit") or (numbers and self.is_a(name, Number))
+
+    def _unshadowed(self, loose: list[tuple[int, str]], kinds: list[str]) -> list[tuple[int, str]]:
+        """Words for the rows that are all that names a column: “najpogostejša vloga”, “the average booking”."""
+        wanted = (Category, ItemSet) if "top_item" in kinds else (Number,)
+        found = [
+            (at, self.column_at(at, wanted) or "")
+            for at, _ in loose
+            if self.column_at(at, wanted) and len(self._tokens_of(at)[0].stem) > 3
+        ]
+        return [(at, name) for at, name in found if name not in self.ages and name == self.column_at(at)]
+
+    def _kind(self, kinds: list[str], numbers: list[Json], lists: list[Json]) -> str | None:
+        found = set(kinds)
+        for key in ("quantile", "iqr", "variance", "crosstab", "proportion", "cdf_tree", "density"):
+            if key in found:
+                return key
+        others = found - {"top_item", "histogram", "median", "mean", "sum", "count"}
+        if others:
+            return sorted(others, key=kinds.index)[0]
+        if "top_item" in found and (lists or self.by) and (not numbers or self._which(lists, numbers)):
+            return "top_item"
+        if found == {"top_item"} and any(self.has(at - 1, "which") and self.weight_at(at) >= 3 for at, _ in numbers):
+            return "top_item"  # “what year group do most projects come from”
+        named = max((self.weight_at(at) for at, _ in numbers), default=1)
+        if named >= 1 and "top_item" in found and found <= {"top_item", "count"} and self._most_common():
+            return "top_item"
+        for key in ("histogram", "median", "mean"):
+            if key in found:
+                return key
+        if "sum" in found and (numbers or "count" not in found):
+            return "sum"
+        return "count" if "count" in found else None
+
+    def _which(self, lists: list[Json], numbers: list[Json]) -> bool:
+        """“which equipment do crews use most”: the list is named, the number only touched."""
+        named = any(self.has(at - 1, "which") and self.weight_at(at) >= 3 for at, _ in lists)
+        return named and all(self.weight_at(at) < 2.5 for at, _ in numbers)
+
+    def _most_common(self) -> bool:
+        """Does a word ask for the commonest value, and not only for the biggest or most?"""
+        asked = [self.said(at) for at in range(len(self.marks)) if self.has(at, "kind")]
+        return any(word not in ("most", "najvec", "top", "biggest", "largest", "main", "najvecji") for word in asked)
+
+    def _take_beside(self, name: str) -> None:
+        """“mesečnih strani”, of `str_mesec`: the other words of its name, right before or after it."""
+        words = {root for word in stems_of(name_words(name), self.lang) for root in roots(word, self.lang)}
+        taken = [at for at, mark in enumerate(self.marks) if mark.took == "target" and self.column_at(at) == name]
+        for near in (near for at in taken for near in (at - 1, at + 1, at + 2) if 0 <= near < len(self.marks)):
+            mark = self.marks[near]
+            beside = words & set(roots(self._tokens_of(near)[-1].stem, self.lang))
+            if beside and not mark.used and not mark.roles.keys() & {"kind", "val", "by", "number"}:
+                mark.take("target")
+
+    def _take_best(self, targets: list[tuple[int, str]]) -> str:
+        """Take the column that the words name best."""
+        name = max(targets, key=lambda found: self.weight_at(found[0]))[1]
+        self._take(targets, name)
+        self._take_beside(name)
+        return name
+
+    def _without_kind(
+        self, numbers: list[Json], lists: list[Json], days: list[Json], where: list[Json], inside: list[str]
+    ) -> list[tuple[str, JsonObject]]:
+        if numbers:
+            name = self._take_best(numbers)
+            given = self._asked(where, column=name, **self._grouped())
+            if inside:
+                return [(inside[0], given)]
+            self.guessed = True
+            timed = self.by and isinstance(self.by[0], dict) and self.by[0].get("by") in LANGUAGES[self.lang].periods
+            adds = timed and name in self._of_unit("money") and not self._life_date(self.by[0]["column"])
+            whole = {"vse", "vsa", "ves", "vsi", "cel", "all", "whole", "entire", "vs"}
+            asks = any(bare(token.text) in ("koliko", "much") for token in self.tokens)
+            adds = adds or (asks and any(bare(token.text) in whole for token in self.tokens))  # “koliko stane vsa krma”
+            kinds = ("sum", "mean", "median") if adds else ("median", "mean")  # “sales per month”
+            figures = [(key, given) for key in kinds]
+            if where and self._plain_people(numbers):
+                return [("count", self._asked(where, **self._grouped())), *figures]
+            return figures
+        if len(lists) + len(self.by) > 1 and len(lists) < 3:
+            names = [*(name for _, name in lists), *self.by]
+            self.take("target", [at for at, _ in lists])
+            return self._crosstab(where, [self._plain_ref(name) for name in names])
+        if lists and not self.by and where and self._plain_people(lists):  # “pupils who go to chess”
+            self._take(lists, lists[0][1])
+            self.guessed = True
+            bars = ("histogram", self._asked(where, column=self._plain_ref(lists[0][1])))
+            return [("count", self._asked(where)), bars]
+        if lists and not self.by:
+            self._take(lists, lists[0][1])
+            return [("histogram", self._asked(where, column=self._plain_ref(lists[0][1])))]
+        if days and not self.by:
+            self._take(days, days[0][1])
+            period = next((mark for mark in self.marks if "period" in mark.roles and not mark.used), None)
+            if period is not None:
+                period.take("period")
+            rule = period.roles["period"] if period is not None else "month"
+            return [("histogram", self._asked(where, column={"column": days[0][1], "by": rule}))]
+        if len(self.by) > 1:
+            return self._crosstab(where, self.by)
+        if where or self.by:
+            named = [at for at, mark in enumerate(self.marks) if mark.took == "val" and self._topic(at)]
+            topic = len(self.conds) == 1 and any(
+                self.weight_at(at) >= 3 and self.column_at(at) == self.conds[0].column for at in named
+            )
+            topic = topic and bool(yes_no(self.declared(self.conds[0].column)))  # “student housing by programme”
+            if self.by and where and (topic or self.contrasted):  # “are remote workers more satisfied”
+                self.guessed = True
+                share = ("proportion", {"of": where, **self._grouped()})
+                return [share, ("count", self._asked(where, **self._grouped()))]
+            return [("count", self._asked(where, **self._grouped()))]
+        return []
+
+    def _crosstab(self, where: list[Json], columns: list[Json]) -> list[tuple[str, JsonObject]]:
+        self.by = []
+        return [("crosstab", self._asked(where, columns=columns))]
+
+    def _topic(self, at: int) -> bool:
+        """“student housing by programme”, “helmet use by membership”: what the text begins with, and not people."""
+        if any(not self.has(before, "stop") for before in range(at)):
+            return False
+        used = ("use", "usage", "ownership", "uptake", "raba", "uporaba", "lastništvo")
+        mark, after = self.marks[at], [token.stem for token in self.tokens[self.marks[at].last + 1 :][:1]]
+        return mark.last > mark.first or bool(set(after) & self.stems(*used))
+
+    def _plain_people(self, numbers: list[Json]) -> bool:
+        """“boys who train football”: people are named, no figure is asked for, and a verb only touches a number."""
+        asked = ("what", "how", "kaj", "kako", "koliko", "kaksen", "kaksna", "kaksno", "kaksni", "kaksne", "kolik")
+        if any(bare(token.text) in asked or bare(token.text).startswith("kolik") for token in self.tokens):
+            return False
+        if any(mark.took == "target" and "long" in mark.roles for mark in self.marks):
+            return False
+        counted = {stem(word, self.lang) for word in ("number", "count", "število", "količina")}
+        touched = [
+            at > 0
+            and (
+                self.weight_at(at) <= 1
+                or (self.weight_at(at) < 3 and bool(counted & set(stems_of(name_words(name), self.lang))))
+            )
+            for at, name in numbers
+        ]
+        return self.has(0, "rows", "val", "life") and all(touched)
+
+    def _with_kind(
+        self, key: str, numbers: list[Json], lists: list[Json], days: list[Json], where: list[Json]
+    ) -> list[tuple[str, JsonObject]]:
+        parameters = {parameter.name: parameter for parameter in catalogue[key].card.parameters}
+        if key == "proportion":
+            return self._proportion(lists)
+        if numbers and self._all_or_each(key):
+            self.guessed = True  # each of them, or all together?
+            given = self._asked(where, column=self._take_best(numbers), **self._grouped())
+            self.take("target", self.all_free("money"))
+            order = ("median", "mean", "sum") if self._rate() else ("sum", "mean", "median")
+            return [(found, given) for found in order]
+        if key == "count" and (name := self._added(numbers)):
+            self.guessed = True
+            self._take(numbers, name)
+            given = self._asked(where, column=name, **self._grouped())
+            return [("sum", given), ("mean", given), ("median", given)]
+        if key == "count" and numbers and self._how_much(numbers):
+            return self._without_kind(numbers, lists, days, where, [])
+        if key == "count":
+            if len(self.by) > 1:
+                return self._crosstab(where, self.by)
+            if self.by and any(found[1] == self.by[0] for found in lists):
+                self._take(lists, self.by[0])  # “all countries and how many singers in each country”
+                lists = [found for found in lists if found[1] != self.by[0]]
+            if len(lists) == 1 and not numbers and (self.by or not where):
+                return self._without_kind([], lists, [], where, [])
+            return [(key, self._asked(where, **self._grouped()))]
+        if "columns" in parameters:
+            kind = (Number,) if parameters["columns"].kind != "columns" else (Category, Date)
+            found = [*numbers] if kind == (Number,) else [*lists, *days]
+            names: list[Json] = list(dict.fromkeys(name for _, name in found))
+            self.take("target", [at for at, _ in found])
+            names = [name if kind == (Number,) else self._plain_ref(name) for name in names] + self.by
+            self.by = []
+            return [(key, self._asked(where, columns=names))] if names else []
+        takes = parameters["column"].kind if "column" in parameters else ""
+        fitting = {
+            "column.number": numbers,
+            "column.ordered": [*numbers, *days],
+            "column.listed": lists,
+            "column.category": lists,
+            "column.any": [*numbers, *lists, *days],
+        }.get(takes, [])
+        extra: JsonObject = (
+            {"share": self.shares if len(self.shares) > 1 else (self.shares or ["0.9"])[0]} if key == "quantile" else {}
+        )
+        if key == "top_item":
+            extra = self._how_many(lists[0][0] if lists else None)
+            if numbers and not lists:  # “the most frequent team size”
+                name = self._take_best(numbers)
+                column = self.schema.columns[name]
+                whole = isinstance(column, Number) and column.size <= MOST_GROUPS
+                step = column.step if isinstance(column, Number) and whole else None
+                return [(key, self._asked(where, column=self._ref(name, step), **extra))]
+        if (
+            not fitting
+            and takes in ("column.listed", "column.any", "column.ordered", "column.category")
+            and (self.by and "by" not in parameters)
+        ):
+            grouped, self.by = self.by[0], self.by[1:]
+            return [(key, self._asked(where, column=grouped, **extra))]
+        if not fitting and takes == "column.listed":
+            taken = {cond.column for cond in self.conds}
+            loose = {name for mark in self.marks for _, name in mark.roles.get("col", ()) if not mark.used}
+            others = [name for name in self.schema.of_kind(Category, ItemSet) if name not in taken]
+            open_lists = [name for name in others if not yes_no(self.declared(name))]
+            self.guessed = True
+            open_lists.sort(key=lambda name: name not in loose)
+            return [(key, self._asked(where, column=name, **extra)) for name in open_lists]
+        if not fitting:
+            wide = [name for name in self.numbers if takes in ("column.number", "column.ordered", "column.any")]
+            self.guessed = True
+            return [(key, self._asked(where, column=name, **extra, **self._grouped(parameters))) for name in wide]
+        chosen = max(fitting, key=lambda found: self.weight_at(found[0]))
+        self._take(fitting, chosen[1])
+        if "by" not in parameters and key == "histogram" and self.by and self.is_a(chosen[1], Category):
+            return self._crosstab(where, [self._plain_ref(chosen[1]), *self.by])
+        rest = [found for found in lists if found[1] != chosen[1] and not self.marks[found[0]].used]
+        named_first = len(rest) == 1 and (self.has(rest[0][0] - 1, "which") or rest[0][0] < chosen[0])
+        if "by" in parameters and not self.by and named_first and not self._limited(rest[0][0]):
+            self.by.append(self._plain_ref(rest[0][1]))
+            self._take(rest, rest[0][1])
+            if self.has(rest[0][0] - 1, "which"):  # “which field has the highest average score”
+                self.take("kind", [*self.all_free("top"), *self.all_free("bottom")])
+        column: Json = chosen[1]
+        if self.is_a(chosen[1], Date) and takes == "column.any":
+            column = {"column": chosen[1], "by": "month"}
+        elif takes != "column.ordered" and str(column).startswith("\0"):
+            column = self._plain_ref(column)
+        return [(key, self._asked(where, column=column, **extra, **self._grouped(parameters)))]
+
+    def _limited(self, at: int) -> bool:
+        """“huts above 2000 m: average rating” is about some of the rows."""
+        return at + 1 < len(self.marks) and self.marks[at + 1].took == "bound"
+
+    def _how_many(self, target: int | None = None) -> JsonObject:
+        """“top 3”, “3 commonest diagnoses”, “tri mesta z največ naročili”"""
+        named = [at for at, mark in enumerate(self.marks) if mark.took == "kind"]
+        back = [] if target is None else [target - 1, self.past(target - 1, -1, ["stop"], ["number", "num"])]
+        for at in [*(at + 1 for at in named), *(at - 1 for at in named), *back]:
+            amount = self._amount(at)
+            if amount is not None and amount.denominator == 1 and amount > 0:
+                self.marks[at].take("number")
+                return {"how_many": int(amount)}
+        return {}
+
+    def _added(self, numbers: list[Json]) -> str | None:
+        """“how many passengers”, “koliko poškodb”: a column that counts things, right after the words that ask."""
+        for at, name in numbers:
+            column = self.number(name)
+            whole = column and column.step == 1 and not column.measure and column.lower in (0, 1)
+            if not whole or self.weight_at(at) < 1.5 or name in self._ratings():
+                continue
+            near = at - 1
+            if self.has(near, "rows") and not self.has(near, "col") and self.has(near, "stop"):
+                continue  # “how many people donated”
+            while self.has(near, "stop", "rows", "have") and (
+                not self.has(near, "kind", "col") or self.column_at(near) == name
+            ):
+                near -= 1
+            if near >= 0 and self.marks[near].took == "kind":
+                return str(name)
+        return None
+
+    def _all_or_each(self, key: str) -> bool:
+        """“how much money do they get”, “koliko evrov smo dobili”: in total, or each?"""
+        asked = [self.words(at).lower() for at in self._kind_marks()]
+        money = any(mark.took == "target" and mark.roles.keys() & {"money", "unit"} for mark in self.marks)
+        money = money or any(self._asks_for(at, MEASURES) for at in range(len(self.marks)))
+        said = any("money" in mark.roles for mark in self.marks)
+        return (key == "sum" and asked == ["how much"]) or (key == "count" and (money or said))
+
+    def _rate(self) -> bool:
+        """“a month”, “na mesec”, “per person”: of each one. The words are taken."""
+        each = ("a", "an", "per", "na", "vsak", "vsako", "every", "each")
+        periods = [at for at in self.all_free("period") if at and self.said(at - 1) in each]
+        rates = [*self.all_free("rate"), *periods]
+        self.take("rate", rates)
+        return bool(rates)
+
+    def _kind_marks(self) -> list[int]:
+        return [at for at, mark in enumerate(self.marks) if mark.took == "kind"]
+
+    def _how_much(self, numbers: list[Json]) -> bool:
+        """“koliko zaslužijo ženske”: not how many."""
+        return any(at - 1 == first and self.lang == "sl" for first in self._kind_marks() for at, _ in numbers)
+
+    def _parts_conditions(self, at: int) -> bool:
+        """An “or” between conditions on different columns, or between comparisons: no question can say that."""
+        conditions = ("val", "bound", "when", "life")
+        left = next((mark for mark in reversed(self.marks[:at]) if mark.used), None)
+        right = next((mark for mark in self.marks[at + 1 :] if mark.used), None)
+        if left is None or right is None or left.took not in conditions or right.took not in conditions:
+            return False
+        return not (self._columns_of(left) & self._columns_of(right)) or "bound" in (left.took, right.took)
+
+    def _columns_of(self, mark: MarkedWords) -> set[str]:
+        return {sense[1] for role in ("val", "col") for sense in mark.roles.get(role, ())}
+
+    def unread(self) -> tuple[str, ...]:
+        """The words that no step used."""
+        left = []
+        held = {label.lower() for cond in self.conds for label in cond.labels}
+        for at, mark in enumerate(self.marks):
+            if mark.used or self.words(at).lower() in held:  # “students: yes”, read as Student is yes
+                continue
+            near = [place for place in (at - 1, at + 1, at + 2, at + 3) if self.has(place, "val", "when", "col")]
+            compared = [cond.column for cond in self.conds if not cond.labels and cond.column in self.dates]
+            small = mark.roles.keys() - _MEANING
+            if (
+                (self.said(at) in _OLD_OR_NEW and not self.ages_asked)
+                or mark.roles.get("kind") == "top_item"
+                or ("by" in mark.roles and self.said(at) in _EACH)
+                or ("only" in mark.roles and not any(self.marks[place].used for place in near))
+                or (
+                    self.lang == "sl" and mark.roles.keys() == {"rows", "col"} and self.said(at - 1) == "v"
+                )  # v rejništvu
+                or ("or" in mark.roles and self._parts_conditions(at))
+                or ("versus" in mark.roles and len(compared) > len(set(compared)))
+                or (self.words(at).lower() == "nor" and not any(later.took == "val" for later in self.marks[at + 1 :]))
+            ):
+                left.append(self.words(at))
+            elif not small or ("number" in mark.roles) or ("val" in mark.roles and not small & {"stop", "not"}):
+                left += [self.words(at)] if any(sign.isalnum() for sign in self.words(at)) else []
+            elif (
+                "more" in mark.roles and self.said(at) not in ("than", "kot", "more", "vec")
+            ) or not small & _HARMLESS:
+                left.append(self.words(at))
+        return tuple(dict.fromkeys(left))

@@ -95,10 +95,6 @@ class Outcome:
         return self.exact[-1] - self.fresh[-1]
 
     @property
-    def private_gap(self) -> float:
-        return self.private[-1] - self.private_fresh[-1]
-
-    @property
     def inside(self) -> int:
         """The number of private reports that are as near to the truth on new people as noise allows."""
         pairs = zip(self.private, self.private_fresh, strict=True)
@@ -181,7 +177,7 @@ def lines(outcome: Outcome) -> list[str]:
         say("overfitting.print.gap", gap=points(outcome.gap)),
         say(
             "overfitting.print.private_gap",
-            gap=points(abs(outcome.private_gap)),
+            gap=points(abs(outcome.private[-1] - outcome.private_fresh[-1])),
             alpha=points_above(noise.alpha),
             inside=outcome.inside,
             all=len(outcome.votes),

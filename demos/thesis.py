@@ -16,6 +16,7 @@ from __future__ import annotations
 import csv
 import math
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -96,34 +97,18 @@ def _numbers(coins: Coins) -> tuple[Printed, Printed, Printed]:
         shown = coins.many_laplace(salaries - LOW, scale) + LOW
         off = np.abs(shown - salaries)
         b = float(scale)
-        width = _mean_width(n)
-        two.append(
-            (
-                name,
-                (
-                    Cell(printed_two[place][0], b),
-                    Cell(printed_two[place][1], float(off.mean()), b * (1 - width), b * (1 + width)),
-                    Cell("", float(least_scale(steps, epsilon, delta))),
-                ),
-            )
-        )
+        width, (printed, printed_off) = _mean_width(n), printed_two[place]
+        mean_off = Cell(printed_off, float(off.mean()), b * (1 - width), b * (1 + width))
+        two.append((name, (Cell(printed, b), mean_off, Cell("", float(least_scale(steps, epsilon, delta))))))
         reach = total_reach(scale, n, BETA) / n
         average, least, most = printed_three[place]
         low, high = _extreme(salaries, b)
-        three.append(
-            (
-                name,
-                (
-                    Cell(average, float(shown.mean()), plain[0] - reach, plain[0] + reach),
-                    Cell(least, float(shown.min()), -high[1] + LOW + HIGH, -high[0] + LOW + HIGH),
-                    Cell(most, float(shown.max()), *low),
-                ),
-            )
-        )
-        worst = _largest(n, b)
-        floor = float(thesis_floor(steps, epsilon, delta))
-        printed, largest = printed_four[place]
-        four.append((name, (Cell(printed, floor), Cell(largest, float(off.max()), *worst))))
+        average_cell = Cell(average, float(shown.mean()), plain[0] - reach, plain[0] + reach)
+        least_cell = Cell(least, float(shown.min()), -high[1] + LOW + HIGH, -high[0] + LOW + HIGH)
+        three.append((name, (average_cell, least_cell, Cell(most, float(shown.max()), *low))))
+        floor, largest = printed_four[place]
+        largest_cell = Cell(largest, float(off.max()), *_largest(n, b))
+        four.append((name, (Cell(floor, float(thesis_floor(steps, epsilon, delta))), largest_cell)))
     return (
         Printed(2, ("b", "mean_off", "least_b"), tuple(two)),
         Printed(3, ("mean", "min", "max"), tuple(three)),
@@ -134,11 +119,16 @@ def _numbers(coins: Coins) -> tuple[Printed, Printed, Printed]:
 def _mean_width(n: int) -> float:
     """x with Pr[|mean of n exponentials − 1| > x] ≤ BETA, by Chernoff: exp(−n(x − ln(1+x))) on the wider side. Discrete
     noise of these scales is within a part in 10^4 of it."""
-    wanted, low, high = math.log(2 / BETA) / n, 0.0, 10.0
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if middle - math.log1p(middle) < wanted else (low, middle)
-    return high * (1 + 1e-3)
+    wanted = math.log(2 / BETA) / n
+    return _first_from(0.0, 10.0, lambda x: x - math.log1p(x) >= wanted) * (1 + 1e-3)
+
+
+def _first_from(near: float, far: float, reached: Callable[[float], bool]) -> float:
+    """The first point from `near` to `far` that has `reached` something, by bisection."""
+    for _ in range(200):
+        middle = (near + far) / 2
+        near, far = (near, middle) if reached(middle) else (middle, far)
+    return far
 
 
 def _largest(n: int, b: float) -> tuple[float, float]:
@@ -151,15 +141,13 @@ def _largest(n: int, b: float) -> tuple[float, float]:
 def _extreme(salaries: Integers, b: float) -> tuple[tuple[float, float], tuple[float, float]]:
     """The range of the largest published salary; and, mirrored in the middle of the range, of the smallest."""
 
+    def chance(values: npt.NDArray[np.float64], at: float) -> float:
+        away = (at - values) / b
+        below = np.where(away < 0, 0.5 * np.exp(np.minimum(away, 0)), 1 - 0.5 * np.exp(-np.maximum(away, 0)))
+        return float(np.exp(np.log(below).sum()))
+
     def quantile(values: npt.NDArray[np.float64], wanted: float) -> float:
-        low, high = LOW - 60 * b, HIGH + 60 * b
-        for _ in range(200):
-            middle = (low + high) / 2
-            away = (middle - values) / b
-            below = np.where(away < 0, 0.5 * np.exp(np.minimum(away, 0)), 1 - 0.5 * np.exp(-np.maximum(away, 0)))
-            chance = float(np.exp(np.log(below).sum()))
-            low, high = (middle, high) if chance < wanted else (low, middle)
-        return high
+        return _first_from(LOW - 60 * b, HIGH + 60 * b, lambda at: chance(values, at) >= wanted)
 
     side = float(BETA) / 2
     turned = (LOW + HIGH - salaries).astype(np.float64)
@@ -193,20 +181,11 @@ def _states(coins: Coins) -> tuple[Printed, Printed, Printed]:
         shown = row.perturb(codes, coins)
         top = Counter(labels[code] for code in shown.tolist()).most_common(3)
         five.append((name, (Cell(printed_five[place], float(row.truth)),)))
-        ranges = _top_counts(row, [held[label] for label in labels])
-        six.append(
-            (
-                name,
-                tuple(
-                    Cell(printed_six[place][rank], f"{state} ({many})", *ranges[rank])
-                    for rank, (state, many) in enumerate(top)
-                ),
-            )
-        )
-        wrong = float((shown != codes).mean())
-        error = float(row.error)
+        drawn = zip(printed_six[place], top, _top_counts(row, [held[label] for label in labels]), strict=True)
+        six.append((name, tuple(Cell(printed, f"{state} ({many})", *ends) for printed, (state, many), ends in drawn)))
         floor, off = printed_seven[place]
-        seven.append((name, (Cell(floor, float(row.floor)), Cell(off, wrong, *_share(n, error)))))
+        wrong = Cell(off, float((shown != codes).mean()), *_share(n, float(row.error)))
+        seven.append((name, (Cell(floor, float(row.floor)), wrong)))
     return (
         Printed(5, ("truth",), tuple(five)),
         Printed(6, ("first", "second", "third"), tuple(six)),
@@ -243,14 +222,8 @@ def _share(n: int, p: float) -> tuple[float, float]:
     def divergence(q: float) -> float:
         return sum(a * math.log(a / b) for a, b in ((q, p), (1 - q, 1 - p)) if a > 0)
 
-    ends = []
-    for far in (0.0, 1.0):
-        near, away = p, far
-        for _ in range(100):
-            middle = (near + away) / 2
-            near, away = (middle, away) if divergence(middle) < wanted else (near, middle)
-        ends.append(away)
-    return ends[0], ends[1]
+    low, high = (_first_from(p, end, lambda q: divergence(q) >= wanted) for end in (0.0, 1.0))
+    return low, high
 
 
 def _top_counts(row: Swap, held: list[int]) -> list[tuple[float, float]]:

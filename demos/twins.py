@@ -225,10 +225,6 @@ def bare(example: Example) -> Watched | None:
     return OneBare(example.query, moved[0]) if moved and getattr(example.query, "known", None) is None else None
 
 
-def nonempty(example: Example) -> Watched:
-    return OnlyNonEmpty(example.query)
-
-
 def uncapped(example: Example) -> Watched | None:
     query = example.query
     if example.relation != "replace":
@@ -257,7 +253,7 @@ def shared(example: Example) -> Watched:
 
 
 TWINS: dict[str, Callable[[Example], Watched | None]] = {
-    "nonempty": nonempty,
+    "nonempty": lambda example: OnlyNonEmpty(example.query),
     "uncapped": uncapped,
     "unclipped": unclipped,
     "threshold": threshold,

@@ -492,7 +492,7 @@ class Table:
         restart. `seen` is the last ledger row that the person has seen: it is refused if the same was asked since."""
         request = request_id or new_request()
         asked = self._work_for(query, request, seen, checked, anyway)
-        work = paid_answers.with_rows(self._asker, query, request, asked)
+        work = paid_answers.with_rows(self._asker, query, asked)
         self._workspace.jobs.submit(request, work, turn=self.actor, long=query.takes_long)
         return self._workspace.job(request)
 
@@ -697,9 +697,7 @@ class Table:
         """The figures of the newest answer to each question about this table, in one joint claim at β."""
         found: dict[str, AskedFigures] = {}
         for entry in self.history(MOST_ANSWERS):
-            if entry.charge.table != self.name or entry.outcome is None or entry.outcome.kind != "answer":
-                continue
-            if figures := self.figures(entry, beta=beta):
+            if entry.charge.table == self.name and entry.answer and (figures := self.figures(entry, beta=beta)):
                 answer = self.answer_of(entry)
                 asked = identity(claim_of(answer.query.with_noise("")))
                 found.setdefault(asked, AskedFigures(answer.sentence, {figure.part: figure for figure in figures}))
@@ -765,7 +763,7 @@ class Table:
         """The facts of this budget for a registry; None before the first answer."""
         meter, kinds, first = self.meter(), Counter[str](), ""
         for entry in self._workspace.ledger.walk(self._budget.id):
-            if entry.outcome is not None and entry.outcome.kind == "answer" and entry.charge.claim["key"] in catalogue:
+            if entry.answer and entry.charge.claim["key"] in catalogue:
                 kinds[entry.charge.claim["key"]] += 1
                 first = first or entry.charge.at[:10]
         if not kinds:

@@ -131,7 +131,9 @@ _opening = threading.Lock()
 def open_workspace(folder: str | Path | None = None, samples_only: bool = False) -> Workspace:
     """The workspace in this folder, created if absent; the app's own without one. One per process and folder. With
     `samples_only` it holds the bundled tables alone and refuses every other."""
-    path = _resolved(places.home() if folder is None else Path(folder))
+    path = places.home() if folder is None else Path(folder)
+    if path not in _opened:  # its keys are resolved, and pages ask for their folder some thirty times a click
+        path = path.resolve()
     with _opening:
         if path not in _opened:
             if samples_only:
@@ -141,13 +143,6 @@ def open_workspace(folder: str | Path | None = None, samples_only: bool = False)
         if samples_only and not _opened[path].samples_only:
             raise AllowanceError("workshop.folder")
         return _opened[path]
-
-
-def _resolved(path: Path) -> Path:
-    """Resolves a path unless it is known: pages ask for their folder some thirty times a click."""
-    if path not in _opened:  # its keys are resolved
-        path = path.resolve()
-    return path
 
 
 def finish_releases() -> None:
@@ -757,7 +752,8 @@ class Workspace:
                 known = arrivals.known(self._registry, rows, loaded, self.ledger.taken_by())
                 others[:] = self._of_others(known, new.actor)
                 if arrivals.apart(known, new):
-                    arrivals.note_apart(self.ledger, known, new)
+                    for table in known:  # before the new table exists, so that none stands apart without its row
+                        self.ledger.new_people(table.budget, table.record.name, new.name, new.actor)
                     known = []
                 joined, taken = arrivals.adding_up(known, new, self.ledger, named)
                 if joined is not None and others:
@@ -902,7 +898,7 @@ class Workspace:
     def answer_of(self, entry: Entry) -> Answer | None:
         """A stored answer of any table, even a forgotten one; None if the table was never here."""
         record = self._registry.get(entry.charge.table)
-        if record is None or entry.outcome is None or entry.outcome.kind != "answer":
+        if record is None or entry.answer is None:
             return None
         return Table(self, record, self.ledger.budget(entry.charge.budget), entry.charge.actor).answer_of(entry)
 

@@ -90,8 +90,8 @@ BROKEN: dict[str, tuple[str, str, str]] = {  # by row: the file, a piece of it, 
     ),
     "S2.7": (
         "dpengine/mechanisms/choices/noisy_argmax.py",
-        'moves = 2 if self.facts.relation == "replace" else 1',
-        "moves = 1",
+        "self.epsilon / (self.facts.sides * self.sensitivity().bound)",
+        "self.epsilon / self.sensitivity().bound",
     ),
     "S2.8": (
         "dpengine/population/validity.py",

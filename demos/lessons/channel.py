@@ -43,7 +43,7 @@ def play(coins: Coins | None = None) -> Seen:
     coins = coins or SystemCoins()
     sent = [shuffle_model.randomise(_bits(way), CHANCE, coins) for way in range(len(WAYS))]
     apart = tuple(tuple(int(bit) for bit in shuffle_model.shuffled(messages, coins)) for messages in sent)
-    pile = shuffle_model.shuffled_tagged(shuffle_model.tagged(sent), coins)
+    pile = shuffle_model.shuffled(shuffle_model.tagged(sent), coins)
     return Seen(apart, tuple((int(bit) // 2, int(bit) % 2) for bit in pile), _bundled(sent, coins))
 
 

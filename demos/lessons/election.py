@@ -15,8 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
+from demos.lessons.film import highest
 from dpengine.core.amounts import BETA
 from dpengine.noise import laws
 from dpengine.noise.tails import choice_gap, flip_gap, laplace_reach
@@ -26,7 +25,6 @@ PEOPLE = 1_000
 LEADS = (1, 2, 3, 5, 8, 10, 15, 20, 30, 40)
 EPSILONS = tuple(map(Fraction, ("0.05", "0.1", "0.2", "0.5", "1", "2")))
 WAYS = ("exponential", "laplace", "flip")
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(len(CANDIDATES))
 
 
 @dataclass(frozen=True)
@@ -61,22 +59,9 @@ def figures(settings: Settings) -> Figures:
 def named(way: str, counted: tuple[int, ...], epsilon: Fraction) -> tuple[float, ...]:
     """How often each candidate is named, exactly up to float rounding."""
     if way == "laplace":
-        return tuple(_highest(counted, place, 2 / float(epsilon)) for place in range(len(counted)))
+        others = [(*counted[:place], *counted[place + 1 :]) for place in range(len(counted))]
+        behind = [(0, *(own - other for other in rest)) for own, rest in zip(counted, others, strict=True)]
+        return tuple(highest(2 / epsilon, gaps) for gaps in behind)
     gaps = {place: max(counted) - many for place, many in enumerate(counted)}
     law = laws.flipped(gaps, epsilon / 2) if way == "flip" else laws.weighted(gaps, epsilon / 2)
     return tuple(float(law.chances[place]) for place in range(len(counted)))
-
-
-def _highest(counted: tuple[int, ...], place: int, scale: float) -> float:
-    """The chance that this one's votes plus noise are the highest, ties broken at random: Σ_x Pr[Z=x]·∫₀¹ Π_j (Pr[Z <
-    x+gap_j] + u·Pr[Z = x+gap_j]) du over the others; Gauss's rule gives the integral exactly."""
-    reach = int(45 * scale) + 2 + max(counted) - min(counted)
-    xs = np.arange(-reach, reach + 1)
-    at = np.tanh(1 / (2 * scale)) * np.exp(-np.abs(xs) / scale)
-    below = np.cumsum(at) - at
-    inside = np.ones((len(xs), len(_NODES)))
-    for other, many in enumerate(counted):
-        if other != place:
-            moved = np.clip(xs + counted[place] - many + reach, 0, len(xs) - 1)
-            inside *= below[moved, None] + (_NODES + 1) / 2 * at[moved, None]
-    return float(at @ (inside @ (_WEIGHTS / 2)))

@@ -102,15 +102,16 @@ def changed(size: int, films: int = len(FILMS)) -> int:
 
 
 def highest(scale: Fraction, gaps: tuple[int, ...] = GAPS) -> float:
-    """The chance that the favourite's noisy bar is the highest, ties broken at random: Σ_x Pr[Z=x]·∫₀¹ Π_j (Pr[Z <
-    x+gap_j] + u·Pr[Z = x+gap_j]) du for noise Z; Gauss's rule gives the integral exactly."""
+    """The chance that the first noisy bar is the highest, by how far each lies behind it, ties broken at random:
+    Σ_x Pr[Z=x]·∫₀¹ Π_j (Pr[Z < x+gap_j] + u·Pr[Z = x+gap_j]) du for noise Z. Gauss's rule gives the integral exactly,
+    for as many bars as there are films."""
     s = float(scale)
-    reach = int(45 * s) + 2  # the tail beyond is below e^-45
+    reach = int(45 * s) + 2 + max(gaps) - min(gaps)  # the tail beyond is below e^-45
     xs = np.arange(-reach, reach + 1)
     at = np.tanh(1 / (2 * s)) * np.exp(-np.abs(xs) / s)
     below = np.cumsum(at) - at
     inside = np.ones((len(xs), len(_NODES)))
     for gap in gaps[1:]:
-        place = np.minimum(xs + gap + reach, len(xs) - 1)
+        place = np.clip(xs + gap + reach, 0, len(xs) - 1)
         inside *= below[place, None] + (_NODES + 1) / 2 * at[place, None]
     return float(at @ (inside @ (_WEIGHTS / 2)))

@@ -372,8 +372,7 @@ def fits_of(ledger: Ledger, budget: str, table: str, made: bool) -> Fits:
     if made:
         return WELL_MADE
     entries = ledger.charges(budget, table, key=FitChecks.card.key, limit=MOST_CHECKS)
-    answers = ((entry, entry.outcome) for entry in entries if entry.outcome and entry.outcome.kind == "answer")
-    checks = (_check(_Paid(outcome.hash, entry, outcome)) for entry, outcome in answers)
+    checks = (_check(_Paid(entry.answer.hash, entry, entry.answer)) for entry in entries if entry.answer)
     return Fits(tuple(check for check in checks if check is not None))
 
 

@@ -312,13 +312,13 @@ def _parts(ledger: Ledger, entry: Entry) -> list[SessionStep]:
 
 
 def _answered(ledger: Ledger, budget: BudgetRecord) -> Iterator[Entry]:
-    return (entry for entry in ledger.walk(budget.id) if entry.outcome and entry.outcome.kind == "answer")
+    return (entry for entry in ledger.walk(budget.id) if entry.answer)
 
 
 def account_lines(entries: Iterable[Entry]) -> Iterator[str]:
     """Each answered charge as one line of JSON: its place in the history, and its receipt."""
     for entry in entries:
-        if entry.outcome is not None and entry.outcome.kind == "answer":
+        if entry.answer:
             yield json.dumps({"place": entry.charge.history.count, "receipt": build_receipt(entry)})
 
 

@@ -245,7 +245,7 @@ def entries_of_kinds(asker: Asker, keys: Sequence[str], most: int) -> list[Entry
         entry for key in asked for entry in ledger.charges(asker.budget.id, asker.record.name, key=key, limit=most)
     ]
     entries = sorted(entries, key=lambda entry: entry.charge.seq, reverse=True)[:most]
-    return [entry for entry in entries if entry.outcome and entry.outcome.kind == "answer"]
+    return [entry for entry in entries if entry.answer]
 
 
 def answers_of_kinds(asker: Asker, keys: Sequence[str], most: int, but: str = "") -> list[Answer]:
@@ -332,15 +332,9 @@ def synthetic_rows(asker: Asker, answer: Answer) -> Synthetic | FittedTable:
     )
 
 
-def with_rows(asker: Asker, query: AnyQuery, request: str, work: Callable[[], Entry]) -> Callable[[], object]:
+def with_rows(asker: Asker, query: AnyQuery, work: Callable[[], Entry]) -> Callable[[], object]:
     """The work for a question; at its end the fit of a synthetic table's rows is queued."""
-    if query.makes_rows != "fitted":
-        return work
-
-    def draw_then_fit() -> None:
-        submit_rows(asker, build_answer(query, work()))
-
-    return draw_then_fit
+    return (lambda: submit_rows(asker, build_answer(query, work()))) if query.makes_rows == "fitted" else work
 
 
 def submit_rows(asker: Asker, answer: Answer) -> None:

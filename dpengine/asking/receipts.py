@@ -155,7 +155,7 @@ class _Book:
         differences = list(_differences(receipt, ours, ""))
         if differences:
             return _finding(receipt, "verify.differs", differences, first=differences[0])
-        if entry.outcome is None or entry.outcome.kind != "answer":
+        if entry.answer is None:
             return _finding(receipt, "verify.unanswered", row=charge.seq)
         if burned is not None and (burned.outcome is None or burned.outcome.kind != "part"):
             return _finding(receipt, "verify.step_unanswered", row=burned.seq)
@@ -165,7 +165,7 @@ class _Book:
         if burned is not None and burned.outcome is not None and _recomputable(charge.claim):
             return _finding(receipt, "verify.fine_step", row=burned.seq, answer=burned.outcome.seq)
         code = "verify.fine" if _recomputable(charge.claim) else "verify.fine_unknown"
-        rows, version = {"row": charge.seq, "answer": entry.outcome.seq}, charge.claim.get("version")
+        rows, version = {"row": charge.seq, "answer": entry.answer.seq}, charge.claim.get("version")
         return _finding(receipt, code, None, title=_title(charge), version=version, **rows)
 
     def _burned(self, receipt: Receipt) -> SessionStep | None:
@@ -203,7 +203,7 @@ def _differences(stated: Json, held: Json, path: str) -> Iterator[str]:
             else:
                 yield from _differences(stated[name], held[name], inner)
     elif canonical(stated) != canonical(held):
-        yield say("verify.field", field=_short(path), told=_short(stated), held=_short(held))
+        yield say("verify.field", field=_short(path), stated=_short(stated), held=_short(held))
 
 
 def _short(value: Json) -> str:

@@ -38,7 +38,7 @@ from dpengine.audit.games import BUDGET, RULE, audit_plays, exact_game
 from dpengine.audit.world import CASES, SEVERAL, build
 from dpengine.core import files
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import text_of
+from dpengine.core.exact import halved, text_of
 from dpengine.core.types import Floats
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
@@ -173,10 +173,7 @@ def _mean_end(values: Floats, top: float, failure: float, times: int, up: bool) 
 def _end(seen: float, draws: int, failure: float, up: bool) -> float:
     """The farthest mean μ, above or below, at which draws·KL(seen‖μ) is still ln(1/failure): by bisection, outwards."""
     allowed = -math.log(failure) / draws
-    near, far = min(max(seen, 0.0), 1.0), 1.0 if up else 0.0
-    for _ in range(200):
-        middle = (near + far) / 2
-        near, far = (middle, far) if _kl(seen, middle) <= allowed else (near, middle)
+    _, far = halved(lambda mean: _kl(seen, mean) <= allowed, min(max(seen, 0.0), 1.0), 1.0 if up else 0.0, 200)
     return min(1.0, far * (1 + _ROUNDING)) if up else far * (1 - _ROUNDING)
 
 

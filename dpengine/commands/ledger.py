@@ -30,12 +30,8 @@ def main(arguments: list[str]) -> int:
     address = address_set()
     if address is None:
         raise AllowanceError("carry.no_address", setting=SETTING)
-    hold = Hold(home, alone=True)
-    try:
-        with closing(InDatabase(home, address)) as database:
-            rows = into_database(home, database) if rest == ["--into-postgres"] else into_file(home, database)
-    finally:
-        hold.let_go()
+    with Hold(home, alone=True), closing(InDatabase(home, address)) as database:
+        rows = into_database(home, database) if rest == ["--into-postgres"] else into_file(home, database)
     print(say("carry.done" if rest == ["--into-postgres"] else "carry.back", rows=rows, setting=SETTING))
     return 0
 

@@ -56,16 +56,13 @@ def move(home: Path, file: Path) -> int:
     try:
         _, verdict = backup(home, staging)
         _pack(staging, part, verdict.head)
-        hold = Hold(home, alone=True)
-        try:
+        with Hold(home, alone=True):
             anchor = Anchor(anchor_path(home / LEDGER))
             mark = anchor.read() or Mark(*verdict.head)
             if (mark.seq, mark.hash) != verdict.head:
                 raise AllowanceError("move.meanwhile")
             files.replace(part, file)
             anchor.put(Mark(*verdict.head, copy=True))  # last: until here, nothing has changed
-        finally:
-            hold.let_go()
     except OSError:
         raise AllowanceError("backup.failed") from None
     finally:
@@ -93,8 +90,7 @@ def arrive(home: Path, file: Path) -> int:
         with zipfile.ZipFile(file) as archive:
             listed, head = _checked(archive)
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
-            hold = Hold(home, alone=True)
-            try:
+            with Hold(home, alone=True):
                 for name in sorted(listed, key=lambda name: name != _HEAD):  # first the mark that it is a copy
                     place = home / name
                     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -104,8 +100,6 @@ def arrive(home: Path, file: Path) -> int:
                 with closing(place_of_ledger(home)) as place_there:
                     state = recover.look(home, place=place_there)
                     recover.moved(home, state, head, place_there)
-            finally:
-                hold.let_go()
     except BaseException as error:
         for place in written:
             with suppress(OSError):

@@ -59,13 +59,9 @@ def main(arguments: list[str]) -> int:
     if (wanted, len(rest)) not in (("look", 0), ("--close", 1), ("--close", 2), ("--moved", 2)):
         print(say("recover.usage"), file=sys.stderr)
         return 2
-    hold = Hold(home, alone=True)
-    try:
-        with closing(place_of_ledger(home)) as place:
-            state = look(home, rest[1] if (wanted, len(rest)) == ("--close", 2) else "", place)
-            return _done(home, place, state, wanted, rest)
-    finally:
-        hold.let_go()
+    with Hold(home, alone=True), closing(place_of_ledger(home)) as place:
+        state = look(home, rest[1] if (wanted, len(rest)) == ("--close", 2) else "", place)
+        return _done(home, place, state, wanted, rest)
 
 
 def _done(home: Path, place: Place, state: LedgerState, wanted: str, rest: list[str]) -> int:

@@ -12,6 +12,7 @@ whose differ, and nothing about them.
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from pathlib import Path
 
 from dpengine.asking.receipts import Receipt, check, read_receipts
@@ -66,11 +67,8 @@ def whole(home: Path) -> int:
 
 def kept(home: Path) -> int:
     """Do the kept counts of every table follow from its rows?"""
-    workspace = Workspace(home)
-    try:
+    with closing(Workspace(home)) as workspace:
         differing = workspace.differing_counts()
-    finally:
-        workspace.close()
     print(say("verify.kept_differ", tables=differing) if differing else say("verify.kept_agree"))
     return 1 if differing else 0
 

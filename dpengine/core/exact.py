@@ -59,6 +59,14 @@ def read_number(value: Json, name: str) -> Fraction:
     return Fraction(number)
 
 
+def read_whole(value: Json, name: str, most: int, code: str, least: int = 1) -> int:
+    """A whole number from `least` to `most`; else the refusal `code`."""
+    number = read_number(value, name)
+    if number.denominator != 1 or not least <= number <= most:
+        raise AllowanceError(code, most=most)
+    return int(number)
+
+
 def read_typed(text: str, name: str, unit: str = "") -> Fraction:
     """A number as a person types it, in the notation of the reader's language: twenty-five thousand is 25,000 in
     English and 25.000 in Slovene. The other language's notation is accepted where it has only one meaning: 0,5 and
@@ -168,6 +176,15 @@ def float_above(value: Fraction) -> float:
     while Fraction(near) < value:
         near = math.nextafter(near, math.inf)
     return near
+
+
+def halved(holds: Callable[[float], bool], near: float, far: float, times: int) -> tuple[float, float]:
+    """Two close floats, by that many halvings: it holds for the first and not for the second, if so for `near` and
+    `far`."""
+    for _ in range(times):
+        middle = (near + far) / 2
+        near, far = (middle, far) if holds(middle) else (near, middle)
+    return near, far
 
 
 def first_true(holds: Callable[[int], bool], low: int, high: int) -> int:

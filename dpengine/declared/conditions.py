@@ -133,8 +133,12 @@ class Predicate:
         rows: list[Json] = json.loads(json.dumps(self.rows, default=Grouped.as_json))
         return rows
 
+    @property
+    def parts(self) -> list[Simple]:
+        return [part for clause in self.clauses for part in parts_of(clause)]
+
     def columns(self) -> set[str]:
-        return {part.column for clause in self.clauses for part in parts_of(clause)}
+        return {part.column for part in self.parts}
 
     def fitting(self) -> dict[str, Fitting]:
         """The columns of which only fitting cells count, each with its clause."""
@@ -142,8 +146,7 @@ class Predicate:
 
     def kinds_of(self) -> set[str]:
         """The columns with cell kinds that decide who meets it."""
-        parts = [part for clause in self.clauses for part in parts_of(clause)]
-        return {part.column for part in parts if isinstance(part, Fitting)}
+        return {part.column for part in self.parts if isinstance(part, Fitting)}
 
 
 def excludes_nothing(clause: Clause, schema: Schema) -> bool:

@@ -33,6 +33,11 @@ class Facts:
         return self.about if self.relation == "replace" else None
 
     @property
+    def sides(self) -> int:
+        """How many sides one person's change has: under replace-one what they leave and what they enter."""
+        return 2 if self.relation == "replace" else 1
+
+    @property
     def said_rows(self) -> int | None:
         """None: words say people. Else they say rows: at most this many of each person, or 0 for all."""
         return self.unit.counted if self.unit.counted or self.repeated else None

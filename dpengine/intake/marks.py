@@ -40,6 +40,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import duckdb
@@ -79,6 +80,7 @@ TIMES = (  # the notations of one moment: 2024-01-05T10:30Z, 2024-01-05 10:30:00
 PRIME = 2**31 - 1
 LANES = 6  # numbers of each cell, from one hash
 AT_ONCE = 8_192  # rows: they fit a processor's cache
+FEW = 1_000  # texts of all columns
 _HEX = 64  # letters of a hash
 _BYTES = np.zeros(2**16, dtype=np.uint8)  # of two letters, read as one number
 _BYTES[np.frombuffer("".join(f"{byte:02x}" for byte in range(256)).encode(), dtype=np.uint16)] = np.arange(256)
@@ -187,10 +189,10 @@ class RowMarks:
         """The number of rows that are not empty, and the sums of their products."""
         database = _calculator().cursor()
         try:
-            columns = [(_places(column), *cell_numbers(column.dictionary, self._key, database)) for column in cells]
+            numbers = numbers_of([column.dictionary for column in cells], self._key, database)
         finally:
             database.close()
-        return summed(columns, len(cells[0]))
+        return summed([(_places(column), *found) for column, found in zip(cells, numbers, strict=True)], len(cells[0]))
 
 
 def summed(columns: Sequence[tuple[Integers, Numbers, Bits]], rows: int) -> list[int]:
@@ -229,6 +231,16 @@ def _places(column: Arrow) -> Integers:
     return places
 
 
+def numbers_of(columns: Sequence[Arrow], key: str, database: duckdb.DuckDBPyConnection) -> list[tuple[Numbers, Bits]]:
+    """The numbers of each column's texts. A query takes milliseconds, so columns of few texts share theirs."""
+    if sum(map(len, columns)) > FEW:
+        return [cell_numbers(texts, key, database) for texts in columns]
+    numbers, counts = cell_numbers(pa.concat_arrays(columns), key, database)
+    ends = list(accumulate(map(len, columns), initial=0))
+    parts = [[*range(start, end), -1] for start, end in pairwise(ends)]  # last, those of an empty cell
+    return [(numbers[part], counts[part]) for part in parts]
+
+
 def cell_numbers(texts: Arrow, key: str, database: duckdb.DuckDBPyConnection) -> tuple[Numbers, Bits]:
     """The numbers of each text, and whether it counts. Last, those of an empty cell: the product stays as it is."""
 
@@ -237,9 +249,15 @@ def cell_numbers(texts: Arrow, key: str, database: duckdb.DuckDBPyConnection) ->
     if len(texts):
         forms = canonical(texts, database)
         counts[:-1] = forms.is_valid().to_numpy(zero_copy_only=False)
-        hashes = _asked("SELECT sha256(concat(?, text)) FROM texts", forms.drop_null(), database, [key])
-        numbers[:-1][counts[:-1]] = _numbers(hashes)
+        numbers[:-1][counts[:-1]] = _numbers(_hashes(forms.drop_null(), key, database))
     return numbers, counts
+
+
+def _hashes(texts: Arrow, key: str, database: duckdb.DuckDBPyConnection) -> Arrow:
+    """The keyed hash of each text in hexadecimal. Few texts are hashed here: a query takes longer."""
+    if len(texts) <= FEW:
+        return pa.array([hashlib.sha256((key + text).encode()).hexdigest() for text in texts.to_pylist()], pa.string())
+    return _asked("SELECT sha256(concat(?, text)) FROM texts", texts, database, [key])
 
 
 def _asked(query: str, texts: Arrow, database: duckdb.DuckDBPyConnection, given: list[str]) -> Arrow:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -259,8 +259,9 @@ class _Reader:
         if body["index"] != session.asked + 1 or body["index"] > session.questions or body["step"] in session.ids:
             return "chain.session"
         keys, record = people_rules.step_keys({"key": session.key}, body["claim"]), self.budgets[session.budget]
-        if fault := self.people.step_fault(row, record, session.table, session.under, keys):
-            return fault
+        facts = session.actor, record, session.table, session.under, keys, row["at"][:10]
+        if people_rules.step_fault(self.people, *facts) is not None:
+            return WRONG
         session.asked += 1
         session.open.add(body["index"])
         session.ids.add(body["step"])
@@ -516,18 +517,6 @@ class PeopleSoFar:
         for holder, parts in moved.items():
             _, table = self._moved[budget, holder]
             self._moved[budget, holder] = sum(parts.values(), Fraction(0)), table
-
-    def step_fault(
-        self, row: LedgerRow, record: BudgetRecord, table: str, under: str, keys: Sequence[str]
-    ) -> str | None:
-        if not self.served():
-            return None
-        if people_rules.asking_fault(self, record, row["actor"]) is not None:
-            return WRONG
-        if record.kind == "practice":
-            return None
-        day = row["at"][:10]
-        return people_rules.step_fault(self, row["actor"], record.id, table, under, keys, day) and WRONG
 
     def budget_fault(self, record: BudgetRecord, actor: str, budgets: dict[str, BudgetRecord]) -> str | None:
         if people_rules.budget_fault(self, record, actor) is not None:

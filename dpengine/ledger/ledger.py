@@ -123,7 +123,8 @@ class Watch:
         if age > WITHIN:
             with self._checking:  # whoever waited here is served by the check they waited for
                 if self._age() > WITHIN:
-                    self._check_quietly()
+                    with suppress(LedgerDamaged):  # `refuse_broken` refuses that
+                        self._check()
         elif age > SOON:
             self.check_soon()
 
@@ -159,10 +160,6 @@ class Watch:
 
     def _in_background(self) -> None:
         with self._checking, suppress(AllowanceError):  # the next charge checks again, and refuses
-            self._check()
-
-    def _check_quietly(self) -> None:
-        with suppress(LedgerDamaged):  # `refuse_broken` refuses that
             self._check()
 
     def _check(self) -> None:
@@ -611,7 +608,7 @@ class Ledger:
     def _answered(self, db: Database, charges: list[int]) -> list[Entry]:
         """The answered ones of these charges, in the order of their answers."""
         entries = self._entries(db, sound_rows(db, _THESE, [json.dumps(charges)]))
-        answered = [(entry.outcome.seq, entry) for entry in entries if entry.outcome and entry.outcome.kind == "answer"]
+        answered = [(entry.answer.seq, entry) for entry in entries if entry.answer]
         return [entry for _, entry in sorted(answered, key=lambda numbered: numbered[0])]
 
     def _pages(self, where: str, values: list[Json]) -> Iterator[JsonObject]:
@@ -680,7 +677,8 @@ class Ledger:
     def name_group(self, group: str, people: Sequence[str], actor: str) -> None:
         with self._file.writing() as db:
             _refuse(people_rules.group_fault(PeopleBook(db), group, people, actor))
-            self._append(db, "group", "", "", actor, people_rules.group_body(group, people), "", _now())
+            body = people_rules.body_of(group=group, people=people)
+            self._append(db, "group", "", "", actor, body, "", _now())
 
     def grant(
         self,
@@ -717,7 +715,7 @@ class Ledger:
                 raise AllowanceError("request.reused")
             wanted = ShareRequest(wish, 0, at, actor, budget, table, reason, share, claim, takes)
             _refuse(people_rules.wish_fault(book, wanted, at[:10]))
-            body = people_rules.wish_body(table, reason, share, claim, takes)
+            body = people_rules.body_of(table=table, reason=reason, share=share, claim=claim, takes=takes)
             return ShareRequest.from_row(self._append(db, "wish", budget, wish, actor, body, "", at))
 
     def decide(self, wish: str, answer: str, actor: str, share: Fraction | None = None) -> Decision:
@@ -728,7 +726,7 @@ class Ledger:
             given = wanted.share if wanted is not None and answer == YES else share if answer == CHANGED else None
             _refuse(people_rules.decided_fault(book, wanted, answer, given, actor))
             assert wanted is not None
-            body = people_rules.decided_body(wanted.table, answer, given)
+            body = people_rules.body_of(table=wanted.table, answer=answer, share=given)
             row = self._append(db, "decided", wanted.budget, wish, actor, body, "", at)
             if given is not None and answer != NO:
                 kept, questions, until = _approved(book, wanted, given, answer, at[:10])
@@ -740,7 +738,7 @@ class Ledger:
         """From now on a question that takes more than this share waits for a decision; None: no question waits."""
         with self._file.writing() as db:
             _refuse(people_rules.limit_fault(PeopleBook(db), budget, table, share, actor))
-            self._append(db, "limit", budget, "", actor, people_rules.limit_body(table, share), "", _now())
+            self._append(db, "limit", budget, "", actor, people_rules.body_of(table=table, share=share), "", _now())
 
     def keep_apart(self, budget: str, table: str, people: Sequence[str], actor: str) -> list[BudgetRecord]:
         """From now on each of these people has a budget of their own, on the same terms. Nobody uses the shared one."""
@@ -750,7 +748,8 @@ class Ledger:
             charged = self._standing(db, budget).charges > 0
             owner_rows.refuse_closed(db, budget, table)
             _refuse(people_rules.agreement_fault(book, budget, table, people, charged, actor, at[:10]))
-            self._append(db, "agreement", budget, "", actor, people_rules.agreement_body(table, people), "", at)
+            body = people_rules.body_of(table=table, people=people)
+            self._append(db, "agreement", budget, "", actor, body, "", at)
             opened = []
             for person in sorted(set(people)):
                 record = replace(shared, id=apart_id(budget, person), at=at)
@@ -815,14 +814,9 @@ class Ledger:
         return Sums(payer.grant.to, own.plus(paid, loss), of_table.plus(paid, loss), takes, held.moved + takes, wish)
 
     def _refuse_step(self, db: Database, charge: Charge, claim: JsonObject) -> None:
-        book, record = PeopleBook(db), self._known_budget(db, charge.budget)
-        if not book.served():
-            return
-        _refuse(people_rules.asking_fault(book, record, charge.actor))
-        if record.kind == "practice":
-            return
-        under, keys = "" if charge.sums is None else charge.sums.under, people_rules.step_keys(charge.claim, claim)
-        _refuse(people_rules.step_fault(book, charge.actor, charge.budget, charge.table, under, keys, _now()[:10]))
+        record, under = self._known_budget(db, charge.budget), "" if charge.sums is None else charge.sums.under
+        facts = charge.actor, record, charge.table, under, people_rules.step_keys(charge.claim, claim), _now()[:10]
+        _refuse(people_rules.step_fault(PeopleBook(db), *facts))
 
     def _refuse_act(self, db: Database, budget: str, table: str, actor: str) -> None:
         _refuse(people_rules.act_fault(PeopleBook(db), budget, table, actor))
@@ -842,7 +836,7 @@ class Ledger:
         _refuse(people_rules.role_fault(book, person, role, table, on, actor, budget))
         if book.has(person, role, table) == on:
             return None
-        body = people_rules.role_body(person, role, table, on)
+        body = people_rules.body_of(person=person, role=role, table=table, on=on)
         return Role.from_row(self._append(db, "role", budget, "", actor, body, "", _now()))
 
     def _grant(
@@ -860,7 +854,8 @@ class Ledger:
             raise AllowanceError("act.practice")
         wanted = Grant(0, "", actor, budget, table, to, Fraction(share), tuple(questions), until)
         _refuse(people_rules.grant_fault(PeopleBook(db), wanted))
-        body = people_rules.grant_body(table, to, wanted.share, wanted.questions, until)
+        terms = {"share": wanted.share, "questions": wanted.questions, "until": until}
+        body = people_rules.body_of(table=table, to=to, **terms)
         return Grant.from_row(self._append(db, "grant", budget, "", actor, body, "", _now()))
 
     # Spending
@@ -1120,7 +1115,7 @@ class Ledger:
 
     def _shared_unknown(self, db: Database, record: BudgetRecord, wanted: Sequence[Reservation]) -> bool:
         """Could the remaining budget reveal that somebody else's table holds the same people?"""
-        return people_rules.shared_unknown(PeopleBook(db), record.id, wanted[0]["table"])
+        return people_rules.known_tables(PeopleBook(db), record.id, wanted[0]["table"]) is not None
 
     def _known(self, db: Database, wanted: Reservation) -> Charge | None:
         """The charge that this very question already has under its request."""

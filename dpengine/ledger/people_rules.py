@@ -49,7 +49,7 @@ from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals, share, used
 from dpengine.core.exact import PICO, up
 from dpengine.core.strict_json import canonical
-from dpengine.core.types import JsonObject
+from dpengine.core.types import Json, JsonObject
 from dpengine.ledger.rows import BudgetRecord, LedgerRow, Moved, Paid, Raised, Standing, named, parts_of, together
 
 KINDS = ("role", "group", "grant", "wish", "decided", "limit", "agreement")
@@ -161,33 +161,11 @@ class Decision:
         return named(Decision, parts | {"wish": row["request"], "share": share})
 
 
-def role_body(person: str, role: str, table: str, on: bool) -> str:
-    return canonical({"person": person, "role": role, "table": table, "on": on})
-
-
-def group_body(group: str, people: Sequence[str]) -> str:
-    return canonical({"group": group, "people": sorted(set(people))})
-
-
-def grant_body(table: str, to: str, share: Fraction, questions: Sequence[str], until: str) -> str:
-    return canonical({"table": table, "to": to, "share": str(share), "questions": list(questions), "until": until})
-
-
-def wish_body(table: str, reason: str, share: Fraction | None, claim: JsonObject | None, takes: Fraction | None) -> str:
-    amounts = {"share": None if share is None else str(share), "takes": None if takes is None else str(takes)}
-    return canonical({"table": table, "reason": reason, "claim": claim} | amounts)
-
-
-def decided_body(table: str, answer: str, share: Fraction | None) -> str:
-    return canonical({"table": table, "answer": answer, "share": None if share is None else str(share)})
-
-
-def limit_body(table: str, share: Fraction | None) -> str:
-    return canonical({"table": table, "share": None if share is None else str(share)})
-
-
-def agreement_body(table: str, people: Sequence[str]) -> str:
-    return canonical({"table": table, "people": sorted(set(people))})
+def body_of(**parts: Json) -> str:
+    """The body of a row about people: shares as text, people in order."""
+    parts |= {name: str(part) for name, part in parts.items() if isinstance(part, Fraction)}
+    parts |= {"people": sorted(set(parts["people"]))} if "people" in parts else {}
+    return canonical(parts)
 
 
 def apart_id(budget: str, person: str) -> str:
@@ -422,12 +400,7 @@ def budget_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
     return None if may_add_tables(book, actor) else NO_RIGHT
 
 
-def shared_unknown(book: Book, budget: str, table: str) -> bool:
-    """Does the budget also pay for a table of owners who do not know of this one?"""
-    return _known(book, budget, table) is not None
-
-
-def _known(book: Book, budget: str, table: str) -> list[str] | None:
+def known_tables(book: Book, budget: str, table: str) -> list[str] | None:
     """The tables on a budget that the owners of this one know of; None if those are all."""
     owners = book.owners_on(base_of(budget))
     known = [name for name, people in owners.items() if name == table or people & owners.get(table, set())]
@@ -436,7 +409,7 @@ def _known(book: Book, budget: str, table: str) -> list[str] | None:
 
 def meter(book: Book, budget: str, table: str, whole: Standing) -> Totals:
     """The sums behind a table's meter, as its owners read it. `whole`: the sums of the budget."""
-    known = _known(book, budget, table)
+    known = known_tables(book, budget, table)
     return whole.totals if known is None else together(book.of_table(budget, name) for name in known).totals
 
 
@@ -525,10 +498,14 @@ def approval(book: Book, actor: str, budget: str, table: str, claim: JsonObject)
 
 
 def step_fault(
-    book: Book, actor: str, budget: str, table: str, under: str, keys: Sequence[str], day: str
+    book: Book, actor: str, record: BudgetRecord, table: str, under: str, keys: Sequence[str], day: str
 ) -> str | None:
     """A step is drawn only while the grant that paid for it holds and covers both session and step."""
-    grants = grants_for(book, actor, budget, table, day)
+    if not book.served():
+        return None
+    if (fault := asking_fault(book, record, actor)) or record.kind == "practice":
+        return fault
+    grants = grants_for(book, actor, record.id, table, day)
     grant = next((grant for grant in grants if grant.to == under), None)
     if grant is None:
         return "people.no_grant"

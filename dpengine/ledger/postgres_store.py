@@ -40,7 +40,7 @@ from dpengine.core.files import refuse_full
 from dpengine.core.types import Json, JsonObject
 from dpengine.ledger.high_water import Anchor, Mark, refuse_older
 from dpengine.ledger.rows import COLUMNS
-from dpengine.ledger.sqlite_file import SCHEMA, VERSION, anchor_path, head_of
+from dpengine.ledger.sqlite_file import SCHEMA, VERSION, anchor_path, close_own, head_of
 from dpengine.ledger.store import SETTING, Address, Database, Values
 
 # SQL for Postgres, translated from SQLite's (store.py explains why)
@@ -320,7 +320,7 @@ class Link:
         connection = _connect(address, patience)
         self._pg = connection
         _links.add(self)
-        self.close = weakref.finalize(self, _close, connection, self.pid)
+        self.close = weakref.finalize(self, close_own, connection, self.pid)
         try:
             own = {"lock_timeout": f"{max(int(patience * 1000), 1)}ms"}
             settings = "; ".join(f"SET {name} = '{value}'" for name, value in (_SETTINGS | own).items())
@@ -446,7 +446,6 @@ def _connect(address: Address, patience: float) -> Connection:
 
 
 _links: weakref.WeakSet[Link] = weakref.WeakSet()
-_inherited: list[Connection] = []
 
 
 def _after_fork() -> None:
@@ -455,13 +454,6 @@ def _after_fork() -> None:
 
 
 files.after_fork(_after_fork)
-
-
-def _close(connection: Connection, pid: int) -> None:
-    if os.getpid() == pid:
-        connection.close()
-    else:
-        _inherited.append(connection)  # after a fork: closing it would end the parent's
 
 
 # The processes, on any machine, that spend from a ledger in Postgres
@@ -637,7 +629,9 @@ class PostgresLedger:
         try:
             with own_errors():
                 if alone:
-                    self._take_alone()
+                    self._held_alone = self._connected()
+                    if not self._open_for(self._held_alone):
+                        raise AllowanceError("workspace.in_use")
                 elif self.path.exists():
                     raise AllowanceError("ledger.two", setting=SETTING)
                 else:
@@ -697,11 +691,6 @@ class PostgresLedger:
             link.close()
             raise AllowanceError("workspace.mending")
         return link
-
-    def _take_alone(self) -> None:
-        self._held_alone = self._connected()
-        if not self._open_for(self._held_alone):
-            raise AllowanceError("workspace.in_use")
 
     def _open_for(self, link: Link, kind: str = "") -> bool:
         """The lock of every program with the ledger open. Tried for a moment: a server notices late that one left."""

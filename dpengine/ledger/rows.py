@@ -253,6 +253,11 @@ class Entry:
     outcome: Outcome | None
     origin: str = ""  # the hash of the ledger's first row, which identifies the workspace's ledger
 
+    @property
+    def answer(self) -> Outcome | None:
+        """Its outcome, if that is an answer."""
+        return self.outcome if self.outcome is not None and self.outcome.kind == "answer" else None
+
 
 @dataclass(frozen=True)
 class Repeats:

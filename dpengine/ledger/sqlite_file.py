@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 from dpengine.core import files
 from dpengine.core.errors import DAMAGED, AllowanceError, LedgerDamaged, refusing
@@ -228,11 +228,6 @@ def has_tables(db: SqliteDatabase | sqlite3.Connection) -> bool:
     return version == VERSION
 
 
-def _sentence_for(error: sqlite3.Error, damaged: str) -> str:
-    code = _primary(error)
-    return "ledger.locked" if code in _LOCKED else "ledger.unwritable" if code in _UNWRITABLE else damaged
-
-
 def _primary(error: sqlite3.Error) -> int:
     code: int = getattr(error, "sqlite_errorcode", 0)
     return code & 0xFF  # extended codes keep the primary one in the low byte
@@ -246,7 +241,8 @@ def own_errors(damaged: str = DAMAGED) -> Iterator[None]:
     except sqlite3.ProgrammingError:  # a mistake in this program, not something a person can put right
         raise
     except sqlite3.DatabaseError as error:
-        code = _sentence_for(error, damaged)
+        primary = _primary(error)
+        code = "ledger.locked" if primary in _LOCKED else "ledger.unwritable" if primary in _UNWRITABLE else damaged
         raise LedgerDamaged() if code == DAMAGED else AllowanceError(code) from None
     except OSError:
         raise AllowanceError("ledger.unwritable") from None
@@ -273,7 +269,7 @@ class Handle:
             f"{path.as_uri()}?mode=rw", uri=True, timeout=wait, isolation_level=None, check_same_thread=False
         )
         self.pid, self._file = os.getpid(), _identity(path)
-        self.close = weakref.finalize(self, _close, connection, self.pid)
+        self.close = weakref.finalize(self, close_own, connection, self.pid)
         for pragma in _PRAGMAS:
             connection.execute(pragma)
         # Bytes that are no valid text must reach the hash check, which names their row, instead of raising here.
@@ -325,14 +321,20 @@ class _Lent:
             self._waiting.append(self.handle)
 
 
-_inherited: list[sqlite3.Connection] = []
+class _Closes(Protocol):
+    def close(self) -> object: ...
 
 
-def _close(connection: sqlite3.Connection, pid: int) -> None:
+_inherited: list[_Closes] = []
+
+
+def close_own(connection: _Closes, pid: int) -> None:
+    """Close a connection of this process. After a fork its parent's stays: a child must not even close one of SQLite,
+    and closing one of Postgres would end the parent's."""
     if os.getpid() == pid:
         connection.close()
     else:
-        _inherited.append(connection)  # SQLite: after a fork the child must not even close it
+        _inherited.append(connection)
 
 
 class LedgerFile:

@@ -100,9 +100,7 @@ class Card:
     states: tuple[str, ...]  # the reasons of `answer_state` why its answer may say nothing
     version: int = 1
     trust: str = "central"
-    behind: str = (
-        ""  # the question that it answers in another trust model: its pages offer it there, and do not list it
-    )
+    behind: str = ""  # a question that it answers in another trust model: its pages offer it there, but do not list it
     relations: tuple[Relation, ...] = RELATIONS
     several: bool = True  # may a person have several rows?
     caveats: tuple[str, ...] = ()

@@ -652,7 +652,8 @@ class Rank(Promise):
         return "half" if asked.wanted_places[0] == Fraction(1, 2) else "below"
 
     def _facts(self, asked: Answered | None) -> JsonObject:
-        facts: JsonObject = {"share": self._percent(), "unit": counted_words(asked), "chance": chance(self.beta)}
+        unit = say(f"chart.{'people' if asked is None else asked.counted}")
+        facts: JsonObject = {"share": self._percent(), "unit": unit, "chance": chance(self.beta)}
         return facts | (self._places(asked) or {})
 
     def _values(self, asked: Answered | None) -> str:
@@ -750,11 +751,6 @@ class NearAverage(Promise):
 
     def floor_words(self, people: int) -> str:
         return say("floor.near_average", share=f"{to_figures(float(self.floor) * 100, 2)} %") if self.floor else ""
-
-
-def counted_words(asked: Answered | None) -> str:
-    """“people”, or “rows” if the question counts rows."""
-    return say(f"chart.{'people' if asked is None else asked.counted}")
 
 
 def _floor_words(kind: str, least: Fraction) -> str:

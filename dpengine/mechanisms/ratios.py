@@ -282,14 +282,19 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         return parts[0], parts[1], w * w * parts[0] - parts[2] if self.spread else Fraction(0)
 
     def estimate(self, numbers: Figures, draws: int = 1) -> Estimate:
+        edge, beta = Fraction(self.width), self.beta / self.groups
         if self.known is not None:
-            return self._of_known(numbers[0], numbers[1], self.added[0].reach(self.beta / self.groups, draws))
+            n, s = numbers[:2]
+            ends = ratio_range(s, self.added[0].reach(beta, draws), n, 0, -edge, edge)
+            return self.figure(ratio(s, n, -edge, edge)), self._answers(*ends)
         n, s, _ = self._moments(numbers)
-        edge = Fraction(self.width)
-        reaches = self._tests(draws, self.beta / self.groups)
-        low, high = (Fraction(end) * edge for end in tested_range(float(s), float(n * edge), reaches))
+        low, high = (Fraction(end) * edge for end in tested_range(float(s), float(n * edge), self._tests(draws, beta)))
+        return self.figure(ratio(s, n, low, high)), self._answers(low, high)
+
+    def _answers(self, low: Fraction, high: Fraction) -> tuple[Number, Number]:
+        """The range of the answer, for means of y in this range and what rounding may add."""
         ends = self.figure(low - self.rounded), self.figure(high + self.rounded)
-        return self.figure(ratio(s, n, low, high)), (min(ends), max(ends))
+        return min(ends), max(ends)
 
     def _tests(self, draws: int, beta: Fraction) -> Floats:
         """How far S − uWN can be from 0 in each cell of u, from −1 to 1."""
@@ -318,12 +323,6 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         reach = self._tests(1, self.beta / self.groups * 9 / 10)[_CELLS]
         return Fraction(float(reach)) / self.seeming(people)
 
-    def _of_known(self, n: Figure, s: Figure, reach: Figure) -> Estimate:
-        edge = Fraction(self.width)
-        low, high = ratio_range(s, reach, n, 0, -edge, edge)
-        ends = self.figure(low - self.rounded), self.figure(high + self.rounded)
-        return self.figure(ratio(s, n, -edge, edge)), (min(ends), max(ends))
-
     def coarse(self) -> Fraction:
         return self.declared.diameter / 8
 
@@ -335,9 +334,8 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         width, ranges = len(self.weights), []
         for at in range(0, len(raw), width):
             low, high = self._mean_of_group(raw[at : at + width], beta / self.groups, moved)
-            means = [Fraction(2 * end - 1) * self.width for end in (low, high)]
-            ends = self.figure(means[0] - self.rounded), self.figure(means[1] + self.rounded)
-            ranges.append((float(min(ends)), float(max(ends))))
+            least, most = self._answers(*(Fraction(2 * end - 1) * self.width for end in (low, high)))
+            ranges.append((float(least), float(most)))
         return sampling.as_answer([] if self.by is None else self.labels(), ranges)
 
     def supposed_draw(self) -> tuple[int, ...] | None:

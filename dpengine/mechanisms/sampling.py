@@ -85,7 +85,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from dpengine.core.exact import first_true, float_above
+from dpengine.core.exact import first_true, float_above, halved
 from dpengine.core.types import Floats, Json
 from dpengine.mechanisms.noise import Added, GaussianNoise
 
@@ -235,20 +235,9 @@ def share_of_all(hits: int, n: int, noise: Added, beta: Fraction) -> Range:
             k = np.arange(first, first + len(chances), dtype=np.float64)
             return _sum_of(chances, law.at_least(h - k))
 
-        return _end(lambda p: tail(p) <= wanted, 1.0, 40)
+        return halved(lambda p: tail(p) <= wanted, 0.0, 1.0, 40)[0] if tail(0.0) <= wanted else 0.0
 
     return least(hits), 1 - least(n - hits)
-
-
-def _end(out: Callable[[float], bool], most: float, steps: int) -> float:
-    """The largest number up to which `out` holds, approached from below; 0 if it holds nowhere. `out` is monotone."""
-    if not out(0.0):
-        return 0.0
-    low, high = 0.0, most
-    for _ in range(steps):
-        middle = (low + high) / 2
-        low, high = (middle, high) if out(middle) else (low, middle)
-    return low
 
 
 # A share where the number of people is noisy too
@@ -295,10 +284,7 @@ class _Side(ABC):
             low, high, wide = low - wide, low, 2 * wide
         if low <= 0 and not self.out(0.0, 0.0):
             return 0.0
-        low = max(low, 0.0)
-        for _ in range(_STEPS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.out(middle, middle) else (low, middle)
+        low, _ = halved(lambda u: self.out(u, u), max(low, 0.0), high, _STEPS)
         return self._covered(low)
 
     def _covered(self, end: float) -> float:
@@ -579,11 +565,7 @@ class _MeanOfSpread(_Mean):
             return low
         while (end := (self.place + 1) * cell) < self.guess and self.out(low, end):
             low, self.place = end, self.place + 1
-        inside, high = low, min(end, self.guess)
-        for _ in range(_STEPS):
-            middle = (inside + high) / 2
-            inside, high = (middle, high) if self.out(low, middle) else (inside, middle)
-        return inside
+        return halved(lambda high: self.out(low, high), low, min(end, self.guess), _STEPS)[0]
 
     def spread(self, u: float, v: float) -> float:
         largest = 0.25 if u <= 0.5 <= v else max(u * (1 - u), v * (1 - v))
@@ -730,13 +712,14 @@ def ranks_by_line(guess: int, share: Fraction, beta: Fraction) -> tuple[Fraction
 
 def _line_rate(q: float, aim: float) -> float:
     """The largest θ with ln(1 − q + qe^−θ) + θ·aim ≤ 0, from below."""
-    low, high = 0.0, 1.0
-    while math.log1p(q * math.expm1(-high)) + high * aim <= 0 and high < 700:
+
+    def small(theta: float) -> bool:
+        return math.log1p(q * math.expm1(-theta)) + theta * aim <= 0
+
+    high = 1.0
+    while small(high) and high < 700:
         high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if math.log1p(q * math.expm1(-middle)) + middle * aim <= 0 else (low, middle)
-    return low
+    return halved(small, 0.0, high, 60)[0]
 
 
 def pairs_off(n: int, size: int, beta: Fraction) -> float:

@@ -152,7 +152,7 @@ def _confined(text: str) -> bool:
 
 class Automatic(str):
     """A label that a declaration makes by itself, “other”, “no answer”, “yes” or “no”: stored in English and equal to
-    those words, told in the reader's language. The same word written by a person is told as it was written: “no” in a
+    those words, shown in the reader’s language. The same word written by a person is shown as it was written: “no” in a
     list of countries is Norway."""
 
     __slots__ = ()

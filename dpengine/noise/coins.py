@@ -157,13 +157,9 @@ class Coins(ABC):
     def gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
         """Each value plus independent noise with Pr[z] ∝ exp(-z²/(2s²)), s = gaussian_scale(sigma_squared)."""
 
-    def below(self, bound: int) -> int:
-        """A uniform integer in [0, bound), exactly."""
-        return self._below(bound, bound.bit_length() + _SPARE)
-
-    def below_of(self, bound: int, width: int) -> int:
-        """`below` from `width` bits, if the number of bits must not reveal the bound."""
-        return self._below(bound, width)
+    def below(self, bound: int, width: int | None = None) -> int:
+        """A uniform integer in [0, bound), exactly; from `width` bits, if their number must not reveal the bound."""
+        return self._below(bound, bound.bit_length() + _SPARE if width is None else width)
 
     def under(self, height: int, size: int, exponent: Fraction) -> bool:
         """Is height + U < size * exp(-exponent), for U uniform in [0, 1)? Decided exactly."""

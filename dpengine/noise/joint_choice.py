@@ -91,12 +91,12 @@ def draw(points: Ordered, wished: Sequence[int], rate: Fraction, coins: Coins) -
     plan = _Plan.of(layout.most, rate * depth)
     width = _BITS * (len(wished) + 2) + _LARGEST_MOST
     while True:
-        alone = coins.below_of(_ALONE, _BITS) < plan.alone
+        alone = coins.below(_ALONE, _BITS) < plan.alone
         proposed = layout.propose(coins)
         cost, ways = layout.weigh(proposed.blocks)
         most = plan.most * Fraction(plan.alone if alone else _ALONE - plan.alone, _ALONE)
         whole = most.numerator if alone else proposed.weight * most.numerator
-        height = coins.below_of(whole, width)
+        height = coins.below(whole, width)
         if alone and _above(height, most.denominator, rate * depth, coins):
             return _spread_out(right, points.sizes, coins)
         if not alone and coins.under(height, ways * proposed.of * most.denominator, rate * (cost + depth)):
@@ -137,7 +137,7 @@ def _spread_out(blocks: list[int], sizes: Integers, coins: Coins) -> list[tuple[
         many, size = blocks.count(block), int(sizes[block])
         chosen: set[int] = set()
         for most in range(size - 1, size + many - 1):
-            place = coins.below_of(most + 1, 2 * _BITS)
+            place = coins.below(most + 1, 2 * _BITS)
             chosen.add(most if place in chosen else place)
         cuts += [(block, place - before) for before, place in enumerate(sorted(chosen))]
     return cuts
@@ -319,7 +319,7 @@ def _pick(weights: Floats, coins: Coins) -> tuple[int, int, int]:
     steps = (np.exp(weights - weights.max()) * (_ROOM / len(weights))).astype(np.int64) + there
     edges = np.cumsum(steps)
     total = int(edges[-1])
-    place = int(np.searchsorted(edges, np.int64(coins.below_of(total, 2 * _BITS)), side="right"))
+    place = int(np.searchsorted(edges, np.int64(coins.below(total, 2 * _BITS)), side="right"))
     return place, int(steps[place]), total
 
 

@@ -115,43 +115,35 @@ def _tail(scale: Fraction, away: int) -> Decimal:
 
 def max_divergence(first: Law, second: Law) -> Decimal:
     """max over outcomes of ln(P/Q); infinite if Q lacks an outcome of P."""
-    if isinstance(first, Independent) and isinstance(second, Independent):
-        pairs = zip(first.parts, second.parts, strict=True)
-        return sum((max_divergence(p, q) for p, q in pairs), Decimal(0))
-    if isinstance(first, Laplace) and isinstance(second, Laplace):
-        if first.scale != second.scale:
-            raise ValueError("laws of different noise are not compared")
-        return decimal_of(abs(first.center - second.center) / first.scale)
-    if isinstance(first, Normal) and isinstance(second, Normal):
-        return Decimal(0) if first == second else Decimal("Infinity")
-    if isinstance(first, Finite) and isinstance(second, Finite):
-        worst = Decimal("-Infinity")
-        for outcome, p in first.chances.items():
-            q = second.chances.get(outcome, Decimal(0))
-            if p:
-                worst = max(worst, (p / q).ln() if q else Decimal("Infinity"))
-        return worst
-    raise ValueError("laws of different kinds are not compared")
+    match first, second:
+        case Independent(), Independent():
+            pairs = zip(first.parts, second.parts, strict=True)
+            return sum((max_divergence(p, q) for p, q in pairs), Decimal(0))
+        case Laplace(), Laplace() if first.scale == second.scale:
+            return decimal_of(abs(first.center - second.center) / first.scale)
+        case Normal(), Normal():
+            return Decimal(0) if first == second else Decimal("Infinity")
+        case Finite(), Finite():
+            likely = ((p, second.chances.get(outcome)) for outcome, p in first.chances.items() if p)
+            return max(((p / q).ln() if q else Decimal("Infinity") for p, q in likely), default=Decimal("-Infinity"))
+    raise ValueError("laws of different kinds or noise are not compared")
 
 
 def renyi(first: Law, second: Law, order: float) -> float:
     """Rényi divergence of the given order > 1, to about twelve digits (floats: for checks, never for charges)."""
-    if isinstance(first, Independent) and isinstance(second, Independent):
-        return sum(renyi(p, q, order) for p, q in zip(first.parts, second.parts, strict=True))
-    if isinstance(first, Laplace) and isinstance(second, Laplace):
-        if first.scale != second.scale:
-            raise ValueError("laws of different noise are not compared")
-        return _renyi_of_shift(abs(first.center - second.center), float(first.scale), order)
-    if isinstance(first, Normal) and isinstance(second, Normal):
-        if first.variance != second.variance:
-            raise ValueError("laws of different noise are not compared")
-        return _renyi_of_normal(abs(first.center - second.center), float(first.variance), order)
-    if isinstance(first, Finite) and isinstance(second, Finite):
-        if any(p and not second.chances.get(outcome) for outcome, p in first.chances.items()):
-            return math.inf
-        pairs = ((float(p), float(second.chances[outcome])) for outcome, p in first.chances.items() if p)
-        return math.log(math.fsum(p * (p / q) ** (order - 1) for p, q in pairs)) / (order - 1)
-    raise ValueError("laws of different kinds are not compared")
+    match first, second:
+        case Independent(), Independent():
+            return sum(renyi(p, q, order) for p, q in zip(first.parts, second.parts, strict=True))
+        case Laplace(), Laplace() if first.scale == second.scale:
+            return _renyi_of_shift(abs(first.center - second.center), float(first.scale), order)
+        case Normal(), Normal() if first.variance == second.variance:
+            return _renyi_of_normal(abs(first.center - second.center), float(first.variance), order)
+        case Finite(), Finite():
+            if any(p and not second.chances.get(outcome) for outcome, p in first.chances.items()):
+                return math.inf
+            pairs = ((float(p), float(second.chances[outcome])) for outcome, p in first.chances.items() if p)
+            return math.log(math.fsum(p * (p / q) ** (order - 1) for p, q in pairs)) / (order - 1)
+    raise ValueError("laws of different kinds or noise are not compared")
 
 
 @lru_cache(maxsize=4096)
@@ -179,9 +171,7 @@ def _renyi_of_normal(shift: int, variance: float, order: float) -> float:
     reach = int(math.sqrt(140 * variance)) + 2
     peak = round(-shift * (order - 1))
     norm = math.fsum(math.exp(-z * z / (2 * variance)) for z in range(-reach, reach + 1))
-    most = (
-        shift * shift * order * (order - 1) / (2 * variance)
-    )  # the largest exponent, as a factor, so nothing overflows
+    most = shift * shift * order * (order - 1) / (2 * variance)  # the largest exponent: nothing overflows
     terms = (
         math.exp((-z * z * order + (z - shift) ** 2 * (order - 1)) / (2 * variance) - most)
         for z in range(peak - reach, peak + reach + 1)

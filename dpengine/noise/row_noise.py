@@ -320,8 +320,9 @@ class ItemByItem(OfItems):
 
     def law(self, code: int) -> Finite:
         """Over all sets, for few items: a test lists them."""
-        wrong, right, every = decimal_of(self.flip), decimal_of(1 - self.flip), range(2**self.items)
-        return Finite({other: _chance((other ^ code).bit_count(), self.items, wrong, right) for other in every})
+        wrong, right = decimal_of(self.flip), decimal_of(1 - self.flip)
+        apart = {other: (other ^ code).bit_count() for other in range(2**self.items)}
+        return Finite({other: wrong**bits * right ** (self.items - bits) for other, bits in apart.items()})
 
 
 @dataclass(frozen=True)
@@ -356,7 +357,3 @@ def of_sets(items: int, epsilon: Fraction, delta: Fraction) -> SetNoise:
 def set_floor(items: int, epsilon: Fraction, delta: Fraction) -> Fraction:
     """No (ε, δ)-DP mechanism of the row publishes sets at a smaller worst expected distance."""
     return least_error(2**items, Fraction(items), Fraction(1), epsilon, delta)
-
-
-def _chance(apart: int, items: int, wrong: Decimal, right: Decimal) -> Decimal:
-    return wrong**apart * right ** (items - apart)

@@ -7,7 +7,7 @@ participants, because each one's coin is part of the noise that protects the oth
 what is left if only some of them are honest).
 
 **One channel for many protocols.** Several bit sums can share one shuffler: every message carries the number of its
-protocol, and all of them lie in one pile (`tagged`, `shuffled_tagged`, `ones_of`). This view is equivalent to a shuffle
+protocol, and all of them lie in one pile (`tagged`, `shuffled`, `ones_of`). This view is equivalent to a shuffle
 for each protocol: the number of messages of each tag is public (2n), so given the number of ones of each protocol both
 are uniformly random orders, and each can be made from the other without the data. So both have the same law of ones and
 the same (ε, δ), that of all sums together. A pile that keeps each person's messages together is different: it shows
@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
 
@@ -34,8 +35,11 @@ def randomise(truth: Bits, chance: Fraction, coins: Coins, inverted: bool = Fals
     return np.stack([~truth if inverted else truth, coins.many_flips(chance, len(truth))], axis=1)
 
 
-def shuffled(messages: Bits, coins: Coins) -> Bits:
-    """All messages of all people in a uniformly random order."""
+Messages = TypeVar("Messages", Bits, Integers)  # of one protocol, or tagged
+
+
+def shuffled(messages: Messages, coins: Coins) -> Messages:
+    """All messages of all people, and of all protocols, in one uniformly random order."""
     loose = messages.reshape(-1)
     return loose[coins.order(len(loose))]
 
@@ -50,20 +54,9 @@ def tagged(messages: Sequence[Bits]) -> Integers:
     return np.concatenate([2 * tag + bits.astype(np.int64) for tag, bits in enumerate(messages)], axis=1)
 
 
-def shuffled_tagged(messages: Integers, coins: Coins) -> Integers:
-    """All messages of all people and of all protocols, in one uniformly random order."""
-    loose = messages.reshape(-1)
-    return loose[coins.order(len(loose))]
-
-
 def ones_of(pile: Integers, protocols: int) -> tuple[int, ...]:
     """The analyser's statistic of a pile of tagged messages: the number of ones of each protocol."""
     return tuple(int(np.count_nonzero(pile == 2 * tag + 1)) for tag in range(protocols))
-
-
-def answer_locally(truth: Bits, chance: Fraction, coins: Coins) -> Bits:
-    """The local model: one message each, the bit or, with this chance, its opposite. No shuffle."""
-    return coins.toggle(truth, chance)
 
 
 def holders(count: int, people: int) -> Bits:

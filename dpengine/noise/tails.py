@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from dpengine.core.exact import ceiling, down, exp_decimal, first_true, float_above, ln_above, ln_below
+from dpengine.core.exact import ceiling, down, exp_decimal, first_true, float_above, halved, ln_above, ln_below
 from dpengine.core.types import Floats
 
 Each = TypeVar("Each", float, Floats)
@@ -121,10 +121,8 @@ def gaussian_mean_reach(variance: Fraction, draws: int, beta: Fraction) -> int |
 @lru_cache(maxsize=1024)
 def gaussian_quantile(beta: Fraction) -> float:
     """A z with Pr[|N(0, 1)| > z] ≤ β, within a part in 10^9 of the least."""
-    wanted, low, high = float(beta) * (1 - 1e-12), 0.0, 40.0
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if math.erfc(middle / math.sqrt(2)) > wanted else (low, middle)
+    wanted = float(beta) * (1 - 1e-12)
+    _, high = halved(lambda z: math.erfc(z / math.sqrt(2)) > wanted, 0.0, 40.0, 100)
     return high * (1 + 1e-9)
 
 
@@ -239,7 +237,8 @@ def total_reach(scale: Fraction, draws: int, beta: Fraction) -> int:
     wanted = math.log(2 / float(beta))
 
     def least(s: float) -> float:
-        return (draws * (_cumulant(rate, s) + 1e-13) + wanted) / s
+        cumulant = 2 * math.log(-math.expm1(-rate)) - math.log(-math.expm1(s - rate)) - math.log(-math.expm1(-s - rate))
+        return (draws * (cumulant + 1e-13) + wanted) / s
 
     ratio = (math.sqrt(5) - 1) / 2
     low, high = rate * 1e-6, rate * (1 - 1e-9)
@@ -247,10 +246,6 @@ def total_reach(scale: Fraction, draws: int, beta: Fraction) -> int:
         a, b = high - ratio * (high - low), low + ratio * (high - low)
         low, high = (low, b) if least(a) <= least(b) else (a, high)
     return math.ceil(least((low + high) / 2) * (1 + 1e-9)) - 1
-
-
-def _cumulant(rate: float, s: float) -> float:
-    return 2 * math.log(-math.expm1(-rate)) - math.log(-math.expm1(s - rate)) - math.log(-math.expm1(-s - rate))
 
 
 def weighted_reaches(scale: Fraction, sizes: Floats, times: Floats, beta: Fraction) -> Floats:

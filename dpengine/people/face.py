@@ -212,12 +212,6 @@ def own_meter(record: BudgetRecord, payer: Payer | None) -> Meter:
     return replace(build_meter(record, payer.own), used=payer.held.moved / share, share=share)
 
 
-def if_all_talk(ledger: Ledger, record: BudgetRecord, budgets: Sequence[str]) -> Meter:
-    """The meter of all who keep apart, together. Order and toll are the same for all, so their sums add up, and the
-    reading holds for the whole as each person's holds for them. It may pass 100 %."""
-    return build_meter(record, together(ledger.standing(budget) for budget in budgets))
-
-
 def _times(rule: Rule, payer: Payer, price: Cost) -> int:
     """How many more such questions fit into a grant: as long as one of the two readings of the table's meter stays
     within its current value plus what is left of the grant."""
@@ -518,8 +512,11 @@ class Face:
             apart = book.apart(record.budget)
         if apart is None:
             return mine, build_meter(budget, ledger.standing(budget.id))
+        # Order and toll are the same for all, so their sums add up, and the reading holds for the whole as for each
+        # person. It may pass 100 %.
         budgets = [record.budget, *(apart_id(record.budget, person) for person in apart)]
-        return mine, if_all_talk(ledger, self._at.house.ledger.budget(record.budget), budgets)
+        everybody = together(ledger.standing(budget) for budget in budgets)
+        return mine, build_meter(self._at.house.ledger.budget(record.budget), everybody)
 
     def grant(
         self, table: str, to: str, share: Json, questions: Sequence[str] = ALL_QUESTIONS, until: str = ""

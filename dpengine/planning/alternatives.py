@@ -3,14 +3,13 @@ an asked average instead of a published one, several averages at once, choosing 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
-from dpengine.accountant.loss import Loss, Pure
+from dpengine.accountant.loss import Pure
 from dpengine.core.amounts import BETA, LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.remembered import largest, remembered
 from dpengine.declared.facts import Facts
@@ -130,25 +129,19 @@ def means_together(query: AnyQuery, rule: Rule, totals: Totals) -> WaysAtOnce | 
         errors: dict[int, Fraction] = {}
         for width in widths:
             asked = query.of_width(width).with_noise(noise)
-            charged: Callable[[VectorMean], Loss] = _pure_loss if name == ORDINARY else VectorMean.loss
-            best = _largest(asked, charged, price, rule, totals)
+            best = _largest(asked, name == ORDINARY, price, rule, totals)
             if best is not None:
                 errors[width] = best.promise().share
         ways.append(WayAtOnce(name, noise, errors))
     return WaysAtOnce(len(query.columns), query.norm == 1, tuple(ways))
 
 
-def _pure_loss(query: VectorMean) -> Loss:
-    return Pure(query.epsilon)
-
-
-def _largest(
-    query: VectorMean, charged: Callable[[VectorMean], Loss], price: Fraction, rule: Rule, totals: Totals
-) -> VectorMean | None:
-    """The question at the largest ε that fits and costs no more than this price."""
+def _largest(query: VectorMean, pure: bool, price: Fraction, rule: Rule, totals: Totals) -> VectorMean | None:
+    """The question at the largest ε that fits and costs no more than this price; `pure`: charged as one loss of ε."""
 
     def allowed(place: int) -> bool:
-        paid = cost(charged(query.at(Fraction(place, _GRAIN))), rule.alpha)
+        epsilon = Fraction(place, _GRAIN)
+        paid = cost(Pure(epsilon) if pure else query.at(epsilon).loss(), rule.alpha)
         if rule.c is None and (paid.epsilon is None or totals.epsilon is None):
             return False
         return filter.share(rule, totals, paid) <= price and filter.fits(rule, totals, paid) > 0
@@ -156,7 +149,7 @@ def _largest(
     low, high = max(int(LEAST_EPSILON * _GRAIN), 1), int(MOST_EPSILON * _GRAIN)
     if not allowed(low):
         return None
-    name = "way", query.at(Fraction(1)), charged, rule
+    name = "way", query.at(Fraction(1)), pure, rule
     return query.at(Fraction(largest(allowed, low, high, name, query.epsilon), _GRAIN))
 
 

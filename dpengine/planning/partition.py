@@ -87,7 +87,7 @@ def _wanted(query: AnyQuery, wishes: Sequence[Wish], asked: Sequence[AnyQuery]) 
     if not query.promise().supposes(query):
         return min(wish.amount for wish in wishes)
     closest = max(single.epsilon for single in asked)
-    return round_up_amount(query.at(closest * (2 if query.facts.relation == "replace" else 1)).promise().amount)
+    return round_up_amount(query.at(closest * query.facts.sides).promise().amount)
 
 
 def candidates(wishes: Sequence[Wish]) -> list[tuple[tuple[int, ...], AnyQuery]]:

@@ -205,7 +205,7 @@ def at_error(solved: Solved, wish: Fraction) -> AtError:
     allowance = None
     if least is not None:
         near = solved.budget.epsilon * least / query.epsilon
-        allowance = _least_of(THREE_FIGURES, _holding(query.asked_at(least), solved.budget, each), near)
+        allowance = _least_of(THREE_FIGURES, _holding(query.asked_at(least), solved.budget.delta, each), near)
 
     def enough(people: int) -> bool:
         amount = amount_for(query, people)
@@ -252,9 +252,10 @@ def by_delta(solved: Solved, wish: Fraction, deltas: tuple[Fraction, ...]) -> tu
     return tuple(rows)
 
 
-def _holding(query: AnyQuery, budget: Budget, questions: int) -> Callable[[Fraction], bool]:
+def _holding(query: AnyQuery, delta: Fraction, questions: int) -> Callable[[Fraction], bool]:
+    """Does an allowance of this ε hold the question so often?"""
     loss = query.loss()
-    return lambda epsilon: how_many_fit.holds("filter", Rule.make(epsilon, budget.delta), loss, questions)
+    return lambda epsilon: how_many_fit.holds("filter", Rule.make(epsilon, delta), loss, questions)
 
 
 def _least_of(values: Sequence[Value], true: Callable[[Value], bool], near: Value) -> Value | None:
@@ -306,14 +307,10 @@ def _guess(rule: Rule, query: AnyQuery, questions: int) -> int:
 def least_allowance(query: AnyQuery, delta: Fraction, questions: int) -> Fraction | None:
     """The least allowance (in millionths of ε) that holds this question `questions` times; None above the largest.
     Basic composition allows the sum of their ε, where it is finite, so that is an upper bound."""
-    loss, most = query.loss(), int(MOST_ALLOWANCE * GRAIN)
-    alone = History.of([loss]).epsilon
+    alone, most = History.of([query.loss()]).epsilon, int(MOST_ALLOWANCE * GRAIN)
     high = most if alone is None else min(ceiling(alone * questions * GRAIN), most)
-
-    def holds(millionths: int) -> bool:
-        return how_many_fit.holds("filter", Rule.make(Fraction(millionths, GRAIN), delta), loss, questions)
-
-    millionths = next_true(holds, high)
+    holds = _holding(query, delta, questions)
+    millionths = next_true(lambda millionths: holds(Fraction(millionths, GRAIN)), high)
     return None if millionths is None else Fraction(millionths, GRAIN)
 
 

@@ -496,7 +496,8 @@ class Look(dict[str, int]):
             return list(self.everybody.values())[sum(sizes[:place]) : sum(sizes[: place + 1])]
         if column in self.query.items or not self.first:
             return None
-        fixed = {self.place(name): self._labels_of(name).index(label) for name, label in groups.items()}
+        places = {self.place(name): label for name, label in groups.items()}
+        fixed = {place: self.query.cell_labels[place].index(label) for place, label in places.items()}
         part, own = tuple(sorted({self.place(column), *fixed})), self.place(column)
         if part not in self.marginals or own in fixed:
             return None
@@ -511,9 +512,6 @@ class Look(dict[str, int]):
         cells = self.marginals[part]
         whole = np.full(cells.size, self.rows if self.query.layout.known else cells.sum())
         return self.query.shares_together(part, cells.ravel(), whole, self.noise)
-
-    def _labels_of(self, column: str) -> list[str]:
-        return self.query.cell_labels[self.place(column)]
 
     def to_frame(self) -> pd.DataFrame:
         """Every measured bar and pair, one figure per row."""

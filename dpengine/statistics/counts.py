@@ -30,14 +30,11 @@ class RowCount(Aggregate[int]):
 
     where: Predicate = EVERYONE
     people: bool = False
+    compares = True
 
     def of(self, rows: Sequence[Row]) -> int:
         met = [row for row in rows if self.where.holds(row)]
         return len({row["person"] for row in met}) if self.people else len(met)
-
-    @property
-    def as_stored(self) -> bool:
-        return only_compared(self.where)
 
     @property
     def weighed(self) -> bool:
@@ -106,6 +103,7 @@ class BinCounts(Aggregate[Counts]):
     starts: tuple[Code, ...]
     size: int
     where: Predicate = EVERYONE
+    compares = True
     weighed = True
 
     def of(self, rows: Sequence[Row]) -> Counts:
@@ -115,10 +113,6 @@ class BinCounts(Aggregate[Counts]):
             if code != MISSING and self.where.holds(row):
                 counts[bisect_right(self.starts, code) - 1] += 1
         return tuple(counts)
-
-    @property
-    def as_stored(self) -> bool:
-        return only_compared(self.where)
 
     def expression(self, view: View) -> Expression:
         return Distribution(self.column, self.size).expression(view)
@@ -138,6 +132,7 @@ class CellCounts(Aggregate[Counts]):
     sizes: tuple[int, ...]
     where: Predicate = EVERYONE
     people: bool = False
+    compares = True
 
     def of(self, rows: Sequence[Row]) -> Counts:
         counts, seen = [0] * prod(self.sizes), set()
@@ -153,10 +148,6 @@ class CellCounts(Aggregate[Counts]):
                     seen.add((row["person"], place))
                 counts[place] += 1
         return tuple(counts)
-
-    @property
-    def as_stored(self) -> bool:
-        return only_compared(self.where, *self.columns)
 
     @property
     def weighed(self) -> bool:
@@ -403,6 +394,7 @@ class Distribution(Aggregate[Spread]):
     column: str
     size: int
     where: Predicate = EVERYONE
+    compares = True
     weighed = True
 
     def of(self, rows: Sequence[Row]) -> Spread:
@@ -419,10 +411,6 @@ class Distribution(Aggregate[Spread]):
             place = np.clip(0.5 + 0.15 * np.log(ranks / (1 - ranks)) / 1.6, 0.0, 1.0)
         codes, counts = np.unique((place * (self.size - 1)).round().astype(np.int64), return_counts=True)
         return Spread(codes, counts.astype(np.int64))
-
-    @property
-    def as_stored(self) -> bool:
-        return only_compared(self.where)
 
     def expression(self, view: View) -> Expression:
         view = view.present(self.column)
@@ -441,15 +429,12 @@ class GroupDistributions(Aggregate[tuple[Spread, ...]]):
     by: Ref
     groups: int
     where: Predicate = EVERYONE
+    compares = True
     weighed = True
 
     def of(self, rows: Sequence[Row]) -> tuple[Spread, ...]:
         inner = Distribution(self.column, self.size, self.where)
         return tuple(inner.of([row for row in rows if code_of(row, self.by) == group]) for group in range(self.groups))
-
-    @property
-    def as_stored(self) -> bool:
-        return only_compared(self.where, self.by)
 
     def expression(self, view: View) -> Expression:
         view = view.present(self.column).grouped(self.by)
@@ -471,16 +456,13 @@ class PairDistribution(Aggregate[Spread]):
     columns: tuple[str, str]
     sizes: tuple[int, int]
     where: Predicate = EVERYONE
+    compares = True
     weighed = True
 
     def of(self, rows: Sequence[Row]) -> Spread:
         first, second = self.columns
         met = [row for row in rows if self.where.holds(row) and MISSING not in (row[first], row[second])]
         return spread_of(row[first] * self.sizes[1] + row[second] for row in met)
-
-    @property
-    def as_stored(self) -> bool:
-        return only_compared(self.where)
 
     def expression(self, view: View) -> Expression:
         view = view.present(*self.columns)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -53,6 +53,8 @@ AnyNeed = Need[Any]
 class Aggregate(Need[Statistic]):
     """A need of counts and integer sums over groups of rows."""
 
+    compares: ClassVar[bool] = False  # does it only compare and add codes, unless its condition or groups compute?
+
     @abstractmethod
     def expression(self, view: View) -> Expression:
         """A grouped aggregate: keys are codes, the rest are counts and integer sums."""
@@ -71,9 +73,9 @@ class Aggregate(Need[Statistic]):
 
     @property
     def as_stored(self) -> bool:
-        """Does it only compare and add codes? Then the engine may read them as narrow as they are stored: a sum is wide
+        """May the engine read codes as narrow as they are stored? Yes if it only compares and adds them: a sum is wide
         whatever it adds, but a product or a difference of narrow codes could overflow."""
-        return False
+        return self.compares and only_compared(self.where, getattr(self, "by", None), *getattr(self, "columns", ()))
 
     @property
     def weighed(self) -> bool:
@@ -148,8 +150,7 @@ class CodedRows(Need[Sequence[Sequence[int]]]):
 
 def only_compared(where: Predicate, *columns: Ref | None) -> bool:
     """Do a condition and these columns need no arithmetic on a code? Days of the week do; groups may."""
-    parts = (part for clause in where.clauses for part in getattr(clause, "parts", (clause,)))
-    return not any(isinstance(part, Grouped | InGroup) for part in (*columns, *parts))
+    return not any(isinstance(part, Grouped | InGroup) for part in (*columns, *where.parts))
 
 
 def _one_code(cell: int | tuple[int, ...]) -> int:

@@ -107,27 +107,15 @@ def known(
         paid, whole = now.get(record.budget, record.budget), same_bytes or same_rows
         parts = bool(second & theirs), first in theirs
         tables.append(Known(record, whole, bool(files & marks), not content, paid, *parts))
-    return _newest_from_there(tables)
-
-
-def _newest_from_there(tables: list[Known]) -> list[Known]:
-    """Of the tables known only by their place, those on the budget of the newest: its owner may have declared new
-    people since. If the content itself is known, that decides."""
+    # Of the tables known only by their place, those on the budget of the newest: its owner may have declared new people
+    # since. If the content itself is known, that decides.
     by_content = [table for table in tables if not table.by_address]
-    if by_content or not tables:
-        return by_content
-    return [table for table in tables if table.budget == tables[-1].budget]
+    return by_content or [table for table in tables if table.budget == tables[-1].budget]
 
 
 def apart(tables: Sequence[Known], new: Arriving) -> bool:
     """Does this table get a budget of its own although its place is known, because its people are new?"""
     return bool(new.new_people and tables and tables[0].by_address)
-
-
-def note_apart(ledger: Ledger, tables: Sequence[Known], new: Arriving) -> None:
-    """Write it into the ledger before the table exists, so that no table stands apart without its row."""
-    for table in tables:
-        ledger.new_people(table.budget, table.record.name, new.name, new.actor)
 
 
 def budget_of(tables: Sequence[Known]) -> str | None:

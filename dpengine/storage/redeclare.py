@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from dpengine.intake.rows_per_person import keep_rows
 from dpengine.storage.registry import Record, Registry
 
 RAW, COUNTED = "raw.parquet", "counted-{}.parquet"
+_LOCK = "revise.lock"  # of a table's folder; the kernel drops it on a kill
 
 
 def names_of(folder: Path) -> tuple[str, ...]:
@@ -56,7 +57,7 @@ def revise(
     registry: Registry, name: str, folder: Path, schema: Schema, header: Sequence[str], code: Callable[[Record], object]
 ) -> Record:
     """Code the table, with the columns in `header`, under another schema; after an error all is as before."""
-    with _alone(folder):
+    with files.locked(folder / _LOCK):
         old = registry.get(name)
         if old is None:
             raise UnknownTable(name)
@@ -83,7 +84,7 @@ def protect(
     counted anew. After an error everything is as before."""
     with ExitStack() as stack:
         for name in sorted(folders):
-            stack.enter_context(_alone(folders[name]))
+            stack.enter_context(files.locked(folders[name] / _LOCK))
         coded: list[Record] = []
         try:
             for name in sorted(folders):
@@ -103,13 +104,6 @@ def protect(
                 registry.protect(rows, record)
         for record in coded:
             _drop(folders[record.name], record.version - 2)
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """One process at a time declares a table anew; the kernel drops the lock on a kill."""
-    with files.locked(folder / "revise.lock"):
-        yield
 
 
 def _drop(folder: Path, version: int) -> None:

@@ -123,13 +123,10 @@ class TokenBook:
         token = _token(row)
         if token.ended:
             raise AllowanceError("door.token_ended", day=token.until)
-        self._note_day(row)
-        return token
-
-    def _note_day(self, row: sqlite3.Row) -> None:
         if row["used"] != (today := _now()[:10]):
             with self._registry.transaction() as rows:
                 rows.execute("UPDATE tokens SET used = ? WHERE id = ?", [today, row["id"]])
+        return token
 
     def _hash(self, shown: str) -> str:
         return hmac.new(self._secret, canonical(["token", shown]).encode(), hashlib.sha256).hexdigest()

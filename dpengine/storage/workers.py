@@ -244,3 +244,9 @@ class Hold:
             os.close(handle)
             raise AllowanceError("workspace.in_use" if alone else "workspace.mending")
         self.let_go = weakref.finalize(self, os.close, handle)
+
+    def __enter__(self) -> Hold:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.let_go()

@@ -7,12 +7,15 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from helpers_page import html_of, open_page
 
+import dpengine as dp
 from dpengine.core import places
 from dpengine.messages import of_practice, say
 from dpengine.messages.language import speaking
+from ui.words.markup import unmarked
 
 pytestmark = pytest.mark.usefixtures("shared")
 FIELD = "box-field"
@@ -48,6 +51,19 @@ def test_it_says_what_it_did_not_understand() -> None:
     assert say("box.unread", words="“gardeners”") in unescape(html_of(app)) and asked(app)["q"] == "mean"
     app = typed("xyzzy plugh", app)
     assert say("read.nothing") in unescape(html_of(app)) and asked(app)["q"] == "mean"  # the form stays as it was
+
+
+def test_no_other_column_stands_in_for_one_that_nobody_declared(home: dp.Workspace) -> None:
+    rows = pd.DataFrame({"rent": [500, 700] * 40, "mins_to_work": [20, 999] * 40})
+    schema, budget = dp.Schema({"rent": dp.Number(0, 1000)}), dp.Budget("1", "1e-6")
+    home.add_table("panel", rows, schema=schema, unit=dp.Unit.rows(), budget=budget)
+    app = typed("average mins_to_work", open_page("ask", table="panel"))
+    assert say("box.undeclared", columns="“mins_to_work”") in unescape(html_of(app))
+    assert "Understood as" not in html_of(app)
+    links = [one.proto.label for one in app.get("page_link")]
+    assert unmarked(say("box.declare", columns="mins_to_work")) in links
+    app = typed("average rent", app)
+    assert "Understood as: The mean of rent" in unescape(html_of(app))
 
 
 @pytest.mark.long

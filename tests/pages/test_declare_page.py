@@ -361,11 +361,11 @@ def test_work_tells_how_much_is_done_how_fast_and_what_is_left() -> None:
     task = wizard.Task("add", work, size=10**9)
     while not task.share:
         pass
-    assert task.told() == "Adding the table…"  # too early to tell
+    assert task.words() == "Adding the table…"  # too early to tell
     task._began -= 10
-    assert re.fullmatch(r"Adding the table… 25\s%, about \d\d seconds left \(2\d MB a second\)", task.told())
+    assert re.fullmatch(r"Adding the table… 25\s%, about \d\d seconds left \(2\d MB a second\)", task.words())
     task._began -= 300
-    assert "minutes left" in task.told()
+    assert "minutes left" in task.words()
     let_go.set()
 
 

@@ -45,7 +45,7 @@ def picked_as_shown(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
         told = property(lambda self, made=made: lambda one: one if isinstance(one, Shown) else made(self)(one))
         monkeypatch.setattr(getattr(element_tree, kind), "format_func", told)
     # options are named in this thread too: as the tested session reads its practice table
-    monkeypatch.setattr(messages, "_in_view", lambda: next(reversed(state._practised.values()), None))
+    monkeypatch.setattr(messages, "_in_view", lambda: next(reversed(state._practised.words.values()), None))
 
 
 def pickers(app: AppTest) -> Iterator[tuple[tuple[str, str, int], Any]]:

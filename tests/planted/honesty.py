@@ -109,7 +109,7 @@ PLANTED = [
         "The order of people is random, but each one's messages are a row without a name.",
         check_one_pile_keeps_nobody_together,
         "stay together",
-        shuffle_model.shuffled_tagged,
+        shuffle_model.shuffled,
         people_shuffled,
     ),
     Planted(

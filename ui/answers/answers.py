@@ -16,10 +16,9 @@ from dpengine.core.amounts import BETA
 from dpengine.core.printed import chance, power_of_ten
 from dpengine.ledger.rows import questions_of
 from dpengine.messages import say
-from dpengine.released.compare import AcrossTables, Stated
+from dpengine.released.compare import AcrossTables
 from dpengine.released.files import as_sheet, notebook_text, registry_file_name, registry_text
 from ui.answers import picked, word
-from ui.answers.picked import printed_figure
 from ui.ask import answer
 from ui.ledger import ledger_view, report
 from ui.ledger.ledger_view import now
@@ -30,7 +29,7 @@ from ui.shell.frame import hint, paragraph
 from ui.shell.state import open_table, workspace
 from ui.shell.style import sheet
 from ui.words import gloss, model_words, prices
-from ui.words.markup import Html, html_table
+from ui.words.markup import Html, html_table, link
 
 # --- the whole account to print or download. Files are written when clicked.
 
@@ -60,12 +59,12 @@ def show_cards(table: dp.Table, entry: dp.Entry) -> None:
     key = f"answer-{entry.charge.seq}"
     with st.container(key=f"card-{key}"):
         aside = say("answers.took", share=prices.took(table, entry), at=history.when(entry.charge.at))
-        if (released := _answer(entry)) is None:
+        session = questions_of(entry.charge.claim) is not None  # it has its own page
+        if session or (released := workspace().answer_of(entry)) is None:
             _without(entry, aside)
             return
         st.html(answer.card_words(released, aside=aside))
-        good = model_words.measured(released, table.checks()) if released.path is not None else ""
-        if good:
+        if good := model_words.measured(released, table.checks()) if released.path is not None else "":
             paragraph(good, "")
         if released.query.answer_kind in history.READ_ON:
             answer.read_on(released)
@@ -81,13 +80,6 @@ def show_cards(table: dp.Table, entry: dp.Entry) -> None:
                     st.code(f"{answer.card_sentence(released)} {good}".strip(), language=None, wrap_lines=True)
             st.html(history.receipt_link(history.answer_link(entry.charge), entry.charge.hash), width="content")
         answer.receipt(released, key, at_once=False)
-
-
-def _answer(entry: dp.Entry) -> dp.Answer | None:
-    """None without an answer, or for a session, which has its own page."""
-    if questions_of(entry.charge.claim) is not None:
-        return None
-    return workspace().answer_of(entry)
 
 
 def _without(entry: dp.Entry, aside: str) -> None:
@@ -137,14 +129,14 @@ LIST, LEDGER, WORD = "list", "ledger", "report"
 
 def show(table: dp.Table) -> None:
     wanted = st.query_params.get(nav.VIEW)
-    view = LEDGER if wanted == LEDGER else LIST
-    _title(table, view, WORD if wanted == WORD else view)
-    if view == LEDGER:
-        ledger_view.show(table)
-        return
-    if wanted == WORD:
+    if wanted == WORD:  # the report has a title of its own
         st.button(say("word.back"), key="word-back", on_click=nav.view, args=(table.name, ""))
         word.show(table)
+        return
+    view = LEDGER if wanted == LEDGER else LIST
+    _title(table, view)
+    if view == LEDGER:
+        ledger_view.show(table)
         return
     asked = table.meter().charges
     if not asked:
@@ -166,10 +158,9 @@ def show(table: dp.Table) -> None:
         show_years(table)
         if page == 1:
             show_glance(table, table.history(MOST) if found is None else found[:MOST])
-        for start in range(0, len(entries), COLUMNS):
-            for column, entry in zip(st.columns(COLUMNS), entries[start : start + COLUMNS], strict=False):
-                with column:
-                    show_cards(table, entry)
+        for place, entry in zip(frame.in_rows(len(entries), COLUMNS), entries, strict=True):
+            with place:
+                show_cards(table, entry)
         if pages > 1:
             paragraph(say("answers.rows", first=first + 1, last=first + len(entries), charges=many))
 
@@ -200,15 +191,12 @@ def _elsewhere(table: dp.Table) -> None:
     """Links to the answers of the person's own tables, newest first: they may not know which table they asked."""
     names = [name for name, _ in workspace().names() if name != table.name]
     for name in names[::-1][:MOST_TABLES]:
-        label = say("answers.elsewhere", table=name)
-        link = escape(nav.address("answers", name))  # a page link to the current page would not change the address
-        st.html(f'<p><a href="{link}" target="_self">{escape(label)}</a></p>')
+        # No page link: one to the current page would not change the address.
+        paragraph(link(nav.address("answers", name), say("answers.elsewhere", table=name)), "")
 
 
-def _title(table: dp.Table, view: str, shown: str) -> None:
+def _title(table: dp.Table, view: str) -> None:
     title, lead = say("answers.title", table=table.name), say("answers.lead" if view == LIST else "ledger.lead")
-    if shown == WORD:  # the report has a title of its own
-        return
     st.html(f'{_STYLE}<h1>{escape(title)}</h1><p class="lead">{gloss.text(lead)}</p>')
     frame.pick_table(table, "answers")
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -274,16 +262,11 @@ def _years_compared(table: dp.Table, other: dp.Table) -> None:
 
 def _years_row(pair: AcrossTables) -> tuple[str, ...]:
     question = Html(escape(f"{pair.question} {pair.part}".strip()) + _years_picture(pair))
-    cells = map(_years_figure, (pair.first.stated, pair.second.stated, pair.difference))
+    cells = map(picked.stated_words, (pair.first.stated, pair.second.stated, pair.difference))
     note = "" if pair.beta is None else f" {say('years.alone', chance=chance(pair.beta))}"
     word = say("years.differs" if pair.different else "years.maybe_same") + note
     word = f"{word} {picked.beyond_words(pair.second, pair.first)}".strip()
     return question, *cells, word
-
-
-def _years_figure(stated: Stated) -> str:
-    value, low, high = printed_figure(stated)
-    return say("compare.figure", value=value, low=low, high=high)
 
 
 def _years_picture(pair: AcrossTables) -> str:

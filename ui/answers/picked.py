@@ -115,9 +115,9 @@ class Words:
         rows = [(say("compare.difference", **names), self._range(pair.difference))]
         if not pair.first.day:
             near = say("compare.near_zero", second=second)
-            rows.append((say("compare.ratio", **names), near if pair.ratio is None else _stated(pair.ratio)))
+            rows.append((say("compare.ratio", **names), near if pair.ratio is None else stated_words(pair.ratio)))
             if pair.change is not None:
-                rows.append((say("compare.change", **names), _stated(pair.change, " %")))
+                rows.append((say("compare.change", **names), stated_words(pair.change, " %")))
         rows.append((say("compare.differ", **names), say("compare.yes" if pair.different else "compare.unknown")))
         return rows
 
@@ -150,7 +150,7 @@ class Words:
         return " ".join(filter(None, (f"{finding}{rows}", *self.notes(), self.claim(), self.beyond())))
 
 
-def _stated(stated: Stated, unit: str = "") -> str:
+def stated_words(stated: Stated, unit: str = "") -> str:
     value, low, high = printed_figure(stated)
     return say("compare.figure", value=value + unit, low=low + unit, high=high + unit)
 

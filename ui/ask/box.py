@@ -7,6 +7,7 @@ the declaration; the browser matches them while a person types, so no keystroke 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -17,7 +18,9 @@ from streamlit.delta_generator import DeltaGenerator
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.reading import reader
+from dpengine.reading.cutting import name_words
 from dpengine.reading.reader import LONGEST, Meaning
+from dpengine.reading.words import bare
 from ui.ask import form
 from ui.shell import nav, scroll
 from ui.shell.frame import hint
@@ -45,7 +48,7 @@ def show(table: dp.Table) -> Callable[[str, dict[str, Any]], None]:
         st.text_input(say("box.label"), key=_FIELD, on_change=_typed, args=(table,), **given)
         scroll.complete(json.dumps(reader.vocabulary(table.schema)[:MOST_OFFERED], ensure_ascii=False))
         found = st.session_state.get(_READ)
-        readings = _understood(*found[1]) if found is not None and found[0] == table.name else []
+        readings = _understood(table.name, *found[1]) if found is not None and found[0] == table.name else []
         below = st.container(key="box-other", horizontal=True, vertical_alignment="center")
         with below:
             for place, reading in enumerate(readings):
@@ -86,11 +89,14 @@ def _fill(table: dp.Table, text: str) -> None:
         return
     found: Any
     try:
-        found = [table.readings(text), ""]
+        found = [table.readings(text), "", ""]
         if not found[0]:
             table.read(text)
     except dp.AllowanceError as refused:
-        found = [[], str(refused)]
+        found = [[], str(refused), ""]
+    unread = [word for reading in found[0][:1] for word in reading.unread]
+    if (unread or not found[0]) and (missing := _undeclared(table, text)):
+        found = [[], "", missing]
     st.session_state[_READ] = (table.name, found)
     if found[0]:
         _use(table, found[0][0])
@@ -108,8 +114,24 @@ def _undo(table: dp.Table) -> None:
         form.replace_question(table, key, given)
 
 
-def _understood(readings: list[Meaning], refusal: str) -> list[Meaning]:
+def _undeclared(table: dp.Table, text: str) -> str:
+    """The column that the text names though nobody has declared it: another one must not stand in for it."""
+    typed = _plain(text)
+    names = [name for name in table.facts.header if name not in table.schema.columns]
+    return max((name for name in names if _plain(name).strip() and _plain(name) in typed), key=len, default="")
+
+
+def _plain(text: str) -> str:
+    return " ".join(["", *re.findall(r"[^\W_]+", bare(name_words(text))), ""])
+
+
+def _understood(table: str, readings: list[Meaning], refusal: str, missing: str) -> list[Meaning]:
     """Says what was read and what was not understood; returns the other readings."""
+    if missing:
+        hint(say("box.undeclared", columns=say("read.quoted", text=missing)))
+        label = unmarked(say("box.declare", columns=missing))
+        st.page_link(nav.page("data"), label=label, query_params={"table": table, "change": "1", "open": missing})
+        return []
     if refusal:
         hint(refusal)
         return []

@@ -49,7 +49,7 @@ def pickers(table: dp.Table, given: dict[str, Any], turn: str) -> dict[str, Any]
             key = f"ask-bandwidth-{name}{turn}"
             typed.append(fields.number_field(label, before, key, placeholder=usual, width=260))
         most = MOST_POINTS.get(len(columns), USUAL_POINTS)
-        fine = min(_whole(given.get("resolution")), most)
+        fine = fields.whole_inside(given.get("resolution"), 2, most, min(USUAL_POINTS, most))
         help_ = say("param.resolution.help")
         key = f"ask-resolution-{len(columns)}{turn}"
         points = st.number_input(say("param.resolution.label"), 2, most, fine, help=help_, key=key, width=260)
@@ -60,13 +60,6 @@ def pickers(table: dp.Table, given: dict[str, Any], turn: str) -> dict[str, Any]
         ]
         chosen["bandwidth"] = each if len(each) > 1 else each[0]
     return chosen | ({} if points == USUAL_POINTS else {"resolution": int(points)})
-
-
-def _whole(value: Any) -> int:
-    try:
-        return max(int(value), 2)
-    except (TypeError, ValueError, OverflowError):
-        return USUAL_POINTS
 
 
 # The picture ----------------------------------------------------------------------------------------------------------
@@ -136,7 +129,7 @@ def _map(grids: list[list[float]], heights: Floats, columns: tuple[str, ...], al
     look = {"colorscale": scale, "colorbar": bar | {"tickfont": {"color": colours.muted}}, "zmin": 0}
     look["hovertemplate"] = "%{x:,.4~g} · %{y:,.4~g}: %{z:.3~g}<extra></extra>"
     top = float(max(heights.max(), 1e-12))
-    figure.add_heatmap(x=grids[0], y=grids[1], z=heights.T.tolist(), zmax=top, **look)
+    figure.add_trace({"type": "heatmap", "x": grids[0], "y": grids[1], "z": heights.T.tolist(), "zmax": top} | look)
     for place, update in ((0, figure.update_xaxes), (1, figure.update_yaxes)):
         form = charts._figures((grids[place][0], grids[place][-1]))
         update(title={"text": charts.text(columns[place])}, tickformat=form, showline=True, ticks="outside", nticks=7)

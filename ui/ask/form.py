@@ -183,15 +183,14 @@ def state(table: dp.Table) -> dict[str, Any]:
     return dict(kept)
 
 
-def replace_question(table: dp.Table, key: str, given: dict[str, Any]) -> dict[str, Any] | None:
-    """Put another question into the form; returns what it held. For callbacks, before the form is drawn."""
-    before, began = st.session_state.get(STATE), st.session_state.get(_BEGAN)
+def replace_question(table: dp.Table, key: str, given: dict[str, Any]) -> None:
+    """Put another question into the form. For callbacks, before the form is drawn."""
+    began = st.session_state.get(_BEGAN)
     fields.forget_pickers()
     if began is not None:
         st.session_state[_BEGAN] = began  # the form no longer holds the first question
     arriving = {name: st.query_params[name] for name in st.query_params if name not in _BESIDE}
     st.session_state[STATE] = {"table": table.name, "url": arriving, "given": dict(given), "q": key}
-    return before if before is not None and before["table"] == table.name else None
 
 
 def keep_draft(table: dp.Table, key: str, given: dict[str, Any], paid: bool) -> None:
@@ -205,10 +204,6 @@ def keep_draft(table: dp.Table, key: str, given: dict[str, Any], paid: bool) -> 
     st.session_state[_DRAFT] = (table.name, now)
     with suppress(dp.AllowanceError):  # a full disk stops no question
         table.keep_draft(None) if now is None else table.keep_draft(key, json.loads(now)[1])
-
-
-def _take_up(table: dp.Table, key: str, given: dict[str, Any]) -> None:
-    replace_question(table, key, given)
 
 
 def unfinished(table: dp.Table, now: dp.Query | None) -> None:
@@ -226,7 +221,7 @@ def unfinished(table: dp.Table, now: dp.Query | None) -> None:
     with st.container(key="form-draft", horizontal=True, vertical_alignment="center"):
         paragraph(say("draft.left", sentence=sentence), "", role="status", width="content")
         given = (table, draft["key"], draft["given"])
-        st.button(say("draft.take"), key="form-draft-take", on_click=_take_up, args=given)
+        st.button(say("draft.take"), key="form-draft-take", on_click=replace_question, args=given)
         st.button(say("draft.drop"), key="form-draft-drop", on_click=table.keep_draft, args=(None,))
 
 
@@ -442,10 +437,10 @@ def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen:
         now = given.get("bins", parameter.default)
         if isinstance(now, list):
             return fields.number_fields(say("form.edges"), list(map(conditions.written, now)), f"{widget}-edges")
-        count = _whole(now, 2, 100, int(parameter.default))
+        count = fields.whole_inside(now, 2, 100, int(parameter.default))
         return int(st.number_input(parameter.label, 2, 100, count, help=parameter.help, key=widget, width=160))
     if parameter.kind == "number":
-        count = _whole(given.get(parameter.name, parameter.default), 1, 20, int(parameter.default))
+        count = fields.whole_inside(given.get(parameter.name, parameter.default), 1, 20, int(parameter.default))
         return int(st.number_input(parameter.label, 1, 20, count, help=parameter.help, key=widget, width=160))
     if parameter.kind == "columns":
         lists, wanted = offered(table, key), given.get(parameter.name)
@@ -465,14 +460,6 @@ def _on(parameter: Parameter, given: dict[str, Any], key: str) -> bool:
 
 def _widget(parameter: Parameter, key: str) -> str:
     return f"ask-{parameter.name}-{key}{fields.turn_picker()}"
-
-
-def _whole(value: Any, least: int, most: int, usual: int) -> int:
-    """A whole number from a link, kept inside the field."""
-    try:
-        return min(max(int(value), least), most)
-    except (TypeError, ValueError, OverflowError):
-        return usual
 
 
 def _percents(given: dict[str, Any], parameter: Parameter) -> list[str]:

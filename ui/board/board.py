@@ -93,12 +93,9 @@ def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[
 
 def promised(table: dp.Table, query: Overview, now: dict[str, Any]) -> Any:
     """The error of a bar with this form; None if it is refused."""
-    return _amount(canonical([query.describe()["parameters"], _public(query), now]), table, now)
-
-
-def _public(query: Overview) -> list[Any]:
     facts = query.facts
-    return [facts.table, facts.schema.as_json(), facts.about, facts.relation, facts.unit.as_json()]
+    public = [facts.table, facts.schema.as_json(), facts.about, facts.relation, facts.unit.as_json()]
+    return _amount(canonical([query.describe()["parameters"], public, now]), table, now)
 
 
 @st.cache_data(max_entries=500, show_spinner=False)
@@ -191,22 +188,19 @@ def show(table: dp.Table) -> None:
     request = st.query_params.get("look")
     if request is None and not any(name in st.query_params for name in ("new", *NAMES)):
         request = table.newest_look()  # instead of the form
-    if fit_warnings.became(table, request, "look", Overview, "board_page.unknown", show_board):
-        _earlier(table, request)
+    shown = fit_warnings.became(table, request, "look", Overview, "board_page.unknown", show_board)
+    if not shown:
+        page_head(say("board_page.title", table=table.name), say("board_page.lead"))
+        frame.pick_table(table, PLACE)
+    history.earlier(say("board_page.earlier"), table.first_looks(), "board", "look", request)
+    if shown:
         return
-    page_head(say("board_page.title", table=table.name), say("board_page.lead"))
-    frame.pick_table(table, PLACE)
-    _earlier(table)
     if table.closed:
         owner.closed(table)
     elif not board_state.offered(table):
         hint(say("board_page.no_columns"))
     else:
         _form(table)
-
-
-def _earlier(table: dp.Table, but: str | None = None) -> None:
-    history.earlier(say("board_page.earlier"), table.first_looks(), "board", "look", but)
 
 
 def _form(table: dp.Table) -> None:
@@ -374,12 +368,15 @@ def show_pairs(table: dp.Table, found: dp.Answer, look: Look) -> None:
     against = look.query.against
     if not against or len(look.cells) < 2:
         return
-    names = [name for name in look.cells if list(against) != [name]]
-    apart = _all_pairs(found.receipt["charge"]["hash"], look)
-    names.sort(key=lambda name: min(_ORDER.index(pair.state) for pair in apart[name].values()))
-    shown = [name for name in names if any(pair.most is not None for pair in apart[name].values())]
+    pairs = tuple((name, other) for name in look.cells for other in against if other != name)
+    apart = _all_apart(found.receipt["charge"]["hash"], pairs, look)
+    by_name: dict[str, dict[str, Apart]] = {}
+    for name, other in pairs:
+        by_name.setdefault(name, {})[other] = apart[name, other]
+    names = sorted(by_name, key=lambda name: min(_ORDER.index(pair.state) for pair in by_name[name].values()))
+    shown = [name for name in names if any(pair.most is not None for pair in by_name[name].values())]
     head = "".join(f"<th>{escape(say('board_page.with', column=name))}</th>" for name in against)
-    rows = "".join(_row(table, found, look, name, apart[name]) for name in shown)
+    rows = "".join(_row(table, found, look, name, by_name[name]) for name in shown)
     matrix = (
         f'<div class="scroll" tabindex="0"><table class="plain pairs"><tr><th>{escape(say("board_page.column"))}</th>'
         f"{head}</tr>{rows}</table></div>"
@@ -394,14 +391,9 @@ def show_pairs(table: dp.Table, found: dp.Answer, look: Look) -> None:
 
 
 @st.cache_resource(max_entries=50, show_spinner=False)
-def _all_pairs(charge: str, _look: Look) -> dict[str, dict[str, Apart]]:
+def _all_apart(charge: str, pairs: tuple[tuple[str, str], ...], _look: Look) -> dict[tuple[str, str], Apart]:
     """Computed once for all visitors: a paid answer never changes."""
-    against = _look.query.against
-    return {
-        name: {other: look_groups.together(_look, name, other) for other in against if other != name}
-        for name in _look.cells
-        if list(against) != [name]
-    }
+    return {pair: look_groups.together(_look, *pair) for pair in pairs}
 
 
 def _pill(state: str) -> str:
@@ -452,7 +444,7 @@ _SIGNS = {look_groups.CLEAR: "●", look_groups.PERHAPS: "◐", look_groups.UNKN
 def show_matrix(table: dp.Table, found: dp.Answer, look: Look) -> None:
     if look.query.against or not look.paired:
         return
-    apart = _all_cells(found.receipt["charge"]["hash"], look)
+    apart = _all_apart(found.receipt["charge"]["hash"], tuple(combinations(look.cells, 2)), look)
     legend = " ".join(f"{sign} {say(f'board_page.state.{state}')}" for state, sign in _SIGNS.items())
     bought = sum(len(part) == 2 for part in look.marginals)
     some = say("board_page.together_some", pairs=bought, all=len(apart)) if bought < len(apart) else ""
@@ -475,12 +467,6 @@ def show_matrix(table: dp.Table, found: dp.Answer, look: Look) -> None:
         f'<div class="scroll" tabindex="0"><table class="plain matrix"><tr><th></th>{head}</tr>{rows}</table></div>'
         + (f"<ul>{words}</ul>" if words else "")
     )
-
-
-@st.cache_resource(max_entries=20, show_spinner=False)
-def _all_cells(charge: str, _look: Look) -> dict[tuple[str, str], Apart]:
-    """Computed once for all visitors: a paid answer never changes."""
-    return {pair: look_groups.together(_look, *pair) for pair in combinations(_look.cells, 2)}
 
 
 def _gap(apart: Apart) -> float:
@@ -506,11 +492,6 @@ def _cell(table: dp.Table, found: dp.Answer, name: str, other: str, apart: Apart
 def held_back(tried: HeldBack) -> str:
     """How accurate estimates were on held-back pairs."""
     return say("board_page.held_back", off=local(f"{100 * tried.off:.1f}"), inside=tried.inside, cells=tried.cells)
-
-
-def two(tried: HeldBack | None) -> None:
-    """Warn that pictures of two groups are estimates: the three columns were not bought together."""
-    paragraph(say("board_page.two_estimated") + (f" {held_back(tried)}" if tried is not None else ""), "warn")
 
 
 def show_price(table: dp.Table, look: Look, by: str) -> None:
@@ -593,12 +574,12 @@ def show_board(table: dp.Table, found: dp.Answer) -> None:
         f"<p class='lead'>{escape(say('board_page.free', share=took, chance=chance(found.query.beta)))}</p>"
     )
     if not table.practice:  # a first look also shows whether columns fit their declarations
-        misfits = board_figures.telling_misfits(found, look)
+        misfits = board_figures.telling_misfits(found.receipt["charge"]["hash"], look)
         notes = answer_notes.headline_notes(found, linked=True, below=misfits)
         notes += answer_notes.fit_notes(found, linked=True)
         if notes:
             st.html(notes)
-    picked = _controls(table, found, look)
+    picked = _controls(found, look)
     if st.session_state.pop(_TOP, False):  # the clicked bar may be far below, and the cards are in another order now
         scroll.top()
     cards = board_figures.cards(found, look, picked)
@@ -639,7 +620,7 @@ def _leave() -> None:
     st.query_params["new"] = "1"
 
 
-def _controls(table: dp.Table, found: dp.Answer, look: Look) -> Picked:
+def _controls(found: dp.Answer, look: Look) -> Picked:
     """Pick the group, and shares or numbers; the address keeps both."""
     by, group = _group(look, "by", "group", look.cells)
     others = [name for name in look.cells if name != by]
@@ -732,8 +713,9 @@ def _whom(table: dp.Table, found: dp.Answer, look: Look, picked: Picked, cards: 
             groups = {"column": picked.by, "group": _called(look, picked.by, picked.group), "also": picked.also}
             words = say("board_page.showing_two", **groups, second=_called(look, picked.also, picked.second))
     paragraph(words, role="status")
-    if picked.also and "estimated" in notes:
-        two(board_figures.tried(found, look, picked))
+    if picked.also and "estimated" in notes:  # the three columns were not bought together
+        tried = board_figures.tried(found, look, picked)
+        paragraph(say("board_page.two_estimated") + (f" {held_back(tried)}" if tried is not None else ""), "warn")
     elif "estimated" in notes:
         show_price(table, look, picked.by)
 
@@ -744,10 +726,9 @@ def _called(look: Look, column: str, group: str) -> str:
 
 
 def _grid(look: Look, cards: Sequence[Card], picked: Picked) -> None:
-    for start in range(0, len(cards), ACROSS):
-        for column, card in zip(st.columns(ACROSS), cards[start : start + ACROSS], strict=False):
-            with column:
-                _draw(look, card, picked)
+    for place, card in zip(frame.in_rows(len(cards), ACROSS), cards, strict=True):
+        with place:
+            _draw(look, card, picked)
 
 
 def _draw(look: Look, card: Card, picked: Picked) -> None:

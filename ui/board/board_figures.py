@@ -282,13 +282,9 @@ def _outside(look: Look, column: str) -> Figure | None:
     return next((figure for figure in look_groups.of_everyone(look, column) if figure.label == DOES_NOT_FIT), None)
 
 
-def telling_misfits(found: dp.Answer, look: Look) -> tuple[str, ...]:
-    """The columns whose cards show the share of cells that do not fit."""
-    return _telling_misfits(found.receipt["charge"]["hash"], look)
-
-
 @st.cache_resource(max_entries=200, show_spinner=False)
-def _telling_misfits(charge: str, _look: Look) -> tuple[str, ...]:
+def telling_misfits(charge: str, _look: Look) -> tuple[str, ...]:
+    """The columns whose cards show the share of cells that do not fit."""
     numbers = [name for name in _look.columns if name not in _look.query.items and ordered(_look, name)]
     outside = ((name, _outside(_look, name)) for name in numbers)
     return tuple(name for name, figure in outside if figure is not None and float(figure.low or 0) > 0)

@@ -108,10 +108,9 @@ def query_of(table: dp.Table, now: dict[str, Any]) -> Overview:
     return query
 
 
-def link(table: dp.Table, now: dict[str, Any], **changed: Any) -> dict[str, str]:
-    """URL parameters of the form with some changes."""
-    kept = {name: value for name, value in (now | changed).items() if value}
-    return {"table": table.name} | job.as_texts(kept)
+def link(table: dp.Table, now: dict[str, Any]) -> dict[str, str]:
+    """URL parameters of the form."""
+    return {"table": table.name} | job.as_texts({name: value for name, value in now.items() if value})
 
 
 def state_of(table: dp.Table, query: Overview) -> dict[str, Any]:

@@ -496,7 +496,10 @@ def show(table: dp.Table) -> None:
             checked(example, "")
         with st.container(key="card-audit-broken"):
             section_head(say("check.broken"), say("check.broken_lead"))
-            given = given | {"twin": _twin(example, given)}
+            offered = {twin: say(f"check.twin.{twin}") for twin in twins(example)}
+            key, now = widget("twin-" + "-".join(offered)), list(offered).index(given["twin"])
+            twin = st.selectbox(say("check.field.twin"), list(offered), now, offered.__getitem__, key)
+            given = given | {"twin": str(twin)}
             checked(example, given["twin"])
     with st.container(key="card-audit-own"):
         show_own_column(table, given["e"])
@@ -520,12 +523,6 @@ def controls(given: dict[str, str]) -> dict[str, str]:
         with column:
             given |= {name: fields.choose(f"check.field.{name}", offered, given[name], key, f"check.{name}")}
     return given | {"twin": twin_of(given, given["twin"])}
-
-
-def _twin(example: Example, given: dict[str, str]) -> str:
-    offered = {twin: say(f"check.twin.{twin}") for twin in twins(example)}
-    key, now = widget("twin-" + "-".join(offered)), list(offered).index(given["twin"])
-    return str(st.selectbox(say("check.field.twin"), list(offered), now, offered.__getitem__, key))
 
 
 # --- the two tables ---------------------------------------------------------------------------------------------------
@@ -596,21 +593,14 @@ def checked(example: Example, twin: str) -> None:
         exports.offer(say("check.csv"), _csv(ready, kept), f"check-{example.key}.csv", f"{key}-csv")
 
 
-def _sides(example: Example, ready: Prepared, kept: Drawn) -> tuple[Side, Side]:
-    cells, known = ready.view.cells, ready.view.known
-    names = say("check.side.a"), say(f"check.side.{example.relation}")
-    exact = ([cell.one or 0.0 for cell in cells], [cell.other or 0.0 for cell in cells])
-    shares = (kept.shares(at, len(cells)) for at in (0, 1))
-    one, other = (Side(*side) for side in zip(names, exact if known else (None, None), shares, strict=True))
-    return one, other
-
-
 def _picture(example: Example, ready: Prepared, kept: Drawn, words: str, key: str) -> None:
-    view, claim = ready.view, ready.claim
-    sides, limit = _sides(example, ready, kept), (claim.times, float(claim.delta))
-    alt = say("check.alt.chart", found=bare(words))
-    both(labels(view), *sides, *limit, view.worst(claim)[1], axis(view), alt, f"{key}-chart")
-    few = len(view.cells) <= FEW
+    view, claim, many = ready.view, ready.claim, len(ready.view.cells)
+    first, second = [cell.one or 0.0 for cell in view.cells], [cell.other or 0.0 for cell in view.cells]
+    one = Side(say("check.side.a"), first if view.known else None, kept.shares(0, many))
+    other = Side(say(f"check.side.{example.relation}"), second if view.known else None, kept.shares(1, many))
+    limit, alt = (claim.times, float(claim.delta)), say("check.alt.chart", found=bare(words))
+    both(labels(view), one, other, *limit, view.worst(claim)[1], axis(view), alt, f"{key}-chart")
+    few = many <= FEW
     read = say("check.read.drawn" if not view.known else "check.read.bars" if few else "check.read.lines")
     beyond = ready.loss is not None and ready.loss > claim.epsilon
     paragraph(read + (" " + say("check.read.beyond") if beyond else ""))

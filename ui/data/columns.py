@@ -36,7 +36,7 @@ from ui.data import people, presets, price, reuse
 from ui.data.draft import KEPT, KINDS, OUT, UNKNOWN, Card, Draft, column_of, listed, numbers_like, numbers_of
 from ui.data.presets import LISTS, RANGES, YES_NO, Candidate
 from ui.data.source import is_typed
-from ui.data.wizard import DOT, complain, heading, kept, onwards, problem, reconsider, tried
+from ui.data.wizard import DOT, complain, forward, heading, kept, onwards, problem, reconsider, tried
 from ui.parts import job
 from ui.parts.fields import details, kept_number, number_key, whole_number
 from ui.shell import scroll
@@ -559,9 +559,9 @@ def card_of(draft: Draft, name: str) -> None:
             # A button for each reading of the name, with sample cells.
             paragraph(say("data.card.which"))
             with st.container(horizontal=True, gap="small"):
-                for place, reading in enumerate(draft.card(name).candidates):
+                for place, reading in enumerate(card.candidates):
                     label = unmarked(plain(cells(reading, draft.dialect)))
-                    st.button(label, key=f"{at(draft, name)}-like-{place}", on_click=take, args=(draft, name, reading))
+                    st.button(label, key=f"{key}-like-{place}", on_click=take, args=(draft, name, reading))
         card.kind = st.segmented_control(
             say("data.card.kind"),
             [*KINDS, *([KEPT] if card.kept else []), UNKNOWN, OUT],
@@ -686,9 +686,11 @@ def offer_codebook(draft: Draft) -> None:
             problem(str(complaint))
             return
         _preview(found)
-        label = say("data.codebook.fill", many=len(found.columns))
-        off = not found.columns
-        st.button(label, key=f"{key}-fill", on_click=_fill, args=(draft, found, key), disabled=off, type="primary")
+        cards = {
+            name: Card("list", listed=listing, spellings=MISSING, candidates=draft.card(name).candidates)
+            for name, listing in found.columns.items()
+        }
+        _fill_button(draft, cards, key, f"{key}-fill")
 
 
 def _bring_book(draft: Draft, key: str) -> None:
@@ -721,8 +723,7 @@ def _bring_book(draft: Draft, key: str) -> None:
     if strangers:
         items.append(say("data.codebook.strangers", columns=strangers[:CODES_SHOWN], many=len(strangers)))
     st.html(bullets(items))
-    label, facts = say("data.codebook.fill", many=len(cards)), (draft, cards, waiting)
-    st.button(label, key=f"{key}-take", on_click=_take_book, args=facts, disabled=not cards, type="primary")
+    _fill_button(draft, cards, waiting, f"{key}-take")
 
 
 def _from_book(draft: Draft, book: list[foreign.CodedColumn]) -> tuple[dict[str, Card], list[str]]:
@@ -741,14 +742,20 @@ def _from_book(draft: Draft, book: list[foreign.CodedColumn]) -> tuple[dict[str,
     return cards, strangers
 
 
-def _take_book(draft: Draft, cards: dict[str, Card], waiting: str) -> None:
+def _fill_button(draft: Draft, cards: dict[str, Card], place: str, key: str) -> None:
+    """Takes these cards from a code book, which was kept in the session under `place`."""
+    label = say("data.codebook.fill", many=len(cards))
+    st.button(label, key=key, on_click=_fill, args=(draft, cards, place), disabled=not cards, type="primary")
+
+
+def _fill(draft: Draft, cards: dict[str, Card], place: str) -> None:
     for name, card in cards.items():
         draft.remember(name)
         before = draft.card(name)
         draft.cards[name] = replace(card, uploads=before.uploads, kept=before.kept)
         fresh_line(draft, name)
     draft.opened = None
-    st.session_state.pop(waiting, None)
+    st.session_state[place] = ""
 
 
 def _preview(found: Codebook) -> None:
@@ -762,17 +769,6 @@ def _preview(found: Codebook) -> None:
     if found.odd:
         items.append(say("data.codebook.odd", columns=found.odd[:CODES_SHOWN]))
     st.html(bullets(items))
-
-
-def _fill(draft: Draft, found: Codebook, key: str) -> None:
-    for name, text in found.columns.items():
-        draft.remember(name)
-        card = draft.card(name)
-        fresh = Card("list", listed=text, spellings=MISSING, candidates=card.candidates, uploads=card.uploads)
-        draft.cards[name] = replace(fresh, kept=card.kept)
-        fresh_line(draft, name)
-    draft.opened = None
-    st.session_state[key] = ""
 
 
 # --- the screen
@@ -818,7 +814,7 @@ def describe(draft: Draft) -> None:
         before = partial(_agree, draft, single) if len(single) > 1 else None
         gone = onwards(draft, check, code, not waits and closed, before, waits=len(waits))
     if gone:
-        _on(draft)
+        forward(draft)
 
 
 def _written(draft: Draft) -> None:
@@ -843,13 +839,7 @@ def _last(draft: Draft, check: Callable[[], None], adds: str, one_yes: bool) -> 
         draft.opened = None
         people.add(draft)
     if other and tried(draft, check):
-        _on(draft)
-
-
-def _on(draft: Draft) -> None:
-    draft.opened = None
-    draft.forth()
-    st.rerun()
+        forward(draft)
 
 
 def _unnamed(draft: Draft, waits: list[str]) -> None:

@@ -213,6 +213,8 @@ _SORTS = (
     "enota valuta gruppe klasse kategorie typ groupe classe categorie grupo clase categoria tipo קבוצה"
 )
 
+_MAIN = ("main", "glavni", "glavna", "usual")  # as in “main diagnosis”: one of some
+
 # The first rule that holds wins; it needs a word of each of its groups, which + separates. One without a preset only
 # says that the column is a number.
 _NUMBERS: tuple[tuple[str | None, str], ...] = (
@@ -228,6 +230,7 @@ _NUMBERS: tuple[tuple[str | None, str], ...] = (
     ("bmi", "bmi itm"),
     ("pressure", "systolic diastolic sbp dbp sistolicni diastolicni blutdruck"),
     ("pressure", "sist sis syst sys diast dia rr zgornji spodnji + pressure tlak druck"),
+    ("pressure", "rr + sist sis syst sys diast dia sistolicni diastolicni"),
     ("pressure", "blood krvni arterielle arterial + pressure tlak pression presion"),
     ("height_cm", "height =visina grosse korpergrosse taille altura estatura גובה"),
     ("height_cm", "visina + cm telesna"),
@@ -240,7 +243,7 @@ _NUMBERS: tuple[tuple[str | None, str], ...] = (
     ("hours_week", f"{_HOURS} + {_WEEKLY}"),
     (None, f"{_HOURS} + {_MONTHLY} {_YEARLY}"),
     ("hours_day", _HOURS),
-    ("minutes", "minutes minut minute minuten minutos דקות"),
+    ("minutes", "minutes mins minut minute minuten minutos דקות"),
     ("minutes", "wait waiting duration cakalna cakalni cakanje cekanje trajanje doba wartezeit dauer attente duree "
                 "espera + min mins"),
     ("days", "days dni dnevi dana tage jours dias ימים"),
@@ -249,14 +252,26 @@ _NUMBERS: tuple[tuple[str | None, str], ...] = (
     ("score10", "nps"),
     ("score5", "rating ocena satisfaction zadovoljstvo *bewertung *zufriedenheit satisfaccion ציון"),
     (None, "score scores points tocke tock"),  # of five, of a hundred, of 850
-    ("people", "household gospodinjstvo gospodinjstva haushalt + size people persons members velikost osebe oseb "
+    ("people", "bedrooms bathrooms spalnice schlafzimmer dormitorios"),
+    ("people", "household hh gospodinjstvo gospodinjstva haushalt + size people persons members velikost osebe oseb "
                "stevilo number count grosse"),
     ("people", "children otroci otrok kinder enfants hijos haushaltsgrosse members clani clanov ילדים"),
     ("amount", "amount price cost costs spending doplacilo znesek iznos cijena cena strosek stroski *betrag *preis "
                "*kosten montant prix importe precio rent najemnina miete loyer סכום מחיר"),
     ("count", "count stevilo anzahl visits obiskov orders narocil"),
+    ("small", "krvni + sladkor"),
     ("count", "^number ^num ^no + of"),
 )  # fmt: skip
+
+# The ends of a scale in a name, as in “life_sat_0_10”.
+_SCALES: dict[tuple[str, ...], str] = {
+    ("0", "10"): "score10",
+    ("1", "10"): "score10",
+    ("1", "5"): "score5",
+    ("0", "20"): "score20",
+}
+_SCALES |= {("0", "100"): "count"}
+_ITEM = re.compile(r"q|item|v|frage|vpr|part|section|chapter")  # “q 1 5” is question 1.5
 
 # The unit in a name, as in "Čakal (min)", if no rule holds.
 _MEASURED = re.compile(r".*[(\[]\s*(\S+?)\.?\s*[)\]]\s*")
@@ -269,7 +284,7 @@ _MEASURES = {
 }
 
 _BIRTHS = "dob roj birthday birthdate birth geburtsdatum rojstva rojstni naissance nacimiento לידה"
-_DATES = "on$ dt$ dat date *datum timestamp fecha תאריך dob birthday birthdate"
+_DATES = "on$ dt$ dne$ dat date *datum timestamp fecha תאריך dob birthday birthdate"
 _SETS = (
     "interests hobbies languages skills tags topics symptoms medications allergies films movies genres interesi jeziki "
     "hobiji vescine simptomi zdravila interessen sprachen kenntnisse loisirs langues idiomas aficiones שפות תחביבים"
@@ -303,11 +318,13 @@ _LISTED: dict[str, str] = {
     "family_us": "=relationship",
     "race_us": "=race",
 }
+_NUMBER_OF = "no nr num number st stevilka nummer"
+_RECORDS = "case record file card form questionnaire ref serial receipt invoice karton kartona kartoteke spisa racuna"
 # A word for a person, or for that person's number; also for several people.
 PERSON = " ".join(
     [*id_names.PERSON, "patients emso ssn kartica kartice mrn kzz nhs vpisna maticna patienten versicherten kunden"]
 )
-_HOW_MANY = "num cnt count"
+_HOW_MANY = "num cnt count st"  # “št. zdravil”
 _EACH = ("per", "na", "v", "pro", "par", "por", "a", "each", "every")  # payments per month name no month
 
 
@@ -330,8 +347,8 @@ def _stands(words: list[str], wanted: str) -> bool:
     if wanted.startswith("="):
         return words == word.split("_")
     if wanted.startswith("^"):
-        return words[0] == word
-    return words[-1] == word if wanted.endswith("$") else word in words
+        return words[:1] == [word]
+    return words[-1:] == [word] if wanted.endswith("$") else word in words
 
 
 def suggest(name: str) -> Suggestion:
@@ -350,7 +367,14 @@ def suggest(name: str) -> Suggestion:
             return Suggestion("list", key)
     if {words[0], words[-1]} & {*_LABELS.split()} or words[-1] in _LABELS_LAST.split():
         return Suggestion()
-    if len(words) > 1 and words[0] in _HOW_MANY.split() and not id_names.numbering_people([name]):
+    if (scale := _SCALES.get(tuple(words[-2:]))) is not None and len(words) > 2 and not _ITEM.fullmatch(words[-3]):
+        return Suggestion("number", scale)
+    if (
+        len(words) > 1
+        and words[0] in _HOW_MANY.split()
+        and not _of_a_record(words)
+        and not id_names.numbering_people([name])
+    ):
         return Suggestion("number", "count")  # whatever it counts: money, years, children
     named = [word for before, word in pairwise(["", *words]) if before not in _EACH]
     for preset, wanted in _NUMBERS:
@@ -385,14 +409,14 @@ def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
     if idea.preset is None:
         return ()
     readings = OTHERWISE.get(idea.preset, (idea.preset,))
-    census = sum(holds(fold(other) or [""], _CENSUS) for other in {*beside, name}) >= SEVERAL
+    census = sum(holds(fold(other), _CENSUS) for other in {*beside, name}) >= SEVERAL
     if idea.preset in EDITION and not census:
         return ()
     words = fold(name)
     measured = tuple(preset for preset in readings if preset in RANGES and RANGES[preset].measure in words)
     if measured:  # the name has the unit
         readings = measured
-    if "body_temp" in readings and any(holds(fold(other) or [""], _CLINICAL) for other in beside if other != name):
+    if "body_temp" in readings and any(holds(fold(other), _CLINICAL) for other in beside if other != name):
         readings = ("body_temp",)
     if len(readings) > 1:  # the census has its own lists, other files the usual ones
         readings = tuple(preset for preset in readings if (preset in EDITION) == census) or readings
@@ -443,6 +467,7 @@ _SHORT: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"dow|wday|weekday\w*", ("weekdays", "list", "number")),
     (r"edu\w*|\w*edu|school\w*|izob\w*", ("schooling", "school_years", "list")),
     (r"mar\w*|ms|civil", ("marital", "yes_no", "list")),
+    (r"smok\w*|drink\w*|kadi\w*|disab\w*|born\w*|invalid\w*", ("yes_no", "list", "number")),
     (r"job\w*|\w*job|work\w*|emp\w*|occ\w*", ("employment", "yes_no", "list")),
 )  # fmt: skip
 # The form of the last word: “Goals” and “Parcels” are counted, “Injured” and “Fasting” are so or not, “Joined” may also
@@ -459,9 +484,10 @@ LIKELY = 3
 def likely(name: str) -> tuple[Candidate, ...]:
     """Three readings of a column whose name alone settles nothing; none for names of people, codes and remarks."""
     words = fold(name)
-    if not words or id_names.numbering_people([name]) or {words[0], words[-1]} & _TEXTS:
+    if not words or id_names.numbering_people([name]) or {words[0], words[-1]} & _TEXTS or _of_a_record(words):
         return ()
-    found: list[str] = ["list"] if _sorts(words) else []
+    sorts = {words[0], words[-1]} & {*_SORTS.split()} or words[0] in _MAIN  # as in “ticket type” and “age band”
+    found: list[str] = ["list"] if sorts else []
     if not found and ({words[0], words[-1]} & {*_LABELS.split()} or words[-1] in _LABELS_LAST.split()):
         return ()
     if suggest(name).kind == "number":  # of no usual range
@@ -470,9 +496,13 @@ def likely(name: str) -> tuple[Candidate, ...]:
     return tuple(_reading(usual) for usual in list(dict.fromkeys((*found, *_stems(words), *_ANY)))[:LIKELY])
 
 
-def _sorts(words: Sequence[str]) -> bool:
-    """Does the name say that there are some sorts, as in “ticket type” and “age band”?"""
-    return bool({words[0], words[-1]} & {*_SORTS.split()})
+def _of_a_record(words: Sequence[str]) -> bool:
+    """Is it a record's own number, as in “case_no”? It measures nothing."""
+    return bool({words[0], words[-1]} & {*_NUMBER_OF.split()}) and bool({*words} & {*_RECORDS.split()})
+
+
+def numbers_a_record(name: str) -> bool:
+    return _of_a_record(fold(name) or [""])
 
 
 def _stems(words: Sequence[str]) -> list[str]:
@@ -527,8 +557,8 @@ _OF_A_PERSON = (  # “starost člana” is about a member, and numbers nobody
 def id_columns(names: Sequence[str]) -> list[str]:
     """Columns that may identify people, the likeliest first."""
     words, sure = {name: fold(name) for name in names}, id_names.numbering_people(names)
-    people = [name for name in names if holds(words[name] or [""], PERSON) or id_names.glued(words[name])]
-    people = [name for name in people if not holds(words[name] or [""], _OF_A_PERSON)]
+    people = [name for name in names if holds(words[name], PERSON) or id_names.glued(words[name])]
+    people = [name for name in people if not holds(words[name], _OF_A_PERSON)]
     people.sort(key=lambda name: not _numbers_a_person(name))
     numbered = [name for name in names if words[name] and words[name][-1] in ("id", "uuid") and name not in people]
     return [*sure, *(name for name in people or numbered if name not in sure)][:MOST_WHO]
@@ -542,7 +572,7 @@ _EVENTS = (
 
 def event_columns(names: Sequence[str]) -> list[str]:
     """Columns about things a person may have several of, such as visits."""
-    return [name for name in names if holds(fold(name) or [""], _EVENTS)]
+    return [name for name in names if holds(fold(name), _EVENTS)]
 
 
 def sure_id_column(names: Sequence[str]) -> str | None:
@@ -553,5 +583,5 @@ def sure_id_column(names: Sequence[str]) -> str | None:
 
 def _numbers_a_person(name: str) -> bool:
     words = fold(name)
-    both = holds(words or [""], PERSON) and holds(words, " ".join(id_names.NUMBERED))
+    both = holds(words, PERSON) and holds(words, " ".join(id_names.NUMBERED))
     return id_names.surely_numbers_people(name) or both

@@ -29,7 +29,7 @@ from dpengine.messages import plain, say
 from dpengine.messages.language import current
 from ui.data import presets
 from ui.data.draft import MOST_SHOWN, NUMBERS, Draft, numbers_like, numbers_of
-from ui.data.wizard import begin, complain, heading, kept, onwards, problem, start_over
+from ui.data.wizard import begin, complain, forward, heading, kept, onwards, problem, start_over
 from ui.parts.fields import details
 from ui.shell import incoming, person
 from ui.shell.frame import paragraph
@@ -144,9 +144,7 @@ def source_names(draft: Draft) -> None:
             draft.new_people = st.checkbox(say("data.source.new_people"), key=key, help=help_text)
         complain(draft)
     if onwards(draft, lambda: None, "data.names.next"):
-        draft.opened = None
-        draft.forth()
-        st.rerun()
+        forward(draft)
 
 
 # --- which file?
@@ -238,9 +236,7 @@ def _open(draft: Draft, path: Path, name: str) -> None:
     draft.let_go_source()
     draft.uploads += 1
     draft.like, draft.differs = "", None
-    if draft.second is not None:
-        here.forget(draft.second.path)
-    draft.second, draft.add_up = None, False
+    let_go_second(draft)
     shown = "".join(sign for sign in name if sign.isprintable()).strip()
     draft.path, draft.file = path, shown[-MOST_SHOWN:] or say("data.file.unnamed")
     draft.dialect, draft.bad_records, draft.name = dialect, "refuse", ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from html import escape
 from typing import Any
@@ -47,12 +48,12 @@ def show_newer_file(table: dp.Table) -> None:
         new_people = st.checkbox(label, key=_NEW, help=say("data.source.new_people_help"))
         if error is not None:
             problem(str(error))
-        st.button(say("data.newer.do"), key="newer-do", on_click=_bring, args=(place, table.name, name, new_people))
+        space = workspace()
 
+        def bring(progress: Callable[[float], None]) -> dp.Table:
+            return space.bring_newer(table.name, name, new_people=new_people, progress=progress)
 
-def _bring(place: str, table: str, newer: str, new_people: bool) -> None:
-    space = workspace()
-    begin_adding(place, lambda tell: space.bring_newer(table, newer, new_people=new_people, progress=tell))
+        st.button(say("data.newer.do"), key="newer-do", on_click=begin_adding, args=(place, bring))
 
 
 # --- one row a person, where people have several rows: what each row says, and the gain. The choices come from the
@@ -89,13 +90,13 @@ def show_per_person(table: dp.Table) -> None:
         made = st.text_input(say("data.person.name"), usual, key=f"person-name-{usual}", max_chars=80)
         if error is not None:
             problem(str(error))
-        given = place, table.name, made, chosen
-        st.button(say("data.person.do"), key="person-do", disabled=not complete, on_click=_make, args=given)
+        space = workspace()
 
+        def make(progress: Callable[[float], None]) -> dp.Table:
+            return space.one_row_a_person(table.name, made, chosen, progress=progress)
 
-def _make(place: str, table: str, made: str, chosen: dict[str, dp.Summary]) -> None:
-    space = workspace()
-    begin_adding(place, lambda tell: space.one_row_a_person(table, made, chosen, progress=tell))
+        do = say("data.person.do")
+        st.button(do, key="person-do", disabled=not complete, on_click=begin_adding, args=(place, make))
 
 
 def _gain(table: dp.Table) -> str:
@@ -230,7 +231,7 @@ def show() -> None:
     offers.check_people(table)
     with st.container(key="card-done"):
         facts(table, dp.Dialect() if table.practice else dp.Dialect.from_json(record(table).dialect))
-    _ways(table, "data.table.ask")
+    _ways(table)
     job.show_refusal()
     if table.practice:
         paragraph(say("table.practice"))
@@ -257,11 +258,11 @@ def record(table: dp.Table) -> Record:
     return next(entry for entry in workspace().tables() if entry.name == table.name)
 
 
-def _ways(table: dp.Table, label: str) -> None:
+def _ways(table: dp.Table) -> None:
     with st.container(horizontal=True, key="declare-done"):
         if not table.closed and may("ask", table.name):
             tables.first_look_link(table)
-            st.page_link(nav.page("ask"), label=say(label), query_params={"table": table.name})
+            st.page_link(nav.page("ask"), label=say("data.table.ask"), query_params={"table": table.name})
         if not table.practice and not table.closed and may("revise", table.name):
             st.button(say("data.table.change"), key="declare-change", on_click=change.open_for, args=(table.name,))
         if may("add_table"):

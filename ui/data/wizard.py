@@ -71,8 +71,8 @@ class Task:
         """Ask the work to end at its next step."""
         self._stopped = True
 
-    def told(self) -> str:
-        """What is done and, once that can be told, how much of it, how long the rest takes, and how fast it goes."""
+    def words(self) -> str:
+        """What is done and, after a while, how much of it, how long the rest takes, and how fast it goes."""
         work, taken = say(f"data.task.{self.purpose}"), time.monotonic() - self._began
         if self.share < LEAST_SHARE or taken < PATIENCE:
             return work
@@ -255,6 +255,13 @@ def onwards(
     return pressed and tried(draft, check)
 
 
+def forward(draft: Draft) -> None:
+    """To the next screen, with no card open."""
+    draft.opened = None
+    draft.forth()
+    st.rerun()
+
+
 def tried(draft: Draft, check: Callable[[], Any]) -> bool:
     """Run `check` after a click. True if it passes; else the page runs again and shows the complaint."""
     draft.pressed = True
@@ -330,7 +337,7 @@ def begin(draft: Draft, purpose: str, work: Work, stoppable: bool = True) -> Non
 def waiting(task: Task) -> None:
     if task.over:
         st.rerun()
-    st.progress(task.share, text=task.told())
+    st.progress(task.share, text=task.words())
     if task.stoppable:
         st.button(say("data.task.stop"), key="declare-stop", on_click=task.stop)
 

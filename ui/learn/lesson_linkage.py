@@ -11,7 +11,7 @@ from demos.lessons import linkage as demo
 from demos.lessons.differencing import most
 from demos.lessons.linkage import Example, Found
 from dpengine.messages import plain
-from dpengine.messages.numbers import local
+from dpengine.messages.numbers import day, local
 from ui.learn.lesson import AGAIN, Given, Lesson, Setting, View, numbers, words
 from ui.pictures import picture
 from ui.pictures.picture import Column
@@ -70,7 +70,7 @@ def _examples(result: Found) -> str:
 
 def _example(example: Example, detail: str) -> str:
     sex, birth, postcode = demo.shown(example.row.person, detail)
-    cells = (text(f"sex.{sex}"), birth, str(postcode), _secret("hospital", example.row.secret))
+    cells = (text(f"sex.{sex}"), day(birth), str(postcode), _secret("hospital", example.row.secret))
     html = "".join(f'<td dir="auto">{escape(cell)}</td>' for cell in cells)
     name = f'<td class="found"><b>{escape(example.name)}</b></td>' if example.name else "<td>?</td>"
     return f"<tr>{html}{name}</tr>"

@@ -58,12 +58,6 @@ def _curve(result: Figures) -> str:
     return picture.columns(places, text("alt.curve"), names, full=float(MOST)) + title
 
 
-def _matters(given: Given) -> tuple[str, ...]:
-    return (
-        ("kind", "epsilon", "again") if given["kind"] == "picture" else ("kind", "noise", "points", "epsilon", "again")
-    )
-
-
 LESSON = Lesson(
     NUMBER,
     (
@@ -75,6 +69,6 @@ LESSON = Lesson(
     ),
     view,
     _pixels(tuple(map(float, demo.PIXELS)), small=True),
-    shown=_matters,
+    shown=lambda given: ("kind", *(() if given["kind"] == "picture" else ("noise", "points")), "epsilon", "again"),
     random=True,
 )

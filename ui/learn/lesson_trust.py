@@ -104,7 +104,11 @@ def _messages(given: Given) -> Drawn:
         return _head(title) + _people(played if step == "2" else None), lead, two
     alt = say("trust.alt.pile", messages=len(played.pile), ones=sum(played.pile))
     drawn = _head(title) + picture.figure(pile(played.pile), alt, "piled")
-    return drawn, lead, _analysed(played.pile) if step == "4" else two
+    if step == "4":
+        ones, estimate = demo.analysed(played.pile)
+        facts = {"people": len(NAMES), "expected": len(NAMES) * demo.CHANCE}
+        two = say("trust.analysed", ones=ones, estimate=estimate, **facts)
+    return drawn, lead, two
 
 
 def _people(played: Stages | None) -> str:
@@ -115,13 +119,6 @@ def _people(played: Stages | None) -> str:
         sent = pile(played.sent[place]) if played else ""
         drawn += f"<li><b>{escape(name)}</b> <span class='muted'>{escape(truth)}</span>{sent}</li>"
     return f"<ul class='persons'>{drawn}</ul>"
-
-
-def _analysed(messages: tuple[int, ...]) -> str:
-    """Its argument is all that the analyser gets."""
-    bits, estimate = demo.analysed(messages)
-    people = len(messages) // 2
-    return say("trust.analysed", ones=bits, people=people, expected=people * demo.CHANCE, estimate=estimate)
 
 
 # --- what is left of each promise if only some of the people are honest

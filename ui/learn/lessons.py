@@ -76,13 +76,11 @@ def overview() -> None:
         with words:
             _line(first)
             _to(first, _named(first), f"lesson-open-{first}", primary=True)
-    across = 3
-    for start in range(0, len(others), across):
-        for number, column in zip(others[start:], st.columns(across), strict=False):
-            with column, st.container(key=f"card-lesson-{number}", height="stretch"):
-                _small(number)
-                _line(number)
-                _to(number, _named(number), f"lesson-open-{number}")
+    for number, place in zip(others, frame.in_rows(len(others), 3), strict=True):
+        with place, st.container(key=f"card-lesson-{number}", height="stretch"):
+            _small(number)
+            _line(number)
+            _to(number, _named(number), f"lesson-open-{number}")
 
 
 def _small(number: int) -> None:
@@ -150,7 +148,9 @@ def _screen(number: int) -> None:
     with copied:
         st.html(f"<p{written()}>{escape(say('lessons.copy_help'))}</p>")
         st.code(_address(number, given), language=None)
-    view = _view(number, language.get(), tuple(given.items()), _hand() if chosen.random else 0)
+    # The draw this visitor sees and keeps; neighbours in a room see different noise.
+    hand = st.session_state.setdefault("lesson-hand", 1 + secrets.randbelow(HANDS)) if chosen.random else 0
+    view = _view(number, language.get(), tuple(given.items()), hand)
     with below:
         chosen.draw(view)
         html = "".join(f'<p class="lesson-say"{written()}>{_kept_together(line)}</p>' for line in (view.one, view.two))
@@ -208,13 +208,6 @@ def _control(chosen: Lesson, control: Setting, value: str) -> str:
 def _view(number: int, lang: str, given: tuple[tuple[str, str], ...], hand: int) -> View:
     """Cached by settings and language, so that a picture stays the same and thirty people cost little more than one."""
     return lesson(number).view(dict(given))
-
-
-def _hand() -> int:
-    """The draw this visitor sees. Neighbours in a room see different noise, and each keeps theirs."""
-    if "lesson-hand" not in st.session_state:
-        st.session_state["lesson-hand"] = 1 + secrets.randbelow(HANDS)
-    return int(st.session_state["lesson-hand"])
 
 
 # --- the address ------------------------------------------------------------------------------------------------------

@@ -64,9 +64,7 @@ def _curve(query: Density, heights: Floats, answer: dp.Answer, alt: str) -> str:
 
     band = f'<path class="band" d="M{"L".join(path(ends[:, 1]))}L{"L".join(reversed(path(ends[:, 0])))}Z"/>'
     line = f'<path class="smooth" d="M{"L".join(path(heights))}"/>'
-    title = f'<text x="0" y="14">{escape(shortened(density_unit(query), 90))}</text>'
-    drawn = band + line + title + down.labels(_SIDE + _LEFT - 8) + across.drawn(_TALL + _TOP + 4, query.columns[0])
-    return _picture(drawn, _TALL + _TOP + 50, alt)
+    return _with_axes(band + line, shortened(density_unit(query), 90), query.columns[0], across, down, alt)
 
 
 def _map(query: Density, heights: Floats, alt: str) -> str:
@@ -83,9 +81,13 @@ def _map(query: Density, heights: Floats, alt: str) -> str:
         for column, x in enumerate(places)
         for row, y in enumerate(places)
     ]
-    title = f'<text x="0" y="14">{escape(shortened(query.columns[1], 40))}</text>'
-    drawn = "".join(cells) + title + down.labels(_SIDE + _LEFT - 8) + across.drawn(_TALL + _TOP + 4, query.columns[0])
-    return _picture(drawn, _TALL + _TOP + 50, alt)
+    return _with_axes("".join(cells), shortened(query.columns[1], 40), query.columns[0], across, down, alt)
+
+
+def _with_axes(inner: str, title: str, below: str, across: Axis, down: Axis, alt: str) -> str:
+    """A title above, and `below` the name of the axis across."""
+    drawn = f'{inner}<text x="0" y="14">{escape(title)}</text>{down.labels(_SIDE + _LEFT - 8)}'
+    return _picture(drawn + across.drawn(_TALL + _TOP + 4, below), _TALL + _TOP + 50, alt)
 
 
 MOST_ANSWERS = 500

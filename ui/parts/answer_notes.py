@@ -96,10 +96,6 @@ def fit_lines(answer: dp.Answer, part: str = "") -> list[str]:
 
 
 def fit_in_short_html(entry: dp.Entry) -> str:
-    return f'<em class="doubt">{escape(note)}</em>' if (note := _fit_in_short(entry)) else ""
-
-
-def _fit_in_short(entry: dp.Entry) -> str:
     """For a line that links to an answer: what was declared anew since, and what paid checks doubt."""
     if entry.outcome is None or entry.outcome.kind != "answer":
         return ""
@@ -111,7 +107,8 @@ def _fit_in_short(entry: dp.Entry) -> str:
         _queries[key] = query_of(entry.charge)
     query = _queries[key]
     doubts = "" if query is None else fits_of_answers(entry.charge.table).in_short(query)
-    return f"{since} {doubts}".strip()
+    note = f"{since} {doubts}".strip()
+    return f'<em class="doubt">{escape(note)}</em>' if note else ""
 
 
 def _since_then(claim: dict[str, Any], table: str) -> str:

@@ -68,12 +68,12 @@ def safe(cell: Any) -> Any:
     return _RISKY.sub("'", cell) if isinstance(cell, str) else cell
 
 
-def as_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def as_csv(header: Sequence[str], rows: Iterable[Sequence[Any]], written: Callable[[Any], Any] = safe) -> str:
     out = io.StringIO()
     out.write(MARK)
     writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow([safe(cell) for cell in header])
-    writer.writerows([safe(cell) for cell in row] for row in rows)
+    writer.writerow(map(safe, header))
+    writer.writerows(map(written, row) for row in rows)
     return out.getvalue()
 
 

@@ -36,6 +36,14 @@ def whole_number(label: str, most: int, key: str, least: int = 1, **options: Any
     return None if given is None else int(given)
 
 
+def whole_inside(value: Any, least: int, most: int, usual: int) -> int:
+    """A whole number from a link, kept inside its field."""
+    try:
+        return min(max(int(value), least), most)
+    except (TypeError, ValueError, OverflowError):
+        return usual
+
+
 def choose(code: str, options: Sequence[str], now: str, key: str, words: str = "", **more: Any) -> str:
     """One of a few options, side by side. `code` is the label; `words` begins the codes of the options, if others."""
     more = {"format_func": lambda option: say(f"{words or code}.{option}")} | more

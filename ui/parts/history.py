@@ -26,22 +26,21 @@ from ui.words.figures import printed_range
 from ui.words.markup import Html, html_table, link
 from ui.words.wording import as_one, in_short
 
+LATEST = 3
 _KEPT = 10_000
 _in_short: dict[tuple[str, str, str, bool], str] = {}  # by the rows of a charge and its answer, and the language
 
 
-def show(table: dp.Table, limit: int = 3) -> None:
+def show(table: dp.Table) -> None:
     """The last few; Answers has them all, with their receipts."""
-    entries = table.history(limit + 1)
+    entries = table.history(LATEST + 1)
     if not entries:
         return
-    more = "" if len(entries) <= limit else f"<p>{link(_all_answers(table), say('history.all'), 'see')}</p>"
-    rows = rows_html(table, entries[:limit], names=("question", "answer", "share"))
+    more, every = "", escape(f"answers?{urlencode({'table': table.name})}", quote=True)
+    if len(entries) > LATEST:
+        more = f"<p>{link(every, say('history.all'), 'see')}</p>"
+    rows = rows_html(table, entries[:LATEST], names=("question", "answer", "share"))
     st.html(f"<h2>{escape(say('history.title'))}</h2>{rows}{more}")
-
-
-def _all_answers(table: dp.Table) -> str:
-    return escape(f"answers?{urlencode({'table': table.name})}", quote=True)
 
 
 def rows_html(

@@ -28,6 +28,12 @@ from ui.shell.frame import paragraph
 from ui.shell.style import palette
 from ui.words.figures import rounded
 
+# A picture above one axis, whose height is known: fitting the margins to it would lay everything out twice.
+FLAT: dict[str, Any] = {
+    "yaxis": {"visible": False, "range": [0, 1], "automargin": False},
+    "xaxis": {"automargin": False},
+    "margin": {"b": 54},
+}
 _CONFIG = {"displayModeBar": False, "staticPlot": False, "scrollZoom": False}
 
 # Pictures with Plotly's own button for a PNG, made in the browser. The picture names its source.
@@ -59,7 +65,8 @@ def _captioned(figure: Sketch) -> dict[str, Any]:
     text, font = "<br>".join(escape(line, quote=False) for line in lines), {"size": 12, "color": palette().muted}
     place = {"x": 0, "y": (_LINE * len(lines) + 6) / height, "xanchor": "left", "yanchor": "top", "pad": {"l": 4}}
     margin, title = {"t": _BUTTON, "b": below}, place | {"text": text, "font": font}
-    figure.update_layout(height=height, margin=margin, paper_bgcolor=palette().card, title=title)
+    bar = {"bgcolor": palette().card, "color": palette().muted, "activecolor": palette().ink}
+    figure.update_layout(height=height, margin=margin, paper_bgcolor=palette().card, title=title, modebar=bar)
     return {
         "displayModeBar": True,
         "displaylogo": False,
@@ -84,6 +91,11 @@ def _figures(span: Sequence[float]) -> str:
     return "" if span[0] >= 1_500 and span[1] < 2_200 else ","
 
 
+def _across(figure: Sketch, title: str, **look: Any) -> None:
+    """The horizontal axis, with a line and its title."""
+    figure.update_xaxes(showline=True, ticks="outside", title={"text": text(title)}, **look)
+
+
 def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float, float] | None = None) -> None:
     """Each simulated answer as a dot, stacked."""
     low, high = min(values), max(values)
@@ -101,8 +113,7 @@ def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float,
     figure = Sketch(210, yaxis={"visible": False, "range": [0.2, max(tall, 8) + 0.8], "fixedrange": True})
     figure.add_scatter(x=xs, y=ys, mode="markers", marker=marker, hoverinfo="x")
     span = span or (low - width * 0.6, high + width * 0.6)
-    words = {"text": text(title)}
-    figure.update_xaxes(range=span, showline=True, ticks="outside", title=words, tickformat=_figures(span))
+    _across(figure, title, range=span, tickformat=_figures(span))
     show(figure, alt, key)
 
 
@@ -128,7 +139,7 @@ def point(
     least, most = limits or (low - pad, high + pad)
     room = wide * 0.2
     span = [min(low - room, max(low - pad, least)), max(high + room, min(high + pad, most))]
-    figure = Sketch(160, yaxis={"visible": False, "range": [0, 1], "fixedrange": True})
+    figure = Sketch(160, **FLAT)
     edge = {"color": colours.left, "width": 1}
     if behind:
         light, dots = _see_through(colours.left_soft, 0.45), edge | {"dash": "dot"}
@@ -142,8 +153,7 @@ def point(
         look = {"y": 0.74, "yanchor": "bottom", "showarrow": False, "font": {"color": colours.ink}}
         labels = zip(inner, ends, strict=True)
         figure.update_layout(annotations=[look | {"x": at, "text": text(words)} for at, words in labels])
-    words = {"text": text(title)}
-    figure.update_xaxes(range=span, showline=True, ticks="outside", title=words, tickformat=_figures(span))
+    _across(figure, title, range=span, tickformat=_figures(span))
     show(figure, alt, key)
 
 
@@ -180,8 +190,7 @@ def bars(
     figure.update_layout(annotations=[_silent(0, at, "left") for at, value in enumerate(numbers) if value is None])
     figure.update_layout(shapes=behind_boxes(values, behind, 0.16))
     figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")  # labels may look like numbers
-    axis = {"zeroline": True, "zerolinecolor": colours.line, "title": {"text": text(title)}, "tickformat": ","}
-    figure.update_xaxes(showline=True, ticks="outside", **axis)
+    _across(figure, title, zeroline=True, zerolinecolor=colours.line, tickformat=",")
     words = (many.words(len(values), of, True), say("many.grey") if any(grey) else "")
     show(figure, alt, key, " ".join(filter(None, words)))
 
@@ -216,7 +225,7 @@ def ranges(
     hover = {"customdata": _hover(values, intervals), "hovertemplate": "%{customdata}<extra></extra>"}
     figure.add_scatter(x=[*values.values()], y=labels, mode="markers", marker=marker, **hover)
     figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")
-    figure.update_xaxes(showline=True, ticks="outside", title={"text": text(title)}, tickformat=form, range=span)
+    _across(figure, title, tickformat=form, range=span)
     show(figure, alt, key, many.words(len(values), of, False))
 
 
@@ -423,7 +432,7 @@ def band(
     else:
         span = (float(xs[0]), float(xs[-1])) if len(xs) else (0.0, 1.0)
         figure.update_xaxes(tickformat=_figures(span), nticks=8)
-    figure.update_xaxes(showline=True, ticks="outside", title={"text": text(titles[0])})
+    _across(figure, titles[0])
     grid = {"showgrid": True, "gridcolor": colours.line, "zeroline": True, "zerolinecolor": colours.line}
     ends = None if limits is None else list(limits)
     figure.update_yaxes(title={"text": text(titles[1])}, tickformat=",", nticks=6, range=ends, **grid)

@@ -128,13 +128,13 @@ def ticks(axis: Axis, margin: float = 0) -> str:
     return f'<div class="ticks">{"".join(spans)}</div>'
 
 
-def boxes(rows: Iterable[tuple[str, str, str]], kind: str = "sum") -> str:
+def boxes(rows: Iterable[tuple[str, str, str]]) -> str:
     """Figures in boxes, side by side: the kind of each, its label and the figure."""
     drawn = "".join(
         f'<div class="{box}">{f"<span dir=auto>{escape(label)}</span>" if label else ""}<b>{out}</b></div>'
         for box, label, out in rows
     )
-    return f'<div class="{kind}">{drawn}</div>'
+    return f'<div class="sum">{drawn}</div>'
 
 
 def meter(share: float, words: str, refused: bool = False) -> str:

@@ -49,9 +49,6 @@ class Sketch:
     def add_bar(self, **look: Any) -> None:
         self.add_trace({"type": "bar"} | look)
 
-    def add_heatmap(self, **look: Any) -> None:
-        self.add_trace({"type": "heatmap"} | look)
-
     def add_shape(self, **shape: Any) -> None:
         self.layout["shapes"] = [*self.layout.get("shapes", ()), shape]
 

@@ -7,6 +7,7 @@ import math
 from dataclasses import astuple
 from decimal import ROUND_FLOOR
 from fractions import Fraction
+from functools import partial
 from html import escape
 from math import prod
 from typing import Any
@@ -91,26 +92,26 @@ def _column(query: OfRows, name: str) -> str:
     """A column in a few sentences: one row, all rows, the lower bound, and what asking would give."""
     column = query.facts.schema[name]
     if isinstance(column, dp.ItemSet):
-        row_words, whole, nothing, best = _of_set(query, name, column)
+        row_words, whole, best = _of_set(query, name, column)
     elif isinstance(column, dp.Category):
-        row_words, whole, nothing, best = _of_list(query, name, column)
+        row_words, whole, best = _of_list(query, name, column)
     else:
-        row_words, whole, nothing, best = _of_line(query, name, column)
-    whole = say("publish_page.nothing") if nothing else whole
+        row_words, whole, best = _of_line(query, name, column)
+    whole = say("publish_page.nothing") if 2 * query.reach(name) >= 1 else whole
     muted = "".join(f"<br><span class='muted'>{escape(line)}</span>" for line in (best, _asked(query, name)) if line)
     return f"<li><b>{escape(called(name))}</b><br>{escape(row_words)} <b>{escape(whole)}</b>{muted}</li>"
 
 
-def _of_list(query: OfRows, name: str, column: dp.Category) -> tuple[str, str, bool, str]:
+def _of_list(query: OfRows, name: str, column: dp.Category) -> tuple[str, str, str]:
     row, reach, error = query.row(name), query.reach(name), query.error(name)
     sentence = say("publish_page.truth", truth=_share(row.truth), blind=_share(Fraction(1, column.size)))
     best = say("publish_page.truth_best", error=_share(error))
     if len(query.columns) > 1:
         best = say("publish_page.truth_beside", error=_share(error), alone=_share(query.alone(name).error))
-    return sentence, say("publish_page.shares", points=points(reach), chance=chance(query.beta)), 2 * reach >= 1, best
+    return sentence, say("publish_page.shares", points=points(reach), chance=chance(query.beta)), best
 
 
-def _of_set(query: OfRows, name: str, column: dp.ItemSet) -> tuple[str, str, bool, str]:
+def _of_set(query: OfRows, name: str, column: dp.ItemSet) -> tuple[str, str, str]:
     row, reach, error = query.row(name), query.reach(name), query.error(name)
     sentence = say("publish_page.wrong_items", error=_three(error), items=column.size)
     if isinstance(row, AsOne | ItemByItem):
@@ -122,11 +123,10 @@ def _of_set(query: OfRows, name: str, column: dp.ItemSet) -> tuple[str, str, boo
         else:
             sentence += " " + say("publish_page.set_large")
     best = say("publish_page.items_best", **_beside(error, query.floor(name)))
-    whole = say("publish_page.item_shares", points=points(reach), chance=chance(query.beta))
-    return sentence, whole, 2 * reach >= 1, best
+    return sentence, say("publish_page.item_shares", points=points(reach), chance=chance(query.beta)), best
 
 
-def _of_line(query: OfRows, name: str, column: dp.Number | dp.Date) -> tuple[str, str, bool, str]:
+def _of_line(query: OfRows, name: str, column: dp.Number | dp.Date) -> tuple[str, str, str]:
     reach, error, width = query.reach(name), query.error(name), column.diameter
     unit = "days" if isinstance(column, dp.Date) else "off"
     code = f"publish_page.{unit}_end" if isinstance(query.row(name), Marginal) else f"publish_page.{unit}"
@@ -136,8 +136,7 @@ def _of_line(query: OfRows, name: str, column: dp.Number | dp.Date) -> tuple[str
         sentence += " " + say("publish_page.off_rounded", grain=two_figures(step), half=two_figures(step / 2))
     best = say("publish_page.off_best", **_beside(error, query.floor(name)))
     code = "publish_page.mean_day" if isinstance(column, dp.Date) else "publish_page.mean"
-    whole = say(code, reach=two_figures(reach * width), chance=chance(query.beta))
-    return sentence, whole, 2 * reach >= 1, best
+    return sentence, say(code, reach=two_figures(reach * width), chance=chance(query.beta)), best
 
 
 def _beside(error: Fraction, floor: Fraction) -> dict[str, str]:
@@ -340,11 +339,12 @@ def _ask(table: dp.Table, answer: dp.Answer, published: Published) -> None:
     section_head(say("publish_page.free"), say("publish_page.free_why"))
     columns, sha = list(published.query.columns), answer.value["sha256"]
     offered = [*columns, TOGETHER] if published.crossed else columns
-    name = picked("of", offered, _named, say("publish_page.of"))
+    together = say("publish_page.together")
+    name = picked("of", offered, lambda name: together if name == TOGETHER else name, say("publish_page.of"))
     if name == TOGETHER:
         each = _result(sha, name, "together", "", published)
-        labels = {cells: " · ".join(cell_words(cell) for cell in cells) for cells in each}
-        _counts({labels[cells]: estimate for cells, estimate in each.items()}, published, "together")
+        named = {" · ".join(map(cell_words, cells)): estimate for cells, estimate in each.items()}
+        _counts(named, published, "together")
         return
     if isinstance(published.query.facts.schema[name], dp.Category | dp.ItemSet):
         _counts(_result(sha, name, "counts", "", published), published, name)
@@ -355,17 +355,16 @@ def _ask(table: dp.Table, answer: dp.Answer, published: Published) -> None:
             _mean(_result(sha, name, what, "", published), published, name)
         elif what == "bars":
             bins = _number("bins", 2, min(40, published.query.steps(name) + 1), 5, say("publish_page.bins"))
-            _bars(table, _result(sha, name, what, str(bins), published), published, name, bins)
+            labels = _labels(published, name, _starts(published, name, bins))
+            bars = _result(sha, name, what, str(bins), published)
+            if not _counts(dict(zip(labels, bars, strict=True)), published, name, what):
+                _coarser(table, published, name)
         else:
             share = _number("share", 1, 99, 50, say("publish_page.share"))
             _percentile(table, _result(sha, name, what, f"{share}/100", published), published, name, share)
     except dp.AllowanceError as refusal:
         hint(str(refusal))
         _coarser(table, published, name)
-
-
-def _named(name: str) -> str:
-    return say("publish_page.together") if name == TOGETHER else name
 
 
 def picked(parameter: str, options: list[str], words: Any, label: str, place: str = "publish") -> str:
@@ -432,23 +431,14 @@ def _percentile(table: dp.Table, estimate: Estimate, published: Published, name:
     )
 
 
-def _counts(each: dict[str, Estimate], published: Published, name: str) -> None:
-    rows, query = published.rows, published.query
-    if all(fills(estimate.low, estimate.high, 0, rows) for estimate in each.values()):
-        _line(say("answer.nothing"), say("publish_page.counts_nothing"))
-        return
-    paragraph(say("publish_page.counts", values=len(each), chance=chance(query.beta)), "lead")
-    _drawn(each, rows, name)
-
-
-def _bars(table: dp.Table, each: list[Estimate], published: Published, name: str, bins: int) -> None:
-    if all(fills(estimate.low, estimate.high, 0, published.rows) for estimate in each):
-        _line(say("answer.nothing"), say("publish_page.bars_nothing"))
-        _coarser(table, published, name)
-        return
+def _counts(each: dict[str, Estimate], published: Published, name: str, kind: str = "counts") -> bool:
+    """False if they say nothing."""
+    if all(fills(estimate.low, estimate.high, 0, published.rows) for estimate in each.values()):
+        _line(say("answer.nothing"), say(f"publish_page.{kind}_nothing"))
+        return False
     paragraph(say("publish_page.counts", values=len(each), chance=chance(published.query.beta)), "lead")
-    labels = _labels(published, name, _starts(published, name, bins))
-    _drawn(dict(zip(labels, each, strict=True)), published.rows, name)
+    _drawn(each, published.rows, name)
+    return True
 
 
 def _starts(published: Published, name: str, bins: int) -> list[int]:
@@ -511,17 +501,18 @@ def _coarser(table: dp.Table, published: Published, name: str) -> None:
 PLACE = "publish"
 NAMES = ("columns", "grid", "delta", "epsilon")
 _SHORT = 15  # values of a list that is preferred at first
+_widget = partial(job.addressed_widget, PLACE)
 
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("published")
-    if fit_warnings.became(table, request, "published", OfRows, "publish.unknown", show_result, _wait):
-        _earlier(table, request)
-        return
-    page_head(say("publish_page.title"), say("publish_page.lead"))
-    job.show_form(table, PLACE, _never(table) or "", _form)
-    _earlier(table)
-    st.page_link(nav.page("thesis"), label=say("publish_page.thesis"))
+    shown = fit_warnings.became(table, request, "published", OfRows, "publish.unknown", show_result, _wait)
+    if not shown:
+        page_head(say("publish_page.title"), say("publish_page.lead"))
+        job.show_form(table, PLACE, _never(table), _form)
+    history.earlier(say("publish_page.earlier"), table.publications(), "publish", "published", request)
+    if not shown:
+        st.page_link(nav.page("thesis"), label=say("publish_page.thesis"))
 
 
 @st.fragment(run_every=0.3)
@@ -532,16 +523,16 @@ def _wait(request: str) -> None:
     st.progress(asked.done / max(asked.total, 1), say("publish_page.working", share=percent(asked.done / asked.total)))
 
 
-def _never(table: dp.Table) -> str | None:
-    """Why nothing of this table can be published."""
+def _never(table: dp.Table) -> str:
+    """Why nothing of this table can be published; empty if something can."""
     offered = _offered(table)
     if not offered:
         return say("publish_page.no_columns")
     try:
         table.query("publish_table", columns=offered[:1], epsilon="1", noise="")
     except dp.AllowanceError as refusal:
-        return say(f"publish_page.{refusal.code}") if refusal.code in ("query.relation", "query.several") else None
-    return None
+        return say(f"publish_page.{refusal.code}") if refusal.code in ("query.relation", "query.several") else ""
+    return ""
 
 
 def _offered(table: dp.Table) -> list[str]:
@@ -627,17 +618,6 @@ def _buy(table: dp.Table, query: OfRows, given: dict[str, Any]) -> None:
         job.refused(say("publish_page.reserve", delta=power_of_ten(query.delta), reserve=power_of_ten(room)))
     else:
         job.too_much(table, "publish_page.too_much")
-
-
-def _earlier(table: dp.Table, but: str | None = None) -> None:
-    history.earlier(say("publish_page.earlier"), table.publications(), "publish", "published", but)
-
-
-# --- the address ------------------------------------------------------------------------------------------------------
-
-
-def _widget(name: str) -> str:
-    return job.addressed_widget(PLACE, name)
 
 
 def _columns(table: dp.Table, arriving: dict[str, str]) -> list[str]:

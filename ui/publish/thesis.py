@@ -20,13 +20,8 @@ from ui.words.markup import Html, html_table, p
 
 # Figures 1 to 3 of the thesis: a private curve of two hundred made-up people, drawn anew, and its noise level.
 
-_FIGURES_DRAWN = "thesis-figures"
 
-
-def show_figures() -> None:
-    if _FIGURES_DRAWN not in st.session_state:
-        again()
-    drawn: tuple[Figure, ...] = st.session_state[_FIGURES_DRAWN]
+def _show_figures(drawn: tuple[Figure, ...]) -> None:
     st.html(
         f"<h2>{escape(say('thesis.figures'))}</h2>"
         f"<p>{escape(say('thesis.figures_lead', width=local(WIDTH), delta=power_of_ten(Fraction(str(DELTA)))))}</p>"
@@ -35,11 +30,6 @@ def show_figures() -> None:
         with st.container(key=f"card-figure-{figure.number}"):
             _curve_figure(figure)
     st.html(_levels(drawn))
-
-
-def again() -> None:
-    """New draws from the releases' own random source; the people are made up, so nothing is spent."""
-    st.session_state[_FIGURES_DRAWN] = figures()
 
 
 def _curve_figure(figure: Figure) -> None:
@@ -85,19 +75,18 @@ def show() -> None:
     st.button(say("thesis.again"), key="thesis-again", on_click=_again)
     if _DRAWN not in st.session_state:
         _again()
-    drawn: tuple[Printed, ...] = st.session_state[_DRAWN]
-    for table in drawn:
+    printed, curves = st.session_state[_DRAWN]
+    for table in printed:
         with st.container(key=f"card-thesis-{table.number}"):
             st.html(_html(table))
-    show_figures()
+    _show_figures(curves)
     st.html(f"<p class='muted'>{escape(say('thesis.command'))}</p><pre>{escape(say('thesis.command_line'))}</pre>")
     st.page_link(nav.page("publish"), label=say("thesis.back"))
 
 
 def _again() -> None:
     """New draws from the releases' own random source; the people are made up, so nothing is spent."""
-    st.session_state[_DRAWN] = tables()
-    again()
+    st.session_state[_DRAWN] = tables(), figures()
 
 
 def _html(table: Printed) -> str:

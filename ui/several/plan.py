@@ -20,7 +20,6 @@ from dpengine.asking.plan import (
     Planner,
     PlanRun,
     Priced,
-    Relief,
     Wish,
     round_up_amount,
     wish_as_json,
@@ -299,21 +298,15 @@ def _fit(table: dp.Table, plan: Plan) -> None:
 def _reliefs(priced: Priced, planner: Planner, plan: Plan) -> str:
     ways = [say("plan.relief.all")] if planner.redistributed(plan.wishes) is not None else []
     for relief in planner.reliefs(plan.wishes):
-        ways += _relief(priced.lines[relief.place], relief)
+        wish, query = priced.lines[relief.place].wish, priced.lines[relief.place].wish.query
+        if relief.amount is not None:
+            now, then = (query.promise().at(amount).short(query) for amount in (wish.amount, relief.amount))
+            ways.append(say("plan.relief.loosen", sentence=query.sentence(), now=now, then=then))
+        if relief.without:
+            ways.append(say("plan.relief.drop", sentence=query.sentence()))
     if not ways:
         return p(say("plan.relief.none"), "muted")
     return p(say("plan.relief")) + bullets(ways)
-
-
-def _relief(line: PlanLine, relief: Relief) -> list[str]:
-    sentence, ways = line.wish.query.sentence(), []
-    if relief.amount is not None:
-        query = line.wish.query
-        now, then = (query.promise().at(amount).short(query) for amount in (line.wish.amount, relief.amount))
-        ways.append(say("plan.relief.loosen", sentence=sentence, now=now, then=then))
-    if relief.without:
-        ways.append(say("plan.relief.drop", sentence=sentence))
-    return ways
 
 
 @st.cache_data(max_entries=200, show_spinner=True)

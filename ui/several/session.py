@@ -59,13 +59,11 @@ def outward_words(query: AdaptiveSession, past: Past, reserve: Fraction, others:
     bound, first = (claimed(query, past, reserve, questions) for questions in (query.questions, 1))
     if bound is None:
         if first is not None:
-            words = say("session.outward.early", width=points(first.width), chance=chance(query.beta))
-        elif past == Past.NOTHING:
-            none = say("session.outward.none", questions=query.questions, people=query.people)
-            words = f"{none} {_enough(query)}".strip()
-        else:
-            words = say("session.outward.too_much")
-        return words
+            return say("session.outward.early", width=points(first.width), chance=chance(query.beta))
+        if past != Past.NOTHING:
+            return say("session.outward.too_much")
+        none = say("session.outward.none", questions=query.questions, people=query.people)
+        return f"{none} {_enough(query)}".strip()
     words = say("session.outward.within", width=points(bound.width), chance=chance(query.beta))
     if past != Past.NOTHING:
         words = f"{words} {say('session.outward.counted_in')}"

@@ -80,6 +80,11 @@ def section_head(title: str, lead: str = "", level: str = "h2") -> None:
     st.html(f"<{level}>{escape(title)}</{level}>{p(lead, 'muted') if lead else ''}")
 
 
+def in_rows(many: int, across: int, **look: Any) -> list[Any]:
+    """A place for each of `many`, row by row; on a phone they keep this order."""
+    return [place for _ in range(0, many, across) for place in st.columns(across, **look)][:many]
+
+
 def show_success(sentence: str, bring: bool = False) -> None:
     """Say that a check passed; `bring` scrolls to it."""
     mark = ' class="arrived" tabindex="-1"' if bring else ""

@@ -18,15 +18,30 @@ IN_ADDRESS = "lang"
 RIGHT_TO_LEFT = ("he",)
 _CHOSEN, _PICKER = "language", "language-picked"
 _MOST = 10_000
-_spoken: dict[str, str] = {}  # by session, because callbacks and fragments run without the frame on other threads
 
 
-def _of_this_session() -> str | None:
-    run = get_script_run_ctx(suppress_warning=True)
-    return None if run is None else _spoken.get(run.session_id)
+class BySession:
+    """A word for each session, because callbacks and fragments run without the frame on other threads."""
+
+    def __init__(self) -> None:
+        self.words: dict[str, str] = {}
+
+    def now(self) -> str | None:
+        run = get_script_run_ctx(suppress_warning=True)
+        return None if run is None else self.words.get(run.session_id)
+
+    def keep(self, word: str) -> None:
+        run = get_script_run_ctx(suppress_warning=True)
+        if run is None:
+            return
+        self.words.pop(run.session_id, None)
+        self.words[run.session_id] = word
+        while len(self.words) > _MOST:
+            self.words.pop(next(iter(self.words)), None)
 
 
-by_default(_of_this_session)
+_spoken = BySession()
+by_default(_spoken.now)
 
 
 def settle() -> None:
@@ -37,7 +52,7 @@ def settle() -> None:
         st.session_state[_CHOSEN] = lang
         if st.query_params.get(IN_ADDRESS) != lang:
             st.query_params[IN_ADDRESS] = lang
-    _speak(lang or _ours(st.context.locale) or STORED)
+    _spoken.keep(lang or _ours(st.context.locale) or STORED)
 
 
 def address(wanted: dict[str, str], again: bool = False) -> None:
@@ -58,16 +73,6 @@ def _ours(wanted: object) -> str | None:
     """One of our languages, also from a browser's regional form: sl-SI."""
     name = str(wanted or "").split("-")[0].lower()
     return name if name in LANGUAGES else None
-
-
-def _speak(lang: str) -> None:
-    run = get_script_run_ctx(suppress_warning=True)
-    if run is None:
-        return
-    _spoken.pop(run.session_id, None)
-    _spoken[run.session_id] = lang
-    while len(_spoken) > _MOST:
-        del _spoken[next(iter(_spoken))]
 
 
 def pick() -> None:

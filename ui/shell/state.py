@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 import dpengine as dp
 from dpengine.core import places
 from dpengine.core.errors import UnknownTable
 from dpengine.messages import called, of_practice, practice_in_view, say
 from ui.shell import gate, person, workshop_state
-from ui.shell.language import address
+from ui.shell.language import BySession, address
 from ui.shell.web import visitor_of
 
 if TYPE_CHECKING:
@@ -25,26 +24,13 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 FIRST_TABLE = "town"
 NOBODY = "local"
-_MOST = 10_000
-_practised: dict[str, str] = {}  # by session: its practice table, whose names are read in the visitor's language
-
-
-def _practice_of_this_session() -> str | None:
-    run = get_script_run_ctx(suppress_warning=True)
-    return None if run is None else _practised.get(run.session_id)
-
-
-practice_in_view(_practice_of_this_session)
+_practised = BySession()  # the practice table, whose names are read in the visitor's language
+practice_in_view(_practised.now)
 
 
 def read_names_of(practice_table: str) -> None:
     """Show the names of this practice table in the visitor's language; with none, every name as somebody wrote it."""
-    run = get_script_run_ctx(suppress_warning=True)
-    if run is None:
-        return
-    while len(_practised) >= _MOST:
-        _practised.pop(next(iter(_practised)), None)
-    _practised[run.session_id] = practice_table
+    _practised.keep(practice_table)
 
 
 def attempt(act: Callable[..., object], *given: object, **named: object) -> Any:

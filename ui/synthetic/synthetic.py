@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from html import escape
 from itertools import chain, combinations, product
 from typing import Any
@@ -140,26 +139,21 @@ def good_words(query: SyntheticTable, follows: Collection[str] = ()) -> str:
 MOST_IN_SHEET = 200_000  # rows of a spreadsheet
 
 
-def _file(written: Callable[[Arrow], bytes], table: Callable[..., Arrow]) -> bytes:
-    """Built when the button is clicked: a large table is not written on every run of the page."""
-    return written(table())
-
-
 def take_away(answer: dp.Answer, table: Callable[..., Arrow], in_sheet: int | None = None) -> None:
     """`table(many)` builds the first rows, `table()` all. With `in_sheet` rows, also as a spreadsheet if they fit."""
     name = f"synthetic-{answer.receipt['charge']['hash'][:8]}"
     first = table(FIRST_ROWS)
     rows = [["" if cell is None else str(cell) for cell in row.values()] for row in first.to_pylist()]
+    # Built when the button is clicked: a large table is not written on every run of the page.
     files = {
-        "csv": ("publish_page.csv", exports.table_csv),
-        "parquet": ("publish_page.parquet", exports.table_parquet),
+        "csv": ("publish_page.csv", lambda: exports.table_csv(table())),
+        "parquet": ("publish_page.parquet", lambda: exports.table_parquet(table())),
     }
     if in_sheet is not None and in_sheet <= MOST_IN_SHEET:
-        files["xlsx"] = ("synthetic_page.excel", exports.table_sheet)
+        files["xlsx"] = ("synthetic_page.excel", lambda: exports.table_sheet(table()))
     section_head(say("publish_page.take"))
     st.html(begins(say("synthetic_page.begins"), list(first.column_names), rows))
-    writers = {end: (label, partial(_file, build, table)) for end, (label, build) in files.items()}
-    exports.offer_all(name, "synthetic", writers)
+    exports.offer_all(name, "synthetic", files)
     paragraph(say("synthetic_page.may"))
 
 
@@ -271,8 +265,6 @@ def _drawn(
         st.html(html_table(heads, [(label, printed[label], ends[label]) for label in page]))
 
 
-# --- a paid synthetic table: download it, and compare its rows with what was measured
-
 # --- what a paid synthetic table does not keep: beside its files, and in a sentence under Answers. From the release and
 # public facts alone.
 
@@ -287,8 +279,10 @@ def show_not_kept(fitted: FittedTable, kept: KeptTogether) -> None:
     points = bullets(filter(None, lines), "kept")
     st.html(f"{_STYLE}<h2>{escape(say('synthetic_page.not_kept'))}</h2>{points}")
     if len(kept.apart) > FEW:
-        with st.expander(say("synthetic_page.apart_which", many=len(kept.apart))):
-            st.html(_apart(kept))
+        with st.expander(say("synthetic_page.apart_which", many=len(kept.apart))):  # for each column, the others
+            heads = say("synthetic_page.apart_column"), say("synthetic_page.apart_with")
+            rows = [(name, ", ".join(others)) for name, others in kept.apart_by_column().items()]
+            st.html(html_table(heads, rows, words=2, scroll="scroll tall"))
 
 
 def _pairs(kept: KeptTogether) -> str:
@@ -338,13 +332,6 @@ def _none(fitted: FittedTable) -> str:
     return say("synthetic_page.none_named", values="; ".join(names))
 
 
-def _apart(kept: KeptTogether) -> str:
-    """For each column, those it was not measured with."""
-    heads = say("synthetic_page.apart_column"), say("synthetic_page.apart_with")
-    rows = [(name, ", ".join(others)) for name, others in kept.apart_by_column().items()]
-    return html_table(heads, rows, words=2, scroll="scroll tall")
-
-
 def show_fitted(table: dp.Table, answer: dp.Answer) -> None:
     fitted = table.synthetic(answer)
     assert isinstance(fitted, FittedTable)
@@ -353,8 +340,9 @@ def show_fitted(table: dp.Table, answer: dp.Answer) -> None:
     if fitted.ready:
         with st.container(key="card-synthetic-rows"):
             take_away(answer, fitted.table, fitted.rows)
-            if fitted.refined:
-                st.html(_inside(table, fitted))
+            if refined := fitted.refined:  # the columns with values inside the measured groups from another answer
+                links = [link(history.address_of(table.name, request), name) for name, request in refined.items()]
+                st.html(f'<p class="muted">{escape(say("synthetic_page.values_curve"))} {", ".join(links)}.</p>')
             show_not_kept(fitted, kept)
             st.html(good_words(fitted.query, fitted.refined))
         with st.container(key="card-synthetic-free"):
@@ -379,12 +367,6 @@ def _fitting(fitted: FittedTable) -> None:
         st.rerun()
     paragraph(say("synthetic_page.fitting"), role="status")
     st.progress(min(now[0] / max(now[1], 1), 1.0))
-
-
-def _inside(table: dp.Table, fitted: FittedTable) -> str:
-    """The columns with values inside the measured groups from another answer."""
-    links = ", ".join(link(history.address_of(table.name, request), name) for name, request in fitted.refined.items())
-    return f'<p class="muted">{escape(say("synthetic_page.values_curve"))} {links}.</p>'
 
 
 def _measured(answer: dp.Answer, fitted: FittedTable, kept: KeptTogether) -> None:
@@ -463,12 +445,10 @@ _USUAL = 15  # columns chosen at first
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("made")
-    if fit_warnings.became(table, request, "made", lambda query: query.makes_rows, "synthetic.unknown", _result):
-        _earlier(table, request)
-        return
-    page_head(say("synthetic_page.title"), say("synthetic_page.lead"))
-    job.show_form(table, PLACE, say("synthetic_page.no_columns") if len(_offered(table)) < 2 else "", _form)
-    _earlier(table)
+    if not fit_warnings.became(table, request, "made", lambda query: query.makes_rows, "synthetic.unknown", _result):
+        page_head(say("synthetic_page.title"), say("synthetic_page.lead"))
+        job.show_form(table, PLACE, say("synthetic_page.no_columns") if len(_offered(table)) < 2 else "", _form)
+    history.earlier(say("synthetic_page.earlier"), table.syntheses(), "synthetic", "made", request)
 
 
 def _result(table: dp.Table, answer: dp.Answer) -> None:
@@ -477,10 +457,6 @@ def _result(table: dp.Table, answer: dp.Answer) -> None:
 
 def _offered(table: dp.Table) -> list[str]:
     return [name for name, column in table.schema.columns.items() if can_be_part(column)]
-
-
-def _earlier(table: dp.Table, but: str | None = None) -> None:
-    history.earlier(say("synthetic_page.earlier"), table.syntheses(), "synthetic", "made", but)
 
 
 def _form(table: dp.Table) -> None:

@@ -3,12 +3,10 @@ trained; and the model itself, in plain words, for a made-up person, with its pa
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
@@ -59,7 +57,7 @@ from ui.shell.state import workspace
 from ui.shell.style import sheet
 from ui.words import gloss, model_words, prices
 from ui.words.figures import bare, printed, printed_range, rounded, rounded_range
-from ui.words.markup import html_table, p, paragraphs, unmarked
+from ui.words.markup import Html, html_table, p, paragraphs, unmarked
 from ui.words.wording import range_words
 
 # --- the choices on the Train page. The address keeps them, so that a link restores them
@@ -72,9 +70,9 @@ NAMES = ("target", "positive", "kind", "features", "share", *MORE)
 
 
 def targets(table: dp.Table) -> list[str]:
-    """Possible targets: a number, or a value of a list."""
-    schema = table.schema
-    return [name for name in schema.of_kind(dp.Number, dp.Category) if _short(schema[name])]
+    """Possible targets: a number, or a value of a list, with columns to predict it from."""
+    names = table.schema.of_kind(dp.Number, dp.Category)
+    return [name for name in names if _short(table.schema[name]) and columns_for(table, name)]
 
 
 def columns_for(table: dp.Table, target: str) -> list[str]:
@@ -93,17 +91,11 @@ def _short(column: Any) -> bool:
     return not isinstance(column, dp.Category) or (len(column.values) > 1 and column.size < MOST_WIDE)
 
 
-def possible(table: dp.Table) -> bool:
-    return any(columns_for(table, target) for target in targets(table))
-
-
-def widget(name: str) -> str:
-    return job.addressed_widget(PLACE, name)
+widget = partial(job.addressed_widget, PLACE)
 
 
 def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
-    offered = [name for name in targets(table) if columns_for(table, name)]
-    target = arriving.get("target", "")
+    offered, target = targets(table), arriving.get("target", "")
     if target not in offered:  # a yes or no, for which models are best; of several the last, mostly the outcome
         lists = [name for name in offered if isinstance(table.schema[name], dp.Category)]
         two = [name for name in lists if len(table.schema.category(name).values) == 2]
@@ -137,7 +129,7 @@ def first(table: dp.Table, target: str) -> list[str]:
 def model_address(table: str, look: str, target: str, positive: str, features: Sequence[str]) -> Any:
     """URL parameters for a model read off a first look."""
     query = {"target": target, "positive": positive, "features": json.dumps([*features]) if features else ""}
-    return {"table": table, "shapes": look} | {name: value for name, value in query.items() if value}
+    return {"table": table, SHAPES: look} | {name: value for name, value in query.items() if value}
 
 
 # --- a model's expected value, from public facts: three kinds of noise side by side, by steps and spend; and the number
@@ -150,8 +142,8 @@ def steps_html(query: OfGradients, delta: Fraction) -> str:
     lecture = lecture_steps(query, delta)
     if lecture is None:
         return p(say("train_page.lecture_no_delta"), "muted")
-    head = _head("which", "steps", "time", "worse")
-    body = "".join(_row(query, option) for option in lecture.options)
+    heads = [say(f"train_page.column.{name}") for name in ("which", "steps", "time", "worse")]
+    rows = [_row(query, option) for option in lecture.options]
     facts = {"epsilon": three_figures(lecture.epsilon), "delta": power_of_ten(delta), "width": query.width}
     lines = [say("train_page.lecture_price", people=lecture.people, steps=query.steps, about=query.people, **facts)]
     if not lecture.steps:
@@ -161,20 +153,14 @@ def steps_html(query: OfGradients, delta: Fraction) -> str:
     lines.append(say("train_page.lecture_estimate"))
     below = paragraphs(map(gloss.text, lines))
     lead = p(say("train_page.lecture_lead"), "muted")
-    return f"{lead}<div class='scroll'><table class='plain noises'><tr>{head}</tr>{body}</table></div>{below}"
+    return f"{lead}{html_table(heads, rows, kind='plain noises')}{below}"
 
 
-def _head(first: str, *numbers: str) -> str:
-    titles = "".join(f'<th class="number">{escape(say(f"train_page.column.{name}"))}</th>' for name in numbers)
-    return f"<th>{escape(say(f'train_page.column.{first}'))}</th>{titles}"
-
-
-def _row(query: OfGradients, option: StepsOption) -> str:
+def _row(query: OfGradients, option: StepsOption) -> tuple[str, ...]:
+    title = say(f"train_page.steps_of.{option.kind}")
+    title = Html(f"<b>{escape(title)}</b>") if option.kind == "this" else title
     worse = query.promise().at(option.risk).said("train_page.short", query)
-    cells = [plain(option.steps), _length(option.seconds), worse]
-    numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in cells)
-    title = escape(say(f"train_page.steps_of.{option.kind}"))
-    return f"<tr><td>{f'<b>{title}</b>' if option.kind == 'this' else title}</td>{numbers}</tr>"
+    return title, plain(option.steps), _length(option.seconds), worse
 
 
 def _length(seconds: float) -> str:
@@ -232,7 +218,8 @@ def _times(setting: TrainingSetting) -> float:
 
 def _noises_html(query: OfGradients, offers: dict[str, OfGradients | dp.AllowanceError]) -> str:
     """What the same spend buys with each kind of noise."""
-    head = _head("noise", "scale", "worse")
+    noise, *numbers = (escape(say(f"train_page.column.{name}")) for name in ("noise", "scale", "worse"))
+    head = f"<th>{noise}</th>" + "".join(f'<th class="number">{title}</th>' for title in numbers)
     rows = ""
     for name in CALIBRATIONS:
         title, offer = escape(say(f"train_page.calibration.{name}")), offers[name]
@@ -369,17 +356,17 @@ def free(table: dp.Table, given: dict[str, Any]) -> None:
 
 
 def show(table: dp.Table) -> None:
-    bought = st.query_params.get(SHAPES)
-    if fit_warnings.became(table, bought, SHAPES, Overview, "shapes_page.unknown", show_shapes):
-        _earlier(table, bought)
-        return
-    request = st.query_params.get("trained")
-    if fit_warnings.became(table, request, "trained", OfGradients, "train_page.unknown", show_trained, _wait):
-        _earlier(table, request)
-        return
-    st.html(f"<h1>{escape(say('train_page.title'))}</h1><p class='lead'>{gloss.text(say('train_page.lead'))}</p>")
-    job.show_form(table, PLACE, "" if possible(table) else say("train_page.no_columns"), _form)
-    _earlier(table)
+    bought, request = st.query_params.get(SHAPES), st.query_params.get("trained")
+    shown = fit_warnings.became(table, bought, SHAPES, Overview, "shapes_page.unknown", show_shapes)
+    if not shown:
+        trained = OfGradients, "train_page.unknown", show_trained, _wait
+        shown = fit_warnings.became(table, request, "trained", *trained)
+    if not shown:
+        st.html(f"<h1>{escape(say('train_page.title'))}</h1><p class='lead'>{gloss.text(say('train_page.lead'))}</p>")
+        job.show_form(table, PLACE, "" if targets(table) else say("train_page.no_columns"), _form)
+    history.earlier(say("train_page.earlier"), table.trainings(), "train", "trained", request)
+    first_looks = [look for look in table.first_looks() if predictable(board_figures.look_of(look))]
+    history.earlier(say("shapes_page.earlier"), first_looks, "train", SHAPES, bought)
 
 
 @st.fragment(run_every=0.3)
@@ -461,18 +448,8 @@ def _form(table: dp.Table) -> None:
 
 def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
     """“Predict [monthly_income] from …”, “Predict [has_car] — is it [yes]? from …”."""
-    offered = [name for name in targets(table) if columns_for(table, name)]
-    positive = ""
-    with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(say("train_page.predict"), width="content")
-        target = fields.pick("train_page.target", offered, given["target"], called, widget("target"))
-        goal = table.schema[target]
-        if isinstance(goal, dp.Category):
-            st.markdown(say("train_page.is"), width="content")
-            usual = given["positive"] if given["positive"] in goal.values else model_words.usual_yes(goal)
-            key = widget(f"positive-{target}")
-            positive = fields.pick("train_page.value", list(goal.values), usual, called, key)
-        st.markdown(say("train_page.from"), width="content")
+    labels = {name: list(table.schema.category(name).values) for name in table.schema.of_kind(dp.Category)}
+    target, positive = pick_goal(table.schema, targets(table), labels, (given["target"], given["positive"]), widget)
     others = columns_for(table, target)
     kept = [name for name in given["features"] if name in others]
     if target != given["target"]:
@@ -481,6 +458,27 @@ def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
     if left_out := [name for name in table.schema.columns if name != target and name not in others]:
         paragraph(say("train_page.left_out", columns=left_out, most=MOST_WIDE))
     return {"target": target, "positive": positive, "features": features}
+
+
+def pick_goal(
+    schema: dp.Schema,
+    offered: list[str],
+    labels: dict[str, list[str]],
+    now: tuple[str, str],
+    widget: Callable[[str], str],
+) -> tuple[str, str]:
+    """The target, and of a list which of its `labels` is predicted; `now` holds both. The sentence ends in “from”."""
+    first, value = now
+    with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(say("train_page.predict"), width="content")
+        target, positive = fields.pick("train_page.target", offered, first, called, widget("target")), ""
+        if isinstance(goal := schema[target], dp.Category):
+            st.markdown(say("train_page.is"), width="content")
+            listed = labels[target]
+            usual = next(name for name in (value, model_words.usual_yes(goal), listed[0]) if name in listed)
+            positive = fields.pick("train_page.value", listed, usual, called, widget(f"positive-{target}"))
+        st.markdown(say("train_page.from"), width="content")
+    return target, positive
 
 
 def _kind(table: dp.Table, given: dict[str, Any]) -> str:
@@ -595,12 +593,6 @@ def _offer(table: dp.Table, query: dp.Query, price: dp.Preview, label: str, plac
         job.refused(say("train_page.too_much", left=percent_left(table.meter().unused)))
 
 
-def _earlier(table: dp.Table, but: str | None = None) -> None:
-    history.earlier(say("train_page.earlier"), table.trainings(), "train", "trained", but)
-    first_looks = [look for look in table.first_looks() if predictable(board_figures.look_of(look))]
-    history.earlier(say("shapes_page.earlier"), first_looks, "train", "shapes", but)
-
-
 # --- fields for a made-up person: a declared value, or one on the declared grid
 
 
@@ -613,16 +605,6 @@ def typed(text: str | None) -> dict[str, Any]:
 
 
 MANY = 6  # with more fields than this, use two columns
-
-
-def beside(many: int) -> list[Any]:
-    """A place for each field, row by row; on a phone they keep this order."""
-    if many <= MANY:
-        return [st.container() for _ in range(many)]
-    places: list[Any] = []
-    while len(places) < many:
-        places += st.columns(2)
-    return places[:many]
 
 
 def model_field(name: str, column: dp.Number | dp.Date | dp.Category, now: Any, key: str) -> Any:
@@ -783,26 +765,23 @@ class Done:
 
 
 def show_file(table: dp.Table, answer: dp.Answer, model: Shapes | Model) -> None:
-    if not workshop_state.on():  # a workshop takes no uploads
-        with st.container(key="card-train-file"):
-            _file(table, answer, model)
-
-
-def _file(table: dp.Table, answer: dp.Answer, model: Shapes | Model) -> None:
-    column = named(model)
-    section_head(say("score_file.title"), say("score_file.lead", column=column, columns=_needed(model)))
-    label, key = say("score_file.file"), f"score-file-{answer.request_id}"
-    given = here.picker(label, key=key, max_upload_size=MOST_BYTES // 2**20)
-    if given is None:
-        st.session_state.pop(_KEPT, None)
+    if workshop_state.on():  # a workshop takes no uploads
         return
-    mark = (given.file_id, answer.request_id, column, tuple(_needed(model)), current())
-    kept = st.session_state.get(_KEPT)
-    if kept is None or kept[0] != mark:
-        with st.spinner(say("score_file.working")):
-            kept = (mark, _scored(table, given, model, column))
-        st.session_state[_KEPT] = kept
-    _show_files(kept[1], answer)
+    with st.container(key="card-train-file"):
+        column, needed = named(model), list(model.columns if isinstance(model, Shapes) else model.layout.names)
+        section_head(say("score_file.title"), say("score_file.lead", column=column, columns=needed))
+        label, key = say("score_file.file"), f"score-file-{answer.request_id}"
+        given = here.picker(label, key=key, max_upload_size=MOST_BYTES // 2**20)
+        if given is None:
+            st.session_state.pop(_KEPT, None)
+            return
+        mark = (given.file_id, answer.request_id, column, tuple(needed), current())
+        kept = st.session_state.get(_KEPT)
+        if kept is None or kept[0] != mark:
+            with st.spinner(say("score_file.working")):
+                kept = (mark, _scored(table, given, model, column))
+            st.session_state[_KEPT] = kept
+        _show_files(kept[1], answer)
 
 
 def named(model: Shapes | Model) -> str:
@@ -816,10 +795,6 @@ def named(model: Shapes | Model) -> str:
     if not yes:
         return say("score_file.number", target=target)
     return say("score_file.score" if sharp else "score_file.chance", target=target, yes=yes)
-
-
-def _needed(model: Shapes | Model) -> list[str]:
-    return list(model.columns) if isinstance(model, Shapes) else list(model.layout.names)
 
 
 def _scored(table: dp.Table, given: Any, model: Shapes | Model, column: str) -> Done | str:
@@ -849,15 +824,11 @@ def _rows(done: Scored, digits: int | None) -> Iterator[list[str | float | None]
 
 def as_text(done: Done) -> bytes:
     """Numbers stay as written. Text that a spreadsheet could read as a formula is escaped."""
-    out = io.StringIO()
-    out.write(exports.MARK)
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow([exports.safe(head) for head in done.heads])
-    writer.writerows(
-        [cell if isinstance(cell, str) and _NUMBER.fullmatch(cell) else exports.safe(cell) for cell in row]
-        for row in done.rows
-    )
-    return out.getvalue().encode("utf-8", "replace")
+
+    def written(cell: Any) -> Any:
+        return cell if isinstance(cell, str) and _NUMBER.fullmatch(cell) else exports.safe(cell)
+
+    return exports.as_csv(done.heads, done.rows, written).encode("utf-8", "replace")
 
 
 def in_sheet(done: Done) -> bytes:
@@ -940,29 +911,18 @@ def _chosen(look: Look) -> Shapes | None:
         return None
     asked = st.query_params
     wanted = asked.get("target", "")
-    positive: list[str] = []
-    with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(say("train_page.predict"), width="content")
-        first = wanted if wanted in offered else offered[-1]
-        target = fields.pick("train_page.target", offered, first, called, "shapes-target")
-        goal = look.query.facts.schema[target]
-        if isinstance(goal, dp.Category):
-            st.markdown(say("train_page.is"), width="content")
-            labels = look.query.cell_labels[look.place(target)]
-            asked_positive = asked.get("positive", "")
-            usual = asked_positive if asked_positive in labels else model_words.usual_yes(goal)
-            usual = usual if usual in labels else labels[0]
-            positive = [fields.pick("train_page.value", labels, usual, called, f"shapes-positive-{target}")]
-        st.markdown(say("train_page.from"), width="content")
+    now = wanted if wanted in offered else offered[-1], asked.get("positive", "")
+    labels = {name: look.query.cell_labels[look.place(name)] for name in offered}
+    target, positive = pick_goal(look.query.facts.schema, offered, labels, now, "shapes-{}".format)
     others = sources(look, target)
     read = job.read_address(asked.get("features"))
     kept = [name for name in others if isinstance(read, list) and name in read]
     columns = choose_features(others, kept or others, f"shapes-features-{target}")
-    chosen = {"target": target, "positive": positive[0] if positive else "", "features": json.dumps(columns)}
+    chosen = {"target": target, "positive": positive, "features": json.dumps(columns)}
     for name, value in chosen.items():
         if value and asked.get(name) != value:
             asked[name] = value
-    return Shapes(look, target, positive, columns or others)
+    return Shapes(look, target, [positive] if positive else [], columns or others)
 
 
 # --- how good it is ---------------------------------------------------------------------------------------------------
@@ -1009,14 +969,11 @@ def _pictures(answer: dp.Answer, model: Shapes) -> None:
 
 
 def _grid(model: Shapes, shown: dict[str, list[NamedBar]], widest: float) -> None:
-    names = list(shown)
-    for start in range(0, len(names), ACROSS):
-        for place, name in zip(st.columns(ACROSS, gap="medium"), names[start : start + ACROSS], strict=False):
-            with place, st.container(key=f"card-shape-{model.look.place(name)}"):
-                section_head(called(name))
-                values = "; ".join(f"{bar.name} {bar.label}" for bar in shown[name])
-                alt = say("shapes_page.alt", column=name, told=values)
-                named_bars.show(shown[name], (-widest, widest), alt, f"shape-{model.look.place(name)}")
+    for place, (name, bars) in zip(frame.in_rows(len(shown), ACROSS, gap="medium"), shown.items(), strict=True):
+        with place, st.container(key=f"card-shape-{model.look.place(name)}"):
+            section_head(called(name))
+            alt = say("shapes_page.alt", column=name, told="; ".join(f"{bar.name} {bar.label}" for bar in bars))
+            named_bars.show(bars, (-widest, widest), alt, f"shape-{model.look.place(name)}")
 
 
 def bars_of(model: Shapes, column: str) -> list[NamedBar]:
@@ -1057,7 +1014,8 @@ def _try_shapes(answer: dp.Answer, model: Shapes) -> None:
     kept = typed(st.query_params.get("with"))
     answered = st.container()
     schema, values = model.look.query.facts.schema, {}
-    for name, place in zip(model.columns, beside(len(model.columns)), strict=True):
+    many = len(model.columns)
+    for name, place in zip(model.columns, frame.in_rows(many, 2 if many > MANY else 1), strict=True):
         column = schema[name]
         assert isinstance(column, dp.Number | dp.Date | dp.Category)
         now = kept.get(name, model.usual_value(name))
@@ -1184,14 +1142,11 @@ def sentence(answer: dp.Answer, effect: Effect) -> str:
     kind = "by" if effect.by else "value"
     facts: dict[str, Any] = {"column": effect.column, "by": effect.by, "label": effect.label, "base": effect.base}
     facts = {name: fact for name, fact in facts.items() if fact}
-    if not query.layout.listed:
-        away = "higher" if effect.value >= 0 else "lower"
-        return say(f"train_page.says.{kind}.{away}", amount=_amount(effect), target=query.target, **facts)
-    yes = list(query.positive)
-    if query.layout.sharp:
-        away = "score_higher" if effect.value >= 0 else "score_lower"
-        return say(f"train_page.says.{kind}.{away}", amount=_amount(effect), yes=yes, target=query.target, **facts)
-    return say(f"train_page.says.{kind}.odds", times=_odds(effect.value), yes=yes, target=query.target, **facts)
+    facts |= {"target": query.target} | ({"yes": list(query.positive)} if query.layout.listed else {})
+    if query.layout.listed and not query.layout.sharp:
+        return say(f"train_page.says.{kind}.odds", times=_odds(effect.value), **facts)
+    away = ("score_" if query.layout.listed else "") + ("higher" if effect.value >= 0 else "lower")
+    return say(f"train_page.says.{kind}.{away}", amount=_amount(effect), **facts)
 
 
 def _amount(effect: Effect) -> str:
@@ -1229,20 +1184,18 @@ def word_rows(answer: dp.Answer) -> list[tuple[str, str, str]]:
 
 
 def _cells(query: Any, value: float, interval: Interval | None, first: bool) -> tuple[str, str]:
-    """A range wider than everything possible is no range."""
+    """A figure and its range. A range wider than everything possible is no range."""
+    ends: tuple[str, ...]
+    if query.layout.listed and not query.layout.sharp:
+        amount = _odds(value) if first else f"× {_odds(value)}"
+        ends = tuple(map(_odds, interval or ()))
+    else:
+        amount = bare(value)  # in full, because the reader calculates with it
+        amount = amount if first or value < 0 else f"+{amount}"
+        ends = rounded_range(*interval) if interval else ()
     wide = WIDE_ODDS if query.layout.listed else 2 * float(query.facts.schema[query.target].diameter)
     nothing = interval is not None and interval[1] - interval[0] >= wide
-    amount, spread = _figures(query, value, interval, first)
-    return amount, say("train_page.card.anything") if nothing else spread
-
-
-def _figures(query: Any, value: float, interval: Interval | None, first: bool) -> tuple[str, str]:
-    if not query.layout.listed or query.layout.sharp:
-        amount = bare(value)  # in full, because the reader calculates with it
-        spread = " – ".join(rounded_range(*interval)) if interval else ""
-        return amount if first or value < 0 else f"+{amount}", spread
-    spread = " – ".join(_odds(end) for end in interval) if interval else ""
-    return _odds(value) if first else f"× {_odds(value)}", spread
+    return amount, say("train_page.card.anything") if nothing else " – ".join(ends)
 
 
 MOST_LINES = 8  # weights drawn; more cannot be distinguished

@@ -5,6 +5,7 @@ Everything is computed from public facts. Nothing is spent, and no row is read.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -292,13 +293,12 @@ def _span(pictures: list[Picture]) -> Span:
 def _show_picture(side: str, picture: Picture, axis: Span, title: str) -> None:
     colours = palette()
     colour, soft = (getattr(colours, COLOURS[side] + end) for end in ("", "_soft"))
-    figure = Sketch(HEIGHT)
+    figure = Sketch(HEIGHT, **(charts.FLAT if picture.kind == "range" else {}))
     draw = {"bars": _bars_of, "chance": _bars_of, "range": _range_of, "curve": _curve_of}[picture.kind]
     draw(figure, picture, colour, soft)
     grid = {"showgrid": True, "gridcolor": colours.line, "nticks": 4, "tickformat": ","}
     words = {"title": {"text": charts.text(called(title))}}
     if picture.kind == "range":
-        figure.update_yaxes(visible=False, range=[0, 1])
         figure.update_xaxes(range=list(axis), showline=True, ticks="outside", nticks=5, tickformat=",", **words)
     else:
         figure.update_yaxes(range=list(axis), **grid)
@@ -381,11 +381,12 @@ def _compared(given: dict[str, str], sides: Sides) -> dict[str, str]:
 
 def _rows(rows: dict[str, Any], sides: dict[str, Any]) -> str:
     head = "".join(f"<th scope='col'><span class='side {name}'>{name}</span></th>" for name in sides)
-    body = ""
-    for label, shown in rows.items():
-        cells = "".join(f"<td>{escape(shown(side))}</td>" for side in sides.values())
-        body += f"<tr><th scope='row'>{gloss.text(label)}</th>{cells}</tr>"
+    body = "".join(_line(gloss.text(label), map(shown, sides.values())) for label, shown in rows.items())
     return f"<table class='plain sides'><tr><td></td>{head}</tr>{body}</table>"
+
+
+def _line(title: str, cells: Iterable[str]) -> str:
+    return f"<tr><th scope='row'>{title}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
 
 
 def _size(side: whatif.Solved, promise: Promise | None = None) -> str:
@@ -465,11 +466,11 @@ def _delta(sides: Sides) -> None:
         label = say("whatif.delta_row.noise", noise=say(f"whatif.noise_name.{found[0].noise}"))
         rows[label] = [plain(at.with_noise) if at.delta else say("whatif.delta_row.none") for at in found]
     people = first.people
-    rows[say("whatif.delta_row.slips", people=people)] = [_slips(at.delta * people) for at in found]
-    body = ""
-    for label, cells in rows.items():
-        inner = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-        body += f"<tr><th scope='row'>{escape(label)}</th>{inner}</tr>"
+    slips = [at.delta * people for at in found]  # people for whom the promise may fail
+    rows[say("whatif.delta_row.slips", people=people)] = [
+        "0" if not many else two_figures(many) if many >= Fraction(1, 1000) else power_of_ten(many) for many in slips
+    ]
+    body = "".join(_line(escape(label), cells) for label, cells in rows.items())
     lead = say("whatif.delta_lead", epsilon=first.budget.epsilon, error=_size(first))
     with st.container(key="card-delta"):
         st.html(
@@ -477,10 +478,6 @@ def _delta(sides: Sides) -> None:
             f"<div class='scroll' tabindex='0'><table class='plain sides'><tr><th scope='row'>δ</th>{head}</tr>{body}"
             "</table></div>"
         )
-
-
-def _slips(expected: Fraction) -> str:
-    return "0" if not expected else two_figures(expected) if expected >= Fraction(1, 1000) else power_of_ten(expected)
 
 
 def _theorem_lines(solved: whatif.Solved, wish: Fraction) -> None:

@@ -169,12 +169,10 @@ def finding(answer: dp.Answer, state: str) -> str:
         first = listed_edges(query, telling)
         words = "; ".join(_part(answer, part, names.get(part, part)) for part in first)
         words += "; …" if len(telling) > LISTED else ""
-        words = say("answer.apart", parts=words) if state else words
-    elif state:
-        words = say("answer.apart_many", parts=len(telling), **_spanned(answer, telling))
-    else:
-        words = _largest(answer, telling)
-    return words
+        return say("answer.apart", parts=words) if state else words
+    if state:
+        return say("answer.apart_many", parts=len(telling), **_spanned(answer, telling))
+    return _largest(answer, telling)
 
 
 def _largest(answer: dp.Answer, telling: list[str]) -> str:

@@ -49,7 +49,7 @@ Cost        one pass over each raw column; one draw for each present value, two 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -79,7 +79,7 @@ from dpengine.noise.tails import choice_gap
 from dpengine.statistics.raw_cells import BANDS, EDGES, FIRST_YEAR, YEARS
 from dpengine.statistics.raw_needs import Bands, OfOne, Several, Values, Years
 
-# The answer of `find_declarations`: as one flat answer, part by part, and column by column.
+# The answer: as one flat answer, part by part, and column by column.
 #
 # A part has the name “column: part”. Found values are in small letters, so none of them is one of the four capitalised
 # parts. No column of a purchase has the name of another one followed by a colon.
@@ -87,8 +87,6 @@ from dpengine.statistics.raw_needs import Bands, OfOne, Several, Values, Years
 FROM, TO, HOLD, ELSE = "From", "To", "Hold", "Else"
 _ORDER = {FROM: 0, TO: 1, HOLD: 2, ELSE: 2}  # the values of a list have 1
 _SHOWN = 12  # values in a line
-
-Asked = Sequence[tuple[str, str]]  # each column with its kind: number, date or list
 
 
 @dataclass(frozen=True)
@@ -119,39 +117,8 @@ class Drafted:
         return f"{line} {say('found.line.other', about=max(self.other[0], 0), most=most)}"
 
 
-def listed(asked: Asked, value: JsonObject) -> list[str]:
-    """The parts column by column: the ends of a range, the values of a list by size, and last the rest."""
-
-    def rank(label: str) -> tuple[int, int, float, str]:
-        at, part = _parted(asked, label)
-        return at, _ORDER.get(part, 1), 0 if part in _ORDER else -value[label], part
-
-    return sorted(value, key=rank)
-
-
-def drafts(asked: Asked, value: JsonObject, interval: JsonObject) -> list[Drafted]:
-    parts: list[dict[str, str]] = [{} for _ in asked]
-    for label in listed(asked, value):
-        at, part = _parted(asked, label)
-        parts[at][part] = label
-    columns = []
-    for (name, kind), own in zip(asked, parts, strict=True):
-        ends = (value[own[FROM]], value[own[TO]]) if FROM in own else None
-        values = tuple((part, value[label]) for part, label in own.items() if part not in _ORDER)
-        low, high = interval[own[ELSE]] if ELSE in own else (0, 0)
-        other = (value[own[ELSE]], (low, high)) if ELSE in own else None
-        columns.append(Drafted(name, kind, ends, values, other))
-    return columns
-
-
 def _end(end: Json) -> str:
     return day(end) if isinstance(end, str) else plain(end)
-
-
-def _parted(asked: Asked, label: str) -> tuple[int, str]:
-    """The place of a part's column, and the part itself."""
-    at = next(at for at, (name, _) in enumerate(asked) if label.startswith(f"{name}: "))
-    return at, label.removeprefix(f"{asked[at][0]}: ")
 
 
 def number_at(edge: Decimal) -> int | float:
@@ -258,13 +225,9 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         return tuple(part if isinstance(part, int) else part[1] for column in value for part in column)
 
     def sensitivity(self) -> Sensitivity:
-        return Sensitivity("l1", self.sides * self.rows * len(self.asked))
+        return Sensitivity("l1", self.facts.sides * self.rows * len(self.asked))
 
     # Noise and loss
-
-    @property
-    def sides(self) -> int:
-        return 2 if self.facts.relation == "replace" else 1
 
     @property
     def rows(self) -> int:
@@ -288,7 +251,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
     @property
     def of_values(self) -> Added:
         """The noise on a value's count, as it is sampled."""
-        return self._noise_for(self.sides, self.share_of("list"))
+        return self._noise_for(self.facts.sides, self.share_of("list"))
 
     @property
     def of_holders(self) -> Added:
@@ -315,7 +278,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         """T: the least noisy count that is released. Noise is symmetric: half of |Z| > t is above t."""
         each = self.delta / len(self.lists)
         if self.noise:
-            return least_threshold(self.of_values.size, self.rows, each / self.sides)
+            return least_threshold(self.of_values.size, self.rows, each / self.facts.sides)
         return int(self.of_values.reach(min(2 * each / self.rows, Fraction(1)))) + 1 + self.rows
 
     def loss(self) -> Loss:
@@ -453,11 +416,33 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         return {f"{name}: {part}": f"{name}: {word}" for name, _ in self.asked for part, word in words.items()}
 
     def listed(self, value: JsonObject) -> list[str]:
-        return listed(self.asked, value)
+        """The parts column by column: the ends of a range, the values of a list by size, and last the rest."""
+
+        def rank(label: str) -> tuple[int, int, float, str]:
+            at, part = self._parted(label)
+            return at, _ORDER.get(part, 1), 0 if part in _ORDER else -value[label], part
+
+        return sorted(value, key=rank)
 
     def drafts(self, value: JsonObject, interval: JsonObject) -> list[Drafted]:
         """The draft of each column's declaration."""
-        return drafts(self.asked, value, interval)
+        parts: list[dict[str, str]] = [{} for _ in self.asked]
+        for label in self.listed(value):
+            at, part = self._parted(label)
+            parts[at][part] = label
+        columns = []
+        for (name, kind), own in zip(self.asked, parts, strict=True):
+            ends = (value[own[FROM]], value[own[TO]]) if FROM in own else None
+            values = tuple((part, value[label]) for part, label in own.items() if part not in _ORDER)
+            low, high = interval[own[ELSE]] if ELSE in own else (0, 0)
+            other = (value[own[ELSE]], (low, high)) if ELSE in own else None
+            columns.append(Drafted(name, kind, ends, values, other))
+        return columns
+
+    def _parted(self, label: str) -> tuple[int, str]:
+        """The place of a part's column, and the part itself."""
+        at = next(at for at, (name, _) in enumerate(self.asked) if label.startswith(f"{name}: "))
+        return at, label.removeprefix(f"{self.asked[at][0]}: ")
 
     def worth(self) -> str:
         """The promise in words, before and after the purchase."""

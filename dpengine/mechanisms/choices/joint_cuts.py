@@ -105,10 +105,6 @@ class JointCuts(NoiseKind):
         return lcm(*(share.denominator for share in self.asked.shares))
 
     @property
-    def draws(self) -> int:
-        return 3 if self.asked.ranged and not self.asked.alone else 1
-
-    @property
     def moves(self) -> int:
         """Δ: how far one person can move a score."""
         ends = [Fraction(0), *self.asked.shares, Fraction(1)]
@@ -119,8 +115,8 @@ class JointCuts(NoiseKind):
 
     @property
     def width(self) -> int:
-        """The number of parts in a draw."""
-        return self.draws
+        """The number of draws, and of parts in what is drawn."""
+        return 3 if self.asked.ranged and not self.asked.alone else 1
 
     def sensitivity(self) -> Sensitivity:
         return Sensitivity("linf", self.moves)
@@ -136,7 +132,7 @@ class JointCuts(NoiseKind):
     @property
     def times(self) -> int:
         """The draws that one person changes: under replace-one those of two groups."""
-        return self.draws * (2 if self.asked.grouped and self.asked.replaced else 1)
+        return self.width * (2 if self.asked.grouped and self.asked.replaced else 1)
 
     @property
     def each(self) -> Fraction:

@@ -154,8 +154,7 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
 
     @property
     def rate(self) -> Fraction:
-        moves = 2 if self.facts.relation == "replace" else 1
-        return self.epsilon / (moves * self.sensitivity().bound)
+        return self.epsilon / (self.facts.sides * self.sensitivity().bound)
 
     @property
     def choice(self) -> Choice:

@@ -39,7 +39,7 @@ Cost        one grouped scan; draws linear in a public bound on the distinct val
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -107,12 +107,6 @@ def of_groups(groups: list[str], names: list[str]) -> list[str]:
     """The names of every percentile of every group on a page, without a line break before the percent sign."""
     kept = [name.replace(" ", "\N{NO-BREAK SPACE}") for name in names]
     return [f"{group}, {name}" for group in groups for name in kept]
-
-
-def near_middle(parts: list[str], share_of: Mapping[str, Fraction]) -> list[str]:
-    """The groups' percentiles of one share, the one nearest the median, so that a headline compares groups."""
-    middle = min((share_of[part] for part in parts), key=lambda share: abs(share - Fraction(1, 2)), default=None)
-    return [part for part in parts if share_of[part] == middle]
 
 
 @dataclass(frozen=True)
@@ -294,7 +288,11 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         return dict(zip(self.labels(), parts, strict=True))
 
     def headline_parts(self, parts: list[str]) -> list[str]:
-        return near_middle(parts, self._share_of) if self.by is not None and len(self.shares) > 1 else parts
+        """By group, the percentiles of one share, the one nearest the median, so that a headline compares groups."""
+        if self.by is None or len(self.shares) == 1 or not parts:
+            return parts
+        middle = min((self._share_of[part] for part in parts), key=lambda share: abs(share - Fraction(1, 2)))
+        return [part for part in parts if self._share_of[part] == middle]
 
     def leftovers(self) -> list[str]:
         extra, several = set(super().leftovers()), len(self.shares)

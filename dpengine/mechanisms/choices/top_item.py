@@ -68,7 +68,7 @@ import numpy as np
 
 from dpengine.accountant.loss import Exponential, Loss, Together
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import read_number
+from dpengine.core.exact import read_whole
 from dpengine.core.types import Figures, Floats, Integers, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref
@@ -104,21 +104,6 @@ def joint_blocks(candidates: int, named: int) -> tuple[Integers, Integers, Integ
     return firsts, lasts, sizes
 
 
-def joint_draw(counts: Integers, named: int, rate: Fraction, coins: Coins, most: int | None) -> tuple[int, ...]:
-    """The places of the chosen candidates, rising; `most` bounds the counts."""
-    order = np.argsort(-counts, kind="stable")
-    held = counts[order]
-    firsts, lasts, sizes = joint_blocks(len(counts), named)
-    gaps = (held[named - 1] - held[named]) - (held[lasts] - held[firsts])
-    block, place = coins.choose(gaps, sizes, rate, None if most is None else 2 * most)
-    u, last = int(firsts[block]), int(lasts[block])
-    if block == 0:
-        chosen = list(range(named))
-    else:
-        chosen = [*range(u), *(u + 1 + item for item in unranked(last - u - 1, named - u - 1, place)), last]
-    return tuple(sorted(int(order[item]) for item in chosen))
-
-
 def unranked(of: int, many: int, place: int) -> list[int]:
     """The combination of `many` of 0, 1, …, `of` − 1 at this place in the order of `combinations`."""
     subset: list[int] = []
@@ -142,10 +127,6 @@ def joint_scores(counts: tuple[int, ...], named: int) -> dict[tuple[int, ...], i
     }
 
 
-def orderable(candidates: int, named: int) -> bool:
-    return named > 1 and named**2 * candidates < MOST_BLOCKS and perm(candidates, named) < MOST_SETS
-
-
 def order_blocks(held: Integers, named: int) -> tuple[Integers, Integers]:
     """The possible costs of a sequence, rising, and the number of sequences of each; `held` are the counts in falling
     order. A cost that stands there twice has its sequences the first time. As many blocks on every table."""
@@ -160,15 +141,6 @@ def _reached(held: Integers, rank: int, costs: Integers) -> Integers:
     """The number of values whose count is at most each cost below the one at this rank."""
     reached: Integers = np.searchsorted(-held, costs - held[rank], side="right")
     return reached
-
-
-def order_draw(counts: Integers, named: int, rate: Fraction, coins: Coins, most: int | None) -> tuple[int, ...]:
-    """The places of the chosen candidates, the first rank first; `most` bounds the counts."""
-    order = np.argsort(-counts, kind="stable")
-    held = counts[order]
-    costs, sizes = order_blocks(held, named)
-    block, place = coins.choose(costs, sizes, rate, most)
-    return tuple(int(order[item]) for item in sequence_at(held, named, int(costs[block]), place))
 
 
 def sequence_at(held: Integers, named: int, cost: int, place: int) -> list[int]:
@@ -327,7 +299,8 @@ class AtOnce(NoiseKind, ABC):
         return choice_behind(rate, self.outcomes(candidates), beta)
 
     @abstractmethod
-    def draw(self, counts: Integers, rate: Fraction, coins: Coins, most: int | None) -> Places: ...
+    def draw(self, counts: Integers, rate: Fraction, coins: Coins, most: int | None) -> Places:
+        """`most` bounds the counts."""
 
     def law(self, counts: Places, rate: Fraction) -> Finite | None:
         """None if there are too many outcomes to list."""
@@ -347,7 +320,18 @@ class JointSet(AtOnce):
         return comb(candidates, self.named)
 
     def draw(self, counts: Integers, rate: Fraction, coins: Coins, most: int | None) -> Places:
-        return joint_draw(counts, self.named, rate, coins, most)
+        """The places of the chosen candidates, rising."""
+        order, k = np.argsort(-counts, kind="stable"), self.named
+        held = counts[order]
+        firsts, lasts, sizes = joint_blocks(len(counts), k)
+        gaps = (held[k - 1] - held[k]) - (held[lasts] - held[firsts])
+        block, place = coins.choose(gaps, sizes, rate, None if most is None else 2 * most)
+        u, last = int(firsts[block]), int(lasts[block])
+        if block == 0:
+            chosen = list(range(k))
+        else:
+            chosen = [*range(u), *(u + 1 + item for item in unranked(last - u - 1, k - u - 1, place)), last]
+        return tuple(sorted(int(order[item]) for item in chosen))
 
 
 @dataclass(frozen=True)
@@ -363,7 +347,12 @@ class JointOrder(AtOnce):
         return perm(candidates, self.named)
 
     def draw(self, counts: Integers, rate: Fraction, coins: Coins, most: int | None) -> Places:
-        return order_draw(counts, self.named, rate, coins, most)
+        """The places of the chosen candidates, the first rank first."""
+        order = np.argsort(-counts, kind="stable")
+        held = counts[order]
+        costs, sizes = order_blocks(held, self.named)
+        block, place = coins.choose(costs, sizes, rate, most)
+        return tuple(int(order[item]) for item in sequence_at(held, self.named, int(costs[block]), place))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -416,13 +405,11 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
         name = read_ref(given["column"], facts.schema)
         facts.schema.listed(name)
-        wanted = read_number(given.get("how_many", 1), say("param.how_many.label"))
-        if wanted.denominator != 1 or not 1 <= wanted <= MOST_ITEMS:
-            raise AllowanceError("top.how_many", most=MOST_ITEMS)
+        wanted = read_whole(given.get("how_many", 1), say("param.how_many.label"), MOST_ITEMS, "top.how_many")
         ordered = given.get("ordered", True)
         if not isinstance(ordered, bool):
             raise AllowanceError("query.switch", name=say("param.ordered.label"))
-        return {"column": name, "how_many": int(wanted), "ordered": ordered or wanted == 1}
+        return {"column": name, "how_many": wanted, "ordered": ordered or wanted == 1}
 
     def __post_init__(self) -> None:
         if self.how_many >= len(self.candidates):
@@ -440,9 +427,11 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
     @property
     def _together(self) -> tuple[str, ...]:
         """The ways to draw all names at once."""
+        many, named = len(self.candidates), self.how_many
         if self.ordered:
-            return (JointOrder.name,) if orderable(len(self.candidates), self.how_many) else ()
-        return (JointSet.name,) if countable(len(self.candidates), self.how_many) else ()
+            drawable = named > 1 and named**2 * many < MOST_BLOCKS and perm(many, named) < MOST_SETS
+            return (JointOrder.name,) if drawable else ()
+        return (JointSet.name,) if countable(many, named) else ()
 
     def with_noise(self, noise: str) -> Self:
         apart = noise in (JointSet.name, JointOrder.name) and noise not in self._together
@@ -497,16 +486,12 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
     def _counts(self, value: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(np.array(value, dtype=np.int64)[self.candidates].tolist())
 
-    @property
-    def _moves(self) -> int:
-        return 2 if self.facts.relation == "replace" else 1
-
     def sensitivity(self) -> Sensitivity:
-        return self.way.sensitivity(self.each, self._moves)
+        return self.way.sensitivity(self.each, self.facts.sides)
 
     @property
     def rate(self) -> Fraction:
-        return self.way.rate(self.epsilon, self._moves, self.sensitivity().bound)
+        return self.way.rate(self.epsilon, self.facts.sides, self.sensitivity().bound)
 
     def loss(self) -> Loss:
         return self.way.loss(self.epsilon)

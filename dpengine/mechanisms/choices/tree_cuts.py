@@ -160,12 +160,9 @@ class TreeCuts(NoiseKind):
         least = np.array(fit, dtype=np.float64) - float(share) * all_of_fit
         return np.where(self._plain(beta) <= self._fitted(beta, share), sums, least)
 
-    def _sums(self, drawn: Codes) -> tuple[list[int], int]:
+    def _sums(self, drawn: Codes) -> tuple[list[int | Fraction], int]:
         """The numbers at or below each cell, and in all, as sums of nodes."""
-        below: list[int] = []
-        for parts, from_all in count_tree.sums(self.asked.size, self.asked.rows is not None):
-            count = sum(part.sign * sum(drawn[part.first : part.end]) for part in parts)
-            below.append(count + (self.asked.rows or 0) if from_all else count)
+        below = count_tree.sums_of(drawn, self.asked.size, self.asked.rows)
         return below, sum(drawn[self._top :]) if self.asked.rows is None else self.asked.rows
 
     def triples(self, drawn: Codes) -> list[Codes]:

@@ -115,10 +115,9 @@ class Count(OfCounts):
     @property
     def moves(self) -> tuple[int, int]:
         if self.people and self.by is not None:
-            sides = 2 if self.facts.relation == "replace" else 1
-            return min(sides * self.facts.unit.at_most, self.groups), 1
-        entered = self.by is not None and self.facts.relation == "replace"
-        return 2 if entered else 1, 1 if self.people else self.facts.unit.at_most
+            return min(self.facts.sides * self.facts.unit.at_most, self.groups), 1
+        sides = 1 if self.by is None else self.facts.sides
+        return sides, 1 if self.people else self.facts.unit.at_most
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, 4 * self.groups)

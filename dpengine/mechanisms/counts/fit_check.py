@@ -23,7 +23,7 @@ from dpengine.declared.conditions import Row, kind_name
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import EPSILON, Card, Parameter
-from dpengine.mechanisms.counts.of_counts import OfCounts
+from dpengine.mechanisms.counts.of_counts import OfMisfits
 from dpengine.mechanisms.query import Fields
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
@@ -31,7 +31,7 @@ from dpengine.statistics.counts import MisfitCount
 
 
 @dataclass(frozen=True, kw_only=True)
-class FitCheck(OfCounts):
+class FitCheck(OfMisfits):
     card: ClassVar[Card] = Card(
         key="fit_check",
         asked_on=("ask", "data"),
@@ -47,10 +47,7 @@ class FitCheck(OfCounts):
         broken_variants=("half", "floating", "small"),
     )
 
-    of_people: ClassVar[bool] = False
-
     column: str | None = None
-    counts_rows = True
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -64,22 +61,12 @@ class FitCheck(OfCounts):
         """All columns: what counts as a misfit depends on the whole declaration."""
         return set(self.facts.schema.columns) if self.column is None else {self.column}
 
-    def about(self, part: str = "") -> set[str]:
-        return set()  # it checks whether they fit
-
-    def valued(self) -> set[str]:
-        """No column: the cell in the file shows a misfit."""
-        return set()
-
     def sentence(self) -> str:
         return say("sentence.fit_check" if self.column is None else "sentence.fit_check_column", column=self.column)
 
     def verdict(self, interval: Json) -> str:
         low, high = interval
         return "few" if high <= self.coarse() else "many" if low >= self.coarse() else "unsure"
-
-    def holds_none(self, interval: Json) -> bool:
-        return bool(interval[0] <= 0 <= interval[1])
 
     def truth(self, rows: Sequence[Row]) -> int:
         return sum(row["fault"] if self.column is None else row[kind_name(self.column)] < FITS for row in rows)

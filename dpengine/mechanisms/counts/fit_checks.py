@@ -58,7 +58,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import EPSILON, Card, Parameter
-from dpengine.mechanisms.counts.of_counts import OfCounts
+from dpengine.mechanisms.counts.of_counts import OfMisfits
 from dpengine.mechanisms.noise import Added
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Bounds, Fields, Released, Sensitivity
@@ -145,7 +145,7 @@ class ColumnFound:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FitChecks(OfCounts):
+class FitChecks(OfMisfits):
     card: ClassVar[Card] = Card(
         key="fit_checks",
         asked_on=("data",),
@@ -172,11 +172,8 @@ class FitChecks(OfCounts):
         broken_variants=("half",),
     )
 
-    of_people: ClassVar[bool] = False
-
     columns: tuple[str, ...]
     ids: tuple[str, ...] = ()
-    counts_rows = True
     none_hoped = True
 
     @classmethod
@@ -201,10 +198,6 @@ class FitChecks(OfCounts):
     def used(self) -> set[str]:
         return set(self.columns)
 
-    def valued(self) -> set[str]:
-        """No column: the cell in the file shows its kind."""
-        return set()
-
     def sentence(self) -> str:
         if not self.columns and self.facts.unit != Unit.rows():
             return say("sentence.fit_checks_rows", most=self.facts.unit.at_most)
@@ -217,9 +210,6 @@ class FitChecks(OfCounts):
 
     def labels(self) -> list[str]:
         return list(self.columns)
-
-    def about(self, part: str = "") -> set[str]:
-        return set()  # it is the check
 
     # The statistic and its noise
 
@@ -261,8 +251,7 @@ class FitChecks(OfCounts):
 
     @property
     def moves(self) -> tuple[int, int]:
-        sides = 2 if self.facts.relation == "replace" else 1
-        return sides * len(self.columns), self.facts.unit.at_most
+        return self.facts.sides * len(self.columns), self.facts.unit.at_most
 
     @property
     def _rows_too(self) -> bool:
@@ -356,11 +345,11 @@ class FitChecks(OfCounts):
     def _sum_of(self, counts: int, draws: int, chance: Fraction) -> Fraction:
         """How far a sum of `counts` noisy counts, each a mean of `draws` draws, may be off to one side."""
         if counts == 1:
-            return Fraction(self.mean_of(draws, 2 * chance))
+            return Fraction(self.added[0].reach(2 * chance, draws))
         if self.noise:
             reach = gaussian_sum_reach(self.variance, sqrt(counts / draws), counts, 2 * chance)
             return Fraction(ceil(reach * draws), draws)
-        return Fraction(counts * self.mean_of(counts * draws, 2 * chance))
+        return Fraction(counts * self.added[0].reach(2 * chance, counts * draws))
 
     def _reaches(self, column: str, bar: Bar | None, counts: int = 1, draws: int = 1) -> tuple[Fraction, Fraction]:
         """How far below and above a figure of a column the truth may lie."""
@@ -584,9 +573,6 @@ class FitChecks(OfCounts):
             most = max(max(fit.misfit.high, fit.sees) for fit in fits.values())
             return say("fit.headline.fits_rough", share=percent_above(most))
         return say("fit.headline.unsure" if unsure else "fit.headline.fits", columns=len(fits), fit=len(fits) - unsure)
-
-    def holds_none(self, interval: Json) -> bool:
-        return bool(interval[0] <= 0 <= interval[1])
 
     def coarse(self) -> Fraction:
         """A quarter of the people: still enough to distinguish a column that fits from one that does not."""

@@ -22,7 +22,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import floor, read_number
+from dpengine.core.exact import floor, read_whole
 from dpengine.core.types import Ends, Json, JsonObject
 from dpengine.declared.conditions import Row, who
 from dpengine.declared.facts import Facts
@@ -154,10 +154,9 @@ class Histogram(OfCounts):
 
     @property
     def moves(self) -> tuple[int, int]:
-        sides = 2 if self.facts.relation == "replace" else 1
         if self.set_size is not None:
-            return min(sides * self.set_size, len(self.starts)), 1
-        return sides, self.facts.unit.at_most
+            return min(self.facts.sides * self.set_size, len(self.starts)), 1
+        return self.facts.sides, self.facts.unit.at_most
 
     @property
     def numbers(self) -> int:
@@ -213,10 +212,7 @@ def read_bins(column: Ordered, bins: Json) -> tuple[int, ...]:
             raise AllowanceError("bins.outside", lower=column.value(0), upper=column.value(column.size - 1))
         starts = sorted({0} | {-floor(-code) for code in codes})
     else:
-        wanted = read_number(bins, "bins")
-        if wanted.denominator != 1 or not 1 <= wanted <= MOST_BINS:
-            raise AllowanceError("bins.many", most=MOST_BINS)
-        count = min(int(wanted), column.size)
+        count = min(read_whole(bins, "bins", MOST_BINS, "bins.many"), column.size)
         starts = sorted({column.size * place // count for place in range(count)})
     if len(starts) > MOST_BINS:
         raise AllowanceError("bins.many", most=MOST_BINS)

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, prod
+from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Ends, Figures, Json
@@ -83,11 +84,7 @@ class OfCounts(Noised[int | tuple[int, ...]]):
 
     def reach(self, draws: int = 1) -> int | Fraction:
         """How far the means of `draws` draws can be off, all counts at once, except with probability β."""
-        return self.mean_of(draws, self.beta / self.numbers)
-
-    def mean_of(self, draws: int, beta: Fraction) -> int | Fraction:
-        """How far the mean noise of `draws` draws can be from 0, except with probability β."""
-        return self.added[0].reach(beta, draws)
+        return self.added[0].reach(self.beta / self.numbers, draws)
 
     def holds_rows(self) -> bool | None:
         """Is every row of the table in exactly one of the counts? False: in one at most. None: neither."""
@@ -143,3 +140,21 @@ class OfCounts(Noised[int | tuple[int, ...]]):
 
     def supposed_draw(self) -> tuple[int, ...] | None:
         return (self.facts.about // max(self.numbers, 2),) * self.numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfMisfits(OfCounts):
+    """A check of how cells fit their declaration: its counts are about rows, and no check comes before it."""
+
+    of_people: ClassVar[bool] = False
+    counts_rows = True
+
+    def about(self, part: str = "") -> set[str]:
+        return set()
+
+    def valued(self) -> set[str]:
+        """No column: the cell in the file shows its kind."""
+        return set()
+
+    def holds_none(self, interval: Json) -> bool:
+        return bool(interval[0] <= 0 <= interval[1])

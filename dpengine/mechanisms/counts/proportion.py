@@ -102,7 +102,7 @@ class Proportion(OfRatio[tuple[int, ...]]):
     @property
     def loss_parts(self) -> int:
         """The sides of one person's change."""
-        return 2 if self.known is None and self.facts.relation == "replace" else 1
+        return self.facts.sides if self.known is None else 1
 
     def sensitivity(self) -> Sensitivity:
         return self.of_rows(self.loss_parts, self.loss_parts)

@@ -209,9 +209,6 @@ class Cdf(Query[Spread, tuple[int, ...]]):
         }
         return Released(value, ranges)
 
-    def listed(self, value: JsonObject) -> list[str]:
-        return sorted(value, key=value.__getitem__)
-
     def made_up(self, value: dict[str, float]) -> list[str]:
         """The synthetic column behind an answer, in rising order."""
         column: list[str] = []

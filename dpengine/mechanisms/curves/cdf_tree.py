@@ -122,7 +122,7 @@ class CdfTree(OfCounts):
 
     @property
     def moves(self) -> tuple[int, int]:
-        return (2 if self.facts.relation == "replace" else 1), self.levels * self.facts.unit.at_most
+        return self.facts.sides, self.levels * self.facts.unit.at_most
 
     def sensitivity(self) -> Sensitivity:
         if self.rooted:
@@ -218,7 +218,7 @@ class CdfTree(OfCounts):
             sums = count_tree.prefix_sums([float(node) for node in raw]).tolist()
             ends = zip(sums, self._rooted_reaches(draws), strict=True)
             return self.by_label((round(sum_), (floor(sum_ - off), ceil(sum_ + off))) for sum_, off in ends)
-        plain = zip(self._sums_of(raw), self._plain_reaches(draws), strict=True)
+        plain = zip(count_tree.sums_of(raw, self.leaves, self.everyone), self._plain_reaches(draws), strict=True)
         best = count_tree.fitted_tree(tuple(raw), self.leaves, self.everyone)
         fitted = zip(best, self._fitted_reaches(draws), strict=True)
         return self.by_label(
@@ -232,14 +232,6 @@ class CdfTree(OfCounts):
             below = [0.0, *(float(value[label]) for label in self.labels())]
             counts = tuple(after - before for before, after in pairwise(below))
             yield self.column, self.starts, counts, 2 * float(self.reach())
-
-    def _sums_of(self, raw: Figures) -> list[int | Fraction]:
-        """The number at or below every cell, as a sum of nodes."""
-        sums = []
-        for parts, from_all in count_tree.sums(self.leaves, self.everyone is not None):
-            below = sum(part.sign * sum(raw[part.first : part.end]) for part in parts)
-            sums.append(below + (self.everyone or 0) if from_all else below)
-        return sums
 
 
 def _whole(best: Fraction, reach: float) -> tuple[int, tuple[int, int]]:

@@ -46,7 +46,7 @@ Sums        P·x = L·(R·x) for L = P·R⁻¹, a lower triangle again; its diag
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -123,6 +123,15 @@ def sums(leaves: int, from_all: bool) -> tuple[tuple[NodeRanges, bool], ...]:
 def lengths(leaves: int, from_all: bool) -> tuple[int, ...]:
     """The number of nodes in the sum for each cell."""
     return tuple(sum(part.end - part.first for part in parts) for parts, _ in sums(leaves, from_all))
+
+
+def sums_of(drawn: Sequence[int | Fraction], leaves: int, everyone: int | None) -> list[int | Fraction]:
+    """The number at or below every cell, as a sum of nodes; `everyone`: the number of all rows, if it is public."""
+    below = []
+    for parts, from_all in sums(leaves, everyone is not None):
+        count = sum(part.sign * sum(drawn[part.first : part.end]) for part in parts)
+        below.append(count + (everyone or 0) if from_all else count)
+    return below
 
 
 # --- Least squares ----------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ import numpy as np
 
 from dpengine.accountant.loss import Gaussian
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ceiling, float_above, read_number, text_of
+from dpengine.core.exact import ceiling, float_above, read_number, read_whole, text_of
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.conditions import who
 from dpengine.declared.facts import Facts
@@ -102,7 +102,9 @@ class Density(Query[Spread, tuple[int, ...]]):
         if names is None or not 1 <= len(names) <= 2:
             raise AllowanceError("density.columns")
         columns = [facts.schema.number(name) for name in names]
-        points = _points(given.get("resolution"), len(names))
+        wanted = USUAL_POINTS if given.get("resolution") in (None, "") else given["resolution"]
+        most = MOST_POINTS[len(names)]
+        points = read_whole(wanted, say("param.resolution.label"), most, "density.points", least=2)
         asked = given.get("bandwidth")
         bandwidths = list(asked) if isinstance(asked, (list, tuple)) else [asked] * len(names)
         if len(bandwidths) != len(names):
@@ -203,8 +205,7 @@ class Density(Query[Spread, tuple[int, ...]]):
 
     @property
     def rho(self) -> Fraction:
-        sides = 2 if self.facts.relation == "replace" else 1
-        return self.epsilon**2 / (2 * sides)
+        return self.epsilon**2 / (2 * self.facts.sides)
 
     @cached_property
     def variance(self) -> Fraction:
@@ -275,14 +276,6 @@ class Density(Query[Spread, tuple[int, ...]]):
         heights = density_table.curve(self.tables, raw).ravel() * (self.height / (self.people or 1))
         rounded = [round(float(height), places) for height in heights]
         return self.by_label((at, (round(at - reach, places), round(at + reach, places))) for at in rounded)
-
-
-def _points(asked: Json, columns: int) -> int:
-    wanted = read_number(USUAL_POINTS if asked in (None, "") else asked, say("param.resolution.label"))
-    most = MOST_POINTS[columns]
-    if wanted.denominator != 1 or not 2 <= wanted <= most:
-        raise AllowanceError("density.points", most=most)
-    return int(wanted)
 
 
 def _width(name: str, column: Number, asked: Json, points: int) -> Fraction:

@@ -18,8 +18,6 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
-import numpy as np
-
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.exact import ceiling
 from dpengine.declared.conditions import who
@@ -78,8 +76,8 @@ class LocalCount(OfBits):
         return Within(Fraction(ceiling(self.reach())), 1, self.beta, Fraction(0))
 
     def draw(self, value: int, coins: Coins) -> int:
-        bits = shuffle_model.answer_locally(shuffle_model.holders(value, self.facts.about), self.row.chance, coins)
-        return int(np.count_nonzero(bits))
+        bits = shuffle_model.holders(value, self.facts.about)
+        return shuffle_model.count_ones(coins.toggle(bits, self.row.chance))
 
     def law(self, value: int) -> Finite | None:
         """The sum of two independent binomials: one for people with bit 1, one for the others."""

@@ -40,17 +40,18 @@ from dpengine.mechanisms import sampling
 from dpengine.mechanisms.answer_state import FEW, NEARLY
 from dpengine.mechanisms.card import EPSILON, Card, Parameter
 from dpengine.mechanisms.cuts import Cut, cut, of_question
-from dpengine.mechanisms.marginals import wanted as look_wanted
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, parts_of, rebuilt, residual, union_reach
 from dpengine.mechanisms.marginals.sampled_cells import Off, among, noise_of_sum, of_everybody
 from dpengine.mechanisms.marginals.wanted import (
     DOES_NOT_FIT,
     EVEN,
     EVERY_PAIR,
+    FOR_MODEL,
     LEVEL,
     NO_ANSWER,
     Held,
     held_of,
+    labels_of,
     need_of,
     read_wanted,
     set_of,
@@ -64,7 +65,7 @@ from dpengine.messages import called, say
 from dpengine.messages.language import stored
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Normal
-from dpengine.statistics.marginals import CellAxis, Marginals
+from dpengine.statistics.marginals import CellAxis, Marginals, axis_in
 from dpengine.statistics.need import Needs
 
 TOGETHER: Json = {"column": "t", "merged": [["u or w", ["u", "w"]]]}
@@ -132,12 +133,19 @@ class Overview(Query[Statistic, tuple[int, ...]]):
         return given
 
     def sentence(self) -> str:
-        return look_wanted.sentence_of(self.names, self.against, self.every, self.predicts)
+        names = self.names
+        if self.predicts:
+            return say("sentence.overview_model", columns=len(names) - 1, target=self.predicts)
+        if self.every:
+            return say("sentence.overview_every", columns=len(names))
+        code = "sentence.overview_against" if self.against else "sentence.overview"
+        return say(code, columns=len(names), against=list(self.against))
 
     @property
     def predicts(self) -> str:
-        """The column to predict, if it was bought for a model."""
-        return look_wanted.bought_for(self.weights) if self.every and self.spread == EVEN else ""
+        """The column to predict, if it was bought for a model: all pairs, and the weight of this column."""
+        weights = self.weights if self.every and self.spread == EVEN else ()
+        return weights[0][0] if len(weights) == 1 and weights[0][1] == FOR_MODEL else ""
 
     @property
     def gated(self) -> bool:
@@ -163,7 +171,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
 
     @cached_property
     def axes(self) -> tuple[CellAxis, ...]:
-        return tuple(look_wanted.axis_of(ref, self.facts) for ref in self.columns)
+        return tuple(axis_in(ref, self.facts.schema) for ref in self.columns)
 
     @cached_property
     def layout(self) -> ResidualLayout:
@@ -359,7 +367,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
     @cached_property
     def cell_labels(self) -> list[list[str]]:
         """The stored labels of each column's cells."""
-        return [look_wanted.labels_of(axis, self.facts) for axis in self.axes]
+        return [labels_of(axis, self.facts) for axis in self.axes]
 
     def cell_names(self, place: int) -> list[str]:
         """The labels of a column's cells in the reader's words."""

@@ -39,7 +39,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from dpengine.core.exact import float_above
+from dpengine.core.exact import float_above, halved
 from dpengine.core.types import Floats
 from dpengine.mechanisms.marginals.residuals import Columns, moved_parts
 from dpengine.mechanisms.sampling import SPARE, Range, binomial
@@ -121,10 +121,7 @@ class _OfEverybody:
             low, high = 0.0, low
             if not self.out(low, count):
                 return low
-        for _ in range(_STEPS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.out(middle, count) else (low, middle)
-        return low
+        return halved(lambda share: self.out(share, count), low, high, _STEPS)[0]
 
 
 def _after(n: int, mean: float) -> tuple[int, Floats]:

@@ -35,7 +35,6 @@ from dpengine.declared.read_group import MOST_GROUPS, read_group, read_ref
 from dpengine.declared.schema import Category, ItemSet, Number, Ordered, Schema
 from dpengine.mechanisms.marginals.residuals import Columns
 from dpengine.mechanisms.query import Fields
-from dpengine.messages import say
 from dpengine.statistics.counts import ItemCounts, RowCount
 from dpengine.statistics.marginals import CellAxis, axis_in
 from dpengine.statistics.need import AnyNeed
@@ -145,12 +144,11 @@ class Held:
 def held_of(facts: Facts, names: Sequence[str], weights: dict[str, Fraction]) -> tuple[Held, ...]:
     """The counts to measure: everyone first, if their number is secret; then the holders of each item, per column of
     sets. Empty without such columns."""
-    sides = 2 if facts.relation == "replace" else 1
     held = [] if facts.people is not None or not names else [Held("", 1, 1)]
     for name in names:
         column = set_of(facts, name)
         most = column.size if column.at_most is None else column.at_most
-        held.append(Held(name, column.size, min(sides * most, column.size), weights.get(name, Fraction(1))))
+        held.append(Held(name, column.size, min(facts.sides * most, column.size), weights.get(name, Fraction(1))))
     return tuple(held)
 
 
@@ -232,24 +230,6 @@ def wanted_sets(
     return (*singles, *sorted(pairs), *sorted(triples))
 
 
-def bought_for(weights: Sequence[tuple[str, Fraction]]) -> str:
-    """The column that a model predicts, by the weights of a first look at all pairs; "" for other looks."""
-    return weights[0][0] if len(weights) == 1 and weights[0][1] == FOR_MODEL else ""
-
-
-def sentence_of(names: Sequence[str], against: Sequence[str], every: bool, target: str) -> str:
-    if target:
-        return say("sentence.overview_model", columns=len(names) - 1, target=target)
-    if every:
-        return say("sentence.overview_every", columns=len(names))
-    code = "sentence.overview_against" if against else "sentence.overview"
-    return say(code, columns=len(names), against=list(against))
-
-
-def axis_of(ref: Ref, facts: Facts) -> CellAxis:
-    return axis_in(ref, facts.schema)
-
-
 def labels_of(axis: CellAxis, facts: Facts) -> list[str]:
     own = list(facts.schema.category(axis.ref).labels)
     return own + [NO_ANSWER] * axis.absent + [DOES_NOT_FIT] * axis.misfit
@@ -284,7 +264,7 @@ def refuse_large(facts: Facts, fields: Fields) -> None:
         if column.size > MOST_CELLS:
             raise AllowanceError("overview.cells", columns=[name], cells=column.size, most=MOST_CELLS)
     names = [base(ref) for ref in fields["columns"]]
-    sizes = [axis_of(ref, facts).size for ref in fields["columns"]]
+    sizes = [axis_in(ref, facts.schema).size for ref in fields["columns"]]
     total, of_each = 0, dict.fromkeys(names, 0)
     wanted = wanted_sets(names, fields["against"], fields["three"], fields["every"])
     if len(wanted) > MOST_SETS:

@@ -257,7 +257,7 @@ class CheckChances(OfModel, OfCounts):
 
     @property
     def moves(self) -> tuple[int, int]:
-        return (2 if self.facts.relation == "replace" else 1), self.facts.unit.at_most
+        return self.facts.sides, self.facts.unit.at_most
 
     @property
     def numbers(self) -> int:
@@ -294,13 +294,18 @@ class CheckChances(OfModel, OfCounts):
         half = self.parts // 2
         right = sum(no for _, no in cells[:half]) + sum(yes for yes, _ in cells[half:])
         wrong = sum(yes for yes, _ in cells[:half]) + sum(no for _, no in cells[half:])
+        share, (low, high) = self._share_of_all(right, wrong, draws)
+        return float(share), (float(low), float(high))
+
+    def _share_of_all(self, hits: Figure, misses: Figure, draws: int = 1) -> tuple[float | Fraction, Ends]:
+        """The share of some cells, `misses` being all the others, and its range."""
         beta = self._shares[0]
         if self.known is None:
-            return share_and_range(right, wrong, Fraction(self._sum_reach(self.parts * draws, beta)) / draws)
+            return share_and_range(hits, misses, Fraction(self._sum_reach(self.parts * draws, beta)) / draws)
         reach = Fraction(self._sum_reach(self.numbers * draws, beta)) / (2 * draws)
-        top = Fraction(right + self.known - wrong) / 2
-        low, high = ratio_range(100 * top, 100 * reach, self.known, 0, Fraction(0), ALL)
-        return float(ratio(100 * top, self.known, Fraction(0), ALL)), (float(low), float(high))
+        top = Fraction(hits + self.known - misses) / 2
+        ends = ratio_range(100 * top, 100 * reach, self.known, 0, Fraction(0), ALL)
+        return ratio(100 * top, self.known, Fraction(0), ALL), ends
 
     def beside(self, raw: Figures) -> str:
         cells, half = list(zip(raw[0::2], raw[1::2], strict=True)), self.parts // 2
@@ -317,7 +322,7 @@ class CheckChances(OfModel, OfCounts):
     def _always(self, raw: Figures) -> dict[str, object]:
         """The more frequent side, and how often always guessing it is right."""
         yes, no = sum(raw[0::2]), sum(raw[1::2])
-        low, high = self._frequent(max(yes, no), min(yes, no))
+        _, (low, high) = self._share_of_all(max(yes, no), min(yes, no))
         guess = self._called(self.model.layout.yes if yes > no else self.model.layout.no)
         if yes <= no and len(guess) > NAMED:
             guess = [say("check_model.not", yes=self._called(self.model.layout.yes))]
@@ -335,15 +340,6 @@ class CheckChances(OfModel, OfCounts):
         facts |= {"low": math.floor(ends[0]), "high": math.ceil(ends[1])}
         facts |= {"least": math.floor(both[0]), "most": math.ceil(both[1])}
         return say("check_model.finds", yes=self._called(self.model.layout.yes), **facts)
-
-    def _frequent(self, many: int | Fraction, few: int | Fraction) -> Ends:
-        """The range of the share of the side with more noisy rows."""
-        if self.known is None:
-            return share_and_range(many, few, Fraction(self._sum_reach(self.parts, self.beta / 4)))[1]
-        reach = Fraction(self._sum_reach(self.numbers, self.beta / 2)) / 2
-        top = Fraction(many + self.known - few) / 2
-        low, high = ratio_range(100 * top, 100 * reach, self.known, 0, Fraction(0), ALL)
-        return Fraction(low), Fraction(high)
 
     def _called(self, codes: tuple[int, ...]) -> list[str]:
         goal = self.model.layout.goal

@@ -60,13 +60,13 @@ from typing import ClassVar, Self
 
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ceiling, floor, read_number, text_of, up
+from dpengine.core.exact import ceiling, floor, halved, read_number, read_whole, text_of, up
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.answer_state import NOISE
-from dpengine.mechanisms.card import EPSILON, Parameter
+from dpengine.mechanisms.card import EPSILON, Card, Parameter
 from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, TrainingSetting
 from dpengine.mechanisms.models.of_models import BALL, BOX, REGIONS, projected, read_features, read_labels
@@ -99,10 +99,7 @@ def read_settings(given: JsonObject, regions: tuple[str, ...]) -> Fields:
             fields[name] = filled[name]
     for name, most in (("steps", MOST_STEPS), ("lattice", MOST_LATTICE)):
         if name in filled:
-            amount = read_number(filled[name], name)
-            if amount.denominator != 1 or not 1 <= amount <= most:
-                raise AllowanceError(f"train.{name}", most=most)
-            fields[name] = int(amount)
+            fields[name] = read_whole(filled[name], name, most, f"train.{name}")
     for name, highest in (("rate", MOST_RATE), ("radius", MOST_RADIUS), ("clip", MOST_CLIP)):
         if name in filled:
             amount = read_number(filled[name], name)
@@ -110,29 +107,6 @@ def read_settings(given: JsonObject, regions: tuple[str, ...]) -> Fields:
                 raise AllowanceError(f"train.{name}", most=highest)
             fields[name] = amount
     return fields
-
-
-# How far the result of a training with noise can be from that of the same training without noise.
-#
-# Let w_t be the iterates and w'_t those of the same descent without noise and without rounding, D_t = w_t − w'_t. L is
-# convex with Hessian between 0 and β, so ∇L(w) − ∇L(w') = H(w − w') with 0 ≼ H ≼ β (the mean of the Hessian on the
-# segment), and ‖I − ηH‖ ≤ 1 where ηβ ≤ 2. Projection is nonexpansive: Π(a) − Π(b) = P(a − b), ‖P‖ ≤ 1. So
-#
-#     D_{t+1} = P_t(A_t D_t − ηZ_t/n) + e_t,     ‖A_t‖, ‖P_t‖ ≤ 1,   A_t known before Z_t is drawn,   ‖e_t‖ ≤ e,
-#
-# e_t from rounding. Let D° follow this without the e_t: ‖D_T − D°_T‖ ≤ Te. Gaussian: with s = ησ/n the noise is s²-
-# subgaussian in every direction, so for 0 < 2λs² < 1 (write e^(λ‖v‖²) as a mean of e^(√(2λ)⟨g,v⟩) over standard normal
-# g)
-#
-#     E[e^(λ‖D°_{t+1}‖²) | past] ≤ E[e^(λ‖A_tD°_t − ηZ_t/n‖²) | past] ≤ (1 − 2λs²)^(−d/2) · e^(λ'‖D°_t‖²),
-#     1/λ' = 1/λ − 2s²;
-#
-# T times: E[e^(λ‖D°_T‖²)] ≤ (1 − 2λs²T)^(−d/2), the bound of a χ² law with d degrees, times s²T. Hence ‖D°_T‖² ≤ s²T·q
-# except with chance (q/d)^(d/2)·e^((d−q)/2) = β. Averages of iterates obey it too, as e^(λ‖·‖²) is convex. Laplace
-# noise has no such moment: there E‖D°_T‖² ≤ T·d·variance·η²/n² and Markov's inequality. A coefficient is a linear form
-# c of the weights: |c·D| ≤ ‖c‖·‖D‖, for all of them at once. No assumption about the data, the region or clipping; only
-# ηβ ≤ 2 and that n is at least the number of rows, which is public under replace-one. It is about the noise: nothing is
-# said of people who are not in the table. ∎
 
 
 def farthest(noise: float, rate: float, people: int, width: int, rows: int, steps: int) -> float:
@@ -144,17 +118,14 @@ def farthest(noise: float, rate: float, people: int, width: int, rows: int, step
 
 def spread(degrees: int, beta: float) -> float:
     """The least q ≥ d with (q/d)^(d/2)·e^((d−q)/2) ≤ β, from above."""
-    low, high = 1.0, 2.0  # q/d
+    high = 2.0  # q/d
 
     def over(ratio: float) -> bool:
         return degrees / 2 * (math.log(ratio) + 1 - ratio) > math.log(beta)
 
     while over(high):
         high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if over(middle) else (low, middle)
-    return high * degrees
+    return halved(over, 1.0, high, 60)[1] * degrees
 
 
 USUAL_STEPS = 600  # no default is larger
@@ -266,7 +237,7 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
     @property
     def sides(self) -> int:
         """The number of rows that one person changes, both left and entered."""
-        return (2 if self.facts.relation == "replace" else 1) * self.facts.unit.at_most
+        return self.facts.sides * self.facts.unit.at_most
 
     @property
     def units(self) -> int:
@@ -422,10 +393,14 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
 
     # All steps
 
+    def mover(self, read: Reader, coins: Coins) -> Callable[[Weights, tuple[int, ...]], Weights]:
+        """What a step makes of weights and a noisy gradient."""
+        return self.moved
+
     def descend(self, read: Reader, coins: Coins, progress: Progress, stopped: Callable[[], bool]) -> Path:
-        walk = [(0,) * self.width]
+        move, walk = self.mover(read, coins), [(0,) * self.width]
         for step in range(1, self.steps + 1):
-            walk.append(self.moved(walk[-1], self.noisy(read(self.need_at(walk[-1])), coins)))
+            walk.append(move(walk[-1], self.noisy(read(self.need_at(walk[-1])), coins)))
             progress(step, self.steps)
             if stopped():
                 break
@@ -488,6 +463,11 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
         return farthest(noise, float(self.rate) * units, self.people, self.width, self.facts.unit.at_most, steps)
 
 
+def card(key: str, caveat: str, order: int, parameters: tuple[Parameter, ...]) -> Card:
+    on, caveats = ("train", "whatif"), (caveat, "bounds")
+    return Card(key, asked_on=on, order=order, parameters=parameters, answer="model", states=(NOISE,), caveats=caveats)
+
+
 # The base of trainings that predict yes or no: which labels are on which side.
 
 OF_SIDES = (
@@ -502,9 +482,14 @@ OF_SIDES = (
 @dataclass(frozen=True, kw_only=True)
 class OfSides(OfGradients):
     sharp: ClassVar[bool] = False
+    toss: ClassVar[float] = Goal.toss  # the loss of a coin toss
 
     positive: tuple[str, ...]
     negative: tuple[str, ...]
+
+    @property
+    def goal(self) -> Goal:
+        return Goal(self.target, None, self.blank, self.toss)
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:

@@ -26,7 +26,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
@@ -36,8 +36,8 @@ from dpengine.core.types import Floats, Json
 from dpengine.mechanisms.models.excess import GAUSSIAN, TrainingSetting
 from dpengine.mechanisms.models.of_gradients import OfSides
 from dpengine.mechanisms.models.of_models import BALL, MARGINS, REGIONS
-from dpengine.mechanisms.query import Progress, Released, Sensitivity
-from dpengine.mechanisms.stepwise import Path, Reader
+from dpengine.mechanisms.query import Released, Sensitivity
+from dpengine.mechanisms.stepwise import Reader
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Normal
 from dpengine.statistics.features import WEIGHT_BITS, Weights
@@ -183,9 +183,6 @@ class OfMargins(OfSides):
         sizes, ways = np.linalg.eigh(moments)
         return Shape((np.maximum(sizes, 0) + self.ridge) / (4 * self.people), ways)
 
-    def shaped(self, read: Reader, coins: Coins) -> Shape:
-        return self.shape_of(self.noisy_moments(read(self.moments), coins))
-
     def noisy_moments(self, moments: Sequence[int], coins: Coins) -> list[int]:
         return coins.gaussian(list(moments), self.moments_variance)
 
@@ -196,13 +193,7 @@ class OfMargins(OfSides):
         kept = there * (edge / length) if length > edge else there
         return tuple(int(weight) for weight in kept * 2.0**WEIGHT_BITS)
 
-    def descend(self, read: Reader, coins: Coins, progress: Progress, stopped: Callable[[], bool]) -> Path:
+    def mover(self, read: Reader, coins: Coins) -> Callable[[Weights, tuple[int, ...]], Weights]:
         if not self.follows:
-            return super().descend(read, coins, progress, stopped)
-        shape, walk = self.shaped(read, coins), [(0,) * self.width]
-        for step in range(1, self.steps + 1):
-            walk.append(self.moved_in(shape, walk[-1], self.noisy(read(self.need_at(walk[-1])), coins)))
-            progress(step, self.steps)
-            if stopped():
-                break
-        return self.path(walk)
+            return super().mover(read, coins)
+        return partial(self.moved_in, self.shape_of(self.noisy_moments(read(self.moments), coins)))

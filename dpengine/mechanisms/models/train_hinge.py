@@ -15,25 +15,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from dpengine.mechanisms.answer_state import NOISE
 from dpengine.mechanisms.card import Card
 from dpengine.mechanisms.models.excess import AVERAGE
-from dpengine.mechanisms.models.of_gradients import OF_SIDES, OfSides
-from dpengine.mechanisms.promises import Goal
+from dpengine.mechanisms.models.of_gradients import OF_SIDES, OfSides, card
 from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainHinge(OfSides):
-    card: ClassVar[Card] = Card(
-        key="train_hinge",
-        asked_on=("train", "whatif"),
-        order=715,
-        answer="model",
-        states=(NOISE,),
-        caveats=("score", "bounds"),
-        parameters=OF_SIDES,
-    )
+    card: ClassVar[Card] = card("train_hinge", "score", 715, OF_SIDES)
     trial: ClassVar[Trial] = Trial(
         cases={
             "from a number": {"target": "c", "features": ["x"], **ONE_STEP},
@@ -59,7 +49,4 @@ class TrainHinge(OfSides):
     usual_reach: ClassVar[int] = 2
     usual_iterate: ClassVar[str] = AVERAGE
     blank: ClassVar[Fraction] = Fraction(1)
-
-    @property
-    def goal(self) -> Goal:
-        return Goal(self.target, None, self.blank, toss=1.0)
+    toss: ClassVar[float] = 1.0

@@ -14,9 +14,8 @@ from typing import ClassVar
 
 from dpengine.core.types import JsonObject
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.answer_state import NOISE
 from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.models.of_gradients import SHARED, OfGradients
+from dpengine.mechanisms.models.of_gradients import SHARED, OfGradients, card
 from dpengine.mechanisms.promises import Goal
 from dpengine.mechanisms.query import Fields
 from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
@@ -25,14 +24,11 @@ from dpengine.statistics.features import Layout
 
 @dataclass(frozen=True, kw_only=True)
 class TrainLinear(OfGradients):
-    card: ClassVar[Card] = Card(
-        key="train_linear",
-        asked_on=("train", "whatif"),
-        order=700,
-        answer="model",
-        states=(NOISE,),
-        caveats=("noise", "bounds"),
-        parameters=(
+    card: ClassVar[Card] = card(
+        "train_linear",
+        "noise",
+        700,
+        (
             Parameter("target", "column.target.number", required=True),
             Parameter("features", "columns.features", required=True),
             *SHARED,

@@ -10,25 +10,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from dpengine.mechanisms.answer_state import NOISE
 from dpengine.mechanisms.card import Card
-from dpengine.mechanisms.models.of_gradients import OF_SIDES
+from dpengine.mechanisms.models.of_gradients import OF_SIDES, card
 from dpengine.mechanisms.models.of_margins import OfMargins
-from dpengine.mechanisms.promises import Goal
 from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainLogistic(OfMargins):
-    card: ClassVar[Card] = Card(
-        key="train_logistic",
-        asked_on=("train", "whatif"),
-        order=710,
-        answer="model",
-        states=(NOISE,),
-        caveats=("noise", "bounds"),
-        parameters=OF_SIDES,
-    )
+    card: ClassVar[Card] = card("train_logistic", "noise", 710, OF_SIDES)
     trial: ClassVar[Trial] = Trial(
         cases={
             "from a number": {"target": "c", "features": ["x"], **ONE_STEP},
@@ -47,7 +37,3 @@ class TrainLogistic(OfMargins):
     usual_clip: ClassVar[Fraction] = Fraction(1)
     usual_reach: ClassVar[int] = 4
     blank: ClassVar[Fraction] = Fraction(7, 10)  # above ln 2
-
-    @property
-    def goal(self) -> Goal:
-        return Goal(self.target, None, self.blank)

@@ -37,7 +37,7 @@ import numpy as np
 from dpengine.accountant.loss import Approximate, Loss, Pure, Together
 from dpengine.core.amounts import read_row_delta
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import read_number, up
+from dpengine.core.exact import read_whole, up
 from dpengine.core.types import Integers, Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
@@ -112,7 +112,10 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
         for name in names:
             if not isinstance(facts.schema[name], cls.kinds):
                 raise AllowanceError("publish.kind", column=name)
-        return {"columns": names, "grid": _grid(given), "delta": read_row_delta(given.get("delta"))}
+        steps = None
+        if given.get("grid") not in (None, ""):
+            steps = read_whole(given["grid"], say("param.grid.label"), MOST_STEPS, "publish.grid")
+        return {"columns": names, "grid": steps, "delta": read_row_delta(given.get("delta"))}
 
     def sentence(self) -> str:
         return say("sentence.publish", columns=list(self.columns))
@@ -242,16 +245,6 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
     def finish(self, raw: JsonObject | tuple[int, ...]) -> Released:
         """A file: its name, its SHA-256 and its number of rows."""
         return Released(raw)
-
-
-def _grid(given: JsonObject) -> int | None:
-    wanted = given.get("grid")
-    if wanted in (None, ""):
-        return None
-    steps = read_number(wanted, say("param.grid.label"))
-    if steps.denominator != 1 or not 1 <= steps <= MOST_STEPS:
-        raise AllowanceError("publish.grid", most=MOST_STEPS)
-    return int(steps)
 
 
 def card(key: str, caveats: tuple[str, ...], order: int) -> Card:

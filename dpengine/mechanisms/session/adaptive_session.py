@@ -40,7 +40,7 @@ from dpengine.accountant import compositions
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.core.amounts import read_delta
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ceiling, ln_above, read_number, text_of
+from dpengine.core.exact import ceiling, ln_above, read_number, read_whole, text_of
 from dpengine.core.types import Ends, Json, JsonObject
 from dpengine.declared.conditions import Predicate
 from dpengine.declared.facts import Facts
@@ -144,12 +144,12 @@ class AdaptiveSession(Query[Any, Any]):
         delta = given.get("delta")
         if calibration != "lecture" and delta not in (None, ""):
             raise AllowanceError("session.delta_unused")
-        ask = given.get("ask")
+        ask, cells = given.get("ask"), given.get("rounded")
         return {
             "questions": read_questions(given["questions"]),
             "calibration": calibration,
             "delta": read_delta(delta) if calibration == "lecture" else None,
-            "rounded": _read_cells(given.get("rounded")),
+            "rounded": None if cells in (None, "") else read_whole(cells, "rounded", MOST_CELLS, "session.rounded", 2),
             "ask": None if ask is None else read_ask(ask, facts),
         }
 
@@ -360,15 +360,6 @@ class AdaptiveSession(Query[Any, Any]):
 @lru_cache(maxsize=256)
 def _gamma(epsilon: Fraction, delta: Fraction, questions: int) -> Fraction:
     return compositions.advanced_each(epsilon, delta, questions)
-
-
-def _read_cells(value: Json) -> int | None:
-    if value in (None, ""):
-        return None
-    cells = read_number(value, "rounded")
-    if cells.denominator != 1 or not 2 <= cells <= MOST_CELLS:
-        raise AllowanceError("session.rounded", most=MOST_CELLS)
-    return int(cells)
 
 
 def read_questions(value: Json) -> int:

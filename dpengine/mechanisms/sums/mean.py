@@ -23,8 +23,8 @@ from statistics import fmean
 from typing import ClassVar
 
 from dpengine.declared.conditions import Row
-from dpengine.mechanisms.answer_state import APART, FEW
-from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
+from dpengine.mechanisms.card import Card
+from dpengine.mechanisms.noised import card_of_figure
 from dpengine.mechanisms.ratios import OfMeans
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.statistics.counts import Moments
@@ -33,15 +33,7 @@ from dpengine.statistics.counts import Moments
 @dataclass(frozen=True, kw_only=True)
 class Mean(OfMeans[tuple[int, ...]]):
     typical: ClassVar[str] = "median"
-    card: ClassVar[Card] = Card(
-        key="mean",
-        asked_on=("ask", "whatif"),
-        order=20,
-        answer="place",
-        states=(FEW, APART),
-        caveats=("bounds",),
-        parameters=(Parameter("column", "column.number", required=True), BY, WHERE, EPSILON),
-    )
+    card: ClassVar[Card] = card_of_figure("mean", "place", 20)
     trial: ClassVar[Trial] = Trial(
         cases={
             "with empty cells": {"column": "x"},

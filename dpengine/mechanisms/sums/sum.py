@@ -31,9 +31,8 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Ends, Figure, Figures, Json
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms import sampling
-from dpengine.mechanisms.answer_state import APART, FEW
-from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
-from dpengine.mechanisms.noised import MOST_ROWS, MOST_SUM, OfNumbers
+from dpengine.mechanisms.card import Card
+from dpengine.mechanisms.noised import MOST_ROWS, MOST_SUM, OfNumbers, card_of_figure
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Released, Sensitivity
 from dpengine.mechanisms.ratios import ENOUGH, squares_fit
@@ -43,15 +42,7 @@ from dpengine.statistics.counts import Moments
 
 @dataclass(frozen=True, kw_only=True)
 class Sum(OfNumbers[tuple[int, ...]]):
-    card: ClassVar[Card] = Card(
-        key="sum",
-        asked_on=("ask", "whatif"),
-        order=70,
-        answer="amount",
-        states=(FEW, APART),
-        caveats=("bounds",),
-        parameters=(Parameter("column", "column.number", required=True), BY, WHERE, EPSILON),
-    )
+    card: ClassVar[Card] = card_of_figure("sum", "amount", 70)
     trial: ClassVar[Trial] = Trial(
         cases={
             "with empty cells": {"column": "x"},

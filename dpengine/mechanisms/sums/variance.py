@@ -48,10 +48,9 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Ends, Figures, Floats, Json
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms import sampling
-from dpengine.mechanisms.answer_state import APART, FEW
-from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
+from dpengine.mechanisms.card import Card
 from dpengine.mechanisms.noise import ADDED, Added, SharedNoise
-from dpengine.mechanisms.noised import MOST_ROWS, MOST_SUM, OfNumbers
+from dpengine.mechanisms.noised import MOST_ROWS, MOST_SUM, OfNumbers, card_of_figure
 from dpengine.mechanisms.query import Released, Sensitivity
 from dpengine.mechanisms.ratios import MOST_GROUPS, Drawn, Estimate, Number, OfRatio, ratio, tested_range
 from dpengine.mechanisms.trial import Example, Trial
@@ -63,15 +62,7 @@ _CELLS, _SPREADS = 64, 48  # tested means on each side of the middle, and tested
 
 @dataclass(frozen=True, kw_only=True)
 class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
-    card: ClassVar[Card] = Card(
-        key="variance",
-        asked_on=("ask", "whatif"),
-        order=100,
-        answer="distance",
-        states=(FEW, APART),
-        caveats=("bounds",),
-        parameters=(Parameter("column", "column.number", required=True), BY, WHERE, EPSILON),
-    )
+    card: ClassVar[Card] = card_of_figure("variance", "distance", 100)
     trial: ClassVar[Trial] = Trial(
         cases={
             "with empty cells": {"column": "x"},
@@ -144,15 +135,13 @@ class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
         or, if the number of people is public, around a quarter of the way from there to an end."""
         h = self.half
         if self.known is not None:
-            return self._length(self.estimate((people, people * h / 4, -people * 3 * h * h / 8)))
+            _, (low, high) = self.estimate((people, people * h / 4, -people * 3 * h * h / 8))
+            return high - low
         of_number = np.full((1, 3), 1 / (4 * h * h)) if self.shared else np.array([[1.0, 0, 0]])
         fewer = self.noise_kind.line_reaches(self.added, of_number, 1, self.beta / self.groups / 10)[0]
         people = max(people - Fraction(float(fewer)), Fraction(1))
-        return self._length(self.estimate(self._in_group(people, Fraction(0), people * h * h / 4)))
-
-    @staticmethod
-    def _length(estimate: Estimate) -> Number:
-        return estimate[1][1] - estimate[1][0]
+        _, (low, high) = self.estimate(self._in_group(people, Fraction(0), people * h * h / 4))
+        return high - low
 
     def limits(self, part: str = "") -> Ends | None:
         """From 0, if all have the same value, to half the range, if half of the rows are at each end."""

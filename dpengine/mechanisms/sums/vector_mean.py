@@ -36,7 +36,7 @@ from typing import ClassVar, Self
 
 from dpengine.accountant.loss import Bounded, Gaussian, Loss, Pure, Repeated, Together
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ceiling, first_true, floor, read_number, text_of
+from dpengine.core.exact import ceiling, first_true, floor, read_number, read_whole, text_of
 from dpengine.core.types import Ends, Figure, Figures, Json, JsonObject
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
@@ -249,7 +249,9 @@ class VectorMean(Noised[tuple[int, ...]]):
         for name in names:
             if not isinstance(facts.schema[name], Number):
                 raise AllowanceError("vector.kind", column=name)
-        return {"columns": tuple(names), "norm": _norm(given.get("norm")), "lattice": _lattice(given.get("lattice"))}
+        bits = LATTICE if given.get("lattice") in (None, "") else given["lattice"]
+        lattice = read_whole(bits, say("param.lattice.label"), LATTICE, "vector.lattice", least=0)
+        return {"columns": tuple(names), "norm": _norm(given.get("norm")), "lattice": lattice}
 
     def sentence(self) -> str:
         facts = {"columns": list(self.columns), "who": self.whom()}
@@ -459,12 +461,3 @@ def _norm(asked: Json) -> Fraction:
     if not LEAST_NORM <= share <= 1 or (share * 1000).denominator != 1:
         raise AllowanceError("vector.norm", least=LEAST_NORM * 100)
     return share
-
-
-def _lattice(asked: Json) -> int:
-    if asked in (None, ""):
-        return LATTICE
-    bits = read_number(asked, say("param.lattice.label"))
-    if bits.denominator != 1 or not 0 <= bits <= LATTICE:
-        raise AllowanceError("vector.lattice", most=LATTICE)
-    return int(bits)

@@ -147,13 +147,8 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
     @cached_property
     def widest(self) -> Fraction:
         """max_h min(s_h, D−s_h, D/4): how many rows rounding can move a query, see above."""
-        return min(Fraction(self._smaller_side), Fraction(self.domain, 4))
-
-    @cached_property
-    def _smaller_side(self) -> int:
-        """max_h min(s_h, D−s_h)."""
         sizes = self.sums(np.ones(self.domain)).astype(np.int64)
-        return int(np.minimum(sizes, self.domain - sizes).max())
+        return min(Fraction(int(np.minimum(sizes, self.domain - sizes).max())), Fraction(self.domain, 4))
 
     def need(self) -> CellCounts:
         return CellCounts(self.columns, self.sizes, self.where)

@@ -8,6 +8,8 @@ SENTENCES = {
     "box.example_by": "{text} by {column}",
     "box.read": "Understood as: {sentence}. Change any part below; nothing is asked yet.",
     "box.unread": "Not understood, so left out: {words}.",
+    "box.undeclared": "Nobody has declared what {columns} holds, so it cannot be asked about yet.",
+    "box.declare": "Declare {columns}",
     "box.rather": "Rather: {sentence}",
     "draft.left": "You left a question unfinished: {sentence}.",
     "draft.take": "Continue with it",

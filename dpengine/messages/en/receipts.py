@@ -29,7 +29,7 @@ SENTENCES: dict[str, str] = {
     "verify.fine_alone": "its loss, its promise and what it cuts follow from its own parameters. It was not compared with a ledger.",
     "verify.alone_unknown": "this program has no such question in that version, so its claim was not recomputed.",
     "verify.alone_bad": "its loss, its promise or what it cuts does not follow from its own parameters.",
-    "verify.field": "{field}: the receipt says {told}, the ledger {held}.",
+    "verify.field": "{field}: the receipt says {stated}, the ledger {held}.",
     "verify.field.extra": "{field}: the ledger has no such field.",
     "verify.field.missing": "{field}: the receipt leaves it out.",
     "report.title": "Private answers about “{table}”",

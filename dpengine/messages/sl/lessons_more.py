@@ -30,7 +30,7 @@ SENTENCES: dict[str, str] = {
     "lesson.7.choice": "z imenovanjem enega filma",
     "lesson.7.highest": "kot najvišji od vseh zašumljenih stolpičev",
     "lesson.7.axis": "filmi, ki jih ima vsaka oseba rada",
-    "lesson.7.one": "Imenovanje enega filma najde najljubšega v {chosen} primerov, pri enem filmu na osebo ali pri {most}: nihče nobenemu filmu ne doda več kot ena.",
+    "lesson.7.one": "Imenovanje enega filma najde najljubšega v {chosen} primerov, pri enem filmu na osebo ali pri {most}: nihče filmu ne prinese več kot enega glasu.",
     "lesson.7.two": "Objava vseh stolpičev je drugačna: ena oseba jih lahko spremeni {moved} (filmov na osebo: {size}), šum potem premakne stolpič za do {reach} {reach|osebo|osebi|osebe|oseb} in najvišji je najljubši samo v {bars} primerov.",
     "lesson.7.alt.bars": "Stolpiči najbolj priljubljenih filmov, prvi {best} (oseb: {count}), vsak z oznako napake na obe strani (oseb: {reach}).",
     "lesson.7.alt.along": "Za vsako število filmov na osebo: verjetnost, da se imenuje najljubši, ostane enaka, verjetnost, da je njegov zašumljeni stolpič najvišji, pada.",

@@ -41,7 +41,7 @@ SENTENCES: dict[str, str] = {
     "practice.films.A Map of Rain": "Zemljevid dežja",
     "practice.films.The Clockmaker's Daughter": "Urarjeva hči",
     "practice.films.Salt and Thunder": "Sol in grom",
-    "practice.films.North of Nowhere": "Severno od nikjer",
+    "practice.films.North of Nowhere": "Severno od nikoder",
     "practice.films.The Last Ferry": "Zadnji trajekt",
     "practice.films.Velvet Comet": "Žametni komet",
     "practice.films.Hollow Summer": "Prazno poletje",

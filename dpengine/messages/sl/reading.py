@@ -8,6 +8,8 @@ SENTENCES = {
     "box.example_by": "{text}, po: {column}",
     "box.read": "Razumljeno kot: {sentence}. Spodaj lahko spremenite vsak del; nič še ni vprašano.",
     "box.unread": "Tega ne razumem, zato je izpuščeno: {words}.",
+    "box.undeclared": "{columns}: kaj je v tem stolpcu, še ni opisano, zato o njem še ni mogoče vprašati.",
+    "box.declare": "Opiši {columns}",
     "box.rather": "Raje: {sentence}",
     "draft.left": "Niste dokončali vprašanja: {sentence}.",
     "draft.take": "Nadaljuj",

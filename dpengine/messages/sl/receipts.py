@@ -29,7 +29,7 @@ SENTENCES: dict[str, str] = {
     "verify.fine_alone": "izguba, obljuba in to, kar je odrezano, sledijo iz navedenih parametrov. S knjigo ni bilo primerjano.",
     "verify.alone_unknown": "ta program nima takega vprašanja v tej različici, zato trditev ni bila izračunana znova.",
     "verify.alone_bad": "izguba, obljuba ali to, kar je odrezano, ne sledi iz navedenih parametrov.",
-    "verify.field": "{field}: potrdilo pravi {told}, knjiga {held}.",
+    "verify.field": "{field}: potrdilo pravi {stated}, knjiga {held}.",
     "verify.field.extra": "{field}: takega polja v knjigi ni.",
     "verify.field.missing": "{field}: v potrdilu ga ni.",
     "report.title": "Zasebni odgovori o tabeli »{table}«",

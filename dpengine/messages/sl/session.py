@@ -94,7 +94,7 @@ SENTENCES: dict[str, str] = {
     "session.worth": "Koliko bo vreden vsak odgovor",
     "session.adaptive": "To velja za vse hkrati, kakorkoli že vsako vprašanje sledi iz prejšnjih odgovorov.",
     "session.bears": "Pri tej porabi {people} {people|oseba zadošča|osebi zadoščata|osebe zadoščajo|oseb zadošča} za {each}.",
-    "session.bears_one": "{questions} {questions|vprašanje|vprašanji|vprašanja|vprašanj} na ±{alpha} natančno",
+    "session.bears_one": "{questions} {questions|vprašanje|vprašanji|vprašanja|vprašanj} z napako do ±{alpha}",
     "session.answers_all": "Odgovori",
     "session.more": "Več o šumu",
     "session.more.each": "Vsak od odgovorov ({questions}) ima svoj ε = {each}; vse se zaračuna pred prvim vprašanjem.",

@@ -20,7 +20,7 @@ from functools import lru_cache
 import pyarrow as pa
 
 from dpengine.declared.conditions import Predicate
-from dpengine.declared.schema import Column, ItemSet, Ordered, Schema
+from dpengine.declared.schema import ItemSet, Ordered, Schema
 from dpengine.statistics.need import Aggregate
 from dpengine.statistics.view import WEIGHT, View, adding_decimals, flag_name
 
@@ -54,7 +54,9 @@ def statement(
     columns = tuple((name, name in sets) for name in schema.columns)
     # Postgres adds codes of 32 bits in 64, and a table holds up to 10^12 rows.
     short = dialect != "postgres" or all(column.size <= 2**22 for column in schema.columns.values())
-    filled = frozenset(name for name, column in schema.columns.items() if not _may_lack(column))
+    # The declaration decides whether a row can have no value in a column, never the rows.
+    lacking = {name for name, column in schema.columns.items() if isinstance(column, Ordered) and not column.complete}
+    filled = frozenset(schema.columns) - lacking
     return compiled(need.compiled_as(), columns, dialect, need.as_stored and short, filled, most_rows, weighed)
 
 
@@ -66,11 +68,6 @@ def _of_kinds(need: object) -> set[str]:
         for part in value if isinstance(value, tuple) else (value,):
             names |= part.kinds_of() if isinstance(part, Predicate) else _of_kinds(part)
     return names
-
-
-def _may_lack(column: Column) -> bool:
-    """Can a row have no value there? The declaration decides, never the rows."""
-    return isinstance(column, Ordered) and not column.complete
 
 
 def get_ready() -> None:

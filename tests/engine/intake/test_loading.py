@@ -10,6 +10,7 @@ import struct
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import duckdb
 import numpy as np
@@ -239,9 +240,10 @@ def test_a_table_has_the_sums_that_plain_sql_and_whole_numbers_give_it(rows: lis
             words = [struct.unpack(f">{marks.LANES}I", each[: 4 * marks.LANES]) for each in known]
             products = [math.prod(lane) % marks.PRIME for lane in zip(*words, strict=True)]
             wanted = [before + more for before, more in zip(wanted, [1, *products], strict=True)]
-    with marks.RowMarks(1, SECRET) as added:
-        added._key = "key"
-        assert added._hashed([distinct(column) for column in columns]) == wanted
+    for few in (0, marks.FEW):
+        with marks.RowMarks(1, SECRET) as added, mock.patch.object(marks, "FEW", few):
+            added._key = "key"
+            assert added._hashed([distinct(column) for column in columns]) == wanted
 
 
 ALL_AGREE, ALL_DIFFER = ["aeg", "afh", "beh", "bfg"], ["bfh", "beg", "afg", "aeh"]  # alike in every pair of columns

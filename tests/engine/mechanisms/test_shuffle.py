@@ -149,7 +149,7 @@ def test_one_tagged_pile_shows_what_separate_shuffles_show() -> None:
         sent = [
             np.stack([truth, np.array(tossed[at : at + 2])], axis=1) for truth, at in zip(bits, (0, 2), strict=True)
         ]
-        pile = shuffle_model.shuffled_tagged(shuffle_model.tagged(sent), SystemCoins())
+        pile = shuffle_model.shuffled(shuffle_model.tagged(sent), SystemCoins())
         apart = tuple(shuffle_model.count_ones(shuffle_model.shuffled(one, SystemCoins())) for one in sent)
         assert shuffle_model.ones_of(pile, 2) == apart and len(pile) == 8
         law.setdefault(apart, set()).add(tuple(sorted(pile.tolist())))
@@ -158,7 +158,7 @@ def test_one_tagged_pile_shows_what_separate_shuffles_show() -> None:
 
 
 def test_one_pile_for_many_protocols_keeps_nobody_together() -> None:
-    check_one_pile_keeps_nobody_together(shuffle_model.shuffled_tagged)
+    check_one_pile_keeps_nobody_together(shuffle_model.shuffled)
 
 
 def test_what_an_observer_learns_from_each_channel() -> None:

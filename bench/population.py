@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import beta as beta_law
+from scipy.stats import binom, norm
 
 import dpengine as dp
 from bench.measure import must
@@ -27,8 +28,10 @@ from dpengine.core.amounts import BETA
 from dpengine.core.types import Floats
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms import catalogue, sampling
+from dpengine.mechanisms.marginals import sampled_cells
 from dpengine.mechanisms.noise import LaplaceNoise
 from dpengine.noise.coins import SystemCoins
+from dpengine.released.look import Look
 from dpengine.statistics.need import Spread
 
 RESULTS = ROOT / "bench" / "results-population.md"
@@ -155,6 +158,57 @@ def _of_kind(query: Any, statistic: Any, n: int, whole: float) -> tuple[float, f
     return 100 * own / n, wide
 
 
+def of_group(n: int, epsilon: Fraction) -> list[float]:
+    """A third of the half of all people who are in the first town; all figures of the first look hold at once."""
+    columns = ["town", {"column": "x", "step": 51}]
+    query = asked("overview", n, epsilon, columns=columns, against=["town"])
+    quiet = asked("overview", n, Fraction(50), columns=columns, against=["town"])
+    cells, found = np.outer(TOWNS, (1 / 3, 2 / 3, 0.0)), []
+    for _ in range(SOME):
+        statistic = [np.random.default_rng().multinomial(n, cells.ravel()).tolist()]
+        row = []
+        for each in (query, quiet):
+            raw = each.draw(statistic, SystemCoins())
+            answer = each.finish(raw)
+            everybody, _ = beyond.claimed(each, answer, raw, Past.NOTHING, Fraction(0))
+            look = Look(each, raw, answer.value, everybody or {}, True)
+            low, high = must_have(look.among_all("x", {"town": "a"}))[0]
+            own = look.share({"x": [look.query.cell_labels[1][0]]}, {"town": ["a"]})
+            row += [must_have(own.high) - must_have(own.low), (high - low) / 100]
+            if each is query:
+                row.append(exact_of_group(look, n))
+        found.append((row[0], row[1], row[2], row[4]))
+    return [100 * float(width) for width in np.mean(found, axis=0)]
+
+
+def must_have(value: Any) -> Any:
+    must(value is not None, "No range.")
+    return value
+
+
+def exact_of_group(look: Look, n: int) -> float:
+    """The share tested with all sums carried out, normal noise, and for thirteen numbers of people within reach."""
+    cells, each = look.marginals[0, 1][0], BETA / 2 / look.query._shown(False)
+    one, group = np.zeros((3, 3)), np.zeros((3, 3))
+    one[0, 0], group[0, :] = 1, 1
+    noise, ends = sampled_cells.Off.of_cells(look.noise, (0, 1), one, group), []
+    t, wanted = cells.sum(), float(each) * 9 / 20
+    for hits, off in ((cells[0], noise), (t - cells[0], noise.of_misses())):
+        reach = norm.isf(float(each) / 20) * off.people**0.5
+        people = np.unique(np.rint(np.clip(np.linspace(t - reach, t + reach, 13), 0, n))).astype(np.int64)[:, None]
+
+        def out(p: float, hits: float = hits, off: Any = off, people: Any = people) -> bool:
+            middle, wide = people * p, 9 * np.sqrt(people * p * (1 - p)) + 30
+            k = np.floor(np.clip(middle + wide * np.linspace(-1, 1, 4_001), 0, people))
+            variance = off.hits - 2 * p * off.both + p * p * off.people
+            chances = -np.diff(binom.sf(k - 1, people, p), axis=1, append=0.0)
+            tails = (chances * norm.sf((hits - p * t - k + middle) / variance**0.5)).sum(axis=1)
+            return bool(tails.max() <= wanted)
+
+        ends.append(sampling._end(out, 1.0, 16))
+    return float(1 - ends[1] - ends[0])
+
+
 def line(*cells: object) -> str:
     shown = [f"{cell:.2f}" if isinstance(cell, float) else str(cell) for cell in cells]
     return f"| {' | '.join(shown)} |"
@@ -188,6 +242,19 @@ def table() -> str:
                     must(row[1] <= 1.2 * row[2], f"The mean alone was narrower: {row}, {n}, {epsilon}.")
                     must(row[1] <= 1.01 * row[3], f"Adding two ranges was narrower: {row}, {n}, {epsilon}.")
                     lines.append(line(relation, kind, f"{n:,}", f"{float(epsilon):g}", *row))
+    lines += [
+        "",
+        "## A share of a group, in a first look at two columns together, n public",
+        "",
+        "A third of the half of all people. *Exact*: the same test, every sum carried out. *Without noise*: at ε 50.",
+        "",
+        *head("people", "ε", "here", "all", "exact", "without noise"),
+    ]
+    for n in PEOPLE:
+        for epsilon in (Fraction(1, 10), Fraction(1, 2), Fraction(2)):
+            row = of_group(n, epsilon)
+            must(row[1] <= 1.15 * row[2], f"Much wider than exact inversion: {row}, {n}, {epsilon}.")
+            lines.append(line(f"{n:,}", f"{float(epsilon):g}", *row))
     names = head("kind", "people", "ε", "here", "all", "without noise")
     lines += ["", "## Other kinds, replace-one; without noise: at ε 50", "", *names]
     for n in PEOPLE:

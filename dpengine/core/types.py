@@ -15,5 +15,6 @@ Figure = int | Fraction  # a draw, or the mean of several draws
 Figures = tuple[Figure, ...]
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 Bits = npt.NDArray[np.bool_]
 Arrow = Any  # an array, a table or a type of pyarrow, which has no type hints

@@ -41,7 +41,7 @@ from dpengine.mechanisms.answer_state import FEW, NEARLY
 from dpengine.mechanisms.card import EPSILON, Card, Parameter
 from dpengine.mechanisms.cuts import Cut, cut, of_question
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, parts_of, rebuilt, residual, union_reach
-from dpengine.mechanisms.marginals.sampled_cells import Off, among, noise_of_sum, of_everybody
+from dpengine.mechanisms.marginals.sampled_cells import Off, SumNoise, among, noise_of_sum, of_everybody
 from dpengine.mechanisms.marginals.wanted import (
     DOES_NOT_FIT,
     EVEN,
@@ -425,18 +425,17 @@ class Overview(Query[Statistic, tuple[int, ...]]):
                 ends = among(cells, np.full(axis.size, cells.sum()), noise, beta, None)
                 found += list(zip(*(side.tolist() for side in ends), strict=True))
             else:
-                variance, off = noise_of_sum(self.noise_of, part, one)
-                found += of_everybody(cells.tolist(), people, variance, off, beta, moved)
+                found += of_everybody(cells.tolist(), people, noise_of_sum(self.noise_of, part, one), beta, moved)
         for held in (held for held in self.held if held.column):
             own, drawn = float(self.noise_of_held[held]), counts[held.column]
             if people is None:
                 whole = float(next(one for each, one in self.noise_of_held.items() if not each.column))
-                noise = Off(own, whole, 0.0, 2.0, 1.0)
+                noise = Off.of_two(own, whole)
                 hits = np.array(drawn, dtype=np.float64)
                 ends = among(hits, np.full(held.size, float(counts[""][0])), noise, beta, None)
                 found += list(zip(*(side.tolist() for side in ends), strict=True))
             else:
-                found += of_everybody(drawn, people, own, 1.0, beta, moved)
+                found += of_everybody(drawn, people, SumNoise.of_one(own), beta, moved)
         if people is not None:  # the bars' own ranges are for pairs too, and may reach farther: nobody should wonder
             for place, (least, most) in enumerate(answer.interval.values()):
                 low, high = found[place]
@@ -457,8 +456,8 @@ class Overview(Query[Statistic, tuple[int, ...]]):
         known = own is None and self.layout.known
         both = Off.of_cells(noise, part, one, whole)
         if known:
-            variance, off = noise_of_sum(noise, part, one)
-            both = Off(variance, 0.0, 0.0, off, 0.0)
+            each = noise_of_sum(noise, part, one)
+            both = Off(each.variance, 0.0, 0.0, each.off, 0.0, each.times)
         ends = among(hits, people, both, self.beta / 2 / self._shown(False), self.facts.people)
         pairs = (sampling.percent(pair) for pair in zip(*(side.tolist() for side in ends), strict=True))
         return [(float(low), float(high)) for low, high in pairs]

@@ -484,7 +484,8 @@ def _missed(kind: str, relation: str, n: int, epsilon: F, tables: int) -> tuple[
     first look also with the shares of its pairs: all of them hold at once."""
     key, given, drawn = KINDS[kind]
     query = catalogue[key].build(_facts(relation, n), {"epsilon": str(float(epsilon))} | given)
-    missed = narrow = claimed = 0
+    narrow = claimed = 0
+    missed: list[bool] = []
     for _ in range(tables):
         statistic, truth = drawn(n)
         if key in ("mean", "sum") and not query.spread:
@@ -500,11 +501,50 @@ def _missed(kind: str, relation: str, n: int, epsilon: F, tables: int) -> tuple[
         ranges = list(found.values()) if isinstance(found, dict) else [found]
         misses = any(not low <= true <= high for (low, high), true in zip(ranges, truths, strict=True))
         look = Look(query, raw, answer.value, found, True) if key == "overview" else None
-        missed += misses or (look is not None and _pairs_miss(look))
+        pairs = look is not None and _pairs_miss(look)  # always asked, for the order of `_truths_among`
+        missed.append(misses or pairs)
         own = list(answer.interval.values()) if isinstance(answer.interval, dict) else [answer.interval]
         scale = 100 / n if query.answer_kind in ("count", "board") else 1 / n if query.answer_kind == "amount" else 1
         narrow += any(not low * scale <= true <= high * scale for (low, high), true in zip(own, truths, strict=True))
-    return missed, narrow, claimed
+    wrong = np.array(missed, dtype=bool)
+    return int((wrong | _missed_later(tables)).sum() if LATER else wrong.sum()), narrow, claimed
+
+
+LATER: list[
+    tuple[Any, Any]
+] = []  # true shares and a side of `sampled_cells.among`: tested at the end, all tables at once
+
+
+def _missed_later(tables: int) -> Any:
+    """Which tables have a share among those whose truth is out?"""
+    asked, wrong = len(LATER) // tables, np.zeros(tables, dtype=bool)
+    assert asked * tables == len(LATER)
+    for place in range(asked):
+        shares, sides = zip(*LATER[place::asked], strict=True)
+        truths, names = np.concatenate(shares)[:, None], ("hits", "people", "fewest", "most")
+        own = {name: np.concatenate([getattr(side, name) for side in sides]) for name in names}
+        out = np.zeros(len(truths), dtype=bool)
+        for first in range(0, len(out), 3_000):
+            some = slice(first, first + 3_000)
+            out[some] = _out(replace(sides[0], **{name: each[some] for name, each in own.items()}), truths[some])
+        wrong |= out.reshape(tables, -1).any(axis=1)
+    LATER.clear()
+    return wrong
+
+
+def _out(side: Any, truths: Any) -> Any:
+    """By one of the three bounds. The exact one is the largest over all numbers of people, so first for one of them."""
+    out = (side.out_by_chernoff(truths, truths) | side.out_by_tails(truths, truths))[:, 0]
+    left = np.flatnonzero(~out & (side.most <= sampled_cells._SMALL))
+    if len(left):
+        x, variance = (each[left] for each in side._tested(truths, truths))
+        most, share, k = side.most[left][:, None], truths[left], np.arange(side.most[left].max() + 1)
+        beyond = sampled_cells.above((x - k + share * most) / np.maximum(np.sqrt(variance), 1e-8))
+        left = left[(binom().pmf(k, most, share) * beyond).sum(axis=1) <= side.wanted]
+    names = ("hits", "people", "fewest", "most")
+    some = replace(side, **{name: getattr(side, name)[left] for name in names})
+    out[left] = some.out_exactly(truths[left], truths[left])[:, 0]
+    return out
 
 
 def _pairs_miss(look: Look) -> bool:
@@ -531,8 +571,18 @@ def _truths(kind: str) -> list[float]:
     return known.get(kind, [0.3])
 
 
+def _truths_among(kind: str, relation: str) -> list[Any]:
+    """The shares of `sampled_cells.among` from one table, low side and high side, in the order in which they are
+    asked: of a secret number of people the bars, then `_pairs_miss`."""
+    asked = [LOOKED.sum(axis=1), LOOKED.sum(axis=0)] if relation == "add_remove" else []
+    if "together" in kind:
+        asked += [LOOKED.ravel(), *(row / row.sum() for row in LOOKED)]
+        asked += [column / column.sum() for column in LOOKED.T[:2]]
+    return [side for truths in asked for side in (truths, 1 - truths)]
+
+
 @pytest.fixture
-def by_the_truth(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def by_the_truth(kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether an end lies beyond the truth is decided by the test of the truth itself: the end is where that test
     begins to reject, and finding it takes fifty such tests."""
     sides = cycle(side for truth in _truths(kind) for side in (truth, 1 - truth))
@@ -565,6 +615,24 @@ def by_the_truth(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         sampled_cells._OfEverybody, "least", lambda own, count: end(lambda p: own.out(p, count), 1.0, 0)
     )
+    among = cycle(_truths_among(kind, request.node.callspec.params.get("relation", "replace")))
+
+    def later(side: Any) -> Any:
+        LATER.append((next(among), side))
+        return np.zeros(len(side.hits))
+
+    LATER.clear()
+    of_cells, found = sampled_cells.Off.of_cells, {}
+
+    def kept(noise: Any, part: Any, hits: Any, people: Any) -> Any:
+        """One question has one noise."""
+        key = part, hits.tobytes(), people.tobytes()
+        if key not in found:
+            found[key] = of_cells(noise, part, hits, people)
+        return found[key]
+
+    monkeypatch.setattr(sampled_cells.Off, "of_cells", kept)
+    monkeypatch.setattr(sampled_cells._Among, "least", later)
     monkeypatch.setattr(sampling.Squares, "most", most)
     monkeypatch.setattr(beyond, "_says_nothing", lambda query, found: False)
 

@@ -218,16 +218,16 @@ def among(hits: Floats, people: Floats, noise: Off, beta: Fraction, most: int | 
     low, high = np.empty(len(hits)), np.empty(len(hits))
     for start in range(0, len(hits), _TOGETHER):
         some = slice(start, start + _TOGETHER)
-        low[some] = _Among.of(hits[some], people[some], noise, float(beta), most).least()
+        low[some] = _SharesAmong.of(hits[some], people[some], noise, float(beta), most).least()
         high[some] = (
-            1 - _Among.of(people[some] - hits[some], people[some], noise.of_misses(), float(beta), most).least()
+            1 - _SharesAmong.of(people[some] - hits[some], people[some], noise.of_misses(), float(beta), most).least()
         )
     crossed = low > high
     return np.where(crossed, 0.0, low), np.where(crossed, 1.0, high)
 
 
 @dataclass(frozen=True)
-class _Among:
+class _SharesAmong:
     """The lower end of each of several shares; cells [u, v] of p have an axis of their own."""
 
     hits: Floats
@@ -239,13 +239,13 @@ class _Among:
     wanted: float
 
     @staticmethod
-    def of(hits: Floats, people: Floats, noise: Off, beta: float, most: int | None) -> _Among:
+    def of(hits: Floats, people: Floats, noise: Off, beta: float, most: int | None) -> _SharesAmong:
         off = noise.beyond(beta * _N_SHARE / 2)
         n = np.maximum(np.floor(people + off), 1.0)
         n = n if most is None else np.minimum(n, most)
         fewest = np.clip(np.ceil(people - off), 0.0, n)
         wanted = (beta * (1 - _N_SHARE) / 2 - beta * _FAR_SHARE - SPARE) / noise.times
-        return _Among(hits, people, fewest, n, noise, off + noise.beyond(beta * _FAR_SHARE), wanted)
+        return _SharesAmong(hits, people, fewest, n, noise, off + noise.beyond(beta * _FAR_SHARE), wanted)
 
     def least(self) -> Floats:
         """Up to where cells from 0 on are out."""
@@ -261,7 +261,7 @@ class _Among:
         small = np.flatnonzero((self.most <= _SMALL) & (end < guess))
         if len(small):
             held, people, fewest, most = (each[small] for each in (self.hits, self.people, self.fewest, self.most))
-            some = _Among(held, people, fewest, most, noise, self.far, self.wanted)
+            some = _SharesAmong(held, people, fewest, most, noise, self.far, self.wanted)
             end[small] = _first_in(_ahead(end[small], guess[small], _LITTLE, _FINEST), some.out_exactly)
         return np.where(known, end, 0.0)
 

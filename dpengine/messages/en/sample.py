@@ -17,7 +17,7 @@ SENTENCES: dict[str, str] = {
     "sample.wide": "It is about the people in this table only: for all such people the range would hold nearly everything. More people in the sample, or a higher price, make it narrower.",
     "sample.kind": "It is about the people in this table only, not about all such people.",
     "sample.secret": "It speaks of the people in this table only: for all such people this question needs the number of people, and here that is secret. Ask for a share or an average, which need no such number.",
-    "sample.board": "Thin lines are for the people in this table. Light boxes are for all such people, the larger group that they were drawn from: they also cover the luck of the draw. All boxes hold at once, {chance} times in 100. Averages, medians and estimates are about this table only.",
+    "sample.board": "Thin lines are for the people in this table. Light boxes are for all such people, the larger group that they were drawn from: they also cover the luck of the draw. All boxes hold at once, {chance} times in 100. Ranges in words, “What goes together”, averages, medians and estimates are about this table only.",
     "sample.after_board": "Other answers about these people came before, so the boxes are longer, and groups have none.",
     "sample.grid": "Below it, in percent, is the range for all such people.",
     "sample.column.all": "Among all such people",

@@ -17,7 +17,7 @@ SENTENCES: dict[str, str] = {
     "sample.wide": "Odgovor govori le o osebah v tej tabeli: za vse take ljudi bi razpon vseboval skoraj vse. Ožji je pri večjem vzorcu ali višji ceni.",
     "sample.kind": "Odgovor govori le o osebah v tej tabeli, ne o vseh takih ljudeh.",
     "sample.secret": "Velja le za osebe v tej tabeli: za vse take ljudi to vprašanje potrebuje število oseb, ki je tu skrivno. Vprašajte po deležu ali povprečju, ki tega števila ne potrebujeta.",
-    "sample.board": "Tanke črte veljajo za osebe v tej tabeli. Svetli okvirji veljajo za vse take ljudi, večjo skupino, iz katere so izbrani: zajemajo tudi naključje, kdo je prišel v vzorec. Vsi okvirji veljajo hkrati, v {chance} od 100 primerov. Povprečja, mediane in ocene govorijo le o tej tabeli.",
+    "sample.board": "Tanke črte veljajo za osebe v tej tabeli. Svetli okvirji veljajo za vse take ljudi, večjo skupino, iz katere so izbrani: zajemajo tudi naključje, kdo je prišel v vzorec. Vsi okvirji veljajo hkrati, v {chance} od 100 primerov. Razponi v besedah, »Kaj je povezano«, povprečja, mediane in ocene govorijo le o tej tabeli.",
     "sample.after_board": "Pred tem so bili o teh osebah dani že drugi odgovori, zato so okvirji daljši, za skupine pa jih ni.",
     "sample.grid": "Pod njim je v odstotkih razpon za vse take ljudi.",
     "sample.column.all": "Med vsemi takimi ljudmi",

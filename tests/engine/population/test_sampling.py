@@ -632,7 +632,7 @@ def by_the_truth(kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.
         return found[key]
 
     monkeypatch.setattr(sampled_cells.Off, "of_cells", kept)
-    monkeypatch.setattr(sampled_cells._Among, "least", later)
+    monkeypatch.setattr(sampled_cells._SharesAmong, "least", later)
     monkeypatch.setattr(sampling.Squares, "most", most)
     monkeypatch.setattr(beyond, "_says_nothing", lambda query, found: False)
 

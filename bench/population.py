@@ -25,6 +25,7 @@ from bench.tasks import ROOT
 from dpengine.accountant.history import Past
 from dpengine.asking import beyond
 from dpengine.core.amounts import BETA
+from dpengine.core.exact import halved
 from dpengine.core.types import Floats
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms import catalogue, sampling
@@ -205,7 +206,7 @@ def exact_of_group(look: Look, n: int) -> float:
             tails = (chances * norm.sf((hits - p * t - k + middle) / variance**0.5)).sum(axis=1)
             return bool(tails.max() <= wanted)
 
-        ends.append(sampling._end(out, 1.0, 16))
+        ends.append(halved(out, 0.0, 1.0, 16)[0])
     return float(1 - ends[1] - ends[0])
 
 

@@ -235,9 +235,14 @@ def share_of_all(hits: int, n: int, noise: Added, beta: Fraction) -> Range:
             k = np.arange(first, first + len(chances), dtype=np.float64)
             return _sum_of(chances, law.at_least(h - k))
 
-        return halved(lambda p: tail(p) <= wanted, 0.0, 1.0, 40)[0] if tail(0.0) <= wanted else 0.0
+        return share_up_to(lambda p: tail(p) <= wanted)
 
     return least(hits), 1 - least(n - hits)
+
+
+def share_up_to(out: Callable[[float], bool]) -> float:
+    """The largest share up to which `out` holds, approached from below; 0 if it holds nowhere. `out` is monotone."""
+    return halved(out, 0.0, 1.0, 40)[0] if out(0.0) else 0.0
 
 
 # A share where the number of people is noisy too

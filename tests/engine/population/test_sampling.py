@@ -594,7 +594,7 @@ def by_the_truth(kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.
             side.place = int(truth // side.squares.cell)
         return truth + 1e-6 if side.out(truth, truth) else 0.0
 
-    def end(out: Callable[[float], bool], most: float, steps: int) -> float:
+    def end(out: Callable[[float], bool]) -> float:
         truth = next(sides)
         return truth + 1e-6 if out(truth) else 0.0
 
@@ -611,10 +611,8 @@ def by_the_truth(kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.
 
     for kind_of_side in (sampling._Side, sampling._MeanOfSpread):
         monkeypatch.setattr(kind_of_side, "least", least)
-    monkeypatch.setattr(sampling, "_end", end)
-    monkeypatch.setattr(
-        sampled_cells._OfEverybody, "least", lambda own, count: end(lambda p: own.out(p, count), 1.0, 0)
-    )
+    monkeypatch.setattr(sampling, "share_up_to", end)
+    monkeypatch.setattr(sampled_cells._OfEverybody, "least", lambda own, count: end(lambda p: own.out(p, count)))
     among = cycle(_truths_among(kind, request.node.callspec.params.get("relation", "replace")))
 
     def later(side: Any) -> Any:

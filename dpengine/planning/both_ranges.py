@@ -9,6 +9,7 @@ nothing about all such people: the sample is small. The crossing is the ε at wh
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -26,6 +27,7 @@ from dpengine.mechanisms.query import AnyQuery, Averaged
 POINTLESS = 0.9  # of the second range would be left without any noise
 _NO_NOISE = Fraction(1000)  # an ε at which noise is nearly always 0
 _STEPS = 7
+_NEAR = (Fraction(1), Fraction(21, 20))  # reaches are whole numbers of people, so a little more may be needed
 
 
 @dataclass(frozen=True)
@@ -90,14 +92,20 @@ def along_epsilon(query: AnyQuery) -> list[BothRanges]:
     steps = {query.epsilon * Fraction(3) ** (step - _STEPS // 2) for step in range(_STEPS)}
     now = both_ranges(query)
     if now is not None and now.least:
-        steps.add(up(query.epsilon * Fraction(now.here / now.least).limit_denominator(10**6), 10**4))
+        near = query.epsilon * Fraction(now.here / now.least).limit_denominator(10**6)
+        steps |= {up(near * off, 10**4) for off in _NEAR}
     found = [both_ranges(query.at(epsilon)) for epsilon in sorted(steps) if epsilon >= LEAST_EPSILON]
     return [one for one in found if one is not None]
 
 
 def along_people(query: AnyQuery) -> list[BothRanges]:
-    sizes = dict.fromkeys(max(query.facts.about * 4 ** (step) // 4 ** (_STEPS // 2), 10) for step in range(_STEPS))
-    found = [both_ranges(query.of_size(people)) for people in sizes]
+    """Even steps on a log axis, and about the crossing: noise falls like 1/n, the luck of the sample like 1/√n."""
+    sizes = {max(query.facts.about * 4**step // 4 ** (_STEPS // 2), 10) for step in range(_STEPS)}
+    now = both_ranges(query)
+    if now is not None and now.least:
+        near = query.facts.about * (now.here / now.least) ** 2
+        sizes |= {people for off in _NEAR if min(sizes) < (people := math.ceil(float(off) * near)) < max(sizes)}
+    found = [both_ranges(query.of_size(people)) for people in sorted(sizes)]
     return [one for one in found if one is not None]
 
 

@@ -25,6 +25,7 @@ from dpengine.mechanisms import catalogue
 from dpengine.messages import plain, say
 from dpengine.messages.language import speaking
 from dpengine.noise.coins import SystemCoins
+from dpengine.planning import both_ranges
 from dpengine.released.compare import beyond_difference, compare
 from ui.answers import picked, word
 from ui.api import serialize
@@ -229,6 +230,14 @@ def test_a_preview_shows_both_and_says_when_paying_more_is_pointless(tmp_path: P
     share(table)
     after = table.both_ranges(asked)
     assert after is None or after.after
+
+
+@pytest.mark.parametrize("epsilon", ["0.02", "0.3"])
+def test_the_crossing_is_marked_where_the_lines_cross(tmp_path: Path, epsilon: str) -> None:
+    query = survey(tmp_path).query("proportion", of=[["smokes", "in", ["yes"]]], epsilon=epsilon)
+    for points in (both_ranges.along_epsilon(query), both_ranges.along_people(query)):
+        cross = both_ranges.crossing(points)
+        assert cross is not None and 0.9 * cross.least <= cross.here <= cross.least
 
 
 def test_a_grid_shows_both_ranges_in_every_cell(tmp_path: Path) -> None:

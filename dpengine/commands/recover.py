@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from dpengine.commands.backup import REGISTRY, home_of
+from dpengine.commands.backup import REGISTRY, SECRET, home_of
 from dpengine.commands.ledger_places import LEDGER, Place, place_of_ledger
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Json, JsonObject
@@ -33,6 +33,7 @@ from dpengine.ledger.sqlite_file import anchor_path
 from dpengine.messages import say
 from dpengine.storage.registry import Registry
 from dpengine.storage.workers import Hold
+from dpengine.workspace import read_secret
 
 OPERATOR = "operator"
 _LEAST_HEAD = 12
@@ -67,6 +68,8 @@ def main(arguments: list[str]) -> int:
 def _done(home: Path, place: Place, state: LedgerState, wanted: str, rest: list[str]) -> int:
     if state.state == "fine":
         place.tidy()
+        if (home / REGISTRY).exists():
+            read_secret(home / SECRET)  # without it the folder does not open, whole as its ledger is
         print(state.sentence)
         return 0
     if wanted == "--close":

@@ -18,6 +18,7 @@ from dpengine.commands.recover import look
 from dpengine.ledger.high_water import Anchor, Mark
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.sqlite_file import LedgerFile
+from dpengine.messages import say
 from dpengine.workspace import Workspace
 from tests.faults.counts import note
 from tests.faults.lived import TERMS, A, code_of, command, frame, opens, question
@@ -244,6 +245,16 @@ def test_a_whole_folder_put_back_is_told_by_a_head_that_was_written_down(
     for folder, closed in ((home, {}), (old, {"people": "close"})):
         with closing(Workspace(folder)) as workspace:
             assert workspace.closed() == closed and workspace.verify_ledger().ok
+
+
+@pytest.mark.parametrize("fault", [name for name in sorted(FAULTS) if "secret" in name])
+def test_recovering_says_that_the_key_is_lost(home: Path, fault: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Though the ledger is whole: nothing else would say why the folder does not open."""
+    spoil, why = FAULTS[fault]
+    spoil(home)
+    code, said = command(home, "recover", capsys=capsys)
+    assert code == 2 and said.strip() == say(why)
+    assert command(home, "verify", capsys=capsys)[0] == 0
 
 
 def test_an_edited_row_is_recovered_up_to_it(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -125,6 +125,15 @@
   addEventListener("resize", wider);
   setInterval(wider, 700);
 
+  /* What draws pictures is large, and a browser takes about a second to begin with it. Where a question can be asked, it
+     does so while the reader chooses one, so that the first picture comes with its answer. */
+  const PICTURES = "/* pictures */";
+  const ahead = setInterval(() => {
+    if (!document.querySelector(".st-key-ask-go")) return;
+    clearInterval(ahead);
+    if (PICTURES) (window.requestIdleCallback ?? setTimeout)(() => import(PICTURES).catch(() => {}));
+  }, 700);
+
   /* Where people sign in: a page whose connection was closed, because its reader signed out in another window or was
      signed in for too long, says so by leading to the way in. Elsewhere nothing ever answers 401. */
   setInterval(async () => {

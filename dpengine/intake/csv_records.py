@@ -121,7 +121,8 @@ def _proven(block: bytes, width: int, dialect: Dialect, last: bool) -> tuple[int
     if block.startswith(b"\xef\xbb\xbf"):  # Arrow would take it for a byte order mark
         return nothing
     signs = np.frombuffer(block + b"\n", dtype=np.uint8)  # the end of the file ends a record
-    quotes = np.flatnonzero(signs == ord(dialect.quote)) if dialect.quote else np.zeros(0, dtype=np.int64)
+    quoted = bool(dialect.quote) and dialect.quote.encode() in block
+    quotes = np.flatnonzero(signs == ord(dialect.quote)) if quoted else np.zeros(0, dtype=np.int64)
     ends = np.flatnonzero(signs == ord("\n"))
     if not last or block.endswith(b"\n"):
         ends = ends[:-1]
@@ -138,7 +139,7 @@ def _proven(block: bytes, width: int, dialect: Dialect, last: bool) -> tuple[int
     before, after = signs[opening[opening > 0] - 1], signs[closing + 1]
     if not np.isin(before, marks).all() or not np.isin(after, [*marks, ord("\r")]).all():
         return nothing
-    returns = np.flatnonzero(signs[:end] == ord("\r"))
+    returns = np.flatnonzero(signs[:end] == ord("\r")) if b"\r" in block else np.zeros(0, dtype=np.int64)
     returns = returns[np.searchsorted(quotes, returns) % 2 == 0]
     if (signs[returns + 1] != ord("\n")).any():
         return nothing

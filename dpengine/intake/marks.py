@@ -56,6 +56,7 @@ from dpengine.intake.inspect import files_of
 from dpengine.statistics.engines.duck import SETTINGS, THREADS
 
 Numbers = NDArray[np.uint64]
+OfColumn = tuple[Integers, Numbers, Bits]
 
 PLACES = 12  # digits of a number: tools read the last of a float's seventeen differently
 MISSING_WORDS = ("", "na", "n/a", "nan", "null", "none", "<na>", "#n/a", "#n/a n/a", "#na", "-nan", "nat")
@@ -195,34 +196,55 @@ class RowMarks:
         return summed([(_places(column), *found) for column, found in zip(cells, numbers, strict=True)], len(cells[0]))
 
 
-def summed(columns: Sequence[tuple[Integers, Numbers, Bits]], rows: int) -> list[int]:
+def summed(columns: Sequence[OfColumn], rows: int) -> list[int]:
     """The number of rows with a cell that counts, and the sums of their products. Of each column: the place of each
     cell's text, each text's numbers, and whether it counts."""
+    columns = _together(columns)
     lanes = columns[0][1].shape[1]
     found = [0] * (1 + lanes)
+    work = np.empty((3, AT_ONCE, lanes), dtype=np.uint64)
     for start in range(0, rows, AT_ONCE):
-        some = slice(start, start + AT_ONCE)
-        product = np.ones((min(AT_ONCE, rows - start), lanes), dtype=np.uint64)
+        some = slice(start, min(start + AT_ONCE, rows))
+        product, factor, upper = work[:, : some.stop - start]
         counted = np.zeros(len(product), dtype=bool)
         for at, (places, numbers, counts) in enumerate(columns):
-            product *= numbers.take(places[some], axis=0)
-            product = _folded(product) if at % 3 else product % PRIME
+            numbers.take(places[some], axis=0, out=factor if at else product, mode="clip")  # faster than checking
+            if at:
+                product *= factor
+                _fold(product, upper)
+                if at % 2 == 0:
+                    _fold(product, upper)
             if not counted.all():
                 counted |= counts.take(places[some])
-        product = (product if counted.all() else product[counted]) % PRIME
+        _fold(product, upper)
+        np.minimum(product, np.subtract(product, np.uint64(PRIME), out=upper), out=product)  # below 0 wraps to the top
+        product = product if counted.all() else product[counted]
         more = [len(product), *product.sum(axis=0).tolist()]
         found = [before + here for before, here in zip(found, more, strict=True)]
     return found
 
 
-def _folded(numbers: Numbers) -> Numbers:
+def _together(columns: Sequence[OfColumn]) -> list[OfColumn]:
+    """Columns of few texts as one: each pair of texts is multiplied once, and not in every row."""
+    held = list[OfColumn]()
+    for places, numbers, counts in sorted(columns, key=lambda column: len(column[1])):
+        if held and len(held[-1][1]) * len(numbers) <= AT_ONCE:
+            before, others, counted = held.pop()
+            places = before * np.int32(len(numbers)) + places
+            numbers = (others[:, None] * numbers % PRIME).reshape(-1, numbers.shape[1])
+            counts = (counted[:, None] | counts).ravel()
+        held.append((places, numbers, counts))
+    return held
+
+
+def _fold(numbers: Numbers, upper: Numbers) -> None:
     """The same modulo p = 2^31 - 1, but smaller, without a division: 2^31 is 1, so the upper bits count as they stand.
-    A product of a factor below c·2^31 and one below 2^31 becomes less than (c + 1)·2^31, and fits 64 bits up to c = 4:
-    after a remainder (c = 1), two products in a row may be left so before the next."""
-    upper = numbers >> np.uint64(PRIME.bit_length())
+    A product of a factor below c·2^31 and one below 2^31 becomes less than (c + 1)·2^31, and fits 64 bits up to c = 4.
+    Less than 2^34 becomes less than 2^31 + 8, so c is hardly above 1 after every second column, and 3 at most; after a
+    last time less than p + 8 is left. `upper` is room to work in."""
+    np.right_shift(numbers, np.uint64(PRIME.bit_length()), out=upper)
     numbers &= np.uint64(PRIME)
     numbers += upper
-    return numbers
 
 
 def _places(column: Arrow) -> Integers:

@@ -13,6 +13,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import cycle
 from typing import ClassVar
 
@@ -57,7 +58,7 @@ class Noised(Averaged[Statistic]):
         """c of each number of a group."""
         return (1,) * len(self.weights)
 
-    @property
+    @cached_property
     def added(self) -> tuple[Added, ...]:
         """The noise of each number of a group."""
         whole = self.noise_kind.fitted(self.sensitivity().bound, self.epsilon, self.loss_parts)

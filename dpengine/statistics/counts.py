@@ -18,7 +18,7 @@ from dpengine.declared.conditions import EVERYONE, Predicate, Row, kind_name
 from dpengine.declared.grouped import Ref, code_of
 from dpengine.declared.schema import MISSING, Code
 from dpengine.statistics.need import Aggregate, Aggregated, Spread, only_compared, placed
-from dpengine.statistics.view import Expression, View, flag_name, joined, signed, total
+from dpengine.statistics.view import WEIGHT, Expression, View, flag_name, joined, signed, total
 
 Counts = tuple[int, ...]
 SHORT_GRID = 2**12
@@ -289,13 +289,20 @@ class HitCounts(Aggregate[Counts]):
                 counts[2 * group + (0 if self.hit.holds(row) else 1)] += 1
         return tuple(counts)
 
+    @property
+    def as_stored(self) -> bool:
+        return only_compared(self.where, self.by) and only_compared(self.hit)
+
     def expression(self, view: View) -> Expression:
         view = view.grouped(self.by)
-        miss = view.meets(self.hit).ifelse(0, 1)
-        return view.rows.group_by(group=view.group(self.by), miss=miss).aggregate(rows=view.count())
+        rows = view.rows if self.by is None else view.rows.group_by(group=view.group(self.by))
+        return rows.aggregate(rows=view.count(), hits=view.count_of(view.meets(self.hit)))
 
     def shape(self, columns: Aggregated) -> Counts:
-        return placed(2 * columns["group"] + columns["miss"], columns["rows"], 2 * self.groups)
+        counts = np.zeros((self.groups, 2), dtype=np.int64)
+        place = columns.get("group", np.zeros(1, dtype=np.int64))
+        counts[place] = np.stack([columns["hits"], columns["rows"] - columns["hits"]], axis=1)
+        return tuple(counts.ravel().tolist())
 
 
 @dataclass(frozen=True)
@@ -336,12 +343,15 @@ class Moments(Aggregate[Counts]):
             return Distribution(self.column, self.size).expression(view)
         view = view.present(self.column).grouped(self.by)
         code = view[self.column]
-        if view.weighed:  # a code times its number of rows could be too long for an engine
-            return view.rows.group_by(group=view.group(self.by), code=code).aggregate(rows=view.count())
         powers = range(1, self.degree + 1)
-        sums = {f"s{n}": total(code if n == 1 else code * code, (self.size - 1) ** n) for n in powers}
+        if view.weighed and self.degree == 1:  # a code times its number of rows could be too long for 64 bits
+            sums = {"s1": total(code.cast("decimal(38, 0)") * view.rows[WEIGHT])}
+        elif view.weighed:
+            return view.rows.group_by(group=view.group(self.by), code=code).aggregate(rows=view.count())
+        else:
+            sums = {f"s{n}": total(code if n == 1 else code * code, (self.size - 1) ** n) for n in powers}
         rows = view.rows if self.by is None else view.rows.group_by(group=view.group(self.by))
-        return rows.aggregate(s0=view.rows.count(), **sums)
+        return rows.aggregate(s0=view.count(), **sums)
 
     def shape(self, columns: Aggregated) -> Counts:
         """Σy = 2Σc − hN and Σy² = 4Σc² − 4hΣc + h²N, in integers of any length."""

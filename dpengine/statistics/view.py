@@ -64,6 +64,12 @@ class View:
         """The number of rows."""
         return total(self.rows[WEIGHT]) if self.weighed else self.rows.count()
 
+    def count_of(self, met: Expression) -> Expression:
+        """The number of rows that meet a condition."""
+        if self.counts_fast and not self.weighed:
+            return self.rows.count(where=met)
+        return self.total(met.ifelse(1, 0)) if self.weighed else total(met.ifelse(1, 0), 1)
+
     def total(self, values: Expression) -> Expression:
         """An exact sum over the rows."""
         return total(values.cast("int64") * self.rows[WEIGHT]) if self.weighed else total(values)

@@ -1,8 +1,9 @@
 """Needs computed by embedded DuckDB over the coded Parquet file.
 
 Ibis compiles the need's own expression (statements.py) and DuckDB runs it: one database per engine, so that the memory
-limit holds for all threads together, and one cursor per thread. It compares and counts only integers, never floats, and
-no value in the data can make a computation fail. A `Streamed` need tallies the stored codes itself.
+limit holds for all threads together, and one cursor per thread; kept counts have a small database of their own. It
+compares and counts only integers, never floats, and no value in the data can make a computation fail. A `Streamed` need
+tallies the stored codes itself.
 
 Needs of raw columns read the raw Parquet file one row group at a time, and each different text of a group once, so
 memory grows with the different values and not with the rows. Nothing in a cell can make a reading fail.
@@ -46,24 +47,56 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 STREAMED = 2**16  # rows at a time: they fit a processor's cache
 
 
-def connect(folder: Path) -> duckdb.DuckDBPyConnection:
+KEPT: dict[str, str | int] = {
+    "memory_limit": "256MB",
+    "threads": 1,
+}  # kept counts are short: threads would wait longer than they work
+
+
+def connect(folder: Path, other: dict[str, str | int] | None = None) -> duckdb.DuckDBPyConnection:
     """A database in memory that loads no extension and, if it must, spills into the workspace folder."""
-    connection = duckdb.connect(config=SETTINGS | {"temp_directory": str(folder / ".spill")})
+    connection = duckdb.connect(config=SETTINGS | (other or {}) | {"temp_directory": str(folder / ".spill")})
     connection.execute("SET enable_progress_bar = false")
     connection.execute("SET lock_configuration = true")
     return connection
 
 
-class DuckEngine:
-    def __init__(self, spill: Callable[[], Path] | None = None) -> None:
-        self._spill = spill  # one database reads many tables: it must not spill into one table's folder
+class _Database:
+    """One database, opened when it is first needed, with a cursor for each thread."""
+
+    def __init__(self, spill: Callable[[], Path] | None, other: dict[str, str | int] | None = None) -> None:
+        self._spill, self._other = spill, other  # it reads many tables: it must not spill into one table's folder
         self._lock = threading.Lock()
         self._database: duckdb.DuckDBPyConnection | None = None
         self._local = threading.local()
 
+    def let_go(self) -> None:
+        with self._lock:
+            self._database, self._local = None, threading.local()
+
+    def cursor(self, folder: Path) -> duckdb.DuckDBPyConnection:
+        cursor: duckdb.DuckDBPyConnection | None = getattr(self._local, "cursor", None)
+        if cursor is None:
+            with self._lock:
+                if self._database is None:
+                    if self._spill is not None:
+                        own = self._spill()
+                        own.mkdir(mode=0o700, exist_ok=True)
+                        folder = Path(tempfile.mkdtemp(dir=own))  # no two databases spill into one place
+                    self._database = connect(folder, self._other)
+                cursor = self._local.cursor = self._database.cursor()
+        return cursor
+
+
+class DuckEngine:
+    def __init__(self, spill: Callable[[], Path] | None = None) -> None:
+        self._spill = spill
+        self._scanning, self._kept = _Database(spill), _Database(spill, KEPT)
+
     def get_ready(self) -> None:
         if self._spill is not None:
-            self._cursor(self._spill())
+            self._scanning.cursor(self._spill())
+            self._kept.cursor(self._spill())
 
     def refuse(self, need: AnyNeed | RawNeed) -> None:
         """It can compute every need."""
@@ -96,25 +129,13 @@ class DuckEngine:
             return self._read(need, file, schema, weighed=True)
 
     def let_go(self) -> None:
-        """Close the database, with all it holds in memory or on disk, once the questions being computed are done."""
-        with self._lock:
-            self._database, self._local = None, threading.local()
-
-    def _cursor(self, folder: Path) -> duckdb.DuckDBPyConnection:
-        cursor: duckdb.DuckDBPyConnection | None = getattr(self._local, "cursor", None)
-        if cursor is None:
-            with self._lock:
-                if self._database is None:
-                    if self._spill is not None:
-                        own = self._spill()
-                        own.mkdir(mode=0o700, exist_ok=True)
-                        folder = Path(tempfile.mkdtemp(dir=own))  # no two databases spill into one place
-                    self._database = connect(folder)
-                cursor = self._local.cursor = self._database.cursor()
-        return cursor
+        """Close the databases, with all they hold in memory or on disk, once the questions being computed are done."""
+        self._scanning.let_go()
+        self._kept.let_go()
 
     def _read(self, need: Aggregate[Statistic], coded: Path, schema: Schema, weighed: bool = False) -> Statistic:
-        cursor, compiled = self._cursor(coded.parent), statement(need, schema, "duckdb", weighed=weighed)
+        cursor = (self._kept if weighed else self._scanning).cursor(coded.parent)
+        compiled = statement(need, schema, "duckdb", weighed=weighed)
         lists = compiled.lists | need.tables()
         try:
             for name, values in lists.items():

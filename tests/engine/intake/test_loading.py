@@ -246,6 +246,28 @@ def test_a_table_has_the_sums_that_plain_sql_and_whole_numbers_give_it(rows: lis
             assert added._hashed([distinct(column) for column in columns]) == wanted
 
 
+@given(
+    sizes=st.lists(st.sampled_from([1, 2, 90, 8_193]), min_size=1, max_size=12),
+    rows=st.sampled_from([1, 2, marks.AT_ONCE, marks.AT_ONCE + 3]),
+)
+@settings(max_examples=8, deadline=None)
+def test_sums_of_products_are_exact_for_any_numbers_and_columns(sizes: list[int], rows: int) -> None:
+    """The largest numbers too, of columns that are multiplied before and of others."""
+    random, most = np.random.default_rng(), marks.PRIME - 1
+    columns = []
+    for size in sizes:
+        numbers = random.choice([0, 1, most - 1, most], (size + 1, marks.LANES), p=[0.01, 0.09, 0.1, 0.8])
+        counts = random.random(size + 1) < 0.3
+        columns.append((random.integers(0, size + 1, rows, np.int32), numbers.astype(np.uint64), counts))
+    wanted = [0] * (1 + marks.LANES)
+    for row in range(rows):
+        if any(counts[places[row]] for places, _, counts in columns):
+            cells = [numbers[places[row]].tolist() for places, numbers, _ in columns]
+            products = [math.prod(lane) % marks.PRIME for lane in zip(*cells, strict=True)]
+            wanted = [before + more for before, more in zip(wanted, [1, *products], strict=True)]
+    assert marks.summed(columns, rows) == wanted
+
+
 ALL_AGREE, ALL_DIFFER = ["aeg", "afh", "beh", "bfg"], ["bfh", "beg", "afg", "aeh"]  # alike in every pair of columns
 
 

@@ -24,9 +24,10 @@ _ENDS = 10**12
 
 @dataclass(frozen=True)
 class Summary:
-    """`Summary("count", most=50)`; `Summary("any", "reason", value="injury")`; `Summary("sum", "cost", lower=0,
-    upper=5000)`; `Summary("first", "reason", by="day")`. Without `lower` and `upper`, mean, least, most, first and last
-    keep the range of their column. A sum and a count need a declared range: it is the person's total now."""
+    """`Summary("count", lower=0, upper=50)`; `Summary("any", "reason", value="injury")`; `Summary("first", "reason",
+    by="day")`; `Summary("sum", "cost", lower=0, upper=5000)`. Without `lower` and `upper`, mean, least, most, first and
+    last keep the range of their column. A sum and a count need a declared range: it is the person's total now. A count
+    with a column is of the rows with a value in it: 0 for a person whose only row came from the second of two files."""
 
     kind: str
     column: str = ""
@@ -39,7 +40,7 @@ class Summary:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise AllowanceError("summary.kind", kinds=KINDS)
-        if (self.kind == COUNT) == bool(self.column):
+        if self.kind != COUNT and not self.column:
             raise AllowanceError("summary.column", kind=self.kind)
         if self.kind in BY_DAY and not self.by:
             raise AllowanceError("summary.by", kind=self.kind)
@@ -49,6 +50,8 @@ class Summary:
     def declared(self, schema: Schema) -> Column:
         """The column of the summary, as declared; refuses what its own column cannot give."""
         if self.kind == COUNT:
+            if self.column and not tells_empty(schema[self.column]):
+                raise AllowanceError("summary.counted", column=self.column)
             return Number(self.lower, self.upper, 1 if self.step is None else self.step)
         column = schema[self.column]
         if self.kind == ANY:
@@ -80,6 +83,13 @@ class Summary:
     def asked(self, schema: Schema) -> list[str]:
         """The columns that it reads."""
         return [name for name in dict.fromkeys((self.column, self.by)) if name]
+
+
+def tells_empty(column: Column) -> bool:
+    """Has an empty cell a code of its own, that no value has?"""
+    if isinstance(column, Category):
+        return column.missing not in column.values
+    return isinstance(column, Date) or (isinstance(column, Number) and column.missing is None)
 
 
 def read_summaries(summaries: Mapping[str, Summary], schema: Schema, who: str) -> Schema:

@@ -42,14 +42,14 @@ def summary_sql(rows: str, schema: Schema, summaries: Sequence[Summary]) -> str:
     each, chosen, columns = ["count(*) AS rows_of"], "", [f"each_one.{PERSON} AS {PERSON}"]
     for at, summary in enumerate(summaries):
         cell = places.get(summary.column, "")
-        kept = f"CASE WHEN {cell} >= 0 THEN {cell} END"
+        kept = f"CASE WHEN {_has_value(cell, schema, summary.column)} THEN {cell} END"
         if summary.kind in (*BY_DAY, FREQUENT):
             one = _first(rows, cell, places, schema, summary)
             chosen += f" LEFT JOIN ({one}) AS j{at} ON j{at}.{PERSON} = each_one.{PERSON}"
             columns += [f"j{at}.chosen AS s{at}", f"CASE WHEN j{at}.chosen IS NULL THEN 0 ELSE 1 END AS n{at}"]
             continue
         if summary.kind == COUNT:
-            value, many = "count(*)", "count(*)"
+            value, many = f"count({kept})" if summary.column else "count(*)", "count(*)"
         elif summary.kind == ANY:
             code = schema.category(summary.column).code(summary.value)
             value, many = f"max(CASE WHEN {cell} = {code} THEN 1 ELSE 0 END)", "count(*)"
@@ -61,6 +61,14 @@ def summary_sql(rows: str, schema: Schema, summaries: Sequence[Summary]) -> str:
         columns += [f"each_one.s{at} AS s{at}", f"each_one.n{at} AS n{at}"]
     grouped = f"SELECT {PERSON}, {', '.join(each)} FROM {rows} GROUP BY {PERSON}"
     return f"SELECT {', '.join(columns)} FROM ({grouped}) AS each_one{chosen}"
+
+
+def _has_value(cell: str, schema: Schema, name: str) -> str:
+    """SQL: is the cell not empty? An empty cell of a list has a code of its own, unless it counts as a listed value."""
+    column = schema.columns.get(name)
+    if isinstance(column, Category) and column.missing not in column.values:
+        return f"({cell} >= 0 AND {cell} <> {column.code(column.missing)})"
+    return f"{cell} >= 0"
 
 
 def _first(rows: str, cell: str, places: Mapping[str, str], schema: Schema, summary: Summary) -> str:

@@ -45,6 +45,7 @@ VISITS = dp.Schema(
 )
 SUMMARIES = {
     "visits": dp.Summary("count", lower=0, upper=5),
+    "ways told": dp.Summary("count", "way", lower=0, upper=9),
     "by bus": dp.Summary("any", "way", value="bus"),
     "paid": dp.Summary("sum", "cost", lower=-10, upper=100, step="0.5"),
     "mean": dp.Summary("mean", "cost", step="0.1"),

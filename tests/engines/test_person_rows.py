@@ -27,6 +27,8 @@ SCHEMA = dp.Schema(
 )
 SUMMARIES = [
     dp.Summary("count", lower=0, upper=100),
+    dp.Summary("count", "way", lower=0, upper=100),
+    dp.Summary("count", "day", lower=0, upper=100),
     dp.Summary("any", "way", value="bus"),
     dp.Summary("sum", "cost", lower=0, upper=500),
     dp.Summary("mean", "cost"),

@@ -126,6 +126,9 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "summary.range": lambda b: dp.Summary("sum", b.cell),
     "summary.value": lambda b: dp.Summary("any", "age", value=b.cell).declared(b.table.schema),
     "summary.frequent": lambda b: dp.Summary("frequent", "age").declared(b.table.schema),
+    "summary.counted": lambda b: dp.Summary("count", "x", lower=0, upper=9).declared(
+        dp.Schema({"x": dp.Number(0, 9, missing=0)})
+    ),
     "summary.none": lambda b: b.stage.workspace.one_row_a_person(b.people.name, "made", {}),
     "summary.name": lambda b: read_summaries({"who": dp.Summary("count", lower=0, upper=9)}, b.table.schema, "who"),
     "summary.one_row": lambda b: b.stage.workspace.one_row_a_person(b.table.name, "made", {}),

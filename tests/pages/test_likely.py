@@ -255,6 +255,13 @@ def test_there_are_three_and_each_can_be_taken(name: str) -> None:
         assert unnamed or reading.kind == "yes_no" or reading.preset in RANGES or reading.preset in LISTS
 
 
+@pytest.mark.parametrize(
+    ("name", "first"), [("visit_day", "date"), ("day", "date"), ("days", "number"), ("born", "number")]
+)
+def test_a_day_may_be_a_date_and_days_are_counted(name: str, first: str) -> None:
+    assert presets.likely(name)[0].kind == first
+
+
 @pytest.mark.parametrize("name", ["Name", "Surname", "Opomba", "Remarks", "Pupil no.", "Članska številka", ""])
 def test_names_and_remarks_are_offered_nothing(name: str) -> None:
     assert presets.likely(name) == ()

@@ -32,6 +32,9 @@ def test_one_row_a_person_is_made_with_a_few_clicks(lang: str, shared: dp.Worksp
     next(one for one in page.app.multiselect if one.key == f"person-pick-{name}").set_value([visits, mean])
     page.run()
     assert next(one for one in page.app.button if one.key == "person-do").disabled  # the range of a total is missing
+    with speaking(lang):
+        counted = say("data.person.counted", column="cost")
+        assert say("data.person.least_one", every=visits, counted=counted) in page.text
     page.set(f"person-upper-{name}-{visits}", 50).click("person-do")
     if f"person-task-{name}" in page.app.session_state:
         assert page.app.session_state[f"person-task-{name}"].wait(60)

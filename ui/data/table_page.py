@@ -12,7 +12,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.printed import measured, power_of_ten
 from dpengine.declared.schema import Category, Column, ItemSet, Number
-from dpengine.declared.summary import COUNT
+from dpengine.declared.summary import COUNT, tells_empty
 from dpengine.mechanisms import catalogue
 from dpengine.messages import called, say
 from dpengine.storage.registry import Record
@@ -86,6 +86,9 @@ def show_per_person(table: dp.Table) -> None:
                 complete = complete and upper is not None
                 summary = replace(summary, upper=upper or summary.upper)
             chosen[name] = summary
+        others = [name for name, summary in offered.items() if summary.kind == COUNT and summary.column]
+        if others and (every := say("data.person.count")) in chosen and not {*others} & {*chosen}:
+            hint(say("data.person.least_one", every=every, counted=others[0]))
         usual = table_name(say("data.person.fresh", table=table.name), names_in_view())
         made = st.text_input(say("data.person.name"), usual, key=f"person-name-{usual}", max_chars=80)
         if error is not None:
@@ -116,6 +119,8 @@ def _summaries(schema: dp.Schema) -> dict[str, dp.Summary]:
     days = schema.of_kind(dp.Date)
     for name, column in schema.columns.items():
         kinds: dict[str, dict[str, Any]] = {}
+        if tells_empty(column):
+            found[say("data.person.counted", column=name)] = dp.Summary(COUNT, name, lower=0, upper=1)
         if isinstance(column, dp.Number):
             kinds |= {"mean": {}, "most": {}, "least": {}}
             step = {"lower": min(column.lower, 0), "upper": max(column.upper, 1), "step": 1}

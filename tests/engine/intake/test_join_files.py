@@ -135,6 +135,17 @@ def test_joined_files_start_with_what_they_have_spent(tmp_path: Path) -> None:
     assert both.joined and both.budget.id == events.budget.id and both.meter().unused == events.meter().unused < 1
 
 
+def test_a_person_without_a_visit_has_one_row_and_no_visit(tmp_path: Path) -> None:
+    """All rows of a person are at least one, so the mean of rows is not that of visits: rows with a cost are."""
+    workspace, source = dp.open_workspace(tmp_path / "home"), two_files(tmp_path)  # 40 of 50 people have visits, 100
+    add(workspace, source, "both", relation="replace", about_rows=None, budget=dp.Budget("100", "1e-6"))
+    given: dict[str, Any] = {"lower": 0, "upper": 9}
+    summaries = {"rows": dp.Summary("count", **given), "visits": dp.Summary("count", "cost", **given)}
+    people = workspace.one_row_a_person("both", "people", summaries)
+    means = [float(people.ask(people.query("mean", column=name, epsilon="30")).value) for name in summaries]
+    assert abs(means[0] - 110 / 50) < 0.1 and abs(means[1] - 100 / 50) < 0.1  # noise of 9 / 50 / 30: 1 in e^16
+
+
 def alone(workspace: dp.Workspace, folder: Path, people_unit: dp.Unit) -> tuple[dp.Table, dp.Table]:
     """Both files, each with its own allowance, each asked once."""
     events = add(workspace, folder / "events.csv", "events", schema=dp.Schema({"cost": dp.Number(0, 9)}))

@@ -30,6 +30,9 @@ SCHEMA = dp.Schema(
 )
 SUMMARIES = {
     "visits": dp.Summary("count", lower=0, upper=100),
+    "dated": dp.Summary("count", "day", lower=0, upper=100),
+    "ways told": dp.Summary("count", "way", lower=0, upper=100),
+    "costs told": dp.Summary("count", "cost", lower=0, upper=100),
     "by bus": dp.Summary("any", "way", value="bus"),
     "paid": dp.Summary("sum", "cost", lower=0, upper=500, step="0.5"),
     "usual cost": dp.Summary("mean", "cost", step="0.25"),
@@ -88,6 +91,9 @@ def by_pandas(rows: list[dict[str, Any]]) -> dict[str, Any]:
         mean = None if costs.empty else Fraction(str(costs.sum())) / len(costs)
         found[str(who)] = {
             "visits": str(len(own)),
+            "dated": str(own["day"].count()),
+            "ways told": str(own["way"].count()),
+            "costs told": str(own["cost"].count()),
             "by bus": "yes" if (own["way"] == "bus").any() else "no",
             "paid": None if costs.empty else f"{costs.sum():g}",
             "usual cost": None if mean is None else f"{float(round(mean * 4) / Fraction(4)):g}",
@@ -172,7 +178,9 @@ def test_a_sealed_or_single_or_sample_table_is_one_sentence(tmp_path: Path) -> N
     [
         ({"kind": "median", "column": "cost"}, "summary.kind"),
         ({"kind": "sum"}, "summary.column"),
-        ({"kind": "count", "column": "cost", "lower": 0, "upper": 9}, "summary.column"),
+        ({"kind": "count"}, "summary.range"),
+        ({"kind": "count", "column": "filled", "lower": 0, "upper": 9}, "summary.counted"),
+        ({"kind": "count", "column": "whole", "lower": 0, "upper": 9}, "summary.counted"),
         ({"kind": "sum", "column": "cost"}, "summary.range"),
         ({"kind": "first", "column": "cost"}, "summary.by"),
         ({"kind": "any", "column": "way", "value": "ship"}, "summary.value"),
@@ -181,8 +189,10 @@ def test_a_sealed_or_single_or_sample_table_is_one_sentence(tmp_path: Path) -> N
     ],
 )
 def test_what_no_summary_can_be_is_one_sentence(given: dict[str, Any], code: str) -> None:
+    whole = dp.Category(["a", "b"], complete=True, unknown="a", missing="b")
+    more = {"filled": dp.Number(0, 9, missing=0), "whole": whole}
     with pytest.raises(AllowanceError) as refusal:
-        read_summaries({"x": dp.Summary(**given)}, SCHEMA, "who")
+        read_summaries({"x": dp.Summary(**given)}, dp.Schema({**SCHEMA.columns, **more}), "who")
     assert refusal.value.code == code
 
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import csv
 import math
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -25,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpengine.core import places
+from dpengine.core.exact import halved
 from dpengine.core.types import Integers
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.row_noise import Swap, least_scale, thesis_floor, thesis_scale
@@ -120,15 +120,7 @@ def _mean_width(n: int) -> float:
     """x with Pr[|mean of n exponentials − 1| > x] ≤ BETA, by Chernoff: exp(−n(x − ln(1+x))) on the wider side. Discrete
     noise of these scales is within a part in 10^4 of it."""
     wanted = math.log(2 / BETA) / n
-    return _first_from(0.0, 10.0, lambda x: x - math.log1p(x) >= wanted) * (1 + 1e-3)
-
-
-def _first_from(near: float, far: float, reached: Callable[[float], bool]) -> float:
-    """The first point from `near` to `far` that has `reached` something, by bisection."""
-    for _ in range(200):
-        middle = (near + far) / 2
-        near, far = (near, middle) if reached(middle) else (middle, far)
-    return far
+    return halved(lambda x: x - math.log1p(x) < wanted, 0.0, 10.0, 100)[1] * (1 + 1e-3)
 
 
 def _largest(n: int, b: float) -> tuple[float, float]:
@@ -147,7 +139,7 @@ def _extreme(salaries: Integers, b: float) -> tuple[tuple[float, float], tuple[f
         return float(np.exp(np.log(below).sum()))
 
     def quantile(values: npt.NDArray[np.float64], wanted: float) -> float:
-        return _first_from(LOW - 60 * b, HIGH + 60 * b, lambda at: chance(values, at) >= wanted)
+        return halved(lambda at: chance(values, at) < wanted, LOW - 60 * b, HIGH + 60 * b, 200)[1]
 
     side = float(BETA) / 2
     turned = (LOW + HIGH - salaries).astype(np.float64)
@@ -222,7 +214,7 @@ def _share(n: int, p: float) -> tuple[float, float]:
     def divergence(q: float) -> float:
         return sum(a * math.log(a / b) for a, b in ((q, p), (1 - q, 1 - p)) if a > 0)
 
-    low, high = (_first_from(p, end, lambda q: divergence(q) >= wanted) for end in (0.0, 1.0))
+    low, high = (halved(lambda q: divergence(q) < wanted, p, end, 100)[1] for end in (0.0, 1.0))
     return low, high
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from html.parser import HTMLParser
 from typing import Any
 
 import docx
@@ -105,6 +106,43 @@ def test_a_bar_is_where_the_svg_has_it() -> None:
     assert inside != outside == (255, 255, 255)
     assert png._runs("M1 2L3 4H5v-1M0 0h2", 1) == [([(1, 2), (3, 4), (5, 4), (5, 3)], False), ([(0, 0), (2, 0)], False)]
     assert png._runs("M0 0L1 0L1 1Z", 2) == [([(0, 0), (2, 0), (2, 2)], True)]
+
+
+class Pasted(HTMLParser):
+    """The cells of each row of a page's tables, as a spreadsheet takes them from a copy."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.inside = False
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, _attrs: object) -> None:
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+            self.inside = True
+
+    def handle_endtag(self, tag: str) -> None:
+        self.inside = self.inside and tag not in ("td", "th")
+
+    def handle_data(self, data: str) -> None:
+        if self.inside:
+            self.rows[-1][-1] += data
+
+
+def test_figures_paste_as_a_table_and_are_one_in_word(table: dp.Table) -> None:
+    """A cell for each name, figure and range, on the page and in the file, and nothing else in a cell."""
+    (mean,) = [one for one in table.answers(10) if one.query.card.key == "mean"]
+    pasted = Pasted(word._printed(table, "T", [word.Finding("H", mean)])).rows
+    (grid,) = opened(word.document(table, "T", [word.Finding("H", mean)], (7, "f" * 64), AT)).tables
+    written = [[cell.text for cell in row.cells] for row in grid.rows]
+    assert [row[:2] for row in pasted] == [row[:2] for row in written] and all(len(row) == 3 for row in pasted)
+    told = [
+        (one, two) for one, two in zip(pasted, written, strict=True) if two[2]
+    ]  # in Word not the ranges of all
+    assert [one[0] for one, _ in told] == ["Group", "Žiri", "Šempas"] and all(one == two for one, two in told)
 
 
 @pytest.mark.usefixtures("shared")

@@ -336,8 +336,8 @@ def _add_values(known: Lexicon, name: str, column: Category | ItemSet, lang: str
                     seen.setdefault(word, set()).add(value)
         lines = [line for table_lines in tables for line in table_lines if normal(value) in map(normal, line)]
         letter = [word for line in lines for word in line[:2]] if len(value) == 1 else []  # F is female
-        written = {stems_of(name_words(word), lang) for word in (value, *letter)}
-        alike = [phrases for phrases in _same_value(lang) if not written.isdisjoint(phrases)]
+        spelt = {stems_of(name_words(word), lang) for word in (value, *letter)}
+        alike = [phrases for phrases in _same_value(lang) if not spelt.isdisjoint(phrases)]
         others = [phrase for phrases in alike for phrase in phrases if sum(map(len, phrase)) > 2]
         others += [stems_of(other, lang) for line in lines for other in line if len(other) > 2]
         for phrase in others:

@@ -74,7 +74,7 @@ class Proportions(Conditions):
         return [("proportion", self._asked(where, of=of, **self._grouped())) for of, where in rows]
 
     def _asks_most(self, at: int) -> bool:
-        return self.role(at, "kind") == "top_item"
+        return bool(self.role(at, "kind") == "top_item")
 
     def _split(self, conds: list[Condition]) -> tuple[list[Condition], list[Condition], bool]:
         """What is counted, of whom, and whether the words say so."""

@@ -546,12 +546,12 @@ class Question(Proportions):
             self._take(rest, rest[0][1])
             if self.has(rest[0][0] - 1, "which"):  # “which field has the highest average score”
                 self.take("kind", [*self.all_free("top"), *self.all_free("bottom")])
-        column: Json = chosen[1]
+        asked: Json = chosen[1]
         if self.is_a(chosen[1], Date) and takes == "column.any":
-            column = {"column": chosen[1], "by": "month"}
-        elif takes != "column.ordered" and str(column).startswith("\0"):
-            column = self._plain_ref(column)
-        return [(key, self._asked(where, column=column, **extra, **self._grouped(parameters)))]
+            asked = {"column": chosen[1], "by": "month"}
+        elif takes != "column.ordered" and str(asked).startswith("\0"):
+            asked = self._plain_ref(asked)
+        return [(key, self._asked(where, column=asked, **extra, **self._grouped(parameters)))]
 
     def _limited(self, at: int) -> bool:
         """“huts above 2000 m: average rating” is about some of the rows."""

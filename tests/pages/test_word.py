@@ -139,9 +139,7 @@ def test_figures_paste_as_a_table_and_are_one_in_word(table: dp.Table) -> None:
     (grid,) = opened(word.document(table, "T", [word.Finding("H", mean)], (7, "f" * 64), AT)).tables
     written = [[cell.text for cell in row.cells] for row in grid.rows]
     assert [row[:2] for row in pasted] == [row[:2] for row in written] and all(len(row) == 3 for row in pasted)
-    told = [
-        (one, two) for one, two in zip(pasted, written, strict=True) if two[2]
-    ]  # in Word not the ranges of all
+    told = [(one, two) for one, two in zip(pasted, written, strict=True) if two[2]]  # in Word not the ranges of all
     assert [one[0] for one, _ in told] == ["Group", "Žiri", "Šempas"] and all(one == two for one, two in told)
 
 

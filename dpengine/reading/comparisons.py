@@ -56,7 +56,10 @@ class Comparisons(Percentiles):
             named = (self.has(at, "col") and self.weight_at(at) >= 1) or "val" in mark.roles
             if mark.used or named or self._negated(at) is not None:
                 continue
-            if "life" in mark.roles and self.ages:
+            if self.ages and (age := self._tens(at)):  # “women in their thirties”
+                self.conds.append(Condition(at, self.ages[0], "between", [text_of(age), text_of(age + 9)], people=True))
+                self.take("bound", (at, at + 1))
+            elif "life" in mark.roles and self.ages:
                 rule = mark.roles["life"]
                 if aged:
                     mark.take("life")
@@ -181,6 +184,10 @@ class Comparisons(Percentiles):
             if bound.unit in ("weeks", "months") and factor == 1 and not counted:
                 return  # nobody said what the column counts
             values = [value * factor for value in values]
+            if bound.aged and declared.years:  # “mlajši od letnika 2000” came later
+                bound.op = {">": "<", ">=": "<=", "<": ">", "<=": ">="}.get(bound.op, bound.op)
+            if near is None and not any(declared.lower <= value <= declared.upper for value in values):
+                return  # “over 40 years old” is about no year of installation
         operand: Json = [text_of(value) for value in values] if bound.op == "between" else text_of(values[0])
         self.conds.append(Condition(bound.first, column, bound.op, operand))
         if self.other_columns and not already:

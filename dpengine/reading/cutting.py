@@ -41,6 +41,9 @@ def cut_words(text: str, lang: str) -> list[TypedWord]:
     text = _THOUSANDS.sub(lambda found: re.sub(r"\D", "", found[0]), text)
     for match in _TOKEN.finditer(text):
         word = match[0]
+        if lang == "en" and (tens := _TENS_OF_YEARS.get(word.lower())):  # the nineties
+            tokens += [TypedWord(word, str(tens), Fraction(tens)), TypedWord("s", "s")]
+            continue
         if not word[0].isdigit():
             word = _CLITIC.sub("", word) if lang == "en" else word  # “I'd”, “what's”
             tokens.append(TypedWord(word, typed_stem(word, lang)))
@@ -63,6 +66,9 @@ _TENS = {
     "en": "twenty thirty forty fifty sixty seventy eighty ninety",
     "sl": "dvajset trideset stirideset petdeset sestdeset sedemdeset osemdeset devetdeset",
 }
+_TENS_OF_YEARS = {
+    word[:-1] + "ies": 10 * place + 20 for place, word in enumerate(_TENS["en"].split())
+}  # twenties, thirties
 _LARGE = {
     "en": {"hundred": 100, "thousand": 1_000, "million": 1_000_000},
     "sl": {"tisoc": 1_000, "milijon": 1_000_000, "milijona": 1_000_000, "milijonov": 1_000_000},

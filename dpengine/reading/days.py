@@ -205,11 +205,18 @@ class Days(Sentence):
             return self._one_day(place + 1, year, self.marks[place + 1].roles["month"], mark.roles["number"])
         return None
 
+    def _tens(self, place: int) -> Fraction | None:
+        """30 of “in their thirties”: an age, and no years."""
+        number = self.role(place, "number")
+        theirs = place > 0 and self.said(place - 1) in ("their", "his", "her")
+        followed = theirs and place + 1 < len(self.marks) and self.said(place + 1) == "s"
+        return number if followed and number is not None and 20 <= number <= 90 and number % 10 == 0 else None
+
     def _decade(self, place: int) -> int | None:
         """The first year of “the 1990s”, “v devetdesetih letih”."""
         number = self.role(place, "number")
         after = self.said(place + 1) if place + 1 < len(self.marks) else ""
-        if number is None or number % 10:
+        if number is None or number % 10 or self._tens(place):
             return None
         if after == "s" and (year := self._year(place)):
             return year

@@ -23,7 +23,9 @@ _HARMLESS = frozenset(
 )
 _EACH = ("per", "each", "for each", "every", "for every", "in each", "in every", "by each", "glede na", "za vsak")
 _SEPARATELY = "posebej loceno separately respectively each vsak vsakega vsake vsakih posamezno posamic".split()
-_OLD_OR_NEW = frozenset("old new star stara stare stari starih staro nov nova nove novi novih novo".split())
+_OLD_OR_NEW = frozenset(
+    "old new star stara stare stari starih staro nov nova nove novi novih novo novim novem novega".split()
+)
 MOST_GROUPS = 200  # values of a number of which the commonest is sought one by one
 
 
@@ -633,6 +635,7 @@ class Question(Proportions):
             small = mark.roles.keys() - _MEANING
             if (
                 (self.said(at) in _OLD_OR_NEW and not self.ages_asked)
+                or self.said(at) in ("pred", "before", "after", "since", "until")
                 or mark.roles.get("kind") == "top_item"
                 or ("by" in mark.roles and self.said(at) in _EACH)
                 or ("only" in mark.roles and not any(self.marks[place].used for place in near))

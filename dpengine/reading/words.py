@@ -774,7 +774,7 @@ SAME_VALUE = (
     "slovenia|slovenian|slovenians|slovene|slovenes|slovenija|slovenec|slovenci",
     "austria|austrian|austrians|avstrija|avstrijec|avstrijci",
     "italy|italian|italians|italija|italijan|italijani",
-    "germany|german|germans|nemčija|nemec|nemci",
+    "germany|german|germans|nemčija|nemec|nemci|nemški|nemška|nemško",
     "croatia|croatian|croatians|croat|croats|hrvaška|hrvat|hrvati",
     "hungary|hungarian|hungarians|madžarska|madžar|madžari",
     "france|french|francija|francoz|francozi",

@@ -218,6 +218,8 @@ def test_a_condition_is_about_the_column_that_the_words_name(
         ("rejniske_druzine", "koliko rejnic je ovdovelih", "rejnic"),  # the table knows no women
         ("rejniske_druzine", "koliko družin ima v rejništvu tri otroke", "rejništvu"),  # not their own
         ("kurilne_naprave", "kolikšen delež starih naprav ima napako", "starih"),  # how old?
+        ("tekaci", "koliko prijav pred novim letom", "pred"),
+        ("lifts", "number of lifts over 40 years old", "40"),  # there is a year of installation, and no age
         ("lifts", "breakdowns histogram by maker", "maker"),  # bars have no groups
     ],
 )
@@ -239,6 +241,9 @@ def test_what_changes_the_question_and_was_not_used_is_said(
         ("ambulante", "pregledi do konca marca 2024", ["datum_pregleda", "<=", "2024-03-31"]),
         ("street_trees", "trees planted in the 1990s", ["planted", "between", ["1990-01-01", "1999-12-31"]]),
         ("lifts", "lifts from the 1980s", ["install_yr", "between", [1980, 1989]]),
+        ("lifts", "lifts installed in the nineties", ["install_yr", "between", [1990, 1999]]),
+        ("marathon", "women in their thirties", ["age", "between", ["30", "39"]]),
+        ("plovila", "plovila, mlajša od letnika 2000", ["letnik", ">", "2000"]),
         ("plovila", "plovila iz devetdesetih let", ["letnik", "between", [1990, 1999]]),
         ("lifts", "lifts inspected in Q1 2024", ["last_insp", "between", ["2024-01-01", "2024-03-31"]]),
         ("street_trees", "oaks planted 2020 or later", ["planted", ">=", "2020-01-01"]),

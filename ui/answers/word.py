@@ -139,6 +139,7 @@ def _printed(table: dp.Table, title: str, findings: Sequence[Finding]) -> str:
 def document(table: dp.Table, title: str, findings: Sequence[Finding], head: tuple[int, str], at: str) -> bytes:
     """`head` is the chain's last row at the time `at`."""
     import docx
+    from docx.oxml.ns import qn
     from docx.shared import Cm, Pt, RGBColor
 
     paper = docx.Document()
@@ -152,6 +153,8 @@ def document(table: dp.Table, title: str, findings: Sequence[Finding], head: tup
         style.font.name = _FONT
         style.paragraph_format.space_before = Pt(0 if name == "Title" else 10)
         style.paragraph_format.space_after, style.paragraph_format.keep_with_next = Pt(3), True
+    line = paper.styles["Title"].element.pPr.find(f"{qn('w:pBdr')}/{qn('w:bottom')}")
+    line.set(qn("w:color"), "0B5D51"), line.attrib.pop(qn("w:themeColor"), None)  # of the colour of the headings
     for section in paper.sections:
         section.page_width, section.page_height = Cm(21), Cm(29.7)
         section.left_margin = section.right_margin = Cm(2.2)

@@ -73,6 +73,9 @@ def test_a_report_has_findings_pictures_ranges_method_and_receipts(table: dp.Tab
     assert all(shape._inline.docPr.get("descr") for shape in paper.inline_shapes)  # each says what it shows
     assert any("Žiri" in cell.text for grid in paper.tables for row in grid.rows for cell in row.cells)
     assert SECRET not in text
+    followed = zip(paper.paragraphs, paper.paragraphs[1:], strict=False)
+    last = [one.paragraph_format.keep_with_next for one, after in followed if after.style.name.startswith("Heading")]
+    assert last and not any(last)  # what ends a finding may end a page
     (start,) = [part for part in paper.paragraphs if part.paragraph_format.page_break_before]
     with speaking(lang):
         assert start.text == say("word.appendix")

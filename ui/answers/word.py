@@ -186,17 +186,19 @@ def _finding(paper: Any, number: int, finding: Finding) -> None:
     said.add_run().add_break()
     said.add_run(range_words(answer))
     beside = [said, *(paper.add_paragraph(note) for note in answers.card_notes(answer))]
+    listed = isinstance(answer.value, dict) and isinstance(answer.interval, dict)
     for picture in _pictures(answer):
         for line in beside:  # with its picture on one page
             line.paragraph_format.keep_with_next = True
+        legend = answers.beyond_legend(answer)
         paper.add_picture(io.BytesIO(png.drawn(picture)), width=Cm(11.5))
-        paper.paragraphs[-1].paragraph_format.keep_with_next = True
+        paper.paragraphs[-1].paragraph_format.keep_with_next = bool(legend) or listed  # and with its table, if any
         alt = re.search(r'aria-label="([^"]*)"', picture)
         if alt is not None:
             paper.inline_shapes[-1]._inline.docPr.set("descr", unescape(alt[1]))
-        if legend := answers.beyond_legend(answer):
+        if legend:
             paper.add_paragraph(legend)
-    if isinstance(answer.value, dict) and isinstance(answer.interval, dict):
+    if listed:
         _figures(paper, answer)
 
 

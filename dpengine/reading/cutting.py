@@ -244,8 +244,9 @@ def plain_words(name: str) -> str:
     return re.sub(r"(?<=[a-zšžč])(?=[A-ZŠŽČ])", " ", name).replace("_", " ").replace(".", " ")
 
 
+@lru_cache(maxsize=20_000)
 def name_words(name: str) -> str:
-    """The same with what is cut short written out: `yr_group` is a year group."""
+    """The same with what is cut short written out: `yr_group` is a year group. Cached: never of what is typed."""
     words = plain_words(name).split(" ")
     return (
         " ".join(CUT_SHORT.get(word.lower(), word) for word in words)

@@ -77,7 +77,8 @@ PREFIXES_CANNOT["source."] = "needs a database; tests/engines/test_sources.py ca
 PREFIXES_CANNOT["workshop."] = "a workshop has no table but the bundled samples"
 
 
-RAISING = ("AllowanceError", "BudgetExceeded", "refusing")
+# What raises a refusal, and which of its arguments is the code.
+RAISING = {"AllowanceError": 0, "BudgetExceeded": 0, "refusing": 0, "read_whole": 3}
 
 
 def codes() -> set[str]:
@@ -109,8 +110,10 @@ def codes() -> set[str]:
             if not any(f"{name}(" in text for name in RAISING):
                 continue
             for node in ast.walk(ast.parse(text)):
-                if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in RAISING:
-                    for part in ast.walk(node.args[0]) if node.args else ():
+                called = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
+                if isinstance(node, ast.Call) and called in RAISING:
+                    at = RAISING[called]
+                    for part in ast.walk(node.args[at]) if len(node.args) > at else ():
                         if isinstance(part, ast.Constant) and isinstance(part.value, str) and "." in part.value:
                             found.add(part.value)
     return {code for code in found if not code.endswith(".")}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from math import ceil, floor
 from typing import Any
 
@@ -13,7 +13,6 @@ from battery import POSSIBLE_ROWS, check_law_against_loss, check_sensitivity, fa
 
 from dpengine.accountant.loss import Gaussian, Pure, Repeated
 from dpengine.mechanisms.models.of_gradients import OfGradients
-from dpengine.mechanisms.models.of_margins import Shape
 from dpengine.mechanisms.models.train_hinge import TrainHinge
 from dpengine.mechanisms.models.train_linear import TrainLinear
 from dpengine.mechanisms.models.train_logistic import TrainLogistic
@@ -184,8 +183,8 @@ class NotDoubled(TrainLogistic):
 class BareMoments(TrainLogistic):
     """Divides its steps by the moments of the table itself."""
 
-    def shaped(self, read: Reader, coins: Coins) -> Shape:
-        return self.shape_of(list(read(self.moments)))
+    def mover(self, read: Reader, coins: Coins) -> Callable[[Weights, tuple[int, ...]], Weights]:
+        return partial(self.moved_in, self.shape_of(list(read(self.moments))))
 
 
 class CheapMoments(TrainLogistic):

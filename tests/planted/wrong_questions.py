@@ -21,6 +21,7 @@ from dpengine.mechanisms.choices.quantile import Blocks, Quantile
 from dpengine.mechanisms.choices.top_item import TopItem
 from dpengine.mechanisms.counts.count import Count
 from dpengine.mechanisms.counts.histogram import Histogram
+from dpengine.mechanisms.noise import Added
 from dpengine.mechanisms.query import Query, Released
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.mechanisms.session.asks import Average
@@ -324,6 +325,5 @@ class LowListThreshold(FindDeclarations):
 class ForOneSide(FindDeclarations):
     """As if under replace-one nobody came where somebody went."""
 
-    @property
-    def sides(self) -> int:
-        return 1
+    def _noise_for(self, sides: int, share: Fraction) -> Added:
+        return super()._noise_for(1, share)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import pandas as pd
@@ -32,3 +33,26 @@ def test_two_years_stand_side_by_side(lang: str, shared: dp.Workspace) -> None:
         assert say("years.differs") in text and "year-ranges" in text
         start = say("years.both.replace", epsilon=18, delta="").split("18")[0]
     assert start in text
+
+
+@pytest.mark.parametrize("lang", [pytest.param("en", marks=pytest.mark.long), "sl"])
+def test_what_a_check_doubts_about_one_year_stands_above_the_comparison(lang: str, shared: dp.Workspace) -> None:
+    """This year's list lacks a town that many have: the bars of both years are compared, and the page says so first."""
+    schema = dp.Schema({"town": dp.Category(["Kranj", "Ptuj"])})
+    for name, third in ((f"before {lang}", "Kranj"), (f"after {lang}", "Koper")):
+        frame = pd.DataFrame({"town": ["Kranj", "Ptuj", third] * 200, "of": [f"doubt {name}"] * 600})
+        given: dict[str, Any] = {"schema": schema, "unit": dp.Unit.rows(), "budget": dp.Budget("50", "1e-6")}
+        table = shared.add_table(name, frame, **given)
+        table.ask(table.query("fit_checks", columns=["town"], epsilon="5"))
+        table.ask(table.query("histogram", column="town", epsilon="5"))
+    app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
+    app.query_params["table"], app.query_params["lang"] = f"after {lang}", lang
+    app.switch_page("../pages/answers.py").run()
+    next(one for one in app.selectbox if one.key == "years-with").set_value(f"before {lang}").run()
+    assert not app.exception
+    with speaking(lang):
+        (note,) = table.fits().doubts(table.query("histogram", column="town", epsilon="5"))
+        doubt = escape(say("years.doubt", table=f"after {lang}", note=note))
+        other = escape(say("years.doubt", table=f"before {lang}", note="").strip())
+    text = "\n".join(part.proto.body for part in app.get("html"))
+    assert doubt in text and other not in text and text.index(doubt) < text.index("year-ranges")

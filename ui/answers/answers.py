@@ -252,12 +252,25 @@ def _years_compared(table: dp.Table, other: dp.Table) -> None:
     if not pairs:
         hint(say("years.nothing", table=table.name, other=other.name))
     else:
+        for doubt in _years_doubts(pairs):
+            hint(doubt)
         heads = [say("years.question"), other.name, table.name, say("years.difference"), ""]
         st.html(sheet("answers/years") + html_table(heads, map(_years_row, pairs), words=5, kind="plain compared"))
         paragraph(say("years.claim", chance=chance(BETA)))
     both = table.person_in_both(other)
     code = "years.shared" if both.shared else f"years.both.{both.relation}"
     paragraph(say(code, epsilon=both.epsilon, delta=power_of_ten(both.delta)), "read")
+
+
+def _years_doubts(pairs: list[AcrossTables]) -> list[str]:
+    """What paid checks doubt about either table's answers, which a difference is as wrong as. Above all figures."""
+    asked = dict.fromkeys((part.table, part.request) for pair in pairs for part in (pair.first, pair.second))
+    found = []
+    for name, request in asked:
+        answer = workspace().job(request).answer
+        if answer is not None and (note := answer_notes.fits_of_answer(answer).in_short(answer.query)):
+            found.append(say("years.doubt", table=name, note=note))
+    return list(dict.fromkeys(found))
 
 
 def _years_row(pair: AcrossTables) -> tuple[str, ...]:

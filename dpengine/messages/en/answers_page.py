@@ -127,6 +127,7 @@ SENTENCES: dict[str, str] = {
     "years.maybe_same": "May be the same.",
     "years.alone": "(holds in {chance} of 100 cases)",
     "years.nothing": "No question has an answer from both tables under the same declarations; ask the same of “{table}” and “{other}”.",
+    "years.doubt": "“{table}”: {note}",
     "years.claim": "All these ranges hold at once in {chance} of 100 cases; each table may fail half as often as one alone.",
     "years.shared": "Both tables spend one allowance: a person in both is protected by ε = {epsilon}, δ = {delta}.",
     "years.both.replace": "A person in both tables is protected by the sum of both allowances: ε = {epsilon}, δ = {delta}, against a change of their data. Each further year adds its allowance.",

@@ -127,6 +127,7 @@ SENTENCES: dict[str, str] = {
     "years.maybe_same": "Morda enaki.",
     "years.alone": "(velja v {chance} od 100 primerov)",
     "years.nothing": "Nobeno vprašanje nima odgovora iz obeh tabel ob enakem opisu; isto vprašajte tabeli »{table}« in »{other}«.",
+    "years.doubt": "»{table}«: {note}",
     "years.claim": "Vsi ti razponi veljajo hkrati v {chance} od 100 primerov; vsaka tabela sme zgrešiti pol redkeje kot ena sama.",
     "years.shared": "Obe tabeli porabljata isti proračun: osebo, ki je v obeh, varuje ε = {epsilon}, δ = {delta}.",
     "years.both.replace": "Osebo, ki je v obeh tabelah, varuje vsota obeh proračunov: ε = {epsilon}, δ = {delta}, glede spremembe njenih podatkov. Vsako nadaljnje leto doda svoj proračun.",

@@ -11,7 +11,7 @@ from helpers_declare import ROOT
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
-from dpengine.messages import say
+from dpengine.messages import Automatic, called, say
 from dpengine.messages.language import speaking
 
 
@@ -55,4 +55,6 @@ def test_what_a_check_doubts_about_one_year_stands_above_the_comparison(lang: st
         doubt = escape(say("years.doubt", table=f"after {lang}", note=note))
         other = escape(say("years.doubt", table=f"before {lang}", note="").strip())
     text = "\n".join(part.proto.body for part in app.get("html"))
+    with speaking(lang):
+        assert f"{called(Automatic('no answer'))}<" in text  # a value of nobody's list is in the reader's language
     assert doubt in text and other not in text and text.index(doubt) < text.index("year-ranges")

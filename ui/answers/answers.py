@@ -3,7 +3,7 @@ Everything is read from the ledger, and costs nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from fractions import Fraction
 from html import escape
@@ -252,29 +252,31 @@ def _years_compared(table: dp.Table, other: dp.Table) -> None:
     if not pairs:
         hint(say("years.nothing", table=table.name, other=other.name))
     else:
-        for doubt in _years_doubts(pairs):
+        asked = dict.fromkeys(part.request for pair in pairs for part in (pair.first, pair.second))
+        answers = {request: found for request in asked if (found := workspace().job(request).answer) is not None}
+        for doubt in _years_doubts(answers.values()):
             hint(doubt)
+        rows = [_years_row(pair, answers.get(pair.first.request)) for pair in pairs]
         heads = [say("years.question"), other.name, table.name, say("years.difference"), ""]
-        st.html(sheet("answers/years") + html_table(heads, map(_years_row, pairs), words=5, kind="plain compared"))
+        st.html(sheet("answers/years") + html_table(heads, rows, words=5, kind="plain compared"))
         paragraph(say("years.claim", chance=chance(BETA)))
     both = table.person_in_both(other)
     code = "years.shared" if both.shared else f"years.both.{both.relation}"
     paragraph(say(code, epsilon=both.epsilon, delta=power_of_ten(both.delta)), "read")
 
 
-def _years_doubts(pairs: list[AcrossTables]) -> list[str]:
-    """What paid checks doubt about either table's answers, which a difference is as wrong as. Above all figures."""
-    asked = dict.fromkeys((part.table, part.request) for pair in pairs for part in (pair.first, pair.second))
+def _years_doubts(answers: Iterable[dp.Answer]) -> list[str]:
+    """What paid checks doubt about either table's answers: a difference is no better than they are."""
     found = []
-    for name, request in asked:
-        answer = workspace().job(request).answer
-        if answer is not None and (note := answer_notes.fits_of_answer(answer).in_short(answer.query)):
-            found.append(say("years.doubt", table=name, note=note))
+    for given in answers:
+        if note := answer_notes.fits_of_answer(given).in_short(given.query):
+            found.append(say("years.doubt", table=given.receipt["table"], note=note))
     return list(dict.fromkeys(found))
 
 
-def _years_row(pair: AcrossTables) -> tuple[str, ...]:
-    question = Html(escape(f"{pair.question} {pair.part}".strip()) + _years_picture(pair))
+def _years_row(pair: AcrossTables, given: dp.Answer | None) -> tuple[str, ...]:
+    part = pair.part if given is None else given.query.shown().get(pair.part, pair.part)
+    question = Html(escape(f"{pair.question} {part}".strip()) + _years_picture(pair))
     cells = map(picked.stated_words, (pair.first.stated, pair.second.stated, pair.difference))
     note = "" if pair.beta is None else f" {say('years.alone', chance=chance(pair.beta))}"
     word = say("years.differs" if pair.different else "years.maybe_same") + note

@@ -91,7 +91,8 @@ class Reading:
 
 
 def share_of(beta: Fraction, spend: int, draws: int) -> Fraction:
-    """β_(g,m): the failure probability of the range stated after the m-th draw at the g-th ε."""
+    """β_(g,m): the failure probability of the range stated after the m-th draw (`draws`) at the g-th ε (`spend`). Over
+    all g and m they add up to β."""
     halvings: int = max(draws, 2) if spend == 1 else spend + draws + 1
     return beta * Fraction(1, 1 << halvings)
 

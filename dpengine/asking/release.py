@@ -48,7 +48,7 @@ class Release:
 
 
 class Home(Protocol):
-    """The part of the workspace that a table uses."""
+    """The part of the workspace that a table and its releases use."""
 
     @property
     def ledger(self) -> Ledger: ...
@@ -98,7 +98,7 @@ class Asker:
         self, query: AnyQuery, request: str, seen: int | None = None, with_request: str = ""
     ) -> Callable[[], Entry]:
         """The work for one question, from its charge to its stored answer, for a background thread. `with_request`: the
-        first charge of the same click, before which the question was chosen."""
+        request that the same click charges first, such as a check. The question was chosen before that charge."""
         release = self.release(query, request, seen, with_request)
 
         def work() -> Entry:
@@ -116,7 +116,8 @@ class Asker:
         seen: int | None = None,
         with_request: str = "",
     ) -> Callable[[], None]:
-        """The same for a plan: charged together or not at all, then drawn one after the other."""
+        """The same for a plan: charged together or not at all, then drawn one after the other. `run` names the plan;
+        the share `keep` of the allowance must be left."""
         if not queries:
             raise AllowanceError("plan.empty")
         if len(queries) > MOST_ROWS:
@@ -134,7 +135,8 @@ class Asker:
     def release(
         self, query: AnyQuery, request: str, seen: int | None = None, with_request: str = ""
     ) -> Callable[[], Release]:
-        """How a question is charged, computed and drawn; refused at once if it was built for another table."""
+        """How a question is charged, computed and drawn. A question that this table cannot answer is refused now, in
+        the caller's thread; the returned function makes the release later, in the thread that charges."""
         if query.facts is not self.facts and not self._same(query.facts):
             raise AllowanceError("query.other_table")
         refuse_hopeless(query)
@@ -168,7 +170,7 @@ class Asker:
         self.home.open_budget(self.budget, self.actor)
 
     def _same(self, facts: Facts) -> bool:
-        """Are these the table's own facts? A list with its values in another order or under other names differs."""
+        """Are these the table's own facts? The order and the names of listed values must agree too."""
         return facts == self.facts and canonical(facts.schema.as_json()) == canonical(self.facts.schema.as_json())
 
 
@@ -190,10 +192,11 @@ def charge_and_draw(
 
 def charge_and_draw_all(ledger: Ledger, steps: Sequence[Release], keep: Fraction) -> None:
     """Charge all questions in one transaction, or none; then draw one after the other. A failure does not stop the
-    others, which are paid for. If this process stops, the rest stays charged and is never drawn."""
-    with ExitStack() as hands:
+    others, which are paid for. If this process stops, the rest stays charged and is never drawn. The share `keep` of
+    the allowance must be left."""
+    with ExitStack() as registered:
         for step in steps:
-            hands.enter_context(in_hand(step.reserve_args["worker"], step.reserve_args["request"]))
+            registered.enter_context(in_hand(step.reserve_args["worker"], step.reserve_args["request"]))
         charges = ledger.reserve_all([step.reserve_args for step in steps], keep)
         for charge, step in zip(charges, steps, strict=True):
             if charge.fresh:

@@ -63,7 +63,8 @@ def cut_sets(coded: Path, schema: Schema, secret: bytes, several: bool) -> None:
 
 
 def _first(items: str, size: int, key: str) -> str:
-    """The first `size` of a sorted list by the keyed hash of the list and the item; a shorter list as it is."""
+    """SQL that keeps `size` items of a list: those with the smallest keyed hash of the whole list and the item. It
+    keeps a list of at most `size` items as it is. The lists in the column `items` are sorted."""
     mark = f"sha256(concat('{key}', {items}::VARCHAR, ':', x))"
     marked = f"list_sort(list_transform({items}, lambda x: struct_pack(mark := {mark}, item := x)))"
     few = f"list_transform({marked}[:{size}], lambda pair: pair.item)"

@@ -19,7 +19,8 @@ NEAR = Fraction(1, 10)  # of the range
 
 
 def beyond(query: AnyQuery, part: str) -> str:
-    """The sentence for a part at an end of the range; empty elsewhere, and for groups that recur like weekdays."""
+    """The note that a bar or group at an end of the declared range also holds the values beyond that end. Empty for all
+    other parts, and for groups that recur, such as weekdays."""
     end = _end(query, part)
     if end is None:
         return ""

@@ -369,8 +369,9 @@ class Promise(ABC):
         return asked is not None and asked.by is not None
 
     def guess(self, asked: Answered | None = None) -> str:
-        """What it supposes, as the end of a sentence. Under a condition also the promise if fewer people meet it, from
-        public facts, so that nobody takes the promise for everyone as one for a group."""
+        """What the promise supposes, as the end of a sentence; empty if it supposes nothing. How many people meet a
+        condition is not public. So under a condition the words also say what the promise would be if a third, or a
+        tenth, of the declared people met it."""
         if not self.supposes(asked):
             return ""
         groups = "_groups" if self.equal_groups(asked) else ""

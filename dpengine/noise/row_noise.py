@@ -355,5 +355,6 @@ def of_sets(items: int, epsilon: Fraction, delta: Fraction) -> SetNoise:
 
 
 def set_floor(items: int, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """No (ε, δ)-DP mechanism of the row publishes sets at a smaller worst expected distance."""
+    """A lower bound for every (ε, δ)-DP mechanism that publishes the set of one row: the worst-case expected distance
+    of the published set from the true one."""
     return least_error(2**items, Fraction(items), Fraction(1), epsilon, delta)

@@ -91,7 +91,8 @@ def _wanted(query: AnyQuery, wishes: Sequence[Wish], asked: Sequence[AnyQuery]) 
 
 
 def candidates(wishes: Sequence[Wish]) -> list[tuple[tuple[int, ...], AnyQuery]]:
-    """Rows that ask the same under disjoint conditions, with the question by group."""
+    """Wishes that ask the same question under disjoint conditions: their places in the plan, and the one question by
+    group that can replace them."""
     alike: dict[tuple[str, str, str, str], list[tuple[int, TakenCodes]]] = {}
     for place, wish in enumerate(wishes):
         query = wish.query

@@ -1,4 +1,8 @@
-"""The question that a typed text asks: its kind and its column, and what was left over."""
+"""The question that a typed text asks: its kind and its column, and what was left over.
+
+A text is a list of marks: runs of words with all that they may mean, by role (`MarkedWords`). A step that understands a
+mark takes it in one of these roles. The example in a docstring is a text that needs the step.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,10 @@ MOST_GROUPS = 200  # values of a number of which the commonest is sought one by 
 
 
 class Question(Proportions):
+    """Call `run`, then `reading`, then `unread`: each builds on what the one before has taken."""
+
     def run(self) -> None:
+        """Find the conditions and the groups. The order matters."""
         self._letters()
         self._rates()
         self._named_times()
@@ -48,7 +55,7 @@ class Question(Proportions):
             self.take("compare", [at for at in self.all_free("compare") if not self.has(at, "or")])
 
     def reading(self) -> list[tuple[str, JsonObject]]:
-        """The possible questions, best first."""
+        """The possible questions as keys of the catalogue with their parameters, best first."""
         kinds = [*self.kinds]
         inside: list[str] = []
         self._kinds_that_are_names()
@@ -138,7 +145,8 @@ class Question(Proportions):
         return True
 
     def _kinds_that_are_names(self) -> None:
-        """“sum of breakdowns”: a kind that a column is called too, beside another one."""
+        """“sum of breakdowns”: a word that may be a kind or a column's name is the name here. This holds beside
+        another kind, or if groups are contrasted."""
         typed = [at for at, mark in enumerate(self.marks) if "kind" in mark.roles and not mark.used]
         named = [at for at in typed if self.weight_at(at) >= (1 if self.contrasted else 1.5)]
         for at in named if len(typed) > len(named) or self.contrasted else ():
@@ -241,7 +249,7 @@ class Question(Proportions):
         return [(key, given) for key in (("sum", "mean", "median") if most else ("mean", "median"))]
 
     def _counts_things(self) -> bool:
-        """“how many books did we sell”: no money."""
+        """Does “how many” ask for a number of things, and not for money? “how many books did we sell”"""
         for at, mark in enumerate(self.marks):
             if mark.roles.get("kind") == "count":
                 near = at + 1
@@ -300,7 +308,8 @@ class Question(Proportions):
         return [*found, *asked[1:]]
 
     def _other_kind(self, at: int, key: str | None) -> bool:
-        """A kind that the question is not: another figure was asked for too, or the word means something else."""
+        """Was the word at `at` no part of this kind of question? Then it stays unread: it asks for another figure
+        too, or means something else."""
         kind = self.marks[at].roles["kind"]
         if kind == key:
             return False
@@ -311,7 +320,7 @@ class Question(Proportions):
         return kind in ("median", "mean", "variance", "iqr") or any(token.mended for token in self._tokens_of(at))
 
     def _shadowed(self, at: int, name: str, targets: list[tuple[int, str]]) -> bool:
-        """A loose synonym beside a word that names another column."""
+        """Is the word at `at` too loose to name a column, because a better word names another one?"""
         better = [other for place, other in targets if other != name and self.weight_at(place) > 1]
         if self.has(at, "unit") and not better:
             return False
@@ -332,6 +341,7 @@ class Question(Proportions):
         return [(at, name) for at, name in found if name not in self.ages and name == self.column_at(at)]
 
     def _kind(self, kinds: list[str], numbers: list[Json], lists: list[Json]) -> str | None:
+        """The one kind that the text asks for, of those its words may mean; None if it names no kind."""
         found = set(kinds)
         for key in ("quantile", "iqr", "variance", "crosstab", "proportion", "cdf_tree", "density"):
             if key in found:
@@ -354,7 +364,7 @@ class Question(Proportions):
         return "count" if "count" in found else None
 
     def _which(self, lists: list[Json], numbers: list[Json]) -> bool:
-        """“which equipment do crews use most”: the list is named, the number only touched."""
+        """“which equipment do crews use most”: a list is named, and a number column only resembles a word."""
         named = any(self.has(at - 1, "which") and self.weight_at(at) >= 3 for at, _ in lists)
         return named and all(self.weight_at(at) < 2.5 for at, _ in numbers)
 
@@ -383,6 +393,7 @@ class Question(Proportions):
     def _without_kind(
         self, numbers: list[Json], lists: list[Json], days: list[Json], where: list[Json], inside: list[str]
     ) -> list[tuple[str, JsonObject]]:
+        """The questions if no kind was named. `inside`: kinds that are part of a column's name."""
         if numbers:
             name = self._take_best(numbers)
             given = self._asked(where, column=name, **self._grouped())
@@ -438,7 +449,8 @@ class Question(Proportions):
         return [("crosstab", self._asked(where, columns=columns))]
 
     def _topic(self, at: int) -> bool:
-        """“student housing by programme”, “helmet use by membership”: what the text begins with, and not people."""
+        """Does the text begin with a subject, and not with people? “student housing by programme”, “helmet use by
+        membership”"""
         if any(not self.has(before, "stop") for before in range(at)):
             return False
         used = ("use", "usage", "ownership", "uptake", "raba", "uporaba", "lastništvo")
@@ -446,7 +458,8 @@ class Question(Proportions):
         return mark.last > mark.first or bool(set(after) & self.stems(*used))
 
     def _plain_people(self, numbers: list[Json]) -> bool:
-        """“boys who train football”: people are named, no figure is asked for, and a verb only touches a number."""
+        """Does the text only name people? “boys who train football”: it asks for no figure, and only its verb resembles
+        the name of a number column."""
         asked = ("what", "how", "kaj", "kako", "koliko", "kaksen", "kaksna", "kaksno", "kaksni", "kaksne", "kolik")
         if any(bare(token.text) in asked or bare(token.text).startswith("kolik") for token in self.tokens):
             return False
@@ -466,6 +479,7 @@ class Question(Proportions):
     def _with_kind(
         self, key: str, numbers: list[Json], lists: list[Json], days: list[Json], where: list[Json]
     ) -> list[tuple[str, JsonObject]]:
+        """The questions of the named kind, with the columns that fit it."""
         parameters = {parameter.name: parameter for parameter in catalogue[key].card.parameters}
         if key == "proportion":
             return self._proportion(lists)
@@ -556,7 +570,7 @@ class Question(Proportions):
         return [(key, self._asked(where, column=asked, **extra, **self._grouped(parameters)))]
 
     def _limited(self, at: int) -> bool:
-        """“huts above 2000 m: average rating” is about some of the rows."""
+        """Does a bound come right after? Then the text is about some rows: “huts above 2000 m: average rating”"""
         return at + 1 < len(self.marks) and self.marks[at + 1].took == "bound"
 
     def _how_many(self, target: int | None = None) -> JsonObject:
@@ -597,7 +611,7 @@ class Question(Proportions):
         return (key == "sum" and asked == ["how much"]) or (key == "count" and (money or said))
 
     def _rate(self) -> bool:
-        """“a month”, “na mesec”, “per person”: of each one. The words are taken."""
+        """Is a figure of each one asked for? “a month”, “na mesec”, “per person”. Takes these words."""
         each = ("a", "an", "per", "na", "vsak", "vsako", "every", "each")
         periods = [at for at in self.all_free("period") if at and self.said(at - 1) in each]
         rates = [*self.all_free("rate"), *periods]
@@ -608,7 +622,7 @@ class Question(Proportions):
         return [at for at, mark in enumerate(self.marks) if mark.took == "kind"]
 
     def _how_much(self, numbers: list[Json]) -> bool:
-        """“koliko zaslužijo ženske”: not how many."""
+        """Does “koliko” mean how much, not how many? It does right before a number: “koliko zaslužijo ženske”"""
         return any(at - 1 == first and self.lang == "sl" for first in self._kind_marks() for at, _ in numbers)
 
     def _parts_conditions(self, at: int) -> bool:

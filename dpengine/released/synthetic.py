@@ -213,18 +213,19 @@ def best(curves: Iterable[Curve], column: str, starts: Sequence[int]) -> Curve |
     able = []
     for curve in curves:
         ends = [*starts[1:], curve.size]
-        if curve.column == column and any(curve.pieces(*ends_) for ends_ in zip(starts, ends, strict=True)):
+        if curve.column == column and any(curve.pieces(*group) for group in zip(starts, ends, strict=True)):
             able.append(curve)
     return min(able, key=lambda curve: curve.off, default=None)
 
 
 @dataclass(frozen=True)
 class Tried:
-    """How a fit did on pairs that were left out of it: shares of rows in other cells than measured, noise included."""
+    """How well a fit predicts pairs of columns that were left out of it. An error is the share of rows that the fit
+    puts into other cells than the noisy measurement does, as an average over the pairs."""
 
-    off: float
-    noise: float  # that noise alone would come to
-    alone: float  # of columns taken for independent
+    off: float  # the error of the fit
+    noise: float  # the error that noise alone would make
+    alone: float  # the error if the two columns are taken for independent
     pairs: int
 
 

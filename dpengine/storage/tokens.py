@@ -111,7 +111,8 @@ class TokenBook:
             rows.execute("UPDATE tokens SET name = '' WHERE person = ?", [person])
 
     def opened(self, shown: str) -> Token | None:
-        """The record of a presented token; None if unknown or revoked. One past its last day is refused as such."""
+        """The record of a presented token, whose day of last use becomes today. None if the token is unknown or
+        revoked; an error that says so if its last day is over."""
         parts = shown.split("_", 2) if len(shown) <= _LONGEST and shown.isascii() else []
         if len(parts) != 3 or parts[0] != PREFIX:
             return None

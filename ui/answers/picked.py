@@ -214,7 +214,8 @@ def clear() -> None:
 
 
 def show(table: dp.Table, entries: Sequence[dp.Entry]) -> None:
-    """On top of the page: how to compare, or the comparison, if none of these answers was picked from last."""
+    """Draw the top of the page. Nothing is picked: how to compare. Else the comparison, unless it stands lower on the
+    page, beside the answer of the last pick."""
     if not _picks():
         st.html(f'<p class="muted" id="compare">{escape(say("answers.compare_how"))}</p>')
     elif _beside() not in [entry.charge.request for entry in entries]:

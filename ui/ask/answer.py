@@ -64,7 +64,7 @@ class Cell:
 def grid_table(
     down: Sequence[str], across: Sequence[str], corner: str, cells: Mapping[tuple[str, str], Cell], caption: str
 ) -> str:
-    """A row for each of `down`, a column for each of `across`; the pointer shows a range too."""
+    """An HTML table with a row for each of `down` and a column for each of `across`. The pointer shows a range too."""
     head = "".join(f'<th scope="col" class="number">{escape(name)}</th>' for name in across)
     rows = "".join(
         f'<tr><th scope="row">{escape(name)}</th>{"".join(_cell(cells[name, other]) for other in across)}</tr>'
@@ -221,7 +221,7 @@ def _shown_labels(answer: dp.Answer, key: str, sortable: bool) -> list[str]:
 
 
 def _number(value: Any) -> Any:
-    """A day sorts by itself: later is larger."""
+    """The number to sort by. A day becomes the number YYYYMMDD."""
     return value if not isinstance(value, str) else int(value.replace("-", ""))
 
 
@@ -298,7 +298,9 @@ def _shares(answer: dp.Answer, labels: list[str]) -> list[Cell]:
 
 
 def show(answer: dp.Answer, key: str = "answer", ways: Callable[[], None] | None = None) -> None:
-    """`ways` draws buttons that help, between the headline and the picture."""
+    """Draw the question, the headline, the picture and the receipt. An answer with a page of its own has a
+    link to that page instead of the picture; a session has only the link. `ways` draws the buttons that help,
+    between the headline and the picture."""
     table = answer.receipt["table"]
     if answer.query.card.answer == "session":
         of = say("answer.of", sentence=answer.sentence, table=table)
@@ -371,9 +373,9 @@ def _curve(answer: dp.Answer, key: str) -> None:
     if smooth:
         heights, lows, highs = rising(heights, lows, highs)
     column = query.answer_column
-    limits = (0.0, 102.0) if query.answer_kind == "column" else None
+    ends = (0.0, 102.0) if made_up else None
     alt, titles = curve_alt(query, xs, heights, lows, highs), (column, upright(query))
-    charts.band(xs, heights, (lows, highs), titles, alt, f"chart-{key}", stairs=True, limits=limits)
+    charts.band(xs, heights, (lows, highs), titles, alt, f"chart-{key}", stairs=True, limits=ends)
     if made_up:
         short = answer.receipt["charge"]["hash"][:8]
         synthetic = exports.column_csv(query, answer.value)
@@ -455,12 +457,12 @@ _PICTURES: dict[AnswerKind, Callable[[dp.Answer, str], None]] = {
 
 def bars_alt(answer: dp.Answer) -> str:
     names, (drawn, none) = answer.query.shown(), many.split_maybe_zero(answer)
-    figures = [f"{names.get(label, label)}: {figure(answer, label)}" for label in drawn[:60]]
-    return "; ".join([*figures, many.none_words(answer, none)] if none else figures)
+    said = [f"{names.get(label, label)}: {figure(answer, label)}" for label in drawn[:60]]
+    return "; ".join([*said, many.none_words(answer, none)] if none else said)
 
 
 def figures(answer: dp.Answer, key: str) -> None:
-    """All figures, a page at a time."""
+    """Draw the table of all figures, folded and a page at a time."""
     with st.expander(say("answer.figures")):
         st.html(bars_table(answer, many.page(answer.value, f"page-{key}")))
 
@@ -507,7 +509,8 @@ def not_adding() -> str:
 
 
 def receipt(answer: dp.Answer, key: str, at_once: bool = True) -> None:
-    """Folded: what the answer protects, its receipt, and files; drawn `at_once`, or when it is opened."""
+    """Draw a folded section: what the answer protects, its receipt, and its files. `at_once`: draw the content now;
+    else only when somebody opens the section."""
     if not at_once:
         with fields.details(say("receipt.open"), f"details-{key}") as opened:
             if opened:

@@ -314,7 +314,8 @@ def _middles(look: Look, column: str, declared: Any) -> str:
 
 
 def _between(what: str, figure: Figure, ends: tuple[float, ...], words: tuple[str, ...]) -> str:
-    """The range of a figure: only the informative end, or nothing if neither is."""
+    """The range of a figure in words. An end that only repeats the declared range (`ends`) is left out; a range that
+    covers most of the declared one gives no words."""
     low, high = float(figure.low or 0), float(figure.high or 0)
     if high - low > WIDE * (ends[1] - ends[0]):
         return ""

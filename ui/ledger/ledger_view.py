@@ -212,7 +212,8 @@ def fit_words(fit: Fit | None) -> str:
 
 
 def check(at_once: bool = False) -> None:
-    """The chain: a check of every row, its head to note elsewhere, and a search for a head noted earlier."""
+    """Draw the card about the hash chain: a button that checks every row, the head to note elsewhere, and a field that
+    looks for a head noted earlier. `at_once`: check without a click."""
     row, head = workspace().ledger.head()
     if not row:
         return

@@ -96,7 +96,7 @@ def forget(*names: str) -> None:
 
 
 def head(name: str, table: str) -> None:
-    """The app's name, linked to Start, and the places."""
+    """Draw the navigation bar: the app's name, linked to Start, and a link to each main place of the app."""
     links = [_link(PLACES[place][0], say(f"place.{place}"), place == place_of(name), table) for place in places()]
     brand = f'<a class="brand" href="{address(START)}" target="_self">{escape(say("place.name"))}</a>'
     with st.container(key="places"):

@@ -28,7 +28,7 @@ def trained(answer: dp.Answer) -> str:
 
 
 def board(answer: dp.Answer) -> str:
-    """A first look; where it was bought for a model, how good that is."""
+    """The headline of a first look. If it was bought for a model, the headline says how good the model is."""
     query: Any = answer.query
     words = say("answer.board", columns=len(query.names))
     return _of_look(answer)[0] or words

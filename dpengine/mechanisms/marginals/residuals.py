@@ -304,7 +304,8 @@ def _share(part: tuple[int, ...], rest: tuple[int, ...]) -> Fraction:
 
 
 def union_reach(variance: float, numbers: int, beta: Fraction) -> float:
-    """For subgaussian noise: Pr[|Z| > t] ≤ 2·e^(−t²/(2V)), for all numbers by a union bound."""
+    """How far so many numbers can be off, all at once, except with probability β. The noise of each is subgaussian,
+    Pr[|Z| > t] ≤ 2·e^(−t²/(2V)); then a union bound."""
     return math.sqrt(2 * variance * _log(numbers, beta)) * _SPARE
 
 

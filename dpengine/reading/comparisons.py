@@ -157,6 +157,8 @@ class Comparisons(Percentiles):
         """“closed in 30 days”, “rešeno v dveh tednih”."""
         within = at > 0 and bare(self.words(at - 1)) in ("in", "v") and not self.marks[at - 1].used
         spans = ("minutes", "hours", "days", "weeks", "months")
+        if self.has(at, "ord") and self.said(at).endswith(("i", "a", "em", "ega")):
+            return False  # “v peti minuti”
         return within and self.has(at + 1, "unit") and self.marks[at + 1].roles["unit"] in spans
 
     def _large(self, at: int) -> int:

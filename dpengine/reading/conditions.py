@@ -6,7 +6,7 @@ import re
 
 from dpengine.declared.schema import Category, ItemSet, Number
 from dpengine.reading.groups import Groups
-from dpengine.reading.lexicon import none_label, yes_no
+from dpengine.reading.lexicon import PARTLY, none_label, yes_no
 from dpengine.reading.sentence import Condition
 from dpengine.reading.words import bare
 
@@ -48,6 +48,8 @@ class Conditions(Groups):
                 self._deny(denial)
             mark.take("val")
             self._add_value(at, name, value, denial is not None)
+            if best == PARTLY and name not in near_names and isinstance(self.schema.columns[name], Category):
+                self.partly.append(self.conds[-1])
             for near in (at - 2, at - 1, at + 1, at + 2):  # “permanent contract”, “in the Eye clinic”
                 if self.column_at(near) == name and not self.marks[near].used:
                     self.marks[near].take("val")

@@ -248,6 +248,7 @@ def plain_words(name: str) -> str:
 def name_words(name: str) -> str:
     """The same with what is cut short written out: `yr_group` is a year group. Cached: never of what is typed."""
     words = plain_words(name).split(" ")
+    words = [*words[:-1], "številka"] if words[1:] and words[-1] == "st" else words  # konf_st
     return (
         " ".join(CUT_SHORT.get(word.lower(), word) for word in words)
         if words[1:] and "_" in name

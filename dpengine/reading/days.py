@@ -28,12 +28,20 @@ class Days(Sentence):
         column = ""
         for at, mark in enumerate(self.marks):
             senses = [sense for sense in mark.roles.get("letter", ()) if sense[1] == column]
+            if not senses and at and self._capital(at) and len({sense[1] for sense in mark.roles["letter"]}) == 1:
+                senses = mark.roles["letter"]  # “kandidati za C in D”
             if senses:
                 mark.roles = {"val": senses}
             elif not self.has(at, "or", "and") or self.has(at, "col"):
                 lists = self.schema.of_kind(Category, ItemSet) if self.has(at, "band") else ()
                 said = [name for name in lists if self.named_for(name, self.words(at))]
                 column = self.column_at(at, (Category, ItemSet)) or column * self.has(at, "band") or "".join(said[:1])
+
+    def _capital(self, at: int) -> bool:
+        """A value of one sign, typed as a capital letter among small ones."""
+        sign = self.words(at)
+        plain = any(token.text.islower() for token in self.tokens) and not self.has(at - 1, "number")
+        return self.has(at, "letter") and sign.isupper() and plain and (self.lang, sign) != ("en", "I")
 
     def _rates(self) -> None:
         """“deferral rate” is about who was deferred: a yes or no made from the same word."""

@@ -48,13 +48,20 @@ class Groups(Comparisons):
             ):
                 self.by.append({"column": self._named_date(), "by": self.marks[at + 1].roles["period"]})
                 self.take("by", (at + 1,))  # “in which year did most animals arrive”
-            elif self.free(at, "compare"):
+            elif self.free(at, "compare") and not self._between_values(at):
                 self.compare = True
             at += 1
         if not self.by:
             self._periodical()
         if not self.by:
             self._implied_groups()
+
+    def _between_values(self, at: int) -> bool:
+        """“na Rudniku ali v Šmartnem”: an “or”, and no question."""
+        return self.has(at, "or") and all(
+            any(self.has(near, "val", "number", "num") for near in places)
+            for places in (range(max(at - 2, 0), at), range(at + 1, at + 3))
+        )
 
     def _periodical(self) -> None:
         """“monthly revenue” is one by month; “monthly wages” are not, if the date is one in a person's life."""
@@ -83,6 +90,16 @@ class Groups(Comparisons):
         name = groups[0]["column"] if isinstance(groups[0], dict) else groups[0]
         if len(groups) > 1:
             return False
+        if "variance" in self._typed_kinds() and name in self.numbers and not self._other_number(str(name)):
+            return True  # “kako zelo se razlikujejo po številu akcij”
+        if self.has(at + 1, "which") and "top_item" in self._typed_kinds():
+            return True  # “na katerem pomolu je največ plovil” asks for the pier
+        each = self.said(at) in ("na", "per") and self.has(at + 1, "period")
+        if each and self.marks[at + 1].roles["period"] == "year" and self._typed_kinds() & {"mean", "median"}:
+            named = any(self.column_at(place, (Date,)) for place in range(len(self.marks)) if place != at + 1)
+            if not named:  # “koliko ur na leto povprečno trenirajo”: a rate
+                self.take("rate", range(at, end + 1))
+                return True
         if self.lang == "sl" and self.said(at) in ("po", "na") and self._value_after(end, str(name)):
             return True  # “po odpustu v dom starejših”, “na pomolu B”
         if self.said(at) == "by" and yes_no(self.declared(str(name))) and self.words(end).endswith("ers"):
@@ -102,6 +119,11 @@ class Groups(Comparisons):
             self.take("bound", range(at + 1, end + 1) if near else ())
             return True
         return bool(name in self.numbers and self.column_at(at - 1) == name and not self.marks[at - 1].used)
+
+    def _other_number(self, name: str) -> bool:
+        """Is a number named well besides this one?"""
+        named = {self.column_at(at, (Number,)) for at in range(len(self.marks)) if self.weight_at(at) > 1}
+        return bool(named - {None, name})
 
     def _bounds_end(self, at: int) -> bool:
         return 0 <= at < len(self.marks) and self.marks[at].took == "bound" and self.has(at, "unit", "number")

@@ -49,7 +49,9 @@ _LONGEST_PHRASE = 6
 _SPELLINGS = ("sex-1", "marital-1", "employment-1", "schooling-1")  # where a list has no table of its own
 _SMALL = ("stop", "among", "by", "have", "with", "between", "daysign", "to")  # med is among, medu is honey
 COUNTED = 2.2  # how well a column is named by what it counts
+PARTLY = 1.9  # how well one word of several names a value
 _LOOSE = 0.99  # of a word that is a small word too
+_SAME_VERB = re.compile("(?:uj|[ai]?[ln])$")
 _TIME = ("time", "duration", "čas", "trajanje")
 _COUNTED = ("number", "count", "quantity", "size", "število", "količina", "velikost")
 
@@ -226,6 +228,13 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
     for title, (name, _) in schema.lookups.items():
         known.lookups[title] = name
         known.add(stems_of(name_words(title), lang), "col", (3, f"\0{title}"), own=True)
+    for word in [*known.stems] if lang == "sl" else ():  # plačali: plačano
+        roles = known.phrases.get((word,), {})
+        if roles.keys() == {"stop"} and (made := _SAME_VERB.sub("", word)) != word and len(made) > 3:
+            for other in known.own:
+                if _SAME_VERB.sub("", other) == made and "col" in known.phrases.get((other,), {}):
+                    for _, name in known.phrases[other,]["col"]:
+                        known.add((word,), "col", (_LOOSE, name))
     known.written = _offered(schema, lang)
     known.bared = list(map(bare, known.written))
     for word in sorted(known.stems):
@@ -345,7 +354,7 @@ def _add_values(known: Lexicon, name: str, column: Category | ItemSet, lang: str
     for word, values in seen.items():
         inside = any(word in bare(value) for value in column.values if value not in values)  # fire: a wildfire too
         if len(values) == 1 and (word,) not in known.phrases and not word.isdigit() and not inside:
-            known.add((word,), "val", (2, name, next(iter(values))), own=True)
+            known.add((word,), "val", (PARTLY, name, next(iter(values))), own=True)
 
 
 def spell(tokens: list[TypedWord], known: Lexicon, lang: str, called: Container[str] = ()) -> None:
@@ -357,8 +366,10 @@ def spell(tokens: list[TypedWord], known: Lexicon, lang: str, called: Container[
         if token.number is not None or token.day or word in known.stems or word in called or len(word) < 3:
             continue
         denied = re.match("non|ne|un|in|dis", word)
-        if denied and word[denied.end() :] in known.own and not _made_from(word, known, lang):  # nekadilec, unresolved
-            token.stem = word[denied.end() :]
+        rest = word[denied.end() :] if denied else ""
+        made = rest if rest in known.own else _made_from(rest, known, lang) if lang == "sl" and len(rest) > 4 else None
+        if denied and made and not _made_from(word, known, lang):  # nekadilec, unresolved, nejahač
+            token.stem = made
             tokens.insert(place, TypedWord(token.text, "ne" if lang == "sl" else "non"))
             continue
         here = word not in _elsewhere(lang)
@@ -375,9 +386,11 @@ def _inflected(word: str, known: Lexicon, lang: str) -> str | None:
         for other in (*forms, re.sub("[ae](?=[^aeiou]$)", "", forms[-1])):  # ovac, dežju, vremenu
             if other != word and len(other) > 2 and other in known.own:
                 return other
-        if (verb := re.sub("(?:uj|ov|ir|n)?(?:aj|uj|ev|av|al|il|el|ot|at|it|n)$", "", word)) != word and len(verb) > 3:
+        if (verb := re.sub("(?:uj|ov|ir|n)?(?:aj|uj|ej|ev|av|al|il|el|ot|at|it|n)$", "", word)) != word:
+            if verb in known.own and len(verb) > 2:
+                return verb  # dolgujejo: dolg, jahati: jaha
             softened = re.sub("(?:j|c|s|z)$", "", verb)  # zamujajo: zamuda
-            for other in known.by_letter.get(word[0], ()):
+            for other in known.by_letter.get(word[0], ()) if len(verb) > 3 else ():
                 if (
                     other in known.own
                     and other.startswith(softened)
@@ -414,7 +427,9 @@ def _misspelt(token: TypedWord, known: Lexicon) -> str | None:
                 continue  # a gardener is no garden
             found = (away, meant not in known.own, meant)
             best = found if best is None else min(best, found)
-    return best[2] if best else None
+    if best is None or (best[1] and known.phrases.get((best[2],), {}).keys() == {"stop"}):
+        return None  # a word that says nothing would hide it
+    return best[2]
 
 
 @remembered(2)

@@ -12,6 +12,12 @@ from dpengine.reading.lexicon import none_label, yes_no
 from dpengine.reading.sentence import Condition
 from dpengine.reading.words import bare
 
+# Small words that are no verbs, although they say nothing else
+_NO_VERBS = frozenset(
+    "a an the of to in on at for with who that which whose as from by and or z s v na iz za pri ob po od do med ki kot"
+    " ter in tudi se že ze vsi vse vseh ali pa let leta years old".split()
+)
+
 
 class Proportions(Conditions):
     def _row(self, cond: Condition) -> list[Json]:
@@ -133,11 +139,27 @@ class Proportions(Conditions):
         strong = {"among", "amongst", "within", "med", "izmed", "pri", "in", "v", "na"}
         before = {self.said(at) for at in range(first.place + 1, second.place)}
         if self.lang == "en":
+            if (
+                self.said(asked + 1) == "of"
+                and first.labels
+                and first.place <= asked + 3
+                and self._verb(first.place + 1)
+            ):
+                return True  # “what share of women work in sales”
             return self.said(asked + 1) == "of the" or (
                 self.said(asked + 1) == "of" and self.said(asked + 2) == "the" and not before & {"among", "within"}
             )
+        if first.labels and first.place <= asked + 2 and self._verb(first.place + 1):
+            return True  # “kolikšen delež mešancev dela v ruševinah”
         verb = any(not self.marks[at].roles or self.has(at, "have") for at in range(first.place + 1, second.place))
         return verb and not before & strong
+
+    def _verb(self, at: int) -> bool:
+        """A word that says what somebody does, and so ends the name of who does it."""
+        if not 0 <= at < len(self.marks):
+            return False
+        roles = self.marks[at].roles.keys()
+        return self.said(at) not in _NO_VERBS and roles <= {"stop", "have"} and self.marks[at].took != "bound"
 
     def _without(self, at: int) -> bool:
         return any(bare(token.text) in ("without", "brez") for token in self._tokens_of(at))

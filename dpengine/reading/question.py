@@ -17,7 +17,7 @@ from dpengine.mechanisms import catalogue
 from dpengine.reading.cutting import TIMES, name_words, stems_of
 from dpengine.reading.lexicon import MarkedWords, yes_no
 from dpengine.reading.proportions import Proportions
-from dpengine.reading.words import GENERIC, LANGUAGES, MEASURES, PLACES, bare, roots, stem
+from dpengine.reading.words import GENERIC, LANGUAGES, MEASURES, PLACES, bare, roots, stem, typed_stem
 
 # Roles of words that say something by themselves: unread, they are named
 _MEANING = frozenset("col val number num kind month day ord top bottom percentile life study".split())
@@ -131,7 +131,23 @@ class Question(Proportions):
         if asked and asked[0][0] == "count":  # “do girls read better”: better at what?
             for mark in self.marks:
                 mark.used = mark.used and not (mark.took == "compare" and mark.roles.keys() & {"more", "before"})
+        asked = self._perhaps(asked)
         return asked if doubted is None else self._doubts(asked, doubted)
+
+    def _perhaps(self, asked: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
+        """“houses in town”, and a district is called Old Town: the question without it is offered too."""
+        partly = [self._row(cond) for cond in self.partly if cond in self.conds and len(cond.labels) == 1]
+        if not asked or not partly:
+            return asked
+        key, given = asked[0]
+        kept: JsonObject = {
+            part: [row for row in given[part] if row not in partly] for part in ("where", "of") if part in given
+        }
+        if not kept or kept.get("of", True) == [] or all(kept[part] == given[part] for part in kept):
+            return asked
+        self.guessed = True
+        rest = {name: part for name, part in {**given, **kept}.items() if part != [] or name not in kept}
+        return [asked[0], (key, rest), *asked[1:]]
 
     def _asks_how_different(self) -> bool:
         """“kako se razlikujejo dohodki?”: among themselves, if no groups are named or it is said to be within them."""
@@ -276,6 +292,8 @@ class Question(Proportions):
                 names = self._of_unit("money")
             elif self.free(at, "long") or (key == "count" and self._asks_for(at, TIMES)):
                 names = self._of_time()
+                if not names and self.free(at, "long"):  # “kako dolge so”
+                    names = self.like("length" if self.lang == "en" else "dolžina")
             elif key in ("count", "median", "mean") and self._asks_for(at, ("money", *MEASURES)):
                 names = self._of_unit(self.marks[at].roles["unit"])
             else:
@@ -351,7 +369,7 @@ class Question(Proportions):
             return sorted(others, key=kinds.index)[0]
         if "top_item" in found and (lists or self.by) and (not numbers or self._which(lists, numbers)):
             return "top_item"
-        if found == {"top_item"} and any(self.has(at - 1, "which") and self.weight_at(at) >= 3 for at, _ in numbers):
+        if found == {"top_item"} and any(self.has(at - 1, "which") and self.weight_at(at) >= 2 for at, _ in numbers):
             return "top_item"  # “what year group do most projects come from”
         named = max((self.weight_at(at) for at, _ in numbers), default=1)
         if named >= 1 and "top_item" in found and found <= {"top_item", "count"} and self._most_common():
@@ -385,7 +403,12 @@ class Question(Proportions):
 
     def _take_best(self, targets: list[tuple[int, str]]) -> str:
         """Take the column that the words name best."""
-        name = max(targets, key=lambda found: self.weight_at(found[0]))[1]
+
+        def named(found: tuple[int, str]) -> tuple[float, bool]:
+            words = self._tokens_of(found[0])
+            return self.weight_at(found[0]), all(typed_stem(word.text, self.lang) == word.stem for word in words)
+
+        name = max(targets, key=named)[1]
         self._take(targets, name)
         self._take_beside(name)
         return name
@@ -437,6 +460,8 @@ class Question(Proportions):
                 self.weight_at(at) >= 3 and self.column_at(at) == self.conds[0].column for at in named
             )
             topic = topic and bool(yes_no(self.declared(self.conds[0].column)))  # “student housing by programme”
+            if self.contrasted and [cond.column for cond in self.conds] == self.by:  # “who has more, X or Y”
+                return [("count", self._asked(where, **self._grouped()))]
             if self.by and where and (topic or self.contrasted):  # “are remote workers more satisfied”
                 self.guessed = True
                 share = ("proportion", {"of": where, **self._grouped()})

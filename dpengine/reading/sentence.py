@@ -66,6 +66,7 @@ class Sentence:
         self.asked_unit = ""
         self.other_columns: list[str] = []
         self.doubted: Condition | None = None  # the condition that may be about one of them
+        self.partly: list[Condition] = []  # of which one word of several of the value was typed
         self.dates = schema.of_kind(Date)
         self.numbers = schema.of_kind(Number)
         typed = {token.stem for token in self.tokens}
@@ -191,7 +192,7 @@ class Sentence:
             "weeks": ("weeks", "days", "tedni", "dnevi", "dni", "nights", "nočitve"),
             "months": ("months", "meseci"),
             "points": ("points", "rating", "household", "točke", "ocena", "gospodinjstva"),
-            "times": ("times", "often", "visits", "pogostost", "obiski"),
+            "times": ("times", "often", "attempts", "tries", "visits", "pogostost", "poskusi", "poskusov", "obiski"),
         }.get(unit, tuple(MEASURES.get(unit, unit).split("|")))
         scaled = [smaller for larger, smaller in SCALES if larger == unit]
         signs = {
@@ -222,6 +223,9 @@ class Sentence:
                 return near
             if column and self.column_at(near) == column:
                 continue
+            participle = self.has(near, "col") and self.weight_at(near) <= 1 and near == at - 1
+            if column and participle and not self.has(near, "val", "kind", "or"):
+                continue  # “ni bilo rojenih vaginalno”
             if not self.marks[near].roles and not unknown and column:  # “ne kurijo z oljem”
                 unknown += 1
                 continue

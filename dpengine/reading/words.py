@@ -132,7 +132,7 @@ def _english(word: str) -> str:
 _MADE = {
     "en": re.compile("(?:ation|ition|ion|ment|ance|ence|ist|er|or|ian|ness|al|ic|ity|iv|y|ou|ful|ship|ly|ist)$"),
     "sl": re.compile(
-        "(?:oist|ist|ij|arj|ar|as|avc|lc|c|sk|sck|ski|scin|enj|anj|evn|ovn|n|ov|ev|k|ostn|nost|ost|stv|ic|ik|nik|nic"
+        "(?:oist|ist|ij|arj|ar|as|avc|lc|c|sk|sck|ski|scin|enj|anj|ac|evn|ovn|n|ov|ev|k|ostn|nost|ost|stv|ic|ik|nik|nic"
         "|lk|ljn|ljanj)$"
     ),
 }
@@ -400,7 +400,7 @@ SL = Vocabulary(
         "sum": "vsota|skupaj|skupni|skupna|skupno|seštevek|vsoto|skupen|masa|celoten|celotna|celotni|skupno število"
         "|sestej|promet|prihodki|izkupiček|vsega skupaj|sešteto|zbrano|iztržili|iztržek|zaslužili smo",
         "iqr": "interkvartilni razmik|iqr|srednja polovica|srednjih 50 %|medčetrtinski razmik|kvartilni razmik"
-        "|interkvartilni razpon|srednjih 50 odstotkov",
+        "|interkvartilni razpon|srednjih 50 odstotkov|medkvartilni razmik|medkvartilni razpon",
         "variance": "standardni odklon|razpršenost|varianca|razpršeni|razpršen|razpršena|variabilnost|odklon"
         "|raznolikost|raznolik|raznolika|raznoliko|raznolike|raznoliki|neenakomeren|razpon|kako različni"
         "|standardna deviacija|odstopanje|niha|nihajo|nihanje|variira|variirajo",
@@ -570,7 +570,7 @@ SL = Vocabulary(
     "|katera|katero|katere|katerim|katerih|najvišji|najvišja|posamezni|posamezne|točno|trenutno|danes|zdaj|biti"
     "|prosim|izpiši|izračunaj|znaša|znašajo|navadno|pomeni|velikost|narejenih|mora|morajo|imeti|letoma|ma|majo|takih"
     "|taki|takšnih|taka|se pravi|torej|plačuje|plačujejo|plačal|vzel|vzeli|vzela|vzelo|dobi|dobijo|dobil|dobili|dobimo"
-    "|opravil|opravili|naredil|naredili|uporablja|uporabljajo|gre|gredo|pride|pridejo|prišel|prišli"
+    "|opravil|opravili|opravita|opravi|opravijo|naredil|naredili|uporablja|uporabljajo|gre|gredo|pride|pridejo|prišel|prišli"
     "|sploh|ob|uporabljen|uporabljena|potreben|potrebna|prisoten|dal|dala|dalo|dali|daje|dajejo|prodal|prodali"
     "|prodala|ravno|vsega|oz|npr|recimo|hvala|lahko|bodo|bom"
     "|nas|jaz|ti|on|ona|oni|nje|njega|njih|njej|njo|njim|njimi|torej|prišlo|prišla|prihaja|prihajajo"
@@ -578,7 +578,7 @@ SL = Vocabulary(
     rows="ljudje|človek|oseba|prebivalec|bolnik|pacient|kupec|stranka|pregled|obisk|naročilo|študent|zaposlen|delavec"
     "|uslužbenec|anketiranec|član|gospodinjstvo|posameznik|občan|primer|vrstica|udeleženec|odrasel|kupci|prebivalci"
     "|zaposlitev|nakup|ljudi|študenti|bolniki|naročila|zaposleni|dijak|učenec|gost|sodelavec"
-    "|državljan|zapis",
+    "|državljan|zapis|dojenček|novorojenček",
     things="pregled|obisk|naročilo|naročil|gospodinjstvo|primer|vrstica|nakup|zapis|vožnja|izposoja|klic|rezervacija"
     "|dogodek",
     doers="obiskovalec|bralec|izposojevalec|potnik|turist|igralec|športnik|poslušalec|gledalec|naročnik|kandidat"
@@ -623,6 +623,7 @@ OPPOSITES = (
     ),
     ("settled|resolved|solved|closed|completed|rešen|zaključen", "pending|outstanding|unfinished|odprt|nedokončan"),
     ("passed|opravil|opravljen", "failed|fail|padel|padli|padla"),
+    ("retired|upokojen", "active|still working|aktiven|aktivna|aktivni|aktivne|dejaven"),
     ("survived|alive|preživel|živ", "died|dead|deceased|umrl|umrli|umrla"),
 )
 # Words that people use for the same kind of column, in both languages. A column whose name has one of them is meant by
@@ -748,6 +749,10 @@ ALIKE = (
     "permit|licence|license|dovoljenje|licenca",
     "length|long|dolžina|dolg|dolga|dolgo|dolge",
     "engine|motor|motorji",
+    "passed|pass|passes|exam|exams|opravil|opravljen|opravljenim|izpit|izpita|izpitom|naredil|naredili|naredila"
+    "|narejen|narejenim|narejenega",
+    "gestation|gestational|pregnancy|nosečnost|nosečnosti|gestacijski",
+    "hair|las|lasje|lase|lasmi",
     "electricity|power supply|elektrika|priklop",
     "flag|flags|nationality|country|zastava|država|državna pripadnost",
     "berth|mooring|moorings|privez|privezi|vez",
@@ -855,8 +860,8 @@ SAME_VALUE = (
     "asthma|asthmatic|asthmatics|astma|astmatik",
     "hypertension|hypertensive|visok tlak|hipertenzija|visok krvni tlak|povišan tlak",
     "migraine|migraines|migrena",
-    "male|men|man|guys|gentlemen|boys|males|lads|moški|fant|fantje|možje|deček|dečki|gospodje",
-    "female|women|woman|ladies|girls|females|ženska|dekle|dekleta|dame|gospe|deklica|deklice|punce",
+    "male|men|man|guys|gentlemen|boys|males|lads|moški|fant|fantje|možje|deček|dečki|gospodje|samec|samci|samcev",
+    "female|women|woman|ladies|girls|females|ženska|dekle|dekleta|dame|gospe|deklica|deklice|punce|samica|samice|psica|psice",
     "state|government|government funded|državna|od države",
     "company|corporate|employer|kadrovska|od podjetja",
     "primary|primary school|elementary school|elementary|grade school|osnovna|osnovna šola|osnovnošolska",
@@ -909,7 +914,7 @@ CUT_SHORT = dict(
         "|str:strani|nap:naprave|zak:zakonski|izk:izkušnje|izobr:izobrazba|zap:zaposlitev|zaposl:zaposlitev"
         "|preb:prebivalci"
         "|cen:cena|vred:vrednost|del:delovna|tel:telefon|pog:pogodba|podr:področje|obr:obrat|dop:dopust|usp:uspeh"
-        "|povr:površina|gosp:gospodinjstvo|ogr:ogrevanje|por:poraba|prev:prevoz|odd:oddelek"
+        "|povr:površina|gosp:gospodinjstvo|ogr:ogrevanje|por:poraba|prev:prevoz|odd:oddelek|konf:konfekcijska|gest:gestacijski"
     ).split("|")
 )
 # Where something is: “where do most of them live?” is about a column whose name has one of these words.
@@ -922,7 +927,9 @@ PLACES = (
 GENERIC = frozenset(
     "of|the|a|on|at|in|date|has|is|number|type|total|average|mean|no|id|name|value|code|per|kind|level|size|time|day"
     "|days|hours|monthly|yearly|datum|ima|je|stevilo|vrsta|skupna|povprecna|povprecni|ime|koda|vrednost|doba|dnevi"
-    "|ure|od|do|velikost|mesecni|mesecna|letni|year|leto|way|group|work|delo|customer|kupca|status|any".split("|")
+    "|ure|od|do|velikost|mesecni|mesecna|letni|year|leto|way|group|work|delo|customer|kupca|status|any|st|num|nr|nbr|dat".split(
+        "|"
+    )
 )
 # Everyday words for what a table may hold besides. They are never taken for misspellings of this table's words.
 ELSEWHERE = (
@@ -962,10 +969,13 @@ _MAN_OF = {
 }
 
 
+_NO_WOMEN = ("stevilk", "znamk", "oznak", "vozovnic", "vstopnic", "tablic", "izkaznic")
+
+
 def women(word: str) -> tuple[str, bool] | None:
     """The man's word for a Slovene word that means women alone, and whether it is a listed one. Without accents."""
     parts = _WOMEN.fullmatch(word)
-    if parts is None:
+    if parts is None or word.startswith(_NO_WOMEN):
         return None
     if man := _MAN_OF.get((parts[1], parts[2])):
         return man, True

@@ -24,7 +24,7 @@ are c/2 and e^κ, or c and 1.
 releases (S7.1) P(H ≥ k) ≤ exp(−n·kl(k/n‖p + `moved`)) takes the place of the binomial, as in `sampling`.
 
 **Share of a group, or of a secret number of people** (`among`). t = N + ζ' and h = H + ζ are drawn, H ~ Bin(N, p) given
-N. Test p by h − pt = B + W, B = H − pN, W = ζ − pζ', which is the noise of a sum of cells. But for β/10 n₋ ≤ N ≤ n₊,
+N. Test p by h − pt = B + W, B = H − pN, W = ζ − pζ', which is the noise of a sum of cells. But for β/50 n₋ ≤ N ≤ n₊,
 by the law of ζ'. p is out where one of three bounds on P(B + W ≥ y) is small enough for all those N; each is tried only
 beyond what the one before it left in, as it takes longer. Let x = y − off; P(B + W ≥ y) ≤ times·P(B + X ≥ x).
 (1) *Chernoff.* For θ > 0 let r(a) be the maximum over u of P(X > u)·e^(au − a²/2), X of variance 1. With a = θ√V, P(X ≥
@@ -38,7 +38,7 @@ their chance times that largest Q(x − 1 − x_{j+1}). It is one person wider t
 (3) *Exactly*, where n₊ is small: Σ_k P(H = k)·P(X ≥ x − k + pN) for every N, or for every w-th, as in
 `sampling.share_among` (2), at x − (1−p)(w−1).
 Cells of p as in `sampling.share_among` (3), D ≤ R there but for β/1000. ∎ Tests compare with `sampling.share_among`: at
-most a tenth wider, an eighth among fifty; `python -m bench.population` compares groups of looks with (3) for every N.
+most a tenth wider; `python -m bench.population` compares groups of looks with (3) for every N.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ _FINE = 1024  # places to a standard deviation
 _STEPS = 14  # of a bisection over eight standard deviations
 _NEAR, _BELOW = 72, 18  # cells of p: near the end, and from there to 0
 _FINER, _AHEAD = 24, 0.25  # cells of p beyond those, over this part of what is left
-_FINEST, _LITTLE = 10, 0.2  # the same for small groups
+_FINEST, _LITTLE = 10, (0.2, 0.02)  # the same for small groups, twice
 _SMALL, _ANCHORS = 600, 40  # people in a small group; how many numbers of people stand for all
 _HALVINGS, _TOGETHER = 10, 100
-_N_SHARE, _FAR_SHARE = 0.1, 0.001  # of β: for the number of people, and for cells of p
+_N_SHARE, _FAR_SHARE = 0.02, 0.001  # of β: for the number of people, and for cells of p
 _MOST_LN_TIMES = 0.1
 
 
@@ -262,7 +262,8 @@ class _SharesAmong:
         if len(small):
             held, people, fewest, most = (each[small] for each in (self.hits, self.people, self.fewest, self.most))
             some = _SharesAmong(held, people, fewest, most, noise, self.far, self.wanted)
-            end[small] = _first_in(_ahead(end[small], guess[small], _LITTLE, _FINEST), some.out_exactly)
+            for part in _LITTLE:
+                end[small] = _first_in(_ahead(end[small], guess[small], part, _FINEST), some.out_exactly)
         return np.where(known, end, 0.0)
 
     def _tested(self, u: Floats, v: Floats) -> tuple[Floats, Floats]:

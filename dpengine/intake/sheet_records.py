@@ -147,7 +147,8 @@ def _header(sheet: CalamineSheet, dialect: Dialect) -> list[str]:
     while names and not names[-1]:
         names.pop()
     if not names:
-        raise AllowanceError("load.names_row_empty", row=dialect.names_row) if first else AllowanceError("load.empty")
+        blank = first or sheet.total_height > last  # there are rows below it
+        raise AllowanceError("load.names_row_empty", row=dialect.names_row) if blank else AllowanceError("load.empty")
     if any(has_data(row) for row in rows):  # somebody's row, which is never shown
         raise AllowanceError("load.no_names")
     return check_names(names)

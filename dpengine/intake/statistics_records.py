@@ -158,6 +158,8 @@ def _coded(meta: Arrow, variable: str, path: Path) -> JsonObject:
     written = [(_code(code), " ".join(str(label).split())[:LONGEST_VALUE]) for code, label in labels.items()]
     values = [(code, label) for code, label in written if code and label and visible(label)]
     empty = {code for code, _ in values if any(low <= _number(code) <= high for low, high in ranges)}
+    if kind != "text":  # a letter for a kind of missing (Stata's .a) is read as empty too
+        empty |= {code for code, _ in values if _number(code) != _number(code)}
     return {
         "name": variable,
         "label": _label(meta, variable),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyreadstat
@@ -11,6 +12,7 @@ from helpers_declare import CANARY, Page
 
 import dpengine as dp
 from dpengine.messages import say
+from ui.data.draft import column_of
 
 FIRST = "whose,age,stay,left\nana,33,1,0\nana,37,2,0\nbor,41,1,0\n"
 NEXT = "whose,Age,left,cost\nana,33,0,12\neva,37,0,13\n"
@@ -64,6 +66,30 @@ def test_a_survey_brings_its_labels_as_guesses(page: Page, tmp_path: Path) -> No
     page.click("declare-back-cards").click("declare-back-unit")
     page.app.toggle[0].set_value(False)
     assert page.run().draft.names == ["q1", "note", "v3", "born"]
+
+
+def test_a_scale_with_labels_at_its_ends_is_asked_about(page: Page, tmp_path: Path) -> None:
+    """Its numbers in between would be lost as a list, so no single click takes it for one. Labels that all say “no
+    answer” make no list."""
+    rows = pd.DataFrame({name: [1.0, 5.0, 77.0] for name in ("trust", "income", "sex", "done")})
+    labels: dict[str, Any] = {
+        "trust": {0: "None at all", 10: "Complete", 77: "Refused (unprompted)", 88: "Don't know"},
+        "income": {77: "Refused", 88: "Ne vem"},
+        "sex": {1: "Male", 2: "Female", 9: "Refused"},
+        "done": {1: "Yes", 5: "No"},
+    }
+    pyreadstat.write_sav(rows, tmp_path / "a.sav", variable_value_labels=labels, missing_ranges={"trust": [88]})
+    page.upload((tmp_path / "a.sav").read_bytes(), "survey.sav")
+    page.to("cards")
+    draft = page.draft
+    assert [reading.kind for reading in draft.card("trust").candidates] == ["number", "list"]
+    assert draft.state("trust") == draft.state("done") == "guess"
+    assert draft.card("income").kind == "number" and draft.card("income").codes == "77; 88"
+    assert draft.card("sex").listed == "Male = 1\nFemale = 2\nRefused = 9" and len(draft.card("sex").candidates) == 1
+    page.click(f"declare-{draft.names.index('trust')}-like-0").click(f"declare-{draft.names.index('done')}-like-1")
+    trust = column_of(page.draft.card("trust"), page.draft.dialect)
+    assert trust == dp.Number(0, 10, 1, codes=[77, 88])
+    assert column_of(page.draft.card("done"), page.draft.dialect).labels[:2] == ("Yes", "No")
 
 
 def test_names_below_titles_are_found_with_one_number(page: Page, tmp_path: Path) -> None:

@@ -476,8 +476,8 @@ def left_out(draft: Draft, names: list[str]) -> None:
 
 
 def _like(reading: Candidate, dialect: Dialect) -> str:
-    """A sample cell, and of a number the range that it stands for: “4 (1–5)”."""
-    cell = unmarked(cells(reading, dialect)[0])
+    """A sample cell, and of a number the range that it stands for: “4 (1–5)”; of a list by a file's labels, two."""
+    cell = unmarked(plain(cells(reading, dialect)[: LINES_SHOWN if reading.lines else 1]))
     return f"{cell} ({_in_short(reading)})" if reading.kind == "number" else cell
 
 
@@ -489,6 +489,8 @@ def _in_short(reading: Candidate) -> str:
         grouped = "" if int(float(usual.lower)) >= 1_000 else ","  # years have no thousands sign
         lower, upper = (local(f"{Decimal(end):{grouped}f}") for end in (usual.lower, usual.upper))
         return unmarked(f"{lower}–{upper} {usual.measure}".strip())
+    if reading.ends is not None:
+        return unmarked("–".join(map(local, reading.ends)))
     if not reading.like:
         return say(f"data.line.{reading.kind}")
     return f"{unmarked(reading.like[:2][current() != STORED and len(reading.like) > 1])}…"

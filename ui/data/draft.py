@@ -179,20 +179,20 @@ class Card:
         """Take what a statistics file says about its own column: labels become a list, missing values its codes. It is
         a guess that waits for a yes; it comes from the file's words, not from its rows."""
         named = [(code, label) for code, label in entry.values if code not in entry.missing]
-        if len({normal(label) for _, label in named}) > 1 and not (entry.scale and len(named) < MOST_MARKS):
-            lines: dict[str, tuple[str, list[str]]] = {}
-            for code, label in named:
-                label = re.sub(r"\s=\s", " – ", label)
-                lines.setdefault(normal(label), (label, []))[1].append(code)
-            if entry.missing:
-                lines.setdefault(normal(NO_ANSWER), (NO_ANSWER, []))[1].extend(entry.missing)
+        number = entry.kind == "number"
+        labelled = [pair for pair in named if not (number and presets.unanswered(pair[1]))]
+        codes = [code for code in entry.missing if _a_number(code)]
+        codes += [code for code, label in named if number and presets.unanswered(label)]
+        scale = _scale(labelled) if number else None
+        marks = entry.scale and len(named) < MOST_MARKS
+        if labelled and len({normal(label) for _, label in named}) > 1 and not marks:
             self.kind, self.spellings, self.brought, self.source = "list", MISSING, (), ""
-            written = []
-            for label, codes in lines.values():
-                others = ", ".join(code for code in codes if normal(code) != normal(label))
-                written.append(f"{label} = {others}" if others else label)
-            self.listed = "\n".join(written)
-            self.candidates = (Candidate("list", None, tuple(label for label, _ in lines.values())[:3]),)
+            self.listed = _labels(named, entry.missing)
+            by_labels = Candidate("list", None, tuple(listed(self.listed)[0])[:3], lines=self.listed)
+            self.candidates = (by_labels,)
+            if scale is not None:  # only a person knows whether numbers between the labelled ones occur
+                self.candidates = (scale, by_labels)
+                self.codes = written_codes(map(Fraction, codes[:MOST_CODES]), dialect)
             self.guess = self.content()
             return
         if entry.kind == "date":
@@ -201,9 +201,8 @@ class Card:
             self.kind, self.candidates = "date", (like,)
             self._filled(like)
             self.guess = self.content()
-        elif entry.kind == "number" and self.kind in (OUT, "number"):
-            numbers = [code for code in entry.missing if _a_number(code)][:MOST_CODES]
-            self.kind, self.codes = "number", written_codes(map(Fraction, numbers), dialect)
+        elif number and self.kind in (OUT, "number"):
+            self.kind, self.codes = "number", written_codes(map(Fraction, codes[:MOST_CODES]), dialect)
             self.guess = self.content()
 
     def content(self) -> tuple[object, ...]:
@@ -225,11 +224,15 @@ class Card:
 
     def _filled(self, reading: Candidate) -> None:
         self.kind = reading.kind
-        if reading.kind == "number":
+        if reading.ends is not None:
+            (self.lower, self.upper), self.step = reading.ends, "1"
+        elif reading.kind == "number":
             self.take_range(reading.preset)
         elif reading.kind == "date":
             self.take_days(reading.preset)
             self.order = reading.order
+        elif reading.lines:
+            self.listed, self.spellings = reading.lines, MISSING
         elif reading.kind == "list":
             self.take_list(reading.preset)
 
@@ -307,7 +310,34 @@ class Card:
 
 
 MOST_MARKS = 4  # labels on a measured number mark single values, such as 0 = none
+LONGEST_SCALE = 100
 NO_ANSWER = "no answer"
+
+
+def _scale(labelled: Sequence[tuple[str, str]]) -> Candidate | None:
+    """A reading as numbers, if a few labels leave out whole numbers between them, as in 0 = not at all, 10 = fully."""
+    if not 1 < len(labelled) < MOST_MARKS or not all(re.fullmatch(r"-?\d+", code) for code, _ in labelled):
+        return None
+    codes = {int(code) for code, _ in labelled}
+    lower, upper = min(codes), max(codes)
+    if not len(codes) <= upper - lower <= LONGEST_SCALE:
+        return None
+    return Candidate("number", None, (str((lower + upper) // 2),), ends=(str(lower), str(upper)))
+
+
+def _labels(named: Sequence[tuple[str, str]], missing: Sequence[str]) -> str:
+    """A list as typed: every label, with its codes as other spellings."""
+    lines: dict[str, tuple[str, list[str]]] = {}
+    for code, label in named:
+        label = re.sub(r"\s=\s", " – ", label)
+        lines.setdefault(normal(label), (label, []))[1].append(code)
+    if missing:
+        lines.setdefault(normal(NO_ANSWER), (NO_ANSWER, []))[1].extend(missing)
+    written = []
+    for label, codes in lines.values():
+        others = ", ".join(code for code in codes if normal(code) != normal(label))
+        written.append(f"{label} = {others}" if others else label)
+    return "\n".join(written)
 
 
 def _a_number(code: str) -> bool:

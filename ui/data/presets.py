@@ -104,6 +104,8 @@ class Candidate:
     preset: str | None
     like: tuple[str, ...]
     order: str | None = None  # of a date
+    ends: tuple[str, str] | None = None  # of a scale, which a file labels only in part
+    lines: str = ""  # a list by the file's own labels
 
 
 # No sample cell is in the first row of a well-known table (such as the census of 1994): a guess from names that shows
@@ -334,6 +336,19 @@ def fold(name: str) -> list[str]:
     apart = "".join(f" {sign}" if sign.isupper() and before.islower() else sign for before, sign in humps)
     bare = "".join(sign for sign in unicodedata.normalize("NFKD", apart) if not unicodedata.combining(sign))
     return re.findall(r"[^\W_]+", bare.casefold())
+
+
+# What the label of a number says if it stands for no answer.
+_UNANSWERED = re.compile(
+    r"refus(ed|al)|(don t|dont|do not) know|dk|not (asked|applicable|stated|ascertained|available)|inapplicable"
+    r"|no (answer|response)|missing|skipped|unknown|ne vem|(brez|ni) odgovora|ne zeli odgovoriti|zavrnil|zavrnila"
+    r"|zavrnitev|zavraca|ni vprasan[ao]?|ni bilo vprasano|manjka|neznano|weiss nicht|keine angabe"
+)
+
+
+def unanswered(label: str) -> bool:
+    """Does a label say that there is no answer?"""
+    return _UNANSWERED.fullmatch(" ".join(fold(label.partition("(")[0]))) is not None
 
 
 def holds(words: list[str], any_of: str) -> bool:

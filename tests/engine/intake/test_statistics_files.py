@@ -75,6 +75,17 @@ def test_the_code_book_holds_the_files_own_words(tmp_path: Path) -> None:
     assert book["q1"].label == LABELS["q1"] and book["income"].label == ""
 
 
+def test_letters_for_kinds_of_missing_are_empty_cells_and_no_values(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"income": [1.5, "a", None], "moved": [1.0, 0.0, "b"], "x": ["p", "q", "r"]})
+    labels: dict[str, Any] = {"income": {"a": "Refused"}, "moved": {0: "no", 1: "yes", "b": "Refused"}}
+    given: dict[str, Any] = {"missing_user_values": {"income": ["a"], "moved": ["b"]}}
+    pyreadstat.write_dta(rows, tmp_path / "a.dta", variable_value_labels=labels, **given)
+    book = foreign.describe(tmp_path / "a.dta", PLAIN).book
+    assert book["income"].values == () and book["moved"].values == (("0", "no"), ("1", "yes"))
+    found = cells(tmp_path / "a.dta")
+    assert found["income"] == ["1.5", None, None] and found["moved"] == ["1", "0", None]
+
+
 def test_labels_are_the_names_people_read(tmp_path: Path) -> None:
     names = names_of(spss(tmp_path / "a.sav"), Dialect(labels=True))
     assert names == ["How satisfied are you? (q1)", "income", "How satisfied are you? (name)", "Rate"]
@@ -225,6 +236,9 @@ def test_names_below_titles(tmp_path: Path) -> None:
     assert code_of(lambda: names_of(tmp_path / "a.xlsx", Dialect(names_row=2))) == "load.names_row_empty"
     assert code_of(lambda: names_of(tmp_path / "a.xlsx", Dialect(names_row=5))) == "load.no_names"  # somebody's row
     assert code_of(lambda: names_of(tmp_path / "a.xlsx", Dialect(names_row=9))) == "load.names_row_empty"
+    sheet.delete_rows(1)  # the file now begins with an empty row: it is not empty
+    book.save(tmp_path / "b.xlsx")
+    assert code_of(lambda: names_of(tmp_path / "b.xlsx", PLAIN)) == "load.names_row_empty"
     assert code_of(lambda: Dialect(names_row=0)) == "dialect.names_row"
 
 

@@ -309,8 +309,8 @@ def _share_a_database() -> None:
     connect = modules[0].connect
     whole = cache(connect)
 
-    def shared(folder: Path, other: Any = None) -> Any:
-        return connect(folder, other) if _running.startswith(_OWN_DATABASE) else whole(BUILD).cursor()
+    def shared(folder: Path) -> Any:
+        return connect(folder) if _running.startswith(_OWN_DATABASE) else whole(BUILD).cursor()
 
     for module in modules:
         module.connect = shared  # type: ignore[attr-defined]

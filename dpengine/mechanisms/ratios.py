@@ -16,6 +16,7 @@ Accuracy    before the draw: the range of a table of the declared size, in group
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -60,17 +61,34 @@ def tested_range(top: float, bottom: float, reaches: Floats) -> tuple[float, flo
     except with that chance, whatever the bottom is (Fieller 1954).
 
     `reaches` bounds c from above on cells of equal length from −1 to 1."""
-    edges = np.linspace(-1, 1, len(reaches) + 1)
-    if bottom == 0:
-        kept = np.abs(top) <= reaches
-        low, high = edges[:-1], edges[1:]
-    else:
-        ends = (top - reaches) / bottom, (top + reaches) / bottom
-        low, high = np.maximum(np.minimum(*ends), edges[:-1]), np.minimum(np.maximum(*ends), edges[1:])
-        kept = low <= high
-    if not kept.any():
-        return -1.0, 1.0
-    return max(float(low[kept].min()) - 1e-12, -1.0), min(float(high[kept].max()) + 1e-12, 1.0)
+    (found,) = tested_ranges([top], [bottom], reaches)
+    return found
+
+
+def tested_ranges(tops: Sequence[float], bottoms: Sequence[float], reaches: Floats) -> list[tuple[float, float]]:
+    """The same for several pairs."""
+    if len(tops) > _AT_ONCE:
+        parts = [slice(at, at + _AT_ONCE) for at in range(0, len(tops), _AT_ONCE)]
+        return [one for part in parts for one in tested_ranges(tops[part], bottoms[part], reaches)]
+    edges, found = _edges(len(reaches)), list[tuple[float, float]]()
+    top, bottom = np.array(tops)[:, None], np.array(bottoms)[:, None]
+    safe = np.where(bottom == 0, 1.0, bottom)
+    one, other = (top - reaches) / safe, (top + reaches) / safe
+    low, high = np.maximum(np.minimum(one, other), edges[:-1]), np.minimum(np.maximum(one, other), edges[1:])
+    low, high = np.where(bottom == 0, edges[:-1], low), np.where(bottom == 0, edges[1:], high)
+    kept = np.where(bottom == 0, np.abs(top) <= reaches, low <= high)
+    least, most = np.where(kept, low, np.inf).min(axis=1), np.where(kept, high, -np.inf).max(axis=1)
+    for first, last in zip(least.tolist(), most.tolist(), strict=True):  # nothing is kept: they are infinite
+        found.append((max(first - 1e-12, -1.0), min(last + 1e-12, 1.0)) if first <= last else (-1.0, 1.0))
+    return found
+
+
+_AT_ONCE = 256  # pairs: a few megabytes
+
+
+@lru_cache(maxsize=16)
+def _edges(cells: int) -> Floats:
+    return np.linspace(-1, 1, cells + 1)
 
 
 def ratio(top: Exact, bottom: Exact, low: Fraction, high: Fraction) -> Fraction:
@@ -114,6 +132,10 @@ class OfRatio(Noised[Statistic]):
     @abstractmethod
     def estimate(self, numbers: Figures, draws: int = 1) -> Estimate:
         """One group's answer from its numbers, which are means of `draws` draws or supposed; a known N comes first."""
+
+    def estimates(self, groups: Sequence[Figures], draws: int) -> list[Estimate]:
+        """The answers of all groups."""
+        return [self.estimate(numbers, draws) for numbers in groups]
 
     @abstractmethod
     def supposed(self, people: Fraction) -> Number:
@@ -167,7 +189,7 @@ class OfRatio(Noised[Statistic]):
         """For several draws, the numbers are averaged, not their ratios."""
         width = len(self.weights)
         groups = [self._known_first(raw[at : at + width], self.known) for at in range(0, len(raw), width)]
-        answers = [self.estimate(numbers, draws) for numbers in groups]
+        answers = self.estimates(groups, draws)
         return self.released([(float(value), (float(low), float(high))) for value, (low, high) in answers])
 
 
@@ -282,14 +304,22 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         return parts[0], parts[1], w * w * parts[0] - parts[2] if self.spread else Fraction(0)
 
     def estimate(self, numbers: Figures, draws: int = 1) -> Estimate:
+        return self.estimates([numbers], draws)[0]
+
+    def estimates(self, groups: Sequence[Figures], draws: int) -> list[Estimate]:
         edge, beta = Fraction(self.width), self.beta / self.groups
         if self.known is not None:
-            n, s = numbers[:2]
-            ends = ratio_range(s, self.added[0].reach(beta, draws), n, 0, -edge, edge)
-            return self.figure(ratio(s, n, -edge, edge)), self._answers(*ends)
-        n, s, _ = self._moments(numbers)
-        low, high = (Fraction(end) * edge for end in tested_range(float(s), float(n * edge), self._tests(draws, beta)))
-        return self.figure(ratio(s, n, low, high)), self._answers(low, high)
+            reach = self.added[0].reach(beta, draws)
+            pairs = [(numbers[0], numbers[1]) for numbers in groups]
+            ends = [ratio_range(s, reach, n, 0, -edge, edge) for n, s in pairs]
+            figures = [self.figure(ratio(s, n, -edge, edge)) for n, s in pairs]
+        else:
+            moments = [self._moments(numbers) for numbers in groups]
+            wide = [float(n * edge) for n, _, _ in moments]
+            found = tested_ranges([float(s) for _, s, _ in moments], wide, self._tests(draws, beta))
+            ends = [(Fraction(low) * edge, Fraction(high) * edge) for low, high in found]
+            figures = [self.figure(ratio(s, n, *end)) for (n, s, _), end in zip(moments, ends, strict=True)]
+        return [(figure, self._answers(*end)) for figure, end in zip(figures, ends, strict=True)]
 
     def _answers(self, low: Fraction, high: Fraction) -> tuple[Number, Number]:
         """The range of the answer, for means of y in this range and what rounding may add."""

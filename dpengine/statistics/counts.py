@@ -18,7 +18,7 @@ from dpengine.declared.conditions import EVERYONE, Predicate, Row, kind_name
 from dpengine.declared.grouped import Ref, code_of
 from dpengine.declared.schema import MISSING, Code
 from dpengine.statistics.need import Aggregate, Aggregated, Spread, only_compared, placed
-from dpengine.statistics.view import WEIGHT, Expression, View, flag_name, joined, signed, total
+from dpengine.statistics.view import Expression, View, flag_name, joined, signed, total
 
 Counts = tuple[int, ...]
 SHORT_GRID = 2**12
@@ -339,24 +339,21 @@ class Moments(Aggregate[Counts]):
 
     def expression(self, view: View) -> Expression:
         """Plain sums of codes, which an engine adds fastest; `shape` measures them from the middle."""
-        if self._by_code and view.counts_fast:
-            return Distribution(self.column, self.size).expression(view)
+        if (self.degree == 2 and view.weighed) or (self._by_code and view.counts_fast):
+            if self.by is None:
+                return Distribution(self.column, self.size).expression(view)
+            return GroupDistributions(self.column, self.size, self.by, self.groups).expression(view)
         view = view.present(self.column).grouped(self.by)
         code = view[self.column]
         powers = range(1, self.degree + 1)
-        if view.weighed and self.degree == 1:  # a code times its number of rows could be too long for 64 bits
-            sums = {"s1": total(code.cast("decimal(38, 0)") * view.rows[WEIGHT])}
-        elif view.weighed:
-            return view.rows.group_by(group=view.group(self.by), code=code).aggregate(rows=view.count())
-        else:
-            sums = {f"s{n}": total(code if n == 1 else code * code, (self.size - 1) ** n) for n in powers}
+        sums = {f"s{n}": view.total(code if n == 1 else code * code, (self.size - 1) ** n) for n in powers}
         rows = view.rows if self.by is None else view.rows.group_by(group=view.group(self.by))
         return rows.aggregate(s0=view.count(), **sums)
 
     def shape(self, columns: Aggregated) -> Counts:
         """Σy = 2Σc − hN and Σy² = 4Σc² − 4hΣc + h²N, in integers of any length."""
         if "code" in columns:
-            columns = _by_group(columns, self.degree)
+            columns = _by_group(columns, self.degree, self.groups)
         width, h = self.degree + 1, self.size - 1
         sums = [0] * (self.groups * width)
         groups = columns.get("group", np.zeros(1, dtype=np.int64)).tolist()
@@ -367,17 +364,15 @@ class Moments(Aggregate[Counts]):
         return tuple(sums)
 
 
-def _by_group(columns: Aggregated, degree: int) -> Aggregated:
+def _by_group(columns: Aggregated, degree: int, groups: int) -> Aggregated:
     """Per group, the sums of the powers of codes, from the number of rows of each code; integers of any length."""
     codes, rows = columns["code"], columns["rows"]
-    groups, place = np.unique(columns.get("group", np.zeros(len(codes), dtype=np.int64)), return_inverse=True)
-    if not len(groups):
-        groups, place = np.zeros(1, dtype=np.int64), place
+    place = columns.get("group", np.zeros(len(codes), dtype=np.int64))
     most = int(codes.max(initial=0)) ** degree * int(rows.sum())
     kind = np.int64 if most < 2**62 else object
-    sums: dict[str, Integers] = {"group": groups}
+    sums: dict[str, Integers] = {"group": np.arange(groups)}
     for power in range(degree + 1):
-        sums[f"s{power}"] = np.zeros(len(groups), dtype=kind)
+        sums[f"s{power}"] = np.zeros(groups, dtype=kind)
         np.add.at(sums[f"s{power}"], place, rows.astype(kind) * codes.astype(kind) ** power)
     return sums
 

@@ -6,8 +6,9 @@ its name, and is deleted with the rows. The columns of a large table are counted
 are first asked for. That releases nothing: a statistic may be computed at any time, and only a draw from it is paid.
 
 A need that adds rows up (`Aggregate.weighed`) is the same expression over the kept table, where a row stands for as
-many rows as its count says. Whether a kept table is used depends on public facts alone: the need, the declaration, the
-declared number of rows, and what was asked before. Prices and plans never read one, and no page shows one.
+many rows as its count says (kept_view.py). Whether a kept table is used depends on public facts alone: the need, the
+declaration, the declared number of rows, and what was asked before. Prices and plans never read one, and no page shows
+one.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ import re
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -29,11 +31,12 @@ import pyarrow.parquet as pq
 from dpengine.core.errors import refusing
 from dpengine.declared.conditions import EVERYONE, Predicate, Row, kind_name
 from dpengine.declared.schema import Column, ItemSet, Schema
+from dpengine.statistics.kept_view import MOST_CELLS, KeptRows, computed, reads
 from dpengine.statistics.need import Aggregate, Aggregated
 from dpengine.statistics.view import WEIGHT, Expression, View, flag_name
 
-MOST_CELLS = 2**20  # of the declared codes of a kept column, or of a pair's combinations
 LEAST_ROWS = 50_000  # below this declared number of rows a scan is as fast
+Statistic = TypeVar("Statistic")
 _STORED = re.compile(r"[cf](\d+)")
 
 
@@ -110,11 +113,17 @@ def keep(kept: Path, places: tuple[int, ...], schema: Schema, read: Callable[[Co
     return file
 
 
-def stored_counts(file: Path) -> Aggregated:
-    """A kept table as arrays."""
-    with refusing("engine.unreadable", OSError, pa.ArrowException):
-        table = pq.read_table(file)
-    return {name: table.column(name).to_numpy() for name in table.column_names}
+def stored_counts(file: Path, only: Iterable[str] | None = None) -> Aggregated:
+    """A kept table as arrays: all of it, or these columns."""
+    with refusing("engine.unreadable", OSError, pa.ArrowException), pq.ParquetFile(file) as stored:
+        table = stored.read(None if only is None else sorted(only), use_threads=False)
+        return {name: table.column(name).to_numpy() for name in table.column_names}
+
+
+def from_kept(need: Aggregate[Statistic], file: Path, schema: Schema) -> Statistic:
+    """The statistic from the kept table in this file, which has all columns that it reads."""
+    rows = KeptRows(stored_counts(file, reads(need, schema) | {WEIGHT}))
+    return need.shape(computed(need, rows, schema))
 
 
 def differing(kept: Path, schema: Schema, read: Callable[[CodeCounts], Aggregated]) -> list[str]:

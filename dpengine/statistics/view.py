@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from operator import and_, or_
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
 from dpengine.declared.cell_kinds import FITS
 from dpengine.declared.conditions import AnyOf, Clause, Fitting, Has, InGroup, Predicate, Range
 from dpengine.declared.grouped import WEEK, Grouped, Ref, base
-from dpengine.declared.schema import MISSING, Code
+from dpengine.declared.schema import MISSING, Code, Ordered, Schema
 
 Expression = Any  # of Ibis, which has no type hints
 _decimals: ContextVar[tuple[bool, int | None]] = ContextVar("decimals", default=(False, None))
@@ -32,7 +32,7 @@ class View:
     lists: dict[str, pa.Table]  # long lists of codes in conditions, gathered while compiling
     counts_fast: bool = True  # does the engine count rows by code faster than it multiplies?
     filled: frozenset[str] = frozenset()  # columns with a value in every row, by declaration
-    weighed: bool = False  # over kept counts, where a row stands for WEIGHT rows
+    weighed: ClassVar[bool] = False  # over kept counts (kept_view.py)?
 
     def __getitem__(self, column: Ref) -> Expression:
         """The code of a row's value, or of its group, for rows that are `present`."""
@@ -62,17 +62,15 @@ class View:
 
     def count(self) -> Expression:
         """The number of rows."""
-        return total(self.rows[WEIGHT]) if self.weighed else self.rows.count()
+        return self.rows.count()
 
     def count_of(self, met: Expression) -> Expression:
         """The number of rows that meet a condition."""
-        if self.counts_fast and not self.weighed:
-            return self.rows.count(where=met)
-        return self.total(met.ifelse(1, 0)) if self.weighed else total(met.ifelse(1, 0), 1)
+        return self.rows.count(where=met) if self.counts_fast else total(met.ifelse(1, 0), 1)
 
-    def total(self, values: Expression) -> Expression:
-        """An exact sum over the rows."""
-        return total(values.cast("int64") * self.rows[WEIGHT]) if self.weighed else total(values)
+    def total(self, values: Expression, most: int | None = None) -> Expression:
+        """An exact sum over the rows; `most` as in `total`."""
+        return total(values, most)
 
     def group(self, by: Ref | None) -> Expression:
         """The code of a row's group; 0 if everyone is one group."""
@@ -86,13 +84,16 @@ class View:
             return (kind >= FITS) & ~kind.isin(clause.without) if clause.without else kind >= FITS
         code = self[clause.column]
         if isinstance(clause, Has):
-            holds_item = _any([code.contains(item) for item in clause.codes], code.length() < 0)
-            return ~holds_item if clause.none else holds_item
+            return self._has(code, clause)
         if isinstance(clause, InGroup):
             return (code != MISSING) & self.among(self[clause.group], clause.places)
         if isinstance(clause, Range):
             return code.between(max(clause.low, MISSING + 1), clause.high)
         return self.among(code, clause.codes)
+
+    def _has(self, code: Expression, clause: Has) -> Expression:
+        holds_item = _any([code.contains(item) for item in clause.codes], code.length() < 0)
+        return ~holds_item if clause.none else holds_item
 
     def among(self, code: Expression, codes: tuple[Code, ...]) -> Expression:
         """Is a code one of these, however many they are?"""
@@ -104,6 +105,12 @@ class View:
             self.lists[name] = pa.table({"code": pa.array(sorted(set(codes)), pa.int64())})
             return code.isin(ibis.table({"code": "int64"}, name=name).code)
         return _any([code.between(low, high) for low, high in runs], code < MISSING)
+
+
+def without_gaps(schema: Schema) -> frozenset[str]:
+    """The columns with a value in every row. The declaration decides that, never the rows."""
+    columns = schema.columns.items()
+    return frozenset(name for name, column in columns if not isinstance(column, Ordered) or column.complete)
 
 
 def flag_name(column: str) -> str:

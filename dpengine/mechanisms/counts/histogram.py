@@ -23,6 +23,7 @@ from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import floor, read_whole
+from dpengine.core.remembered import remembered
 from dpengine.core.types import Ends, Json, JsonObject
 from dpengine.declared.conditions import Row, who
 from dpengine.declared.facts import Facts
@@ -37,7 +38,7 @@ from dpengine.mechanisms.promises import Runs
 from dpengine.mechanisms.query import Fields, Released
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import plain, say
-from dpengine.messages.language import stored
+from dpengine.messages.language import current, stored
 from dpengine.statistics.counts import BinCounts, CellCounts, ItemCounts
 
 USUAL_BINS = 10
@@ -98,7 +99,7 @@ class Histogram(OfCounts):
         column = self.values
         if isinstance(column, Category | ItemSet | Grouped):
             return {"column": ref_json(self.column)}
-        return {"column": self.column, "bins": [column.value(start) for start in self.starts]}
+        return {"column": self.column, "bins": list(_first_values(column, self.starts))}
 
     @property
     def values(self) -> Column | Grouped:
@@ -123,13 +124,7 @@ class Histogram(OfCounts):
         column = self.values
         if isinstance(column, Category | ItemSet | Grouped):
             return list(column.labels)
-        ends = [*self.starts[1:], column.size]
-        pairs = list(zip(self.starts, ends, strict=True))
-        rounded = [_span(plain(column.value(a)), plain(column.value(b - 1))) for a, b in pairs]
-        if len(set(rounded)) == len(rounded):
-            return rounded
-        values = [[column.text(code) for code in (a, b - 1)] for a, b in pairs]
-        return [_span(low, high) for low, high in values]
+        return list(_spans_of(column, self.starts, current()))
 
     @property
     def set_size(self) -> int | None:
@@ -202,18 +197,38 @@ def _span(low: str, high: str) -> str:
     return low if low == high else f"{low}–{high}"
 
 
+@remembered(256)
+def _first_values(column: Ordered, starts: tuple[int, ...]) -> tuple[Json, ...]:
+    return tuple(column.value(start) for start in starts)
+
+
+@remembered(256)
+def _spans_of(column: Ordered, starts: tuple[int, ...], language: str) -> tuple[str, ...]:
+    """The bins of a number or a day as the reader writes them; `language` is the current one."""
+    pairs = list(zip(starts, [*starts[1:], column.size], strict=True))
+    rounded = [_span(plain(column.value(a)), plain(column.value(b - 1))) for a, b in pairs]
+    if len(set(rounded)) == len(rounded):
+        return tuple(rounded)
+    return tuple(_span(column.text(a), column.text(b - 1)) for a, b in pairs)
+
+
 def read_bins(column: Ordered, bins: Json) -> tuple[int, ...]:
     """Where each bin starts on the grid: from a number of equal bins or a list of rising edges."""
     if isinstance(bins, (list, tuple)):
-        codes = [column.place(edge, "bins") for edge in bins]
-        if not codes or any(b <= a for a, b in pairwise(codes)):
-            raise AllowanceError("bins.rising")
-        if codes[0] < 0 or codes[-1] >= column.size:
-            raise AllowanceError("bins.outside", lower=column.value(0), upper=column.value(column.size - 1))
-        starts = sorted({0} | {-floor(-code) for code in codes})
+        starts = _starts_of(column, tuple(bins))
     else:
         count = min(read_whole(bins, "bins", MOST_BINS, "bins.many"), column.size)
         starts = sorted({column.size * place // count for place in range(count)})
     if len(starts) > MOST_BINS:
         raise AllowanceError("bins.many", most=MOST_BINS)
     return tuple(starts)
+
+
+@remembered(256)
+def _starts_of(column: Ordered, edges: tuple[Json, ...]) -> list[int]:
+    codes = [column.place(edge, "bins") for edge in edges]
+    if not codes or any(b <= a for a, b in pairwise(codes)):
+        raise AllowanceError("bins.rising")
+    if codes[0] < 0 or codes[-1] >= column.size:
+        raise AllowanceError("bins.outside", lower=column.value(0), upper=column.value(column.size - 1))
+    return sorted({0} | {-floor(-code) for code in codes})

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from statistics import fmean
 from typing import ClassVar
 
@@ -78,7 +79,13 @@ class Mean(OfMeans[tuple[int, ...]]):
         return min(off * self.declared.step / 2, self.declared.diameter)
 
     def figure(self, mean: Fraction) -> Fraction:
-        return (self.declared.lower + self.declared.upper + self.declared.step * mean) / 2
+        middle, half = self._line
+        return middle + half * mean
+
+    @cached_property
+    def _line(self) -> tuple[Fraction, Fraction]:
+        """The middle of the range, and half a step of its grid."""
+        return (self.declared.lower + self.declared.upper) / 2, self.declared.step / 2
 
     def truth(self, rows: Sequence[Row]) -> float:
         return fmean(self.values(rows))

@@ -15,8 +15,8 @@ from dpengine.declared.schema import Schema
 from dpengine.statistics.counts import Counts
 from dpengine.statistics.engines import Coded, Engine, PostgresRows, SparkRows
 from dpengine.statistics.engines.duck import DuckEngine
-from dpengine.statistics.engines.statements import statement
-from dpengine.statistics.kept import keep, keepable, place_of, stored_counts
+from dpengine.statistics.kept import from_kept, keep, keepable, place_of, stored_counts
+from dpengine.statistics.kept_view import reads
 from dpengine.statistics.marginals import Marginals
 from dpengine.statistics.need import Aggregate, AnyNeed, Need, Needs
 from dpengine.statistics.raw_needs import RawNeed
@@ -70,7 +70,7 @@ class Engines:
         if kept is not None and isinstance(need, Aggregate) and need.weighed:
             files = self._kept(need, coded, schema, kept)
             if files:
-                read = [self._duck.read_kept(part, file, schema) for part, file in files]
+                read = [from_kept(part, file, schema) for part, file in files]
                 return cast(Statistic, read[0] if len(read) == 1 else tuple(chain.from_iterable(read)))
         return self._at(coded).read(need, schema)
 
@@ -86,7 +86,7 @@ class Engines:
         """Each part of a need with the file that has its counts; nothing if one scan of the rows is better."""
         parts, files = need.apart(), list[tuple[Aggregate[Any], Path]]()
         for part in parts:
-            places = keepable(statement(part, schema, "duckdb", weighed=True).reads - {WEIGHT}, schema)
+            places = keepable(reads(part, schema) - {WEIGHT}, schema)
             if places is None or (len(parts) > 1 and not place_of(kept, places).is_file()):
                 return []
             file = keep(kept, places, schema, lambda counts: self._at(coded).read(counts, schema))

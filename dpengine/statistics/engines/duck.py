@@ -1,7 +1,7 @@
 """Needs computed by embedded DuckDB over the coded Parquet file.
 
 Ibis compiles the need's own expression (statements.py) and DuckDB runs it: one database per engine, so that the memory
-limit holds for all threads together, and one cursor per thread; kept counts have a small database of their own. It
+limit holds for all threads together, and one cursor per thread. It
 compares and counts only integers, never floats, and no value in the data can make a computation fail. A `Streamed` need
 tallies the stored codes itself.
 
@@ -47,15 +47,9 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 STREAMED = 2**16  # rows at a time: they fit a processor's cache
 
 
-KEPT: dict[str, str | int] = {
-    "memory_limit": "256MB",
-    "threads": 1,
-}  # kept counts are short: threads would wait longer than they work
-
-
-def connect(folder: Path, other: dict[str, str | int] | None = None) -> duckdb.DuckDBPyConnection:
+def connect(folder: Path) -> duckdb.DuckDBPyConnection:
     """A database in memory that loads no extension and, if it must, spills into the workspace folder."""
-    connection = duckdb.connect(config=SETTINGS | (other or {}) | {"temp_directory": str(folder / ".spill")})
+    connection = duckdb.connect(config=SETTINGS | {"temp_directory": str(folder / ".spill")})
     connection.execute("SET enable_progress_bar = false")
     connection.execute("SET lock_configuration = true")
     return connection
@@ -64,8 +58,8 @@ def connect(folder: Path, other: dict[str, str | int] | None = None) -> duckdb.D
 class _Database:
     """One database, opened when it is first needed, with a cursor for each thread."""
 
-    def __init__(self, spill: Callable[[], Path] | None, other: dict[str, str | int] | None = None) -> None:
-        self._spill, self._other = spill, other  # it reads many tables: it must not spill into one table's folder
+    def __init__(self, spill: Callable[[], Path] | None) -> None:
+        self._spill = spill  # it reads many tables: it must not spill into one table's folder
         self._lock = threading.Lock()
         self._database: duckdb.DuckDBPyConnection | None = None
         self._local = threading.local()
@@ -83,7 +77,7 @@ class _Database:
                         own = self._spill()
                         own.mkdir(mode=0o700, exist_ok=True)
                         folder = Path(tempfile.mkdtemp(dir=own))  # no two databases spill into one place
-                    self._database = connect(folder, self._other)
+                    self._database = connect(folder)
                 cursor = self._local.cursor = self._database.cursor()
         return cursor
 
@@ -91,12 +85,11 @@ class _Database:
 class DuckEngine:
     def __init__(self, spill: Callable[[], Path] | None = None) -> None:
         self._spill = spill
-        self._scanning, self._kept = _Database(spill), _Database(spill, KEPT)
+        self._database = _Database(spill)
 
     def get_ready(self) -> None:
         if self._spill is not None:
-            self._scanning.cursor(self._spill())
-            self._kept.cursor(self._spill())
+            self._database.cursor(self._spill())
 
     def refuse(self, need: AnyNeed | RawNeed) -> None:
         """It can compute every need."""
@@ -123,19 +116,13 @@ class DuckEngine:
         with refusing("engine.unreadable", duckdb.Error):
             return cast(Statistic, self._read(need, coded, schema))
 
-    def read_kept(self, need: Aggregate[Statistic], file: Path, schema: Schema) -> Statistic:
-        """The same statistic from kept counts."""
-        with refusing("engine.unreadable", duckdb.Error):
-            return self._read(need, file, schema, weighed=True)
-
     def let_go(self) -> None:
-        """Close the databases, with all they hold in memory or on disk, once the questions being computed are done."""
-        self._scanning.let_go()
-        self._kept.let_go()
+        """Close the database, with all it holds in memory or on disk, once the questions being computed are done."""
+        self._database.let_go()
 
-    def _read(self, need: Aggregate[Statistic], coded: Path, schema: Schema, weighed: bool = False) -> Statistic:
-        cursor = (self._kept if weighed else self._scanning).cursor(coded.parent)
-        compiled = statement(need, schema, "duckdb", weighed=weighed)
+    def _read(self, need: Aggregate[Statistic], coded: Path, schema: Schema) -> Statistic:
+        cursor = self._database.cursor(coded.parent)
+        compiled = statement(need, schema, "duckdb")
         lists = compiled.lists | need.tables()
         try:
             for name, values in lists.items():

@@ -20,9 +20,9 @@ from functools import lru_cache
 import pyarrow as pa
 
 from dpengine.declared.conditions import Predicate
-from dpengine.declared.schema import ItemSet, Ordered, Schema
+from dpengine.declared.schema import ItemSet, Schema
 from dpengine.statistics.need import Aggregate
-from dpengine.statistics.view import WEIGHT, View, adding_decimals, flag_name
+from dpengine.statistics.view import View, adding_decimals, flag_name, without_gaps
 
 CODED = "coded"
 MOST_OF_ROW, MOST_ROWS = 2**62, 10**18
@@ -38,7 +38,6 @@ class Statement:
     sql: str
     wide: str  # selects the stored columns in 64 bits
     lists: dict[str, pa.Table]
-    reads: frozenset[str]  # the stored columns that it reads
 
     def over(self, tables: Mapping[str, str]) -> str:
         """The statement, with these tables before it; each is `name AS` → its query."""
@@ -46,18 +45,13 @@ class Statement:
         return f"WITH {named}, {self.sql[5:]}" if self.sql.startswith("WITH ") else f"WITH {named} {self.sql}"
 
 
-def statement(
-    need: Aggregate[object], schema: Schema, dialect: str, most_rows: int | None = None, weighed: bool = False
-) -> Statement:
-    """`most_rows` is a public bound on the number of rows, if there is one. `weighed`: over kept counts."""
+def statement(need: Aggregate[object], schema: Schema, dialect: str, most_rows: int | None = None) -> Statement:
+    """`most_rows` is a public bound on the number of rows, if there is one."""
     sets = schema.of_kind(ItemSet)
     columns = tuple((name, name in sets) for name in schema.columns)
     # Postgres adds codes of 32 bits in 64, and a table holds up to 10^12 rows.
     short = dialect != "postgres" or all(column.size <= 2**22 for column in schema.columns.values())
-    # The declaration decides whether a row can have no value in a column, never the rows.
-    lacking = {name for name, column in schema.columns.items() if isinstance(column, Ordered) and not column.complete}
-    filled = frozenset(schema.columns) - lacking
-    return compiled(need.compiled_as(), columns, dialect, need.as_stored and short, filled, most_rows, weighed)
+    return compiled(need.compiled_as(), columns, dialect, need.as_stored and short, without_gaps(schema), most_rows)
 
 
 def _of_kinds(need: object) -> set[str]:
@@ -85,7 +79,6 @@ def compiled(
     as_stored: bool = False,
     filled: frozenset[str] = frozenset(),
     most_rows: int | None = None,
-    weighed: bool = False,
 ) -> Statement:
     """Public, so it may be cached: Ibis takes 3 to 5 ms to compile, as long as DuckDB takes to read a million rows."""
     import ibis  # takes half a second, so only when data are read
@@ -93,10 +86,8 @@ def compiled(
     names = {name: f"c{place}" for place, (name, _) in enumerate(columns)}
     kinds = {names[name]: "array<int64>" if of_sets else "int64" for name, of_sets in columns} | need.flags(names)
     kinds |= {flag_name(names[column]): "int64" for column in _of_kinds(need)}
-    if weighed:
-        kinds[WEIGHT] = "int64"
     fast = dialect == "duckdb"
-    view = View(ibis.table(kinds, name=CODED), names, {}, counts_fast=fast, filled=filled, weighed=weighed)
+    view = View(ibis.table(kinds, name=CODED), names, {}, counts_fast=fast, filled=filled)
     with adding_decimals(dialect == "pyspark", most_rows):  # Spark adds integers in 64 bits
         wanted = need.expression(view.meeting(need.where))
     if dialect == "duckdb":  # its decimals would reach numpy as floats; a sum of 10^10 rows fits 64 bits by declaration
@@ -107,7 +98,5 @@ def compiled(
     sql = str(ibis.to_sql(wanted, dialect=dialect))
     # Items of a set, and the codes of some needs, are only compared and counted: they stay narrow.
     narrow = {name for name, kind in kinds.items() if kind != "int64" or as_stored}
-    reads = frozenset(field.name for field in wanted.op().find(ibis.expr.operations.Field)) & kinds.keys()
-    used = [name for name in kinds if name in reads] if weighed else kinds
-    wide = ", ".join(name if name in narrow else f"CAST({name} AS BIGINT) AS {name}" for name in used)
-    return Statement(sql, wide, view.lists, reads)
+    wide = ", ".join(name if name in narrow else f"CAST({name} AS BIGINT) AS {name}" for name in kinds)
+    return Statement(sql, wide, view.lists)

@@ -283,6 +283,7 @@ def test_the_tables_of_the_thesis_are_shown_and_drawn_again(tables: dict[str, dp
     text = said(app)
     assert all(f"Table {number}" in text for number in range(2, 8)) and "declared, not read off the data" in text
     assert "14,589" in text and "thesis: 0.0075" in text and "outside its range" not in text
+    assert "0.428" in text and "between 0 and 0" not in text  # (1−δ)/(1+e^ε), which the thesis has not printed
     app.button(key="thesis-again").click().run()
     assert said(app) != text and "14,589" in said(app)
 

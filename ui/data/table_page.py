@@ -264,7 +264,7 @@ def record(table: dp.Table) -> Record:
 
 
 def _ways(table: dp.Table) -> None:
-    with st.container(horizontal=True, key="declare-done"):
+    with st.container(horizontal=True, vertical_alignment="center", key="declare-done"):
         if not table.closed and may("ask", table.name):
             tables.first_look_link(table)
             st.page_link(nav.page("ask"), label=say("data.table.ask"), query_params={"table": table.name})

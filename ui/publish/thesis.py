@@ -105,10 +105,10 @@ def _setting(name: str) -> str:
 
 
 def _digits(table: Printed) -> list[int]:
-    """The decimals printed in the thesis, by column; 0.0075 stands alone in its own."""
+    """The decimals printed in the thesis, by column; 0.0075 stands alone in its own. A column it lacks has three."""
     columns = zip(*(cells for _, cells in table.rows), strict=True)
     printed = [[cell.printed for cell in column if isinstance(cell.printed, float)] for column in columns]
-    return [max((len(str(number).partition(".")[2]) for number in column), default=0) for column in printed]
+    return [max((len(str(number).partition(".")[2]) for number in column), default=3) for column in printed]
 
 
 def _cell(cell: Cell, digits: int) -> Html:

@@ -86,7 +86,7 @@ _LENGTH_AND_VERSION = (b"content-length", b"etag", b"last-modified")
 
 _MAIN = '[data-testid="stMain"] [data-testid="stHtml"]'
 _RIGHT_TO_LEFT = (  # text, tables and figures; pictures with an axis stay as they are
-    f"{_MAIN} :is(p,table,.sum,.legend,.chips){{direction:rtl;text-align:right}}"
+    f"{_MAIN} :is(p,table,.sum,.legend,.chips,.trusted .way,.seven>div){{direction:rtl;text-align:right}}"
     f"{_MAIN} table :is(th,td){{text-align:right;padding:0.55rem 0 0.55rem 0.6rem}}"
     '[data-testid="stWidgetLabel"]{direction:rtl;width:100%}'
     '[data-testid="stMain"] [data-testid="stButton"]{direction:rtl}'

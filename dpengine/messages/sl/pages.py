@@ -117,7 +117,7 @@ SENTENCES: dict[str, str] = {
     "many.none_shown": "Pokaži vrednosti, ki so morda nič",
     "many.grey": "Sivo: morda nič.",
     "many.page": "Stran (od {pages})",
-    "report.rest": "{shown|To je prva|To sta prvi|To so prve|To je prvih} {shown} od {of}; vse so v datoteki z odgovori s strani Knjiga.",
+    "report.rest": "{shown|To je prva|To sta prvi|To so prve|To je prvih} {shown} od {of}; vse so v datoteki z vsemi odgovori, na strani Odgovori.",
     "answer.not_adding": "Vsaka številka ima svoj šum in je zaokrožena, zato se ne seštejejo nujno.",
     "answer.column.label": "Skupina",
     "answer.column.value": "Približno",

@@ -49,7 +49,7 @@ SENTENCES: dict[str, str] = {
     "report.receipt": "Potrdilo",
     "report.acts": "Kaj je naredil lastnik",
     "report.check": "Kako to preverite",
-    "report.check_how": "Vsak odgovor ima potrdilo, katerega zgoščena vrednost stoji pod njim. Prenesite ga s strani odgovora in ga primerjajte s knjigo, na strani Knjiga ali s tem ukazom:",
+    "report.check_how": "Vsak odgovor ima potrdilo, katerega zgoščena vrednost stoji pod njim. Prenesite ga s strani odgovora in ga primerjajte s knjigo, na strani Odgovori pod Knjiga ali s tem ukazom:",
     "report.check_command": "python -m dpengine verify RECEIPT.json ledger.sqlite",
     "report.check_why": "Dokler knjiga hrani to vrstico, ni bilo nič, zaračunano pred njo, spremenjeno ali odstranjeno.",
 }

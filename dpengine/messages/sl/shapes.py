@@ -38,7 +38,7 @@ SENTENCES: dict[str, str] = {
     "shapes_page.off": "Po grobi oceni se model običajno zmoti za približno {off} v stolpcu {target}; kdor vedno reče povprečje, za približno {blank}.",
     "shapes_page.beats": "Torej je verjetno boljši od ugibanja. Ocena ni obljuba in je lahko preveč ugodna.",
     "shapes_page.no_better": "Ni jasno, ali je model boljši od ugibanja: ne zanašajte se nanj. Pomagalo bi več oseb, večji delež ali manj stolpcev.",
-    "shapes_page.ranks": "Torej, kolikor je mogoče povedati, ne ugiba bolje kot kdor vedno reče isto. Zna razvrščati: od dveh, od katerih velja {yes} za enega, da temu večjo verjetnost v približno {ranked} od 100 primerov (kovanec: 50), po grobi oceni, ki je lahko preveč ugodna. Pomagalo bi več oseb, večji delež ali manj stolpcev.",
+    "shapes_page.ranks": "Torej, kolikor je mogoče povedati, ne ugiba bolje od tistega, ki vedno reče isto. Zna razvrščati: od dveh, od katerih velja {yes} za enega, da temu večjo verjetnost v približno {ranked} od 100 primerov (kovanec: 50), po grobi oceni, ki je lahko preveč ugodna. Pomagalo bi več oseb, večji delež ali manj stolpcev.",
     "shapes_page.blank": "Iz šuma izstopa tako malo, da model o vseh pravi isto: ni boljši od ugibanja. Pomagalo bi več oseb, večji delež ali manj stolpcev.",
     "shapes_page.held": "Preizkus na prihranjenih podatkih: vsak stolpec je bil po vrsti izpuščen in drugi so morali povedati, kako se njegove vrednosti razlikujejo. V povprečju so se zmotili za {off}; kdor o vseh reče isto, za {blank}. To je povprečje stolpcev in ne obljuba za kateregakoli.",
     "shapes_page.begin_list": "Začnite z običajnimi {average} od 100. Vsaka vrednost vsakega stolpca prišteje ali odšteje; vsota je verjetnost, da je {target} {yes}.",

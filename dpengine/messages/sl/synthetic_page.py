@@ -117,7 +117,7 @@ SENTENCES: dict[str, str] = {
     "synthetic_page.first": "{shown|Prvi|Prva|Prvi|Prvih} {shown} od {many}; vsi so med številkami in v datoteki.",
     "synthetic_page.another": "Naredi še eno",
     "synthetic_page.way": "Način",
-    "synthetic_page.way.synthetic_table": "veliko stolpcev, prilagojenih štetjem",
+    "synthetic_page.way.synthetic_table": "veliko stolpcev, prilagojenih izmerjenim številom",
     "synthetic_page.way.small_database": "kot na predavanju: majhna tabela",
     "synthetic_page.lecture": "Nekaj izmišljenih vrstic, ki hkrati odgovorijo za vsako vrednost in vsak par vrednosti, izžrebanih z eksponentnim mehanizmom nad vsemi tabelami te velikosti. Za nekaj kratkih seznamov in veliko oseb.",
     "synthetic_page.lecture_rows": "Ima {rows} {rows|izmišljeno vrstico|izmišljeni vrstici|izmišljene vrstice|izmišljenih vrstic}; vsaka predstavlja enak del oseb.",

@@ -11,8 +11,10 @@ import pytest
 from helpers_declare import CANARY, Page
 
 import dpengine as dp
+from dpengine.intake.foreign import CodedColumn
 from dpengine.messages import say
-from ui.data.draft import column_of
+from dpengine.messages.language import speaking
+from ui.data.draft import Card, column_of
 
 FIRST = "whose,age,stay,left\nana,33,1,0\nana,37,2,0\nbor,41,1,0\n"
 NEXT = "whose,Age,left,cost\nana,33,0,12\neva,37,0,13\n"
@@ -90,6 +92,14 @@ def test_a_scale_with_labels_at_its_ends_is_asked_about(page: Page, tmp_path: Pa
     trust = column_of(page.draft.card("trust"), page.draft.dialect)
     assert trust == dp.Number(0, 10, 1, codes=[77, 88])
     assert column_of(page.draft.card("done"), page.draft.dialect).labels[:2] == ("Yes", "No")
+
+
+def test_the_day_of_birth_in_a_survey_is_a_day_of_birth_in_slovene_too() -> None:
+    for lang, name in (("en", "Date of birth"), ("sl", "Datum rojstva")):
+        with speaking(lang):
+            card = Card.for_name(name)
+            card.coded(CodedColumn("born", name, "date"), dp.Dialect())
+            assert card.first == "1900-01-01" and card.order == "ymd" and card.waits_for_yes
 
 
 def test_names_below_titles_are_found_with_one_number(page: Page, tmp_path: Path) -> None:

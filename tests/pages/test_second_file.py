@@ -28,6 +28,9 @@ def test_two_files_become_one_table(lang: str, shared: dp.Workspace) -> None:
     with speaking(lang):
         facts = {"events": "visits.csv", "people": "people.csv", "who": "patient", "id": "patient"}
         assert say("data.join.words", **facts) in page.text
+        unlikely = say("data.join.unlikely", id="age", likely="patient")
+        assert unlikely not in page.text and unlikely in page.set("declare-second-who", "age").text
+        assert unlikely not in page.set("declare-second-who", "patient").text
     assert page.draft.names == ["patient", "cost", "note", "age", "secret"]
     page.set("declare-relation", "replace").click("declare-next-unit")
     page.agree()

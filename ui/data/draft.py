@@ -196,8 +196,8 @@ class Card:
             self.guess = self.content()
             return
         if entry.kind == "date":
-            days = [reading for reading in self.candidates if reading.order == "ymd"]
-            like = days[0] if days else Candidate("date", "ten_years", (WRITTEN["ymd"],), "ymd")
+            named_days = [reading.preset for reading in self.candidates if reading.kind == "date"]
+            like = Candidate("date", next(iter(named_days), "ten_years"), (WRITTEN["ymd"],), "ymd")
             self.kind, self.candidates = "date", (like,)
             self._filled(like)
             self.guess = self.content()

@@ -32,7 +32,7 @@ from ui.data.draft import MOST_SHOWN, NUMBERS, Draft, numbers_like, numbers_of
 from ui.data.wizard import begin, complain, forward, heading, kept, onwards, problem, start_over
 from ui.parts.fields import details
 from ui.shell import incoming, person
-from ui.shell.frame import paragraph
+from ui.shell.frame import hint, paragraph
 from ui.shell.incoming import here
 from ui.shell.state import may, workspace
 from ui.words.markup import unmarked
@@ -620,6 +620,8 @@ def _agree_second(draft: Draft, second: Second) -> None:
     key = kept("declare-second-everybody", second.everybody)
     everybody = st.checkbox(say("data.join.everybody", events=draft.file), key=key)
     draft.second = replace(second, who=who, everybody=everybody)
+    if who is not None and (likely := _likely_id(draft, second.names)) not in (None, who):
+        hint(say("data.join.unlikely", id=who, likely=likely))
     if who is not None:
         columns = [name for name in second.names if name != who]
         facts = {"events": draft.file, "people": second.file, "who": draft.who, "id": who}

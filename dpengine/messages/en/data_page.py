@@ -377,6 +377,7 @@ SENTENCES: dict[str, str] = {
     "data.join.everybody": "Also keep people who have no row in {events}, as one row each; it counts as a row",
     "data.join.words": "Every row of {events} gets these columns of {people}, where “{who}” equals “{id}”. Rows without an id are left out. If an id comes twice in {people}, one of its lines counts. What either has spent before counts for both.",
     "data.join.add_up": "Yes: one allowance pays for both from now on.",
+    "data.join.unlikely": "By its name “{likely}” says who, not “{id}”. Where an id has no match, these columns stay empty.",
     "data.join.remove": "Without {people}",
     "data.unit.per_person": "To ask about people rather than rows, add the table and then make one row per person on its page: no row is ignored there.",
 }

@@ -376,6 +376,7 @@ SENTENCES: dict[str, str] = {
     "data.join.everybody": "Obdrži tudi osebe, ki v {events} nimajo vrstice, vsako kot eno vrstico; ta šteje kot vrstica",
     "data.join.words": "Vsaka vrstica v {events} dobi te stolpce iz {people}, kjer je »{who}« enak »{id}«. Vrstice brez oznake osebe se izpustijo. Če je oznaka v {people} dvakrat, šteje ena njena vrstica. Kar je katera od obeh že porabila, šteje za obe.",
     "data.join.add_up": "Da, obe odslej plačuje en proračun.",
+    "data.join.unlikely": "Po imenu pove, kdo je oseba, stolpec »{likely}«, ne »{id}«. Kjer se oznaki ne ujemata, ostanejo ti stolpci prazni.",
     "data.join.remove": "Brez {people}",
     "data.unit.per_person": "Če želite spraševati o osebah in ne o vrsticah, tabelo dodajte in na njeni strani naredite eno vrstico na osebo: tam se nobena vrstica ne izpusti.",
 }

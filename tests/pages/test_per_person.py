@@ -28,7 +28,10 @@ def test_one_row_a_person_is_made_with_a_few_clicks(lang: str, shared: dp.Worksp
     page.run()
     with speaking(lang):
         visits, mean = say("data.person.count"), say("data.person.mean", column="cost")
+        total, without = say("data.person.sum", column="cost"), say("data.person.sum_none", column="cost")
         assert say("data.person.lead", table=name) in page.text
+    next(one for one in page.app.multiselect if one.key == f"person-pick-{name}").set_value([total])
+    assert without not in page.text and without in page.run().text
     next(one for one in page.app.multiselect if one.key == f"person-pick-{name}").set_value([visits, mean])
     page.run()
     assert next(one for one in page.app.button if one.key == "person-do").disabled  # the range of a total is missing
@@ -43,3 +46,8 @@ def test_one_row_a_person_is_made_with_a_few_clicks(lang: str, shared: dp.Worksp
     people = shared.table(made)
     assert people.facts.unit.person and people.facts.people == 30
     assert people.budget.id == shared.table(name).budget.id and list(people.schema.columns) == [visits, mean]
+    page.app.query_params["table"] = made
+    page.run()
+    with speaking(lang):
+        titles = [one.label for one in page.app.expander]
+        assert say("data.protect.title_more", each=1) not in titles  # it has one row a person, whatever anybody says

@@ -61,9 +61,9 @@ MOST_PEOPLE = 10**10
 
 def show_protection(table: dp.Table) -> None:
     """On the table's page, for people who may change it."""
-    if table.practice or table.closed or not may("protect", table.name) or _under_way(table.name):
-        return
     unit, name = table.facts.unit, table.name
+    if table.practice or table.closed or unit.person or not may("protect", name) or _under_way(name):
+        return
     refused = _tasks().get(name)
     title = say("data.protect.title" if unit.id_column is None else "data.protect.title_more", each=unit.at_most)
     came = st.query_params.get(WHO, "")  # for this column, which has repeated ids

@@ -89,6 +89,8 @@ def show_per_person(table: dp.Table) -> None:
         others = [name for name, summary in offered.items() if summary.kind == COUNT and summary.column]
         if others and (every := say("data.person.count")) in chosen and not {*others} & {*chosen}:
             hint(say("data.person.least_one", every=every, counted=others[0]))
+        if summed := [found.column for found in chosen.values() if found.kind == "sum"]:
+            paragraph(say("data.person.sum_none", column=summed[0]))
         usual = table_name(say("data.person.fresh", table=table.name), names_in_view())
         made = st.text_input(say("data.person.name"), usual, key=f"person-name-{usual}", max_chars=80)
         if error is not None:

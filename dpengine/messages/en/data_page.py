@@ -357,6 +357,7 @@ SENTENCES: dict[str, str] = {
     "data.person.least_one": "“{every}” is at least 1 for everybody, even for a person kept without a row in the first of two files. To count such a person as 0, choose “{counted}”, or the like, instead.",
     "data.person.mean": "mean of {column}",
     "data.person.sum": "sum of {column}",
+    "data.person.sum_none": "A person without any {column} has no sum, rather than 0, and does not count in its mean.",
     "data.person.most": "largest {column}",
     "data.person.least": "smallest {column}",
     "data.person.first": "first {column}",

@@ -356,6 +356,7 @@ SENTENCES: dict[str, str] = {
     "data.person.least_one": "»{every}« je za vsakogar vsaj 1, tudi za osebo, ki v prvi od dveh datotek nima nobene vrstice. Če naj taka oseba šteje kot 0, izberite »{counted}« ali podobno.",
     "data.person.mean": "povprečje: {column}",
     "data.person.sum": "vsota: {column}",
+    "data.person.sum_none": "Oseba brez vrednosti »{column}« nima vsote, niti 0, in v povprečju vsot ne šteje.",
     "data.person.most": "največ: {column}",
     "data.person.least": "najmanj: {column}",
     "data.person.first": "prvi vnos: {column}",

@@ -223,6 +223,21 @@ def fits(reading: presets.Candidate, truth: Any) -> bool:
     return low <= truth[0] and truth[1] <= high and high - low <= 100 * max(truth[1] - truth[0], 1)
 
 
+def test_names_of_a_census_and_of_a_clinic_offer_what_they_hold() -> None:
+    usual = {
+        "AGEX": "age",
+        "SEXM": "sex",
+        "MSTAT": "marital",
+        "EDU_ISCED": "schooling",
+        "Let": "age",
+        "Sladk_krvi": "small",
+    }
+    for name, preset in usual.items():
+        assert any(reading.preset == preset for reading in presets.likely(name)), name
+    assert presets.id_columns(["ID_pac", "Oddelek", "Let"]) == ["ID_pac"]  # offered, but not surely a person
+    assert presets.sure_id_column(["ID_pac", "Oddelek", "Let"]) is None
+
+
 def test_strangers_find_their_column_among_three() -> None:
     columns = [(name, truth) for schema in SCHEMAS.values() for name, truth in schema.items()]
     missed = [name for name, truth in columns if not any(fits(reading, truth) for reading in offered(name))]

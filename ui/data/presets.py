@@ -453,7 +453,8 @@ _SHORT: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"fte|ratio|prob\w*|fraction|delez", ("fraction", "percent", "number")),
     (r"y(ea)?rs?|jahr\w*|let[oa]\w*|since|earliest|latest", ("year", "school_years", "age")),
     (r"exp(erience)?|tenure|staz", ("school_years", "list", "number")),
-    (r"ages?|yob|dob", ("age", "year", "percent")),
+    (r"age\w?|yob|dob", ("age", "year", "percent")),
+    (r"let", ("age", "school_years", "year")),
     (r"amt|amount|\w*cost\w*|pric\w*|fare\w*|fees?|paid|pay\w*|sum|val(ue)?|balance|znesek|cen[ae]|sal(ary)?|"
      r"(\w{3,})?inc(ome)?|wages?\w?\d*|eur|usd|gbp|chf|earn\w*|bonus\w*|spen[dt]\w*|(\w{3,})?exp|expend\w*|rent|najem\w*|"
      r"budget\w*|subsid\w*|subvenc\w*|revenue|prihod\w*|premium|debts?|tax(es)?|tips?|donat\w*|sales?|turnover|"
@@ -472,25 +473,28 @@ _SHORT: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"ht|hgt|height\w*|cm", ("height_cm", "height_m", "number")),
     (r"\w?wt|w(ei)?gh?t\w*|kg|mass|tons?|tonnes?|yield\w*|pridel\w*", ("weight_kg", "number", "percent")),
     (r"bp|sbp|dbp|sys|dia|press\w*|hr|pulse\w*", ("pressure", "count", "number")),
-    (r"mmol|mg|ug|ng|dl|ml|iu|glu\w*|chol\w*|hdl|ldl|hb|hba1c|crp|creat\w*|ferrit\w*|ph|dos(e|age)s?|dil\w*|conc\w*|"
+    (r"mmol|mg|ug|ng|dl|ml|iu|glu\w*|sladk\w*|chol\w*|holest\w*|hdl|ldl|hb|hba1c|crp|creat\w*|ferrit\w*|ph|dos(e|age)s?|dil\w*|conc\w*|"
      r"izvid\w*|vrednost|result\w*", ("small", "percent", "number")),
     (r"t(emp)?|tmp|temperat\w*", ("body_temp", "temperature", "number")),
     (r"dist\w*|km|m|met(re|er)s?|miles?", ("kilometres", "minutes", "number")),
     (r"ha|acres?|hectares?|sqm|m2|area\w*|arable", ("area", "amount", "number")),
-    (r"is\w*|has\w*|flag\w*|\w*sup|yn|ind|default|activit\w*", ("yes_no", "score5", "list")),
-    (r"sx|gndr|gen(der)?|mf", ("sex", "yes_no", "list")),
+    (r"is(?!ced)\w*|has\w*|flag\w*|\w*sup|yn|ind|default|activit\w*", ("yes_no", "score5", "list")),
+    (r"sx|sex\w?|gndr|gen(der)?|mf", ("sex", "yes_no", "list")),
     (r"cntry|ctry|nat\w*|land", ("countries", "continents", "list")),
     (r"mon(th)?s?|mth|mesec", ("months", "count", "days")),
     (r"dow|wday|weekday\w*", ("weekdays", "list", "number")),
-    (r"edu\w*|\w*edu|school\w*|izob\w*", ("schooling", "school_years", "list")),
-    (r"mar\w*|ms|civil", ("marital", "yes_no", "list")),
+    (r"edu\w*|\w*edu|isced\w*|school\w*|izob\w*", ("schooling", "school_years", "list")),
+    (r"mar\w*|ms|m_?stat\w*|civil", ("marital", "yes_no", "list")),
     (r"smok\w*|drink\w*|kadi\w*|disab\w*|born\w*|invalid\w*", ("yes_no", "list", "number")),
     (r"job\w*|\w*job|work\w*|emp\w*|occ\w*", ("employment", "yes_no", "list")),
 )  # fmt: skip
 # The form of the last word: “Goals” and “Parcels” are counted, “Injured” and “Fasting” are so or not, “Joined” may also
 # be a day. English only: elsewhere a plural looks otherwise.
 _FORMS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (r"\w{2,}[^e]ed|\w{3,}ing|\w{3,}[ai]ble|\w*(done|paid|sent|sold|left|won|lost)", ("yes_no", "ten_years", "list")),
+    (
+        r"(?!isced)\w{2,}[^e]ed|\w{3,}ing|\w{3,}[ai]ble|\w*(done|paid|sent|sold|left|won|lost)",
+        ("yes_no", "ten_years", "list"),
+    ),
     (r"\w{3,}[^suio]s", ("count", "number", "list")),
 )
 _ANY = ("list", "yes_no", "number")
@@ -577,7 +581,7 @@ def id_columns(names: Sequence[str]) -> list[str]:
     people = [name for name in names if holds(words[name], PERSON) or id_names.glued(words[name])]
     people = [name for name in people if not holds(words[name], _OF_A_PERSON)]
     people.sort(key=lambda name: not _numbers_a_person(name))
-    numbered = [name for name in names if words[name] and words[name][-1] in ("id", "uuid") and name not in people]
+    numbered = [name for name in names if {"id", "uuid"} & {*words[name][:1], *words[name][-1:]} and name not in people]
     return [*sure, *(name for name in people or numbered if name not in sure)][:MOST_WHO]
 
 

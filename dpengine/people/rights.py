@@ -81,14 +81,6 @@ JOBS = MappingProxyType(_all((ANYONE,), "state wait cancel"))
 
 PARTS = MappingProxyType({"workspace": WORKSPACE, "table": TABLE, "session": SESSION, "ledger": LEDGER, "jobs": JOBS})
 
-# What a face lacks: internals of the engine, and what is done from the machine itself
-ENGINE_ONLY = frozenset(
-    "as_person close coded coins correct_people counts_place current declare_sample differing_counts engine loading"
-    " name_administrator open_budget practice_budget protect read read_raw record refuse_damaged refuse_need"
-    " refuse_unit revise schema_of keep_draft draft_of".split()
-)
-SESSION_ONLY = frozenset("coins fits jobs known ledger read ready".split())
-
 
 def printed() -> str:
     """The table in docs/serving.md: verbs with the same rights share a row."""

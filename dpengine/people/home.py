@@ -36,8 +36,6 @@ from dpengine.ledger.people_rules import KINDS, NO_RIGHT, apart_id, base_of
 from dpengine.ledger.rows import ACTS, Standing, TakenOver, together
 from dpengine.noise.coins import Coins
 from dpengine.people import rights
-from dpengine.statistics.need import AnyNeed
-from dpengine.statistics.raw_needs import RawNeed
 from dpengine.storage.matches import Match
 from dpengine.storage.people_names import KnownPerson
 from dpengine.storage.registry import Record
@@ -402,25 +400,20 @@ def today() -> str:
 
 
 class PersonHome:
-    """The home of a person's tables."""
+    """The home of a person's tables: the workspace's, with the person's own ledger and jobs, and for nobody else."""
 
     def __init__(self, standpoint: Standpoint) -> None:
         self._at, self._house = standpoint, standpoint.house
-
-    @property
-    def ledger(self) -> Ledger:
-        return self._at.ledger
-
-    @property
-    def jobs(self) -> Jobs:
-        return self._at.jobs
+        self.ledger: Ledger = standpoint.ledger
+        self.jobs: Jobs = standpoint.jobs
+        house = standpoint.house  # what follows needs no right
+        self.schema_of, self.current, self.read = house.schema_of, house.current, house.read
+        self.refuse_unit, self.refuse_damaged = house.refuse_unit, house.refuse_damaged
+        self.refuse_need, self.open_budget = house.refuse_need, house.open_budget
 
     @property
     def coins(self) -> Coins:
         return self._house.coins
-
-    def schema_of(self, record: Record) -> Schema:
-        return self._house.schema_of(record)
 
     def revise(self, name: str, schema: Schema, actor: str) -> Record:
         return self._house.revise(name, schema, self._at.person)
@@ -428,29 +421,11 @@ class PersonHome:
     def protect(self, name: str, unit: Unit, actor: str, people: int | None = None) -> Record:
         return self._house.protect(name, unit, self._at.person, people)
 
-    def refuse_unit(self, record: Record, unit: Unit) -> None:
-        self._house.refuse_unit(record, unit)
-
     def correct_people(self, name: str, people: int, actor: str) -> Record:
         return self._house.correct_people(name, people, self._at.person)
 
     def declare_sample(self, name: str, sample: bool, actor: str) -> Record:
         return self._house.declare_sample(name, sample, self._at.person)
-
-    def current(self, record: Record) -> bool:
-        return self._house.current(record)
-
-    def refuse_damaged(self, record: Record) -> None:
-        self._house.refuse_damaged(record)
-
-    def refuse_need(self, need: AnyNeed | RawNeed, record: Record) -> None:
-        self._house.refuse_need(need, record)
-
-    def read(self, need: AnyNeed | RawNeed, record: Record, schema: Schema) -> object:
-        return self._house.read(need, record, schema)
-
-    def open_budget(self, budget: BudgetRecord, actor: str) -> None:
-        self._house.open_budget(budget, actor)
 
     def published_file(self, request_id: str) -> Path:
         if self._at.ledger.find(request_id) is None:

@@ -672,7 +672,7 @@ class Ledger:
         with self._file.writing() as db:
             self._role(db, person, people_rules.OWNER, table, True, actor, budget)
             if PeopleBook(db).grant(budget, table, person) is None:
-                self._grant(db, budget, table, person, Fraction(1), ALL_QUESTIONS, "", actor)
+                self._grant(db, Grant(0, "", actor, budget, table, person, Fraction(1), ALL_QUESTIONS, ""))
 
     def name_group(self, group: str, people: Sequence[str], actor: str) -> None:
         with self._file.writing() as db:
@@ -692,7 +692,7 @@ class Ledger:
     ) -> Grant:
         """Let a person or a group use a share of a table's allowance. A share of 0 takes back what was not used."""
         with self._file.writing() as db:
-            return self._grant(db, budget, table, to, share, questions, until, actor)
+            return self._grant(db, Grant(0, "", actor, budget, table, to, Fraction(share), tuple(questions), until))
 
     def wish(
         self,
@@ -731,7 +731,8 @@ class Ledger:
             if given is not None and answer != NO:
                 kept, questions, until = _approved(book, wanted, given, answer, at[:10])
                 if kept or book.grant(wanted.budget, wanted.table, wanted.actor) is not None:
-                    self._grant(db, wanted.budget, wanted.table, wanted.actor, kept, questions, until, actor)
+                    terms = wanted.budget, wanted.table, wanted.actor, kept, questions, until
+                    self._grant(db, Grant(0, "", actor, *terms))
             return Decision.from_row(row)
 
     def set_limit(self, budget: str, table: str, share: Fraction | None, actor: str) -> None:
@@ -839,24 +840,14 @@ class Ledger:
         body = people_rules.body_of(person=person, role=role, table=table, on=on)
         return Role.from_row(self._append(db, "role", budget, "", actor, body, "", _now()))
 
-    def _grant(
-        self,
-        db: Database,
-        budget: str,
-        table: str,
-        to: str,
-        share: Fraction,
-        questions: Sequence[str],
-        until: str,
-        actor: str,
-    ) -> Grant:
-        if not people_rules.is_own(self._known_budget(db, budget)):
+    def _grant(self, db: Database, wanted: Grant) -> Grant:
+        """Write a grant; its number and its time come from the row."""
+        if not people_rules.is_own(self._known_budget(db, wanted.budget)):
             raise AllowanceError("act.practice")
-        wanted = Grant(0, "", actor, budget, table, to, Fraction(share), tuple(questions), until)
         _refuse(people_rules.grant_fault(PeopleBook(db), wanted))
-        terms = {"share": wanted.share, "questions": wanted.questions, "until": until}
-        body = people_rules.body_of(table=table, to=to, **terms)
-        return Grant.from_row(self._append(db, "grant", budget, "", actor, body, "", _now()))
+        terms = {"share": wanted.share, "questions": wanted.questions, "until": wanted.until}
+        body = people_rules.body_of(table=wanted.table, to=wanted.to, **terms)
+        return Grant.from_row(self._append(db, "grant", wanted.budget, "", wanted.actor, body, "", _now()))
 
     # Spending
 

@@ -59,15 +59,30 @@ def ask_button(
         requests.approval(table, query, key)
         return
     request = next_request(key, table.name, query.digest())
-    given = (table, query, request, place, seen(), _fields(key), checked, anyway)
+    known, drawn = seen(), _fields(key)
+
+    def ask() -> None:
+        """A click also submits the field that it leaves. Nobody has seen the new question then: refuse it."""
+        now = _fields("")
+        if any(now.get(name, value) != value for name, value in drawn.items()):
+            _refuse(say("ask.just_changed"))
+            return
+        try:
+            # First: at any st.* call the next click may abort this script.
+            table.submit(query, request_id=request, seen=known, checked=checked, anyway=anyway)
+        except dp.AllowanceError as refusal:
+            _refuse(str(refusal))
+            return
+        expect(table, request, place)
+
     with st.container(key=key, width="content"):
         if not again or disabled:
-            st.button(label, key=f"{key}-{request}", type=kind, disabled=disabled, on_click=_ask, args=given)
+            st.button(label, key=f"{key}-{request}", type=kind, disabled=disabled, on_click=ask)
             return
         with st.popover(label, key=f"{key}-more-{request}", type=kind):
             st.html(f'<p class="muted">{html_lines(again if isinstance(again, str) else say("ask.again_sure"))}</p>')
             with st.container(key=f"{key}-sure"):
-                st.button(say("ask.again_pay"), key=f"{key}-{request}", type="primary", on_click=_ask, args=given)
+                st.button(say("ask.again_pay"), key=f"{key}-{request}", type="primary", on_click=ask)
 
 
 def next_request(*what: object) -> str:
@@ -91,30 +106,6 @@ def _fields(button: str) -> dict[str, str]:
     return {
         name: repr(value) for name, value in found.items() if name not in _OURS and not name.startswith(f"{button}-")
     }
-
-
-def _ask(
-    table: dp.Table,
-    query: dp.Query,
-    request: str,
-    place: str,
-    known: int | None,
-    drawn: dict[str, str],
-    checked: bool,
-    anyway: bool,
-) -> None:
-    """A click also submits the field that it leaves. Nobody has seen the new question then: refuse it."""
-    now = _fields("")
-    if any(now.get(name, value) != value for name, value in drawn.items()):
-        _refuse(say("ask.just_changed"))
-        return
-    try:
-        # First: at any st.* call the next click may abort this script.
-        table.submit(query, request_id=request, seen=known, checked=checked, anyway=anyway)
-    except dp.AllowanceError as refusal:
-        _refuse(str(refusal))
-        return
-    expect(table, request, place)
 
 
 def submit(table: dp.Table, query: dp.Query, request: str, place: str) -> None:

@@ -1,4 +1,4 @@
-"""What if: any three of four numbers determine the fourth, from public facts alone. No table is needed or used.
+"""What if: four numbers, of which any three determine the last, from public facts alone. No table is needed or used.
 
     allowance (ε, δ) · people n · questions k · the accuracy of each answer
 
@@ -8,8 +8,8 @@ would show. With e the ε of one question,
     k fits           the filter admits k releases of loss(e);
     the wish holds   promise(n, e) ≤ wish.
 
-A promise never grows with e or with n, and a price never falls with e, so bisection finds each of the four: the most e
-that k questions may take, the least e that keeps a wish, the least allowance for k, the least n for a wish.
+A promise never grows with e or with n, and a price never falls with e. So bisection finds the most e that k questions
+may take (`solve`), and for a wished accuracy the least e, the least allowance for k and the least n (`at_error`).
 
 **Questions.** A question says on its card that public sizes are enough for it (`asked_on` has “whatif”), and its
 parameters say which: a range of numbers, the length of a list, how many columns, options, features or questions of a
@@ -67,34 +67,27 @@ from dpengine.statistics.features import MOST_WIDE
 
 STEPS = 12  # points for each power of ten on a log axis
 MOST_IMAGINED = 10_000  # people in a simulation
-FIND = ("promise", "epsilon", "people", "questions")
 MOST_TYPED_PEOPLE = 10**12
-PLACEHOLDER = 10**6  # people, while their number is sought
 GRAIN = 10**6  # ε is found to a millionth
 Value = TypeVar("Value", int, Fraction)
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Three of the four numbers and a question; the fourth, named by `find`, is a placeholder."""
+    """A question, an allowance, and how many such questions it must hold."""
 
-    find: str
     query: AnyQuery
     budget: Budget
     questions: int
-    wish: Fraction
-    of_all: bool = False  # the wish is a share of all people, and the promise a number of them
 
 
 @dataclass(frozen=True)
 class Solved:
-    """All four numbers. `query` is one of the questions, at its own ε and number of people."""
+    """The same, with `query` at the ε that each of the questions may take."""
 
-    find: str
     query: AnyQuery
     budget: Budget
     questions: int
-    any_size: bool = False  # the promise is the same for any number of people
 
     @cached_property
     def promise(self) -> Promise:
@@ -108,10 +101,6 @@ class Solved:
     def people(self) -> int:
         return self.query.facts.about
 
-    def used(self, questions: int) -> Fraction:
-        """The share of a fresh allowance that this many of these questions take."""
-        return _used(self.budget.rule(), self.query, questions)
-
 
 def _used(rule: Rule, query: AnyQuery, questions: int) -> Fraction:
     paid = cost(query.loss(), rule.alpha)
@@ -120,68 +109,28 @@ def _used(rule: Rule, query: AnyQuery, questions: int) -> Fraction:
 
 
 def read(given: Mapping[str, str], facts: Facts | None = None) -> Setting:
-    """From texts in a URL or a form; `facts` are those of an open table, or None: then they are typed too. If the error
-    is a number of people, a wish with “%” is a share of all of them."""
-    key, find = given["q"], given["find"]
-    if key not in offered() or find not in FIND:
+    """From texts in a URL or a form; `facts` are those of an open table, or None: then they are typed too."""
+    key = given["q"]
+    if key not in offered():
         raise AllowanceError("query.unknown", key=key[:60], keys=list(offered()))
-    people = PLACEHOLDER if find == "people" else read_whole_field(given["n"], "people", MOST_TYPED_PEOPLE)
-    questions = 1 if find == "questions" else read_whole_field(given["k"], "questions", how_many_fit.MOST)
-    allowance = Fraction(1) if find == "epsilon" else read_number_field(given["e"], say("whatif.field.epsilon"))
+    people = read_whole_field(given["n"], "people", MOST_TYPED_PEOPLE)
+    questions = read_whole_field(given["k"], "questions", how_many_fit.MOST)
+    allowance = read_number_field(given["e"], say("whatif.field.epsilon"))
     if not 0 < allowance <= MOST_ALLOWANCE:
         raise AllowanceError("whatif.epsilon_range", most=MOST_ALLOWANCE)
     budget = Budget(allowance, read_number_field(given["d"], "δ"))
-    query = question(about_question(given, people, facts), key, given, budget)
-    wish, of_all = Fraction(0), False
-    if find != "promise":
-        wish = read_number_field(given["x"], say("whatif.field.promise"))
-        if wish < 0:
-            raise AllowanceError("whatif.wish_range")
-        promise = query.promise()
-        of_all = promise.whole and given["x"].strip().endswith("%")
-        wish = wish / 100 if of_all else promise.amount_of(wish, query)
-        if of_all and find != "people":
-            wish, of_all = wish * people, False
-    return Setting(find, query, budget, questions, wish, of_all)
+    return Setting(question(about_question(given, people, facts), key, given, budget), budget, questions)
 
 
 @remembered(512)
 def solve(setting: Setting) -> Solved:
-    """The fourth number; if there is none, one sentence with what would be needed."""
-    query, budget, questions = setting.query, setting.budget, setting.questions
-    if setting.find == "epsilon":
-        least = least_epsilon(query, setting.wish, anew=True)
-        if least is None:
-            raise _out_of_reach(query.asked_at(MOST_EPSILON), MOST_EPSILON, setting.wish)
-        allowance = least_allowance(query.asked_at(least), budget.delta, questions)
-        if allowance is None:
-            raise AllowanceError("whatif.beyond", most=MOST_ALLOWANCE)
-        return Solved("epsilon", query.asked_at(least), Budget(allowance, budget.delta), questions)
-    rule = budget.rule()
-    if setting.find == "questions":
-        least = least_epsilon(query, setting.wish, anew=True)
-        fitting = 0 if least is None else how_many_fit.fitting(rule, query.asked_at(least).loss())
-        if least is None or not fitting:
-            best = most_each(rule, query, 1) or LEAST_EPSILON
-            raise _out_of_reach(query.asked_at(best), budget.epsilon, setting.wish)
-        return Solved("questions", query.asked_at(least), budget, fitting)
-    epsilon = most_each(rule, query, questions)
+    """The most that each question may take; if even the least is too much, one sentence with how many would fit."""
+    query, budget, rule = setting.query, setting.budget, setting.budget.rule()
+    epsilon = most_each(rule, query, setting.questions)
     if epsilon is None:
         most = how_many_fit.fitting(rule, query.asked_at(LEAST_EPSILON).loss())
         raise AllowanceError("whatif.too_many", epsilon=budget.epsilon, most=most)
-    query = query.asked_at(epsilon)
-    if setting.find == "promise":
-        return Solved("promise", query, budget, questions)
-    any_size = not depends_on_people(query)
-    if setting.of_all:
-        people, any_size = least_people(query, setting.wish, of_all=True), False
-    else:
-        people = least_people(query, setting.wish)
-    if people is None:
-        raise _unreached(query, setting, any_size)
-    if any_size:  # then the number of people from which the answer says something
-        people = next_true(lambda n: query.of_size(n).coarse() >= query.promise().amount, MOST_TYPED_PEOPLE) or 1
-    return Solved("people", query.of_size(people), budget, questions, any_size)
+    return Solved(query.asked_at(epsilon), budget, setting.questions)
 
 
 @dataclass(frozen=True)
@@ -304,27 +253,6 @@ def _guess(rule: Rule, query: AnyQuery, questions: int) -> int:
     return int(epsilon * GRAIN)
 
 
-def least_allowance(query: AnyQuery, delta: Fraction, questions: int) -> Fraction | None:
-    """The least allowance (in millionths of ε) that holds this question `questions` times; None above the largest.
-    Basic composition allows the sum of their ε, where it is finite, so that is an upper bound."""
-    alone, most = History.of([query.loss()]).epsilon, int(MOST_ALLOWANCE * GRAIN)
-    high = most if alone is None else min(ceiling(alone * questions * GRAIN), most)
-    holds = _holding(query, delta, questions)
-    millionths = next_true(lambda millionths: holds(Fraction(millionths, GRAIN)), high)
-    return None if millionths is None else Fraction(millionths, GRAIN)
-
-
-def least_people(query: AnyQuery, wish: Fraction, of_all: bool = False) -> int | None:
-    """A number of people with an answer as accurate as wished, while one fewer is not enough; None if no number is.
-    Promises fall with the people except for steps of a whole person, so it is the least, or next to it."""
-
-    def enough(people: int) -> bool:
-        amount = amount_for(query, people)
-        return amount is not None and (amount / people if of_all else amount) <= wish
-
-    return next_true(enough, MOST_TYPED_PEOPLE)
-
-
 def amount_for(query: AnyQuery, people: int) -> Fraction | None:
     """The size of the promise for this many people; None if they are too few."""
     try:
@@ -343,40 +271,6 @@ def next_true(true: Callable[[int], bool], high: int) -> int | None:
 @remembered(512)
 def depends_on_people(query: AnyQuery) -> bool:
     return amount_for(query, 1) != amount_for(query, MOST_TYPED_PEOPLE)
-
-
-def _unreached(query: AnyQuery, setting: Setting, any_size: bool) -> AllowanceError:
-    """The refusal where no number of people is enough: the promise has a limit of its own, such as a number of steps;
-    or it is the same at any size; or the allowance is too small."""
-    best = query.of_size(MOST_TYPED_PEOPLE).asked_at(MOST_EPSILON)
-    if not setting.of_all and best.promise().amount > setting.wish:
-        return AllowanceError("whatif.people_limit", limit=best.promise().unnamed(UNNAMED).size_for(best))
-    return _no_help(query, setting) if any_size else AllowanceError("whatif.people_far")
-
-
-def _no_help(query: AnyQuery, setting: Setting) -> AllowanceError:
-    """The refusal where no number of people helps, with the allowance that would and how many questions fit."""
-    least = least_epsilon(query, setting.wish, anew=True)
-    if least is None:
-        return AllowanceError("whatif.people_no_help")
-    allowance = least_allowance(query.asked_at(least), setting.budget.delta, setting.questions)
-    fit = how_many_fit.fitting(setting.budget.rule(), query.asked_at(least).loss())
-    if allowance is None:
-        return AllowanceError("whatif.people_no_help")
-    code = "whatif.people_but_questions" if fit else "whatif.people_but_epsilon"
-    return AllowanceError(code, needed=float(up(allowance, 100)), fit=fit)
-
-
-def _out_of_reach(best: AnyQuery, epsilon: Fraction, wish: Fraction) -> AllowanceError:
-    """The refusal where even the whole allowance for one question is not enough, with what would be."""
-    people = least_people(best, wish) if depends_on_people(best) else None
-    least = least_epsilon(best, wish, anew=True)
-    facts = {"epsilon": epsilon, "people": best.facts.about}
-    if people is not None:
-        return AllowanceError("whatif.need_people", needed=round_up_two(Fraction(people)), **facts)
-    if least is not None:
-        return AllowanceError("whatif.need_epsilon", needed=float(least), **facts)
-    return AllowanceError("whatif.need_less", **facts)
 
 
 # The question and its made-up table.

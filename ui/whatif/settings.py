@@ -13,7 +13,7 @@ import dpengine as dp
 from dpengine.accountant import how_many_fit
 from dpengine.accountant.filter import MOST_EPSILON
 from dpengine.core.exact import text_of
-from dpengine.planning.whatif import FIND, MOST_TYPED_PEOPLE, offered, read_number_field
+from dpengine.planning.whatif import MOST_TYPED_PEOPLE, offered, read_number_field
 from ui.shell.language import address
 
 STATE = "whatif"
@@ -23,12 +23,12 @@ LECTURES = ("class", "split", "values", "columns", "weights")
 SHAPES = ("even", "bell", "skewed")
 SLIDERS = ("e", "d", "n", "k")  # ε, δ, people, questions
 _ALWAYS = (*SLIDERS, "e2", "d2")  # always in the address
-USUAL = {"q": "median", "find": "promise", "n": "10,000", "e": "1", "d": "0.000001", "x": "", "k": "20"}
+USUAL = {"q": "median", "n": "10,000", "e": "1", "d": "0.000001", "x": "", "k": "20"}
 USUAL |= {"q2": "", "e2": "", "d2": "", "n2": "", "k2": "", "from": "table"}
 USUAL |= {"column": "", "relation": "replace", "low": "1", "high": "6,000", "step": "1", "values": "10", "share": "90"}
 USUAL |= {"columns": "3", "lists": "2", "options": "5", "features": "3", "asks": "20", "full": "no", "beta": "0.05"}
 USUAL |= {"see": "odds", "prior": "10", "shape": "bell", "pic": "class"}
-_CHOICES = {"q": offered(), "q2": ("", *offered()), "find": FIND, "from": ("typed", "table")}
+_CHOICES = {"q": offered(), "q2": ("", *offered()), "from": ("typed", "table")}
 _CHOICES |= {
     "relation": ("replace", "add_remove"),
     "full": ("no", "yes"),

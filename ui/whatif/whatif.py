@@ -69,7 +69,7 @@ def show(table: dp.Table) -> None:
     for name, setting in settings.items():
         try:
             facts = table.facts if setting["from"] == "table" else None
-            sides[name] = whatif.solve(whatif.read(setting | {"find": "promise", "x": "0"}, facts))
+            sides[name] = whatif.solve(whatif.read(setting, facts))
         except dp.AllowanceError as error:
             refused[name] = str(error)
     drawn = {name: picture(solved.query) for name, solved in sides.items()}

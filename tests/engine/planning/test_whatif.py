@@ -13,9 +13,11 @@ from dpengine.accountant import how_many_fit
 from dpengine.accountant.filter import Budget, Rule
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Exponential, Pure
+from dpengine.core.amounts import LEAST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import Number
 from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.query import Query
 from dpengine.messages import known, say
 from dpengine.messages.language import speaking
@@ -29,11 +31,9 @@ GRAIN = Fraction(1, whatif.GRAIN)
 MILLIONTH = Fraction(1, 10**6)
 TYPED = {
     "q": "mean",
-    "find": "promise",
     "n": "1000",
     "e": "1",
     "d": "1e-6",
-    "x": "30",
     "k": "10",
     "relation": "replace",
     "low": "0",
@@ -49,15 +49,12 @@ TYPED = {
     "full": "no",
     "beta": "",
 }
-WISHES = {"mean": "40", "median": "40", "quantile": "40", "iqr": "40"}
-WISHES |= {"count": "25", "sum": "200000", "histogram": "70", "top_item": "60", "proportion": "4", "variance": "80"}
 LARGER = {"small_database": {"n": "1000000", "lists": "1"}}  # else it says nothing
 CASES = [(key, relation) for key in sorted(whatif.offered()) for relation in ("add_remove", "replace")]
 
 
-def given(key: str, relation: str, find: str) -> dict[str, str]:
-    asked = TYPED | LARGER.get(key, {}) | {"q": key, "relation": relation, "low": lower_end(key)}
-    return asked | {"find": find, "x": WISHES.get(key) or twice_the_best(asked)}
+def given(key: str, relation: str) -> dict[str, str]:
+    return TYPED | LARGER.get(key, {}) | {"q": key, "relation": relation, "low": lower_end(key)}
 
 
 def lower_end(key: str) -> str:
@@ -66,14 +63,8 @@ def lower_end(key: str) -> str:
     return "0" if all(rule.holds(from_zero) for rule in rules) else "1"
 
 
-def twice_the_best(asked: dict[str, str]) -> str:
-    """A wish for a question of none above: twice what one question promises for the whole allowance."""
-    query = whatif.solve(whatif.read(asked | {"find": "promise", "k": "1"})).query
-    return f"{ceil(2_000 * query.promise().figure_for(query)) / 1_000:f}"
-
-
-def solved(key: str, relation: str, find: str) -> tuple[whatif.Setting, whatif.Solved]:
-    setting = whatif.read(given(key, relation, find))
+def solved(key: str, relation: str) -> tuple[whatif.Setting, whatif.Solved]:
+    setting = whatif.read(given(key, relation))
     return setting, whatif.solve(setting)
 
 
@@ -94,98 +85,47 @@ def test_the_questions_offered_come_from_the_cards() -> None:
 @pytest.mark.every(9)
 @pytest.mark.parametrize(("key", "relation"), CASES)
 def test_the_promise_is_that_of_the_most_each_may_take(key: str, relation: str) -> None:
-    setting, found = solved(key, relation, "promise")
+    setting, found = solved(key, relation)
     rule = setting.budget.rule()
     assert fit(rule, found.query, 10) and not fit(rule, found.query.asked_at(found.query.epsilon + GRAIN), 10)
     assert found.promise == setting.query.asked_at(found.query.epsilon).promise()
 
 
 @pytest.mark.every(9)
-@pytest.mark.parametrize(("key", "relation"), CASES)
-def test_the_allowance_is_the_least_that_bears_the_questions(key: str, relation: str) -> None:
-    setting, found = solved(key, relation, "epsilon")
-    assert found.promise.amount <= setting.wish < found.query.asked_at(found.query.epsilon - GRAIN).promise().amount
-    below = Budget(found.budget.epsilon - GRAIN, found.budget.delta)
-    assert fit(found.budget.rule(), found.query, 10) and not fit(below.rule(), found.query, 10)
-    alone = History.of([found.query.loss()]).epsilon
-    assert alone is None or found.budget.epsilon <= 10 * alone  # never dearer than adding up, where that is possible
-
-
-@pytest.mark.every(9)
-@pytest.mark.parametrize(("key", "relation"), CASES)
-def test_the_questions_are_as_many_as_fit_and_no_more(key: str, relation: str) -> None:
-    setting, found = solved(key, relation, "questions")
-    assert found.promise.amount <= setting.wish < found.query.asked_at(found.query.epsilon - GRAIN).promise().amount
-    rule = setting.budget.rule()
-    assert fit(rule, found.query, found.questions) and not fit(rule, found.query, found.questions + 1)
-
-
-@pytest.mark.every(9)
-@pytest.mark.parametrize(("key", "relation"), CASES)
-def test_the_people_are_the_fewest_that_keep_the_wish(key: str, relation: str) -> None:
-    setting = whatif.read(given(key, relation, "people"))
-    if not whatif.depends_on_people(setting.query):
-        with pytest.raises(AllowanceError) as refused:
-            whatif.solve(replace(setting, wish=Fraction(1)))
-        assert refused.value.code.startswith("whatif.people_")
-        found = whatif.solve(replace(setting, wish=Fraction(10**9)))
-        fewer = found.query.of_size(found.people - 1)
-        assert found.any_size and found.useful and fewer.promise().amount > fewer.coarse()
-        return
-    found = whatif.solve(setting)
-    fewer = found.query.of_size(found.people - 1)
-    assert not found.any_size and found.promise.amount <= setting.wish < fewer.promise().amount
-
-
-@pytest.mark.every(9)
 @pytest.mark.parametrize("key", catalogue)
 def test_every_question_that_promises_anything_says_how_many_people_or_why_not(key: str) -> None:
-    """For each of the catalogue, also those that nobody wrote yet: a number, or one sentence."""
+    """For each of the catalogue, also those that nobody wrote yet: a number, that any will do, or one sentence."""
     if key not in whatif.offered():
         told = whatif.why_not(key)
         assert told.endswith(".") and "{" not in told
         return
-    setting = whatif.read(given(key, "replace", "people") | {"k": "1", "n": "100000"})
-    try:
-        found = whatif.solve(setting)
-        assert found.any_size or found.promise.amount <= setting.wish
-    except AllowanceError as refused:  # the same at any size: then the wish as a share of all people
-        assert refused.code.startswith("whatif.people_") and setting.query.promise().whole
-        found = whatif.solve(whatif.read(given(key, "replace", "people") | {"x": "1 %"}))
-        amounts = [whatif.amount_for(found.query, people) for people in (found.people - 1, found.people)]
-        assert amounts[1] / found.people <= Fraction(1, 100) < amounts[0] / (found.people - 1)  # type: ignore[operator]
-
-
-def test_an_error_in_people_may_be_wished_as_a_share_of_them() -> None:
-    """±3 people at any size: 1 % of them takes 300 people."""
-    found = whatif.solve(whatif.read(TYPED | {"q": "count", "find": "people", "k": "1", "x": "1 %"}))
-    assert (found.people, found.any_size, found.promise.amount) == (300, False, 3)
-    same = whatif.read(TYPED | {"q": "count", "find": "questions", "x": "3 %"})
-    assert same.wish == 30 and whatif.solve(same).questions > 1
+    side = whatif.solve(whatif.read(given(key, "replace") | {"k": "1", "n": "100000"}))
+    found = whatif.at_error(side, 2 * side.promise.amount)
+    assert found.any_size or (found.people is not None and found.people <= side.people)
 
 
 def test_a_training_needs_the_people_for_whom_its_usual_steps_promise_the_wish() -> None:
-    """Steps and their size follow the number of people, as they do on Train; a wish below what the steps allow is
-    refused with that limit, whatever the number of people."""
-    asked = TYPED | {"q": "train_logistic", "find": "people", "k": "1", "x": "20"}
-    found = whatif.solve(whatif.read(asked))
-    fresh = type(found.query).build(
-        replace(found.query.facts, about=found.people),
+    """Steps and their size follow the number of people, as they do on Train; below what the steps allow, no number of
+    people reaches a wish."""
+    side = whatif.solve(whatif.read(TYPED | {"q": "train_logistic", "k": "1"}))
+    people = whatif.at_error(side, side.promise.amount_of(Fraction(20), side.query)).people
+    assert people is not None
+    query = side.query.of_size(people)
+    fresh = type(query).build(
+        replace(query.facts, about=people),
         {
             "target": "values",
             "features": ["number 1", "number 2", "number 3"],
-            "epsilon": found.query.epsilon,
-            "region": found.query.region,  # promises are about one region: it stays while people and ε change
+            "epsilon": query.epsilon,
+            "region": query.region,  # promises are about one region: it stays while people and ε change
         },
     )
-    assert found.query.promise() == fresh.promise()
-    assert found.promise.figure_for(found.query) <= 20
-    with pytest.raises(AllowanceError) as refused:
-        whatif.solve(whatif.read(asked | {"x": "0.5"}))
-    assert refused.value.code == "whatif.people_limit"
-    steps, people = training_people(found.query, found.budget.delta, found.promise.amount) or (0, 0)
-    one = found.query.setting
-    assert steps == ceil((one.radius * one.clip / float(found.promise.amount)) ** 2) and people > one.width
+    assert query.promise() == fresh.promise()
+    assert query.promise().figure_for(query) <= 20
+    assert whatif.at_error(side, side.promise.amount_of(Fraction(1, 2), side.query)).people is None
+    steps, enough = training_people(query, side.budget.delta, query.promise().amount) or (0, 0)
+    one = query.setting
+    assert steps == ceil((one.radius * one.clip / float(query.promise().amount)) ** 2) and enough > one.width
 
 
 def test_the_theorem_of_small_databases_keeps_its_epsilon() -> None:
@@ -228,12 +168,9 @@ def test_a_session_says_how_many_people_the_population_takes() -> None:
 
 
 def test_round_and_round_gives_the_same_four_numbers() -> None:
-    first = solved("mean", "replace", "promise")[1]
-    told = TYPED | {"x": f"{float(first.promise.figure) + 1e-6:f}"}
-    for find in ("epsilon", "people", "questions"):
-        again = whatif.solve(whatif.read(told | {"find": find}))
-        assert 1 - Fraction(1, 10_000) < again.budget.epsilon <= 1  # a promise is rounded up, so it can be cheaper
-        assert (again.people, again.questions) == (1000, 10)
+    first = solved("mean", "replace")[1]
+    again = whatif.at_error(first, first.promise.amount)
+    assert (again.people, again.questions, again.epsilon) == (1000, 10, 1)
 
 
 def test_numbers_are_read_as_people_write_them() -> None:
@@ -268,14 +205,8 @@ def test_numbers_are_read_as_people_write_them() -> None:
         ({"step": "7"}, "number.step"),
         ({"relation": "cousins"}, "relation.unknown"),
         ({"q": "find_declarations"}, "query.unknown"),
-        ({"find": "truth"}, "query.unknown"),
-        ({"find": "epsilon", "x": "-1"}, "whatif.wish_range"),
         ({"q": "quantile", "share": "100"}, "share.range"),
         ({"q": "top_item", "values": "1"}, "whatif.whole"),
-        ({"find": "questions", "x": "0.001"}, "whatif.need_people"),
-        ({"find": "epsilon", "x": "0.000001", "n": "5"}, "whatif.need_people"),
-        ({"q": "count", "find": "questions", "x": "1"}, "whatif.need_epsilon"),
-        ({"q": "mean", "find": "epsilon", "x": "1", "k": "1000000"}, "whatif.beyond"),
         ({"k": "1000000", "e": "0.1"}, "whatif.too_many"),
     ],
 )
@@ -284,14 +215,6 @@ def test_what_cannot_be_used_is_refused_in_one_sentence(wrong: dict[str, str], c
         whatif.solve(whatif.read(TYPED | wrong))
     assert refused.value.code == code and known(code)
     assert "{" not in str(refused.value) and "\n" not in str(refused.value)
-
-
-def test_what_is_needed_is_enough() -> None:
-    """“You would need about N people” is true: with N the wish is kept."""
-    with pytest.raises(AllowanceError) as refused:
-        whatif.solve(whatif.read(TYPED | {"find": "questions", "x": "0.5"}))
-    enough = TYPED | {"find": "questions", "x": "0.5", "n": str(refused.value.facts["needed"])}
-    assert whatif.solve(whatif.read(enough)).questions >= 1
 
 
 def test_without_delta_spends_add_up() -> None:
@@ -354,7 +277,7 @@ def test_errors_grow_with_the_root_of_the_questions_and_not_with_their_number() 
 @pytest.mark.every(27)
 @pytest.mark.parametrize(("key", "relation"), CASES)
 def test_curves_pass_through_the_setting_and_fall(key: str, relation: str) -> None:
-    found = solved(key, relation, "promise")[1]
+    found = solved(key, relation)[1]
     for curve, place, here in (
         (whatif.along_epsilon(found.query), found.query.epsilon, found.promise.figure_for(found.query)),
         (whatif.along_people(found.query), Fraction(found.people), whatif.at_people(found.query)),
@@ -391,20 +314,14 @@ def test_next_true_finds_the_first() -> None:
 
 @pytest.mark.parametrize("language", ["en", "sl"])
 def test_what_the_theorems_assume_and_leave_out_is_said(language: str) -> None:
-    """Lecture 6 fixes k and ε, not the questions. That no number of people is enough is true of this program, which
-    bounds steps and rows, and not of the lectures' theorems."""
+    """Lecture 6 fixes k and ε, not the questions."""
     wanted = {
-        "en": (
-            "depends on earlier answers",
-            "number k and each ε",
-            "in this program",
-            "theorems",
-        ),
-        "sl": ("odvisno od prejšnjih odgovorov", "število vprašanj k in vsak ε", "V tem programu", "V izrekih"),
+        "en": ("depends on earlier answers", "number k and each ε"),
+        "sl": ("odvisno od prejšnjih odgovorov", "število vprašanj k in vsak ε"),
     }[language]
     with speaking(language):
-        lecture, limit = say("whatif.way_means.lecture"), say("whatif.people_limit", limit="±3 %")
-        assert wanted[0] in lecture and wanted[1] in lecture and wanted[2] in limit and wanted[3] in limit
+        lecture = say("whatif.way_means.lecture")
+        assert wanted[0] in lecture and wanted[1] in lecture
         assert wanted[0] in say("whatif.way_means.zcdp")
 
 
@@ -416,25 +333,47 @@ def test_what_the_theorems_assume_and_leave_out_is_said(language: str) -> None:
 @pytest.mark.parametrize("times", [Fraction(1), Fraction(3), Fraction(1, 3)])
 def test_an_accepted_error_takes_what_the_exact_search_finds(key: str, relation: str, times: Fraction) -> None:
     """Two and three figures, rounded up; the number of questions exactly."""
-    side = whatif.solve(whatif.read(given(key, relation, "promise")))
-    wish = times * side.promise.amount
+    side = whatif.solve(whatif.read(given(key, relation)))
+    wish, query, each = times * side.promise.amount, side.query, side.questions
     found = whatif.at_error(side, wish)
+    least = least_epsilon(query.asked_at(LEAST_EPSILON), wish, anew=True)
+    if least is None:
+        assert found.questions == 0 and found.epsilon is None
+    else:
+        asked = query.asked_at(least)
+        assert asked.promise().amount <= wish
+        assert least == LEAST_EPSILON or wish < query.asked_at(least - GRAIN).promise().amount
+        rule = side.budget.rule()
+        assert fit(rule, asked, found.questions) and not fit(rule, asked, found.questions + 1)
+        allowance = least_allowance(asked, side.budget.delta, each)
+        assert (found.epsilon is None) == (allowance is None)
+        if allowance and found.epsilon:
+            below = Budget(allowance - GRAIN, side.budget.delta)
+            assert fit(Budget(allowance, side.budget.delta).rule(), asked, each) and not fit(below.rule(), asked, each)
+            alone = History.of([asked.loss()]).epsilon
+            assert alone is None or allowance <= each * alone  # never dearer than adding up, where that is possible
+            assert allowance <= found.epsilon <= max(allowance * Fraction(102, 100), whatif.THREE_FIGURES[0])
 
-    def exact(find: str) -> whatif.Solved | None:
-        try:
-            return whatif.solve(whatif.Setting(find, side.query, side.budget, side.questions, wish))
-        except AllowanceError:
-            return None
+    def enough(people: int) -> bool:
+        amount = whatif.amount_for(query, people)
+        return amount is not None and amount <= wish
 
-    questions, people, epsilon = exact("questions"), exact("people"), exact("epsilon")
-    assert found.questions == (questions.questions if questions else 0)
-    assert (found.epsilon is None) == (epsilon is None) and (found.people is not None or found.any_size) == bool(people)
-    if epsilon and found.epsilon:
-        most = max(epsilon.budget.epsilon * Fraction(102, 100), whatif.THREE_FIGURES[0])
-        assert epsilon.budget.epsilon <= found.epsilon <= most
+    if not whatif.depends_on_people(query):
+        assert found.people is None and found.any_size == (query.promise().amount <= wish)
+        return
+    people = whatif.next_true(enough, whatif.MOST_TYPED_PEOPLE)
+    assert not found.any_size and (found.people is None) == (people is None)
     if people and found.people is not None:
-        amount = whatif.amount_for(side.query, found.people)
-        assert amount is not None and amount <= wish and found.people <= people.people * Fraction(111, 100) + 1
+        assert enough(found.people) and not (people > 1 and enough(people - 1))
+        assert found.people <= people * Fraction(111, 100) + 1
+
+
+def least_allowance(query: Query, delta: Fraction, questions: int) -> Fraction | None:
+    """The least allowance (in millionths of ε) that holds this question so often, sought without a guess."""
+    found = whatif.next_true(
+        lambda millionths: fit(Rule.make(millionths * GRAIN, delta), query, questions), 100 * whatif.GRAIN
+    )
+    return None if found is None else found * GRAIN
 
 
 def test_at_delta_zero_the_costs_add_up_and_no_gaussian_noise_fits() -> None:
@@ -453,7 +392,7 @@ def test_at_delta_zero_the_costs_add_up_and_no_gaussian_noise_fits() -> None:
 @pytest.mark.every(9)
 @pytest.mark.parametrize(("key", "relation"), CASES)
 def test_a_picture_holds_the_promise_and_nothing_random(key: str, relation: str) -> None:
-    side = whatif.solve(whatif.read(given(key, relation, "promise")))
+    side = whatif.solve(whatif.read(given(key, relation)))
     drawn = picture(side.query)
     assert drawn == picture(side.query)
     ends = list(zip(drawn.low, drawn.truth, drawn.high, strict=True))

@@ -26,6 +26,7 @@ from dpengine.asking.answers import (
     build_protection,
     claim_of,
     identity,
+    with_folded_names,
 )
 from dpengine.asking.checking import ColumnDoubted, check_for, column_doubts, doubts, finer_check, id_check_for
 from dpengine.asking.column_fit import ColumnFit, Fits, ImpliedPeople, far_off, fits_of, kinds, only_fitting
@@ -699,7 +700,8 @@ class Table:
         for entry in self.history(MOST_ANSWERS):
             if entry.charge.table == self.name and entry.answer and (figures := self.figures(entry, beta=beta)):
                 answer = self.answer_of(entry)
-                asked = identity(claim_of(answer.query.with_noise("")))
+                claim = claim_of(answer.query.with_noise(""))
+                asked = identity(with_folded_names(claim, answer.query.facts.schema.columns))
                 found.setdefault(asked, AskedFigures(answer.sentence, {figure.part: figure for figure in figures}))
         return found
 

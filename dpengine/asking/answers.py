@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -19,6 +20,7 @@ from dpengine.core.remembered import Lately, remembered
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.facts import Facts, named_columns
 from dpengine.declared.schema import Category, Schema
+from dpengine.declared.spelling import normal
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.ledger import repeats
 from dpengine.ledger.ledger import BudgetRecord, Entry, SessionStep, Standing, cap_needed
@@ -306,6 +308,24 @@ def same_question(one: AnyQuery, other: AnyQuery) -> bool:
 def identity(claim: JsonObject) -> str:
     """The part of a claim that is the same at any ε and with any noise. The ledger finds answers by it."""
     return repeats.question_of("", "", claim)
+
+
+def with_folded_names(claim: JsonObject, names: Iterable[str]) -> JsonObject:
+    """The claim with column names that differ in nothing but capitals and spaces written alike, in its parameters and
+    bounds. Cells of such words are read alike too (`normal`). Two names of one table that would become one stay."""
+    folded: dict[str, list[str]] = {}
+    for name in names:
+        folded.setdefault(normal(name), []).append(name)
+    alike = {found[0]: word for word, found in folded.items() if len(found) == 1}
+
+    def fold(part: Json) -> Json:
+        if isinstance(part, dict):
+            return {alike.get(key, key): fold(inner) for key, inner in part.items()}
+        if isinstance(part, list | tuple):
+            return [fold(inner) for inner in part]
+        return alike.get(part, part) if isinstance(part, str) else part
+
+    return claim | {part: fold(claim[part]) for part in ("parameters", "bounds")}
 
 
 def query_of(charge: Charge) -> AnyQuery | None:

@@ -45,6 +45,7 @@ from fractions import Fraction
 from dpengine.core.amounts import BETA
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Figures, Json
+from dpengine.declared.spelling import normal
 from dpengine.mechanisms.card import ADDED
 from dpengine.mechanisms.query import AnyQuery, Averaged
 
@@ -99,6 +100,12 @@ class Comparable:
     beta: Fraction  # of the claim
     measure: str = ""  # its unit of measurement in the declaration it was asked under
     beyond: Beyond | None = None  # of a random sample: counts as shares in percent, sums as the average of a person
+
+    @property
+    def kind_of(self) -> tuple[str, str, str]:
+        """Its unit; columns of two tables that differ in capitals alone are the same."""
+        kind, column, answer = self.unit
+        return kind, normal(column), answer
 
     @property
     def adds(self) -> bool:
@@ -156,7 +163,7 @@ def _beyond(query: AnyQuery, ends: Json) -> Beyond | None:
 def beyond_difference(first: Comparable, second: Comparable) -> Beyond | None:
     """The first less the second among all such people; None without such a range, or for shares of different wholes."""
     one, two = first.beyond, second.beyond
-    if one is None or two is None or one.of != two.of or (first.unit, first.day) != (second.unit, second.day):
+    if one is None or two is None or one.of != two.of or (first.kind_of, first.day) != (second.kind_of, second.day):
         return None
     beta = one.beta if first.request == second.request else one.beta + two.beta
     return None if beta >= MOST_FAILING else Beyond(one.low - two.high, one.high - two.low, beta)
@@ -364,7 +371,7 @@ def across(first: Mapping[str, AskedFigures], second: Mapping[str, AskedFigures]
     About       each table as declared and counted then. If ranges or lists differ, the figures do not mean the same and
                 are not compared.
 
-    The figures that both have, by what was asked.
+    The figures that both have, by what was asked. Names of columns may differ in capitals.
     """
     found = []
     for key, asked in first.items():
@@ -373,7 +380,7 @@ def across(first: Mapping[str, AskedFigures], second: Mapping[str, AskedFigures]
             other = others.get(part)
             if other is None or not (figure.tells and other.tells):
                 continue
-            if (figure.unit, figure.day, figure.measure) != (other.unit, other.day, other.measure):
+            if (figure.kind_of, figure.day, figure.measure) != (other.kind_of, other.day, other.measure):
                 continue
             fails = figure.beta + other.beta if figure.alone or other.alone else None
             if fails is not None and fails >= MOST_FAILING:

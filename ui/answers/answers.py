@@ -14,6 +14,7 @@ import dpengine as dp
 from dpengine.asking.exports import ANSWER_COLUMNS, sentence_of
 from dpengine.core.amounts import BETA
 from dpengine.core.printed import chance, power_of_ten
+from dpengine.declared.spelling import normal
 from dpengine.ledger.rows import questions_of
 from dpengine.messages import say
 from dpengine.released.compare import AcrossTables
@@ -242,7 +243,8 @@ def _years_others(table: dp.Table) -> list[str]:
     found = []
     for name, _ in workspace().names():
         with suppress(dp.AllowanceError):
-            if name != table.name and {*open_table(name).schema.columns} & {*table.schema.columns}:
+            columns = ({*map(normal, one.schema.columns)} for one in (open_table(name), table))
+            if name != table.name and set.intersection(*columns):
                 found.append(name)
     return found
 
@@ -258,7 +260,7 @@ def _years_compared(table: dp.Table, other: dp.Table) -> None:
             hint(doubt)
         rows = [_years_row(pair, answers.get(pair.first.request)) for pair in pairs]
         heads = [say("years.question"), other.name, table.name, say("years.difference"), ""]
-        st.html(sheet("answers/years") + html_table(heads, rows, words=5, kind="plain compared"))
+        st.html(sheet("answers/years") + html_table(heads, rows, words=5, kind="plain compared years"))
         paragraph(say("years.claim", chance=chance(BETA)))
     both = table.person_in_both(other)
     code = "years.shared" if both.shared else f"years.both.{both.relation}"
@@ -276,7 +278,8 @@ def _years_doubts(answers: Iterable[dp.Answer]) -> list[str]:
 
 def _years_row(pair: AcrossTables, given: dp.Answer | None) -> tuple[str, ...]:
     part = pair.part if given is None else given.query.shown().get(pair.part, pair.part)
-    question = Html(escape(f"{pair.question} {part}".strip()) + _years_picture(pair))
+    asked = f"{pair.question}: {part}" if part else pair.question
+    question = Html(escape(asked) + _years_picture(pair))
     cells = map(picked.stated_words, (pair.first.stated, pair.second.stated, pair.difference))
     note = "" if pair.beta is None else f" {say('years.alone', chance=chance(pair.beta))}"
     word = say("years.differs" if pair.different else "years.maybe_same") + note

@@ -74,6 +74,34 @@ def test_other_declarations_are_not_compared(tmp_path: Path) -> None:
     assert this.beside(last) == []
 
 
+def test_names_that_differ_in_capitals_are_the_same_column(tmp_path: Path) -> None:
+    """As where a table is declared like last year's."""
+    workspace = dp.open_workspace(tmp_path / "home")
+    last = year(workspace, "last", [30, 31] * 200)
+    frame = pd.DataFrame({"AGE": [40, 43] * 200, "Way": ["bus", "car"] * 200})
+    schema = dp.Schema({"AGE": SCHEMA["age"], "Way": SCHEMA["way"]})
+    this = workspace.add_table("this", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("60", "1e-6"))
+    for table, age, way in ((last, "age", "way"), (this, "AGE", "Way")):
+        table.ask(table.query("mean", column=age, where=[[way, "=", "bus"]], epsilon="9"))
+        table.ask(table.query("histogram", column=way, epsilon="9"))
+    pairs = this.beside(last)
+    assert [pair.part for pair in pairs] == ["bus", "car", "other", "no answer", ""]
+    assert pairs[-1].different and pairs[-1].first.unit[1] == "age" and pairs[-1].second.unit[1] == "AGE"
+
+
+def test_two_columns_that_differ_in_capitals_alone_are_not_mixed_up(tmp_path: Path) -> None:
+    workspace = dp.open_workspace(tmp_path / "home")
+    last = year(workspace, "last", [30, 31] * 200)
+    frame = pd.DataFrame({"age": [40, 43] * 200, "Age": [1, 2] * 200, "way": ["bus", "car"] * 200})
+    schema = dp.Schema({"age": SCHEMA["age"], "Age": SCHEMA["age"]})
+    this = workspace.add_table("this", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("60", "1e-6"))
+    last.ask(last.query("mean", column="age", epsilon="3"))
+    this.ask(this.query("mean", column="Age", epsilon="3"))
+    assert this.beside(last) == []
+    this.ask(this.query("mean", column="age", epsilon="3"))
+    assert [pair.second.unit[1] for pair in this.beside(last)] == ["age"]
+
+
 def test_a_person_in_both_is_promised_the_sum(tmp_path: Path) -> None:
     workspace = dp.open_workspace(tmp_path / "home")
     last = year(workspace, "last", [30, 31] * 20)

@@ -36,7 +36,7 @@ from dpengine.released.look import Look
 from dpengine.released.synthetic_fit import PublicMix, fitted, shares_of, whole_rows
 
 SURE = 3  # standard deviations
-MOST_MENDED, MOST_THREES = 400, 100  # pairs and threes that the rows are adjusted to
+MOST_MENDED, MOST_THREES = 400, 600  # pairs and threes that the rows are adjusted to
 MOST_HELD = 2**22  # cells of these together
 HELD_BACK = 5  # pairs
 TRIED_POINTS, TRIED_SWEEPS = 2**17, 25  # of the trial fit

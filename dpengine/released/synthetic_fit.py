@@ -13,7 +13,7 @@ Points      all combinations if they are few (`MOST_POINTS`), else a sample. The
             dependent released pairs: a tree is itself the fit of maximum entropy to its pairs, so with many points the
             result is that to all, and noise of other pairs does not fit what pairs of the tree explain.
 Rows        every point becomes as many whole rows as its weight, rounded along the points in order; then rows are
-            changed in one column at a time as long as that brings pairs, and then threes, closer to the fit.
+            changed in one column at a time as long as that brings pairs and threes closer to the fit.
 Why our own The library for this, mbi, brings JAX, and its fit had not converged on 8 columns in 25 minutes on two
             processors. Over points nothing grows with the dependence of columns: a sweep is one pass over the points
             for each marginal, whatever the cliques.
@@ -74,11 +74,10 @@ SAMPLED = 2**20  # points of a sample, where there are more
 MOST_PLACES = 2**27  # points times marginals: half a gigabyte
 CLOSELY, MOST_CLOSELY = 2.0, 0.3  # standard deviations: for chosen pairs and triples; for single columns
 LAST = 5  # sweeps over single columns, at the end
-ROUNDS = 15  # in which rows are changed
-_LOOKED_AT = 60_000  # rows at a time
+MENDING, _STILL = 200, 5  # sweeps in which rows are changed; in which none was, before we stop
+_LOOKED_AT, _FIRST_SHARE = 1_000, 0.03  # rows at a time; how many of these are moved, at first
 _IN_THREE: tuple[Columns, ...] = ((0, 1), (0, 2), (1, 2))
 _TRIED, _BEFORE = 12, 8  # sweeps of a triple to its pairs; of a fit after which triples are judged again
-_MOST_GAINS = 2**24  # of these times the cells of a column
 Possible = Callable[[Sequence[Integers]], npt.NDArray[np.bool_] | None]  # which combinations can be; None: all
 
 
@@ -244,66 +243,104 @@ def _dealt(shares: Floats, many: int) -> Integers:
 def whole_rows(
     points: Points, sizes: Sequence[int], rows: int, parts: Sequence[Columns], seed: int, possible: Possible = anything
 ) -> list[Integers]:
-    """This many rows, a code for each column: rounded, then changed so that these pairs are as in the fit, and then
-    these pairs and threes."""
+    """This many rows, a code for each column: rounded, then changed so that these parts are as in the fit."""
     order = np.lexsort([*reversed(points.codes)])
     edges = np.floor(np.cumsum(points.weights[order]) * (rows / points.weights.sum()) + 0.5).astype(np.int64)
     edges[-1] = rows
     many = np.diff(edges, prepend=0)
     codes = [np.repeat(code[order], many) for code in points.codes]
-    scale, rng = rows / points.weights.sum(), PublicMix(seed)
+    scale = rows / points.weights.sum()
     wanted: dict[Columns, Floats] = {part: scale * points.marginal(part, sizes) for part in parts}
-    alone: dict[Columns, Floats] = {part: wanted[part] for part in parts if len(part) == 2}
-    codes = mended(codes, sizes, alone, rng, possible=possible)
-    return codes if len(alone) == len(wanted) else mended(codes, sizes, wanted, rng, possible=possible)
+    return mended(codes, sizes, wanted, PublicMix(seed), possible=possible)
 
 
 def mended(
-    codes: list[Integers],
+    codes: Sequence[Integers],
     sizes: Sequence[int],
     wanted: Mapping[Columns, Floats],
     rng: PublicMix,
-    rounds: int = ROUNDS,
+    sweeps: int = MENDING,
     possible: Possible = anything,
 ) -> list[Integers]:
     """A row that moves from a cell with D_a rows missing to one with D_v lowers Σ(D²) by 2·(D_v − D_a − 1), summed over
-    the parts of the column. In each step some of the rows that gain take their best other value. Rows that move
-    together may raise it: then none of them moves, and fewer do the next time."""
-    left = {columns: cells - _counted(codes, columns, sizes) for columns, cells in wanted.items()}
-    part = dict.fromkeys(range(len(codes)), 1 / 16)
-    for _ in range(rounds):
+    the parts of the column. In each step we look at a few rows, and those that gain most take their best other value.
+    Rows that move together may raise Σ(D²): then none of them moves, and fewer do the next time. Few at a time, and
+    often: what a row gains is out of date as soon as others moved."""
+    codes, left = [code.astype(np.int64) for code in codes], _Missing(codes, sizes, wanted)
+    share, still = [_FIRST_SHARE] * len(codes), 0
+    for _ in range(sweeps):
+        moves = 0
         for column in rng.order(len(codes)).tolist():
-            held = [columns for columns in wanted if column in columns]
-            if not held:
+            if not left.held[column]:
                 continue
-            looked = rng.order(len(codes[column]))[: min(_LOOKED_AT, _MOST_GAINS // sizes[column])]
-            gains = np.zeros((len(looked), sizes[column]), dtype=np.float32)
-            for columns in held:
-                away = np.moveaxis(left[columns], columns.index(column), -1).astype(np.float32)
-                gains += away[tuple(codes[other][looked] for other in columns if other != column)]
-            own = codes[column][looked]
-            gains -= np.take_along_axis(gains, own[:, None], axis=1) + len(held)
-            best = gains.argmax(axis=1)
-            gain = np.take_along_axis(gains, best[:, None], axis=1)[:, 0]
+            looked = rng.order(len(codes[column]))[:_LOOKED_AT]
+            mine = [code[looked] for code in codes]
+            best, gain = left.best(column, mine)
             able = np.flatnonzero(gain > 0)
-            most = math.ceil(part[column] * max(float(np.abs(left[columns]).sum()) for columns in held))
-            some = able[np.argsort(-gain[able] * rng.shares(len(able)))][:most]
-            moved = [code[looked[some]] for code in codes]
-            moved[column] = best[some]
-            if (fine := possible(moved)) is not None:
-                some = some[fine]
-            changed = codes[column].copy()
-            changed[looked[some]] = best[some]
-            then = [changed if place == column else code for place, code in enumerate(codes)]
-            after = {columns: wanted[columns] - _counted(then, columns, sizes) for columns in held}
-            nearer = sum(float((after[columns] ** 2).sum() - (left[columns] ** 2).sum()) for columns in held) < 0
-            part[column] *= 1.3 if nearer else 0.4
+            some = able[np.argsort(-gain[able], kind="stable")[: max(int(share[column] * len(looked)), 1)]]
+            then = [code[some] for code in mine]
+            then[column] = best[some]
+            if (fine := possible(then)) is not None:
+                some, then = some[fine], [code[fine] for code in then]
+            if not len(some):
+                continue
+            nearer = left.moved(column, [code[some] for code in mine], then[column])
+            share[column] *= 1.2 if nearer else 0.5
             if nearer:
-                codes, left = then, left | after
+                codes[column][looked[some]] = then[column]
+                moves += len(some)
+        still = 0 if moves else still + 1
+        if still == _STILL:
+            break
     return codes
 
 
-def _counted(codes: Sequence[Integers], columns: Columns, sizes: Sequence[int]) -> Floats:
-    shape = tuple(sizes[column] for column in columns)
-    place = np.ravel_multi_index(tuple(codes[column].astype(np.int64) for column in columns), shape)
-    return np.bincount(place, minlength=math.prod(shape)).reshape(shape).astype(np.float64)
+class _Missing:
+    """The rows that are missing in each cell of every part, below 0 where there are too many; all parts in one list."""
+
+    def __init__(self, codes: Sequence[Integers], sizes: Sequence[int], wanted: Mapping[Columns, Floats]) -> None:
+        self.sizes, self.parts = sizes, [*wanted]
+        self._ends = np.cumsum([cells.size for cells in wanted.values()], dtype=np.int64).tolist()
+        self._starts = [0, *self._ends[:-1]]
+        self.held = [[at for at, part in enumerate(self.parts) if column in part] for column in range(len(sizes))]
+        off = [cells.ravel() - self._counted(codes, part) for part, cells in wanted.items()]
+        self._cells = np.concatenate(off).astype(np.float32) if off else np.zeros(0, dtype=np.float32)
+
+    def _counted(self, codes: Sequence[Integers], part: Columns) -> Floats:
+        shape = tuple(self.sizes[column] for column in part)
+        place = np.ravel_multi_index(tuple(codes[column].astype(np.int64) for column in part), shape)
+        return np.bincount(place, minlength=math.prod(shape)).astype(np.float64)
+
+    def best(self, column: int, rows: Sequence[Integers]) -> tuple[Integers, npt.NDArray[np.float32]]:
+        """For each of these rows the value that lowers Σ(D²) most, and half by how much."""
+        gains = np.zeros((len(rows[column]), self.sizes[column]), dtype=np.float32)
+        for at in self.held[column]:
+            part = self.parts[at]
+            block = self._cells[self._starts[at] : self._ends[at]].reshape([self.sizes[one] for one in part])
+            away = np.ascontiguousarray(np.moveaxis(block, part.index(column), -1)).reshape(-1, self.sizes[column])
+            gains += away.take(self._place([one for one in part if one != column], rows), axis=0)
+        gains -= np.take_along_axis(gains, rows[column][:, None], axis=1) + len(self.held[column])
+        best = gains.argmax(axis=1).astype(np.int64)
+        return best, np.take_along_axis(gains, best[:, None], axis=1)[:, 0]
+
+    def _place(self, columns: Sequence[int], rows: Sequence[Integers]) -> Integers:
+        place = np.zeros(len(rows[0]), dtype=np.int64)
+        for column in columns:
+            place = place * self.sizes[column] + rows[column]
+        return place
+
+    def moved(self, column: int, rows: Sequence[Integers], values: Integers) -> bool:
+        """Move these rows to these values if that lowers Σ(D²)."""
+        after = [values if place == column else code for place, code in enumerate(rows)]
+        left, come = (
+            np.concatenate([self._starts[at] + self._place(self.parts[at], one) for at in self.held[column]])
+            for one in (rows, after)
+        )
+        cells, where = np.unique(np.concatenate([left, come]), return_inverse=True)
+        more = np.bincount(where[: len(left)], minlength=len(cells)) - np.bincount(
+            where[len(left) :], minlength=len(cells)
+        )
+        nearer = bool((more * (2 * self._cells[cells].astype(np.float64) + more)).sum() < 0)
+        if nearer:
+            self._cells[cells] += more.astype(np.float32)
+        return nearer

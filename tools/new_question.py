@@ -19,7 +19,7 @@ WORDS = {
         "card.{key}.plain": "TODO: one plain sentence that says what it tells.",
         "card.{key}.theorem": "Discrete Laplace mechanism on a count and a sum"
         " (Dwork, McSherry, Nissim, Smith 2006, Proposition 1)",
-        "card.{key}.caveat.bounds": "TODO: say what else counts as something else. Values outside the declared range"
+        "card.{key}.caveat.bounds": "TODO: say which values count differently, or delete this sentence. Values outside the declared range"
         " were moved to its ends before.",
         "sentence.{key}": "The {noun} of {{column}} for {{who}}",
     },
@@ -29,7 +29,7 @@ WORDS = {
         "card.{key}.plain": "TODO: en preprost stavek, ki pove, kaj pove odgovor.",
         "card.{key}.theorem": "Diskretni Laplaceov mehanizem na številu in vsoti"
         " (Dwork, McSherry, Nissim, Smith 2006, trditev 1)",
-        "card.{key}.caveat.bounds": "TODO: povejte, kaj še šteje za kaj drugega. Vrednosti zunaj navedenega razpona so"
+        "card.{key}.caveat.bounds": "TODO: povejte, katere vrednosti štejejo drugače, ali ta stavek zbrišite. Vrednosti zunaj navedenega razpona so"
         " bile prej premaknjene na njegov rob.",
         "sentence.{key}": "TODO: {title} stolpca {{column}} za {{who}}",
     },

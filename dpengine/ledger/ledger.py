@@ -148,7 +148,8 @@ class Watch:
         with self._state:
             if self._closed or (self._runs is not None and self._runs.is_alive()):
                 return
-            self._runs = threading.Thread(target=self._in_background, name="chain", daemon=True)
+            # No daemon: when the program ends, it would still read from a connection that is being closed.
+            self._runs = threading.Thread(target=self._in_background, name="chain")
             self._runs.start()
 
     def close(self) -> None:
@@ -160,16 +161,16 @@ class Watch:
 
     def _in_background(self) -> None:
         with self._checking, suppress(AllowanceError):  # the next charge checks again, and refuses
-            self._check()
+            self._check(threading.main_thread().is_alive)
 
-    def _check(self) -> None:
-        """Check every row from the first on, in pages, each its own read."""
+    def _check(self, wanted: Callable[[], bool] = lambda: True) -> None:
+        """Check every row from the first on, in pages, each its own read, while that is wanted."""
         began, head = time.monotonic(), (0, START)
         with self._store.reading() as db:
             if list(db.query(_BELOW)):
                 self._refuse()
         ended = False
-        while not ended and not self._closed:
+        while not ended and not self._closed and wanted():
             with self._store.reading() as db:
                 head, ended = self._page(db, head)
         if ended:

@@ -60,7 +60,7 @@ SENTENCES: dict[str, str] = {
     "form.op.weekday": "is on a",
     "form.op.month_of_year": "is in (any year)",
     "preview.title": "How wide the error bar will be",
-    "preview.lead": "Not an answer: the error bar will be at most about this wide.",
+    "preview.lead": "Not an answer: the error bar will be about this wide.",
     "preview.title_name": "How sure the name will be",
     "preview.lead_name": "Not an answer, and not from your data. The answer is only a name, without an error bar; one nearly as large may be named instead.",
     "preview.one": "One number, with an error bar this wide: {promise}.",

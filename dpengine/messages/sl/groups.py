@@ -60,7 +60,7 @@ SENTENCES: dict[str, str] = {
     "form.op.weekday": "je na dan",
     "form.op.month_of_year": "je, v kateremkoli letu, v mesecu",
     "preview.title": "Kako široko bo območje napake",
-    "preview.lead": "To ni odgovor: območje napake bo široko največ približno toliko.",
+    "preview.lead": "To ni odgovor: območje napake bo široko približno toliko.",
     "preview.title_name": "Kako zanesljivo bo ime",
     "preview.lead_name": "To ni odgovor in ne kaže vaših podatkov. Odgovor je le ime, brez območja napake; imenovano je lahko drugo, skoraj enako veliko.",
     "preview.one": "Eno število z območjem napake take širine: {promise}.",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from fractions import Fraction
@@ -302,3 +304,38 @@ def test_a_background_look_ends_with_the_ledger(tmp_path: Path) -> None:
         ledger.check_soon()
         runs = ledger._watch._runs
     assert runs is not None and not runs.is_alive()
+
+
+ENDS_DURING_A_CHECK = """
+import sys, time
+from pathlib import Path
+from dpengine.ledger import ledger
+
+LONG = "WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n WHERE x < 99999) SELECT max(x) FROM n"
+
+
+class Slow(ledger.Watch):
+    def _page(self, db, head):
+        db.execute(LONG).fetchone()
+        super()._page(db, head)
+        return head, False  # it never ends by itself
+
+watch = Slow(ledger.Ledger(Path(sys.argv[1]))._file)
+watch.check_soon()
+time.sleep(0.2)
+raise SystemExit("the program ends" if watch._runs.is_alive() else "the check has ended")
+"""
+
+
+def test_a_program_that_ends_during_a_background_check_waits_for_it_and_closes(tmp_path: Path) -> None:
+    """A check that still read while its connection was closed took the process down with it."""
+    with opened(tmp_path) as ledger:
+        asked_before(ledger)
+    ended = subprocess.run(
+        [sys.executable, "-c", ENDS_DURING_A_CHECK, tmp_path / "ledger.sqlite"],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=300,
+    )
+    assert (ended.returncode, ended.stderr.strip()) == (1, "the program ends")

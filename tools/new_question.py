@@ -19,8 +19,8 @@ WORDS = {
         "card.{key}.plain": "TODO: one plain sentence that says what it tells.",
         "card.{key}.theorem": "Discrete Laplace mechanism on a count and a sum"
         " (Dwork, McSherry, Nissim, Smith 2006, Proposition 1)",
-        "card.{key}.caveat.bounds": "TODO: say which values count differently, or delete this sentence. Values outside the declared range"
-        " were moved to its ends before.",
+        "card.{key}.caveat.bounds": "TODO: say which values count differently, or delete this sentence."
+        " Values outside the declared range were moved to its ends before.",
         "sentence.{key}": "The {noun} of {{column}} for {{who}}",
     },
     "sl": {
@@ -29,8 +29,8 @@ WORDS = {
         "card.{key}.plain": "TODO: en preprost stavek, ki pove, kaj pove odgovor.",
         "card.{key}.theorem": "Diskretni Laplaceov mehanizem na številu in vsoti"
         " (Dwork, McSherry, Nissim, Smith 2006, trditev 1)",
-        "card.{key}.caveat.bounds": "TODO: povejte, katere vrednosti štejejo drugače, ali ta stavek zbrišite. Vrednosti zunaj navedenega razpona so"
-        " bile prej premaknjene na njegov rob.",
+        "card.{key}.caveat.bounds": "TODO: povejte, katere vrednosti štejejo drugače, ali ta stavek zbrišite."
+        " Vrednosti zunaj navedenega razpona so bile prej premaknjene na njegov rob.",
         "sentence.{key}": "TODO: {title} stolpca {{column}} za {{who}}",
     },
 }

@@ -686,7 +686,7 @@ class Table:
 
     def answer_of(self, entry: Entry) -> Answer:
         """The answer as it was given: under the bounds in its claim, even if the table was declared anew since."""
-        return paid_answers.answer_of(self.facts, entry)
+        return paid_answers.answer_of(self._workspace.ledger, self.facts, entry)
 
     def beside(self, other: Table) -> list[AcrossTables]:
         """The figures that this table and another one have, side by side, this one less the other: last year's and this
@@ -747,7 +747,11 @@ class Table:
         def fits(name: str) -> Fits:
             return fits_of(ledger, self._budget.id, name, made=self.practice)
 
-        return exports.answer_rows(ledger, self.budget, fits)
+        def beyond(entry: Entry) -> Json:
+            answer = self._workspace.answer_of(entry)
+            return None if answer is None else answer.population
+
+        return exports.answer_rows(ledger, self.budget, fits, beyond)
 
     def answer_lines(self) -> Iterator[str]:
         """The same as lines of JSON, each with its receipt."""

@@ -93,10 +93,10 @@ BudgetFor = Budget | str | Callable[[int], Budget]
 
 
 def refuse_sample(unit: Unit, sample: object) -> None:
-    """Only a table where each row is a person can be a sample: rows of one person are not drawn independently."""
+    """Only a table where each person has one row can be a sample: rows of one person are not drawn independently."""
     if not isinstance(sample, bool):
         raise AllowanceError("sample.yes_no")
-    if sample and unit != Unit.rows():
+    if sample and not unit.single:
         raise AllowanceError("sample.one_row")
 
 

@@ -12,7 +12,7 @@ it rests on:
 
 or, with no range, for why there is none:
 
-    seen    so much was released before that nothing useful can be said;
+    seen    after what was released before nothing useful can be said, or no such range is known here;
     wide    the range would hold nearly everything;
     kind    for this kind of question, or a secret number of people, no such range is known here.
 
@@ -59,6 +59,8 @@ def population_part(
 def claimed(query: AnyQuery, answer: Released, raw: Sequence[int], past: Past, reserve: Fraction) -> tuple[Json, str]:
     """The range and what it rests on, or None and why."""
     beta, moved = query.beta, Fraction(0)
+    if not query.speaks_of_all:
+        return None, "kind"
     if past != Past.NOTHING:
         share = SHIFT_SHARE if past.bell or past.delta else _PURE_SHARE
         moved = shift(past, beta * share, reserve, query.facts.relation)
@@ -67,7 +69,7 @@ def claimed(query: AnyQuery, answer: Released, raw: Sequence[int], past: Past, r
             return None, "seen"
     found = query.population(answer, tuple(raw), beta, moved)
     if found is None:
-        return None, "kind" if not moved else "seen"
+        return None, "seen" if moved else "kind"
     if _says_nothing(query, found):
         return None, "seen" if moved else "wide"
     return found, AFTER_OTHERS if moved else NOTHING_SEEN

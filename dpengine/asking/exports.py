@@ -259,12 +259,14 @@ def step_words(kind: str, body: JsonObject) -> str:
     return say(f"session.row.{kind}", **facts, **number)
 
 
-def answer_rows(ledger: Ledger, budget: BudgetRecord, fits: Callable[[str], Fits]) -> Iterator[list[Json]]:
-    """Every released figure under ANSWER_COLUMNS, oldest first, a row for each. `fits` gives a table's checks."""
-    withdrawn = ledger.protected_since(budget.id) is not None  # people turned out to have several rows: no sample
+def answer_rows(
+    ledger: Ledger, budget: BudgetRecord, fits: Callable[[str], Fits], beyond: Callable[[Entry], Json]
+) -> Iterator[list[Json]]:
+    """Every released figure under ANSWER_COLUMNS, oldest first, a row for each. `fits` gives a table's checks, `beyond`
+    an answer's ranges for a larger group, if they were not withdrawn."""
     for entry in _answered(ledger, budget):
         charge, body = entry.charge, entry.outcome.body if entry.outcome else {}
-        value, interval, wider = body["value"], body["interval"], None if withdrawn else body.get("population")
+        value, interval, wider = body["value"], body["interval"], body.get("population") and beyond(entry)
         cut = counted(charge)
         figures = (value or {"": ""}).items() if isinstance(value, dict) else [("", value)]
         cells, query = cells_of(charge), query_of(charge)
@@ -276,8 +278,8 @@ def answer_rows(ledger: Ledger, budget: BudgetRecord, fits: Callable[[str], Fits
             measure = "" if query is None else query.measure_of(label)
             asked = charge.seq, charge.at, charge.table, charge.claim.get("sentence", "")
             paid = text_of(charge.price), charge.request, charge.hash
-            beyond = (wider.get(label) if isinstance(wider, dict) else wider) or ("", "")
-            yield [*asked, *labels, figure, low, high, *paid, cut, measure, _english(known, label), *beyond]
+            ends = (wider.get(label) if isinstance(wider, dict) else wider) or ("", "")
+            yield [*asked, *labels, figure, low, high, *paid, cut, measure, _english(known, label), *ends]
         for burned in _parts(ledger, entry):
             body = burned.outcome.body if burned.outcome else {}
             low, high = body["interval"] or ("", "")

@@ -58,7 +58,7 @@ from dpengine.core.types import Ends, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Unit
-from dpengine.ledger.ledger import Entry
+from dpengine.ledger.ledger import Entry, Ledger
 from dpengine.ledger.rows import questions_of
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.marginals.overview import Overview
@@ -201,13 +201,17 @@ def _inside(value: Json, ranges: Json) -> Json:
     return min(max(value, ranges[0]), ranges[1])
 
 
-def answer_of(facts: Facts, entry: Entry) -> Answer:
-    """The answer as it was given: under the bounds in its claim, even if the table was declared anew since."""
+def answer_of(ledger: Ledger, facts: Facts, entry: Entry) -> Answer:
+    """The answer as it was given: under the bounds in its claim, even if the table was declared anew since. Without a
+    range for a larger group, if the people are not, or no longer, a sample, or more protection was declared since."""
     answer = build_answer(_asked(entry.charge.hash, facts, entry), entry)
-    if facts.sample:
+    if not answer.beyond:
+        return answer
+    protected = ledger.protected_since(entry.charge.budget)
+    if facts.sample and (protected is None or protected < entry.charge.seq):
         return answer
     value = answer.value.of_these_people() if isinstance(answer.value, Look) else answer.value
-    return replace(answer, value=value, population=None, beyond="")  # not, or no longer, a sample
+    return replace(answer, value=value, population=None, beyond="")
 
 
 def _asked(charge: str, facts: Facts, entry: Entry) -> AnyQuery:
@@ -252,20 +256,24 @@ def entries_of_kinds(asker: Asker, keys: Sequence[str], most: int) -> list[Entry
 def answers_of_kinds(asker: Asker, keys: Sequence[str], most: int, but: str = "") -> list[Answer]:
     """The answers to questions of some kinds, newest first, except that of the request `but`."""
     entries = entries_of_kinds(asker, keys, most)
-    return [answer_of(asker.facts, entry) for entry in entries if entry.charge.request != but]
+    return [_own(asker, entry) for entry in entries if entry.charge.request != but]
 
 
 def answers_to(asker: Asker, query: AnyQuery) -> list[Answer]:
     """The latest answers to exactly this question, oldest first."""
     noises = ("", *query.noises)
     entries = asker.home.ledger.answers_to(asker.budget.id, asker.record.name, claim_of(query), noises)
-    return [answer_of(asker.facts, entry) for entry in entries]
+    return [_own(asker, entry) for entry in entries]
 
 
 def latest_to(asker: Asker, query: AnyQuery) -> list[Answer]:
     """The latest answer to this question at any ε, if there is one."""
     repeats = asker.home.ledger.looks_at(asker.budget.id, asker.record.name, claim_of(query))
-    return [answer_of(asker.facts, entry) for entry in repeats.newest[-1:]]
+    return [_own(asker, entry) for entry in repeats.newest[-1:]]
+
+
+def _own(asker: Asker, entry: Entry) -> Answer:
+    return answer_of(asker.home.ledger, asker.facts, entry)
 
 
 def already_known(bought: Sequence[Answer], query: AdaptiveSession) -> KnownAlready | None:
@@ -283,7 +291,7 @@ def repeated_answers(asker: Asker, query: AnyQuery) -> Reading:
     """The answers to this question at any ε, and what they say together. They are read in the order they were given, so
     that a later answer never changes a stated range."""
     repeats = asker.home.ledger.looks_at(asker.budget.id, asker.record.name, claim_of(query))
-    answers = {entry.charge.seq: answer_of(asker.facts, entry) for entry in (*repeats.first, *repeats.newest)}
+    answers = {entry.charge.seq: _own(asker, entry) for entry in (*repeats.first, *repeats.newest)}
     first, newest = ([answers[entry.charge.seq] for entry in entries] for entries in (repeats.first, repeats.newest))
     return read_together(first, query.beta, newest, repeats.count)
 

@@ -259,6 +259,11 @@ class Query(Answered, Generic[Statistic, Raw]):
         return None
 
     @property
+    def speaks_of_all(self) -> bool:
+        """Is there a `population` of this question, if nothing was released before it?"""
+        return False
+
+    @property
     def of_known_people(self) -> bool:
         """Would `population` claim more if the number of people were public?"""
         return False

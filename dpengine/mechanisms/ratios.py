@@ -356,10 +356,14 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
     def coarse(self) -> Fraction:
         return self.declared.diameter / 8
 
+    @property
+    def speaks_of_all(self) -> bool:
+        return self.facts.unit.at_most == 1
+
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
         """The mean of x = (y + W)/2W, which lies in [0, 1]: `sampling.mean_of_all`."""
         everybody = not self.conditional and self.by is None and self.declared.complete
-        if self.facts.unit.at_most > 1 or (moved and not everybody):
+        if not self.speaks_of_all or (moved and not everybody):
             return None
         width, ranges = len(self.weights), []
         for at in range(0, len(raw), width):

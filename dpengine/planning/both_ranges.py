@@ -21,7 +21,6 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import up
 from dpengine.core.remembered import remembered
 from dpengine.core.types import Json
-from dpengine.declared.unit import Unit
 from dpengine.mechanisms.query import AnyQuery, Averaged
 
 POINTLESS = 0.9  # of the second range would be left without any noise
@@ -79,7 +78,7 @@ def _half(interval: Json) -> float:
 
 def as_sample(query: AnyQuery) -> AnyQuery | None:
     """The question of the same table, were its people a random sample; None if they have several rows each."""
-    if query.facts.unit != Unit.rows():
+    if not query.facts.unit.single:
         return None
     try:
         return replace(query, facts=replace(query.facts, sample=True))

@@ -34,6 +34,7 @@ from ui.board import board_figures
 from ui.ledger import report
 from ui.parts import exports
 from ui.pictures import png
+from ui.several import session
 from ui.shell.state import workspace
 from ui.words.wording import beyond_printed, beyond_words, range_words
 
@@ -218,6 +219,36 @@ def test_an_owner_says_it_later_on_the_page_of_the_table(tmp_path: Path) -> None
     assert workspace().table(table.name).facts.sample
     told = "".join(part.proto.body for part in page.get("html"))
     assert say("sample.fact.yes") in told
+
+
+def test_the_same_of_people_with_a_row_each_made_of_their_rows(tmp_path: Path) -> None:
+    name, visits = next(NAMES), pd.DataFrame({"who": [*range(60)] * 2, "smokes": ["yes", "no"] * 60})
+    schema = dp.Schema({"smokes": dp.Category(["yes", "no"])})
+    terms: dict[str, Any] = {"schema": schema, "budget": dp.Budget(1, "1e-6")}
+    workspace().add_table(name, visits, unit=dp.Unit.column("who", 2), **terms)
+    assert not [one for one in open_page("data", table=name).button if one.key == "sample-change"]
+    people = workspace().one_row_a_person(name, next(NAMES), {"times": dp.Summary("count", lower=0, upper=5)})
+    open_page("data", table=people.name).button(key="sample-change").click().run()
+    assert workspace().table(people.name).facts.sample
+
+
+def test_where_no_range_is_known_no_earlier_answer_is_blamed(tmp_path: Path) -> None:
+    """A sum of some people has no range for all such people, first or later; a share of some has one if asked first."""
+    table = survey(tmp_path)
+    north = [["town", "in", ["north"]]]
+    table.ask(table.query("count", where=north, epsilon="0.01"))
+    kind = table.ask(table.query("sum", column="age", where=north, epsilon="1"))
+    assert beyond_words(kind) == say("sample.kind")
+    lost = table.ask(table.query("proportion", of=[["smokes", "in", ["yes"]]], where=north, epsilon="1"))
+    assert beyond_words(lost) == say("sample.seen")
+
+
+def test_a_session_says_that_its_claim_needs_a_random_sample(tmp_path: Path) -> None:
+    for sample in (True, False):
+        table = survey(tmp_path, sample=sample)
+        query = table.session_for(2, table.meter().unused / 2)
+        words = session.outward_words(query, Past.NOTHING, Fraction(0))
+        assert "within" in words and (say("session.outward.undeclared") in words) != sample
 
 
 def test_a_preview_shows_both_and_says_when_paying_more_is_pointless(tmp_path: Path) -> None:

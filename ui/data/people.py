@@ -467,8 +467,7 @@ def _sampled(draft: Draft) -> None:
 
 def show_sample(table: dp.Table) -> None:
     """On the table's page, for its owner: are these people a random sample?"""
-    one_row = table.facts.unit == dp.Unit.rows()
-    if table.practice or table.closed or not one_row or not may("declare_sample", table.name):
+    if table.practice or table.closed or not table.facts.unit.single or not may("declare_sample", table.name):
         return
     done = st.session_state.pop(f"sample-done-{table.name}", False)
     with st.expander(say("sample.change.title"), expanded=done):

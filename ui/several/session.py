@@ -52,26 +52,33 @@ WISHED = Fraction(1, 10)
 
 def outward_words(query: AdaptiveSession, past: Past, reserve: Fraction, others: bool = False) -> str:
     """How far answers may be from the population's values, in words. `past`: releases about these people before the
-    session. `others`: something else was released since."""
+    session. `others`: something else was released since. A claim about people who were not declared a random sample
+    says what it rests on."""
     if not claimable(query):
         return say("session.outward.unfit")
+    words, claims = _outward_words(query, past, reserve, others)
+    return f"{words} {say('session.outward.undeclared')}" if claims and not query.facts.sample else words
+
+
+def _outward_words(query: AdaptiveSession, past: Past, reserve: Fraction, others: bool) -> tuple[str, bool]:
+    """And whether they claim anything."""
     # Claimed if nothing else is released in between; None if it is useless.
     bound, first = (claimed(query, past, reserve, questions) for questions in (query.questions, 1))
     if bound is None:
         if first is not None:
-            return say("session.outward.early", width=points(first.width), chance=chance(query.beta))
+            return say("session.outward.early", width=points(first.width), chance=chance(query.beta)), True
         if past != Past.NOTHING:
-            return say("session.outward.too_much")
+            return say("session.outward.too_much"), False
         none = say("session.outward.none", questions=query.questions, people=query.people)
-        return f"{none} {_enough(query)}".strip()
+        return f"{none} {_enough(query)}".strip(), False
     words = say("session.outward.within", width=points(bound.width), chance=chance(query.beta))
     if past != Past.NOTHING:
         words = f"{words} {say('session.outward.counted_in')}"
     if others:
-        return f"{words} {say('session.outward.spoiled')}"
-    if bound.theorem not in ROUNDED or first is None:
-        return words
-    return f"{words} {say('session.outward.rounded', values=query.rounded, first=points(first.width))}"
+        words = f"{words} {say('session.outward.spoiled')}"
+    elif bound.theorem in ROUNDED and first is not None:
+        words = f"{words} {say('session.outward.rounded', values=query.rounded, first=points(first.width))}"
+    return words, True
 
 
 def splitting(query: AdaptiveSession, past: Past) -> str:

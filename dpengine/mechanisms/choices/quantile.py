@@ -217,7 +217,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
     @property
     def ways(self) -> tuple[str, ...]:
         """The other noises for this question: several cuts together, or one point by itself."""
-        if self._for_all:
+        if self.speaks_of_all:
             return ()
         if len(self.shares) == 1 and not self.with_range:
             return (PermuteAndFlip.name,) if self.facts.schema[self.column].size <= MOST_FLIPPED else ()
@@ -359,7 +359,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         if not side:
             return share, 0
         aim, off, beta = share, 0, self.at_once / 2
-        if self._for_all:
+        if self.speaks_of_all:
             beta /= 2
             if (people := self.facts.countable(self.where, self.column)) is not None and self.by is None:
                 off = sampling.ranks_off(people, share, self.at_once / 2)
@@ -371,13 +371,13 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         return aim, off + ceiling(Fraction(choice_gap(self.rate(aim), size + 1, beta), self.points(aim)))
 
     @cached_property
-    def _for_all(self) -> bool:
-        """Is a range bought that is for the larger group of a random sample too?"""
+    def speaks_of_all(self) -> bool:
+        """Then the range is bought wide enough for the larger group of a random sample too."""
         return self.facts.sample and self.with_range and self.facts.unit.at_most == 1
 
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
         """The range itself: it was drawn for the larger group. The ranks take half of β, the two draws the rest."""
-        return None if moved or not self._for_all or beta != self.beta else answer.as_json()["interval"]
+        return None if moved or not self.speaks_of_all or beta != self.beta else answer.as_json()["interval"]
 
     def blocks(self, value: Spread, share: Fraction, side: int = 0) -> Blocks:
         """All candidates; side −1 or +1 aims `shift` ranks lower or higher and adds the sentinel there."""

@@ -505,13 +505,17 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
     def of_known_people(self) -> bool:
         return True
 
+    @property
+    def speaks_of_all(self) -> bool:
+        return self.facts.people is not None and self.facts.unit.at_most == 1 and len(self.candidates) > 1
+
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
         """What the promise says of counts, in percentage points of the larger group: (0, g). By so much at most a value
         left out is more common than a named one, a later or unnamed one than an earlier one, or the i-th most common
         one than the i-th named. Half of β is for the draw, the rest for the sample (`sampling.pairs_off`): it holds for
         all values at once, so for those that were chosen. g takes a public number of people."""
         people, size = self.facts.people, len(self.candidates)
-        if people is None or self.facts.unit.at_most > 1 or size < 2:
+        if people is None or not self.speaks_of_all:
             return None
         drawn = Fraction(self.way.behind(self.rate, size, beta / 2), people)
         return [0.0, min(100.0, 100 * float(drawn + 2 * moved) + 100 * sampling.pairs_off(people, size, beta / 2))]

@@ -122,16 +122,22 @@ class OfCounts(Noised[int | tuple[int, ...]]):
     def of_known_people(self) -> bool:
         return self.answer_kind == "count" and not self.none_hoped
 
+    @property
+    def speaks_of_all(self) -> bool:
+        if self.answer_kind != "count" or self.none_hoped or self.facts.unit.at_most > 1:
+            return False
+        return self.facts.people is not None or (self.holds_rows() is not None and self.numbers > 1)
+
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
         """Every count as a share of everybody, where their number is public; else of those in one of the counts, where
         nobody is in two."""
         counts, noise = [int(count) for count in raw], self.added[0]
         each, everybody = beta / self.numbers, self.facts.people
-        if self.answer_kind != "count" or self.none_hoped or self.facts.unit.at_most > 1:
+        if not self.speaks_of_all:
             return None
         if everybody is not None:
             ranges = [sampling.share(count, everybody, noise, each, moved) for count in counts]
-        elif self.holds_rows() is None or self.numbers < 2 or (moved and (self.conditional or not self.holds_rows())):
+        elif moved and (self.conditional or not self.holds_rows()):
             return None
         else:
             rest = self.numbers - 1

@@ -150,8 +150,12 @@ class Proportion(OfRatio[tuple[int, ...]]):
         share = float(Fraction(100 * max(hits, 0), rows)) if rows > 0 else (least + most) / 2
         return min(max(share, least), most), (least, most)
 
+    @property
+    def speaks_of_all(self) -> bool:
+        return self.facts.unit.at_most == 1
+
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
-        if self.facts.unit.at_most > 1:
+        if not self.speaks_of_all:
             return None
         numbers, each = [int(number) for number in raw], beta / self.groups
         if self.known is not None:

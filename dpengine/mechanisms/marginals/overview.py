@@ -408,11 +408,15 @@ class Overview(Query[Statistic, tuple[int, ...]]):
             return sum(self.layout.cells(part) for part in self.sets if len(part) == 1) + held
         return sum(3 * self.layout.cells(part) for part in self.sets if len(part) > 1)
 
+    @property
+    def speaks_of_all(self) -> bool:
+        return self.facts.unit.at_most == 1
+
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
         """The share of everybody in each bar, all at once, except with probability β; half of β, if columns together
         have ranges too (`shares_together`)."""
         people = self.facts.people
-        if self.facts.unit.at_most > 1 or (people is None and moved):
+        if not self.speaks_of_all or (people is None and moved):
             return None
         beta = beta / (2 if self._shown(False) and not moved else 1) / self._shown(True)
         marginals, counts = self.marginals(raw), self.held_counts([int(number) for number in raw])

@@ -149,6 +149,10 @@ class Sum(OfNumbers[tuple[int, ...]]):
         exact = k * self.grain
         return int(exact) if exact.denominator == 1 else float(exact)
 
+    @property
+    def speaks_of_all(self) -> bool:
+        return self.known is not None
+
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
         """The average of a person, where everybody counts and their number is public."""
         people, column = self.known, self.declared

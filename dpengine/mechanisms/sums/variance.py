@@ -166,10 +166,14 @@ class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
 
         return deviation(min(max(float(middle / h**2), low), high)), (deviation(low), deviation(high))
 
+    @property
+    def speaks_of_all(self) -> bool:
+        return self.facts.unit.at_most == 1 and self.groups <= MOST_GROUPS
+
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
         """Of x = (y + h)/2h, which lies in [0, 1]: `sampling.spread_of_all`."""
         everybody = not self.conditional and self.by is None and self.declared.complete
-        if self.facts.unit.at_most > 1 or (moved and not everybody) or self.groups > MOST_GROUPS:
+        if not self.speaks_of_all or (moved and not everybody):
             return None
         width, whole = len(self.weights), float(self.declared.diameter)
         groups = [self._known_first(raw[at : at + width], self.known) for at in range(0, len(raw), width)]

@@ -50,7 +50,7 @@ import numpy as np
 from dpengine.accountant.loss import Exponential, Gaussian, Loss, Repeated, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.core.remembered import remembered
-from dpengine.core.types import Figures, Floats, Integers, Json, JsonObject
+from dpengine.core.types import Floats, Integers, Json, JsonObject
 from dpengine.declared.conditions import Predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import base, ref_json
@@ -72,7 +72,7 @@ from dpengine.mechanisms.marginals.wanted import (
     wanted_sets,
 )
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Fields, Progress, Released
+from dpengine.mechanisms.query import Fields, Progress
 from dpengine.mechanisms.synthetic import plans
 from dpengine.mechanisms.synthetic.chosen_pairs import TERMS, Choosing
 from dpengine.mechanisms.synthetic.plans import CHOSEN, EVERY, IN_TURNS, MIXED, PAIRS, PLANS, TRIPLES
@@ -371,9 +371,10 @@ class SyntheticTable(Overview):
         measured = [part for part in self.sets if part in released]
         return {part: rebuilt(self.layout, part, released) for part in measured}
 
-    def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
-        """Its rows are made up, and a chosen pair was chosen from these people."""
-        return None
+    @property
+    def speaks_of_all(self) -> bool:
+        """No: its rows are made up, and a chosen pair was chosen from these people."""
+        return False
 
     def noise_in(self, raw: Sequence[int | Fraction]) -> dict[Columns, Fraction]:
         """σ² of every measured residual, by its turns."""

@@ -141,6 +141,7 @@ SENTENCES: dict[str, str] = {
     "session.outward.split_wins": "Giving each question its own share of the people, without any privacy, would be narrower: within {width}. With few questions it always is: up to about {crossing} on a table of this size, even against the best noise.",
     "session.outward.rounded": "For the first question it is {first}. It holds because answers are rounded to {values} values, as long as nothing else is released from this table before the last question.",
     "session.outward.counted_in": "Earlier releases about these people are counted in.",
+    "session.outward.undeclared": "That holds only if these people are a random sample of that population, and this table is not declared as one.",
     "session.outward.spoiled": "Something else about these people was released since. Later questions have a wider range for the population, or none; next time ask them first.",
     "session.outward.withdrawn": "Rows now belong to people, so nothing is claimed about a larger population any more.",
     "session.outward.split_narrower": "Giving each question its own share of the people, without any privacy, would be narrower: within {width}.",

@@ -141,6 +141,7 @@ SENTENCES: dict[str, str] = {
     "session.outward.split_wins": "Če bi vsako vprašanje dobilo svoj del oseb, brez vsake zasebnosti, bi bilo ožje: na {width} natančno. Pri malo vprašanjih je vedno tako: do približno {crossing} pri tabeli te velikosti, celo proti najboljšemu šumu.",
     "session.outward.rounded": "Za prvo vprašanje je to {first}. Velja, ker se odgovori zaokrožijo na {values} {values|vrednost|vrednosti|vrednosti|vrednosti}, in dokler pred zadnjim vprašanjem iz te tabele ni objavljeno nič drugega.",
     "session.outward.counted_in": "Prejšnje objave o teh osebah so vštete.",
+    "session.outward.undeclared": "To velja le, če so te osebe naključni vzorec te populacije; tabela ni opisana kot tak vzorec.",
     "session.outward.spoiled": "Medtem je bilo o teh osebah objavljeno še nekaj drugega. Poznejša vprašanja imajo za populacijo širši razpon ali nobenega; naslednjič jih postavite najprej.",
     "session.outward.withdrawn": "Vrstice zdaj pripadajo osebam, zato o večji populaciji ne trdimo ničesar več.",
     "session.outward.split_narrower": "Če bi vsako vprašanje dobilo svoj del oseb, brez vsake zasebnosti, bi bilo ožje: na {width} natančno.",

@@ -865,6 +865,72 @@ def test_only_the_owner_says_it_and_only_of_one_row_each(tmp_path: Path) -> None
     assert refused.value.code == "sample.one_row"
 
 
+def test_people_with_a_row_each_made_of_their_rows_may_be_a_sample(tmp_path: Path) -> None:
+    """A table of visits is none; one row a person, made of it, may be. It spends the same allowance, so an answer about
+    visits comes before it; and if a person turns out to have more rows, its ranges are withdrawn."""
+    rows = {"who": np.repeat(np.arange(400), 3), "town": RANDOM.choice(list("abc"), 1200)}
+    workspace = dp.open_workspace(tmp_path / "home")
+    given: dict[str, Any] = {"schema": dp.Schema({"town": dp.Category(list("abc"))}), "budget": dp.Budget(5, "1e-6")}
+    visits = workspace.add_table("trips", pd.DataFrame(rows), unit=dp.Unit.column("who", 3), **given)
+    with pytest.raises(AllowanceError) as refused:
+        visits.declare_sample()
+    assert refused.value.code == "sample.one_row"
+    people = workspace.one_row_a_person("trips", "people", {"visits": dp.Summary("count", lower=0, upper=9)})
+    people = people.declare_sample()
+    first = people.ask(people.query("proportion", of=[["visits", ">", 2]], epsilon="0.1"))
+    assert first.beyond == "first" and first.population[0] > 80
+    visits.ask(visits.query("proportion", of=[["town", "in", ["a"]]], epsilon="0.02"))
+    second = people.ask(people.query("proportion", of=[["visits", ">", 2]], epsilon="0.1"))
+    moved = 100 * np.tanh(0.12 / 4)
+    assert second.beyond == "after" and first.population[0] - second.population[0] > 0.9 * moved
+    visits.protect(dp.Unit.column("who", 5))
+    assert workspace.answer_of(workspace.ledger.find(first.request_id)).population is None
+    assert [row[-2:] for row in visits.answer_rows()] == [["", ""]] * 3
+
+
+def test_a_range_is_withdrawn_from_pages_and_files_alike(tmp_path: Path) -> None:
+    """The owner says that it is no sample; or a twin table on the same allowance is protected more after this table's
+    rows were deleted."""
+    table = _table(tmp_path)
+    workspace = dp.open_workspace(tmp_path / "home")
+    twin = workspace.add_table(
+        "twin", tmp_path / "people.csv", schema=table.schema, unit=dp.Unit.rows(), budget=table.budget.id, sample=True
+    )
+    answer = table.ask(table.query("proportion", of=[["town", "in", ["a"]]], epsilon="0.1"))
+    entry = workspace.ledger.find(answer.request_id)
+    for sample, kept in ((False, False), (True, True)):
+        table = table.declare_sample(sample)
+        assert (table.answer_of(entry).population is not None) == kept
+        assert [bool(row[-1]) for row in table.answer_rows()] == [kept]
+    workspace.forget(table.name)
+    twin = twin.protect(dp.Unit.column("x", at_most=4))
+    assert workspace.answer_of(entry).population is None
+    assert [row[-2:] for row in twin.answer_rows()] == [["", ""]]
+
+
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+def test_a_question_knows_whether_it_can_speak_of_all(relation: str) -> None:
+    """Every case of the small world: `speaks_of_all` says what `population` does before any release. Where it does not,
+    no earlier answer is blamed."""
+    spoke = 0
+    for key, given in world.PUBLIC_SUPPORT:
+        try:
+            query = catalogue[key].build(replace(world.facts(relation), sample=True), {"epsilon": "1"} | given)
+        except AllowanceError:  # not of a table with secret membership, or not drawn like this of a sample
+            continue
+        if query.answer_kind in ("session", "model", "check", "file"):
+            assert not query.speaks_of_all
+            continue
+        raw = query.draw(query.need().of(world.POSSIBLE_ROWS[:3]), SystemCoins())
+        answer = query.finish(raw)
+        found = query.population(answer, raw, query.beta)
+        assert (found is not None) == query.speaks_of_all, (key, given)
+        spoke += query.speaks_of_all
+        if not query.speaks_of_all:
+            assert beyond.claimed(query, answer, raw, Past.of([Pure(F(5))]), F(0)) == (None, "kind")
+    assert spoke > 20
+
+
 def test_what_was_seen_widens_by_the_bound_of_the_theory() -> None:
     query = catalogue["proportion"].build(_facts("replace", 10**6), {"of": [["town", "in", ["a"]]], "epsilon": "1"})
     raw = (300_000,)

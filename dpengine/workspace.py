@@ -47,6 +47,7 @@ from dpengine.declared.summary import PersonRows, Summary, read_summaries, table
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.intake import in_spark
 from dpengine.intake.bring_in import RAW, code_rows, load_raw, refuse_absent
+from dpengine.intake.encode import KeptColumns
 from dpengine.intake.join_files import load_joined
 from dpengine.intake.load import Loaded
 from dpengine.intake.marks import address_mark
@@ -518,11 +519,11 @@ class Workspace:
         most = record.about * Unit.from_json(record.unit).at_most
         return self.folder / "tables" / record.folder / f"coded-{record.version}" if most >= kept.LEAST_ROWS else None
 
-    def _keep_counts(self, record: Record, schema: Schema) -> None:
-        """Count the columns of a large table, if its rows lie here: elsewhere a column is counted when first asked."""
+    def _keep_counts(self, record: Record, schema: Schema, counted: KeptColumns) -> None:
+        """Keep the counts of a large table, if its rows lie here: elsewhere a column is counted when first asked."""
         coded, place = self.coded(record), self.counts_place(record)
         if place is not None and isinstance(coded, Path):
-            self.engine.keep(coded, schema, place)
+            self.engine.keep(coded, schema, place, counted)
 
     def differing_counts(self) -> list[str]:
         """The tables with kept counts that do not follow from their rows: a test of oneself, for an operator."""
@@ -611,8 +612,8 @@ class Workspace:
             given = schema, unit, dialect, self._secret
             return sources.code_anew(folder, source, new, given, self.engine.spill, other_people)
         loaded = Loaded(new.about, redeclare.names_of(folder))
-        people = code_rows(folder, loaded, schema, unit, dialect, self._secret, new.version)
-        self._keep_counts(new, schema)
+        people, counted = code_rows(folder, loaded, schema, unit, dialect, self._secret, new.version)
+        self._keep_counts(new, schema, counted)
         return people
 
     def refuse_unit(self, record: Record, unit: Unit) -> None:
@@ -734,13 +735,13 @@ class Workspace:
                         arrivals.same_terms(self.ledger.budget(joined), new.unit, new.relation, parts)
                     arrivals.same_people(known, new, len(loaded.columns))
                     self._refuse_added_up(known, new, joined or named, taken, budget, others)
-            people = loaded.people
+            people, counted = loaded.people, KeptColumns()
             if people is None:
                 given = new.schema, new.unit, new.dialect, self._secret
                 coding = lambda share: tell(LOADING + CODING * share)  # noqa: E731
-                people = code_rows(folder, loaded, *given, report=coding)
+                people, counted = code_rows(folder, loaded, *given, report=coding)
             about = max(people, 1) if new.relation == "replace" else int(new.about or 1)
-            self._keep_counts(new.record(folder.name, "", about, loaded, _now()), new.schema)
+            self._keep_counts(new.record(folder.name, "", about, loaded, _now()), new.schema, counted)
             tell(1.0)
             with (
                 matches.discreet(self._registry, new.name, new.actor, lambda: others),
@@ -877,7 +878,7 @@ class Workspace:
             with self._fresh_folder() as folder:
                 given = sample.schema, sample.unit, new.dialect, self._secret
                 loaded = load_raw(folder, sample.path, *given, marked=False)  # everybody may know a sample
-                people = code_rows(folder, loaded, sample.schema, sample.unit, new.dialect, self._secret)
+                people, _ = code_rows(folder, loaded, sample.schema, sample.unit, new.dialect, self._secret)
             record = new.record(folder.name, f"practice:{sample.name}", people, loaded, _now(), practice=True)
             with self._registry.transaction() as rows:
                 other = self._registry.find(rows, sample.name)

@@ -16,7 +16,7 @@ from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import ItemSet, Schema
 from dpengine.declared.unit import Unit
 from dpengine.intake.coding_sets import separators
-from dpengine.intake.encode import encode
+from dpengine.intake.encode import KeptColumns, encode
 from dpengine.intake.load import Loaded, load, parquet, written
 from dpengine.intake.rows_per_person import PERSON, keep_rows
 from dpengine.statistics.counts import cut_name
@@ -107,19 +107,20 @@ def code_rows(
     secret: bytes,
     version: int = 1,
     report: Callable[[float], None] = lambda share: None,
-) -> int:
-    """Store the rows that count as integer codes under a schema; returns the number of people."""
+) -> tuple[int, KeptColumns]:
+    """Store the rows that count as integer codes under a schema; returns the number of people, and counts of columns
+    that may be kept."""
     raw, coded = folder / RAW, folder / f"coded-{version}.parquet"
     if unit.id_column is None:
-        encode(raw, schema, dialect, coded, report=report)
+        counted = encode(raw, schema, dialect, coded, report=report)
         cut_sets(coded, schema, secret, several=False)
-        return loaded.rows
+        return loaded.rows, counted
     kept = folder / "kept.parquet"
     people = keep_rows(raw, loaded.columns, unit, secret, kept)
-    encode(kept, schema, dialect, coded, loaded.columns, report)
+    counted = encode(kept, schema, dialect, coded, loaded.columns, report)
     if schema.of_kind(ItemSet):
         keep_rows(raw, loaded.columns, unit, secret, kept, every=True)
         encode(kept, schema, dialect, every_row(coded), loaded.columns)
         cut_sets(every_row(coded), schema, secret, several=True)
     kept.unlink()
-    return people
+    return people, counted

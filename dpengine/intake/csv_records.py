@@ -32,10 +32,11 @@ import numpy as np
 import pyarrow as pa
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.types import Arrow
+from dpengine.core.types import Arrow, Integers
 from dpengine.declared.dialect import LONGEST_RECORD, Dialect, Lines, Utf8, first_record, readable, reader_of
 
 BLOCK = 4 << 20  # bytes parsed at once
+SHORT = 16  # bytes of a cell that is read as one or two numbers
 FEW = 2_000  # rows held as Python lists
 _NOTHING = " \t\"'"
 HOPELESS = ("load.broken", "load.unclosed")  # faults that hide where records end
@@ -66,8 +67,9 @@ def without_blanks(columns: list[Arrow], signs: str = "") -> list[Arrow]:
     return [cells.filter(pc.invert(rows)) for cells in columns]
 
 
-def read_csv(path: Path, dialect: Dialect, bad_records: str) -> tuple[list[str], Batches]:
-    """The column names, and the rows below them. `bad_records`: "refuse" the file, or read them as "empty"."""
+def read_csv(path: Path, dialect: Dialect, bad_records: str, distinct: bool = False) -> tuple[list[str], Batches]:
+    """The column names, and the rows below them. `bad_records`: "refuse" the file, or read them as "empty". `distinct`:
+    columns that hold each distinct text once, and which of them a cell is."""
     names, newline = first_record(path, dialect)
 
     def batches() -> Batches:
@@ -77,10 +79,16 @@ def read_csv(path: Path, dialect: Dialect, bad_records: str) -> tuple[list[str],
                 _swift(stream, len(names), dialect) if newline == "\n" else (),
                 _careful(stream, len(names), dialect, newline, bad_records),
             ):
-                yield [cells[header:] for cells in columns], stream.share
+                yield [_as(cells[header:], distinct) for cells in columns], stream.share
                 header = 0
 
     return names, batches()
+
+
+def _as(cells: Arrow, distinct: bool) -> Arrow:
+    if pa.types.is_dictionary(cells.type) == distinct:
+        return cells
+    return cells.dictionary_encode() if distinct else cells.dictionary_decode()
 
 
 def _swift(stream: Utf8, width: int, dialect: Dialect) -> Iterator[list[Arrow]]:
@@ -94,7 +102,8 @@ def _swift(stream: Utf8, width: int, dialect: Dialect) -> Iterator[list[Arrow]]:
         newlines_in_values=True,
         ignore_empty_lines=False,
     )
-    texts = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
+    once = pa.dictionary(pa.int32(), pa.string())  # each distinct text once
+    texts = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, once), strings_can_be_null=False)
     rest = b""
     while True:
         fresh = stream.take(BLOCK)
@@ -102,6 +111,11 @@ def _swift(stream: Utf8, width: int, dialect: Dialect) -> Iterator[list[Arrow]]:
         size, rows = _proven(block, width, dialect, last=len(fresh) < BLOCK)
         if not size:
             break
+        columns = _short_cells(block[:size], rows, width, dialect)
+        if columns is not None:
+            yield without_blanks(columns, dialect.separator)
+            rest = block[size:]
+            continue
         reading = arrow_csv.ReadOptions(column_names=names, block_size=size + 1)
         try:
             records = pa.BufferReader(memoryview(block)[:size])
@@ -115,6 +129,57 @@ def _swift(stream: Utf8, width: int, dialect: Dialect) -> Iterator[list[Arrow]]:
     stream.put_back(block)
 
 
+def _short_cells(block: bytes, rows: int, width: int, dialect: Dialect) -> list[Arrow] | None:
+    """The columns of a proven block of ASCII without quotes, if every row is of this width and no cell longer than
+    SHORT: what Arrow reads, in half the time. A cell is one number of its bytes, or two, and numbers are told apart
+    faster than texts. None if anything is otherwise."""
+    quoted = dialect.quote and dialect.quote.encode() in block
+    if quoted or b"\0" in block or not block.isascii() or not block.endswith(b"\n"):
+        return None
+    signs = np.frombuffer(block, dtype=np.uint8)
+    found = np.flatnonzero((signs == ord(dialect.separator)) | (signs == ord("\n")))
+    if len(found) != rows * width:
+        return None
+    ends = found.reshape(rows, width)
+    if (signs[ends[:, -1]] != ord("\n")).any():
+        return None
+    starts = np.zeros((width, rows), dtype=np.int64)  # row by row in memory
+    starts[1:] = ends.T[:-1] + 1
+    starts[0, 1:] = ends[:-1, -1] + 1
+    lengths = ends.T - starts
+    if b"\r" in block:
+        lengths[-1] -= signs[ends[:, -1] - 1] == ord("\r")  # of an empty line too: no cell is before it
+    if lengths.max() > SHORT:
+        return None
+    padded = block + bytes(SHORT)
+    words = np.ndarray((len(padded) - 7,), dtype="<u8", buffer=padded, strides=(1,))
+    return [_texts_of(words, at, long) for at, long in zip(starts, lengths, strict=True)]
+
+
+_BYTES_OF = np.array([2 ** (8 * size) - 1 for size in range(9)], dtype=np.uint64)  # the first bytes of a word
+
+
+def _texts_of(words: Integers, starts: Integers, lengths: Integers) -> Arrow:
+    """Each distinct text of a column once, and which of them a cell holds. `words`: eight bytes from each place on."""
+    first = words[starts] & _BYTES_OF[np.minimum(lengths, 8)]
+    found = pa.array(first).dictionary_encode()
+    if lengths.max() <= 8:
+        parts = [found.dictionary.to_numpy()]
+    else:
+        second = words[starts + 8] & _BYTES_OF[np.maximum(lengths - 8, 0)]
+        ends = pa.array(second).dictionary_encode()
+        places = found.indices.to_numpy().astype(np.int64) * len(ends.dictionary) + ends.indices.to_numpy()
+        head, tail = found.dictionary.to_numpy(), ends.dictionary.to_numpy()
+        found = pa.array(places).dictionary_encode()
+        pairs = found.dictionary.to_numpy()
+        parts = [head[pairs // len(tail)], tail[pairs % len(tail)]]
+    letters = np.stack(parts, axis=1).astype("<u8").view(np.uint8).reshape(len(found.dictionary), -1)
+    ends_of = np.concatenate([[0], np.cumsum((letters != 0).sum(axis=1))]).astype(np.int32)
+    data = pa.py_buffer(letters[letters != 0].tobytes())
+    texts = pa.StringArray.from_buffers(len(letters), pa.py_buffer(ends_of.tobytes()), data)
+    return pa.DictionaryArray.from_arrays(found.indices, texts)
+
+
 def _proven(block: bytes, width: int, dialect: Dialect, last: bool) -> tuple[int, int]:
     """The number of leading bytes, and of records in them, on which every CSV reader agrees; or zeros."""
     nothing = 0, 0
@@ -126,23 +191,26 @@ def _proven(block: bytes, width: int, dialect: Dialect, last: bool) -> tuple[int
     ends = np.flatnonzero(signs == ord("\n"))
     if not last or block.endswith(b"\n"):
         ends = ends[:-1]
-    outside = np.searchsorted(quotes, ends) % 2 == 0
-    if not dialect.line_breaks and not outside.all():
-        return nothing
-    ends = ends[outside]
+    if quoted:
+        outside = np.searchsorted(quotes, ends) % 2 == 0
+        if not dialect.line_breaks and not outside.all():
+            return nothing
+        ends = ends[outside]
     if not ends.size:
         return nothing
     end = int(ends[-1])
-    quotes = quotes[: np.searchsorted(quotes, end)]
-    opening, closing = quotes[::2], quotes[1::2]
-    marks = [ord(dialect.separator), ord("\n"), ord(dialect.quote or "\n")]
-    before, after = signs[opening[opening > 0] - 1], signs[closing + 1]
-    if not np.isin(before, marks).all() or not np.isin(after, [*marks, ord("\r")]).all():
-        return nothing
-    returns = np.flatnonzero(signs[:end] == ord("\r")) if b"\r" in block else np.zeros(0, dtype=np.int64)
-    returns = returns[np.searchsorted(quotes, returns) % 2 == 0]
-    if (signs[returns + 1] != ord("\n")).any():
-        return nothing
+    if quoted:
+        quotes = quotes[: np.searchsorted(quotes, end)]
+        opening, closing = quotes[::2], quotes[1::2]
+        marks = [ord(dialect.separator), ord("\n"), ord(dialect.quote or "\n")]
+        before, after = signs[opening[opening > 0] - 1], signs[closing + 1]
+        if not np.isin(before, marks).all() or not np.isin(after, [*marks, ord("\r")]).all():
+            return nothing
+    if b"\r" in block:
+        returns = np.flatnonzero(signs[:end] == ord("\r"))
+        returns = returns[np.searchsorted(quotes, returns) % 2 == 0]
+        if (signs[returns + 1] != ord("\n")).any():
+            return nothing
     starts = np.concatenate([[0], ends[:-1] + 1])
     lengths = ends - starts
     if lengths.max() >= LONGEST_RECORD:

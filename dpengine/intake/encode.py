@@ -9,6 +9,7 @@ on some letters: two different listed values could become one there, and a row m
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -28,14 +29,20 @@ from dpengine.declared.schema import MISSING, Category, Code, Column, ItemSet, N
 from dpengine.declared.spelling import normal
 from dpengine.intake.load import parquet, written
 from dpengine.intake.rows_per_person import PERSON
+from dpengine.statistics.kept import keepable
+from dpengine.statistics.need import Aggregated
 from dpengine.statistics.raw_cells import kind_of, number_reader, stands_for_none
+from dpengine.statistics.view import WEIGHT
 
 FAULT = "fault"  # 1 if any declared cell of the row does not fit; f0, f1, … hold the kind of each cell
 REMEMBERED = 2**18  # texts of all columns whose codes are remembered from one group of rows to the next
+COUNTED = 2**22  # codes of all columns whose rows are counted meanwhile: 8 bytes each
+_KINDS = 256  # of cells: they are stored in 8 bits
 _SURE_DIGITS = 15  # at most, on each side of the decimal sign
 _WORDS = ("nan", "inf", "-inf")
 
 Coder = Callable[[list[str]], Integers]
+KeptColumns = dict[int, Aggregated]  # by the places of columns
 
 
 def encode(
@@ -45,9 +52,10 @@ def encode(
     coded: Path,
     names: Sequence[str] | None = None,
     report: Callable[[float], None] = lambda share: None,
-) -> None:
+) -> KeptColumns:
     """Write columns c0, c1, … in the schema's order, row for row. With `names`, the raw columns are called c0, c1, … in
-    the order of `names`, and the column `person` is copied too."""
+    the order of `names`, and the column `person` is copied too. Returns the counts of columns that may be kept, by
+    their places: they cost nothing here, and a scan of each column later."""
     with refusing("engine.unreadable", pa.ArrowException, OSError):
         columns = list(names or pq.read_schema(raw, memory_map=False).names)
         absent = [name for name in schema.columns if name not in columns]
@@ -55,7 +63,7 @@ def encode(
             raise AllowanceError("column.absent", column=absent[0], columns=columns)
         sources = [f"c{columns.index(name)}" if names else name for name in schema.columns]
         with pq.ParquetFile(raw, memory_map=False, read_dictionary=sources) as file:
-            _encode(file, schema, dialect, coded, sources, [PERSON] if names else [], report)
+            return _encode(file, schema, dialect, coded, sources, [PERSON] if names else [], report)
 
 
 def _encode(
@@ -66,10 +74,11 @@ def _encode(
     sources: list[str],
     kept: list[str],
     report: Callable[[float], None],
-) -> None:
+) -> KeptColumns:
     names = dict(zip(schema.columns, sources, strict=True))
-    share = REMEMBERED // max(len(names), 1)
-    coders = [_cells(name, column, dialect, share) for name, column in schema.columns.items()]
+    share, counted = REMEMBERED // max(len(names), 1), _counted(schema)
+    columns = enumerate(schema.columns.items())
+    coders = [_cells(name, column, dialect, share, counted.get(place)) for place, (name, column) in columns]
     fields = [(f"c{place}", _kind(column)) for place, column in enumerate(schema.columns.values())]
     fields += [(f"f{place}", pa.int8()) for place in range(len(coders))] + [(FAULT, pa.int8())]
     target = pa.schema(fields + [(name, pa.int64()) for name in kept])
@@ -84,6 +93,45 @@ def _encode(
             codes += [table.column(name).combine_chunks().cast(pa.int64()) for name in kept]
             store(pa.record_batch(codes, schema=target))
             report((group + 1) / file.num_row_groups)
+    return {place: rows.table(place) for place, rows in counted.items()}
+
+
+class _RowsOfCodes:
+    """The number of rows of each code and kind of one column, added up while it is coded."""
+
+    def __init__(self, size: int) -> None:
+        self._fitting = np.zeros(size + 1, dtype=np.int64)  # from MISSING on
+        self._others = Counter[int]()  # few: all texts outside a range have the same code
+
+    def add(self, codes: Integers, kinds: Integers, rows: Integers) -> None:
+        """Of each distinct text: its code and kind, and its rows."""
+        fits = kinds == FITS
+        np.add.at(self._fitting, codes[fits] - MISSING, rows[fits])
+        rest = np.flatnonzero(~fits & (rows > 0))
+        if len(rest):
+            found, place = np.unique(codes[rest].astype(np.int64) * _KINDS + kinds[rest], return_inverse=True)
+            sums = np.zeros(len(found), dtype=np.int64)
+            np.add.at(sums, place, rows[rest])
+            self._others.update(dict(zip(found.tolist(), sums.tolist(), strict=True)))
+
+    def table(self, place: int) -> Aggregated:
+        fitting = np.flatnonzero(self._fitting)
+        others = np.array(sorted(self._others.items()), dtype=np.int64).reshape(-1, 2)
+        kinds = (others[:, 0] + _KINDS // 2) % _KINDS - _KINDS // 2
+        return {
+            f"c{place}": np.concatenate([fitting + MISSING, (others[:, 0] - kinds) // _KINDS]),
+            f"f{place}": np.concatenate([np.full(len(fitting), FITS), kinds]),
+            WEIGHT: np.concatenate([self._fitting[fitting], others[:, 1]]),
+        }
+
+
+def _counted(schema: Schema) -> dict[int, _RowsOfCodes]:
+    """For the columns that may be kept, as many as fit the memory for them."""
+    counted, room = dict[int, _RowsOfCodes](), COUNTED
+    for place, column in enumerate(schema.columns.values()):
+        if keepable({f"c{place}"}, schema) and column.size <= room:
+            counted[place], room = _RowsOfCodes(column.size), room - column.size
+    return counted
 
 
 def _distinct(cells: Arrow) -> Arrow:
@@ -93,9 +141,12 @@ def _distinct(cells: Arrow) -> Arrow:
     return cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
 
 
-def _cells(name: str, column: Column, dialect: Dialect, most: int) -> Callable[[Arrow], tuple[Arrow, Arrow]]:
+def _cells(
+    name: str, column: Column, dialect: Dialect, most: int, counted: _RowsOfCodes | None
+) -> Callable[[Arrow], tuple[Arrow, Arrow]]:
     """The function that finds the code and the kind of every cell; an absent cell is an empty one. Up to `most` texts
-    are remembered from one group of rows to the next, besides plain numbers, which are read all at once."""
+    are remembered from one group of rows to the next, besides plain numbers, which are read all at once. It counts the
+    rows in `counted`."""
     code_of, kind_of_text = coder_of(column, dialect), kind_of(name, column, dialect)
     nothing, empty = code_of(pa.nulls(1, pa.string())).to_pylist(), kind_of_text("")
     plain = _plain_numbers(name, column, dialect) if isinstance(column, Number) else None
@@ -129,6 +180,8 @@ def _cells(name: str, column: Column, dialect: Dialect, most: int) -> Callable[[
     def cells(found: Arrow) -> tuple[Arrow, Arrow]:
         codes, kinds = of_texts(found.dictionary)
         places = _places(found)
+        if counted is not None:
+            counted.add(codes.to_numpy(zero_copy_only=False), kinds, np.bincount(places, minlength=len(kinds)))
         return codes.take(pa.array(places)), kinds[places]
 
     return cells

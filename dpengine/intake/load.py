@@ -114,7 +114,7 @@ def _database(
     try:
         copy = inside / "rows.csv"
         described = postgres.copy_rows(source, dialect, separators, copy, lambda share: report(COPYING * share))
-        _, batches = read_csv(copy, postgres.AS_READ, "empty")
+        _, batches = read_csv(copy, postgres.AS_READ, "empty", distinct=True)
         names = [column.name for column in described.columns]
         loaded = write_table([(names, batches)], raw, secret, report, "source.no_rows")
     finally:
@@ -148,7 +148,7 @@ def _file(path: Path, dialect: Dialect, bad_records: str) -> tuple[list[str], Ba
     kind = path.suffix.lower()
     if is_foreign(path):
         return read_foreign(path, dialect)
-    return _parquet(path, dialect) if kind == ".parquet" else read_csv(path, dialect, bad_records)
+    return _parquet(path, dialect) if kind == ".parquet" else read_csv(path, dialect, bad_records, distinct=True)
 
 
 @contextmanager

@@ -57,6 +57,8 @@ from dpengine.statistics.engines.duck import SETTINGS, THREADS
 
 Numbers = NDArray[np.uint64]
 OfColumn = tuple[Integers, Numbers, Bits]
+# By a column's place: texts, with their numbers and whether they count; None if most texts are new.
+Known = dict[int, tuple[Arrow, Numbers, Bits] | None]
 
 PLACES = 12  # digits of a number: tools read the last of a float's seventeen differently
 MISSING_WORDS = ("", "na", "n/a", "nan", "null", "none", "<na>", "#n/a", "#n/a n/a", "#na", "-nan", "nat")
@@ -82,6 +84,8 @@ PRIME = 2**31 - 1
 LANES = 6  # numbers of each cell, from one hash
 AT_ONCE = 8_192  # rows: they fit a processor's cache
 FEW = 1_000  # texts of all columns
+MOST_KNOWN = 2**18  # texts of all columns whose numbers are remembered: 60 bytes each, and the text
+_NOTHING_KNOWN = pa.array([], pa.string()), np.zeros((0, LANES), np.uint64), np.zeros(0, np.bool_)
 _HEX = 64  # letters of a hash
 _BYTES = np.zeros(2**16, dtype=np.uint8)  # of two letters, read as one number
 _BYTES[np.frombuffer("".join(f"{byte:02x}" for byte in range(256)).encode(), dtype=np.uint16)] = np.arange(256)
@@ -159,6 +163,7 @@ class RowMarks:
         self._key = row_key(secret)
         self._secret = secret
         self._sums = [[0] * (1 + LANES) for _ in range(parts)]
+        self._known: Known = {}
         self._worker = ThreadPoolExecutor(THREADS)
         self._waiting: deque[tuple[int, Future[list[int]]]] = deque()
 
@@ -190,7 +195,7 @@ class RowMarks:
         """The number of rows that are not empty, and the sums of their products."""
         database = _calculator().cursor()
         try:
-            numbers = numbers_of([column.dictionary for column in cells], self._key, database)
+            numbers = numbers_of([column.dictionary for column in cells], self._key, database, self._known)
         finally:
             database.close()
         return summed([(_places(column), *found) for column, found in zip(cells, numbers, strict=True)], len(cells[0]))
@@ -253,14 +258,46 @@ def _places(column: Arrow) -> Integers:
     return places
 
 
-def numbers_of(columns: Sequence[Arrow], key: str, database: duckdb.DuckDBPyConnection) -> list[tuple[Numbers, Bits]]:
-    """The numbers of each column's texts. A query takes milliseconds, so columns of few texts share theirs."""
+def numbers_of(
+    columns: Sequence[Arrow], key: str, database: duckdb.DuckDBPyConnection, known: Known | None = None
+) -> list[tuple[Numbers, Bits]]:
+    """The numbers of each column's texts. A query takes milliseconds, so columns of few texts share theirs. Those of
+    columns of many are remembered in `known`, by the column's place."""
     if sum(map(len, columns)) > FEW:
-        return [cell_numbers(texts, key, database) for texts in columns]
+        if known is None:
+            return [cell_numbers(texts, key, database) for texts in columns]
+        room = MOST_KNOWN // len(columns)
+        return [_known_numbers(place, texts, key, database, known, room) for place, texts in enumerate(columns)]
     numbers, counts = cell_numbers(pa.concat_arrays(columns), key, database)
     ends = list(accumulate(map(len, columns), initial=0))
     parts = [[*range(start, end), -1] for start, end in pairwise(ends)]  # last, those of an empty cell
     return [(numbers[part], counts[part]) for part in parts]
+
+
+def _known_numbers(
+    place: int, texts: Arrow, key: str, database: duckdb.DuckDBPyConnection, known: Known, room: int
+) -> tuple[Numbers, Bits]:
+    """To look a text up takes a fifth of the time of its hash. Up to `room` texts are remembered, and none of a column
+    where most are new. Threads that do so at once may each forget what the other has found."""
+    import pyarrow.compute as pc  # slow to import
+
+    held = known.get(place, _NOTHING_KNOWN)
+    if held is None or len(texts) <= FEW:
+        return cell_numbers(texts, key, database)
+    before, numbers, counts = held
+    found = pc.index_in(texts, value_set=before)
+    strange = found.is_null().to_numpy(zero_copy_only=False)
+    fresh = texts.filter(pa.array(strange))
+    more, counted = cell_numbers(fresh, key, database)
+    every, counting = np.concatenate([numbers, more]), np.concatenate([counts, counted])
+    at = np.append(found.fill_null(0).to_numpy(zero_copy_only=False), len(every) - 1)  # last, an empty cell
+    at[:-1][strange] = len(before) + np.arange(len(fresh))
+    if len(before) and 2 * len(fresh) > len(texts):
+        known[place] = None
+    elif len(before) < room:
+        own = pa.concat_arrays([before, fresh])[:room]
+        known[place] = own, every[: len(own)], counting[: len(own)]
+    return every.take(at, axis=0), counting.take(at)
 
 
 def cell_numbers(texts: Arrow, key: str, database: duckdb.DuckDBPyConnection) -> tuple[Numbers, Bits]:

@@ -4,8 +4,9 @@ needs it, and has its own requirements."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
@@ -15,10 +16,10 @@ from dpengine.declared.schema import Schema
 from dpengine.statistics.counts import Counts
 from dpengine.statistics.engines import Coded, Engine, PostgresRows, SparkRows
 from dpengine.statistics.engines.duck import DuckEngine
-from dpengine.statistics.kept import from_kept, keep, keepable, place_of, stored_counts
+from dpengine.statistics.kept import CodeCounts, from_kept, keep, keepable, place_of, stored_counts
 from dpengine.statistics.kept_view import reads
 from dpengine.statistics.marginals import Marginals
-from dpengine.statistics.need import Aggregate, AnyNeed, Need, Needs
+from dpengine.statistics.need import Aggregate, Aggregated, AnyNeed, Need, Needs
 from dpengine.statistics.raw_needs import RawNeed
 from dpengine.statistics.view import WEIGHT
 
@@ -74,11 +75,16 @@ class Engines:
                 return cast(Statistic, read[0] if len(read) == 1 else tuple(chain.from_iterable(read)))
         return self._at(coded).read(need, schema)
 
-    def keep(self, coded: Coded, schema: Schema, kept: Path) -> None:
-        """Count every declared column of a large table, before its first question."""
+    def keep(self, coded: Coded, schema: Schema, kept: Path, counted: Mapping[int, Aggregated] | None = None) -> None:
+        """Keep the counts of every declared column of a large table, before its first question; `counted`: those that
+        were counted already."""
         for at in range(len(schema.columns)):
             if keepable({f"c{at}"}, schema):
-                keep(kept, (at,), schema, lambda counts: self._at(coded).read(counts, schema))
+                own = counted[at] if counted and at in counted else None
+                keep(kept, (at,), schema, partial(self._counts, coded, schema, own))
+
+    def _counts(self, coded: Coded, schema: Schema, counted: Aggregated | None, need: CodeCounts) -> Aggregated:
+        return self._at(coded).read(need, schema) if counted is None else counted
 
     def _kept(
         self, need: Aggregate[Any], coded: Coded, schema: Schema, kept: Path

@@ -406,3 +406,17 @@ def test_a_cancelled_load_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(AllowanceError, match="stopped"):
         load(put(tmp_path, "a\n1\n"), COMMA, tmp_path / "raw.parquet", SECRET, stop)
     assert [path.suffix for path in tmp_path.iterdir()] == [".csv"]
+
+
+@pytest.mark.parametrize("room", [0, 3, 10**6])
+def test_numbers_that_are_remembered_are_those_that_are_hashed(room: int) -> None:
+    """Of texts that come again, in part or not at all, with and without room for them."""
+    database, known, key = duckdb.connect(), marks.Known(), marks.row_key(SECRET)
+    with mock.patch.object(marks, "FEW", 1), mock.patch.object(marks, "MOST_KNOWN", room):
+        for texts in (["a", "b", "2.50"], ["b", "c", "na"], ["x", "y", "z", "2.50"], ["p", "q"], ["p", "a"]):
+            columns = [pa.array(texts), pa.array([*texts, "é"])]
+            found = marks.numbers_of(columns, key, database, known)
+            for (numbers, counts), column in zip(found, columns, strict=True):
+                wanted, counting = marks.cell_numbers(column, key, database)
+                assert (numbers == wanted).all() and (counts == counting).all()
+    database.close()

@@ -199,6 +199,24 @@ def test_the_quick_path_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert read(tmp_path, data.replace("\n", "\r\n"), dialect)[0].rows == 2
 
 
+CELL = st.text("01aé\0\r ", max_size=3) | st.integers(0, 2 * csv_records.SHORT + 1).map(
+    lambda size: "x1y"[size % 3] * size
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 4), st.sampled_from(["\n", "\r\n"]), st.data())
+def test_short_cells_are_read_as_arrow_reads_them(width: int, end: str, data: st.DataObject) -> None:
+    row = st.lists(CELL.map(lambda cell: cell.replace("\r", "")), min_size=width, max_size=width)
+    rows = data.draw(st.lists(row.filter(lambda row: width > 1 or row[0]), min_size=1, max_size=30))
+    block = "".join(",".join(row) + end for row in rows).encode()
+    found = csv_records._short_cells(block, len(rows), width, COMMA)
+    odd = not block.isascii() or b"\0" in block or any(len(cell) > csv_records.SHORT for row in rows for cell in row)
+    assert (found is None) == odd
+    if found is not None:
+        assert [list(row) for row in zip(*(cells.to_pylist() for cells in found), strict=True)] == rows
+
+
 @pytest.mark.parametrize("size", [LONGEST_RECORD - 4, LONGEST_RECORD - 3, LONGEST_RECORD - 2, LONGEST_RECORD - 1])
 def test_both_paths_draw_the_same_limit(size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = put(tmp_path, f"a,b\n1,{'x' * size}\n")

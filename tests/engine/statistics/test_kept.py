@@ -161,6 +161,25 @@ def test_kept_counts_follow_the_declaration_and_go_with_the_rows(tmp_path: Path)
 
 
 @pytest.mark.usefixtures("every_table_is_large")
+@pytest.mark.parametrize("unit", [dp.Unit.rows(), dp.Unit.column("id", 2)])
+def test_what_is_counted_while_a_table_is_coded_is_what_a_scan_counts(tmp_path: Path, unit: dp.Unit) -> None:
+    cells = {"a": ["", "3", "7.4", "-99", "1000000", "-5", "?", "x", "2.5", " 4 "], "b": ["1", "300", ""]}
+    cells |= {"c": ["u", "V", "w", ""], "d": ["2020-01-05", "", "bad", "1990-01-01"], "s": ["p", "p;q", ""]}
+    rows = [{"id": str(at // 3)} | {name: some[at * 7 % len(some)] for name, some in cells.items()} for at in range(90)]
+    file = tmp_path / "odd.csv"
+    file.write_text("\n".join([",".join(rows[0]), *(",".join(row.values()) for row in rows)]) + "\n")
+    columns: dict[str, Any] = {"a": dp.Number(0, 10, codes=[-99]), "b": dp.Number(0, 255, missing=0)}
+    columns |= {"c": dp.Category(["u", "v"]), "d": dp.Date("2000-01-01", "2021-01-01"), "s": dp.ItemSet(["p", "q"])}
+    workspace = dp.open_workspace(tmp_path / "var")
+    with pytest.MonkeyPatch.context() as patch:  # not one column is scanned
+        patch.setattr(Engines, "_counts", lambda self, coded, schema, counted, need: counted)
+        given: dict[str, Any] = {"unit": unit, "relation": "replace", "budget": dp.Budget(epsilon="1", delta="1e-6")}
+        workspace.add_table("odd", file, schema=dp.Schema(columns), **given)
+    assert len(list((tmp_path / "var" / "tables").rglob("*kept-*"))) == 4 and not workspace.differing_counts()
+    workspace.close()
+
+
+@pytest.mark.usefixtures("every_table_is_large")
 def test_a_table_that_is_stopped_at_any_step_leaves_nothing(tmp_path: Path) -> None:
     """While the file is copied, read or coded, and when its columns have been counted."""
     workspace = dp.open_workspace(tmp_path / "var")

@@ -46,7 +46,7 @@ SLOVENE = frozenset(
     "prebivalci ambulante studenti zaposleni narocila kmetija klub avtobusi knjiznica sola trgovina obcina koce"
     " bolnisnica fitnes nesrece gospodinjstva mesto izleti vrtci cebelarji najem klici pot"
     " rejniske_druzine tekaci kurilne_naprave prevajalci plovila grobovi novorojencki vozniski_kandidati statisti"
-    " resevalni_psi".split()
+    " resevalni_psi zobna_ordinacija studentsko_delo posiljke prevozi_na_klic glasbena_sola reklamacije".split()
 )
 SLOWEST = 0.02  # seconds
 

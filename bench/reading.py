@@ -16,8 +16,13 @@ wrong of each; nobody looked at which. It is about the same ten tables. The `-st
 never seen the reader, over ten tables of their own: it read 153 of 194 and 160 of 215 of them right and 1 and 7 wrong
 in silence, and was then improved on them; a third of what they wrote is kept elsewhere. `sl-second-strangers` is by
 another such person over five new tables: it read 106 of 150 right and 7 wrong in silence, and was then improved on
-them. So the shares of no file here
-estimate how well the box reads other people's questions: that takes questions which nobody has worked on. The public
+them. So the shares of none of these files
+estimate how well the box reads other people's questions: that takes questions which nobody has worked on. `-office`,
+`-desk` and `-last` were written and committed by somebody who had not seen the reader (`-last`: who had), over fifteen
+tables of their own; a half of each, by a hash of its texts, is in a `-held` file, of which nobody has looked at more
+than the shares. (The English `-desk-held` was looked at in the end, and is part of `en-desk`.) At first reading 156 of
+200 in English were right and 9 wrong in silence, and 175 of 200 in Slovene with 2 wrong. The reader was then improved
+on the other halves and on the `-practice` files, which are by the one who improved it. The public
 lists of everyday words were made with these tables in view: a table about something else is known by fewer words.
 **Right** asks only for the first reading: it may still name words that were not understood, or offer others.
 `--fuzz N` reads N random texts instead and prints the slowest; a vocabulary is built once for each table.
@@ -46,7 +51,8 @@ SLOVENE = frozenset(
     "prebivalci ambulante studenti zaposleni narocila kmetija klub avtobusi knjiznica sola trgovina obcina koce"
     " bolnisnica fitnes nesrece gospodinjstva mesto izleti vrtci cebelarji najem klici pot"
     " rejniske_druzine tekaci kurilne_naprave prevajalci plovila grobovi novorojencki vozniski_kandidati statisti"
-    " resevalni_psi zobna_ordinacija studentsko_delo posiljke prevozi_na_klic glasbena_sola reklamacije".split()
+    " resevalni_psi zobna_ordinacija studentsko_delo posiljke prevozi_na_klic glasbena_sola reklamacije"
+    " gorski_resevalci trznica koncerti vlaki cistilna_akcija".split()
 )
 SLOWEST = 0.02  # seconds
 

@@ -67,6 +67,9 @@ class Comparisons(Percentiles):
                     op, number = rule.split()
                     self.conds.append(Condition(at, self.ages[0], op, number, people=True))
                     mark.take("bound")
+            elif "gratis" in mark.roles and (free := self._free_of(at)):
+                self.conds.append(Condition(at, free, "=", "0"))
+                self.take("bound", (at - 1, at))
             elif "gratis" in mark.roles and (price := self._price()):
                 self.conds.append(Condition(at, price, "=", "0"))
                 near = [place for place in (at - 1, at + 1) if self.free(place, "col")]
@@ -95,6 +98,13 @@ class Comparisons(Percentiles):
         words = ("household", "team", "crew", "party") if self.lang == "en" else ("gospodinjstvo", "ekipa", "skupina")
         return [name for word in words for name in self.like(word) if self._within(name, [Fraction(1)])]
 
+    def _free_of(self, at: int) -> str | None:
+        """“error-free shifts”: a number of things, right before “free”, that is 0."""
+        name = self.column_at(at - 1, (Number,)) if at and self.free(at - 1, "col") else None
+        column = self.number(name)
+        counts = column is not None and column.lower == 0 and column.step == 1 and not column.measure
+        return name if self.lang == "en" and counts and self.words(at).lower() == "free" else None
+
     def _price(self) -> str | None:
         """The one column that says what a row costs and may be 0."""
         named = self.like("price" if self.lang == "en" else "cena") or self.like(
@@ -116,7 +126,10 @@ class Comparisons(Percentiles):
         end = at + 1
         if self.has(end, "unit") and not self.has(end, "to"):
             end += 1
-        second = self._amount(end + 1) if self.has(end, "to") else None
+        filled = end + 1 if self.said(end) == "pa" and self.has(end + 1, "to") else end  # “od 20 pa do 50”
+        end = filled
+        up_to = self.said(end) in ("up to", "do vkljucno") and self.has(at - 1, "between")
+        second = self._amount(end + 1) if self.has(end, "to") or up_to else None
         if second is not None and (large := self._large(end + 1)) and first < second / large and first < large:
             first *= large  # “between two and three thousand”
         if second is not None and second > first and (not self.has(end, "and") or self.has(at - 1, "between")):
@@ -132,6 +145,8 @@ class Comparisons(Percentiles):
             start, last, sign, op = at, after, after, self.marks[after].roles["after"]
         elif self.free(at - 2, "before") and self.column_at(at - 1, (Number,)):  # “below age 30”
             start, last, sign, op = at - 2, at, at - 2, self.marks[at - 2].roles["before"]
+        elif (sign_apart := self._over_the_age_of(at)) is not None:
+            start, last, sign, op = sign_apart, at, sign_apart, self.marks[sign_apart].roles["before"]
         elif op_apart := self._apart(at):
             start, last, sign, op = at - 3, at, at - 3, op_apart
         elif self._in_time(at):
@@ -145,6 +160,14 @@ class Comparisons(Percentiles):
         aged = any(word in self.said(sign) for word in ("older", "younger", "starejs", "mlajs"))
         lasting = any(word in self.said(sign) for word in ("longer", "shorter", "dalj", "dlje", "krajs"))
         return self._with_unit(Bound(start, last, op, [first], aged=aged, lasting=lasting))
+
+    def _over_the_age_of(self, at: int) -> int | None:
+        """“over the age of 60”: the place of the comparison before a column's name."""
+        named = self.past(at - 1, -1, ["stop"], ["col", "before", "not"])
+        if named == at - 1 or not self.free(named, "col") or not self.column_at(named, (Number,)):
+            return None
+        sign = self.past(named - 1, -1, ["stop"], ["col", "before", "not"])
+        return sign if sign >= 0 and self.free(sign, "before") else None
 
     def _apart(self, at: int) -> str:
         """“a greater weight than 10”: a comparison around the name of its column."""
@@ -191,6 +214,8 @@ class Comparisons(Percentiles):
             if near is None and not any(declared.lower <= value <= declared.upper for value in values):
                 return  # “over 40 years old” is about no year of installation
         operand: Json = [text_of(value) for value in values] if bound.op == "between" else text_of(values[0])
+        if any(cond.column == column and cond.op == bound.op != "between" for cond in self.conds):
+            return  # “customers older than 60 with a car older than 15 years”
         self.conds.append(Condition(bound.first, column, bound.op, operand))
         if self.other_columns and not already:
             self.doubted = self.conds[-1]
@@ -222,6 +247,8 @@ class Comparisons(Percentiles):
         if (times := SCALES.get((unit, measure))) is not None:
             return times
         days = measure in ("d", "days", "dni") or self.named_for(name, "days", "dnevi", "dni", "nights", "nočitve")
+        if measure in ("s", "sec", "sek", "seconds", "sekund"):
+            return {"minutes": 60, "hours": 3_600}.get(unit, 1)
         if measure.startswith("min"):
             return {"hours": 60, "days": 1_440}.get(unit, 1)
         if measure in ("h", "hours", "ur", "ure"):
@@ -248,7 +275,13 @@ class Comparisons(Percentiles):
             )
         if bound.unit and (fitting := self._of_unit(bound.unit)):
             elsewhere = [at for at in close if self.column_at(at, (Number,)) not in fitting]
-            close = [at for at in close if at not in elsewhere or not self._measured(at, bound.unit)]
+            close = [
+                at
+                for at in close
+                if at not in elsewhere or not self._measured(at, bound.unit) or self._converts(at, bound.unit)
+            ]
+        if after == bound.last + 1 and (counted := self._counts(after)):
+            return counted, after  # “več kot 20 reševalcev”, of `st_resevalcev`
         if before not in close and after in close and self.weight_at(after) <= 1 and self._aged_people(bound, before):
             return self.ages[0], None  # “what do women under 30 earn”
         weakly = all(self.weight_at(at) < self.weight_at(inside[0]) for at in close) if inside else False
@@ -307,6 +340,21 @@ class Comparisons(Percentiles):
             return wide[0], None
         return None, None
 
+    def _counts(self, at: int) -> str | None:
+        """The column that counts what a mark names, although the rows are called so too."""
+        if not self.free(at, "rows") or not self.has(at, "col"):
+            return None
+        words = self.stems("number", "count", "število")
+        names = [name for _, name in self.marks[at].roles["col"] if self.is_a(name, Number)]
+        named = [name for name in names if words & set(stems_of(name_words(name), self.lang))]
+        return named[0] if len(named) == 1 else None
+
+    def _converts(self, at: int, unit: str) -> bool:
+        """“waited over two years”, of `waiting_months`: the unit may be turned into the column's own."""
+        name = self.column_at(at, (Number,)) or ""
+        column = self.number(name)
+        return column is not None and self._factor(unit, name, column) != 1
+
     def _sign_of(self, bound: Bound) -> str:
         signs = [at for at in range(bound.first, bound.last + 1) if self.has(at, "before", "after")]
         return self.said(signs[0]).removeprefix("or ").removeprefix("ali ") if signs else ""
@@ -349,10 +397,10 @@ class Comparisons(Percentiles):
 
     def _equal(self, at: int) -> None:
         mark = self.marks[at]
-        if mark.used:
+        if mark.used or (self.ages and self._tens(at)):
             return
         exact = mark.roles.get("number", Fraction(mark.roles["ord"]) if "ord" in mark.roles else None)
-        if exact is None and "num" in mark.roles and self.said(at) not in ("an", "en"):
+        if exact is None and "num" in mark.roles and (self.said(at) not in ("an", "en") or self.has(at - 1, "only")):
             exact = Fraction(mark.roles["num"])
         if "ord" in mark.roles and mark.roles["ord"] == "1" and self.has(at + 1, "number", "num"):
             exact = None  # the first three
@@ -370,6 +418,8 @@ class Comparisons(Percentiles):
                 name = self.column_at(near, (Number,))
                 if name is None and (self.has(near, "period", "unit") or self._says_year(near)):
                     name = self._small_year() if mark.roles.get("ord") or "number" in mark.roles else None
+                    often = self._of_unit("times") if self.role(near, "unit") == "times" else []
+                    name = often[0] if len(often) == 1 else name  # “failed the first time”
                 if name and not self.marks[near].used and self._within(name, [exact]):
                     if self._pair(at, near, name, exact):
                         return
@@ -386,6 +436,11 @@ class Comparisons(Percentiles):
                     self.take("bound", (at, near))
                     self._rest_of_name(min(at, near), max(at, near), name)
                     return
+        spent = [at - 1] if "none" in mark.roles and self.said(at) in ("nothing", "nic") else []
+        if spent and (free := self.column_at(spent[0], (Number,))) and self._within(free, [Fraction(0)]):
+            self.conds.append(Condition(at, free, "=", "0"))  # “spent nothing”
+            self.take("bound", [*spent, at])
+            return self._rest_of_name(at, at, free)
         if "not" in mark.roles and (none := self._none_of(at)) is not None:
             self.conds.append(Condition(at, self.column_at(none) or "", "=", "0"))
             again = self._negated(at)  # “ni imelo niti ene nadure”
@@ -458,6 +513,8 @@ class Comparisons(Percentiles):
                         "dalj",
                         "dlje",
                         "krajs",
+                        "najdalj",
+                        "najkrajs",
                         "longer",
                         "shorter",
                         "longest",
@@ -474,6 +531,10 @@ class Comparisons(Percentiles):
                 (
                     ("tezj", "lazj", "najtezj", "najlazj", "heav", "light"),
                     self.like("weight" if self.lang == "en" else "teža"),
+                ),
+                (
+                    ("furth", "farth", "near", "close", "najdlje", "najblizj", "oddalj"),
+                    self.like("distance" if self.lang == "en" else "razdalja") or self._of_unit("km"),
                 ),
                 (("visj", "najvisj", "tall", "high"), self.like("height" if self.lang == "en" else "višina")),
             ):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from dpengine.declared.schema import Category, ItemSet, Number
+from dpengine.reading.cutting import name_words
 from dpengine.reading.groups import Groups
 from dpengine.reading.lexicon import PARTLY, none_label, yes_no
 from dpengine.reading.sentence import Condition
@@ -47,6 +48,8 @@ class Conditions(Groups):
             if denial is not None:
                 self._deny(denial)
             mark.take("val")
+            if best == PARTLY and self._rest_of_value(at, name):
+                continue  # “tyre changes”, and another value is oil change
             self._add_value(at, name, value, denial is not None)
             if best == PARTLY and name not in near_names and isinstance(self.schema.columns[name], Category):
                 self.partly.append(self.conds[-1])
@@ -54,6 +57,11 @@ class Conditions(Groups):
                 if self.column_at(near) == name and not self.marks[near].used:
                     self.marks[near].take("val")
         self._same_column()
+
+    def _rest_of_value(self, at: int, name: str) -> bool:
+        """Does a word beside this one name another value of the list better?"""
+        near = [self.marks[place].roles.get("val", ()) for place in (at - 1, at + 1) if 0 <= place < len(self.marks)]
+        return any(weight > PARTLY and column == name for senses in near for weight, column, _ in senses)
 
     def _deny(self, at: int) -> None:
         """Take a denial; Slovene denies twice: “ki ne uporabljajo nobenega orodja”."""
@@ -140,9 +148,12 @@ class Conditions(Groups):
         for at in named:
             name = self.column_at(at) or ""
             declared = self.declared(name)
-            denial = self._negated(at)
+            denial = self._negated(at, name) if yes_no(declared) else self._negated(at)
             if denial is None and yes_no(declared):
                 denial = self._not_so(at)
+            if denial is None and self._of_compound(at, name):
+                self.marks[at].take("rows")
+                continue  # “delivery distance” is the distance, and not of those that were delivered
             if self.has(at, "rows") and self.weight_at(at) <= 1:
                 continue  # “sprejemi”, although one column says which were urgent
             if (already := self._said_already(at)) is not None:
@@ -186,6 +197,15 @@ class Conditions(Groups):
             if denial is not None:
                 self._deny(denial)
 
+    def _of_compound(self, at: int, name: str) -> bool:
+        """Is a noun that is made from a yes or no the first part of a number's name?"""
+        plain = self.lang == "en" and bool(yes_no(self.declared(name))) and self.marks[at].first == self.marks[at].last
+        if not plain or self.said(at) in bare(name_words(name)).split() or self.said(at).endswith(("ed", "ing", "s")):
+            return False
+        return (
+            self.column_at(at + 1, (Number,)) is not None and self.free(at + 1, "col") and self.weight_at(at + 1) >= 2
+        )
+
     def _said_already(self, at: int) -> Condition | None:
         """The condition or groups beside a mark about another column that it names just as well."""
         weights: dict[str, float] = {}
@@ -222,7 +242,7 @@ class Conditions(Groups):
     def _some(self) -> None:
         """“share of loans with a late fee”: a number that is not 0."""
         kinds = self._typed_kinds()
-        if not kinds or kinds - {"count", "proportion"}:
+        if kinds - {"count", "proportion"}:
             return
         for at in self.all_free("col"):
             name = self.column_at(at)
@@ -230,6 +250,9 @@ class Conditions(Groups):
             said = at - 1 if not self.has(at - 1, "stop") or self.has(at - 1, "with") else at - 2
             if column is None or self.weight_at(at) < 2 or name in self._ratings():
                 continue
+            counts = column.step == 1 and not column.measure and self.has(0, "rows", "val")
+            if not kinds and not counts:
+                continue  # “plots with warnings”, and not “income with a car”
             if column.lower == 0 and self.has(said, "with") and not any(cond.column == name for cond in self.conds):
                 self.conds.append(Condition(at, str(name), ">", "0"))
                 self.marks[at].take("bound")
@@ -239,7 +262,11 @@ class Conditions(Groups):
         asked = bool(self.marks) and self.said(0).partition(" ")[0] in _ASKING
         words = ("than", "kot", "kakor", *_OTHERS)
         than = [at for at, mark in enumerate(self.marks) if self.said(at) in words and not mark.used]
-        more = [at for at in range(len(self.marks)) if self.free(at, "more") or (self.free(at, "before") and asked)]
+        more = [
+            at
+            for at in range(len(self.marks))
+            if self.free(at, "more") or (self.free(at, "before") and asked and self.role(at, "kind") != "top_item")
+        ]
         labelled = [cond for cond in self.conds if cond.labels]
         if not more or not (asked or than) or not labelled:
             if self.by and (asked or than):

@@ -21,7 +21,14 @@ _TOKEN = re.compile(
 )
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:['’ \u00a0\u202f]\d{3})+(?![\d.,]*\d)")  # 10'000, 10 000
 _CLITIC = re.compile(r"(?<=\w)['’](?:s|d|m|ll|ve|re)$", re.IGNORECASE)
-TIMES = ("minutes", "hours", "days", "weeks", "months", "years")  # units of time, and how long they are
+_THOUSAND_K = re.compile(r"(?<=\d)[kK]\b")  # 50k
+_WRITTEN_SHORT = {
+    "en": lambda text: _THOUSAND_K.sub(
+        " thousand", re.sub(r"#(?=\s*[^\W\d])", "number of ", re.sub(r"\bw/(o\b)?", _with_or_without, text))
+    ),
+    "sl": lambda text: _THOUSAND_K.sub(" tisoč", text),
+}
+TIMES = ("seconds", "minutes", "hours", "days", "weeks", "months", "years")  # units of time, and how long they are
 
 
 @dataclass
@@ -34,9 +41,15 @@ class TypedWord:
     mended: bool = False  # it was taken for a misspelling of another word
 
 
+def _with_or_without(found: re.Match[str]) -> str:
+    """“w/o children”, “w/ a car”."""
+    return "without " if found[1] else "with "
+
+
 def cut_words(text: str, lang: str) -> list[TypedWord]:
     tokens: list[TypedWord] = []
     text = re.sub(r"(?<=[^\W\d_])-(?=\w)", " ", text)  # “the over-60s”, “non-smokers”, “machine-roomless”
+    text = _WRITTEN_SHORT[lang](text)
     text = re.sub(r"([€$£]) ?(\d(?:[\d.,]*\d)?)", r"\2 \1 ", text)  # $5,000
     text = _THOUSANDS.sub(lambda found: re.sub(r"\D", "", found[0]), text)
     for match in _TOKEN.finditer(text):
@@ -107,6 +120,9 @@ _COMPARING = {
     "en": frozenset("than over under within least most exactly above below".split()),
     "sl": frozenset("kot nad pod vsaj od cez najvec najmanj natanko do".split()),
 }
+
+
+_MANY = ("ov", "ev", "ur", "dni", "let", "minut", "sekund")  # ends of more than one of a unit
 
 
 @remembered(2)
@@ -196,7 +212,13 @@ def with_numbers(tokens: list[TypedWord], lang: str) -> list[TypedWord]:
         compared = at > 0 and typed[at - 1] in _COMPARING[lang]
         after = at + 1 if typed[at] in ("a", "an") else at
         bare_unit = after < len(tokens) and tokens[after].stem in time and (after > at or lang == "sl")
-        if compared and bare_unit and not (tokens[after + 1 : after + 2] and tokens[after + 1].number is not None):
+        most = at > 0 and typed[at - 1] in ("najvec", "najmanj") and typed[at].endswith(_MANY)  # “največ kilogramov”
+        if (
+            compared
+            and bare_unit
+            and not most
+            and not (tokens[after + 1 : after + 2] and tokens[after + 1].number is not None)
+        ):
             made.append(TypedWord(" ".join(typed[at:after]) or "1", "1", Fraction(1)))  # “longer than a week”
             at = after
             made.append(tokens[at])
@@ -227,6 +249,8 @@ def _day(word: str) -> date | None:
 def _number(word: str, lang: str) -> Fraction | None:
     """In the notation of the language; the other one where this makes no sense."""
     thousands, point = (",", ".") if lang == "en" else (".", ",")
+    if re.fullmatch(rf"[1-9]\d{{0,2}}\{point}\d\d0", word):  # 10.000 in English: nobody writes three decimals so
+        thousands, point = point, thousands
     for group, mark in ((thousands, point), (point, thousands)):
         if re.fullmatch(rf"\d{{1,3}}(\{group}\d{{3}})+(\{mark}\d+)?|\d+(\{mark}\d+)?", word):
             return Fraction(word.replace(group, "").replace(mark, "."))

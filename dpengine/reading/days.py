@@ -10,7 +10,7 @@ from fractions import Fraction
 from dpengine.core.exact import text_of
 from dpengine.core.types import Json
 from dpengine.declared.date_column import Date
-from dpengine.declared.schema import Category, ItemSet
+from dpengine.declared.schema import Category, ItemSet, Number
 from dpengine.reading.cutting import name_words, stems_of
 from dpengine.reading.lexicon import yes_no
 from dpengine.reading.sentence import Condition, Sentence
@@ -62,7 +62,13 @@ class Days(Sentence):
                 self.marks[at].roles = {"col": [(3, chosen[0])]}
 
     def _named_times(self) -> None:
-        """“settlement time” is the days to settle, and not what was settled."""
+        """“settlement time” is the days to settle, and not what was settled; so is “how long until it is settled”."""
+        for at in range(1, len(self.marks)):
+            if self.has(at - 1, "long") and self.said(at) in ("until", "till", "before", "dokler"):
+                for mark in self.marks[at + 1 :]:
+                    timed = [sense for sense in mark.roles.get("col", ()) if sense[1] in self._of_time()]
+                    mark.roles = {"col": timed} if timed else mark.roles
+                self.marks[at].take("target")
         words = self.stems("time", "times", "duration", "čas", "trajanje", "doba")
         for at in range(len(self.marks)):
             near = at - 1 if self.lang == "en" else at + 1
@@ -106,7 +112,11 @@ class Days(Sentence):
             year_number = (
                 self._year_column() if bare_year or (low.year % 10 == 0 and high.year == low.year + 9) else None
             )
-            dated = self.has(last + 1, "after") or self.column_at(before, (Date,))  # “planted 2020 or later”
+            named = bare_year and self.column_at(before, (Number,))
+            if named and self.has(last + 1, "after") and self._within(str(named), [Fraction(low.year)]):
+                continue  # “players rated 2000+”
+            dated = self.has(last + 1, "after") or bool(self.column_at(before, (Date,)))  # “planted 2020 or later”
+            dated = dated or (first == len(self.marks) - 1 and self._of_all_dates(low.year))  # “monthly visits 2025”
             if bare_year and (not (sign or dated or self.has(before, "between")) or self._no_year(last)):
                 continue
             if not self.dates and year_number is None:
@@ -148,6 +158,9 @@ class Days(Sentence):
                 near = range(max(before - 2, 0), min(last + 3, len(self.marks)))
                 self.take("when", [at for at in near if self.free(at, "col") and self._is_year(at, column)])
             self.conds.append(Condition(first, column, op, operand))
+            either = second is not None and bare_year and self.has(second[0] - 1, "or", "daysign")
+            if either and follows and not numeric and any("more" in mark.roles for mark in self.marks):
+                self.by.append({"column": column, "by": "year"})  # “were more people rescued in 2024 or in 2025”
             self.take("when", range(max(before, 0) if sign or self.has(before, "between") else first, last + 1))
 
     def _is_year(self, at: int, name: str) -> bool:
@@ -190,6 +203,13 @@ class Days(Sentence):
             return self._one_day(place + 1, year, self.marks[place + 1].roles["month"], mark.roles["number"])
         if "number" in mark.roles and self.has(place + 1, "month") and (year := self._year(place + 2)):
             return self._one_day(place + 2, year, self.marks[place + 1].roles["month"], mark.roles["number"])
+        joint = self.has(place + 1, "to") and self.has(place + 2, "number") and self.has(place + 3, "month")
+        if joint and "number" in mark.roles and (year := self._year(place + 4) or self._only_year()):
+            return self._one_day(
+                place, year, self.marks[place + 3].roles["month"], mark.roles["number"]
+            )  # 10 to 20 June
+        if month and (year := self._short_year(place + 1)):
+            return place + 1, *_months(year, month, month)  # Aug 24
         if (short := re.fullmatch("q([1-4])", self.said(place).replace(" ", ""))) and (year := self._year(place + 1)):
             return place + 1, *_months(year, 3 * int(short[1]) - 2, 3 * int(short[1]))  # Q1 2024
         quarter = mark.roles.get("ord") or self._last_part(place)
@@ -279,6 +299,20 @@ class Days(Sentence):
             return None
         plain = re.fullmatch(r"\d{4}", self.tokens[self.marks[place].first].text)
         return int(number) if plain and 1900 <= number <= 2100 else None
+
+    def _of_all_dates(self, year: int) -> bool:
+        """Is it a year of the one column of dates, and no other number that the table declares?"""
+        dates = [column for name in self.dates if isinstance(column := self.schema.columns[name], Date)]
+        return len(dates) == 1 and dates[0].first.year <= year <= dates[0].last.year
+
+    def _short_year(self, place: int) -> int | None:
+        """24 of “Aug 24”: a year, if the dates are of several years and one of them is 2024."""
+        if (number := self.role(place, "number")) is None or self._only_year() is not None:
+            return None
+        dates = [column for name in self.dates if isinstance(column := self.schema.columns[name], Date)]
+        plain = re.fullmatch(r"\d{2}", self.tokens[self.marks[place].first].text)
+        year = 2000 + int(number)
+        return year if plain and any(day.first.year <= year <= day.last.year for day in dates) else None
 
     def _year_column(self) -> str | None:
         return next((name for name in self.numbers if (column := self.number(name)) and column.years), None)

@@ -10,7 +10,7 @@ from dpengine.core.types import Json
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, ItemSet, Number, round_step
 from dpengine.reading.comparisons import Comparisons
-from dpengine.reading.cutting import name_words
+from dpengine.reading.cutting import name_words, stems_of
 from dpengine.reading.lexicon import yes_no
 from dpengine.reading.sentence import FEW
 from dpengine.reading.words import IN_LIFE, bare, stem
@@ -30,7 +30,8 @@ class Groups(Comparisons):
             if found is not None and not self._no_group(at, *found):
                 end, groups = found
                 self.by += groups
-                self.take("by", range(at, end + 1))
+                named = self.free(at - 1, "col") and self.column_at(at - 1) == groups[0]  # “gear by type”
+                self.take("by", range(at - 1 if named else at, end + 1))
                 at = end
             elif self.free(at, "by year") and not self.dates and (group := self._one_group(at + 1, None)):
                 self.by += group[1]  # “po letih izkušenj”
@@ -38,6 +39,9 @@ class Groups(Comparisons):
                 at = group[0]
             elif self.free(at, "by year") and (self.dates or self._small_year()):
                 small = self._small_year()
+                small = (
+                    None if small and self.dates and self.lang == "sl" and not self.named_for(small, "leto") else small
+                )
                 self.by.append(self._ref(small) if small else {"column": self._named_date(), "by": "year"})
                 self.marks[at].take("by")
             elif (
@@ -48,13 +52,18 @@ class Groups(Comparisons):
             ):
                 self.by.append({"column": self._named_date(), "by": self.marks[at + 1].roles["period"]})
                 self.take("by", (at + 1,))  # “in which year did most animals arrive”
-            elif self.free(at, "compare") and not self._between_values(at):
+            elif self.free(at, "compare") and not self._between_values(at) and not self._helps(at):
                 self.compare = True
             at += 1
         if not self.by:
             self._periodical()
         if not self.by:
             self._implied_groups()
+
+    def _helps(self, at: int) -> bool:
+        """“how much do customers from abroad spend”: a helping verb, and no comparison."""
+        asking = self.said(at - 1).split(" ")[-1] in ("how", "much", "many", "what", "when", "where", "often", "long")
+        return self.lang == "en" and self.said(at) in ("do", "does") and asking
 
     def _between_values(self, at: int) -> bool:
         """“na Rudniku ali v Šmartnem”: an “or”, and no question."""
@@ -92,8 +101,19 @@ class Groups(Comparisons):
             return False
         if "variance" in self._typed_kinds() and name in self.numbers and not self._other_number(str(name)):
             return True  # “kako zelo se razlikujejo po številu akcij”
+        if (
+            self.said(at) == "na"
+            and bool(self.stems(str(name)) & self.called)
+            and self.words(end).endswith(("i", "u"))
+            and end == at + 1
+        ):
+            self.take("rows", range(at + 1, end + 1))
+            return True  # “na tržnici od leta 2015”, in a table of it
         if self.has(at + 1, "which") and "top_item" in self._typed_kinds():
             return True  # “na katerem pomolu je največ plovil” asks for the pier
+        if self.said(at) in ("na", "per", "each", "every", "vsak", "vsako") and self._rate_of_name(at, end, str(name)):
+            self.take("rate", range(at, end + 1))
+            return True  # “hours a week” of `hrs_week`, “per month” of `monthly_pay`
         each = self.said(at) in ("na", "per") and self.has(at + 1, "period")
         if each and self.marks[at + 1].roles["period"] == "year" and self._typed_kinds() & {"mean", "median"}:
             named = any(self.column_at(place, (Date,)) for place in range(len(self.marks)) if place != at + 1)
@@ -118,7 +138,24 @@ class Groups(Comparisons):
         if near or (isinstance(groups[0], dict) and "step" in groups[0] and self.said(at) == "na"):
             self.take("bound", range(at + 1, end + 1) if near else ())
             return True
-        return bool(name in self.numbers and self.column_at(at - 1) == name and not self.marks[at - 1].used)
+        whose = self.has(at - 1, "rows") and self.weight_at(at - 1) <= 1.5
+        return (
+            bool(name in self.numbers and self.column_at(at - 1) == name and not self.marks[at - 1].used) and not whose
+        )
+
+    def _rate_of_name(self, at: int, end: int, name: str) -> bool:
+        """Does another word name a number whose own name has the words after “per”?"""
+        words = {token.stem for place in range(at + 1, end + 1) for token in self._tokens_of(place)}
+        periods = {self.role(place, "period") for place in range(at + 1, end + 1)} - {None}
+        for place in range(len(self.marks)):
+            other = self.column_at(place, (Number,)) if not at <= place <= end and self.free(place, "col") else None
+            if other is None or other in self.dates:
+                continue
+            named = stems_of(name_words(other), self.lang)
+            meant = {self.known.phrases.get((word,), {}).get("period") for word in named}
+            if (other == name and words & set(named)) or (name in self.dates and periods & meant):
+                return True
+        return False
 
     def _other_number(self, name: str) -> bool:
         """Is a number named well besides this one?"""
@@ -142,6 +179,7 @@ class Groups(Comparisons):
             )
             and not self.has(at, "col", "period", "band")
             and at < start + 3
+            and not self._of_kind(at)
         ):
             at += 1
         unknown = 0 <= at < len(self.marks) and not self.marks[at].roles and self.weight_at(at + 1) >= 1
@@ -159,12 +197,15 @@ class Groups(Comparisons):
 
     def _one_group(self, at: int, step: Fraction | None) -> tuple[int, list[Json]] | None:
         while self.has(at, "stop") and not self.has(at, "col", "period", "band"):
+            if kind := self._of_kind(at):
+                return at, [kind]
             at += 1
         if not 0 <= at < len(self.marks):
             return None
         mark, name = self.marks[at], self.column_at(at)
         period = mark.roles.get("period") if not self._listed_period(at) else None
-        if period and (name is None or self.weight_at(at) < 2):
+        part = name is not None and self.covered.get(name, 2) < 2  # “per month”, beside `experience_months`
+        if period and (name is None or self.weight_at(at) < 2 or (part and self.dates and self._in_several(name))):
             small = self._small_year() if period == "year" else None
             if small is not None:
                 return at, [self._ref(small, step)]
@@ -176,8 +217,11 @@ class Groups(Comparisons):
                         period = "month_of_year" if period == "month" else period
                         break
                 return end, [{"column": column, "by": period}]
+        dated = name in self.dates and self.has(at + 1, "period")  # “by start year”
         if name is None or (
-            self.has(at, "rows") and (name in self.dates or (self.weight_at(at) <= 1 and self.covered[name] < 2))
+            not dated
+            and self.has(at, "rows")
+            and (name in self.dates or (self.weight_at(at) <= 1 and self.covered[name] < 2))
         ):
             return None
         declared = self.declared(name)
@@ -198,17 +242,34 @@ class Groups(Comparisons):
         if isinstance(declared, Date):
             first = self._tokens_of(at)[0]
             if (
-                "rows" in self.known.phrases.get((first.stem,), {})
+                not dated
+                and "rows" in self.known.phrases.get((first.stem,), {})
                 and bare(first.text) not in bare(name_words(name)).split()
             ):
                 return None  # “per order on average” is no date
             period = next(
                 (self.marks[near].roles["period"] for near in (at - 1, at + 1) if self.has(near, "period")), "month"
             )
-            return end, [{"column": name, "by": period}]
+            return end + (dated and end == at), [{"column": name, "by": period}]
         if isinstance(declared, ItemSet):
             return None
         return end, [self._ref(name, step)]
+
+    def _of_kind(self, at: int) -> str | None:
+        """“po vrsti in tržnici”: the one list whose name has a word that says little, and no other word follows."""
+        word = self._tokens_of(at)[0].stem
+        if word not in self.stems("vrsta", "tip", "type", "kind", "size", "velikost", "status"):
+            return None
+        if self.has(at + 1, "col", "val") or (self.has(at + 2, "col") and not self.has(at + 1, "and")):
+            return None
+        thing = self.column_at(at - 2, (Category,)) if self.has(at - 1, "by") else None
+        if thing is not None and not yes_no(self.declared(thing)):
+            return thing  # “gear by type” is by gear
+        names = [name for name in self.schema.of_kind(Category) if word in stems_of(name_words(name), self.lang)]
+        return names[0] if len(names) == 1 else None
+
+    def _in_several(self, name: str | None) -> bool:
+        return len(stems_of(name_words(name or ""), self.lang)) > 1
 
     def _named_date(self) -> str:
         named = [name for place in range(len(self.marks)) if (name := self.column_at(place, (Date,)))]
@@ -240,6 +301,13 @@ class Groups(Comparisons):
         named = [(at, name) for at in range(len(self.marks)) if self._names(at) and (name := self.column_at(at))]
         lists = [(at, name) for at, name in named if self.is_a(name, Category) and self._no_rows(at)]
         lists = [(at, name) for at, name in lists if not self.compare or not self._with_value(at, name)]
+        numbers = [(at, name) for at, name in named if self.is_a(name, Number) and self.weight_at(at) >= 2]
+        if self.compare and not lists and len({name for _, name in numbers}) == 2:
+            verbs = [at for at in self.all_free("compare") if self._tokens_of(at)[0].stem in self._affecting()]
+            if verbs and numbers[0][0] < verbs[0] < numbers[-1][0]:  # “does crew size affect the days on site”
+                self.by.append(self._ref(numbers[0][1]))
+                self.take("by", [verbs[0], *(at for at, name in numbers if name == numbers[0][1])])
+            return
         if not lists or not any(self.is_a(name, Number) for _, name in named):
             return
         at, name = lists[0]
@@ -258,6 +326,9 @@ class Groups(Comparisons):
                     self.marks[at].take("by")
                     self._take_denied(later)
                     return
+
+    def _affecting(self) -> set[str]:
+        return self.stems("affect", "affects", "influence", "impact", "vpliva", "vplivajo")
 
     def _no_rows(self, at: int) -> bool:
         """Does a mark name a column more than what the rows are?"""

@@ -22,6 +22,7 @@ from dpengine.mechanisms import asked_on, catalogue
 from dpengine.messages import called
 from dpengine.messages.language import speaking
 from dpengine.reading.cutting import TypedWord, cut_words, name_words, plain_words, stems_of
+from dpengine.reading.everyday import EVERYDAY
 from dpengine.reading.words import (
     ALIKE,
     BY_AGE,
@@ -52,6 +53,7 @@ COUNTED = 2.2  # how well a column is named by what it counts
 PARTLY = 1.9  # how well one word of several names a value
 _LOOSE = 0.99  # of a word that is a small word too
 _SAME_VERB = re.compile("(?:uj|[ai]?[ln])$")
+_AMOUNT = ("amount", "spend", "spent", "pay", "znesek", "plača", "plačajo", "porabijo", "zapravijo")
 _TIME = ("time", "duration", "čas", "trajanje")
 _COUNTED = ("number", "count", "quantity", "size", "število", "količina", "velikost")
 
@@ -151,7 +153,9 @@ def language_lexicon(lang: str) -> Lexicon:
             if role in _SMALL and phrase.isalpha():
                 known.small.setdefault(stem(phrase, lang), set()).add(bare(phrase))
     for place, month in enumerate(words.months.split("|")):
-        forms = [month, *((month + "ja", month + "ju", month + "jem") if lang == "sl" else (month[:3],))]
+        forms = [month, *((month + "ja", month + "ju", month + "jem") if lang == "sl" else ())]
+        if month[:3] not in ("nov", "maj"):  # “nov” is new too
+            forms += [month[:3], *(("sept",) if month[:3] == "sep" else ())]
         for form in forms if month != "may" else ["may"]:
             known.add((stem(form, lang),), "month", place + 1)
     yearly = stems_of("po letih", "sl") if lang == "sl" else ("per", "year")  # “po letu 2020” is a date
@@ -197,10 +201,10 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
                     lang,
                     rows,
                     getattr(column, "measure", "") in ("€", "$", "£"),
-                    bool(_measureless(written, column)),
+                    bool(measureless(written, column)),
                 )
-            if measureless := _measureless(written, column):
-                known.add(stems_of(measureless, lang), "col", (3, name), own=True)
+            if plain := measureless(written, column):
+                known.add(stems_of(plain, lang), "col", (3, name), own=True)
             if plain := written.partition("(")[0].strip():  # “monthly fee (€)” → monthly fee
                 known.add(stems_of(name_words(plain), lang), "col", (2.5, name), own=True)
     for name in schema.of_kind(Number):  # what a row has so many of: pages, seats
@@ -212,6 +216,9 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
         timed = [name for name in schema.of_kind(Number) if stem(word, lang) in stems_of(name_words(name), lang)]
         if len(timed) == 1:
             known.add((stem(word, lang),), "col", (1.2, timed[0]), own=True)
+    paid = [name for name in schema.of_kind(Number) if getattr(schema.columns[name], "measure", "") in ("€", "$", "£")]
+    for word in _AMOUNT if len(paid) == 1 else ():
+        known.add((stem(word, lang),), "col", (1, paid[0]))
     for name, column, shown in columns:
         pair = yes_no(column)
         for yes, no in OPPOSITES if pair else ():
@@ -225,6 +232,9 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
             known.raw.update(
                 {bare(token.text): token.stem for token in cut_words(name_words(text), lang) if len(token.text) > 4}
             )
+    grouped = stems_of("po skupinah", lang)
+    if grouped in known.phrases and known.phrases.get(grouped[1:], {}).get("col"):
+        del known.phrases[grouped]  # by a column that is called group
     for title, (name, _) in schema.lookups.items():
         known.lookups[title] = name
         known.add(stems_of(name_words(title), lang), "col", (3, f"\0{title}"), own=True)
@@ -245,7 +255,7 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
     return known
 
 
-def _measureless(name: str, column: object) -> str:
+def measureless(name: str, column: object) -> str:
     """The words of a name without the unit at its end: `max_load_kg` is the max load."""
     words = plain_words(name).split(" ")
     ends = {
@@ -303,6 +313,8 @@ def _add_column(
     for part in words if len(words) > 1 and not last else ():  # `km_teden` speaks of kilometres
         for word in MEASURES[part].split("|") if part in MEASURES and len(part) > 1 else ():
             known.add(stems_of(word, lang), "col", (1.5, name), own=True)
+    if 1 < len(words) < 4 and len(joined := "".join(words)) > 6:  # dropped_out → dropout
+        known.add((joined,), "col", (2.5, name), own=True)
     if len(words) > 1 and words[0] in ("has", "is", "ima", "je"):  # has_car → car
         known.add(words[1:], "col", (2.5, name), own=True)
     for line in ALIKE:
@@ -363,7 +375,12 @@ def spell(tokens: list[TypedWord], known: Lexicon, lang: str, called: Container[
     while (place := place + 1) < len(tokens):
         token = tokens[place]
         word = token.stem
-        if token.number is not None or token.day or word in known.stems or word in called or len(word) < 3:
+        if token.number is not None or token.day or len(word) < 3:
+            continue
+        if word in known.stems or word in called:
+            belonging = known.made.get(word, "") if "rows" in known.phrases.get((word,), {}) else ""
+            if belonging == f"{word}ship" and "val" in known.phrases.get((belonging,), {}) and word not in called:
+                token.stem = belonging  # a member, and a ticket may be a membership
             continue
         denied = re.match("non|ne|un|in|dis", word)
         rest = word[denied.end() :] if denied else ""
@@ -425,6 +442,10 @@ def _misspelt(token: TypedWord, known: Lexicon) -> str | None:
                 continue
             if word.startswith(other) and len(word) > len(other) + 1:
                 continue  # a gardener is no garden
+            if _turned(word, other) or (meant not in known.own and len(word) < 6 and _one_letter_changed(word, other)):
+                continue  # a shore is no share
+            if "not" in known.phrases.get((meant,), {}) and sorted(word) != sorted(other):
+                continue  # nothing else turns a question into its opposite: “znajo” is no “zunaj”
             found = (away, meant not in known.own, meant)
             best = found if best is None else min(best, found)
     if best is None or (best[1] and known.phrases.get((best[2],), {}).keys() == {"stop"}):
@@ -432,10 +453,26 @@ def _misspelt(token: TypedWord, known: Lexicon) -> str | None:
     return best[2]
 
 
+_TURNING = (("on", "off"), ("in", "out"), ("in", "ex"), ("over", "under"), ("up", "down"), ("pre", "post"))
+
+
+def _one_letter_changed(word: str, other: str) -> bool:
+    return len(word) == len(other) and sorted(word) != sorted(other)
+
+
+def _turned(word: str, other: str) -> bool:
+    """“offline” is no misspelt “online”: the same word with an opposite beginning."""
+    for pair in _TURNING:
+        for one, two in (pair, pair[::-1]):
+            if word.startswith(one) and other.startswith(two) and word[len(one) :] == other[len(two) :]:
+                return True
+    return False
+
+
 @remembered(2)
 def _elsewhere(lang: str) -> frozenset[str]:
     """Stems of everyday words for what other tables hold: correct words, so no misspellings of this table's."""
-    lines = (*ALIKE, *SAME_VALUE, ELSEWHERE)
+    lines = (*ALIKE, *SAME_VALUE, ELSEWHERE, "|".join(EVERYDAY[lang]))
     return frozenset(word for line in lines for phrase in line.split("|") for word in stems_of(phrase, lang))
 
 

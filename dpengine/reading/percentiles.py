@@ -25,6 +25,9 @@ class Percentiles(Days):
             elif (self.free(at, "top") or self.free(at, "bottom")) and (part := self._fraction(at + 1)):
                 self._share(text_of(1 - part if self.has(at, "top") else part), at)
                 self.marks[at + 1].take("share")
+            elif (tenth := self._tenth(at - 1)) and self.said(at).startswith("decil"):
+                self._share(text_of(tenth), at)
+                self.marks[at - 1].take("share")
             elif self.free(at, "percentile"):
                 self.marks[at].take("percentile")
                 back = at - 1
@@ -37,6 +40,9 @@ class Percentiles(Days):
                 self.kinds.append("quantile")
             elif self.free(at, "part") and self._take_below():
                 self._share(self.marks[at].roles["part"], at)
+            elif self.free(at, "number") and self.has(at, "ordinal") and self.has(at + 1, "per cent"):
+                self._share(text_of(self.marks[at].roles["number"] / 100), at)  # “95th pct”
+                self.marks[at + 1].take("share")
             elif self.free(at, "number") and self.has(at + 1, "per cent"):
                 self._percent(at)
             elif self._of_ten(at):
@@ -52,6 +58,12 @@ class Percentiles(Days):
     def _first_or_lower(self, at: int) -> bool:
         first = self.role(at, "ord") == "1" or (self.has(at, "ordinal") and self.role(at, "number") == 1)
         return (first or self.has(at, "bottom")) and not self.marks[at].used
+
+    def _tenth(self, at: int) -> Fraction | None:
+        """9 of “9th decile”, “2. decil”."""
+        number = Fraction(self.role(at, "ord")) if self.has(at, "ord") else self.role(at, "number")
+        ordinal = self.has(at, "ord", "ordinal") and not self.marks[at].used
+        return number / 10 if ordinal and number is not None and 0 < number < 10 else None
 
     def _fraction(self, at: int) -> Fraction | None:
         """“quarter”, “tenth”: a part of all."""

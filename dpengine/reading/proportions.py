@@ -104,7 +104,7 @@ class Proportions(Conditions):
         def free(at: int) -> bool:
             return self.marks[at].took != "bound"
 
-        strong = self.stems("among", "amongst", "within", "med", "izmed", "pri")
+        strong = self.stems("among", "amongst", "within", "med", "izmed", "pri", "izven", "zunaj")
         stated = [cond for cond in conds[1:] if yes_no(self.declared(cond.column))]
         verb = bool(asked and not plain and stated and conds[0].labels and not yes_no(self.declared(conds[0].column)))
         cues: tuple[tuple[Callable[[int], bool], bool], ...] = (  # and whether what is counted comes after it
@@ -143,16 +143,22 @@ class Proportions(Conditions):
                 self.said(asked + 1) == "of"
                 and first.labels
                 and first.place <= asked + 3
-                and self._verb(first.place + 1)
+                and self._verb(self._past_noun(first.place + 1, second.place))
             ):
                 return True  # “what share of women work in sales”
             return self.said(asked + 1) == "of the" or (
                 self.said(asked + 1) == "of" and self.said(asked + 2) == "the" and not before & {"among", "within"}
             )
-        if first.labels and first.place <= asked + 2 and self._verb(first.place + 1):
+        if first.labels and first.place <= asked + 2 and self._verb(self._past_noun(first.place + 1, second.place)):
             return True  # “kolikšen delež mešancev dela v ruševinah”
         verb = any(not self.marks[at].roles or self.has(at, "have") for at in range(first.place + 1, second.place))
         return verb and not before & strong
+
+    def _past_noun(self, at: int, end: int) -> int:
+        """The place after a word for the rows: “what share of refused applications came from Koper”."""
+        return (
+            at + 1 if at + 1 < end and not self._verb(at) and (self.has(at, "rows") or not self.marks[at].roles) else at
+        )
 
     def _verb(self, at: int) -> bool:
         """A word that says what somebody does, and so ends the name of who does it."""

@@ -30,6 +30,7 @@ _SEPARATELY = "posebej loceno separately respectively each vsak vsakega vsake vs
 _OLD_OR_NEW = frozenset(
     "old new star stara stare stari starih staro nov nova nove novi novih novo novim novem novega".split()
 )
+_WHERE = ("where", "kje", "kod", "kam")
 MOST_GROUPS = 200  # values of a number of which the commonest is sought one by one
 
 
@@ -68,16 +69,31 @@ class Question(Proportions):
                 inside += [part for part in parts if part in ("mean", "median", "sum")]
         targets = [(at, name) for at in self.all_free("col") if (name := self.column_at(at)) is not None]
         targets = [(at, name) for at, name in targets if not (self.has(at, "rows") and name in self.dates)]
+        fixed = {cond.column for cond in self.conds if cond.op == "="}
+        bounds = [found for found in targets if found[1] in fixed and not kinds]
+        self.take("bound", [at for at, _ in bounds])  # “people who spent nothing at the bar”: no figure of it is asked
+        targets = [found for found in targets if found not in bounds]
+        if (self.conds or (self.by and "count" in kinds)) and not set(kinds) & {"top_item", "crosstab", "histogram"}:
+            named = [found for found in targets if self._calls_the_rows(*found)]
+            self.take("rows", [at for at, _ in named])
+            targets = [found for found in targets if found not in named]
         shadowed = [at for at, name in targets if self.weight_at(at) <= 1 and self._shadowed(at, name, targets)]
         loose, targets = targets, [found for found in targets if found[0] not in shadowed]
-        if not targets and (self.contrasted or set(kinds) & {"top_item", "mean", "median", "quantile", "variance"}):
+        if not targets and (
+            self.contrasted or self.compare or set(kinds) & {"top_item", "mean", "median", "quantile", "variance"}
+        ):
             targets = self._unshadowed(loose, kinds)
+        elif not targets and "sum" in kinds and "count" not in kinds:  # “total fines” of `fine_eur`
+            targets = [(at, name) for at, name in self._unshadowed(loose, kinds) if self._with_unit_in_name(name)]
         numbers = [(at, name) for at, name in targets if self.is_a(name, Number)]
         lists = [(at, name) for at, name in targets if self.is_a(name, Category, ItemSet)]
         if "top_item" in kinds and not numbers and not lists:
             lists = self._asked_place()
         if not numbers and any(self.has(at - 1, "which") for at, _ in lists):
             numbers = self._compared([at for at in range(len(self.marks)) if self.has(at, "top", "bottom")])
+        if "top_item" in kinds and not numbers and any(self.has(at - 1, "which") for at, _ in lists):
+            bringing = [at for at in range(len(self.marks)) if self._adds_money(at)]
+            numbers = [(bringing[0], name) for name in self._of_unit("money")[:1]] if bringing else []
         days = [(at, name) for at, name in targets if self.is_a(name, Date)]
         if not numbers and "quantile" in kinds:  # “the fastest 10 %”
             numbers = self._compared(
@@ -92,13 +108,14 @@ class Question(Proportions):
             key = "variance"
         paid = self._of_unit("money")
         said = [at for at in range(len(self.marks)) if self.free(at, "takings") and not self.has(at, "col", "val")]
-        earning = key is None or (key == "count" and self.lang == "sl" and not self._counts_things())
+        compared = bool(self.by) and any("compare" in mark.roles for mark in self.marks)
+        earning = (key is None and not compared) or (key == "count" and self.lang == "sl" and not self._counts_things())
         if earning and numbers and said and all(name in paid for _, name in numbers):
             key = "sum"  # “ticket income in August”
             self.take("target", said)
         if key in (None, "count", "proportion", "sum", "mean", "top_item"):
             timed = self.all_free("when")  # “when do people visit”, “visits over time”
-            events = [found for found in days if self.weight_at(found[0]) < 3 and not timed]
+            events = [found for found in days if (self.weight_at(found[0]) < 3 or self._on(found)) and not timed]
             if self.conds or self.by or key is not None:  # “calls outside the North district”
                 self.take("rows", [at for at, _ in events])
                 days = [found for found in days if found not in events]
@@ -134,6 +151,38 @@ class Question(Proportions):
         asked = self._perhaps(asked)
         return asked if doubted is None else self._doubts(asked, doubted)
 
+    def _on(self, found: tuple[int, str]) -> bool:
+        """“rescued on South beach”, of `rescued_on`: the name ends in a word that belongs to what follows."""
+        at, name = found
+        last = name_words(name).split(" ")[-1]
+        following = self.marks[at + 1 :]
+        return last in ("on", "at", "in") and bool(following) and following[0].took in ("val", "bound")
+
+    def _calls_the_rows(self, at: int, name: str) -> bool:
+        """“jobs done in under an hour”, in a table of garage jobs that has a list called job."""
+        stems = stems_of(name_words(name), self.lang)
+        plural = self.lang == "sl" or self.words(at).lower() != name_words(name).lower()
+        own = len(stems) == 1 and stems[0] in self.called and self.is_a(name, Category)
+        return own and plural and not self.has(at - 1, "which", "by")
+
+    def _at_times(self, at: int) -> bool:
+        """“visits on weekdays” asks for some of them, and for no groups."""
+        return self.said(at - 1).split(" ")[-1] in ("on", "at", "in", "ob", "v")
+
+    def _in_plural(self, at: int, name: str) -> bool:
+        """An English list in the plural, right after a value: things, and not their distribution."""
+        plural = self.lang == "en" and self.words(at).lower() == f"{name_words(name).lower()}s"
+        return plural and at > 0 and self.marks[at - 1].took == "val"
+
+    def _adds_money(self, at: int) -> bool:
+        """“which product brings in the most”: a word that adds up money."""
+        if self.free(at, "money"):
+            return True
+        if self.role(at, "kind") != "sum":
+            return False
+        words = ("revenue", "turnover", "bring", "brought", "take", "promet", "prihod", "izkupic", "iztrz", "zasluz")
+        return self.said(at).startswith(words)
+
     def _perhaps(self, asked: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
         """“houses in town”, and a district is called Old Town: the question without it is offered too."""
         partly = [self._row(cond) for cond in self.partly if cond in self.conds and len(cond.labels) == 1]
@@ -164,6 +213,14 @@ class Question(Proportions):
         """“sum of breakdowns”: a word that may be a kind or a column's name is the name here. This holds beside
         another kind, or if groups are contrasted."""
         typed = [at for at, mark in enumerate(self.marks) if "kind" in mark.roles and not mark.used]
+        for at in typed if self.contrasted else ():  # “is the error count lower with …”
+            if self.role(at, "kind") == "count" and self.column_at(at - 1, (Number,)) and self.weight_at(at - 1) >= 2:
+                self.marks[at].roles = {"stop": True}
+        typed = [at for at in typed if "kind" in self.marks[at].roles]
+        for at in typed:  # “at the bar” is no chart, if a column speaks of a bar
+            if self.said(at) in ("bar", "bars", "table") and self.weight_at(at) >= 1.5:
+                del self.marks[at].roles["kind"]
+        typed = [at for at in typed if "kind" in self.marks[at].roles]
         named = [at for at in typed if self.weight_at(at) >= (1 if self.contrasted else 1.5)]
         for at in named if len(typed) > len(named) or self.contrasted else ():
             del self.marks[at].roles["kind"]
@@ -211,10 +268,14 @@ class Question(Proportions):
 
     def _asked_place(self) -> list[tuple[int, str]]:
         """“where do most of them come from”, “kje imamo največ …”: the one list of places without a condition."""
-        at = next((at for at in range(len(self.marks)) if self.said(at).split(" ")[0] in ("where", "kje", "kod")), None)
+        at = next((at for at in range(len(self.marks)) if self.said(at).split(" ")[0] in _WHERE), None)
         taken = {cond.column for cond in self.conds}
-        names = [name for name in self.schema.of_kind(Category) if name not in taken and self.named_for(name, *PLACES)]
+        names = self._places(taken)
         return [(at, names[0])] if at is not None and len(names) == 1 else []
+
+    def _places(self, taken: Container[str]) -> list[str]:
+        """The lists of places without a condition."""
+        return [name for name in self.schema.of_kind(Category) if name not in taken and self.named_for(name, *PLACES)]
 
     def _compared(self, places: Iterable[int] = ()) -> list[tuple[int, str]]:
         """“are tours by plane dearer?”: what a comparing word is about, if no column is named."""
@@ -222,6 +283,12 @@ class Question(Proportions):
             if names := self._spoken_of(self.said(at)):
                 self.guessed = self.guessed or len(names) > 1
                 return [(at, names[0])]
+        lasting = self.stems("last", "lasts", "lasting", "traja", "trajajo")
+        for at in range(len(self.marks)) if self.contrasted and not places else ():
+            if self._tokens_of(at)[0].stem in lasting and (names := self._of_time()):
+                self.guessed = self.guessed or len(names) > 1
+                self.take("compare", self.all_free("more"))
+                return [(at, names[0])]  # “ali akcije s helikopterjem trajajo manj časa”
         return []
 
     def _loosely(self, asked: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
@@ -276,13 +343,20 @@ class Question(Proportions):
 
     def _takings(self, key: str | None) -> list[tuple[int, str]]:
         """“income from cargo bikes”, “koliko smo prodali”: the sum of the money, if no column is named."""
-        if (key == "count" and self.lang == "en") or self._counts_things():
+        for at in self.all_free("unit"):
+            measured = self._of_unit(self.role(at, "unit")) if self.role(at, "unit") in MEASURES else []
+            if measured and self.said(at - 1) in ("in", "v"):  # “how much did we sell in kilograms”
+                self.marks[at].take("target")
+                return [(at, measured[0])]
+        if (key == "count" and self.lang == "en") or self._counts_things() or self.said(0) in ("kdo", "who"):
             return []
         for at in range(len(self.marks)):
             if self.free(at, "takings") and not self.has(at, "val") and (names := self._of_unit("money")):
                 self.marks[at].take("target")
+                taken = set(self.like("income" if self.lang == "en" else "prihodek"))
+                names = sorted(names, key=lambda name: name not in taken)
                 self.guessed = self.guessed or len(names) > 1
-                return [(at, name) for name in names]
+                return [(at, name) for name in names[:1] + [other for other in names[1:] if other not in taken]]
         return []
 
     def _unnamed(self, key: str | None) -> list[tuple[int, str]]:
@@ -290,8 +364,9 @@ class Question(Proportions):
         for at in range(len(self.marks)):
             if self.free(at, "money"):
                 names = self._of_unit("money")
-            elif self.free(at, "long") or (key == "count" and self._asks_for(at, TIMES)):
-                names = self._of_time()
+            elif self.free(at, "long") or (key in ("count", "median", "mean") and self._asks_for(at, TIMES)):
+                asked = self._of_unit(self.role(at, "unit")) if self.has(at, "unit") else []
+                names = list(dict.fromkeys([*(name for name in asked if name in self._of_time()), *self._of_time()]))
                 if not names and self.free(at, "long"):  # “kako dolge so”
                     names = self.like("length" if self.lang == "en" else "dolžina")
             elif key in ("count", "median", "mean") and self._asks_for(at, ("money", *MEASURES)):
@@ -437,7 +512,16 @@ class Question(Proportions):
             names = [*(name for _, name in lists), *self.by]
             self.take("target", [at for at, _ in lists])
             return self._crosstab(where, [self._plain_ref(name) for name in names])
+        told = {cond.column for cond in self.conds if len(cond.labels) == 1 and not cond.negated}
+        if len(lists) == 1 and not self.by and lists[0][1] in told and self.is_a(lists[0][1], Category):
+            self._take(lists, lists[0][1])  # “seats in the gallery”, of `seat_area`
+            return [("count", self._asked(where))]
         if lists and not self.by and where and self._plain_people(lists):  # “pupils who go to chess”
+            self._take(lists, lists[0][1])
+            self.guessed = True
+            bars = ("histogram", self._asked(where, column=self._plain_ref(lists[0][1])))
+            return [("count", self._asked(where)), bars]
+        if len(lists) == 1 and not self.by and where and self._in_plural(*lists[0]):  # “class F or G buildings”
             self._take(lists, lists[0][1])
             self.guessed = True
             bars = ("histogram", self._asked(where, column=self._plain_ref(lists[0][1])))
@@ -447,7 +531,8 @@ class Question(Proportions):
             return [("histogram", self._asked(where, column=self._plain_ref(lists[0][1])))]
         if days and not self.by:
             self._take(days, days[0][1])
-            period = next((mark for mark in self.marks if "period" in mark.roles and not mark.used), None)
+            grouping = (at for at in self.all_free("period") if not where or not self._at_times(at))
+            period = next((self.marks[at] for at in grouping), None)
             if period is not None:
                 period.take("period")
             rule = period.roles["period"] if period is not None else "month"
@@ -460,7 +545,8 @@ class Question(Proportions):
                 self.weight_at(at) >= 3 and self.column_at(at) == self.conds[0].column for at in named
             )
             topic = topic and bool(yes_no(self.declared(self.conds[0].column)))  # “student housing by programme”
-            if self.contrasted and [cond.column for cond in self.conds] == self.by:  # “who has more, X or Y”
+            groups = [ref["column"] if isinstance(ref, dict) else ref for ref in self.by]
+            if self.contrasted and [cond.column for cond in self.conds] == groups:  # “who has more, X or Y”
                 return [("count", self._asked(where, **self._grouped()))]
             if self.by and where and (topic or self.contrasted):  # “are remote workers more satisfied”
                 self.guessed = True
@@ -527,6 +613,11 @@ class Question(Proportions):
             if self.by and any(found[1] == self.by[0] for found in lists):
                 self._take(lists, self.by[0])  # “all countries and how many singers in each country”
                 lists = [found for found in lists if found[1] != self.by[0]]
+            if len(lists) == 1 and self.by and not numbers and self._right_after_how_many(lists[0][0]):
+                self._take(lists, lists[0][1])  # “number of shifts per month”: the rows, or a table of both?
+                self.guessed = True
+                given = self._asked(where, **self._grouped())
+                return [(key, given), *self._crosstab(where, [self._plain_ref(lists[0][1]), *self.by])]
             if len(lists) == 1 and not numbers and (self.by or not where):
                 return self._without_kind([], lists, [], where, [])
             return [(key, self._asked(where, **self._grouped()))]
@@ -563,6 +654,8 @@ class Question(Proportions):
             and (self.by and "by" not in parameters)
         ):
             grouped, self.by = self.by[0], self.by[1:]
+            if takes == "column.ordered" and isinstance(grouped, dict):
+                grouped = grouped["column"]  # “the cumulative share by days to pay”
             return [(key, self._asked(where, column=grouped, **extra))]
         if not fitting and takes == "column.listed":
             taken = {cond.column for cond in self.conds}
@@ -570,12 +663,16 @@ class Question(Proportions):
             others = [name for name in self.schema.of_kind(Category, ItemSet) if name not in taken]
             open_lists = [name for name in others if not yes_no(self.declared(name))]
             self.guessed = True
-            open_lists.sort(key=lambda name: name not in loose)
+            where_asked = any(self.said(at).split(" ")[0] in _WHERE for at in range(len(self.marks)))
+            places = self._places(taken) if where_asked else []
+            open_lists.sort(key=lambda name: (name not in places, name not in loose))
             return [(key, self._asked(where, column=name, **extra)) for name in open_lists]
         if not fitting:
             wide = [name for name in self.numbers if takes in ("column.number", "column.ordered", "column.any")]
             self.guessed = True
-            return [(key, self._asked(where, column=name, **extra, **self._grouped(parameters))) for name in wide]
+            added = [("count", self._asked(where, **self._grouped()))] if key == "sum" and where else []
+            sums = [(key, self._asked(where, column=name, **extra, **self._grouped(parameters))) for name in wide]
+            return [*added, *sums]  # “letters and postcards in total”
         chosen = max(fitting, key=lambda found: self.weight_at(found[0]))
         self._take(fitting, chosen[1])
         if "by" not in parameters and key == "histogram" and self.by and self.is_a(chosen[1], Category):
@@ -593,6 +690,11 @@ class Question(Proportions):
         elif takes != "column.ordered" and str(asked).startswith("\0"):
             asked = self._plain_ref(asked)
         return [(key, self._asked(where, column=asked, **extra, **self._grouped(parameters)))]
+
+    def _right_after_how_many(self, at: int) -> bool:
+        """A list in the plural, as what is counted: “how many contracts by month”."""
+        near = self.past(at - 1, -1, ["stop"], ["kind"])
+        return near >= 0 and self.marks[near].took == "kind" and self.role(near, "kind") == "count"
 
     def _limited(self, at: int) -> bool:
         """Does a bound come right after? Then the text is about some rows: “huts above 2000 m: average rating”"""
@@ -659,6 +761,11 @@ class Question(Proportions):
             return False
         return not (self._columns_of(left) & self._columns_of(right)) or "bound" in (left.took, right.took)
 
+    def _before_a_number(self, at: int) -> bool:
+        """A comparing word that nothing used, at most one word before a number that became a condition."""
+        near = self.marks[at + 1 : at + 3]
+        return any(mark.took == "bound" and "number" in mark.roles for mark in near)
+
     def _columns_of(self, mark: MarkedWords) -> set[str]:
         return {sense[1] for role in ("val", "col") for sense in mark.roles.get(role, ())}
 
@@ -682,6 +789,7 @@ class Question(Proportions):
                     self.lang == "sl" and mark.roles.keys() == {"rows", "col"} and self.said(at - 1) == "v"
                 )  # v rejništvu
                 or ("or" in mark.roles and self._parts_conditions(at))
+                or (self._before_a_number(at) and self.said(at) in ("vec", "manj", "more", "less", "fewer"))
                 or ("versus" in mark.roles and len(compared) > len(set(compared)))
                 or (self.words(at).lower() == "nor" and not any(later.took == "val" for later in self.marks[at + 1 :]))
             ):

@@ -9,8 +9,8 @@ from fractions import Fraction
 from dpengine.core.types import Json
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, Number, Schema
-from dpengine.reading.cutting import TypedWord, cut_words, name_words, stems_of, with_numbers
-from dpengine.reading.lexicon import COUNTED, MarkedWords, lexicon_of, marked, numbered, spell, women_apart
+from dpengine.reading.cutting import TypedWord, cut_words, name_words, plain_words, stems_of, with_numbers
+from dpengine.reading.lexicon import COUNTED, MarkedWords, lexicon_of, marked, measureless, numbered, spell, women_apart
 from dpengine.reading.words import MEASURES, SCALES, bare, stem
 
 _MOST_WORDS = 60
@@ -33,7 +33,7 @@ class Sentence:
         self.schema, self.lang = schema, lang
         self.known = lexicon_of(schema, lang)
         self.tokens = with_numbers(cut_words(text, lang)[:_MOST_WORDS], lang)
-        called = set(stems_of(name_words(table), lang))
+        self.called = called = set(stems_of(name_words(table), lang))
         for at, token in enumerate(self.tokens if lang == "sl" else ()):  # as it is spoken; a kolk is a hip too
             if bare(token.text) in ("kolko", "kulk", "kok") or (at == 0 and bare(token.text) == "kolk"):
                 token.stem = stem("koliko", lang)
@@ -46,7 +46,10 @@ class Sentence:
             if mark.first == mark.last and self.tokens[mark.first].stem in called and self._part_of_values(mark):
                 del mark.roles["val"]  # “kurilne naprave” are the rows, and no kurilno olje
             if mark.first == mark.last and self.tokens[mark.first].stem in called and not mark.roles.keys() - {"col"}:
-                senses = [(1 if weight < 2.5 else weight, name) for weight, name in mark.roles.get("col", ())]
+                senses = [
+                    (1 if weight < 2.5 or self._with_unit_in_name(name) else weight, name)
+                    for weight, name in mark.roles.get("col", ())
+                ]
                 mark.roles |= {"rows": True} | ({"col": senses} if senses else {})  # what the table is called
             if mark.roles.get("kind") == "top_item" and self.is_a(self._exact(mark), Category):
                 del mark.roles["kind"]  # a column that is called mode
@@ -71,6 +74,10 @@ class Sentence:
         self.numbers = schema.of_kind(Number)
         typed = {token.stem for token in self.tokens}
         self.covered = {name: len(typed & set(stems_of(name_words(name), lang))) for name in schema.columns}
+
+    def _with_unit_in_name(self, name: str) -> bool:
+        """`parcel_kg`: in a table of parcels, these are the rows and no weight."""
+        return len(plain_words(name).split(" ")) == 2 and measureless(name, self.declared(name)) != ""
 
     def _part_of_values(self, mark: MarkedWords) -> bool:
         """Is one word only a part of the values that it may mean?"""
@@ -115,7 +122,7 @@ class Sentence:
         return place
 
     def words(self, place: int) -> str:
-        return " ".join(token.text for token in self._tokens_of(place))
+        return " ".join(token.text for token in self._tokens_of(place)) if 0 <= place < len(self.marks) else ""
 
     def said(self, place: int) -> str:
         """Its words without capitals and accents."""
@@ -186,17 +193,22 @@ class Sentence:
         named = {
             "years": ("year", "years", "age", "service", "seniority", "leta", "let", "starost", "delovna", "staž"),
             "money": ("income", "cost", "amount", "price", "dohodek", "strošek", "znesek", "cena"),
+            "seconds": ("seconds", "sekunde"),
             "minutes": ("waiting", "minutes", "čakalna", "minute"),
             "hours": ("hours", "waiting", "ure", "čakalna"),
             "days": ("days", "dnevi", "dni", "nights", "nočitve"),
             "weeks": ("weeks", "days", "tedni", "dnevi", "dni", "nights", "nočitve"),
             "months": ("months", "meseci"),
-            "points": ("points", "rating", "household", "točke", "ocena", "gospodinjstva"),
+            "points": (
+                *("points", "rating", "household", "team", "crew", "party"),
+                *("točke", "ocena", "gospodinjstva", "ekipe", "skupine"),
+            ),
             "times": ("times", "often", "attempts", "tries", "visits", "pogostost", "poskusi", "poskusov", "obiski"),
         }.get(unit, tuple(MEASURES.get(unit, unit).split("|")))
         scaled = [smaller for larger, smaller in SCALES if larger == unit]
         signs = {
             "money": ("€", "$", "eur", "usd", "£"),
+            "seconds": ("s", "sec", "sek", "seconds", "sekund"),
             "minutes": ("min",),
             "hours": ("h", "hour", "ur", "min"),
             "days": ("d", "days", "dni"),

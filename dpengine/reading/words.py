@@ -70,11 +70,15 @@ def _slovene(word: str) -> str:
     return _FLEETING.sub(r"\1", word) if len(word) >= 4 else word
 
 
-_WHOLE = frozenset(("rating", "ratings"))  # or a rating would be a rate
+_WHOLE = frozenset(("rating", "ratings", "rated"))  # or a rating would be a rate
 
 
 _IRREGULAR = {
     "made": "make",
+    "takings": "proceeds",
+    "skis": "ski",
+    "seconds": "secs",  # and no ordinal
+    "taxis": "taxi",
     "children": "child",
     "wives": "wife",
     "lives": "live",
@@ -181,7 +185,7 @@ EN = Vocabulary(
         "median": "median|typical|typically|middle value|usual|usually|medium|medians|midpoint|normally",
         "mean": "average|mean|avg|on average|averages|averaged|means|ave",
         "count": "how many|number of|count|number|headcount|counts|head count|count of|no of|how often|tally"
-        "|amount of people",
+        "|is there any|are there any|is there anyone|is there anybody|amount of people|nr of|nr|num of|nbr of|cnt",
         "proportion": "share|percentage|percent|proportion|fraction|what part|rate|ratio|portion|what share|pct|%",
         "histogram": "distribution|histogram|breakdown|bars|bar chart|break down|distributed|frequency|frequencies"
         "|chart|profile|structure|composition|make up|makeup|pattern",
@@ -190,14 +194,15 @@ EN = Vocabulary(
         "|largest|favourite|favorite|top|mode|most|main|most frequently|most typical|most commonly|busiest|leading"
         "|prefer"
         "|preferred|predominant|dominant|bulk of|the bulk of|majority of|the majority of|mostly|most of the|most of"
-        "|most prevalent|most numerous|most widespread",
+        "|sells best|sell best"
+        "|sold most|sold the most|best seller|bestseller|most prevalent|most numerous|most widespread",
         "sum": "total|sum|in total|altogether|overall|combined|summed|totals|sum total|how much|revenue|turnover"
         "|payroll|add up|added up|added together|together|all told|grand total|in all|aggregate|bring in|brought in"
         "|take in",
         "iqr": "interquartile range|iqr|middle half|middle 50%|middle 50 percent|inter quartile range|central half",
         "variance": "standard deviation|std|variance|spread|variation|variability|dispersion|spread out|vary|varies"
         "|sd|deviation|variable|varied|uneven|diverse|fluctuate|fluctuates|fluctuation|scatter|std dev|how different"
-        "|stdev",
+        "|stdev|standard dev|std deviation|st dev",
         "crosstab": "cross table|crosstab|cross|cross tabulation|contingency table|cross tab|table|combinations"
         "|each combination|cross tabulate",
         "density": "smooth curve|density|smooth|density curve",
@@ -205,9 +210,11 @@ EN = Vocabulary(
         "|cumulative share",
     },
     shares={
-        "0.25": "worst quarter|poorest quarter|cheapest quarter|lower quartile|first quartile|bottom quarter"
+        "0.25": "bottom quartile|lowest quartile"
+        "|worst quarter|poorest quarter|cheapest quarter|lower quartile|first quartile|bottom quarter"
         "|smallest quarter|lowest quarter|q1|1st quartile",
-        "0.75": "best quarter|richest quarter|upper quartile|third quartile|top quarter|highest quarter"
+        "0.75": "top quartile|highest quartile"
+        "|best quarter|richest quarter|upper quartile|third quartile|top quarter|highest quarter"
         "|largest quarter|q3|3rd quartile",
         "0.1": "lowest decile|first decile|bottom decile|bottom tenth",
         "0.9": "top decile|highest decile|top tenth",
@@ -228,11 +235,13 @@ EN = Vocabulary(
         "<": "under|below|less than|younger than|fewer than|lower than|shorter than|smaller than|<|cheaper than"
         "|beneath|worse than|lighter than|faster than|quicker than|earlier than|sooner than",
         "<=": "at most|up to|maximum|no more than|not more than|<=|≤|within|a maximum of|max|not over|not above"
+        "|not exceed"
         "|no longer than|no older than|no later than|not exceeding",
         "=": "exactly|equal to|=|equals|precisely",
     },
     after={
-        ">=": "or more|or older|or higher|or above|and over|and older|or over|and above|plus|+|and more|and up"
+        ">=": "or harder|or stronger"
+        "|or more|or older|or higher|or above|and over|and older|or over|and above|plus|+|and more|and up"
         "|or longer|or better|upwards|and later|or bigger|or larger|or greater|and higher|and longer|or later"
         "|or heavier|and heavier|or taller|and better|or slower|and bigger|or newer|and newer|onwards|onward",
         "<=": "or less|or younger|or lower|or fewer|or below|and under|or under|and younger|and below|and less"
@@ -264,15 +273,17 @@ EN = Vocabulary(
         "own": "own|owns|owner|owners|owning|possess",
         "with": "with|have|has|having|win|won|on|receive|receives|receiving|had",
         "between": "between|aged|ages|from",
-        "to": "to|-|–|and|through|until|till",
-        "which": "which|what",
+        "to": "to|-|–|and|&|through|until|till",
+        "which": "which|what|which of|which of the|who of|who among",
         "band": "band|bands|group|groups|bracket|brackets|bin|bins|class|classes|range|ranges|interval|intervals|steps",
         "per cent": "%|percent|per cent|pct",
         "percentile": "percentile|centile|quantile|percentiles",
-        "top": "top|highest|best|upper|richest|largest|oldest|longest|most expensive|biggest|slowest|heaviest|tallest"
+        "top": "furthest|farthest"
+        "|top|highest|best|upper|richest|largest|oldest|longest|most expensive|biggest|slowest|heaviest|tallest"
         "|dearest"
         "|priciest|costliest|best paid|highest paid|top paid|greatest|strongest|latest",
-        "bottom": "bottom|lowest|worst|poorest|lower|smallest|youngest|shortest|cheapest|fastest|quickest|lightest"
+        "bottom": "nearest|closest"
+        "|bottom|lowest|worst|poorest|lower|smallest|youngest|shortest|cheapest|fastest|quickest|lightest"
         "|lowest paid|worst paid|weakest|earliest|slimmest",
         "below": "below which|by what|by which|under which|within which|below|at most|or less|under|do not exceed"
         "|up to|or fewer",
@@ -296,15 +307,16 @@ EN = Vocabulary(
     periods={
         "month": "month|monthly|months",
         "quarter": "quarter|quarterly|quarters",
-        "year": "year|yearly|annually|years|calendar year|annual",
+        "year": "year|yearly|annually|years|calendar year|annual|yr",
         "weekday": "weekday|day of the week|day of week|weekdays|days of the week|week day",
         "month_of_year": "month of year|month of the year|calendar month|months of the year|season",
     },
     units={
         "years": "years old|years of age|years|year olds|yrs|year old|y|yo",
         "money": "€|euros|euro|eur|$|dollars|usd|£|pounds",
+        "seconds": "secs|sec",
         "minutes": "minutes|min|minute|mins",
-        "hours": "hours|hour|hrs|hr",
+        "hours": "hours|hour|hrs|hr|h",
         "days": "days|day",
         "weeks": "weeks|week|wks",
         "months": "months",
@@ -382,8 +394,10 @@ SL = Vocabulary(
         "|srednja vrednost|navadno|ponavadi|tipični|sredinska vrednost",
         "mean": "povprečje|povprečen|povprečna|povprečni|povprečno|povprečne|v povprečju|povp|povpr|povprečnih"
         "|povprečju|aritmetična sredina",
-        "count": "koliko|kolko|kulk|št|število|koliko je|stevilo|preštej|kolikokrat|številčnost",
-        "proportion": "delež|kolikšen del|kakšen del|odstotek|kolikšen delež|kakšen delež|kolikšen odstotek|procent"
+        "count": "ali obstaja|ali obstajajo"
+        "|koliko|kolko|kulk|št|število|koliko je|stevilo|preštej|kolikokrat|številčnost",
+        "proportion": "delež|odst"
+        "|kolikšen del|kakšen del|odstotek|kolikšen delež|kakšen delež|kolikšen odstotek|procent"
         "|koliko odstotkov|deleža|stopnja|razmerje|koliko procentov|deleži|odstotki|%",
         "histogram": "porazdelitev|porazdelitve|porazdelitvi|histogram|razporeditev|v stolpcih|stolpci|razčlenitev"
         "|po skupinah|graf|frekvence"
@@ -394,7 +408,7 @@ SL = Vocabulary(
         "|najbolj bran|najbolj brana|najbolj iskan|najbolj iskana|najbolj uporabljan|najbolj uporabljana"
         "|najbolj pogost|najbolj obiskana|najbolj prodajana|prevladujoča|glavni|najraje|najljubši|najljubša|prevladuje"
         "|prevladujejo|večinoma|v glavnem|po večini|najbolj pogosto|najbolj razširjen|najbolj razširjena"
-        "|najštevilčnejši|najbolj zasedena"
+        "|se najbolje prodaja|najbolje se prodaja|najbolje prodajan|najštevilčnejši|najbolj zasedena"
         "|najbolj obiskan|najbolj zaseden|najbolj zasedeno|najbolj zastopan|najbolj zastopana"
         "|najbolj priljubljeno|najbolj priljubljene|najpogostejši",
         "sum": "vsota|skupaj|skupni|skupna|skupno|seštevek|vsoto|skupen|masa|celoten|celotna|celotni|skupno število"
@@ -420,7 +434,8 @@ SL = Vocabulary(
     },
     parts={"0.1": "desetina", "0.25": "četrtina", "0.5": "polovica", "0.75": "tri četrtine"},
     before={
-        ">": "nad|več kot|več od|večji od|starejši od|starejših od|višji od|daljši od|daljše od|večja od|>|preko|čez"
+        ">": "bolj od|bolj kot|več ko"
+        "|nad|več kot|več od|večji od|starejši od|starejših od|višji od|daljši od|daljše od|večja od|>|preko|čez"
         "|dražji od|več kakor|višja od|presega|presegajo|preseže|presežejo|presegel|preseglo|večje od|boljša od"
         "|daljša od|dlje kot|dlje od|dalj kot"
         "|daljše kot|starejši kot|težji od|težja od|težje od|težji kot|težja kot|višje od|večji kot|dražja od|dražje od"
@@ -428,7 +443,8 @@ SL = Vocabulary(
         "|višji kot"
         "|višja kot|večja kot|prek|novejši od|novejša od|novejše od|novejši kot",
         ">=": "vsaj|najmanj|>=|≥|minimalno|ne manj kot|ne manj od|ne pod",
-        "<": "pod|manj kot|manj od|mlajši od|mlajših od|nižji od|krajši od|krajše od|<|manjši od|nižja od|manjša od"
+        "<": "manj ko"
+        "|pod|manj kot|manj od|mlajši od|mlajših od|nižji od|krajši od|krajše od|<|manjši od|nižja od|manjša od"
         "|cenejši od|slabša od|lažji od|lažja od|lažje od|cenejša od|cenejše od|cenejši kot|mlajša od|mlajše od"
         "|mlajši kot"
         "|hitrejši od|krajša od|krajši kot|nižje od|nižji kot|slabše od|slabši od|manjše od|prej kot|hitreje kot",
@@ -467,8 +483,9 @@ SL = Vocabulary(
         "own": "lastnik|lastniki|lastnikov|lastnica",
         "with": "z|s|ima|imajo|imel|imeli|prejema|prejemajo|dobiva",
         "between": "med|med leti|med letoma|od|starih|stari",
-        "to": "do|-|–|in",
-        "which": "katera|kateri|katero|kje|kaj|katere",
+        "to": "do|-|–|in|&",
+        "which": "kdo od|kdo izmed|kateri od|katera od|katero od|kateri izmed|katera izmed"
+        "|katera|kateri|katero|kje|kaj|katere",
         "band": "skupina|skupine|skupinah|razred|razredih|razredi|pas|pasovih|starostnih|razponih",
         "per cent": "%|odstotkov|odstotek|procent|procentov|odstotki",
         "percentile": "percentil|centil|kvantil|percentila|percentili",
@@ -506,6 +523,7 @@ SL = Vocabulary(
     units={
         "years": "let|leta|letih|leti|leto|let starosti|let stari|letom",
         "money": "€|evrov|evri|eur|evra|evre|evro|evrih",
+        "seconds": "sekund|sekunde|sekundah|sekundi|sekundami|sek",
         "minutes": "minut|min|minute|minuti|minutami",
         "hours": "ur|ure|uri|uro|h|urami|urah|uram",
         "days": "dni|dan|dneh|dnevi|dneva|dnevih",
@@ -516,7 +534,7 @@ SL = Vocabulary(
     },
     months="januar|februar|marec|april|maj|junij|julij|avgust|september|oktober|november|december",
     numbers={
-        "1": "en|eno|ena|enega|enim|eni",
+        "1": "en|eno|ena|ene|enega|enim|enem|eni",
         "2": "dva|dve|dveh|dvema",
         "3": "tri|treh|trije|tremi",
         "4": "štiri|štirih|štirje",
@@ -589,7 +607,7 @@ LANGUAGES = {"en": EN, "sl": SL}
 # What a number may be measured in besides time and money, in both languages.
 MEASURES = {
     "kg": "kg|kilogram|kilograms|kilo|kilos|kilogrami|kilogramov|kilograme|kil",
-    "g": "gram|grams|gramov|grami|dag",
+    "g": "g|gram|grams|gramov|grami|dag",
     "t": "tonne|tonnes|tons|ton|tone",
     "l": "l|litre|litres|liter|liters|litri|litrov|litra|litre|litrih",
     "m": "m|metre|metres|meter|meters|metrov|metri|metra",
@@ -622,8 +640,18 @@ OPPOSITES = (
         "rejected|refused|declined|denied|turned down|zavrnjen|odbit",
     ),
     ("settled|resolved|solved|closed|completed|rešen|zaključen", "pending|outstanding|unfinished|odprt|nedokončan"),
-    ("passed|opravil|opravljen", "failed|fail|padel|padli|padla"),
+    ("passed|opravil|opravljen", "failed|fail|fails|failure|failures|flunked|padel|padli|padla"),
+    ("first|prvič|prvi|prva|prvo", "returning|repeat|repeaters|regulars|ponoven|ponovni|ponovna|ponovno"),
+    ("new|nov|nova|novo", "existing|returning|obstoječ|obstoječi|stalni|stalna"),
+    ("online|splet|spletno", "offline|in person|face to face|osebno|v živo"),
+    ("open|odprt|odprto", "closed|shut|zaprt|zaprto"),
+    ("late|zamudil|zamujal", "on time|punctual|pravočasno|pravočasen|točen"),
+    ("present|prisoten|navzoč", "absent|odsoten|manjkal"),
+    ("indoor|indoors", "outdoor|outdoors"),
+    ("insured|zavarovan", "uninsured|brez zavarovanja"),
     ("retired|upokojen", "active|still working|aktiven|aktivna|aktivni|aktivne|dejaven"),
+    ("tourist|turist|gost", "local|locals|domačin|domačini|domačinov"),
+    ("foreign|abroad|tuj|tujec", "domestic|domač|domači"),
     ("survived|alive|preživel|živ", "died|dead|deceased|umrl|umrli|umrla"),
 )
 # Words that people use for the same kind of column, in both languages. A column whose name has one of them is meant by
@@ -695,7 +723,7 @@ ALIKE = (
     "delay|delays|delayed|late|lateness|zamuda|zamude|zamuja|zamujajo|zamudila|zamudili|zamujali",
     "country|nationality|država|države|državljanstvo",
     "fee|dues|membership fee|subscription|članarina|pristojbina|naročnina",
-    "price|pay|pays|paid|charged|admission|ticket|entrance fee|cena|vstopnina|vstopnica",
+    "price|spend|spends|spent|pay|pays|paid|charged|admission|ticket|entrance fee|cena|vstopnina|vstopnica",
     "training|trainings|train|trains|practice|workouts|trening|treningi|trenira|trenirajo|vadba|vadijo",
     "sport|discipline|panoga|šport",
     "cancelled|canceled|called off|odpovedan|odpovedana|odpadla|odpadle|odpadel",
@@ -705,7 +733,8 @@ ALIKE = (
     "|kupuje|kupijo",
     "branch|location|site|podružnica|poslovalnica|enota",
     "passengers|riders|potniki|potnikov",
-    "revenue|takings|income|prihodek|prihodki|izkupiček|iztržek",
+    "revenue|takings|income|earn|earns|earned|earnings|prihodek|prihodki|izkupiček|iztržek|zaslužek|zasluži|zaslužijo",
+    "visitors|attendance|audience|obiskovalci|obisk|gledalci",
     "maker|makers|manufacturer|manufacturers|manufactured|producer|brand|brands|make|znamka|znamke|proizvajalec"
     "|proizvajalci"
     "|izdelovalec",
@@ -758,6 +787,8 @@ ALIKE = (
     "berth|mooring|moorings|privez|privezi|vez",
     "pier|dock|jetty|pomol|pomoli",
     "enrolled|enrolment|registered|joined|vpisa|vpis|vpisan|vpisani|včlanil|včlanili|včlanjen|pridružil",
+    "difference|gap|razlika|razkorak",
+    "ahead|in advance|advance|beforehand|vnaprej|prej",
     "borrowed|borrow|loan|loans|lent|izposojen|izposoja|izposodili",
 )
 # A column of money whose name has one of the first words is what one pays: it is meant by the others too.
@@ -909,7 +940,8 @@ CUT_SHORT = dict(
         "|ht:height|len:length|lvl:level|grp:group|cust:customer|prod:product|addr:address|exp:experience"
         "|sat:satisfaction|edu:education|educ:education|occ:occupation|emp:employee|cons:consumption|mgr:manager"
         "|acc:account|acct:account|appt:appointment|inst:installation|install:installation|circ:circumference"
-        "|desc:description|ins:insurance|veh:vehicle|med:medication|pat:patient|stud:student|trans:transport"
+        "|diff:difference|dest:destination|orig:origin|loc:location|muni:municipality|org:organisation|sal:salary|tot:total"
+        "|lic:licence|dep:departure|arr:arrival|pts:points|elec:electricity|desc:description|ins:insurance|veh:vehicle|med:medication|pat:patient|stud:student|trans:transport"
         "|st:število|štev:število|dat:datum|kol:količina|povp:povprečna|obč:občina|kat:kategorija"
         "|str:strani|nap:naprave|zak:zakonski|izk:izkušnje|izobr:izobrazba|zap:zaposlitev|zaposl:zaposlitev"
         "|preb:prebivalci"
@@ -919,10 +951,9 @@ CUT_SHORT = dict(
 )
 # Where something is: “where do most of them live?” is about a column whose name has one of these words.
 PLACES = (
-    "country|region|city|town|district|state|county|village|place|location|drzava|regija|mesto|kraj|obcina|okraj".split(
-        "|"
-    )
-)
+    "station branch site ward postaja podruznica enota country region city town district state county village place"
+    " location drzava regija mesto kraj obcina okraj"
+).split()
 # Parts of a name that say little: no column is known by one of these alone.
 GENERIC = frozenset(
     "of|the|a|on|at|in|date|has|is|number|type|total|average|mean|no|id|name|value|code|per|kind|level|size|time|day"
@@ -946,7 +977,7 @@ ELSEWHERE = (
     "|kredit|dolg|davek|davki|dobiček|premija|bonus|zavarovanje|alkohol|pijača|droge|zdravilo|zdravila|cepivo|kri|oči"
     "|lasje|čevlji|hiša|stanovanje|vrt|ulica|država|občina|vas|razred|znamka|model|vzrok|mnenje|internet|računalnik"
     "|kosilo|večerja|zajtrk|kava|restavracija|gostilna|hotel|glasba|šport|počitnice|dopust|potovanje|vlak|letalo|kolo"
-    "|pasma|meso|vozovnica|dostavljavec|voznik"
+    "|pasma|meso|vozovnica|dostavljavec|voznik|potuje|potujejo|potovati"
 )
 # Slovene words for a woman, by her doing or standing: the word for the man follows by rule, or stands here.
 _WOMEN = re.compile(r"(\w{3,}?)(k|ic|inj)(?:a|e|i|o|ah|am|ami|)")

@@ -1,4 +1,4 @@
-"""By keyboard the first field is near, two keys help; and a finger hits what it means."""
+"""By keyboard the first field is near, two keys help; a finger hits what it means, a wide table says that it moves."""
 
 from __future__ import annotations
 
@@ -46,3 +46,12 @@ def test_the_first_field_of_ask_is_a_few_tabs_away(page: Any) -> None:
 def test_a_finger_hits_what_it_means(phone: Any, path: str) -> None:
     go(phone, path)
     assert settled(phone).evaluate(_SMALL, FINGER) == []
+
+
+@pytest.mark.long
+def test_a_table_wider_than_a_phone_says_that_it_can_be_moved(phone: Any) -> None:
+    go(phone, "/lessons?lesson=linkage")
+    wide = phone.locator(".scroll[data-wider]").first
+    wide.wait_for()
+    seen, held = wide.evaluate("one => [getComputedStyle(one, '::before').content, one.scrollWidth > one.clientWidth]")
+    assert say("widget.wider") in seen and held

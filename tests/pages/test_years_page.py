@@ -31,6 +31,7 @@ def test_two_years_stand_side_by_side(lang: str, shared: dp.Workspace) -> None:
     text = "\n".join(part.proto.body for part in app.get("html"))
     with speaking(lang):
         assert say("years.differs") in text and "year-ranges" in text
+        assert f"<small>{say('years.difference')}</small>" in text  # in place of the heads, on a phone
         start = say("years.both.replace", epsilon=18, delta="").split("18")[0]
     assert start in text
 

@@ -3,7 +3,7 @@ Everything is read from the ledger, and costs nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from html import escape
@@ -258,8 +258,8 @@ def _years_compared(table: dp.Table, other: dp.Table) -> None:
         answers = {request: found for request in asked if (found := workspace().job(request).answer) is not None}
         for doubt in _years_doubts(answers.values()):
             hint(doubt)
-        rows = [_years_row(pair, answers.get(pair.first.request)) for pair in pairs]
         heads = [say("years.question"), other.name, table.name, say("years.difference"), ""]
+        rows = [_years_row(pair, answers.get(pair.first.request), heads) for pair in pairs]
         st.html(sheet("answers/years") + html_table(heads, rows, words=5, kind="plain compared years"))
         paragraph(say("years.claim", chance=chance(BETA)))
     both = table.person_in_both(other)
@@ -276,11 +276,14 @@ def _years_doubts(answers: Iterable[dp.Answer]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _years_row(pair: AcrossTables, given: dp.Answer | None) -> tuple[str, ...]:
+def _years_row(pair: AcrossTables, given: dp.Answer | None, heads: Sequence[str]) -> tuple[str, ...]:
+    """Each cell begins with its column's head, which a narrow screen shows in place of the heads."""
     part = pair.part if given is None else given.query.shown().get(pair.part, pair.part)
     asked = f"{pair.question}: {part}" if part else pair.question
     question = Html(escape(asked) + _years_picture(pair))
-    cells = map(picked.stated_words, (pair.first.stated, pair.second.stated, pair.difference))
+    figures = map(picked.stated_words, (pair.first.stated, pair.second.stated, pair.difference))
+    named = zip(heads[1:], figures, strict=False)
+    cells = [Html(f"<small>{escape(head)}</small>{escape(words)}") for head, words in named]
     note = "" if pair.beta is None else f" {say('years.alone', chance=chance(pair.beta))}"
     word = say("years.differs" if pair.different else "years.maybe_same") + note
     word = f"{word} {picked.beyond_words(pair.second, pair.first)}".strip()

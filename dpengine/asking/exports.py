@@ -338,7 +338,6 @@ def charge_of(receipt: Receipt) -> Charge:
         claim=receipt["claim"],
         loss=loss_from_json(receipt["loss"]),
         price=Fraction(receipt["price"]),
-        totals_before=Totals.NOTHING,
         totals_after=Totals.NOTHING,
         history=History.NOTHING,
     )

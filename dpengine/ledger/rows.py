@@ -194,7 +194,6 @@ class Charge:
     claim: JsonObject
     loss: Loss
     price: Fraction
-    totals_before: Totals
     totals_after: Totals
     history: History  # after
     fresh: bool = False  # True only for the caller that wrote this row; only this caller may draw
@@ -205,8 +204,8 @@ class Charge:
         parts, totals = parts_of(row), json.loads(row["totals"])
         parts |= {"claim": long_lists.whole(parts["claim"]), "loss": loss_from_json(parts["loss"])}
         parts |= {"price": Fraction(parts["price"]), "sums": sums_of(parts), "fresh": fresh}
-        parts |= {f"totals_{when}": Totals.from_json(totals[when]) for when in ("before", "after")}
-        return named(Charge, parts | {"history": History.from_json(totals["history"])})
+        parts |= {"totals_after": Totals.from_json(totals["after"]), "history": History.from_json(totals["history"])}
+        return named(Charge, parts)
 
     @property
     def standing(self) -> Standing:

@@ -113,8 +113,7 @@ class LedgerView(Ledger):
         if charge.sums is None or self._kindred(charge.budget) is None:
             return charge
         of_table = charge.sums.table
-        shown = replace(charge, totals_after=of_table.totals, history=of_table.history)
-        return replace(shown, totals_before=self.before(shown))
+        return replace(charge, totals_after=of_table.totals, history=of_table.history)
 
     def _entry(self, entry: Entry) -> Entry:
         return replace(entry, charge=self.visible_part(entry.charge))

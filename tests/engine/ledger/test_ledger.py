@@ -92,7 +92,7 @@ def test_sums_and_price_are_exact(tmp_path: Path) -> None:
         for i, loss in enumerate(losses):
             charge = ledger.reserve(**ask(f"r{i}", loss=loss))
             paid = cost(loss, rule.alpha)
-            assert charge.loss == loss and charge.totals_before == totals
+            assert charge.loss == loss and ledger.before(charge) == totals
             assert charge.price == price(rule, totals, paid)
             totals = totals.plus(paid)
             assert charge.totals_after == totals and admits(rule, totals)

@@ -69,7 +69,7 @@ def test_what_a_person_moved_is_the_sum_over_their_rows(tmp_path: Path) -> None:
         summed = Fraction(0)
         for entry in ledger.walk(budget):
             if entry.charge.actor == here.person("analyst"):
-                summed += used(rule, entry.charge.totals_after) - used(rule, entry.charge.totals_before)
+                summed += used(rule, entry.charge.totals_after) - used(rule, ledger.before(entry.charge))
         assert own(here, "analyst") == summed
         whole = ledger.standing(budget).totals
         assert summed + own(here, "owner") == used(rule, whole)

@@ -8,6 +8,7 @@ is a linear programme. So a floor is true iff it is at most that optimum, and me
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import permutations, product
 from math import exp
 
@@ -15,8 +16,17 @@ import numpy as np
 
 from dpengine.declared.schema import Category, Column, ItemSet
 from dpengine.mechanisms.publish.of_rows import OfRows
+from dpengine.noise.row_noise import least_error
 
 CLOSE = 1e-6
+
+
+def set_floor(items: int, epsilon: Fraction, delta: Fraction) -> Fraction:
+    """A lower bound for every (ε, δ)-DP mechanism that publishes the set of one row: the worst-case expected distance
+    of the published set from the true one."""
+    return least_error(2**items, Fraction(items), Fraction(1), epsilon, delta)
+
+
 Row = tuple[int, ...]
 Error = Callable[[Row, Row], float]
 

@@ -352,9 +352,3 @@ def of_sets(items: int, epsilon: Fraction, delta: Fraction) -> SetNoise:
         return apart
     whole = AsOne(items, epsilon, delta)
     return whole if whole.error <= apart.error else apart
-
-
-def set_floor(items: int, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """A lower bound for every (ε, δ)-DP mechanism that publishes the set of one row: the worst-case expected distance
-    of the published set from the true one."""
-    return least_error(2**items, Fraction(items), Fraction(1), epsilon, delta)

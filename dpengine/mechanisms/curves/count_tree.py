@@ -207,13 +207,8 @@ def fitted_tree(drawn: tuple[int | Fraction, ...], leaves: int, everyone: int | 
     return tuple(sums)
 
 
-@lru_cache(maxsize=64)
-def tree_weights(leaves: int, known: bool, root: Fraction) -> tuple[Weights[Fraction], ...]:
-    """The weights of every cell's sum; `known`: the number of all rows is public."""
-    return tuple(_weights_of(_tree(leaves), cells, known, root) for cells in range(1, leaves + 1))
-
-
 def _weights_of(tree: _Tree[Number], cells: int, known: bool, root: Fraction) -> Weights[Number]:
+    """The weights of the sum of so many cells; `known`: the number of all rows is public."""
     number, none = tree.number, tree.number(0)
     top = len(tree.widths) - 1
     places = [cells // tree.branches**level for level in range(top + 1)]  # whole nodes before the end of the sum

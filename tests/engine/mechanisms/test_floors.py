@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import exp, prod
 
 import pytest
-from helpers_floors import CLOSE, all_rows, apart, check_floors, in_items, least_worst
+from helpers_floors import CLOSE, all_rows, apart, check_floors, in_items, least_worst, set_floor
 
 from dpengine.asking.answers import promise_as_json
 from dpengine.declared.date_column import Date
@@ -18,7 +18,7 @@ from dpengine.mechanisms.promises import Blurred
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.publish.publish_row import PublishRow
 from dpengine.mechanisms.publish.publish_table import PublishTable
-from dpengine.noise.row_noise import Blur, Swap, farthest, nearest, of_sets, set_floor
+from dpengine.noise.row_noise import Blur, Swap, farthest, nearest, of_sets
 
 
 def published(epsilon: str, delta: str = "0", /, way: type[OfRows] = PublishTable, **columns: Column) -> OfRows:

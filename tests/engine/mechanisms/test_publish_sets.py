@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from helpers_floors import set_floor
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
@@ -21,7 +22,7 @@ from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.publish.publish_row import PublishRow
 from dpengine.mechanisms.publish.write_file import publish
 from dpengine.noise.coins import SystemCoins
-from dpengine.noise.row_noise import AsOne, ItemByItem, of_sets, set_floor
+from dpengine.noise.row_noise import AsOne, ItemByItem, of_sets
 from dpengine.released.published import Published
 from tests.battery import allowed_failures
 

@@ -14,6 +14,12 @@ from dpengine.noise.tails import sum_reach, weighted_reaches
 Matrix = list[list[Fraction]]
 
 
+def tree_weights(leaves: int, known: bool, root: Fraction) -> list[count_tree.Weights[Fraction]]:
+    """The weights of every cell's sum; `known`: the number of all rows is public."""
+    tree = count_tree._tree(leaves)
+    return [count_tree._weights_of(tree, cells, known, root) for cells in range(1, leaves + 1)]
+
+
 def nodes(leaves: int) -> list[list[int]]:
     """Which cells each node holds, from the nodes of single cells."""
     single = [count_tree.nodes_of([int(cell == one) for cell in range(leaves)]) for one in range(leaves)]
@@ -61,7 +67,7 @@ def test_it_equals_a_solver_of_the_normal_equations(leaves: int, known: bool) ->
     fit = count_tree.fitted_tree(drawn, leaves, 321 if known else None)
     for told, row, all_of in zip(fit, by_node, by_all, strict=True):
         assert told == sum(w * y for w, y in zip(row, drawn, strict=True)) + all_of * 321
-    for row, kept in zip(by_node, count_tree.tree_weights(leaves, known, Fraction(0)), strict=True):
+    for row, kept in zip(by_node, tree_weights(leaves, known, Fraction(0)), strict=True):
         assert sorted(abs(w) for w in row if w) == sorted(size for size, times in kept.items() for _ in range(times))
     if known:
         assert fit[-1] == 321
@@ -76,7 +82,7 @@ def test_it_equals_a_solver_of_the_normal_equations(leaves: int, known: bool) ->
 def test_less_a_share_of_all_rows(share: Fraction) -> None:
     """The weights of what lies at or below a cell less α times all rows, where their number is not public."""
     by_node, _ = by_hand(13, False)
-    for row, kept in zip(by_node, count_tree.tree_weights(13, False, share), strict=True):
+    for row, kept in zip(by_node, tree_weights(13, False, share), strict=True):
         less = [w - share * whole for w, whole in zip(row, by_node[-1], strict=True)]
         assert sorted(abs(w) for w in less if w) == sorted(size for size, times in kept.items() for _ in range(times))
 

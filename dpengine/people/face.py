@@ -260,6 +260,7 @@ class Face:
     """A workspace as one person may use it."""
 
     __slots__ = ("_at", "person")
+    served = True
 
     def __init__(self, house: House, person: str) -> None:
         self._at = Standpoint(house, person)
@@ -269,10 +270,6 @@ class Face:
         """May they do this now, to a table or at all? For what a page shows; the verb itself checks again."""
         verbs = rights.WORKSPACE | rights.TABLE if table is not None else rights.WORKSPACE
         return verb in verbs and self._at.may(verbs[verb], table)
-
-    @property
-    def served(self) -> bool:
-        return True
 
     @property
     def samples_only(self) -> bool:

@@ -265,10 +265,7 @@ def _span(column: Number | Date) -> tuple[float, float]:
 class CellsLayout(Layout):
     axes: tuple[CellAxis, ...] = ()
     kind = SHAPES
-
-    @cached_property
-    def most(self) -> int:
-        return 1 << ROW_BITS
+    most = 1 << ROW_BITS
 
     @property
     def needed(self) -> tuple[str, ...]:

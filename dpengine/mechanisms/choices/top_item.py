@@ -400,6 +400,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
     column: Ref
     how_many: int = 1
     ordered: bool = True  # does an answer of several items give their order?
+    of_known_people = True
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -500,10 +501,6 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         size = len(self.candidates)
         floor = least_choice_gap(self.epsilon, size, self.beta)
         return NearBest(self.way.behind(self.rate, size, self.beta), self.beta, floor)
-
-    @property
-    def of_known_people(self) -> bool:
-        return True
 
     @property
     def speaks_of_all(self) -> bool:

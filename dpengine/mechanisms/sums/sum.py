@@ -56,6 +56,7 @@ class Sum(OfNumbers[tuple[int, ...]]):
     )
 
     rises: ClassVar[bool] = True
+    of_known_people = True
 
     def __post_init__(self) -> None:
         if self._largest * MOST_ROWS > MOST_SUM:
@@ -170,10 +171,6 @@ class Sum(OfNumbers[tuple[int, ...]]):
             summed, noises = moments.total()
             ends = sampling.mean_of_all(summed, people, noises, beta, moved)
         return sampling.as_answer([], [(float(low) + width * ends[0], float(low) + width * ends[1])])
-
-    @property
-    def of_known_people(self) -> bool:
-        return True
 
     def supposed_draw(self) -> tuple[int, ...] | None:
         column = self.declared

@@ -624,9 +624,9 @@ class Table:
         keys = tuple(key for key, question in catalogue.items() if question.card.answer == "table")
         return paid_answers.answers_of_kinds(self._asker, keys, most)
 
-    def first_looks(self, most: int = 20, but: str = "") -> list[Answer]:
-        """Bought first looks at this table under this budget, newest first, except one: free to see."""
-        return paid_answers.answers_of_kinds(self._asker, (Overview.card.key,), most, but)
+    def first_looks(self, most: int = 20) -> list[Answer]:
+        """Bought first looks at this table under this budget, newest first: free to see."""
+        return paid_answers.answers_of_kinds(self._asker, (Overview.card.key,), most)
 
     def newest_look(self) -> str | None:
         """The request that bought the newest first look."""

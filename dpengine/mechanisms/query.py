@@ -444,12 +444,10 @@ class Query(Answered, Generic[Statistic, Raw]):
     def describe(self) -> JsonObject:
         return {"key": self.card.key, "version": self.card.version, "parameters": self.parameters()}
 
-    def digest(self, without_epsilon: bool = False) -> str:
+    def digest(self) -> str:
         """A hash of public facts that identifies this question, whatever its noise."""
         description = self.describe()
         description["parameters"].pop("noise", None)
-        if without_epsilon:
-            description["parameters"].pop("epsilon")
         return hashlib.sha256(canonical(description).encode()).hexdigest()
 
     def at(self, epsilon: Fraction) -> Self:

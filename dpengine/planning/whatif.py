@@ -74,16 +74,8 @@ Value = TypeVar("Value", int, Fraction)
 
 @dataclass(frozen=True)
 class Setting:
-    """A question, an allowance, and how many such questions it must hold."""
-
-    query: AnyQuery
-    budget: Budget
-    questions: int
-
-
-@dataclass(frozen=True)
-class Solved:
-    """The same, with `query` at the ε that each of the questions may take."""
+    """A question, an allowance, and how many such questions it must hold. Once it is solved, `query` is at the ε that
+    each of the questions may take."""
 
     query: AnyQuery
     budget: Budget
@@ -123,14 +115,14 @@ def read(given: Mapping[str, str], facts: Facts | None = None) -> Setting:
 
 
 @remembered(512)
-def solve(setting: Setting) -> Solved:
+def solve(setting: Setting) -> Setting:
     """The most that each question may take; if even the least is too much, one sentence with how many would fit."""
     query, budget, rule = setting.query, setting.budget, setting.budget.rule()
     epsilon = most_each(rule, query, setting.questions)
     if epsilon is None:
         most = how_many_fit.fitting(rule, query.asked_at(LEAST_EPSILON).loss())
         raise AllowanceError("whatif.too_many", epsilon=budget.epsilon, most=most)
-    return Solved(query.asked_at(epsilon), budget, setting.questions)
+    return replace(setting, query=query.asked_at(epsilon))
 
 
 @dataclass(frozen=True)
@@ -144,7 +136,7 @@ class AtError:
 
 
 @remembered(512)
-def at_error(solved: Solved, wish: Fraction) -> AtError:
+def at_error(solved: Setting, wish: Fraction) -> AtError:
     """How many questions fit, how many people and which allowance it takes, each with the setting's other numbers. On
     grids of two and three figures, for a page that is drawn again at every move of a slider."""
     query, rule, each = solved.query, solved.budget.rule(), solved.questions
@@ -166,7 +158,7 @@ def at_error(solved: Solved, wish: Fraction) -> AtError:
     return AtError(fit, people, any_size and solved.promise.amount <= wish, allowance)
 
 
-def comparable(first: Solved, other: Solved) -> bool:
+def comparable(first: Setting, other: Setting) -> bool:
     """Are the two promises of the same kind and unit, under the same relation?"""
     units = [(solved.promise.kind, solved.promise.unit, solved.query.facts.relation) for solved in (first, other)]
     return units[0] == units[1] and depends_on_people(first.query) == depends_on_people(other.query)
@@ -183,7 +175,7 @@ class AtDelta:
 
 
 @remembered(256)
-def by_delta(solved: Solved, wish: Fraction, deltas: tuple[Fraction, ...]) -> tuple[AtDelta, ...]:
+def by_delta(solved: Setting, wish: Fraction, deltas: tuple[Fraction, ...]) -> tuple[AtDelta, ...]:
     """What δ does: at each of these, how many questions with this error fit the same ε. Gaussian noise has no finite ε,
     so an allowance without δ holds none of it."""
     query = solved.query.asked_at(LEAST_EPSILON)
@@ -522,7 +514,7 @@ def two_medians(query: Median, shape: str, times: int) -> tuple[float, list[floa
 ALL = 100
 
 
-def theorems(solved: Solved, wish: Fraction | None = None) -> list[str]:
+def theorems(solved: Setting, wish: Fraction | None = None) -> list[str]:
     """What the theorems say about the number of people for the promised error, or for a wished one, in one sentence
     each. Functions of public numbers; none is used to charge or refuse anything.
 
@@ -566,7 +558,7 @@ def class_people(query: OfClass, alpha: Fraction) -> tuple[int, int]:
     )
 
 
-def _class(solved: Solved, wish: Fraction | None) -> list[str]:
+def _class(solved: Setting, wish: Fraction | None) -> list[str]:
     query = solved.query
     assert isinstance(query, OfClass)
     sentences = [say("whatif.theorem.class_size", many=query.many)]

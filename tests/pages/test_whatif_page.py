@@ -45,7 +45,7 @@ def move(page: AppTest, name: str, value: str) -> None:
     slider.set_value(value).run()
 
 
-def solved(**given: str) -> whatif.Solved:
+def solved(**given: str) -> whatif.Setting:
     return whatif.solve(whatif.read(USUAL | TYPED | {"x": "0"} | given))
 
 

@@ -253,7 +253,7 @@ def one_in(delta: Fraction) -> str:
     return say("whatif.one_in", many=plain(int(1 / delta)))
 
 
-def _axis(solved: whatif.Solved, kind: str) -> str:
+def _axis(solved: whatif.Setting, kind: str) -> str:
     column = solved.query.answer_column
     if kind in ("bars", "chance"):
         return ""
@@ -262,7 +262,7 @@ def _axis(solved: whatif.Solved, kind: str) -> str:
     return "" if column in ("", asked.UNNAMED) else column
 
 
-def _cautions(solved: whatif.Solved) -> None:
+def _cautions(solved: whatif.Setting) -> None:
     """What a careful adviser would add."""
     notes = [say("whatif.noise")] if not solved.useful else []
     delta, people = solved.budget.delta, solved.people
@@ -352,7 +352,7 @@ def _compared(given: dict[str, str], sides: Sides) -> dict[str, str]:
     prior = int(given["prior"]) if given["prior"] in fields.PRIORS else 10
     first = next(iter(sides.values()))
 
-    def sure(side: whatif.Solved) -> str:
+    def sure(side: whatif.Setting) -> str:
         return say("whatif.sure", most=fields.odds_after(prior, side.budget.epsilon))
 
     own: dict[str, Any] = {
@@ -389,7 +389,7 @@ def _line(title: str, cells: Iterable[str]) -> str:
     return f"<tr><th scope='row'>{title}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
 
 
-def _size(side: whatif.Solved, promise: Promise | None = None) -> str:
+def _size(side: whatif.Setting, promise: Promise | None = None) -> str:
     """The size of an error, with the words it needs."""
     size = (promise or side.promise).unnamed(asked.UNNAMED).size_for(side.query)
     code = f"whatif.size.{side.promise.kind}"
@@ -404,7 +404,7 @@ def _people(found: whatif.AtError | None) -> str:
     return plain(found.people) if found.people is not None else say("whatif.no_number")
 
 
-def _accepted(given: dict[str, str], first: whatif.Solved) -> str:
+def _accepted(given: dict[str, str], first: whatif.Setting) -> str:
     """The accepted error: that of the first setting, or another one on a ladder around it."""
     promise, query = first.promise.unnamed(asked.UNNAMED), first.query
     exact = promise.figure_for(query)
@@ -440,12 +440,12 @@ def _read(text: str) -> Fraction | None:
     return value if value is None or value > 0 else None
 
 
-def _wish(given: dict[str, str], first: whatif.Solved) -> Fraction:
+def _wish(given: dict[str, str], first: whatif.Setting) -> Fraction:
     now = _read(given["x"])
     return first.promise.amount if now is None else first.promise.amount_of(now, first.query)
 
 
-def _difference(first: whatif.Solved, other: whatif.Solved) -> str:
+def _difference(first: whatif.Setting, other: whatif.Setting) -> str:
     """How the two errors compare, if they have the same kind and relation."""
     if not whatif.comparable(first, other) or not first.promise.amount or not other.promise.amount:
         return say("whatif.compare_kinds")
@@ -480,7 +480,7 @@ def _delta(sides: Sides) -> None:
         )
 
 
-def _theorem_lines(solved: whatif.Solved, wish: Fraction) -> None:
+def _theorem_lines(solved: whatif.Setting, wish: Fraction) -> None:
     query = solved.query
     sizes = [(name, column.size) for name, column in query.facts.schema.columns.items()]
     facts = f"{query.digest()} {query.facts.relation} {solved.people} {solved.promise} {solved.budget} {sizes}"
@@ -490,7 +490,7 @@ def _theorem_lines(solved: whatif.Solved, wish: Fraction) -> None:
 
 
 @st.cache_data(max_entries=500, show_spinner=False)
-def _theorems(facts: str, spoken: str, _solved_facts: whatif.Solved, _wish: Fraction) -> list[str]:
+def _theorems(facts: str, spoken: str, _solved_facts: whatif.Setting, _wish: Fraction) -> list[str]:
     """Cached for all visitors: the key holds public facts only, and the result is a function of them."""
     return whatif.theorems(_solved_facts, _wish)
 
@@ -600,7 +600,7 @@ _DRAWN = {"basic": ("spent", "dash"), "lecture": ("take", "dot"), "filter": ("le
 
 
 Points = list[tuple[float, float]]
-Sides = dict[str, whatif.Solved]  # "A" and "B", where they can be solved
+Sides = dict[str, whatif.Setting]  # "A" and "B", where they can be solved
 
 
 def show_closer(given: dict[str, str], sides: Sides, unit: str) -> dict[str, str]:
@@ -651,7 +651,7 @@ def _odds(given: dict[str, str], sides: Sides) -> str:
     return prior
 
 
-def _ways(solved: whatif.Solved) -> dict[str, Points]:
+def _ways(solved: whatif.Setting) -> dict[str, Points]:
     """The same allowance under four accountings: a table, and no points."""
     counts = how_many_fit.how_many(solved.budget.rule(), solved.query.loss())
     rows = []
@@ -666,7 +666,7 @@ def _ways(solved: whatif.Solved) -> dict[str, Points]:
     return {}
 
 
-def _many(solved: whatif.Solved) -> dict[str, Points]:
+def _many(solved: whatif.Setting) -> dict[str, Points]:
     """The error of each of k answers, by accounting."""
     rule, lines = solved.budget.rule(), []
     for name, (colour, dash) in _DRAWN.items():
@@ -679,7 +679,7 @@ def _many(solved: whatif.Solved) -> dict[str, Points]:
     return {line.name: line.points for line in lines}
 
 
-def _choosing(solved: whatif.Solved) -> dict[str, Points]:
+def _choosing(solved: whatif.Setting) -> dict[str, Points]:
     """How far the choice may be behind the best: chosen privately, and picked from all T answers."""
     drawn = alternatives.choice_gaps(solved.budget.rule(), solved.query.facts)
     styles = {alternatives.CHOSEN: ("left", "solid"), "basic": ("spent", "dash"), "lecture": ("take", "dot")}
@@ -705,7 +705,7 @@ def _simulated(facts: str, _query: Median, shape: str) -> tuple[float, list[floa
     return whatif.two_medians(_query, shape, SIMULATED)
 
 
-def _medians(given: dict[str, str], solved: whatif.Solved) -> tuple[str, dict[str, Points]]:
+def _medians(given: dict[str, str], solved: whatif.Setting) -> tuple[str, dict[str, Points]]:
     shape = fields.choose("whatif.shape", SHAPES, given["shape"], widget("shape"))
     try:
         query = _median(given, solved)
@@ -732,7 +732,7 @@ def _medians(given: dict[str, str], solved: whatif.Solved) -> tuple[str, dict[st
     return shape, drawn
 
 
-def _median(given: dict[str, str], solved: whatif.Solved) -> Median:
+def _median(given: dict[str, str], solved: whatif.Setting) -> Median:
     """A median at the same ε, of the question's own number column or of the typed range."""
     column = str(getattr(solved.query, "column", ""))
     facts, epsilon = solved.query.facts, solved.query.epsilon
@@ -768,7 +768,7 @@ def _curves(sides: Sides, unit: str) -> dict[str, Points]:
     return drawn
 
 
-def _sampled(solved: whatif.Solved) -> dict[str, Points]:
+def _sampled(solved: whatif.Setting) -> dict[str, Points]:
     """Half of both widths, were these people a random sample, against ε and against people; the crossing is a dot."""
     query = both.as_sample(solved.query)
     now = None if query is None else both.both_ranges(query)
@@ -804,7 +804,7 @@ LOOKS = (("left", "solid"), ("take", "dash"), ("spent", "dot"), ("muted", "dash"
 WEIGHTS = TrainingSetting(1, 1, 1.0, 2.0, 1.0, 2, 1.0, 1.0, 50)  # half the squared error in the unit ball, 50 steps
 
 
-def _lecture(name: str, solved: whatif.Solved) -> dict[str, Points]:
+def _lecture(name: str, solved: whatif.Setting) -> dict[str, Points]:
     """One statement of the lectures as a picture, at the people, ε and δ of the setting."""
     people, budget, beta = solved.people, solved.budget, solved.query.beta
     epsilon, delta = float(budget.epsilon), float(budget.delta)

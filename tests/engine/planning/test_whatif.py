@@ -63,7 +63,7 @@ def lower_end(key: str) -> str:
     return "0" if all(rule.holds(from_zero) for rule in rules) else "1"
 
 
-def solved(key: str, relation: str) -> tuple[whatif.Setting, whatif.Solved]:
+def solved(key: str, relation: str) -> tuple[whatif.Setting, whatif.Setting]:
     setting = whatif.read(given(key, relation))
     return setting, whatif.solve(setting)
 

@@ -46,7 +46,7 @@ from dpengine.declared.source import Joined, Source
 from dpengine.declared.summary import PersonRows, Summary, read_summaries, tables_of
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.intake import in_spark
-from dpengine.intake.bring_in import RAW, code_rows, load_raw, refuse_absent
+from dpengine.intake.bring_in import RAW, Declared, code_rows, load_raw, refuse_absent
 from dpengine.intake.encode import KeptColumns
 from dpengine.intake.join_files import load_joined
 from dpengine.intake.load import Loaded
@@ -321,7 +321,7 @@ class Workspace:
                 rows = PersonRows(there, record.fingerprint, schema, unit, dialect, dict(summaries))
             else:
                 names = redeclare.names_of(folder)
-                summarise(folder / RAW, names, unit, schema, dialect, self._secret, summaries, people)
+                summarise(folder / RAW, names, Declared(schema, unit, dialect, self._secret), summaries, people)
             numbers = Dialect(decimal=dialect.decimal)
             of_person, known = Unit.of_person(str(unit.id_column)), (ROWS + record.fingerprint,)
             terms = _name(made), declared, of_person, read_relation(record.relation), numbers
@@ -605,14 +605,13 @@ class Workspace:
     def _code(self, new: Record, schema: Schema, other_people: bool = False) -> int:
         """Code a table anew under its next version, unit and schema; returns the number of people."""
         folder = self.folder / "tables" / new.folder
-        unit, dialect = Unit.from_json(new.unit), Dialect.from_json(new.dialect)
+        declared = Declared(schema, Unit.from_json(new.unit), Dialect.from_json(new.dialect), self._secret)
         source = sources.kept_there(folder)
         if source is not None:
             sources.refuse_elsewhere(source, self.databases, self.ledger.served)
-            given = schema, unit, dialect, self._secret
-            return sources.code_anew(folder, source, new, given, self.engine.spill, other_people)
+            return sources.code_anew(folder, source, new, declared, self.engine.spill, other_people)
         loaded = Loaded(new.about, redeclare.names_of(folder))
-        people, counted = code_rows(folder, loaded, schema, unit, dialect, self._secret, new.version)
+        people, counted = code_rows(folder, loaded, declared, new.version)
         self._keep_counts(new, schema, counted)
         return people
 
@@ -737,9 +736,9 @@ class Workspace:
                     self._refuse_added_up(known, new, joined or named, taken, budget, others)
             people, counted = loaded.people, KeptColumns()
             if people is None:
-                given = new.schema, new.unit, new.dialect, self._secret
+                how = Declared(new.schema, new.unit, new.dialect, self._secret)
                 coding = lambda share: tell(LOADING + CODING * share)  # noqa: E731
-                people, counted = code_rows(folder, loaded, *given, report=coding)
+                people, counted = code_rows(folder, loaded, how, report=coding)
             about = max(people, 1) if new.relation == "replace" else int(new.about or 1)
             self._keep_counts(new.record(folder.name, "", about, loaded, _now()), new.schema, counted)
             tell(1.0)
@@ -851,16 +850,16 @@ class Workspace:
         source: object,
         new: Arriving,
         bad_records: str,
-        progress: Callable[[float], None] | None = None,
+        progress: Callable[[float], None],
     ) -> Loaded:
+        declared = Declared(new.schema, new.unit, new.dialect, self._secret)
         if isinstance(source, Source | Joined | PersonRows) and sources.stays(source):
-            given = new.schema, new.unit, new.dialect, self._secret
-            return sources.code_there(folder, source, 1, given, self.engine.spill, progress)
+            return sources.code_there(folder, source, 1, declared, self.engine.spill, progress)
         if isinstance(source, Joined):
             loaded = load_joined(source, folder / RAW, self._secret, progress, bad_records)
-            refuse_absent(new.schema, new.unit, loaded.columns)
+            refuse_absent(declared, loaded.columns)
             return loaded
-        return load_raw(folder, source, new.schema, new.unit, new.dialect, self._secret, bad_records, progress)
+        return load_raw(folder, source, declared, bad_records, progress)
 
     def _sample(self, sample: Sample) -> Record:
         if self.samples_only:  # a whole class asks for it, and no other table can be loaded: look it up once
@@ -876,9 +875,9 @@ class Workspace:
                 return known
             new = Arriving(sample.name, sample.schema, sample.unit, "replace", Dialect(), "allowance")
             with self._fresh_folder() as folder:
-                given = sample.schema, sample.unit, new.dialect, self._secret
-                loaded = load_raw(folder, sample.path, *given, marked=False)  # everybody may know a sample
-                people, _ = code_rows(folder, loaded, sample.schema, sample.unit, new.dialect, self._secret)
+                declared = Declared(sample.schema, sample.unit, new.dialect, self._secret)
+                loaded = load_raw(folder, sample.path, declared, marked=False)  # everybody may know a sample
+                people, _ = code_rows(folder, loaded, declared)
             record = new.record(folder.name, f"practice:{sample.name}", people, loaded, _now(), practice=True)
             with self._registry.transaction() as rows:
                 other = self._registry.find(rows, sample.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import duckdb
@@ -25,6 +26,16 @@ from dpengine.statistics.engines.duck import connect
 
 BATCH = 61_440  # rows at once
 RAW = "raw.parquet"
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A declaration as rows are coded by it, and the workspace's secret."""
+
+    schema: Schema
+    unit: Unit
+    dialect: Dialect
+    secret: bytes = field(repr=False)
 
 
 def cut_sets(coded: Path, schema: Schema, secret: bytes, several: bool) -> None:
@@ -74,10 +85,7 @@ def _first(items: str, size: int, key: str) -> str:
 def load_raw(
     folder: Path,
     source: object,
-    schema: Schema,
-    unit: Unit,
-    dialect: Dialect,
-    secret: bytes,
+    declared: Declared,
     bad_records: str = "refuse",
     progress: Callable[[float], None] | None = None,
     marked: bool = True,
@@ -86,14 +94,16 @@ def load_raw(
     if isinstance(source, str) and not source:  # Path("") would be the current folder
         raise AllowanceError("load.absent")
     path = Path(source) if isinstance(source, (str, Path)) else source
-    loaded = load(path, dialect, folder / RAW, secret, progress, bad_records, separators(schema), marked)
-    refuse_absent(schema, unit, loaded.columns)
+    given = declared.dialect, folder / RAW, declared.secret
+    loaded = load(path, *given, progress, bad_records, separators(declared.schema), marked)
+    refuse_absent(declared, loaded.columns)
     return loaded
 
 
-def refuse_absent(schema: Schema, unit: Unit, columns: Sequence[str]) -> None:
+def refuse_absent(declared: Declared, columns: Sequence[str]) -> None:
     """Refuses a declaration of columns that the file does not have."""
-    for name in (*schema.columns, *([unit.id_column] if unit.id_column else [])):
+    unit = declared.unit
+    for name in (*declared.schema.columns, *([unit.id_column] if unit.id_column else [])):
         if name not in columns:
             raise AllowanceError("column.absent", column=name, columns=list(columns))
 
@@ -101,16 +111,14 @@ def refuse_absent(schema: Schema, unit: Unit, columns: Sequence[str]) -> None:
 def code_rows(
     folder: Path,
     loaded: Loaded,
-    schema: Schema,
-    unit: Unit,
-    dialect: Dialect,
-    secret: bytes,
+    declared: Declared,
     version: int = 1,
     report: Callable[[float], None] = lambda share: None,
 ) -> tuple[int, KeptColumns]:
     """Store the rows that count as integer codes under a schema; returns the number of people, and counts of columns
     that may be kept."""
     raw, coded = folder / RAW, folder / f"coded-{version}.parquet"
+    schema, unit, dialect, secret = declared.schema, declared.unit, declared.dialect, declared.secret
     if unit.id_column is None:
         counted = encode(raw, schema, dialect, coded, report=report)
         cut_sets(coded, schema, secret, several=False)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Callable
+from functools import partial
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.libpq import AS_MADE, Driver
@@ -25,7 +26,7 @@ from dpengine.declared.source import Joined, Source
 from dpengine.declared.spelling import SPACES
 from dpengine.declared.summary import PersonRows, Staying, tables_of
 from dpengine.declared.unit import Unit
-from dpengine.intake.bring_in import refuse_absent
+from dpengine.intake.bring_in import Declared, refuse_absent
 from dpengine.intake.coding_expressions import TEXTS, listed, refuse_uncodable
 from dpengine.intake.coding_sets import KEYS, POSTGRES, SET_TEXTS, coded_rows, cut_sizes, separators
 from dpengine.intake.join_files import JoinWords, join_sql
@@ -68,25 +69,15 @@ SIGNS = ".,’ \u00a0\u2009\u202f+-−"
 
 
 def code_table(
-    source: Staying,
-    name: str,
-    schema: Schema,
-    unit: Unit,
-    dialect: Dialect,
-    secret: bytes,
-    report: Callable[[float], None] | None = None,
+    source: Staying, name: str, declared: Declared, report: Callable[[float], None] = lambda share: None
 ) -> Loaded:
     """Code the table as `allowance.<name>`. A refusal leaves nothing of it behind."""
-    refuse_uncodable(schema)
+    refuse_uncodable(declared.schema)
     if isinstance(source, PersonRows):
         refuse_uncodable(source.inputs)
     first, *others = tables_of(source)
-    return in_snapshot(
-        first,
-        lambda snapshot: _code_table(snapshot, source, name, schema, unit, dialect, secret, report),
-        writes=True,
-        also=others[0] if others else None,
-    )
+    code = partial(_code_table, source=source, name=name, declared=declared, report=report)
+    return in_snapshot(first, code, writes=True, also=others[0] if others else None)
 
 
 def drop(source: Source, *names: str) -> None:
@@ -101,18 +92,11 @@ def drop(source: Source, *names: str) -> None:
 
 
 def _code_table(
-    snapshot: Snapshot,
-    source: Staying,
-    name: str,
-    schema: Schema,
-    unit: Unit,
-    dialect: Dialect,
-    secret: bytes,
-    report: Callable[[float], None] | None,
+    snapshot: Snapshot, source: Staying, name: str, declared: Declared, report: Callable[[float], None]
 ) -> Loaded:
-    progress = report or (lambda share: None)
+    schema, unit, secret = declared.schema, declared.unit, declared.secret
     run, columns = snapshot.connection.execute, _columns(snapshot, source)
-    refuse_absent(schema, unit, columns)
+    refuse_absent(declared, columns)
     if snapshot.encoding != "UTF8":
         raise AllowanceError("source.in_place_encoding")
     letters = _letters(snapshot)
@@ -123,15 +107,15 @@ def _code_table(
     if not there:
         run(snapshot.sql.SQL("CREATE SCHEMA {}").format(snapshot.sql.Identifier(OURS)))
     _keys(snapshot, secret)
-    parts = _lay(snapshot, source, schema, dialect, letters, secret)
-    progress(0.3)
+    parts = _lay(snapshot, source, schema, declared.dialect, letters, secret)
+    report(0.3)
     _lists(snapshot, schema)
     fingerprint = _mark(snapshot, letters, secret)
-    progress(0.6)
-    rows = _create(snapshot, name, schema, unit, dialect, columns, letters)
+    report(0.6)
+    rows = _create(snapshot, name, declared, columns, letters)
     identity = _protect(snapshot, name, schema, unit)
     if unit.id_column is not None and schema.of_kind(ItemSet):
-        _create(snapshot, name + EVERY, schema, unit, dialect, columns, letters)
+        _create(snapshot, name + EVERY, declared, columns, letters)
         identity += f" {_protect(snapshot, name + EVERY, schema, unit)}"
     if unit.id_column is None and not rows:
         raise AllowanceError("source.no_rows")
@@ -140,7 +124,7 @@ def _code_table(
         counted = snapshot.sql.SQL("SELECT count(DISTINCT {}) FROM {}")
         counted = counted.format(snapshot.sql.Identifier(PERSON), snapshot.sql.Identifier(OURS, name))
         people = int(run(counted).fetchone()[0])
-    progress(0.95)
+    report(0.95)
     tables = [] if isinstance(source, PersonRows) else [table for table in (snapshot, snapshot.beside) if table]
     places = tuple(address_mark(place, secret) for table in tables for place in table.described.places)
     seen = snapshot.described.seen
@@ -228,12 +212,10 @@ def _summarise(snapshot: Snapshot, source: PersonRows, columns: list[str], lette
     run("ALTER TABLE pg_temp.allowance_made RENAME TO allowance_rows")
 
 
-def _create(
-    snapshot: Snapshot, name: str, schema: Schema, unit: Unit, dialect: Dialect, columns: list[str], letters: str
-) -> int:
+def _create(snapshot: Snapshot, name: str, declared: Declared, columns: list[str], letters: str) -> int:
     """Create a coded table, or the table of every row, and return its number of rows."""
-    every = name.endswith(EVERY)
-    coded = snapshot.sql.SQL(_coded(schema, unit, dialect, columns, letters, every))
+    every, unit = name.endswith(EVERY), declared.unit
+    coded = snapshot.sql.SQL(_coded(declared.schema, unit, declared.dialect, columns, letters, every))
     target = snapshot.sql.Identifier(OURS, name)
     created = snapshot.connection.execute(snapshot.sql.SQL("CREATE TABLE {} AS ").format(target) + coded)
     wanted = snapshot.connection.execute(_wanted(unit, columns, every)).fetchone()

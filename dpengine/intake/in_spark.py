@@ -31,7 +31,7 @@ from dpengine.declared.source import Joined, Source
 from dpengine.declared.spelling import SPACES
 from dpengine.declared.summary import PersonRows, Staying, tables_of
 from dpengine.declared.unit import Unit
-from dpengine.intake.bring_in import refuse_absent
+from dpengine.intake.bring_in import Declared, refuse_absent
 from dpengine.intake.coding_expressions import LISTS, TEXTS, listed, refuse_uncodable
 from dpengine.intake.coding_sets import KEYS, SET_TEXTS, SPARK, coded_rows, separators
 from dpengine.intake.in_place import NUMBER, SIGNS, choosing_key
@@ -130,15 +130,12 @@ def describe_lake(source: Source, spill: Callable[[], Path] | None = None) -> De
 def code_table(
     source: Staying,
     target: Path,
-    schema: Schema,
-    unit: Unit,
-    dialect: Dialect,
-    secret: bytes,
-    report: Callable[[float], None] | None = None,
+    declared: Declared,
+    report: Callable[[float], None] = lambda share: None,
     spill: Callable[[], Path] | None = None,
 ) -> Loaded:
     """Code the table into the folder `target`. A refusal leaves nothing of it behind."""
-    refuse_uncodable(schema, "pyspark")
+    refuse_uncodable(declared.schema, "pyspark")
     if isinstance(source, PersonRows):
         refuse_uncodable(source.inputs, "pyspark")
     beside, every = target.with_suffix(".beside"), Path(every_row(SparkRows(str(target))).path)
@@ -147,8 +144,7 @@ def code_table(
     beside.mkdir(mode=0o700)
     try:
         with reading(tables_of(source)[0], spill) as lake:
-            given = schema, unit, dialect, secret, report or (lambda share: None)
-            return _code_table(lake, source, target, beside, *given)
+            return _code_table(lake, source, target, beside, declared, report)
     except BaseException as refusal:
         refusal.__context__ = None  # an error below it may quote a cell
         for left in (target, every):
@@ -159,16 +155,9 @@ def code_table(
 
 
 def _code_table(
-    lake: Lake,
-    source: Staying,
-    target: Path,
-    beside: Path,
-    schema: Schema,
-    unit: Unit,
-    dialect: Dialect,
-    secret: bytes,
-    report: Callable[[float], None],
+    lake: Lake, source: Staying, target: Path, beside: Path, declared: Declared, report: Callable[[float], None]
 ) -> Loaded:
+    secret = declared.secret
     read = [lake, *(Lake(lake.session, _view(lake.session, other), other) for other in tables_of(source)[1:])]
     for one in read:
         refuse_changed(one.source.seen, one.described.seen)
@@ -177,16 +166,16 @@ def _code_table(
     keys = lake.table("keys", lake.session.read.parquet(str(beside / "keys.parquet")))
     laid = Laid(lake, keys, secret)
     try:
-        names, rows = laid.lay(source, read, schema, dialect, beside)
-        refuse_absent(schema, unit, names)
+        names, rows = laid.lay(source, read, declared.schema, declared.dialect, beside)
+        refuse_absent(declared, names)
         fingerprint = laid.mark(rows, len(names))
         report(0.4)
-        people = _code(lake, names, rows, target, beside, schema, unit, dialect, keys)
+        people = _code(lake, names, rows, target, beside, declared, keys)
     finally:
         laid.let_go()
     report(0.95)
     coded = int(lake.session.read.parquet(str(target)).count())
-    if not coded and unit.id_column is None:
+    if not coded and declared.unit.id_column is None:
         raise AllowanceError("source.no_rows")
     places = [] if isinstance(source, PersonRows) else [place for one in read for place in one.described.places]
     addresses = tuple(address_mark(place, secret) for place in places)
@@ -323,18 +312,11 @@ def _coding(
 
 
 def _code(
-    lake: Lake,
-    names: list[str],
-    rows: str,
-    target: Path,
-    beside: Path,
-    schema: Schema,
-    unit: Unit,
-    dialect: Dialect,
-    keys: str,
+    lake: Lake, names: list[str], rows: str, target: Path, beside: Path, declared: Declared, keys: str
 ) -> int | None:
     """Write the coded rows; returns the number of people if it is not the number of rows."""
     chosen, everyone, people = rows, "", None
+    schema, unit, dialect = declared.schema, declared.unit, declared.dialect
     if unit.id_column is not None:
         people, everyone = _numbered(lake, names, rows, beside, unit, keys)
         chosen = lake.table("chosen", lake.session.sql(f"{everyone} WHERE place <= {unit.at_most}"))

@@ -77,28 +77,16 @@ def load(
     try:
         if isinstance(source, Source):
             return _database(source, dialect, raw, secret, report, separators or {})
-        return _load(source, dialect, raw, secret, report, bad_records, marked)
+        if not isinstance(source, (str, Path)):
+            return write_table([_frame(source, dialect)], raw, secret, report)
+        with own_copy(Path(source), raw.parent, secret, lambda share: report(COPYING * share)) as (copy, files):
+            parts = [_file(path, dialect, bad_records) for path in files_of(copy)]
+            if any(check_names(names) != check_names(parts[0][0]) for names, _ in parts):
+                raise AllowanceError("load.folder_names")
+            return replace(write_table(parts, raw, secret, report, marked=marked), files=tuple(dict.fromkeys(files)))
     except AllowanceError as refusal:
         refusal.__context__ = None  # an error below it may quote a cell
         raise
-
-
-def _load(
-    source: object,
-    dialect: Dialect,
-    raw: Path,
-    secret: bytes,
-    report: Callable[[float], None],
-    bad_records: str,
-    marked: bool,
-) -> Loaded:
-    if not isinstance(source, (str, Path)):
-        return write_table([_frame(source, dialect)], raw, secret, report)
-    with own_copy(Path(source), raw.parent, secret, lambda share: report(COPYING * share)) as (copy, files):
-        parts = [_file(path, dialect, bad_records) for path in files_of(copy)]
-        if any(check_names(names) != check_names(parts[0][0]) for names, _ in parts):
-            raise AllowanceError("load.folder_names")
-        return replace(write_table(parts, raw, secret, report, marked=marked), files=tuple(dict.fromkeys(files)))
 
 
 def _database(

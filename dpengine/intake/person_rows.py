@@ -27,7 +27,7 @@ from dpengine.core.types import Arrow
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, Column, Number, Schema
 from dpengine.declared.summary import ANY, BY_DAY, COUNT, FREQUENT, Summary, inputs_of
-from dpengine.declared.unit import Unit
+from dpengine.intake.bring_in import Declared
 from dpengine.intake.encode import encode
 from dpengine.intake.rows_per_person import PERSON, keep_rows
 from dpengine.statistics.engines.duck import connect
@@ -87,49 +87,29 @@ def _first(rows: str, cell: str, places: Mapping[str, str], schema: Schema, summ
 
 
 def summarise(
-    raw: Path,
-    names: Sequence[str],
-    unit: Unit,
-    schema: Schema,
-    dialect: Dialect,
-    secret: bytes,
-    summaries: Mapping[str, Summary],
-    target: Path,
+    raw: Path, names: Sequence[str], declared: Declared, summaries: Mapping[str, Summary], target: Path
 ) -> None:
     """Write one row a person as Parquet of texts: the id, and each summary under its name."""
-    inputs = inputs_of(summaries, schema)
+    inputs, id_column = inputs_of(summaries, declared.schema), str(declared.unit.id_column)
+    writers = [_writer(summary, inputs, declared.dialect) for summary in summaries.values()]
+    schema = pa.schema([(name, pa.string()) for name in (id_column, *summaries)])
     with tempfile.TemporaryDirectory(prefix=".", dir=target.parent) as inside:
         kept, coded = Path(inside) / "kept.parquet", Path(inside) / "coded.parquet"
-        keep_rows(raw, names, unit, secret, kept, every=True)
-        encode(kept, inputs, dialect, coded, names)
-        who = f"c{list(names).index(str(unit.id_column))}"
-        _write(kept, coded, who, inputs, summaries, str(unit.id_column), target, dialect)
-
-
-def _write(
-    kept: Path,
-    coded: Path,
-    who: str,
-    inputs: Schema,
-    summaries: Mapping[str, Summary],
-    id_column: str,
-    target: Path,
-    dialect: Dialect,
-) -> None:
-    writers = [_writer(summary, inputs, dialect) for summary in summaries.values()]
-    schema = pa.schema([(name, pa.string()) for name in (id_column, *summaries)])
-    with (
-        refusing("load.unreadable", duckdb.Error, pa.ArrowException, OSError),
-        connect(target.parent) as connection,
-        pq.ParquetWriter(target, schema, write_statistics=False) as store,
-    ):
-        connection.from_parquet(str(coded)).create_view("coded_rows")
-        connection.from_parquet(str(kept)).create_view("kept_rows")
-        rows = summary_sql("coded_rows", inputs, list(summaries.values()))
-        ids = f"SELECT {PERSON}, min({who}) AS id FROM kept_rows GROUP BY {PERSON}"
-        query = f"SELECT ids.id, rows.* FROM ({rows}) AS rows JOIN ({ids}) AS ids ON ids.{PERSON} = rows.{PERSON}"
-        for batch in connection.sql(query).to_arrow_reader(BATCH):
-            store.write_batch(_texts(batch, writers, schema))
+        keep_rows(raw, names, declared.unit, declared.secret, kept, every=True)
+        encode(kept, inputs, declared.dialect, coded, names)
+        with (
+            refusing("load.unreadable", duckdb.Error, pa.ArrowException, OSError),
+            connect(target.parent) as connection,
+            pq.ParquetWriter(target, schema, write_statistics=False) as store,
+        ):
+            connection.from_parquet(str(coded)).create_view("coded_rows")
+            connection.from_parquet(str(kept)).create_view("kept_rows")
+            rows = summary_sql("coded_rows", inputs, list(summaries.values()))
+            who = f"c{list(names).index(id_column)}"
+            ids = f"SELECT {PERSON}, min({who}) AS id FROM kept_rows GROUP BY {PERSON}"
+            query = f"SELECT ids.id, rows.* FROM ({rows}) AS rows JOIN ({ids}) AS ids ON ids.{PERSON} = rows.{PERSON}"
+            for batch in connection.sql(query).to_arrow_reader(BATCH):
+                store.write_batch(_texts(batch, writers, schema))
 
 
 def _texts(batch: Arrow, writers: Sequence[Callable[[int, int], str | None]], schema: Arrow) -> Arrow:

@@ -19,11 +19,10 @@ from pathlib import Path
 from dpengine.core import files
 from dpengine.core.errors import AllowanceError, refusing
 from dpengine.declared.dialect import Dialect
-from dpengine.declared.schema import Schema
 from dpengine.declared.source import USUAL_PORT, Joined, Source, split_lake
 from dpengine.declared.summary import PersonRows, Staying, tables_of
-from dpengine.declared.unit import Unit
 from dpengine.intake import in_place, in_spark
+from dpengine.intake.bring_in import Declared
 from dpengine.intake.load import Loaded
 from dpengine.statistics.engines import PostgresRows, SparkRows
 from dpengine.storage.registry import Record
@@ -129,28 +128,25 @@ def drop_there(folder: Path) -> None:
         in_place.drop(source, *(coded_name(folder, version) for version in {*made, 1, last}))
 
 
-Given = tuple[Schema, Unit, Dialect, bytes]  # the declaration, and the workspace's secret
-
-
 def code_there(
     folder: Path,
     source: Staying,
     version: int,
-    given: Given,
+    declared: Declared,
     spill: Callable[[], Path] | None,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> Loaded:
     """Code a table where its rows are."""
     if tables_of(source)[0].spark:
-        return in_spark.code_table(source, folder / f"coded-{version}.parquet", *given, progress, spill)
-    return in_place.code_table(source, coded_name(folder, version), *given, progress)
+        return in_spark.code_table(source, folder / f"coded-{version}.parquet", declared, progress, spill)
+    return in_place.code_table(source, coded_name(folder, version), declared, progress)
 
 
 def code_anew(
     folder: Path,
     source: Source,
     new: Record,
-    given: Given,
+    declared: Declared,
     spill: Callable[[], Path] | None,
     other_people: bool = False,
 ) -> int:
@@ -161,7 +157,7 @@ def code_anew(
     if not source.spark:
         in_place.drop(source, names[new.version])  # a killed program may have left it
     whole = made_of(folder) or source
-    loaded = code_there(folder, whole, new.version, given, spill)
+    loaded = code_there(folder, whole, new.version, declared, spill)
     people = max(int(loaded.people or 0), 1)
     counted_before = new.relation == "replace" and not other_people
     if loaded.fingerprint != new.fingerprint or (counted_before and people != new.about):

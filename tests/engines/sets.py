@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 import dpengine as dp
-from dpengine.intake.bring_in import code_rows, load_raw
+from dpengine.intake.bring_in import Declared, code_rows, load_raw
 from dpengine.intake.in_place import choosing_key
 from dpengine.statistics.engines import every_row
 
@@ -43,8 +43,9 @@ def from_file(given: object, unit: dp.Unit, folder: Path, secret: bytes) -> tupl
     """The coded rows of a file, those of every row, and how many people: with the items that count by the key that
     chooses where rows are."""
     folder.mkdir()
-    loaded = load_raw(folder, given, SETS, unit, dp.Dialect(), secret)
-    people = code_rows(folder, loaded, SETS, unit, dp.Dialect(), secret)
+    declared = Declared(SETS, unit, dp.Dialect(), secret)
+    loaded = load_raw(folder, given, declared)
+    people = code_rows(folder, loaded, declared)
     coded = folder / "coded-1.parquet"
     every = rows_of(every_row(coded), secret) if unit.id_column else []
     return rows_of(coded, secret), every, people

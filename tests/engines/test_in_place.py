@@ -21,7 +21,7 @@ from engines.source_steps import CANARY, PASSWORD, PEOPLE, add, prepared, refuse
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.source import Source
-from dpengine.intake.bring_in import code_rows, load_raw
+from dpengine.intake.bring_in import Declared, code_rows, load_raw
 from dpengine.intake.marks import row_key
 from dpengine.statistics.counts import RowCount
 from dpengine.storage import sources
@@ -64,8 +64,9 @@ def test_cells_are_coded_as_from_a_file(home: Workspace, address: str, tmp_path:
                 copy.write_row((f" {place // 3}\u00a0" if place % 7 else "", *row))
     dialect = dp.Dialect(thousands=",")
     table = add(home, staying(address, "odd"), "odd", schema=CODED, unit=unit, dialect=dialect)
-    loaded = load_raw(tmp_path, source(address, "odd"), CODED, unit, dialect, home._secret)
-    people = code_rows(tmp_path, loaded, CODED, unit, dialect, home._secret)
+    declared = Declared(CODED, unit, dialect, home._secret)
+    loaded = load_raw(tmp_path, source(address, "odd"), declared)
+    people = code_rows(tmp_path, loaded, declared)
     here = pq.read_table(tmp_path / "coded-1.parquet").to_pandas()
     assert table.facts.people == people and home.record("odd").fingerprint == loaded.fingerprint
     wanted = sorted(tuple(row) for row in here.to_numpy().tolist())

@@ -15,7 +15,7 @@ from engines.source_steps import add, prepared, refused, run, source
 from engines.test_in_place import codes, staying
 
 import dpengine as dp
-from dpengine.intake.bring_in import code_rows, load_raw
+from dpengine.intake.bring_in import Declared, code_rows, load_raw
 from dpengine.intake.coding_expressions import MOST_IN_PLACE
 from dpengine.workspace import Workspace
 
@@ -80,8 +80,8 @@ def test_no_number_is_too_near_zero(home: Workspace, address: str, tmp_path: Pat
     )
     schema = dp.Schema({"x": dp.Number(0, 100), "y": dp.Number(-1, 100)})
     add(home, staying(address, "tiny"), "tiny", schema=schema)
-    loaded = load_raw(tmp_path, source(address, "tiny"), schema, dp.Unit.rows(), dp.Dialect(), home._secret)
-    code_rows(tmp_path, loaded, schema, dp.Unit.rows(), dp.Dialect(), home._secret)
+    declared = Declared(schema, dp.Unit.rows(), dp.Dialect(), home._secret)
+    code_rows(tmp_path, load_raw(tmp_path, source(address, "tiny"), declared), declared)
     wanted = pq.read_table(tmp_path / "coded-1.parquet").to_pandas().to_numpy().tolist()
     assert codes(home, address, "tiny") == sorted(map(tuple, wanted)) and wanted[3][0] == 1
 

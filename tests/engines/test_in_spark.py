@@ -24,7 +24,7 @@ from pyspark.sql import SparkSession
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.cell_kinds import ABOVE
-from dpengine.intake.bring_in import code_rows, load_raw
+from dpengine.intake.bring_in import Declared, code_rows, load_raw
 from dpengine.intake.marks import row_key
 from dpengine.statistics.counts import RowCount
 from dpengine.statistics.engines import SparkRows, every_row
@@ -63,13 +63,14 @@ def test_cells_are_coded_as_from_a_file_and_asked_there(home: Workspace, tmp_pat
         name = f"lake {unit.at_most}"
         folder = tmp_path / f"local {unit.at_most}"
         folder.mkdir()
-        loaded = load_raw(folder, files, CODED, unit, DIALECT, home._secret)
-        people = code_rows(folder, loaded, CODED, unit, DIALECT, home._secret)
+        declared = Declared(CODED, unit, DIALECT, home._secret)
+        loaded = load_raw(folder, files, declared)
+        people = code_rows(folder, loaded, declared)
         with closing(Workspace(tmp_path / name)) as other:
             table = add(other, lake(files), name, unit=unit)
             record = other.record(name)
             assert table.facts.people == people
-            local = load_raw(folder, files, CODED, unit, DIALECT, other._secret)
+            local = load_raw(folder, files, Declared(CODED, unit, DIALECT, other._secret))
             assert record.fingerprint == local.fingerprint
             there = other.folder / "tables" / record.folder / "coded-1.parquet"
             mine, theirs = codes(folder / "coded-1.parquet"), codes(there)
@@ -113,8 +114,8 @@ def test_typed_columns_faults_and_newer_files(home: Workspace, tmp_path: Path, s
     local.mkdir()
     plain = typed.drop_columns(["many"])
     pq.write_table(plain, tmp_path / "plain.parquet")
-    loaded = load_raw(local, tmp_path / "plain.parquet", schema, dp.Unit.rows(), DIALECT, home._secret)
-    code_rows(local, loaded, schema, dp.Unit.rows(), DIALECT, home._secret)
+    declared = Declared(schema, dp.Unit.rows(), DIALECT, home._secret)
+    code_rows(local, load_raw(local, tmp_path / "plain.parquet", declared), declared)
     wanted = pq.read_table(local / "coded-1.parquet").to_pydict()
     assert {name: sorted(found[name]) for name in wanted} == {name: sorted(wanted[name]) for name in wanted}
     pq.write_table(typed, files / "1.parquet")

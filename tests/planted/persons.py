@@ -14,6 +14,7 @@ from helpers_load import SECRET
 import dpengine as dp
 from dpengine.declared.dialect import Dialect
 from dpengine.intake import person_rows, rows_per_person
+from dpengine.intake.bring_in import Declared
 from dpengine.intake.join_files import load_joined
 from dpengine.intake.load import load
 from tests.planted.registry import Planted
@@ -31,7 +32,7 @@ def from_all_rows(rows: Rows) -> dict[str, str]:
         loaded = load(frame, Dialect(), raw, SECRET)
         given = {"paid": dp.Summary("sum", "cost", lower=0, upper=1_000)}
         unit = dp.Unit.column("who", 3)
-        person_rows.summarise(raw, loaded.columns, unit, SCHEMA, Dialect(), SECRET, given, made)
+        person_rows.summarise(raw, loaded.columns, Declared(SCHEMA, unit, Dialect(), SECRET), given, made)
         return {row["who"]: row["paid"] for row in pq.read_table(made).to_pylist()}
 
 

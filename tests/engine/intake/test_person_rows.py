@@ -16,6 +16,7 @@ import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.summary import KINDS, read_summaries
+from dpengine.intake.bring_in import Declared
 from dpengine.intake.load import load
 from dpengine.intake.person_rows import summarise
 
@@ -66,7 +67,8 @@ def ours(rows: list[dict[str, Any]], folder: Path, summaries: dict[str, dp.Summa
     columns = {name: [row[name] for row in rows] for name in ("who", "cost", "way", "day")}
     raw, made = folder / "raw.parquet", folder / "people.parquet"
     loaded = load(pd.DataFrame(columns), Dialect(), raw, SECRET)
-    summarise(raw, loaded.columns, dp.Unit.column("who", 1), SCHEMA, Dialect(), SECRET, summaries, made)
+    declared = Declared(SCHEMA, dp.Unit.column("who", 1), Dialect(), SECRET)
+    summarise(raw, loaded.columns, declared, summaries, made)
     found = {row["who"].strip(): row for row in pq.read_table(made).to_pylist()}
     assert len(found) == pq.read_metadata(made).num_rows  # one row each
     return {who: {name: row[name] for name in summaries} for who, row in found.items()}

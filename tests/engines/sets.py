@@ -45,7 +45,7 @@ def from_file(given: object, unit: dp.Unit, folder: Path, secret: bytes) -> tupl
     folder.mkdir()
     declared = Declared(SETS, unit, dp.Dialect(), secret)
     loaded = load_raw(folder, given, declared)
-    people = code_rows(folder, loaded, declared)
+    people, _ = code_rows(folder, loaded, declared)
     coded = folder / "coded-1.parquet"
     every = rows_of(every_row(coded), secret) if unit.id_column else []
     return rows_of(coded, secret), every, people

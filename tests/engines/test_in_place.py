@@ -66,7 +66,7 @@ def test_cells_are_coded_as_from_a_file(home: Workspace, address: str, tmp_path:
     table = add(home, staying(address, "odd"), "odd", schema=CODED, unit=unit, dialect=dialect)
     declared = Declared(CODED, unit, dialect, home._secret)
     loaded = load_raw(tmp_path, source(address, "odd"), declared)
-    people = code_rows(tmp_path, loaded, declared)
+    people, _ = code_rows(tmp_path, loaded, declared)
     here = pq.read_table(tmp_path / "coded-1.parquet").to_pandas()
     assert table.facts.people == people and home.record("odd").fingerprint == loaded.fingerprint
     wanted = sorted(tuple(row) for row in here.to_numpy().tolist())

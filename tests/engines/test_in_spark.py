@@ -65,7 +65,7 @@ def test_cells_are_coded_as_from_a_file_and_asked_there(home: Workspace, tmp_pat
         folder.mkdir()
         declared = Declared(CODED, unit, DIALECT, home._secret)
         loaded = load_raw(folder, files, declared)
-        people = code_rows(folder, loaded, declared)
+        people, _ = code_rows(folder, loaded, declared)
         with closing(Workspace(tmp_path / name)) as other:
             table = add(other, lake(files), name, unit=unit)
             record = other.record(name)

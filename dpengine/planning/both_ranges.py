@@ -10,7 +10,7 @@ nothing about all such people: the sample is small. The crossing is the ε at wh
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -26,6 +26,8 @@ from dpengine.mechanisms.query import AnyQuery, Averaged
 POINTLESS = 0.9  # of the second range would be left without any noise
 _NO_NOISE = Fraction(1000)  # an ε at which noise is nearly always 0
 _STEPS = 7
+_AT_ONCE = 0.9  # a first point with less of `least` lies beyond the crossing
+FEWEST, MOST = 10, 10**9  # people on the axis
 _NEAR = (Fraction(1), Fraction(21, 20))  # reaches are whole numbers of people, so a little more may be needed
 
 
@@ -89,9 +91,9 @@ def as_sample(query: AnyQuery) -> AnyQuery | None:
 def along_epsilon(query: AnyQuery) -> list[BothRanges]:
     """Even steps on a log axis, and the crossing: noise falls like 1/ε."""
     steps = {query.epsilon * Fraction(3) ** (step - _STEPS // 2) for step in range(_STEPS)}
-    now = both_ranges(query)
-    if now is not None and now.least:
-        near = query.epsilon * Fraction(now.here / now.least).limit_denominator(10**6)
+    noisy = _before_crossing(query, lambda one: one.at(max(one.epsilon / 3, LEAST_EPSILON)))
+    if noisy is not None:
+        near = noisy.epsilon * Fraction(noisy.here / noisy.least).limit_denominator(10**6)
         steps |= {up(near * off, 10**4) for off in _NEAR}
     found = [both_ranges(query.at(epsilon)) for epsilon in sorted(steps) if epsilon >= LEAST_EPSILON]
     return [one for one in found if one is not None]
@@ -99,15 +101,32 @@ def along_epsilon(query: AnyQuery) -> list[BothRanges]:
 
 def along_people(query: AnyQuery) -> list[BothRanges]:
     """Even steps on a log axis, and about the crossing: noise falls like 1/n, the luck of the sample like 1/√n."""
-    sizes = {max(query.facts.about * 4**step // 4 ** (_STEPS // 2), 10) for step in range(_STEPS)}
-    now = both_ranges(query)
-    if now is not None and now.least:
-        near = query.facts.about * (now.here / now.least) ** 2
-        sizes |= {people for off in _NEAR if min(sizes) < (people := math.ceil(float(off) * near)) < max(sizes)}
+    sizes = {max(query.facts.about * 4**step // 4 ** (_STEPS // 2), FEWEST) for step in range(_STEPS)}
+    noisy = _before_crossing(query, lambda one: one.of_size(max(one.facts.about // 4, FEWEST)))
+    if noisy is not None:
+        near = noisy.people * (noisy.here / noisy.least) ** 2
+        sizes |= {people for off in _NEAR if (people := math.ceil(float(off) * near)) <= MOST}
     found = [both_ranges(query.of_size(people)) for people in sorted(sizes)]
     return [one for one in found if one is not None]
 
 
+def _before_crossing(query: AnyQuery, noisier: Callable[[AnyQuery], AnyQuery]) -> BothRanges | None:
+    """This question, or the first noisier one at which the first range is wider than the sample alone allows, or beyond
+    which there is no second range: there reaches are no longer a few people. None if there is none."""
+    found = both_ranges(query)
+    while found is not None and found.here <= found.least:
+        more = noisier(query)
+        if more == query:
+            return None
+        beyond_it = both_ranges(more)
+        if beyond_it is None:
+            break
+        query, found = more, beyond_it
+    return found if found is not None and found.least else None
+
+
 def crossing(points: Sequence[BothRanges]) -> BothRanges | None:
-    """The first point, from the most noise on, at which the first range is no wider than the sample alone allows."""
-    return next((point for point in points if point.here <= point.least), None)
+    """The first point, from the most noise on, at which the first range is no wider than the sample alone allows; None
+    if the crossing lies before the first point or beyond the last."""
+    found = next((point for point in points if point.here <= point.least), None)
+    return None if found is not None and found is points[0] and found.here < _AT_ONCE * found.least else found

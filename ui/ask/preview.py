@@ -141,7 +141,9 @@ def show_both(table: dp.Table, query: dp.Query) -> None:
 def both_words(query: dp.Query, found: BothRanges) -> str:
     percent = query.answer_kind in ("count", "share")
     here, everyone, least = (two_figures(Fraction(width)) for width in (found.here, found.everyone, found.least))
-    words = say("sample.preview_share" if percent else "sample.preview", people=found.people, here=here, all=everyone)
+    many = len(query.labels()) if query.answer_kind == "count" else 1
+    supposed = "preview_shares" if many > 2 else "preview_share" if percent else "preview"
+    words = say(f"sample.{supposed}", people=found.people, many=many, here=here, all=everyone)
     code = "before" if found.after else "crossing" if found.pointless else "not_crossing"
     return f"{words} {say(f'sample.{code}', least=least)}"
 

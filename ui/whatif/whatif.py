@@ -779,10 +779,11 @@ def _sampled(solved: whatif.Setting) -> dict[str, Points]:
     unit = say("sample.whatif.points" if query.answer_kind in ("count", "share") else "sample.whatif.unit")
     drawn: dict[str, Points] = {}
     axes = {"epsilon": both.along_epsilon(query), "people": both.along_people(query)}
+    crossings = {axis: both.crossing(points) for axis, points in axes.items()}
     for column, (axis, points) in zip(st.columns(2), axes.items(), strict=True):
         xs = [float(point.epsilon) if axis == "epsilon" else float(point.people) for point in points]
         lines = []
-        cross = both.crossing(points)
+        cross = crossings[axis]
         for name, look in {"here": ("left", "solid"), "everyone": ("take", "solid"), "least": ("take", "dot")}.items():
             heights = [float(getattr(point, name)) for point in points]
             place = None if cross is None or name != "here" else points.index(cross)
@@ -793,7 +794,8 @@ def _sampled(solved: whatif.Setting) -> dict[str, Points]:
         with column:
             paragraph(say(f"whatif.curve.{axis}"), "muted curve")
             charts.curves(lines, say(f"whatif.axis.{axis}"), unit, say("sample.whatif.alt"), f"whatif-sample-{axis}")
-    paragraph(say("sample.whatif.crossing"))
+    if any(crossings.values()):
+        paragraph(say("sample.whatif.crossing"))
     return drawn
 
 

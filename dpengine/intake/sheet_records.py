@@ -188,7 +188,7 @@ def _rows(sheet: CalamineSheet, first: int, width: int, dialect: Dialect) -> Ite
         whole = [""] * (sheet.start[1] if sheet.start else 0) + list(row)
         texts = [_text(value, dialect) for value in whole[:width]]
         if any(str(value).strip() for value in whole[width:]):
-            raise AllowanceError("load.ragged")
+            raise AllowanceError("load.sheet_ragged")
         if sum(map(len, texts)) > LONGEST_RECORD:
             raise AllowanceError("load.long", most=LONGEST_RECORD)
         yield texts + [""] * (width - len(texts))

@@ -55,6 +55,15 @@ def formula(path: Path, cell: str) -> Path:
     return plain(path, cell, "=1+1")
 
 
+def wider(path: Path, cell: str) -> Path:
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    for row in (["far", "note"], [1, cell], [2, cell, cell]):
+        book.active.append(row)
+    book.save(path)
+    return path
+
+
 def packed(path: Path, *names: str) -> Path:
     with zipfile.ZipFile(path, "w") as archive:
         for name in names:
@@ -107,6 +116,7 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "load.sheet_locked": lambda b: b.add(raw(b.folder / "locked.xlsx", b"\xd0\xcf\x11\xe0" + b.cell.encode())),
     "load.sheet_unreadable": lambda b: b.add(raw(b.folder / "odd.xlsx", b.cell.encode())),
     "load.sheet_large": lambda b: b.add(wordy(b.folder / "wordy.xlsx", b.cell)),
+    "load.sheet_ragged": lambda b: b.add(wider(b.folder / "wider.xlsx", b.cell)),
     "load.sheet_formulas": lambda b: b.add(formula(b.folder / "formula.xlsx", b.cell)),
     "load.names_row_empty": lambda b: names_of(plain(b.folder / "below.xlsx", b.cell), Dialect(names_row=9)),
     "load.heavy": crashing,

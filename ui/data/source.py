@@ -354,13 +354,21 @@ def is_typed(path: Path) -> bool:
     return is_parquet(path) or is_sheet(path) or is_statistics(path)
 
 
-_TITLED = ("load.no_names", "load.name_blank", "load.name_twice", "load.names_row_empty", "load.empty")
+_TITLED = (
+    "load.no_names",
+    "load.name_blank",
+    "load.name_twice",
+    "load.names_row_empty",
+    "load.sheet_ragged",
+    "load.empty",
+)
 
 
 def _titles(draft: Draft, fault: dp.AllowanceError | None) -> None:
     """Which row of the sheet holds the names? Rows above it hold titles; names may take several rows."""
     below = draft.dialect.names_row > 1 or draft.dialect.names_rows > 1
-    doubted = fault is not None and fault.code in _TITLED
+    refused = fault or draft.complaint
+    doubted = refused is not None and refused.code in _TITLED
     with st.expander(say("data.names.titles"), expanded=below or doubted):
         paragraph(say("data.names.titles_how"))
         left, right = st.columns(2)

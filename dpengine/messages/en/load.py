@@ -60,6 +60,7 @@ SENTENCES: dict[str, str] = {
     "load.sheet_formulas": "A cell of this sheet holds a formula without a result; open it in its own program, save it, and upload it again.",
     "dialect.names_row": "Column names must begin in one of a spreadsheet’s first {most} rows and take at most {rows}; say in which row they begin.",
     "load.heavy": "Reading this file takes more memory or time than one file may; save the table as “CSV UTF-8”, and upload that.",
+    "load.sheet_ragged": "Some rows of this sheet reach beyond the columns that have a name. If titles stand above the names, say which row names the columns; otherwise name every column.",
     "load.names_row_empty": "Row {row} of this sheet holds no names; say which row names the columns.",
     "load.packed_locked": "This archive has a password; unpack it, and upload the file that is in it.",
     "load.packed_many": "This archive holds {many} files, and a table comes from one; unpack it, and upload the one with the table.",

@@ -58,6 +58,7 @@ SENTENCES: dict[str, str] = {
     "load.sheet_formulas": "Celica tega lista vsebuje formulo brez rezultata; odprite preglednico v njenem programu, shranite in jo naložite znova.",
     "dialect.names_row": "Imena stolpcev preglednice so v eni od prvih {most} {most|vrstice|vrstic|vrstic|vrstic} in zavzamejo največ {rows} {rows|vrstico|vrstici|vrstice|vrstic}; povejte, v kateri se začnejo.",
     "load.heavy": "Branje te datoteke zahteva več pomnilnika ali časa, kot ga je dovoljeno za eno datoteko; shranite tabelo kot »CSV UTF-8« in naložite to.",
+    "load.sheet_ragged": "Nekatere vrstice tega lista segajo čez stolpce z imeni. Če so nad imeni naslovi, povejte, katera vrstica poimenuje stolpce; sicer poimenujte vse stolpce.",
     "load.names_row_empty": "V {row}. vrstici tega lista ni imen; povejte, katera vrstica poimenuje stolpce.",
     "load.packed_locked": "Ta arhiv je zaklenjen z geslom; razpakirajte ga in naložite datoteko, ki je v njem.",
     "load.packed_many": "V tem arhivu {many|je|sta|so|je} {many} {many|datoteka|datoteki|datoteke|datotek}, tabela pa nastane iz ene; razpakirajte ga in naložite datoteko s tabelo.",

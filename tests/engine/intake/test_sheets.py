@@ -112,7 +112,7 @@ def test_commas_for_points_where_the_file_is_said_to_have_them(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("rows", "code"),
     [
-        ([["a", "b"], [1, 2, 3]], "load.ragged"),
+        ([["a", "b"], [1, 2, 3]], "load.sheet_ragged"),
         ([["a", "a"], [1, 2]], "load.name_twice"),
         ([["a", None, "b"], [1, 2, 3]], "load.name_blank"),
         ([[1, 2], [3, 4]], "load.no_names"),

@@ -37,7 +37,7 @@ from ui.parts import exports
 from ui.pictures import png
 from ui.several import session
 from ui.shell.state import workspace
-from ui.words.wording import beyond_printed, beyond_words, range_words
+from ui.words.wording import as_one, beyond_printed, beyond_words, range_words
 
 pytestmark = pytest.mark.usefixtures("shared")
 ROWS = "smokes,age\n" + "yes,30\nno,50\n" * 40
@@ -242,6 +242,15 @@ def test_where_no_range_is_known_no_earlier_answer_is_blamed(tmp_path: Path) -> 
     assert beyond_words(kind) == say("sample.kind")
     lost = table.ask(table.query("proportion", of=[["smokes", "in", ["yes"]]], where=north, epsilon="1"))
     assert beyond_words(lost) == say("sample.seen")
+
+
+@pytest.mark.parametrize("secret", [{}, {"relation": "add_remove", "about_rows": 800}], ids=str)
+def test_answers_read_together_say_that_they_speak_of_the_table(tmp_path: Path, secret: dict[str, Any]) -> None:
+    table = survey(tmp_path, **secret)
+    query = table.query("histogram", column="smokes", epsilon="0.1")
+    for _ in range(2):
+        table.ask(query)
+    assert beyond_words(as_one(table.looks(query))) == say("sample.kind")
 
 
 def test_a_session_says_that_its_claim_needs_a_random_sample(tmp_path: Path) -> None:

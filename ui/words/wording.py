@@ -243,7 +243,8 @@ def beyond_words(answer: dp.Answer) -> str:
     """What the answer of a random sample says about the larger group, beside the table; or why it says nothing."""
     query, found = answer.query, answer.population
     if found is None:
-        secret = answer.beyond == "kind" and query.of_known_people and query.facts.people is None
+        secret = not query.speaks_of_all and query.of_known_people and query.facts.people is None
+        secret = secret and answer.beyond == "kind"
         return say("sample.secret" if secret else f"sample.{answer.beyond}")
     facts: dict[str, Any] = {"chance": chance(query.beta)}
     if isinstance(answer.interval, tuple):
@@ -381,7 +382,8 @@ def as_one(reading: Reading) -> dp.Answer:
     last = reading.newest[-1]
     value, interval = printable(reading.value), printable(reading.interval)
     query = replace(last.query, beta=reading.beta)
-    return replace(last, value=value, interval=interval, query=query, population=None, beyond="")
+    beyond = "kind" if last.beyond else ""  # of a sample: together they speak of the table only
+    return replace(last, value=value, interval=interval, query=query, population=None, beyond=beyond)
 
 
 def in_short(answer: dp.Answer) -> str:

@@ -142,19 +142,19 @@ def test_words_that_nobody_read_are_no_result(capsys: pytest.CaptureFixture[str]
 
 
 def test_large_tables_name_every_target_that_is_missed() -> None:
-    fast = {"ours": 0.01, "plain": 0.1, "ratio": 0.1, "first": 0.02}
+    fast = {"ours": 0.01, "plain": 0.1, "ratio": 0.1, "first": 0.02, "larger": 0.01, "smaller": 0.01}
     intake = {"parquet": 1.0, "DuckDB's copy as text": 1.0, "csv": 1.0, "DuckDB's csv to parquet": 1.0}
     one: dict[str, Any] = {"rows": 10, "columns": 3, "everyone": dict.fromkeys(large.KINDS, fast)}
     one |= {name: {"mean": fast} for name in large.CONDITIONS}
     quick, long = {"fixed": 1.0, "draw": 30.0}, {"fixed": 9.0, "draw": 1.0}
     one |= {"milliseconds of the processor": dict.fromkeys(large.KINDS, quick)}
     one |= {"intake": intake | {"parquet ratio": 1.0, "csv ratio": 1.0}}
-    ten = {"rows": 100, "columns": 2, "everyone": one["everyone"], "intake": intake}
+    ten = {"rows": 100, "columns": 2, "everyone": dict.fromkeys(large.KINDS, fast), "intake": intake}
     big = {"bytes": 2 * 10**9, "load": 50.0, "before_mb": 100.0, "peak_mb": 200.0}
     told = {"mean, everyone": {"one": 0.01, "other": 0.01, "chance": 0.5}}
     met = large.verdicts(one, ten, big, told)
     assert all(line.endswith("| yes |") for line in met)
-    slow = {"ours": 0.2, "plain": 0.1, "ratio": 2.0, "first": 0.2}
+    slow = {"ours": 0.2, "plain": 0.1, "ratio": 2.0, "first": 0.2, "larger": 0.2, "smaller": 0.1}
     missed = large.verdicts(
         one
         | {"everyone": one["everyone"] | {"mean": slow}, "intake": one["intake"] | {"csv ratio": 3.5}}

@@ -13,13 +13,16 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
+import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from dpengine.core.errors import AllowanceError
 from dpengine.storage.workers import alive
 
 _TRIES = 5
+ABANDONED = 24 * 3600.0  # seconds: nobody takes as long to write a file of a table
 
 
 def erase(folder: Path) -> None:
@@ -44,11 +47,16 @@ def spill_folder(folder: Path, worker: str) -> Path:
 
 
 def sweep(home: Path, known: Iterable[str]) -> None:
-    """Remove folders of no known table, and what killed processes spilled."""
+    """Remove folders of no known table, what killed processes had half written in others, and what they spilled."""
     kept = set(known)
     for folder in (home / "tables").iterdir():
         if folder.name not in kept:
             shutil.rmtree(folder, ignore_errors=True)
+            continue
+        for part in folder.glob(".*"):
+            with suppress(OSError):  # another process has finished it
+                if time.time() - part.stat().st_mtime > ABANDONED:
+                    shutil.rmtree(part) if part.is_dir() else part.unlink()
     sweep_spill(home)
 
 

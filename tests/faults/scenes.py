@@ -20,9 +20,11 @@ from dpengine.commands.recover import look
 from dpengine.ledger.ledger import Ledger
 from dpengine.mechanisms.publish.write_file import file_digest
 from dpengine.noise.coins import SystemCoins
+from dpengine.statistics import kept
 from dpengine.workspace import Workspace
 from tests.helpers_ledger import PATIENCE
 
+kept.LEAST_ROWS = 0  # so that kept counts are among what a kill may leave
 Tell = Callable[..., None]
 A = [["town", "in", ["A"]]]
 SCHEMA = dp.Schema({"x": dp.Number(0, 10, step=1), "town": dp.Category(["A", "B"])})
@@ -206,6 +208,7 @@ def _look(home: Workspace, scene: str, tell: Tell) -> dict[str, Any]:
     found |= {"closed": home.closed(), "cap": str(table.budget.rule.epsilon)}
     known = {record.folder for record in home._registry.all()}
     found["strays"] = sorted(path.name for path in (home.folder / "tables").iterdir() if path.name not in known)
+    found["differing"] = home.differing_counts()
     # A published table is an answer with its whole file, or nothing at all.
     told = {one["file"]: one["sha256"] for one in answers.values() if isinstance(one, dict) and "sha256" in one}
     files = {path.name: file_digest(path) for path in (home.folder / "published").iterdir()}

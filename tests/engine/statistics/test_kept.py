@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,7 @@ from dpengine.statistics.counts import (
 from dpengine.statistics.engines.choose import Engines
 from dpengine.statistics.need import Needs, Spread
 from dpengine.statistics.view import WEIGHT
+from dpengine.storage import erase
 
 SCHEMA = Schema({"x": Number(0, 9), "c": Category(["a", "b"]), "y": Number(0, 4)})
 SIZES = {"x": 10, "c": 4, "y": 5}
@@ -155,9 +158,18 @@ def test_kept_counts_follow_the_declaration_and_go_with_the_rows(tmp_path: Path)
     bars = table.ask(table.query("histogram", column="age", bins=2, epsilon="40"))
     assert sum(bars.value.values()) == pytest.approx(200, abs=20)  # the older kept counts are of ages up to 120
     assert (folder / "coded-2.kept-0.parquet").is_file()
+    held = [path.read_bytes() for path in folder.glob("*kept-*")]
+    assert len(held) >= 4 and all(_found(tmp_path / "var", bytes_) for bytes_ in held)
     workspace.forget("people")
     assert not list((tmp_path / "var" / "tables").rglob("*"))
+    assert not any(_found(tmp_path / "var", bytes_) for bytes_ in held)
     workspace.close()
+
+
+def _found(folder: Path, held: bytes, size: int = 24) -> bool:
+    """Do any bytes of a kept table stand in a file of the folder? Without its head and foot, which all tables share."""
+    files = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+    return any(held[at : at + size] in file for at in range(8, len(held) // 2, 4) for file in files)
 
 
 @pytest.mark.usefixtures("every_table_is_large")
@@ -202,3 +214,22 @@ def test_a_table_that_is_stopped_at_any_step_leaves_nothing(tmp_path: Path) -> N
         assert refused.value.code == "load.cancelled"
         assert not list((tmp_path / "var" / "tables").rglob("*")) and "stopped" not in dict(workspace.names())
     workspace.close()
+
+
+def test_what_a_killed_process_had_half_written_goes_a_day_later(tmp_path: Path) -> None:
+    """In the folder of a table that stays; a process that is writing now is left alone."""
+    table, day = tmp_path / "tables" / "known", erase.ABANDONED
+    for age, name in ((day + 60, ".old"), (day - 60, ".new")):
+        for path in (table / name / "coded-1.kept-0.parquet", table / f"{name}.part"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"rows")
+        for path in (table / name, table / f"{name}.part"):
+            os.utime(path, (time.time() - age,) * 2)
+    (tmp_path / "tables" / "unknown").mkdir()
+    (tmp_path / "tmp").mkdir()
+    (table / "raw.parquet").write_bytes(b"rows")
+    os.utime(table / "raw.parquet", (0, 0))
+    erase.sweep(tmp_path, ["known"])
+    left = {str(path.relative_to(table)) for path in table.rglob("*") if path.is_file()}
+    assert left == {"raw.parquet", ".new.part", ".new/coded-1.kept-0.parquet"}
+    assert [path.name for path in (tmp_path / "tables").iterdir()] == ["known"]

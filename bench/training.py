@@ -132,7 +132,7 @@ def question(key: str, names: tuple[str, ...], people: int, epsilon: float, **gi
     def make(name: str, **rest: Any) -> Any:
         return catalogue[name].build(facts, rest)
 
-    return trained(make, key, asked, rule.epsilon, rule, Totals.NOTHING)
+    return trained(make, key, asked, Fraction(1), rule, Totals.NOTHING)
 
 
 def checked(query: Any, codes: Columns) -> Arrays:

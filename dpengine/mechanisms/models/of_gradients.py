@@ -178,7 +178,7 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
         for name, usual in (
             ("region", self._usual_region),
             ("radius", self._usual_radius),
-            ("clip", lambda: self.usual_clip),
+            ("clip", self._usual_clip),
             ("iterate", lambda: self.usual_iterate),
             ("steps", self._usual_steps),
             ("rate", self._usual_rate),
@@ -284,6 +284,9 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
     def _usual_radius(self) -> Fraction:
         """The same amount for every column on its own scale: a coordinate of a row is at most 1/√(p+1)."""
         return round(self.usual_reach * Fraction(math.sqrt(len(self.features) + 1)), 2)
+
+    def _usual_clip(self) -> Fraction:
+        return self.usual_clip
 
     def _usual_steps(self) -> int:
         """Enough steps for the noise, not their number, to limit the accuracy."""

@@ -2,6 +2,8 @@
 
 Loss of a row: half the squared error of w·x against the target, both on [−1, 1]; beyond a residual of G it grows
 linearly (Huber's loss), which is what clipping the residual means. G = 1 + R loses nothing on the ball of radius R.
+Noise grows with G, and most residuals are far below 1: so the default G is ½ while noise limits the model, by the
+public n·ε, and ¾ beyond, where what clipping does to a lopsided target is seen (`python -m bench.models clips`).
 Guarantee, noise and proof: of_gradients.py.
 """
 
@@ -15,11 +17,14 @@ from typing import ClassVar
 from dpengine.core.types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.models.of_gradients import SHARED, OfGradients, card
+from dpengine.mechanisms.models import excess
+from dpengine.mechanisms.models.of_gradients import SHARED, USUAL_STEPS, OfGradients, card
 from dpengine.mechanisms.promises import Goal
 from dpengine.mechanisms.query import Fields
 from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
 from dpengine.statistics.features import Layout
+
+CLEAR = 3  # this many times as many steps as a default has would help: noise is not what limits the model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,12 +53,18 @@ class TrainLinear(OfGradients):
     )
     smooth: ClassVar[Fraction | None] = Fraction(1)
     usual_clip: ClassVar[Fraction] = Fraction(3, 4)
+    noisy_clip: ClassVar[Fraction] = Fraction(1, 2)
     usual_reach: ClassVar[int] = 1
     blank: ClassVar[Fraction] = Fraction(1, 2)
 
     @property
     def goal(self) -> Goal:
         return Goal(self.target, self.facts.schema[self.target].diameter, self.blank)
+
+    def _usual_clip(self) -> Fraction:
+        """The smaller one, unless many more steps than we take would still come nearer to the best model."""
+        object.__setattr__(self, "clip", self.usual_clip)
+        return self.usual_clip if excess.enough_steps(self.setting) > CLEAR * USUAL_STEPS else self.noisy_clip
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:

@@ -102,3 +102,16 @@ def test_the_page_tells_the_figures_of_the_formula(key: str) -> None:
     )
     assert gloss.text(price) in text
     assert all(f'<td class="number">{plain(option.steps)}</td>' in text for option in found.options)
+
+
+def test_a_residual_counts_for_less_while_noise_limits_a_line() -> None:
+    """By public facts alone: people and ε. Asked for other sizes, a question keeps its own."""
+    few, many = (made("train_linear", about=people) for people in (1_000, 1_000_000))
+    assert (few.clip, many.clip) == (Fraction(1, 2), Fraction(3, 4))
+    assert made("train_linear", about=1_000_000, epsilon="0.0001").clip == few.clip
+    assert made("train_linear", about=1_000, clip="0.75").clip == few.of_size(1_000_000).clip + Fraction(1, 4)
+    assert made("train_logistic", about=1_000).clip == made("train_logistic", about=1_000_000).clip == 1
+    noise = [
+        made("train_linear", about=1_000, **given).amount for given in ({"steps": 9}, {"steps": 9, "clip": "0.75"})
+    ]
+    assert noise[1] == noise[0] * Fraction(9, 4)

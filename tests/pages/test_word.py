@@ -143,7 +143,9 @@ def test_figures_paste_as_a_table_and_are_one_in_word(table: dp.Table) -> None:
     written = [[cell.text for cell in row.cells] for row in grid.rows]
     assert [row[:2] for row in pasted] == [row[:2] for row in written] and all(len(row) == 3 for row in pasted)
     told = [(one, two) for one, two in zip(pasted, written, strict=True) if two[2]]  # in Word not the ranges of all
-    assert [one[0] for one, _ in told] == ["Group", "Žiri", "Šempas"] and all(one == two for one, two in told)
+    names = [one[0] for one, _ in told]
+    assert names[:3] == ["Group", "Žiri", "Šempas"] and all(one == two for one, two in told)
+    assert names[3:] in ([], ["no answer"])  # the noise may give the empty group a range
 
 
 @pytest.mark.usefixtures("shared")

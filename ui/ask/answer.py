@@ -488,7 +488,8 @@ def bars_table(answer: dp.Answer, labels: Iterable[str] | None = None) -> str:
         f'<th class="number">{gloss.word("range", say("answer.column.range"))}</th>{wider}</tr>'
     )
     note = not_adding() if answer.query.answer_kind == "count" and len(answer.value) > 1 else ""
-    return f'<div class="scroll" tabindex="0"><table class="plain figures">{head}{"".join(rows)}</table></div>{note}'
+    grid = f'<table class="plain figures"><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table>'
+    return f'<div class="scroll" tabindex="0">{grid}</div>{note}'
 
 
 def beyond_column(answer: dp.Answer) -> str:

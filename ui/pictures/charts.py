@@ -286,20 +286,6 @@ def _labels(values: Iterable[str]) -> list[str]:
     return short
 
 
-def burn_down(left: list[float], times: list[str], words: tuple[str, str], alt: str, key: str) -> None:
-    """What was left after each question, as steps."""
-    colours = palette()
-    figure = Sketch(240)
-    places = list(range(len(left)))
-    line = {"shape": "hv", "color": colours.left, "width": 2.5}
-    look = {"mode": "lines", "line": line, "fill": "tozeroy", "fillcolor": colours.left_soft}
-    figure.add_scatter(x=places, y=left, text=times, hovertemplate="%{text}: %{y:.0%}<extra></extra>", **look)
-    ticks = [0, 0.25, 0.5, 0.75, 1]
-    figure.update_yaxes(range=[0, 1.02], tickvals=ticks, ticktext=[percent(tick) for tick in ticks])
-    figure.update_xaxes(tickvals=[0, places[-1]], ticktext=list(words), showline=True)
-    show(figure, alt, key)
-
-
 @dataclass(frozen=True)
 class Line:
     """One curve of `curves`, with the position of its setting."""

@@ -412,17 +412,13 @@ def mean_of_all(
     laws = _laws_for_means(noises)
     if people <= 0 or laws is None:
         return EVERYTHING
-    if squares is None or moved:
-        up, down = (
-            _Mean(place, people, laws, beta, float_above(moved), off, flip)
-            for place, flip in ((total, False), (people - total, True))
-        )
-    else:
-        up, down = (
-            _MeanOfSpread(place, people, laws, beta * (1 - _V_SHARE), off, flip, squares)
-            for place, flip in ((total, False), (people - total, True))
-        )
-    low, high = up.least(), 1 - down.least()
+
+    def least(place: float, flip: bool) -> float:
+        if squares is None or moved:
+            return _Mean(place, people, laws, beta, float_above(moved), off, flip).least()
+        return _MeanOfSpread(place, people, laws, beta * (1 - _V_SHARE), 0.0, off, flip, squares).least()
+
+    low, high = least(total, False), 1 - least(people - total, True)
     return (low, high) if low <= high else EVERYTHING
 
 
@@ -439,29 +435,29 @@ def _laws_for_means(noises: Noises) -> list[tuple[NoiseWindow, Factor]] | None:
     return known if len(known) == len(laws) else None
 
 
+@dataclass(eq=False)
 class _Mean(_Side):
     """One side of `mean_of_all`; with `flip` of 1 − x."""
 
-    def __init__(
-        self,
-        total: float,
-        people: float,
-        laws: list[tuple[NoiseWindow, Factor]],
-        beta: Fraction,
-        moved: float,
-        off: float,
-        flip: bool,
-    ) -> None:
-        self.total, self.people, self.laws, self.moved, self.flip = total, people, laws, moved, flip
-        self.most = math.floor(people + off)
-        self.wanted = float(beta) / 2 - 1e-9 - SPARE
+    total: float
+    people: float
+    laws: list[tuple[NoiseWindow, Factor]]
+    beta: Fraction
+    moved: float
+    off: float
+    flip: bool
+
+    def __post_init__(self) -> None:
+        self.most = math.floor(self.people + self.off)
+        self.wanted = float(self.beta) / 2 - 1e-9 - SPARE
         # How far N + noise can be from `people`: the noises at μ = 1 less those at 0 are those of N
         self.far = 0.0
-        if off:
-            self.far = off + sum(law.beyond(1e-9 / len(laws)) * abs(f(1.0) - f(0.0)) for law, f in laws)
-        self.guess = min(max(total / people, 0.0), 1.0)
-        noise = sum(law.variance * max(f(0.0) ** 2, f(1.0) ** 2) for law, f in laws)
-        self.rough = (self.guess * (1 - self.guess) * people + noise + 1) ** 0.5 / people + moved
+        if self.off:
+            each = 1e-9 / len(self.laws)
+            self.far = self.off + sum(law.beyond(each) * abs(f(1.0) - f(0.0)) for law, f in self.laws)
+        self.guess = min(max(self.total / self.people, 0.0), 1.0)
+        noise = sum(law.variance * max(f(0.0) ** 2, f(1.0) ** 2) for law, f in self.laws)
+        self.rough = (self.guess * (1 - self.guess) * self.people + noise + 1) ** 0.5 / self.people + self.moved
 
     def out(self, u: float, v: float) -> bool:
         n, t = self.most, self.total - v * self.people - (v - u) * self.far
@@ -544,22 +540,12 @@ class Squares:
         return wide * (1 - _Mean(people - total / wide, people, laws, 2 * self.beta, 0.0, self.off, True).least())
 
 
+@dataclass(eq=False)
 class _MeanOfSpread(_Mean):
     """One side of `mean_of_all`, with squares drawn too."""
 
-    def __init__(
-        self,
-        total: float,
-        people: float,
-        laws: list[tuple[NoiseWindow, Factor]],
-        beta: Fraction,
-        off: float,
-        flip: bool,
-        squares: Squares,
-    ) -> None:
-        super().__init__(total, people, laws, beta, 0.0, off, flip)
-        self.squares = squares
-        self.place: int | None = None  # of the cell that is tested; None: no cell, and v is μ(1−μ)
+    squares: Squares
+    place: int | None = None  # of the cell that is tested; None: no cell, and v is μ(1−μ)
 
     def least(self) -> float:
         """What is out with v = μ(1−μ); then cell after cell, as far as all is out."""

@@ -25,7 +25,7 @@ import math
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -242,30 +242,37 @@ SIZES = (Fraction(1, 50), Fraction(1, 10))
 RULE = Rule.make(Fraction(1), DELTA, slack_share=Fraction(1))  # the second clause admits more than the first
 
 
-def exact_game(rule: Rule = RULE, sizes: tuple[Fraction, ...] = SIZES) -> tuple[float, int]:
-    """The value of the best strategy, at the cap or at the meter's reading, whichever is more, with the admissions and
-    the meter of a real ledger file; and the number of different sets of questions that the file admitted."""
-    with in_memory() as folder:
-        ledger = Ledger(Path(folder) / "ledger.sqlite")
+def exact_game(sizes: tuple[Fraction, ...] = SIZES) -> tuple[float, int]:
+    """The best worth with the admissions and the meter of a real ledger file; and how many sets it admitted."""
+    with in_memory() as folder, closing(Ledger(Path(folder) / "ledger.sqlite")) as ledger:
+
+        def charge(budget: str, counts: Counts) -> None:
+            ledger.create_budget(budget, RULE, "private", "auditor", "game")
+            for size, many in zip(sizes, counts, strict=True):
+                _reserve(ledger, budget, "game", "auditor", size, many, str(size.denominator))
+
+        return _best(ledger, RULE, sizes, charge)
+
+
+def _best(
+    ledger: Ledger, rule: Rule, sizes: tuple[Fraction, ...], charge: Callable[[str, Counts], None]
+) -> tuple[float, int]:
+    """The value of the best strategy, at the cap or at the meter's reading, whichever is more; and the number of
+    different sets of questions that the ledger admitted. `charge` asks a set under a new budget of this name."""
+
+    @cache
+    def reading(counts: Counts) -> float | None:
+        """The meter after these questions; None if the file refused them."""
+        budget = "game-" + "-".join(map(str, counts))
         try:
+            charge(budget, counts)
+        except BudgetExceeded:
+            return None
+        return float(spent(rule, ledger.standing(budget).totals))
 
-            @cache
-            def reading(counts: Counts) -> float | None:
-                """The meter after these questions; None if the file refused them."""
-                budget = "game-" + "-".join(map(str, counts))
-                ledger.create_budget(budget, rule, "private", "auditor", "game")
-                try:
-                    for size, many in zip(sizes, counts, strict=True):
-                        _reserve(ledger, budget, "game", "auditor", size, many, str(size.denominator))
-                except BudgetExceeded:
-                    return None
-                return float(spent(rule, ledger.standing(budget).totals))
-
-            game = Game(sizes, lambda counts: reading(counts) is not None)
-            at_cap = game.worth(lambda _: float(rule.epsilon))
-            return max(at_cap, game.worth(lambda counts: reading(counts) or 0.0)), sum(map(len, game.layers))
-        finally:
-            ledger.close()
+    game = Game(sizes, lambda counts: reading(counts) is not None)
+    at_cap = game.worth(lambda _: float(rule.epsilon))
+    return max(at_cap, game.worth(lambda counts: reading(counts) or 0.0)), sum(map(len, game.layers))
 
 
 def _reserve(ledger: Ledger, budget: str, table: str, actor: str, size: Fraction, many: int, name: str) -> None:
@@ -297,15 +304,11 @@ def game_of_people(folder: Path) -> PlayedTogether:
     refused = {"budget.exceeded": 0, "people.exceeded": 0}
     people = [_person(place) for place in range(len(PEOPLE_SIZES))]
     owner = _person(len(PEOPLE_SIZES))
-    ledger = Ledger(folder / "ledger.sqlite")
-    try:
+    with closing(Ledger(folder / "ledger.sqlite")) as ledger:
         ledger.name_role(_person(len(PEOPLE_SIZES) + 1), ADMINISTRATOR, OPERATOR)
         ledger.name_role(owner, OWNER, OPERATOR)
 
-        @cache
-        def reading(counts: Counts) -> float | None:
-            """The meter after these questions of each person; None if the file refused them."""
-            budget = "game-" + "-".join(map(str, counts))
+        def charge(budget: str, counts: Counts) -> None:
             ledger.create_budget(budget, PEOPLE_RULE, "private", owner, budget)
             ledger.hand_over(budget, budget, owner, owner)
             for person, share in zip(people, SHARES, strict=True):
@@ -315,16 +318,10 @@ def game_of_people(folder: Path) -> PlayedTogether:
                     _reserve(ledger, budget, budget, person, size, many, person)
             except BudgetExceeded as refusal:
                 refused[refusal.code] += 1
-                return None
-            return float(spent(PEOPLE_RULE, ledger.standing(budget).totals))
+                raise
 
-        game = Game(PEOPLE_SIZES, lambda counts: reading(counts) is not None)
-        at_cap = game.worth(lambda _: float(PEOPLE_RULE.epsilon))
-        at_meter = game.worth(lambda counts: reading(counts) or 0.0)
-        admitted = sum(map(len, game.layers))
-        return PlayedTogether(max(at_cap, at_meter), admitted, refused["budget.exceeded"], refused["people.exceeded"])
-    finally:
-        ledger.close()
+        worth, admitted = _best(ledger, PEOPLE_RULE, PEOPLE_SIZES, charge)
+    return PlayedTogether(worth, admitted, refused["budget.exceeded"], refused["people.exceeded"])
 
 
 def apart(most: Callable[[int], int]) -> float:

@@ -14,7 +14,6 @@ import argparse
 import json
 import math
 import multiprocessing
-import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -36,7 +35,6 @@ from dpengine.audit.events import EventReading, plain, readings_of, values_of
 from dpengine.audit.exact import ORDER, SEEN_DELTA, Worst, claimed_at, epsilon_at, laws_of, worst
 from dpengine.audit.games import BUDGET, RULE, audit_plays, exact_game
 from dpengine.audit.world import CASES, SEVERAL, build
-from dpengine.core import files
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import halved, text_of
 from dpengine.core.types import Floats
@@ -312,13 +310,10 @@ def _words(query: AnyQuery, worst_case: Worst) -> tuple[float, Fraction, str, st
 #
 #     {"title": "Planted errors", "columns": ["error", "caught by"], "rows": [["half noise", "the law check"], …]}
 #
-# A test calls `section_note` once for each line; `python -m dpengine audit` prints every section and writes it into
-# docs/audit.md. Several processes may note at once. A line replaces one with the same first cell, so a rerun changes
-# figures and adds nothing.
+# The long tests write them; `python -m dpengine audit` prints every section and writes it into docs/audit.md.
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "audit"
-_NAME = re.compile(r"[a-z0-9_-]{1,40}")
 
 Cell = str | int | float
 
@@ -341,26 +336,9 @@ class Section:
         return ["  ".join(cell.ljust(w) for cell, w in zip(line, wide, strict=True)).rstrip() for line in lines]
 
 
-def section_note(section: str, title: str, *, folder: Path = FOLDER, **row: Cell) -> None:
-    """Add one line to a section; the names of `row` are its columns, with underscores for spaces."""
-    if not _NAME.fullmatch(section) or not row:
-        raise ValueError("a section needs a plain name, and a line something to say")
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{section}.json"
-    columns = [name.replace("_", " ") for name in row]
-    line = [str(cell) for cell in row.values()]
-    with files.locked(folder / f".{section}.lock"):
-        held = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"rows": []}
-        rows = [old for old in held["rows"] if old and old[0] != line[0] and len(old) == len(line)]
-        data = {"title": title, "columns": columns, "rows": sorted([*rows, line])}
-        fresh = path.with_suffix(".new")
-        fresh.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        files.replace(fresh, path)
-
-
-def read_section(folder: Path = FOLDER) -> list[Section]:
+def read_section() -> list[Section]:
     """Every section, by the name of its file; rows that do not fit the columns are a fault of its writer."""
-    return [_section(json.loads(path.read_text(encoding="utf-8")), path.name) for path in sorted(folder.glob("*.json"))]
+    return [_section(json.loads(path.read_text(encoding="utf-8")), path.name) for path in sorted(FOLDER.glob("*.json"))]
 
 
 def section_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Section:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sections
 from battery import allowed_failures
 
 from dpengine.accountant.filter import Rule
@@ -375,21 +376,20 @@ def test_too_few_draws_are_one_clear_sentence() -> None:
             report.main(wrong)
 
 
-def test_sections_are_noted_once_and_read_back(tmp_path: Path) -> None:
+def test_sections_are_noted_once_and_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (sections, report):
+        monkeypatch.setattr(module, "FOLDER", tmp_path)
+    columns = ["error", "caught by"]
     for figure in (1, 2):
-        report.section_note(
-            "planted", "Planted errors", folder=tmp_path, error="half noise", caught_by=f"check {figure}"
-        )
-    report.section_note("planted", "Planted errors", folder=tmp_path, error="a bare bin", caught_by="samples")
-    report.section_note("leaks", "Leaks", folder=tmp_path, what="pages", found=0)
-    leaks, planted = report.read_section(tmp_path)
+        sections.add_rows("planted", "Planted errors", columns, [["half noise", f"check {figure}"]])
+    sections.add_rows("planted", "Planted errors", columns, [["a bare bin", "samples"]])
+    sections.add_rows("leaks", "Leaks", ["what", "found"], [["pages", 0]])
+    leaks, planted = report.read_section()
     assert leaks.rows == (("pages", "0"),) and planted.columns == ("error", "caught by")
     assert planted.rows == (("a bare bin", "samples"), ("half noise", "check 2"))
-    with pytest.raises(ValueError, match="plain name"):
-        report.section_note("../out", "x", folder=tmp_path, a=1)
     (tmp_path / "odd.json").write_text('{"title": "x", "columns": ["a"], "rows": [["1", "2"]]}', encoding="utf-8")
     with pytest.raises(ValueError, match="does not fit"):
-        report.read_section(tmp_path)
+        report.read_section()
 
 
 def test_a_lower_bound_is_never_called_a_pass() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import sections
 
 from dpengine.audit import report
 
@@ -17,10 +18,11 @@ def test_what_one_long_test_left_is_written_alone(tmp_path: Path, monkeypatch: p
     report.write(page, report.markdown([(old, "A note."), (other, "")], "3 lines: fine."))
     before = page.read_text(encoding="utf-8").splitlines()
     monkeypatch.setattr(report, "FIGURES", page)
+    for module in (sections, report):
+        monkeypatch.setattr(module, "FOLDER", folder)
     for error in ("twice", "thrice"):
-        report.section_note("planted", "Planted errors", folder=folder, error=error, caught_by="new")
-    report.section_note("kills", "Kills", folder=folder, when="early")
-    monkeypatch.setattr(report, "read_section", lambda read=report.read_section: read(folder))
+        sections.add_rows("planted", "Planted errors", ["error", "caught by"], [[error, "new"]])
+    sections.add_rows("kills", "Kills", ["when"], [["early"]])
     for _ in range(2):  # the second time in the place of the first
         assert report.main(["--sections", "--write"]) == 0
     after = page.read_text(encoding="utf-8").splitlines()

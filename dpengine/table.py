@@ -311,7 +311,7 @@ class Table:
         rule, totals, given = self.budget.rule, self._standing().totals, json.dumps(parameters, default=repr)
         affordable = takes_at_most(Fraction(1, 2), rule, totals)
         name = ("worth", self.facts, self.facts.repeated, rule, totals, key, given)
-        query = _lately(name, lambda: worth_asking(self.facts, key, parameters, affordable, 1))
+        query = _lately(name, lambda: worth_asking(self.facts, key, parameters, affordable))
         start = None if query is None else self.opening(query)
         return None if start is None else start.asked
 

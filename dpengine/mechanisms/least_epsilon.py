@@ -12,18 +12,12 @@ from dpengine.mechanisms.query import AnyQuery
 
 
 @remembered(2048)
-def least_epsilon(
-    query: AnyQuery,
-    wish: Fraction,
-    most: Fraction = MOST_EPSILON,
-    anew: bool = False,
-    near: Fraction | None = None,
-) -> Fraction | None:
-    """The least ε, in millionths, that promises at most `wish`; None if even `most` does not. With `anew`, the form's
-    own choices are made again at each ε. `near` is a guess, which spares steps."""
+def least_epsilon(query: AnyQuery, wish: Fraction, anew: bool = False, near: Fraction | None = None) -> Fraction | None:
+    """The least ε, in millionths, that promises at most `wish`; None if even the largest does not. With `anew`, the
+    form's own choices are made again at each ε. `near` is a guess, which spares steps."""
     grain = 10**6
     at = query.asked_at if anew else query.at
-    low, high = int(LEAST_EPSILON * grain), int(most * grain)
+    low, high = int(LEAST_EPSILON * grain), int(MOST_EPSILON * grain)
 
     def amount(epsilon: int) -> Fraction | None:
         try:

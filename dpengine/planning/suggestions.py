@@ -29,7 +29,6 @@ WORTH = Fraction(9, 10)  # the most of the error that a lever leaves
 SPENDS = ("0.02", "0.05", "0.1", "0.2", "0.3", "0.5", "1", "2")
 MANY = 5
 FEW = 12  # bars
-TINY = Fraction(1, 10**12)
 Idea = JsonObject
 
 
@@ -175,10 +174,8 @@ def takes_at_most(part: Fraction, rule: Rule, totals: Totals) -> Callable[[AnyQu
     return lambda query: filter.affords(rule, totals, cost(query.loss(), rule.alpha), share)
 
 
-def worth_asking(
-    facts: Facts, key: str, parameters: Idea, affordable: Callable[[AnyQuery], bool], room: int
-) -> AnyQuery | None:
-    """The question at the smallest usual ε with half of the error of mostly noise, else at the smallest with `room`."""
+def worth_asking(facts: Facts, key: str, parameters: Idea, affordable: Callable[[AnyQuery], bool]) -> AnyQuery | None:
+    """The question at the smallest usual ε with half of the error of mostly noise, else the first with no more."""
     useful = None
     for spend in SPENDS:
         query = catalogue[key].built(facts, {"epsilon": spend} | parameters)
@@ -186,10 +183,10 @@ def worth_asking(
             return None
         if not affordable(query):
             break
-        times = query.coarse() / max(query.promise().amount, TINY)
+        times = room(query)
         if times >= 2:
             return query
-        useful = useful or (query if times >= room else None)
+        useful = useful or (query if times >= 1 else None)
     return useful
 
 

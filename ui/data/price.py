@@ -188,7 +188,7 @@ def _started(name: str, column: Column, relation: Relation, people: int, unit: d
     """The cheapest first question about a column."""
     facts = Facts("table", dp.Schema({name: column}), unit, relation, people)
     asked = first_asked(name, facts.schema)
-    offered = (worth_asking(facts, key, given, lambda query: True, 1) for key, given in asked)
+    offered = (worth_asking(facts, key, given, lambda query: True) for key, given in asked)
     return min((query for query in offered if query is not None), key=lambda query: query.epsilon, default=None)
 
 

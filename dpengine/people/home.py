@@ -43,27 +43,18 @@ from dpengine.storage.samples import SAMPLES
 from dpengine.storage.tokens import TokenBook
 from dpengine.table import Table
 
-Sees = Callable[[str, str], bool]  # (budget, table): may the person see what was asked of the table?
-Kindred = Callable[[str], list[str] | None]  # budget: the tables to sum over, if others use it unknown to the person
-
 _OF_A_TABLE = (*ACTS, *KINDS)
 _BETWEEN_TWO = ("wish", "decided", "grant")  # between a requester or holder and whoever decides
 _PAGE = 200
 
 
 class LedgerView(Ledger):
-    def __init__(
-        self,
-        ledger: Ledger,
-        person: str,
-        sees: Sees,
-        kindred: Kindred,
-        knows: Callable[[str], bool],
-        governs: Callable[[str], bool],
-    ) -> None:
-        """`governs`: does the person own this table, or audit it?"""
+    """The workspace's ledger as one person may read it."""
+
+    def __init__(self, ledger: Ledger, at: Standpoint) -> None:
         self._file, self.path, self._watch = ledger._file, ledger.path, ledger._watch
-        self._person, self._sees, self._kindred, self._knows, self._governs = person, sees, kindred, knows, governs
+        self._person, self._sees, self._governs = at.person, at.sees, at.governs
+        self._kindred, self._knows = at.kindred, at.knows
 
     def close(self) -> None:
         """The file is the workspace's, which closes it."""
@@ -288,7 +279,7 @@ class Standpoint:
 
     def __init__(self, house: House, person: str) -> None:
         self.house, self.person = house, person
-        self.ledger = LedgerView(house.ledger, person, self.sees, self.kindred, self.knows, self.governs)
+        self.ledger = LedgerView(house.ledger, self)
         self.jobs = OwnJobs(house.jobs, person)
 
     def relations(self, name: str | None = None, budget: str | None = None) -> frozenset[str]:
@@ -354,6 +345,7 @@ class Standpoint:
         return self._visible(roles) and budget == apart_id(base_of(budget), self.person)
 
     def governs(self, table: str) -> bool:
+        """Do they own this table, or audit it?"""
         return bool(self.relations(table) & {rights.OWNER, rights.AUDITOR})
 
     def kindred(self, budget: str) -> list[str] | None:

@@ -21,14 +21,15 @@ from dpengine.audit.world import (
     PUBLIC_SUPPORT,
     SCHEMA,
     SEVERAL,
+    Case,
     build,
-    case_name,
     facts,
     key_of,
     neighbouring_statistics,
     neighbours,
 )
 from dpengine.core.exact import decimal_of
+from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import Query
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, above, chance
@@ -53,6 +54,12 @@ __all__ = [
 ]
 
 FALSE_ALARM = 1e-6
+
+
+def case_name(case: Case) -> str:
+    """A case's name, such as “count: of some”, which `world.named` turns back."""
+    pairs = ((key, name, given) for key, query in catalogue.items() for name, given in query.trial.cases.items())
+    return next(f"{key}: {name}" for key, name, given in pairs if (key, dict(given)) == case)
 
 
 def check_sensitivity(query: Query) -> None:

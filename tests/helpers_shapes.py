@@ -47,7 +47,7 @@ def people(many: int = PEOPLE, seed: int = 5) -> dict[str, Any]:
 def counted(query: Overview, codes: dict[str, Any]) -> Any:
     fits = {flag_name(name): np.zeros(len(codes["car"]), dtype=np.int64) for name in codes}
     need: Any = query.need()
-    return need.tally([codes | fits], {name: name for name in codes})
+    return need.summed(need.added([codes | fits], {name: name for name in codes}))
 
 
 def looked(query: Overview, codes: dict[str, Any]) -> LookWithModels:

@@ -140,7 +140,7 @@ def stored(table: Columns) -> Columns:
 
 def looks(query: Overview, table: Columns, often: int) -> Iterator[Look]:
     need: Any = query.need()
-    value = need.tally([stored(table)], {name: name for name in table})
+    value = need.summed(need.added([stored(table)], {name: name for name in table}))
     for _ in range(often):
         yield Look(query, query.draw(value, Quick()))  # type: ignore[arg-type]
 

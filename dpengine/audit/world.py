@@ -82,10 +82,6 @@ def named(name: str) -> Case:
     return _NAMED[name]
 
 
-def case_name(case: Case) -> str:
-    return next(name for name, other in _NAMED.items() if other == case)
-
-
 Statistic = TypeVar("Statistic")
 Pairs = tuple[tuple[tuple[Row, ...], tuple[Row, ...]], ...]
 

@@ -112,9 +112,6 @@ class Streamed(Aggregate[Statistic]):
     def summed(self, sums: Integers) -> Statistic:
         """The statistic from the sums over all rows."""
 
-    def tally(self, rows: Iterable[Mapping[str, Integers]], names: Mapping[str, str]) -> Statistic:
-        return self.summed(self.added(rows, names))
-
 
 @dataclass(frozen=True)
 class Needs(Need[tuple[object, ...]]):

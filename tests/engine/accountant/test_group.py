@@ -12,6 +12,7 @@ from itertools import combinations_with_replacement, pairwise
 from typing import Any
 
 import pytest
+from battery import case_name
 
 from dpengine.accountant import renyi
 from dpengine.accountant.costs import cost
@@ -19,7 +20,7 @@ from dpengine.accountant.group import for_group
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Approximate, Bounded, Exponential, Gaussian, Loss, Pure, Repeated, Together
 from dpengine.audit.exact import ORDER, claimed_at, hockey_stick, laws_of
-from dpengine.audit.world import CASES, POSSIBLE_ROWS, build, case_name, key_of
+from dpengine.audit.world import CASES, POSSIBLE_ROWS, build, key_of
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import decimal_of
 from dpengine.mechanisms.query import AnyQuery

@@ -6,9 +6,10 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
+from battery import case_name
 
 from dpengine.audit.exact import made_of_rows, pairs, worst
-from dpengine.audit.world import CASES, POSSIBLE_ROWS, build, case_name, named, neighbours
+from dpengine.audit.world import CASES, POSSIBLE_ROWS, build, named, neighbours
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.publish.publish_category import PublishCategory

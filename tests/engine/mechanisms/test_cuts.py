@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from battery import case_name
 from helpers_cuts import ROWS, check_cuts_are_told, check_rows_without_a_value, cut_of, told, with_unit
 
-from dpengine.audit.world import CASES, SCHEMA, build, case_name
+from dpengine.audit.world import CASES, SCHEMA, build
 from dpengine.declared.conditions import read_predicate
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts

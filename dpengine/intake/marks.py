@@ -85,7 +85,6 @@ LANES = 6  # numbers of each cell, from one hash
 AT_ONCE = 8_192  # rows: they fit a processor's cache
 FEW = 1_000  # texts of all columns
 MOST_KNOWN = 2**18  # texts of all columns whose numbers are remembered: 60 bytes each, and the text
-_NOTHING_KNOWN = pa.array([], pa.string()), np.zeros((0, LANES), np.uint64), np.zeros(0, np.bool_)
 _HEX = 64  # letters of a hash
 _BYTES = np.zeros(2**16, dtype=np.uint8)  # of two letters, read as one number
 _BYTES[np.frombuffer("".join(f"{byte:02x}" for byte in range(256)).encode(), dtype=np.uint16)] = np.arange(256)
@@ -281,7 +280,8 @@ def _known_numbers(
     where most are new. Threads that do so at once may each forget what the other has found."""
     import pyarrow.compute as pc  # slow to import
 
-    held = known.get(place, _NOTHING_KNOWN)
+    nothing = pa.array([], pa.string()), np.zeros((0, LANES), np.uint64), np.zeros(0, np.bool_)
+    held = known.get(place, nothing)
     if held is None or len(texts) <= FEW:
         return cell_numbers(texts, key, database)
     before, numbers, counts = held

@@ -191,9 +191,10 @@ def test_a_first_look_answers_before_a_question_is_used(people: dp.Table, monkey
     exact = people.open_session(people.query("adaptive_session", questions=3, epsilon="0.6"), "exact")
     for one in (session, exact):
         _, text = opened("several", session=one.request)
-        known = people.already_known(one.query.asking({"share": asked}))
+        query = one.query.asking({"share": asked})
+        known = people.already_known(query)
         assert known is not None and known.estimated
-        enough = known.enough(one.query.promise().amount)  # of the drawn range
+        enough = known.enough(query.promise().amount)  # of the drawn range
         said = "No need to ask" if enough else "Your first look suggests about"
         assert said in text and "for free. In this table between" in text
         assert one.look()[0].asked == 0

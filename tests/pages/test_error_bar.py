@@ -6,10 +6,11 @@ import re
 from typing import Any
 
 import pytest
+from battery import case_name
 from helpers_page import open_page
 
 import dpengine as dp
-from dpengine.audit.world import CASES, build, case_name
+from dpengine.audit.world import CASES, build
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms import asked_on
 from dpengine.messages.language import speaking

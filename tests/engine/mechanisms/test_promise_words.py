@@ -6,8 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from battery import case_name
 
-from dpengine.audit.world import CASES, build, case_name
+from dpengine.audit.world import CASES, build
 from dpengine.core.exact import read_typed
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema

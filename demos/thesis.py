@@ -27,7 +27,7 @@ from dpengine.core import places
 from dpengine.core.exact import halved
 from dpengine.core.types import Integers
 from dpengine.noise.coins import Coins, SystemCoins
-from dpengine.noise.row_noise import Swap, least_scale, thesis_floor, thesis_scale
+from dpengine.noise.row_noise import Swap, farthest, least_scale, thesis_scale
 from dpengine.noise.tails import total_reach
 
 PEOPLE = places.SAMPLES / "residents.csv"
@@ -69,6 +69,11 @@ def residents() -> tuple[Integers, tuple[str, ...]]:
 
 def name_of(epsilon: Fraction, delta: Fraction) -> str:
     return f"({float(epsilon):g}, {float(delta):g})"
+
+
+def thesis_floor(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Thm 5.3 as the thesis states it, (1−δ)·D/(2(1+e^ε))."""
+    return farthest(Fraction(steps), epsilon, delta) / 2
 
 
 def tables(coins: Coins | None = None) -> tuple[Printed, ...]:

@@ -6,9 +6,16 @@ Everybody sends, for each of three ways, whether it is theirs and a coin. Three 
     tagged    one shuffle for all: every message carries the number of its protocol;
     bundles   one shuffle in which each person's messages stay together: what an anonymous form is.
 
-The first two show the same (`dpengine.noise.shuffle_model` says why). From a bundle a reader takes whatever is certain:
+The first two show the same. From a bundle a reader takes whatever is certain:
 two ones mean yes, two zeros mean no, and a person has one way only. That reader is `read_off`, which gets the bundles
 in random order and nothing else.
+
+**One channel for many protocols.** Several bit sums can share one shuffler: every message carries the number of its
+protocol, and all of them lie in one pile (`tagged`, `ones_of`). This view is equivalent to a shuffle
+for each protocol: the number of messages of each tag is public (2n), so given the number of ones of each protocol both
+are uniformly random orders, and each can be made from the other without the data. So both have the same law of ones and
+the same (ε, δ), that of all sums together. A pile that keeps each person's messages together is different: it shows
+rows without names.
 """
 
 from __future__ import annotations
@@ -19,7 +26,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpengine.core.types import Bits
+from dpengine.core.types import Bits, Integers
 from dpengine.noise import shuffle_model
 from dpengine.noise.coins import Coins, SystemCoins
 
@@ -43,7 +50,7 @@ def play(coins: Coins | None = None) -> Seen:
     coins = coins or SystemCoins()
     sent = [shuffle_model.randomise(_bits(way), CHANCE, coins) for way in range(len(WAYS))]
     apart = tuple(tuple(int(bit) for bit in shuffle_model.shuffled(messages, coins)) for messages in sent)
-    pile = shuffle_model.shuffled(shuffle_model.tagged(sent), coins)
+    pile = shuffle_model.shuffled(tagged(sent), coins)
     return Seen(apart, tuple((int(bit) // 2, int(bit) % 2) for bit in pile), _bundled(sent, coins))
 
 
@@ -57,6 +64,16 @@ def _bits(way: int) -> Bits:
     return np.array([held == way for held in HOLDS], dtype=np.bool_)
 
 
+def tagged(messages: Sequence[Bits]) -> Integers:
+    """The messages of several protocols for one channel, one row per person: twice its number, plus the bit."""
+    return np.concatenate([2 * tag + bits.astype(np.int64) for tag, bits in enumerate(messages)], axis=1)
+
+
+def ones_of(pile: Integers, protocols: int) -> tuple[int, ...]:
+    """The number of ones of each protocol in a pile of tagged messages: the analyser's statistic."""
+    return tuple(int(np.count_nonzero(pile == 2 * tag + 1)) for tag in range(protocols))
+
+
 def counted_apart(piles: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """The number of ones of each protocol, from the piles alone."""
     return tuple(sum(pile) for pile in piles)
@@ -64,7 +81,7 @@ def counted_apart(piles: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 def counted_tagged(pile: Sequence[tuple[int, int]]) -> tuple[int, ...]:
     """The same from the single pile, by the engine's own analyser."""
-    return shuffle_model.ones_of(np.array([2 * tag + bit for tag, bit in pile], dtype=np.int64), len(WAYS))
+    return ones_of(np.array([2 * tag + bit for tag, bit in pile], dtype=np.int64), len(WAYS))
 
 
 def estimates(totals: Sequence[int], people: int) -> tuple[float, ...]:

@@ -223,11 +223,6 @@ def thesis_scale(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
     return up(steps / (epsilon - ln_above(1 - delta)) if delta else steps / epsilon, _GRAIN)
 
 
-def thesis_floor(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Thm 5.3 as the thesis states it, (1−δ)·D/(2(1+e^ε))."""
-    return farthest(Fraction(steps), epsilon, delta) / 2
-
-
 MOST_ITEMS = 62  # a set is an integer of 63 bits
 MOST_AT_ONCE = 2**32 - 1  # values for a draw in bulk (`coins.many_below`)
 

@@ -6,13 +6,6 @@ takes nothing else. The privacy guarantee is for the analyser's view, so anybody
 participants, because each one's coin is part of the noise that protects the others (`planning/trust_models.py` says
 what is left if only some of them are honest).
 
-**One channel for many protocols.** Several bit sums can share one shuffler: every message carries the number of its
-protocol, and all of them lie in one pile (`tagged`, `shuffled`, `ones_of`). This view is equivalent to a shuffle
-for each protocol: the number of messages of each tag is public (2n), so given the number of ones of each protocol both
-are uniformly random orders, and each can be made from the other without the data. So both have the same law of ones and
-the same (ε, δ), that of all sums together. A pile that keeps each person's messages together is different: it shows
-rows without names.
-
 **A curator can play the shuffler** (lecture 8, Observation 1): whoever holds all data can run every randomiser and the
 shuffle alone, and release the pile. So the central model can compute whatever the shuffle model can, with the same
 privacy and the same error. That is what this computer does.
@@ -20,7 +13,6 @@ privacy and the same error. That is what this computer does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import TypeVar
 
@@ -47,16 +39,6 @@ def shuffled(messages: Messages, coins: Coins) -> Messages:
 def count_ones(messages: Bits) -> int:
     """The analyser's statistic of the permuted messages."""
     return int(np.count_nonzero(messages))
-
-
-def tagged(messages: Sequence[Bits]) -> Integers:
-    """The messages of several protocols for one channel, one row per person: twice its number, plus the bit."""
-    return np.concatenate([2 * tag + bits.astype(np.int64) for tag, bits in enumerate(messages)], axis=1)
-
-
-def ones_of(pile: Integers, protocols: int) -> tuple[int, ...]:
-    """The analyser's statistic of a pile of tagged messages: the number of ones of each protocol."""
-    return tuple(int(np.count_nonzero(pile == 2 * tag + 1)) for tag in range(protocols))
 
 
 def holders(count: int, people: int) -> Bits:

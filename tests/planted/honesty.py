@@ -88,7 +88,7 @@ def check_one_pile_keeps_nobody_together(channel: Channel) -> None:
     two given ones stand within three places with chance 30/66; six deviations are 2·10⁻⁹."""
     coins, beside = SystemCoins(), 0
     has = np.array([True, False, False])
-    sent = shuffle_model.tagged([shuffle_model.randomise(has, Fraction(0), coins) for _ in range(2)])
+    sent = tagged([shuffle_model.randomise(has, Fraction(0), coins) for _ in range(2)])
     for _ in range(DRAWS):
         pile = channel(sent, coins)
         assert sorted(pile.tolist()) == sorted(sent.reshape(-1).tolist()), "messages are lost or made up"

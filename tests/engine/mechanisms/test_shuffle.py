@@ -149,9 +149,9 @@ def test_one_tagged_pile_shows_what_separate_shuffles_show() -> None:
         sent = [
             np.stack([truth, np.array(tossed[at : at + 2])], axis=1) for truth, at in zip(bits, (0, 2), strict=True)
         ]
-        pile = shuffle_model.shuffled(shuffle_model.tagged(sent), SystemCoins())
+        pile = shuffle_model.shuffled(channel.tagged(sent), SystemCoins())
         apart = tuple(shuffle_model.count_ones(shuffle_model.shuffled(one, SystemCoins())) for one in sent)
-        assert shuffle_model.ones_of(pile, 2) == apart and len(pile) == 8
+        assert channel.ones_of(pile, 2) == apart and len(pile) == 8
         law.setdefault(apart, set()).add(tuple(sorted(pile.tolist())))
     assert all(len(contents) == 1 for contents in law.values()), "the pile's contents follow from the sums"
     assert len({next(iter(contents)) for contents in law.values()}) == len(law), "and the sums from its contents"

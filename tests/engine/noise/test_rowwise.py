@@ -8,10 +8,11 @@ from itertools import permutations
 
 import pytest
 
+from demos.thesis import thesis_floor
 from dpengine.audit.exact import hockey_stick
 from dpengine.core.exact import decimal_of, exp_decimal
 from dpengine.noise.laws import Laplace
-from dpengine.noise.row_noise import Blur, Swap, excess, expected_error, least_scale, thesis_floor, thesis_scale
+from dpengine.noise.row_noise import Blur, Swap, excess, expected_error, least_scale, thesis_scale
 
 TOLD = (("0.1", "0.1"), ("1", "0.1"), ("3", "0.1"), ("1", "1e-6"), ("2", "0.6"))
 PAIRS = [(Fraction(epsilon), Fraction(delta)) for epsilon, delta in TOLD]

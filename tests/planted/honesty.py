@@ -10,6 +10,7 @@ from math import sqrt
 
 import numpy as np
 
+from demos.lessons.channel import tagged
 from dpengine.core.exact import decimal_of, exp_decimal
 from dpengine.core.types import Integers
 from dpengine.declared.facts import Facts

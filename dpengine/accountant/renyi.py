@@ -79,7 +79,7 @@ def toll(alpha: Fraction, delta: Fraction) -> Fraction:
 
 @lru_cache(maxsize=256)
 def order_for_cap(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """α* of a cap (ε, δ): where the largest ρ with min over α of [ρα + c(α)] ≤ ε is met; it maximises (ε − c(α))/α."""
+    """α* of a cap (ε, δ). ρ fits if ρα + c(α) ≤ ε at some α; the largest fits at α*, which maximises (ε − c(α))/α."""
     cap, ln_delta = float(min(epsilon, _PLENTY)), float(ln_below(delta))
     return _best_order(lambda x: (max(0.0, _toll_near(x, ln_delta)) - cap) / (1 + x))
 

@@ -116,7 +116,7 @@ class Losses:
     fuzz: Decimal = PLACES
 
     def delta(self, epsilon: Fraction) -> Span:
-        """δ(ε): the part of P not covered by e^ε·Q."""
+        """Bounds on δ(ε), the part of P that e^ε·Q does not cover."""
         with localcontext(prec=DIGITS):
             at = decimal_of(epsilon)
             low, high = (self._over(at + self.fuzz), self._over(at - self.fuzz))

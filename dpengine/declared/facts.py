@@ -43,7 +43,7 @@ class Facts:
         return self.unit.counted if self.unit.counted or self.repeated else None
 
     def in_file(self, name: object) -> str:
-        """A column of the file, declared or not. The names in a file are public."""
+        """This name, if the file has such a column, declared or not; else refused. Names in a file are public."""
         header = self.header or tuple(self.schema.columns)
         if name not in header:
             raise AllowanceError("column.absent", column=str(name)[:60], columns=list(header))

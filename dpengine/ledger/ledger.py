@@ -117,8 +117,8 @@ class Watch:
         self._closed = False
 
     def before_spending(self) -> None:
-        """Check outside the write lock, so that a long ledger does not keep others from writing. Refuses nothing: an
-        earlier charge can still be looked up."""
+        """Check the whole chain if its last check is too old, before the write lock is taken: others can still write.
+        It refuses nothing, as an earlier charge may be looked up; `refuse_broken` does, later."""
         age = self._age()
         if age > WITHIN:
             with self._checking:  # whoever waited here is served by the check they waited for

@@ -58,7 +58,7 @@ class Answered(ABC):
 
     @property
     def conditional(self) -> bool:
-        """Does a condition decide who counts? How many meet it is never public."""
+        """Does a condition decide who counts? Then the number who count is never public."""
         return False
 
     @property
@@ -647,7 +647,7 @@ class Rank(Promise):
         return percent_up(min(self.share, Fraction(1)))
 
     def _code(self, asked: Answered | None) -> str:
-        """A single wanted place has a name: the middle, or number 90 of 100."""
+        """The sentence's code: `half` for the middle, `below` for another single place, else `rank`."""
         if asked is None or not self._places(asked):
             return "rank"
         return "half" if asked.wanted_places[0] == Fraction(1, 2) else "below"

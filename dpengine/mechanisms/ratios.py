@@ -327,7 +327,7 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         return min(ends), max(ends)
 
     def _tests(self, draws: int, beta: Fraction) -> Floats:
-        """How far S − uWN can be from 0 in each cell of u, from −1 to 1."""
+        """For each cell of u, from −1 to 1: how far noise moves S − uWN from 0 where the mean of y is uW."""
         if self.shared and self.spread:
             return _tests_of_three(self.added, self.width, draws, beta)
         (first, last), width = self.added[:2], 1 if self.shared else self.width

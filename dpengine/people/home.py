@@ -242,7 +242,7 @@ class OwnJobs(Jobs):
 
 
 class House(Home, Protocol):
-    """What a face uses of the workspace."""
+    """The part of the workspace that a face uses; a face is the workspace as one person may use it (face.py)."""
 
     folder: Path
     samples_only: bool
@@ -283,8 +283,8 @@ class Standpoint:
         self.jobs = OwnJobs(house.jobs, person)
 
     def relations(self, name: str | None = None, budget: str | None = None) -> frozenset[str]:
-        """The person's roles, for one table or at all; empty if they may do nothing. They follow from the rows and the
-        day, so the result is cached until somebody writes to the ledger."""
+        """The person's roles, for one table or at all; empty if they may do nothing. They depend on the ledger and
+        today's date alone, so the result is cached for the day, until somebody writes to the ledger."""
         moment = ("relations", self.person, repr(name), today())
         return self.house.ledger.cached_people(moment, lambda book: self._relations(book, name, budget))
 

@@ -356,7 +356,7 @@ def size(given: Mapping[str, str], name: str) -> int:
 
 
 def made_up(given: Mapping[str, str], people: int) -> Facts:
-    """The facts of a made-up table with only its sizes known."""
+    """The facts of a made-up table: its relation, number of people, sizes and range are those of the form."""
     needed = typed(given["q"])
     ends: tuple[Fraction, ...] = (Fraction(0), Fraction(1), Fraction(1))
     if "range" in needed:

@@ -166,8 +166,8 @@ def sealed(registry: Registry, rows: sqlite3.Connection, tables: Sequence[Known]
 
 
 def same_terms(budget: BudgetRecord, unit: Unit, relation: str, other_rows: bool = False) -> None:
-    """Refuses other terms: losses add up only if all are stated for the same relation and people, and not for practice
-    data. `other_rows`: it is other content, which its owner declares to hold the same people."""
+    """Refuses practice budgets, and another relation or unit: losses add up only for one relation and the same people.
+    `other_rows`: other content about the same people, so the units need only fit together (`Unit.may_share`)."""
     if budget.kind != "private":
         raise AllowanceError("budget.practice")
     same = unit.may_share(budget.unit or {}) if other_rows else budget.unit == unit.as_json()

@@ -32,7 +32,7 @@ _NOTE = 34  # bytes
 
 @contextmanager
 def in_hand(worker: str, request: str) -> Iterator[None]:
-    """Registers a release before its charge is written, so that this process never sees a charge without its worker."""
+    """This process has the release in hand. Entered before the charge is written, which else could seem abandoned."""
     key = (worker, request)
     with _guard:
         _hands[key] += 1

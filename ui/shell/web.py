@@ -209,7 +209,7 @@ def read_cookie(name: str) -> str | None:
 
 
 def keep_cookie(name: str, value: str | None) -> None:
-    """Set the cookie: a hidden picture requests a page with `?name=value`, with a turn that no cache knows."""
+    """Have the browser keep the value: a hidden picture asks for `?name=value`, with a turn that no cache knows."""
     turns = st.session_state.setdefault("cookie-turns", {})
     before, turn = turns.get(name, (read_cookie(name), 0))
     if value is None or (value == before and not turn):

@@ -532,7 +532,7 @@ class FitChecks(OfMisfits):
         return CellShare(_part(count, about), _part(low, most), _part(high, least))
 
     def repeated(self, raw: Figures) -> dict[str, tuple[int, int, int]]:
-        """Ids that surely a tenth of the rows repeat: bounds on the different ids, and about how many rows."""
+        """Id columns with surely a tenth fewer ids than rows: bounds on the different ids, and about how many rows."""
         if self.facts.unit != Unit.rows():
             return {}
         rows, fewest = self._about_rows(raw), (1 - GATE) * self.rows(raw)[0]

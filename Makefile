@@ -27,7 +27,7 @@ PEERS_STAMP := $(PEERS_VENV)/.installed-$(call checksum,bench/requirements-peers
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
-.PHONY: help release release-prepare bench-all venv run serve serve-venv workshop test test-engines test-clusters engines-venv engines audit shots lint lock dist test-dist clean samples \
+.PHONY: help release release-prepare bench-all venv run serve serve-venv workshop test test-engines test-clusters engines-venv engines audit shots tour lint lock dist test-dist clean samples \
 	new-question browser bench bench-engines
 
 help: ## show this list
@@ -73,6 +73,9 @@ audit: $(TEST_STAMP) browser ## the long tests, then the report of what is claim
 
 shots: $(TEST_STAMP) browser ## pictures of every page in every look and language, build/shots/index.html (SHOTS_ARGS="sl phone ask": some)
 	@PYTHONPATH=.:tests $(PY) -m browser.gallery $(SHOTS_ARGS)
+
+tour: $(TEST_STAMP) browser ## the pictures of docs/tour.md, from a walk through the app
+	@PYTHONPATH=.:tests $(PY) -m browser.tour
 
 lint: $(TEST_STAMP) ## ruff and mypy
 	@$(PY) -m ruff check --quiet . && $(PY) -m ruff format --check --quiet . && echo "ruff: nothing to say"

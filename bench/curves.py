@@ -2,7 +2,7 @@
 
 `python -m bench.curves` prints a table; `--short` leaves the long rows out. The statistic is a made-up bell on the
 grid, so reading a file is not in it. Errors are in rows, the worst over all grid points: by formula (95 times in 100),
-and the largest that was seen in the draws. Seconds depend on the data; they are those of this made-up one.
+and the largest that was seen in the draws.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.curves import bands
 from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.mechanisms.curves.cdf_tree import CdfTree
 from dpengine.noise.coins import SystemCoins
@@ -62,7 +61,7 @@ def line(rows: int, grid: int, values: int | None, epsilon: str, left: int | Non
     column: Cdf = ask("cdf", rows, grid, epsilon, points=values)
     spread: Spread = column.need().imagine(left or rows, "bell")
     took, drawn = timed(column, spread)
-    seen = max(bands.gap_of(spread, np.array(one)) for one in drawn)
+    seen = max(gap_of(spread, np.array(one)) for one in drawn)
     tree: CdfTree = ask("cdf_tree", rows, grid, epsilon)
     counts = of_cells(spread, tree.need())
     tree_took, noisy = timed(tree, counts)
@@ -70,6 +69,15 @@ def line(rows: int, grid: int, values: int | None, epsilon: str, left: int | Non
     worst = max(int(np.abs(np.array(list(tree.finish(one).value.values())) - truth).max()) for one in noisy)
     told = [left or rows, grid, column.points, epsilon, f"{took:.2f}", column.off_of(left or rows), seen]
     return [str(cell) for cell in [*told, f"{tree_took:.3f}", tree.reach(), worst]]
+
+
+def gap_of(value: Spread, points: np.ndarray[Any, Any]) -> int:
+    """⌈max_j |C_j − n·M_j/m|⌉, M_j of the m points at or below j."""
+    many, rows = len(points), int(value.counts.sum())
+    edges = np.unique(np.concatenate([value.codes, points]))
+    below = np.concatenate([[0], np.cumsum(value.counts)])[np.searchsorted(value.codes, edges, side="right")]
+    drawn = np.searchsorted(np.sort(points), edges, side="right")
+    return -(-int(np.abs(many * below - rows * drawn).max()) // many)
 
 
 def of_cells(spread: Spread, need: BinCounts) -> tuple[int, ...]:

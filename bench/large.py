@@ -213,7 +213,7 @@ def neighbours(rows: int = 10**6, times: int = NEIGHBOURS) -> dict[str, dict[str
             duckdb.execute(f"COPY (WITH numbered AS ({numbered}) {changed}) TO '{file}' (FORMAT parquet)")
             tables.append(workspace.add_table(name, file, schema=schema(data.COLUMNS), **GIVEN))
         found = {}
-        for kind in ("median", "mean", "bars, 100 bins", "mean by 51 groups"):
+        for kind in ("median", "curve", "mean", "bars, 100 bins", "mean by 51 groups"):
             for told, where in (("everyone", []), ("rows read", [SOME])):
                 queries = [query_of(table, kind, where) for table in tables]
                 for table, query in zip(tables, queries, strict=True):

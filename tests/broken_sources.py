@@ -54,9 +54,9 @@ BROKEN: dict[str, tuple[str, str, str]] = {  # by row: the file, a piece of it, 
         "return self.epsilon / self.sensitivity().bound",
     ),
     "S1.8": (
-        "dpengine/mechanisms/curves/bands.py",
-        "powers[total - before] for before, count in held if before <= total))",
-        "powers[total - before] for before, count in held if before < total))",
+        "dpengine/noise/place_choice.py",
+        "high = (odd // (2 * many))[None, :] + layers[:, None] + 1",
+        "high = (odd // (2 * many))[None, :] + layers[:, None]",
     ),
     "S2.1": (
         "dpengine/accountant/compositions.py",

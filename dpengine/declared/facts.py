@@ -11,6 +11,8 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Relation, Unit
 
+MOST_VALUES = 10**6  # of a column, in a public bound
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -41,6 +43,11 @@ class Facts:
     def said_rows(self) -> int | None:
         """None: words say people. Else they say rows: at most this many of each person, or 0 for all."""
         return self.unit.counted if self.unit.counted or self.repeated else None
+
+    def values_at_most(self, column: str) -> int:
+        """A public bound on a column's different values: the work of a selection. More than a million count as that."""
+        size = self.schema[column].size
+        return min(size if self.people is None else min(size, self.people * self.unit.at_most), MOST_VALUES)
 
     def in_file(self, name: object) -> str:
         """This name, if the file has such a column, declared or not; else refused. Names in a file are public."""

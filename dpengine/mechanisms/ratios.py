@@ -96,6 +96,12 @@ def ratio(top: Exact, bottom: Exact, low: Fraction, high: Fraction) -> Fraction:
     return min(max(Fraction(top, max(bottom, 1)), low), high)
 
 
+def _times(number: float, times: int) -> Fraction:
+    """Exactly. With many groups, fractions are most of the work of an answer: none is made that is not needed."""
+    top, bottom = number.as_integer_ratio()
+    return Fraction(top * times, bottom)
+
+
 def share_and_range(hits: Exact, misses: Exact, reach: Exact) -> tuple[float, tuple[float, float]]:
     """H/(H+M) in percent, and its range if both may be off by `reach`: it is monotone, so corners are the ends."""
     least = _share(max(hits - reach, 0), misses + reach)
@@ -293,15 +299,16 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         ends = w * w * number + squares
         return ends - 2 * w * total, 2 * rest, ends + 2 * w * total
 
-    def _moments(self, numbers: Figures) -> tuple[Fraction, Fraction, Fraction]:
+    def _moments(self, numbers: Figures) -> tuple[Exact, Exact, Exact]:
         """N, S and Σy² from the numbers of a group, a known N first; Σy² is 0 if it is not drawn."""
-        w, parts = self.width, [Fraction(number) for number in numbers]
+        w = self.width
         if self.shared and self.known is None:
             if not self.spread:
-                return (parts[0] + parts[1]) / (2 * w), (parts[1] - parts[0]) / 2, Fraction(0)
-            first, middle, last = parts
-            return (first + middle + last) / (4 * w * w), (last - first) / (4 * w), (first + last - middle) / 4
-        return parts[0], parts[1], w * w * parts[0] - parts[2] if self.spread else Fraction(0)
+                return Fraction(numbers[0] + numbers[1], 2 * w), Fraction(numbers[1] - numbers[0], 2), 0
+            first, middle, last = numbers
+            whole = Fraction(first + middle + last, 4 * w * w)
+            return whole, Fraction(last - first, 4 * w), Fraction(first + last - middle, 4)
+        return numbers[0], numbers[1], w * w * numbers[0] - numbers[2] if self.spread else 0
 
     def estimate(self, numbers: Figures, draws: int = 1) -> Estimate:
         return self.estimates([numbers], draws)[0]
@@ -317,13 +324,14 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
             moments = [self._moments(numbers) for numbers in groups]
             wide = [float(n * edge) for n, _, _ in moments]
             found = tested_ranges([float(s) for _, s, _ in moments], wide, self._tests(draws, beta))
-            ends = [(Fraction(low) * edge, Fraction(high) * edge) for low, high in found]
+            ends = [(_times(low, self.width), _times(high, self.width)) for low, high in found]
             figures = [self.figure(ratio(s, n, *end)) for (n, s, _), end in zip(moments, ends, strict=True)]
         return [(figure, self._answers(*end)) for figure, end in zip(figures, ends, strict=True)]
 
     def _answers(self, low: Fraction, high: Fraction) -> tuple[Number, Number]:
         """The range of the answer, for means of y in this range and what rounding may add."""
-        ends = self.figure(low - self.rounded), self.figure(high + self.rounded)
+        off = self.rounded
+        ends = self.figure(low - off if off else low), self.figure(high + off if off else high)
         return min(ends), max(ends)
 
     def _tests(self, draws: int, beta: Fraction) -> Floats:

@@ -161,9 +161,9 @@ class Coins(ABC):
         """A uniform integer in [0, bound), exactly; from `width` bits, if their number must not reveal the bound."""
         return self._below(bound, bound.bit_length() + _SPARE if width is None else width)
 
-    def under(self, height: int, size: int, exponent: Fraction) -> bool:
-        """Is height + U < size * exp(-exponent), for U uniform in [0, 1)? Decided exactly."""
-        return self._under(height, size, exponent, 0)
+    def under(self, height: int, size: int, exponent: Fraction, shift: int = 0) -> bool:
+        """Is height + U < size * 2^shift * exp(-exponent), for U uniform in [0, 1)? Decided exactly."""
+        return self._under(height, size, exponent, shift)
 
     def words(self, count: int) -> Words:
         """Uniform 64-bit words."""

@@ -25,7 +25,8 @@ Exactness   lnZ is computed in floats, and only proposes: we draw the cuts one a
             proposal is rare. With a depth all weights are divided by e^(2·rate·d), and the right cuts are proposed in
             two ways: as above, and by themselves for what they weigh more, 1 − e^(−2·rate·d). A fraction near its part
             of the sum of all weights decides how often, and each way is kept with chance weight/(chance of proposal·M).
-Work        the same array work on every table with the same number of blocks; one exact comparison.
+Work        the same array work on every table with the same number of blocks, whatever is proposed, and one exact
+            comparison. A second proposal has a chance of about 4·`_room`, which depends on the number of rows alone.
 """
 
 from __future__ import annotations
@@ -118,9 +119,8 @@ class _Plan:
 
     @classmethod
     def of(cls, most: Fraction, deeper: Fraction) -> _Plan:
-        """`most` is the M of proposals without depth, `deeper` the exponent of the right cuts' weight."""
-        if not deeper:
-            return cls(0, most)
+        """`most` is the M of proposals without depth, `deeper` the exponent of the right cuts' weight, 0 where there is
+        no depth: then they are hardly ever proposed by themselves, and never kept so."""
         part = math.exp(-float(deeper))
         others, more = most * Fraction(max(part * (1 + _MARGIN), 2.0**-900)), Fraction(-math.expm1(-float(deeper)))
         more *= Fraction(1 + _MARGIN)
@@ -131,16 +131,19 @@ class _Plan:
 
 def _spread_out(blocks: list[int], sizes: Integers, coins: Coins) -> list[tuple[int, int]]:
     """For each run with c cuts, c of its s points with repetition: c different ones of s+c−1 (Floyd's method), less
-    their place among them."""
-    cuts: list[tuple[int, int]] = []
-    for block in dict.fromkeys(blocks):
-        many, size = blocks.count(block), int(sizes[block])
-        chosen: set[int] = set()
-        for most in range(size - 1, size + many - 1):
-            place = coins.below(most + 1, 2 * _BITS)
-            chosen.add(most if place in chosen else place)
-        cuts += [(block, place - before) for before, place in enumerate(sorted(chosen))]
-    return cuts
+    their place among them. The blocks rise, and so do the points."""
+    chosen: set[tuple[int, int]] = set()
+    for block, before in _counted(blocks):
+        most = int(sizes[block]) + before - 1
+        place = coins.below(most + 1, 2 * _BITS)
+        chosen.add((block, most if (block, place) in chosen else place))
+    points = sorted(chosen)
+    return [(block, place - before) for (_, before), (block, place) in zip(_counted(blocks), points, strict=True)]
+
+
+def _counted(blocks: list[int]) -> list[tuple[int, int]]:
+    """Each block with how many of the same come before it."""
+    return [(block, place - blocks.index(block)) for place, block in enumerate(blocks)]
 
 
 @dataclass(frozen=True)
@@ -167,8 +170,8 @@ class _Stretches:
         sums = np.full(len(first), -np.inf)
         for level in self.levels:
             for odd, side in ((first % 2 == 1, first), (end % 2 == 1, end - 1)):
-                taken = odd & (first < end)
-                sums[taken] = np.logaddexp(sums[taken], level[side[taken]])
+                parts = np.where(odd & (first < end), level.take(side, mode="clip"), -np.inf)
+                sums = np.logaddexp(sums, parts)
             first, end = (first + 1) // 2, end // 2
         return sums
 
@@ -241,13 +244,12 @@ class _Layout:
 
     def options(self, cut: int, place: int, first: int, stay: float) -> Floats:
         """The logarithm of each block's weight as the next cut, if the way goes on from this place."""
-        weights = np.full(len(self.sizes), -np.inf)
         left, right = self.split(np.array([place]))
-        end, begin = int(left[0]), int(right[0])
-        weights[first:end] = self.high[cut][first:end] - self.rate * (place - self.highs[first:end])
-        weights[end:begin] = stay
-        weights[begin:] = self.low[cut][begin:] - self.rate * (self.lows[begin:] - place)
-        return weights + self.ln_sizes
+        down = self.high[cut] - self.rate * (place - self.highs)
+        up = self.low[cut] - self.rate * (self.lows - place)
+        numbers = np.arange(len(self.sizes))
+        weights = np.where(numbers < left, down, np.where(numbers < right, stay, up))
+        return np.where(numbers < first, -np.inf, weights + self.ln_sizes)
 
     def split(self, places: Integers) -> tuple[Integers, Integers]:
         """Blocks before the first number lie at or below each place, blocks from the second on above it; at most one
@@ -271,10 +273,11 @@ class _Layout:
             first = blocks[-1] if blocks else 0
             place = off + wish
             weights = self.options(cut, place, first, float(self.stayed[cut][since][origin]))
+            step = place - int(self.highs[first])
+            ways = math.log((int(self.sizes[first]) + many) / (many + 1) or 1)
+            more = ways - self.rate * step + float(self.again[cut][many + 1][first])
             if many:  # the last cut is in a run: one more in it has fewer ways
-                step = place - int(self.highs[first])
-                ways = math.log((int(self.sizes[first]) + many) / (many + 1))
-                weights[first] = ways - self.rate * step + self.again[cut][many + 1][first]
+                weights[first] = more
             block, chosen, total = _pick(weights, coins)
             weight, of = weight * chosen, of * total
             many = 0 if block % 2 else (many if blocks and block == first else 0) + 1
@@ -287,10 +290,9 @@ class _Layout:
 
     def weigh(self, blocks: list[int]) -> tuple[int, int]:
         """The cost of these cuts, and the number of ways to place them in their blocks."""
-        ways = 1
-        for block in set(blocks):
-            many = blocks.count(block)
-            ways *= math.comb(int(self.sizes[block]) + many - 1, many)
+        counted = _counted(blocks)
+        ways = math.prod(int(self.sizes[block]) + before for block, before in counted)
+        ways //= math.prod(before + 1 for _, before in counted)
         return cost_of([(int(self.lows[block]), int(self.highs[block])) for block in blocks], self.wished), ways
 
 

@@ -1,33 +1,31 @@
-"""Wrong twins of the synthetic column and of the tree: a band too wide, a last layer cut short, too little noise."""
+"""Wrong twins of the synthetic column and of the tree: an interval too wide, layers never thinned, too little noise."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import Decimal
 from fractions import Fraction
-from itertools import combinations_with_replacement, product
-from math import factorial, prod
+from itertools import product
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 from battery import FALSE_ALARM, _tail, check_law_against_loss, check_sensitivity
 
-from dpengine.core.exact import exp_decimal
-from dpengine.mechanisms.curves import bands, count_tree
+from dpengine.mechanisms.curves import count_tree
 from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.mechanisms.curves.cdf_tree import CdfTree
 from dpengine.mechanisms.query import Released
-from dpengine.noise import layered_choice
+from dpengine.noise import place_choice
 from dpengine.noise.coins import SystemCoins
+from dpengine.noise.place_choice import Staircase
 from dpengine.statistics.need import Spread
 from tests.planted.checks import check_samples_follow_the_law
 from tests.planted.registry import Planted
 from tests.planted.wrong_questions import made
 
-HowMany = Callable[[bands.Reached, int, int, int], int]
-Layers = Callable[..., int]
+Within = Callable[[Staircase, int, Any], tuple[Any, Any]]
+RIGHT_WITHIN, RIGHT_KEPT = Staircase.within, place_choice._first_kept
 
 
 def spread(counts: tuple[int, ...]) -> Spread:
@@ -35,91 +33,51 @@ def spread(counts: tuple[int, ...]) -> Spread:
     return Spread(np.array(codes, dtype=np.int64), np.array([counts[code] for code in codes], dtype=np.int64))
 
 
-def multisets(grid: int, points: int) -> tuple[list[tuple[int, ...]], list[int], np.ndarray[Any, Any]]:
-    """All of them, how many sequences hold each, and how many of its points are at or below each grid point."""
-    listed = list(combinations_with_replacement(range(grid), points))
-    ways = [factorial(points) // prod(factorial(one.count(code)) for code in set(one)) for one in listed]
-    return listed, ways, np.array([[sum(x <= j for x in one) for j in range(grid)] for one in listed])
+def staircase(counts: tuple[int, ...]) -> Staircase:
+    value = spread(counts)
+    return Staircase.of(value.codes, value.counts, len(counts), len(counts))
 
 
-def gaps(counts: tuple[int, ...], points: int, below: np.ndarray[Any, Any]) -> list[int]:
-    """By the formula itself, written apart from the engine."""
-    n, reached = sum(counts), np.cumsum(counts)
-    return [-(-int(worst) // points) for worst in np.abs(points * reached - n * below).max(axis=1)]
+def away(counts: tuple[int, ...], points: int) -> list[list[int]]:
+    """How far each grid point is from each place, by the formula itself, written apart from the engine."""
+    rows = sum(counts)
+    told = []
+    for odd in range(1, 2 * points, 2):
+        place = Fraction(odd * rows, 2 * points)
+        told.append(
+            [
+                math.ceil(max(0, place - sum(counts[: code + 1]), sum(counts[:code]) - place))
+                for code in range(len(counts))
+            ]
+        )
+    return told
 
 
-def check_bands_hold_what_they_should(how_many: HowMany, grid: int = 4, most: int = 3, rows: int = 4) -> None:
-    """W(t) is the number of sequences with gap at most t, for every table of up to `rows` rows, up to `most` points."""
+def check_intervals_hold_what_they_should(within: Within, grid: int = 4, most: int = 3, rows: int = 4) -> None:
+    """Those within t of a place, for every table of up to `rows` rows, up to `most` places, every t."""
     for size in range(2, grid + 1):
-        for points in range(1, most + 1):
-            _, ways, below = multisets(size, points)
-            for counts in product(range(rows + 1), repeat=size):
-                if sum(counts) > rows:
-                    continue
-                held, found = bands.Reached.of(spread(counts)), gaps(counts, points, below)
-                for band in range(sum(counts) + 1):
-                    true = sum(one for one, gap in zip(ways, found, strict=True) if gap <= band)
-                    assert how_many(held, size, points, band) == true, "a band holds another number of sequences"
+        for counts in product(range(rows + 1), repeat=size):
+            if sum(counts) > rows:
+                continue
+            for points in range(1, most + 1):
+                first, end = within(staircase(counts), points, np.arange(rows + 2))
+                for layer in range(rows + 2):
+                    for place, gaps in enumerate(away(counts, points)):
+                        held = [code for code, gap in enumerate(gaps) if gap <= layer]
+                        told = list(range(first[layer, place], end[layer, place]))
+                        assert held == told, "an interval holds another grid point"
 
 
-def one_too_wide(held: bands.Reached, grid: int, points: int, band: int) -> int:
-    """Both ends one point out."""
-    right = bands.runs
-
-    def wider(*given: Any) -> list[bands.BandRun]:
-        *inner, last = right(*given)
-        return [bands.BandRun(r.first, r.cells, max(r.low - 1, 0), min(r.high + 1, points)) for r in inner] + [last]
-
-    with patch.object(bands, "runs", wider):
-        return bands.how_many(held, grid, points, band)
+def one_too_wide(rows: Staircase, many: int, layers: Any) -> tuple[Any, Any]:
+    """Every interval one point out."""
+    first, end = RIGHT_WITHIN(rows, many, layers)
+    return np.maximum(first - 1, 0), end
 
 
-def runs_in_one_step(held: bands.Reached, grid: int, points: int, band: int) -> int:
-    """A run's first cell need not reach the band's lower end."""
-    with patch.object(bands, "strides", bands.runs):
-        return bands.how_many(held, grid, points, band)
-
-
-WAYS = (1, 4, 5, 12, 13, 20)  # so flat that segments hold several layers
-RATE = Fraction(1, 10)
-
-
-def nearly(layer: int) -> tuple[int, int]:
-    """Bounds that leave something open."""
-    return WAYS[layer] - 1, WAYS[layer] + 2
-
-
-def law_of_layers() -> list[Decimal]:
-    last = len(WAYS) - 1
-    weights = [
-        count * (exp_decimal(-RATE * t) - (exp_decimal(-RATE * (t + 1)) if t < last else 0))
-        for t, count in enumerate(WAYS)
-    ]
-    return [weight / sum(weights) for weight in weights]
-
-
-def check_layers_follow_their_law(draw: Layers, draws: int = 1_500) -> None:
-    """Frequencies against the law, layer by layer; a right one fails with probability at most FALSE_ALARM."""
-    coins = SystemCoins()
-    drawn = [draw(nearly, WAYS.__getitem__, 0, len(WAYS) - 1, WAYS[-1], RATE, coins) for _ in range(draws)]
-    for layer, chance in enumerate(law_of_layers()):
-        likely = _tail(drawn.count(layer), draws, float(chance)) * len(WAYS) > FALSE_ALARM
-        assert likely, "layers do not follow their law"
-
-
-def last_one_cut(*given: Any) -> int:
-    """The last segment is drawn modulo its length like the others: its last layer does not reach to infinity."""
-    with patch.object(layered_choice, "_within", lambda part, away, most: part.first + away % (part.end - part.first)):
-        return layered_choice.draw_layer(*given)
-
-
-def always_kept(*given: Any) -> int:
-    """Layers are not thinned out by how many candidates they hold."""
-    between, _, known, most, _, rate, coins = given
-    parts = layered_choice._split(between, known, most, rate)
-    return layered_choice._within(
-        parts[layered_choice._pick(parts, most, rate, coins)], coins.geometric(1 / rate), most
-    )
+def not_where_it_ends(rows: Staircase, many: int, layers: Any) -> tuple[Any, Any]:
+    """A point just as far above its place as allowed is left out."""
+    first, _ = RIGHT_WITHIN(rows, many, layers)
+    return first, np.maximum(RIGHT_WITHIN(rows, many, layers - 1)[1], first + 1)
 
 
 class DoubleRate(Cdf):
@@ -128,15 +86,24 @@ class DoubleRate(Cdf):
         return 2 * super().rate
 
 
-class LayerBeyond(Cdf):
-    """Its law is right; the column is drawn from the band one layer wider."""
+class NeverThinned(Cdf):
+    """Its law is right; a layer is kept however few columns it holds."""
 
     def draw(self, value: Spread, coins: Any) -> tuple[int, ...]:
-        with patch.object(bands, "forward", lambda *given: RIGHT_FORWARD(*given[:3], given[3] + 1)):
+        with patch.object(place_choice, "_first_kept", lambda *given: RIGHT_KEPT(*given[:3], given[3] + 90, given[4])):
             return super().draw(value, coins)
 
 
-RIGHT_FORWARD = bands.forward
+class OneWider(Cdf):
+    """Its law is right; the column is drawn from intervals that are one point wider."""
+
+    def draw(self, value: Spread, coins: Any) -> tuple[int, ...]:
+        def wider(*given: Any) -> Any:
+            kept = RIGHT_KEPT(*given)
+            return kept and [(max(low - 1, 0), high) for low, high in kept]
+
+        with patch.object(place_choice, "_first_kept", wider):
+            return super().draw(value, coins)
 
 
 class OneSide(CdfTree):
@@ -176,41 +143,32 @@ def _least_chance(hits: int, draws: int) -> float:
 
 
 COLUMN: dict[str, Any] = {"column": "x", "points": 2}
-CLOSE = COLUMN | {"epsilon": "6"}
+CLOSE, COARSE = COLUMN | {"epsilon": "6"}, COLUMN | {"epsilon": "0.9"}
 RIGHT = made(Cdf, COLUMN)
 PLANTED = [
     Planted(
-        "a band one too wide",
-        "Sequences outside the band are counted as inside it.",
-        check_bands_hold_what_they_should,
-        "another number",
-        bands.how_many,
+        "an interval one too wide",
+        "Grid points that are farther from a place count as near it.",
+        check_intervals_hold_what_they_should,
+        "another grid point",
+        RIGHT_WITHIN,
         one_too_wide,
     ),
     Planted(
-        "a run of cells in one step",
-        "The first cell of a run need not end inside the band.",
-        check_bands_hold_what_they_should,
-        "another number",
-        bands.how_many,
-        runs_in_one_step,
-    ),
-    Planted(
-        "a last layer that ends",
-        "The last layer is drawn modulo its segment, not to infinity.",
-        check_layers_follow_their_law,
-        "do not follow",
-        layered_choice.draw_layer,
-        last_one_cut,
-        long=True,
+        "an interval without its end",
+        "A point that is just as far from a place as allowed is left out.",
+        check_intervals_hold_what_they_should,
+        "another grid point",
+        RIGHT_WITHIN,
+        not_where_it_ends,
     ),
     Planted(
         "layers never thinned",
         "A layer is kept however few columns it holds.",
-        check_layers_follow_their_law,
-        "do not follow",
-        layered_choice.draw_layer,
-        always_kept,
+        check_samples_follow_the_law,
+        "law",
+        made(Cdf, COARSE),
+        made(NeverThinned, COARSE),
         long=True,
     ),
     Planted(
@@ -222,12 +180,12 @@ PLANTED = [
         made(DoubleRate, COLUMN),
     ),
     Planted(
-        "a column from the next band",
-        "Law and price are right, and the column is drawn one layer farther out.",
+        "a column from wider intervals",
+        "Law and price are right, and each value is drawn from one point more.",
         check_samples_follow_the_law,
         "law",
         made(Cdf, CLOSE),
-        made(LayerBeyond, CLOSE),
+        made(OneWider, CLOSE),
         long=True,
     ),
     Planted(

@@ -73,7 +73,6 @@ from dpengine.statistics.need import Spread
 FINEST_SHARE = 1_000
 MOST_SHARES = 20
 MOST_ANSWERS = 1_000  # percentiles of groups, in one question
-MOST_PADDED = 10**6
 _OF_SOME = 4  # a guess, for the best width: a condition leaves one in so many
 MOST_FLIPPED = 10**5  # grid points: permute-and-flip tosses a coin for each
 Drawn = tuple[Any, ...]  # codes, or whole draws of joint or tree noise
@@ -249,9 +248,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
 
     @property
     def _values(self) -> int:
-        """A public bound on the distinct values."""
-        size, people = self.facts.schema[self.column].size, self.facts.people
-        return min(size if people is None else min(size, people * self.facts.unit.at_most), MOST_PADDED)
+        return self.facts.values_at_most(self.column)
 
     @property
     def wanted_places(self) -> tuple[Fraction, ...]:

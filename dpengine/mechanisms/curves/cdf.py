@@ -2,31 +2,34 @@
 
 Guarantee   ε-DP under both relations, in one ε-bounded-range part.
 Theorem     small databases for threshold queries: Blum, Ligett, Roth 2008, Thm 3.1, by the exponential mechanism
-            (McSherry and Talwar 2007, Thm 6) over all sequences of m grid points, drawn exactly: `layered_choice`
-            chooses how far off the sequence is, `bands` counts and draws the sequences at that distance.
-Statistic   C_j rows at or below grid point j, n rows in all; a sequence with M_j points at or below j has the integer
-            score −⌈max_j |m·C_j − n·M_j|/m⌉.
-Sensitivity one row more, with value v, adds m·[v ≤ j] − M_j to m·C_j − n·M_j, and 0 ≤ M_j ≤ m; another value in its
-            place adds ±m or 0. Either way by m at most, so the score by Δ = 1: under both relations, also where n is
-            not public (conditions, missing values, n = 0, where every score is 0). A person of at most k rows is at
-            most k such changes: Δ = k.
+            (McSherry and Talwar 2007, Thm 6) over all sequences of m grid points, drawn exactly (`place_choice`).
+Statistic   C_j rows at or below grid point j, F_j below it, n rows in all. A sequence o_1 … o_m has the integer score
+            −max_i ⌈max(0, τ_i − C_(o_i), F_(o_i) − τ_i)⌉: how many rows o_i is away from place τ_i = (2i − 1)·n/(2m).
+Sensitivity one row more adds (2i − 1)/(2m) to τ_i, between 0 and 1, and 0 or 1 to C and to F: so each difference moves
+            by less than 1. Another value in a row's place moves C and F by −1, 0 or 1, and τ_i not at all. Either way
+            the score moves by Δ = 1 at most: under both relations, also where n is not public (conditions, missing
+            values, n = 0, where every score is 0). A person of at most k rows is at most k such changes: Δ = k.
 Draw        a sequence with chance ∝ e^(ε·score/(2Δ)). Its points in rising order are the answer: a synthetic column.
-Accuracy    rounding m·C_j/n gives a sequence with score ≥ −⌈n/(2m)⌉, so with probability ≥ 1−β every share of rows at
-            or below a point is right within (⌈n/(2m)⌉ + g)/n, g = ⌈(2Δ/ε)·ln(|D|^m/β)⌉ − 1, all points at once. Least
-            for m about √(nε/(4Δ·ln|D|)), the usual number. More than twice as many are refused: they only add error,
-            and work. Where n is not public neither is this, and the answer has no range.
-Cost        one grouped scan; then integers; their number grows with m and hardly with n or the grid. The running time
-            depends on the data.
+            In order they are no farther from their places, because C and F rise along the grid.
+Accuracy    a sequence of score 0 exists, so with probability ≥ 1−β the score is at least −g,
+            g = ⌈(2Δ/ε)·ln(|D|^m/β)⌉ − 1. If i points in order are at or below j, C_j ≥ C_(o_i) ≥ τ_i − g and
+            C_j ≤ F_(o_(i+1)) ≤ τ_(i+1) + g: every share of rows at or below a point is right within (⌈n/(2m)⌉ + g)/n,
+            all points at once. Least for m about √(nε/(4Δ·ln|D|)), the usual number. More than twice as many are
+            refused: they only add error, and work. Where n is not public neither is this, and the answer has no range.
+            (The lecture scores a sequence by the largest gap of these shares. That score has the same bound, but the
+            time of an exact draw then depends on the rows.)
+Cost        one grouped scan; then the same array work on every table, as long as its different values have a public
+            bound; it grows with m² and the logarithm of the grid.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from itertools import combinations_with_replacement
-from math import comb, factorial, isqrt, log
+from itertools import product
+from math import isqrt, log
 from typing import ClassVar
 
 import numpy as np
@@ -38,14 +41,13 @@ from dpengine.core.types import Ends, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
-from dpengine.mechanisms.curves import bands
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite
-from dpengine.noise.layered_choice import draw_layer
+from dpengine.noise.place_choice import Staircase, draw
 from dpengine.noise.tails import choice_gap
 from dpengine.statistics.counts import Distribution
 from dpengine.statistics.need import Spread
@@ -122,18 +124,21 @@ class Cdf(Query[Spread, tuple[int, ...]]):
         return Distribution(self.column, self.size, self.where)
 
     def measured(self, value: Spread) -> tuple[int, ...]:
-        """The scores of all sequences, as multisets in order; only for small worlds."""
-        return tuple(-gap for gap, _ in self._listed(value).values())
+        """The scores of all sequences in order; only for small worlds."""
+        return tuple(-gap for gap in self._listed(value).values())
 
-    def _listed(self, value: Spread) -> dict[tuple[int, ...], tuple[int, int]]:
-        """Every multiset of points with its gap and the number of its sequences."""
-        multisets = {}
-        for chosen in combinations_with_replacement(range(self.size), self.points):
-            ways = factorial(self.points)
-            for times in Counter(chosen).values():
-                ways //= factorial(times)
-            multisets[chosen] = bands.gap_of(value, np.array(chosen, dtype=np.int64)), ways
-        return multisets
+    def _listed(self, value: Spread) -> dict[tuple[int, ...], int]:
+        """Every sequence with its gap."""
+        n, m, reached = int(value.counts.sum()), self.points, np.zeros(self.size, dtype=np.int64)
+        reached[value.codes] = value.counts
+        upper = np.cumsum(reached)
+        places = (2 * np.arange(m)[:, None] + 1) * n
+        away = np.maximum(places - 2 * m * upper, 2 * m * (upper - reached) - places)
+        gaps = (-(np.minimum(-away, 0) // (2 * m))).tolist()
+        return {
+            chosen: max(gaps[place][code] for place, code in enumerate(chosen))
+            for chosen in product(range(self.size), repeat=m)
+        }
 
     def sensitivity(self) -> Sensitivity:
         return Sensitivity("linf", self.facts.unit.at_most)
@@ -172,42 +177,30 @@ class Cdf(Query[Spread, tuple[int, ...]]):
         return ALL / 8
 
     def draw(self, value: Spread, coins: Coins) -> tuple[int, ...]:
-        m, grid, held = self.points, self.size, bands.Reached.of(value)
-        some = -(-held.rows // (2 * m))  # a layer that is not empty: by rounding
-        layer = draw_layer(
-            lambda band: bands.band_between(held, grid, m, band),
-            lambda band: bands.how_many(held, grid, m, band),
-            some,
-            held.rows,
-            grid**m,
-            self.rate,
-            coins,
-        )
-        steps = bands.forward(held, grid, m, layer)
-        if steps is None:
-            raise AssertionError("a layer that was drawn holds a sequence")
-        return tuple(bands.draw(steps, m, coins))
+        values = self.facts.values_at_most(self.column)
+        return tuple(draw(Staircase.of(value.codes, value.counts, self.size, values), self.points, self.rate, coins))
 
     def law(self, value: Spread) -> Finite | None:
-        """Every multiset; None if there are too many to list."""
-        if comb(self.size + self.points - 1, self.points) > MOST_LISTED:
+        """Every column; None if there are too many sequences to list."""
+        if self.size**self.points > MOST_LISTED:
             return None
-        weights = {chosen: ways * exp_decimal(-self.rate * gap) for chosen, (gap, ways) in self._listed(value).items()}
+        weights: dict[tuple[int, ...], Decimal] = defaultdict(Decimal)
+        for chosen, gap in self._listed(value).items():
+            weights[tuple(sorted(chosen))] += exp_decimal(-self.rate * gap)
         total = sum(weights.values(), Decimal(0))
-        return Finite({chosen: weight / total for chosen, weight in weights.items()})
+        return Finite({column: weight / total for column, weight in weights.items()})
 
     def finish(self, raw: tuple[int, ...]) -> Released:
         """Every synthetic value with the share at or below it, in percent; with ranges if n is public."""
         column, rows = self.facts.schema.ordered(self.column), self.facts.countable(self.where, self.column)
-        shares = {column.text(code): ALL * place / len(raw) for place, code in enumerate(raw, start=1)}
-        value = {name: float(share) for name, share in shares.items()}
+        many = len(raw)
+        places = {column.text(code): place for place, code in enumerate(raw, start=1)}
+        value = {name: 100 * place / many for name, place in places.items()}
         if rows is None:
             return Released(value)
-        off = ALL * self.off_of(rows) / rows
-        ranges = {
-            name: (float(max(share - off, Fraction(0))), float(min(share + off, ALL))) for name, share in shares.items()
-        }
-        return Released(value, ranges)
+        off, whole = self.off_of(rows) * many, rows * many
+        ends = {name: (max(place * rows - off, 0), min(place * rows + off, whole)) for name, place in places.items()}
+        return Released(value, {name: (100 * low / whole, 100 * high / whole) for name, (low, high) in ends.items()})
 
     def made_up(self, value: dict[str, float]) -> list[str]:
         """The synthetic column behind an answer, in rising order."""

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import lcm
 from statistics import fmean
 from typing import ClassVar
 
@@ -79,13 +80,15 @@ class Mean(OfMeans[tuple[int, ...]]):
         return min(off * self.declared.step / 2, self.declared.diameter)
 
     def figure(self, mean: Fraction) -> Fraction:
-        middle, half = self._line
-        return middle + half * mean
+        middle, half, whole = self._line
+        return Fraction(middle * mean.denominator + half * mean.numerator, whole * mean.denominator)
 
     @cached_property
-    def _line(self) -> tuple[Fraction, Fraction]:
-        """The middle of the range, and half a step of its grid."""
-        return (self.declared.lower + self.declared.upper) / 2, self.declared.step / 2
+    def _line(self) -> tuple[int, int, int]:
+        """The middle of the range and half a step of its grid, in parts of a common denominator, and that."""
+        middle, half = (self.declared.lower + self.declared.upper) / 2, self.declared.step / 2
+        whole = lcm(middle.denominator, half.denominator)
+        return int(middle * whole), int(half * whole), whole
 
     def truth(self, rows: Sequence[Row]) -> float:
         return fmean(self.values(rows))

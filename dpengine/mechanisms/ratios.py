@@ -398,7 +398,7 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         return sampling.mean_of_all(total, moments.drawn[0], noises, rest, moved, off)
 
 
-def _floats(moments: tuple[Fraction, Fraction, Fraction]) -> tuple[float, float, float]:
+def _floats(moments: tuple[Exact, Exact, Exact]) -> tuple[float, float, float]:
     n, s, squares = moments
     return float(n), float(s), float(squares)
 

@@ -1,7 +1,7 @@
-"""The yardstick of the Start page: an app that imports pandas and plotly and shows one line."""
+"""The yardstick of the Start page: an app that imports pandas and altair and shows one line."""
 
+import altair  # noqa: F401
 import pandas  # noqa: F401
-import plotly.graph_objects  # noqa: F401
 import streamlit as st
 
 st.title("Empty")

@@ -97,7 +97,7 @@ def measure(times: int = TIMES) -> dict[str, float]:
                             "question_wall": time.perf_counter() - asked,
                             "question_processor": processor(pid) - used,
                         }
-                        page.locator(".js-plotly-plot svg.main-svg").first.wait_for()
+                        page.locator(".drawn img").first.wait_for()
                         figures["picture_wall"] = time.perf_counter() - asked
                 page.close()
                 if turn:  # the first brings files into the system's cache

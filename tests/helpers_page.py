@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from base64 import b64decode
 from collections.abc import Callable
 from html import escape, unescape
 from pathlib import Path
@@ -44,6 +45,19 @@ def until(page: Any, met: Callable[[], object]) -> None:
 
 def html_of(app: AppTest) -> str:
     return "\n".join(element.proto.body for element in app.get("html"))
+
+
+def pictures(app: AppTest) -> list[str]:
+    """The pictures of a page, each as the HTML that begins with its name."""
+    return [part.partition('data-name="')[2] for part in html_of(app).split('<div class="drawn')[1:]]
+
+
+def bars(picture: str) -> list[tuple[str, str, float]]:
+    """The name of each bar in a picture, its colour and its length."""
+    image = b64decode(picture.partition("data:image/svg+xml;base64,")[2].partition('"')[0]).decode()
+    drawn = re.findall(r'<rect x="\S+" y="\S+" width="(\S+)" height="\S+" fill="(\S+)" opacity', image)
+    names = re.findall(r'<[ua] [^>]*title="(.*?): ', picture)
+    return [(unescape(name), fill, float(wide)) for name, (wide, fill) in zip(names, drawn, strict=True)]
 
 
 def plain(part: str, between: str = " ") -> str:

@@ -21,17 +21,16 @@ MAIN = '[data-testid="stMainBlockContainer"]'
 METER = ".st-key-meter .words"
 WENT_WRONG = "[data-testid='stException'], [data-testid='stErrorElement']"
 
-# The figures along an axis are part of a picture; its title and its caption are read. An icon is a picture too, its
+# The figures along an axis are part of a picture; its title is read. An icon is a picture too, its
 # text is a name.
 _READ = """(main) => {
-    const ticks = [...main.querySelectorAll('.xtick, .ytick')];
+    const ticks = [...main.querySelectorAll('.drawn :is(.under, .beside)')];
     ticks.forEach(tick => { tick.style.display = 'none'; });
-    const drawn = [...main.querySelectorAll('.g-xtitle text, .g-ytitle text')].map(text => text.textContent);
-    const pictures = [...main.querySelectorAll('.js-plotly-plot, [data-testid="stIconMaterial"]')];
+    const pictures = [...main.querySelectorAll('[data-testid="stIconMaterial"]')];
     pictures.forEach(picture => { picture.style.display = 'none'; });
     const text = main.innerText;
     [...ticks, ...pictures].forEach(element => { element.style.display = ''; });
-    return [text, ...drawn].join('\\n');
+    return text;
 }"""
 
 

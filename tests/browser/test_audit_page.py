@@ -20,7 +20,7 @@ def test_from_what_if_to_a_broken_twin_and_back_by_a_link(
     page.get_by_text("All bars have noise, but a bar’s presence says that somebody is in it.").wait_for()
     settled(page)
     kind(page)
-    assert page.locator(".js-plotly-plot").count() == 2
+    assert page.locator(".drawn").count() == 2
     shot(page, "audit")
 
     page.get_by_text("no Ana", exact=True).click()

@@ -18,7 +18,7 @@ def told(page: Any) -> dict[str, str]:
 
 
 def bars(page: Any, place: int) -> Any:
-    return page.locator(f".st-key-card-board-{place} .bars .point path")
+    return page.locator(f".st-key-card-board-{place} .drawn a")
 
 
 @pytest.mark.long

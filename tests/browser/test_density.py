@@ -46,4 +46,4 @@ def test_a_map(open_page: Callable[..., Any], look: str) -> None:
         page.locator(".headline").wait_for()
         settled(page)
         shot(page, f"density-{name}-{look}")
-        assert page.locator(".refused").count() == 0 and page.locator(".js-plotly-plot").count() == 1
+        assert page.locator(".refused").count() == 0 and page.locator(".drawn").count() == 1

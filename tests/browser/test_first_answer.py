@@ -37,13 +37,6 @@ def test_the_first_answer_takes_two_clicks_and_few_words(page: Any, server: Any)
     assert [row["kind"] for row in rows] == ["budget", "charge", "answer"]
 
 
-def test_what_draws_pictures_is_loaded_before_anything_is_asked(page: Any, server: Any) -> None:
-    go(page)
-    with page.expect_request("**/PlotlyChart.*.js"):
-        page.locator(".st-key-start-try a").click()
-    assert page.locator(".js-plotly-plot").count() == 0 and "answer=" not in page.url
-
-
 @pytest.mark.long
 def test_the_answer_is_a_link_and_stands_on_the_tables_card(page: Any, server: Any) -> None:
     """Its address shows it again after a reload and in a second tab, for nothing."""

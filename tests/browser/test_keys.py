@@ -14,7 +14,7 @@ _IN_FORM = "() => !!document.activeElement.closest('.st-key-box, .st-key-sentenc
 _SMALL = """(least) => [...document.querySelectorAll('button, a, summary, [role=radio], [role=tab]')]
     .filter(one => {
         const box = one.getBoundingClientRect();
-        return box.height > 1 && box.height < least && !one.closest('p, td, .js-plotly-plot')
+        return box.height > 1 && box.height < least && !one.closest('p, td, .drawn')
             && !(one.getAttribute('aria-label') || '').startsWith('Help for');
     }).map(one => one.innerText || one.getAttribute('aria-label'))"""
 

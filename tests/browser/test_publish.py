@@ -46,7 +46,7 @@ def test_a_table_is_published_taken_away_and_asked_of(page: Any, phone: Any, ser
     page.get_by_role("option", name="way_to_work").wait_for()
     page.keyboard.press("Enter")
     settled(page)
-    page.locator(".js-plotly-plot").first.wait_for()
+    page.locator(".drawn").first.wait_for()
     assert meter(page) == left and len(table.history()) == 1, "asking of a published table costs"
     kind(page)
     shot(page, "published")

@@ -30,7 +30,7 @@ def test_a_synthetic_table_is_made_and_asked_of(page: Any, phone: Any, server: A
     download(page, page.get_by_role("button", name="Download Parquet")).save_as(tmp_path / "made.parquet")
     assert pq.read_table(tmp_path / "made.parquet").num_rows == table.synthetic(answer).rows
     page.get_by_role("heading", name="What it does not keep").wait_for()
-    page.locator(".js-plotly-plot").first.wait_for()
+    page.locator(".drawn").first.wait_for()
     kind(page)
     shot(page, "synthetic-made")
     assert meter(page) == left and len(table.history()) == 1, "asking of a synthetic table costs"

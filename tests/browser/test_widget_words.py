@@ -57,7 +57,7 @@ _ENGLISH = [
 _SAID = """() => {
     const said = [];
     for (const one of document.querySelectorAll('body *')) {
-        if (one.closest('script, style, .js-plotly-plot, [data-testid="stHtml"], [data-testid="stIconMaterial"]'))
+        if (one.closest('script, style, [data-testid="stHtml"], [data-testid="stIconMaterial"]'))
             continue;
         for (const name of ['placeholder', 'aria-label', 'title', 'aria-roledescription', 'aria-valuetext'])
             if (one.getAttribute(name)) said.push(one.getAttribute(name).trim());

@@ -84,7 +84,7 @@ def _page(canary: Canary, home: Path, scan: Scan) -> None:
 def _chart(canary: Canary, home: Path, scan: Scan) -> None:
     from streamlit.testing.v1 import AppTest
 
-    script = f"import streamlit as st\nst.plotly_chart({{'data': [{{'x': [{canary.core}], 'y': [1]}}]}})"
+    script = f"import streamlit as st\nst.graphviz_chart('digraph {{a -> {canary.core}}}')"
     exits.page(scan, AppTest.from_string(script).run(), "")
 
 

@@ -15,7 +15,7 @@ from unittest import mock
 
 import pandas as pd
 import pytest
-from helpers_page import html_of, open_page, plain
+from helpers_page import html_of, open_page, pictures, plain
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
@@ -209,7 +209,7 @@ def stands(page: AppTest, shared: dp.Workspace) -> list[str]:
     given = page.session_state["audit"]["given"]
     example = audit.example_of(given)
     text = said(page)
-    assert text.count("Promised: at most") >= 4 and len(page.get("plotly_chart")) == 2
+    assert text.count("Promised: at most") >= 4 and len(pictures(page)) == 2
     assert not re.search(r"\bpass(es|ed)?\b", text) and "page.failed" not in text
     for twin in ("", given["twin"]):
         ready = prepared(example, twin)

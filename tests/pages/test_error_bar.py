@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from battery import case_name
-from helpers_page import open_page
+from helpers_page import open_page, pictures
 
 import dpengine as dp
 from dpengine.audit.world import CASES, build
@@ -49,7 +49,7 @@ def test_no_listed_value_is_on_the_page_before_it_is_asked(shared: dp.Workspace)
     labels = shared.table("town").schema.category("district").labels
     assert "Mill" in labels
     assert not [label for label in labels if re.search(rf"\b{re.escape(label)}\b", picture)]
-    assert not app.get("plotly_chart")
+    assert not pictures(app)
 
 
 def test_the_error_bar_is_as_wide_as_the_promise() -> None:

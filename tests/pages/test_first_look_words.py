@@ -26,7 +26,7 @@ def bars(*highs: float) -> list[Bar]:
 
 def test_those_that_may_be_most_are_named() -> None:
     assert aside_of_list(bars(9, 9, 9, 9, 9)) == "any of these 5 may be most: Sales, Craft, Clerk, Tech, Farm"
-    assert aside_of_list(bars(9, 9, 9, 9, 9, 9, 9)) == "any of 7 may be most"
+    assert aside_of_list(bars(9, 9, 9, 9, 9, 9, 9)) == "any of 7 values may be most"
     assert aside_of_list(bars(9, 9)) == "most: Sales or Craft"
     with speaking("sl"):
         assert aside_of_list(bars(9, 9, 9, 9)) == "največ je lahko katerakoli od teh 4: Sales, Craft, Clerk, Tech"

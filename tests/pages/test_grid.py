@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import pandas as pd
 import pytest
-from helpers_page import html_of, open_page, plain
+from helpers_page import bars, html_of, open_page, pictures, plain
 
 import dpengine as dp
 from ui.parts import exports
@@ -38,7 +36,7 @@ def test_a_crosstab_is_a_grid_with_ranges(table: dp.Table) -> None:
     assert all(f'<th scope="row">{way}</th>' in grid for way in ways)
     assert grid.count("<td") == len(ways) * table.schema.category("has_car").size
     assert grid.count("<small>") >= grid.count("<td") // 2
-    assert not app.get("plotly_chart")
+    assert not pictures(app)
 
 
 def test_shares_by_row_and_by_column_cost_nothing(table: dp.Table) -> None:
@@ -68,9 +66,8 @@ def test_bars_are_sorted_by_size_on_wish(table: dp.Table) -> None:
     app = open_page("ask", table="town", answer="bars")
 
     def drawn() -> list[float]:
-        (chart,) = app.get("plotly_chart")
-        bars = json.loads(chart.proto.spec)["data"][0]
-        return [float(one) for one in bars["x"]] if isinstance(bars["x"], list) else [bars["x"]["bdata"]]
+        (picture,) = pictures(app)
+        return [length for _, _, length in bars(picture)]
 
     first = drawn()
     app.toggle(key="largest-answer").set_value(True).run()

@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, urlsplit
 import pandas as pd
 import pytest
 from helpers_gloss import unmarked
-from helpers_page import open_page
+from helpers_page import open_page, pictures
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
@@ -75,7 +75,7 @@ def text(page: AppTest) -> str:
 def test_an_empty_ledger_is_kind(home: Workspace) -> None:
     page = opened("town")
     assert "Nothing has been asked of “town” yet" in text(page)
-    assert not page.get("plotly_chart") and not page.button  # no rows at all: nothing to verify
+    assert not pictures(page) and not page.button  # no rows at all: nothing to verify
 
 
 def test_rows_are_told_word_for_word_and_escaped(people: dp.Table) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import helpers_page
 import pandas as pd
 import pytest
 from helpers_page import html_of, open_page, plain
@@ -35,9 +35,7 @@ def table(home: dp.Workspace) -> Iterator[dp.Table]:
 
 def bars(page: AppTest) -> dict[str, str]:
     """The colour of each bar that is drawn."""
-    spec = json.loads(page.get("plotly_chart")[0].proto.spec)
-    (drawn,) = [one for one in spec["data"] if one["type"] == "bar"]
-    return dict(zip(drawn["y"], drawn["marker"]["color"], strict=True))
+    return {name: colour for name, colour, _ in helpers_page.bars(helpers_page.pictures(page)[0])}
 
 
 def opened(answer: dp.Answer, **more: str) -> AppTest:

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pytest
-from helpers_page import html_of, open_page, plain
+from helpers_page import html_of, open_page, pictures, plain
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
@@ -154,9 +154,10 @@ def test_nobody_can_do_better_is_said_of_the_whole_row_at_the_whole_spend(tables
 def test_the_preview_says_what_a_row_and_all_rows_will_tell(tables: dict[str, dp.Table]) -> None:
     text = said(opened(table="rows", columns='["pay", "=word"]', epsilon="4"))
     assert "As one of 404 possible rows" in text
-    assert "Asked instead, for the same ε, its mean would be within" in text
+    assert "If you asked for its mean instead, at the same ε, it would be within" in text
     three = said(opened(table="rows", columns='["pay", "=word", "held"]', epsilon="1"))
-    assert "Asked instead" in three and "3 columns share the spend" in three and "Something is wrong" not in three
+    assert "If you asked for its" in three and "3 columns share the spend" in three
+    assert "Something is wrong" not in three
     sets = said(opened(table="sets", columns='["held"]', epsilon="1"))
     assert (
         "About 0.7 of 2 items of a row’s set are wrong" in sets
@@ -188,7 +189,7 @@ def test_a_published_table_is_shown_asked_of_and_listed(tables: dict[str, dp.Tab
         assert "the correction is itself mostly noise" in text
         assert "it would say something" in text or "No coarser grid helps" in text
     app = opened(**where, of="=word")
-    assert "all at once, 95 times in 100" in said(app) and len(app.get("plotly_chart")) == 1
+    assert "all at once, 95 times in 100" in said(app) and len(pictures(app)) == 1
     opened(**where, of="nobody", what="\0", bins="9" * 99, share="-3")
     other = tables["rows"].ask(tables["rows"].query("publish_number", columns=["pay"], epsilon="1", grid=2))
     text = said(opened(**where))

@@ -77,7 +77,7 @@ def test_both_ends_of_a_share_are_percents() -> None:
 def test_a_name_is_told_as_surely_as_it_is_known(epsilon: str, where: Any, told: str, told_sl: str) -> None:
     ward = answered("top_item", "ward 3", column="ward", epsilon=epsilon, where=where)
     assert headline(ward) == in_short(ward) == told and "The true winner leads it by at most" in range_words(ward)
-    assert ("if few do" in range_words(ward)) == bool(where)
+    assert ("If few do" in range_words(ward)) == bool(where)
     with speaking("sl"):
         assert headline(ward) == told_sl and "zžreban" not in range_words(ward)
 

@@ -317,7 +317,7 @@ def test_a_first_look_that_was_bought_says_how_untypical_it_is(clinic: dp.Table)
     clinic.ask(at_half(clinic, clinic.query("overview", columns=["fee", "wait"], epsilon="1")))
     answer = clinic.ask(clinic.query("mean", column="fee", epsilon="0.1"))
     page = told(open_page("ask", table=clinic.name, answer=answer.request_id))
-    assert "In your first look at least" in page and "% stand at 0" in page
+    assert "In your first look, at least" in page and "% are at 0" in page
     few = clinic.ask(clinic.query("mean", column="wait", epsilon="0.1"))
     assert "In your first look" not in told(open_page("ask", table=clinic.name, answer=few.request_id))
 

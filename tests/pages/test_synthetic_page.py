@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pytest
+from helpers_page import pictures
 from openpyxl import load_workbook
 from streamlit.testing.v1 import AppTest
 
@@ -140,7 +141,7 @@ def test_a_synthetic_table_is_shown_asked_of_and_listed(tables: dict[str, dp.Tab
     app = opened(**where)
     text = said(app)
     assert f"{answer.query.rows} made-up rows" in text and "Each of 8 answers within ±" in text
-    assert "In your table each is within ±" in text and len(app.get("plotly_chart")) == 1
+    assert "In your table each is within ±" in text and len(pictures(app)) == 1
     told = said(opened(**where, of="?", **{"if": json.dumps([["colour", "in", ["red"]]])}))
     assert "Between" in told or "Anything from" in told
     both = [["any", [["colour", "in", ["red"]], ["=size", "in", ["big"]]]]]  # all but one pair, so promised as it is

@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from helpers_page import html_of, open_page, plain
+from helpers_page import html_of, open_page, pictures, plain
 from helpers_shapes import TARGET, asked, looked, people
 from openpyxl import load_workbook
 from streamlit.testing.v1 import AppTest
@@ -119,7 +119,7 @@ def test_the_preview_tells_the_worth_of_three_kinds_of_noise(tables: dict[str, d
     text = said(app)
     assert "are typically off by at most" in text and "in pay more than the best such model" in text
     assert all(name in text for name in ("Gaussian", "Laplace, as one length", "Laplace, weight by weight"))
-    assert len(app.get("plotly_chart")) == 2 and not buttons(app)[0].disabled
+    assert len(pictures(app)) == 2 and not buttons(app)[0].disabled
     amber = said(opened(**GIVEN | {"epsilon": "0.01"}))
     assert "nothing better than one guess for everybody" in amber
     pure = said(opened(**GIVEN | {"table": "pure", "target": "car", "features": '["pay"]', "share": "100"}))
@@ -177,7 +177,7 @@ def test_a_model_is_shown_tried_out_and_listed(tables: dict[str, dp.Table], answ
     assert f"pay: about {figures.bare(model_of(answer).predict(values))}" in text
     assert "for every 0.2" in text or "for every 0.5" in text
     assert "Full figure: A model of pay from 3 columns" in text
-    assert "All ranges at once hold" in text and len(app.get("plotly_chart")) == 1
+    assert "All ranges at once hold" in text and len(pictures(app)) == 1
     opened(table="rows", trained=answer.request_id, **{"with": '{"town": 7, "born": "soon", "x": [1]}'})
     assert "Trained before" in said(opened(table="rows")) and "not a trained model" not in text
     assert tables["rows"].meter().spent_epsilon == spent, "a prediction costs"

@@ -177,7 +177,7 @@ def test_if_only_some_are_honest_the_exact_delta_is_told_and_what_mends_it() -> 
     assert left > query.delta and coin is not None
     assert f"With 500 honest people the shuffled pile keeps δ = {power_of_ten(left)}, not 10⁻⁶" in text
     words = lesson_trust.coin_words
-    assert f"come up with chance {words(coin)} instead of {words(query.chance)}" in text
+    assert f"come up 1 with chance {words(coin)} instead of {words(query.chance)}" in text
     assert "You choose this assumption and nobody can check it" in text
     kept = plain(lesson(look="honest", people="1000", honest="100"))
     assert "With 1,000 honest people the shuffled pile keeps its promise" in kept

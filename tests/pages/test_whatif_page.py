@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 from fractions import Fraction
 
 import helpers_page
 import pandas as pd
 import pytest
-from helpers_page import html_of, open_page
+from helpers_page import html_of, open_page, pictures
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
 from dpengine.planning import whatif
+from ui.pictures.sketch import Sketch
 from ui.whatif.settings import LECTURES, PRESETS, USUAL, other
 
 pytestmark = pytest.mark.usefixtures("shared")
@@ -59,7 +59,7 @@ def test_two_settings_of_one_question_and_every_row_is_that_of_the_engine() -> N
     assert cells(page, "Questions that fit") == [f"{found.questions:,}" for found in takes]
     assert cells(page, "needed (ε)") == [f"{float(found.epsilon or 0):g}" for found in takes]
     assert cells(page, "People needed") == ["any number", "no number"]
-    assert len([one for one in page.get("plotly_chart") if str(one.key).startswith("whatif-picture-")]) == 2
+    assert len([one for one in pictures(page) if one.startswith("whatif-picture-")]) == 2
     times = float(second.promise.amount / first.promise.amount)
     assert f"A is {times:.2g} times as exact." in words(page) and not hints(page)
 
@@ -145,7 +145,7 @@ def test_bad_input_gets_one_sentence(address: dict[str, str], sentence: str) -> 
     page = opened(**TYPED | address)
     told = hints(page)
     assert len({*told}) == 1 and sentence in told[0] and "\n" not in told[0]
-    assert not page.get("plotly_chart") and page.select_slider
+    assert not pictures(page) and page.select_slider
 
 
 def test_a_number_by_hand_is_taken_or_refused_in_one_sentence() -> None:
@@ -199,7 +199,7 @@ def test_an_allowance_is_carried_into_a_new_table(shared: dp.Workspace) -> None:
 @pytest.mark.parametrize("source", ["typed", "table"])
 def test_every_question_is_drawn_under_both(key: str, source: str) -> None:
     page = opened(**{"table": "town", "from": source, "q": key, "e": "3", "n": "100000", "k": "2"})
-    drawn = [one for one in page.get("plotly_chart") if str(one.key).startswith("whatif-picture-")]
+    drawn = [one for one in pictures(page) if one.startswith("whatif-picture-")]
     assert len(drawn) == 2 or any("whole number" in hint or "people" in hint for hint in hints(page)), hints(page)
     assert not page.exception
 
@@ -237,14 +237,18 @@ def test_choosing_one_of_many_is_drawn_against_asking_for_all() -> None:
     page = opened(see="choose")
     text = html_of(page)
     assert "Choosing costs less than asking for all" in text and "With 1,000 groups, the one chosen privately" in text
-    assert any(element.key == "whatif-choose" for element in page.get("plotly_chart"))
+    assert any(one.startswith("whatif-choose") for one in pictures(page))
 
 
 @pytest.mark.parametrize("name", LECTURES)
-def test_a_statement_of_the_lectures_is_drawn_with_the_engine_s_curves(name: str) -> None:
+def test_a_statement_of_the_lectures_is_drawn_with_the_engine_s_curves(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: dict[str, Sketch] = {}
+    draw = Sketch.html
+    monkeypatch.setattr(Sketch, "html", lambda one, alt, key: drawn.setdefault(key, one) and draw(one, alt, key))
     page = opened(**TYPED | {"see": "lectures", "pic": name, "n": "20000"})
-    (drawn,) = [one for one in page.get("plotly_chart") if one.key == f"whatif-pic-{name}"]
-    lines = [trace for trace in json.loads(drawn.proto.spec)["data"] if trace.get("mode") == "lines"]
+    lines = [trace for trace in drawn[f"whatif-pic-{name}"].data if trace.get("mode") == "lines"]
     longest = {"class": 1e12, "split": 4e8, "values": 1e9, "columns": 200, "weights": 10}[name]
     assert (
         len(lines) >= 2

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -24,7 +25,7 @@ from ui.ask import answer
 from ui.ledger import ledger_view, report
 from ui.ledger.ledger_view import now
 from ui.parts import answer_notes, exports, fields, history, tables
-from ui.pictures import charts
+from ui.pictures import png, svg
 from ui.shell import frame, nav, scroll
 from ui.shell.frame import hint, paragraph
 from ui.shell.state import open_table, workspace
@@ -70,17 +71,24 @@ def show_cards(table: dp.Table, entry: dp.Entry) -> None:
         if released.query.answer_kind in history.READ_ON:
             answer.read_on(released)
         else:
-            short = entry.charge.hash[:8]
-            question = say("answer.of", sentence=released.sentence, table=entry.charge.table)
-            with charts.takes(f"answer-{short}", say("answers.picture", question=question, receipt=short)):
-                answer.picture(released, key)
+            answer.picture(released, key)
         picked.pick(table, entry, released)
         with st.container(horizontal=True, vertical_alignment="center"):
             with st.popover(say("answers.copy"), key=f"copy-{key}", on_change="rerun") as copied:
                 if copied.open:
                     st.code(f"{answer.card_sentence(released)} {good}".strip(), language=None, wrap_lines=True)
             st.html(history.receipt_link(history.answer_link(entry.charge), entry.charge.hash), width="content")
-        answer.receipt(released, key, at_once=False)
+        answer.receipt(released, key, partial(_offer_picture, released, key))
+
+
+def _offer_picture(released: dp.Answer, key: str) -> None:
+    """The picture to paste elsewhere: it names its source."""
+    short = released.receipt["charge"]["hash"][:8]
+    question = say("answer.of", sentence=released.sentence, table=released.receipt["table"])
+    source = say("answers.picture", question=question, receipt=short)
+    for drawn in png.standalone(report.picture(released))[:1]:
+        write = partial(png.drawn, svg.captioned(drawn, source))
+        exports.offer(say("answers.picture_file"), write, f"answer-{short}.png", f"png-{key}")
 
 
 def _without(entry: dp.Entry, aside: str) -> None:

@@ -509,19 +509,19 @@ def not_adding() -> str:
     return f'<p class="muted">{escape(say("answer.not_adding"))}</p>'
 
 
-def receipt(answer: dp.Answer, key: str, at_once: bool = True) -> None:
-    """Draw a folded section: what the answer protects, its receipt, and its files. `at_once`: draw the content now;
-    else only when somebody opens the section."""
-    if not at_once:
+def receipt(answer: dp.Answer, key: str, more: Callable[[], None] | None = None) -> None:
+    """Draw a folded section: what the answer protects, its receipt, and its files. With `more` files it is drawn only
+    when somebody opens it."""
+    if more is not None:
         with fields.details(say("receipt.open"), f"details-{key}") as opened:
             if opened:
-                _receipt(answer, key)
+                _receipt(answer, key, more)
         return
     with st.expander(say("receipt.open")):
         _receipt(answer, key)
 
 
-def _receipt(answer: dp.Answer, key: str) -> None:
+def _receipt(answer: dp.Answer, key: str, more: Callable[[], None] = lambda: None) -> None:
     short = answer.receipt["charge"]["hash"]
     relation = protects("relation.short", answer.query)
     line = say("receipt.line", hash=short[:8], title=answer.query.card.title, relation=relation)
@@ -540,6 +540,7 @@ def _receipt(answer: dp.Answer, key: str) -> None:
         name = f"answer-{short[:8]}"
         exports.offer(say("receipt.csv"), lambda: exports.answer_csv(answer), f"{name}.csv", f"csv-{key}")
         exports.offer(say("receipt.sheet"), lambda: exports.answer_sheet(answer), f"{name}.xlsx", f"sheet-{key}")
+        more()
 
 
 def odds_words(answer: dp.Answer, rule: filter.Rule | None = None) -> str:

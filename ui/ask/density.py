@@ -125,12 +125,10 @@ def _map(grids: list[list[float]], heights: Floats, columns: tuple[str, ...], al
     colours = palette()
     figure = Sketch(460)
     scale = [[0.0, colours.card], [0.5, colours.left_soft], [1.0, colours.left]]
-    bar = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "thickness": 12, "nticks": 5, "outlinewidth": 0}
-    look = {"colorscale": scale, "colorbar": bar | {"tickfont": {"color": colours.muted}}, "zmin": 0}
-    look["hovertemplate"] = "%{x:,.4~g} · %{y:,.4~g}: %{z:.3~g}<extra></extra>"
     top = float(max(heights.max(), 1e-12))
-    figure.add_trace({"type": "heatmap", "x": grids[0], "y": grids[1], "z": heights.T.tolist(), "zmax": top} | look)
+    look = {"type": "heatmap", "colorscale": scale, "zmax": top}
+    figure.add_trace(look | {"x": grids[0], "y": grids[1], "z": heights.T.tolist()})
     for place, update in ((0, figure.update_xaxes), (1, figure.update_yaxes)):
         form = charts._figures((grids[place][0], grids[place][-1]))
-        update(title={"text": charts.text(columns[place])}, tickformat=form, showline=True, ticks="outside", nticks=7)
+        update(title={"text": charts.text(columns[place])}, tickformat=form, showline=True, nticks=7)
     charts.show(figure, alt, key)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import partial
 from html import escape
 from itertools import combinations
 from operator import itemgetter
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -35,8 +35,8 @@ from ui.board import board_figures, board_state
 from ui.board.board_figures import Bar, Card, Picked
 from ui.board.board_state import NAMES, PLACE
 from ui.parts import answer_notes, exports, history, job, owner
-from ui.pictures import charts, many, named_bars
-from ui.shell import frame, nav, scroll
+from ui.pictures import charts, many, named_bars, png, svg
+from ui.shell import frame, nav
 from ui.shell.frame import hint, page_head, paragraph, section_head
 from ui.shell.state import held, workspace
 from ui.shell.style import sheet
@@ -336,9 +336,16 @@ def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
     values = {bar.name: bar.value for bar in bars}
     ranges = {bar.name: (bar.low, bar.high) for bar in bars if bar.low is not None and bar.high is not None}
     alt = "; ".join(f"{bar.name}: {bar.text}" for bar in bars[:60])
-    with st.container(key="card-board-full"), charts.takes(f"first-look-{short}", source):
+    with st.container(key="card-board-full"):
         boxes = {bar.name: box for bar in bars if (box := bar.wide_drawn(picked.shares, look)) is not None}
-        charts.bars(values, ranges or None, title, alt, "board-full", [bar.name for bar in bars if bar.faint], boxes)
+        faint = [bar.name for bar in bars if bar.faint]
+        charts.bars(values, ranges or None, title, alt, "board-full", faint, boxes)
+
+        def write() -> bytes:
+            drawn = svg.rows(values, ranges or None, title, alt, True, faint, boxes)
+            return png.drawn(svg.captioned(drawn, source))
+
+        exports.offer(say("answers.picture_file"), write, f"first-look-{short}.png", "board-png")
     if not ranges:
         paragraph(say("board_page.estimated"), "warn")
     with st.expander(say("answer.figures")):
@@ -562,7 +569,7 @@ PER_PAGE = 12
 MOST_NAMED = 8
 ACROSS = 3
 OFFERED = 3  # single questions about a group without bought pairs
-_TURN, _TOP = "board-turn", "board-top"
+_SEEN = "board-seen"  # the picked groups, how often they came from a click, and whether a field just chose them
 _GROUPS = ("by", "group", "also", "second")
 
 
@@ -580,8 +587,6 @@ def show_board(table: dp.Table, found: dp.Answer) -> None:
         if notes:
             st.html(notes)
     picked = _controls(found, look)
-    if st.session_state.pop(_TOP, False):  # the clicked bar may be far below, and the cards are in another order now
-        scroll.top()
     cards = board_figures.cards(found, look, picked)
     _whom(table, found, look, picked, cards)
     if words := board_figures.about_all(found):
@@ -626,7 +631,7 @@ def _controls(found: dp.Answer, look: Look) -> Picked:
     others = [name for name in look.cells if name != by]
     also, second = _group(look, "also", "second", others) if by and look.paired else ("", "")
     shares = st.query_params.get("as") != "people"
-    turn = st.session_state.get(_TURN, 0)  # a click needs new widgets: the browser would keep showing the old ones
+    turn = _turn((by, group, also, second))
     with st.container(horizontal=True, vertical_alignment="bottom", key="board-controls"):
         _selectbox("board_page.by", ["", *look.cells], by, "by", f"board-by-{turn}", "board_page.everyone", 240)
         if by:
@@ -641,6 +646,15 @@ def _controls(found: dp.Answer, look: Look) -> Picked:
         st.segmented_control(say("board_page.as"), words, default=now, format_func=words.__getitem__, **change)
         show_downloads(found, look)
     return Picked(by, group, shares, also, second)
+
+
+def _turn(now: tuple[str, ...]) -> int:
+    """A click on a bar needs new fields, since the browser would keep showing the old ones; a choice in a field keeps
+    them."""
+    seen, clicks, chosen = st.session_state.get(_SEEN, (now, 0, False))
+    turn = int(clicks) + int(seen != now and not chosen)
+    st.session_state[_SEEN] = (now, turn, False)
+    return turn
 
 
 def _selectbox(
@@ -675,6 +689,7 @@ def _chosen(name: str, key: str) -> None:
     if not held(key):
         return
     now = st.session_state[key]
+    st.session_state[_SEEN] = (*st.session_state[_SEEN][:2], True)
     if name in ("by", "also"):
         nav.forget(*_GROUPS[1 if name == "by" else 3 :])
     nav.forget(name)
@@ -682,15 +697,11 @@ def _chosen(name: str, key: str) -> None:
         st.query_params[name] = str(now)
 
 
-def _pick(column: str, now: Picked, label: str) -> None:
-    """Pick the clicked bar's group, or everyone if it was picked already."""
-    st.session_state[_TURN] = int(st.session_state.get(_TURN, 0)) + 1
-    st.session_state[_TOP] = True
-    if (column, label) == (now.by, now.group):
-        nav.forget(*_GROUPS)
-        return
-    nav.forget("also", "second")
-    st.query_params["by"], st.query_params["group"] = column, label
+def _leads_to(column: str, now: Picked, label: str) -> str:
+    """The address that picks this bar's group, or everyone if it is picked already."""
+    kept = {name: value for name, value in st.query_params.items() if name not in _GROUPS}
+    group = {} if (column, label) == (now.by, now.group) else {"by": column, "group": label}
+    return f"board?{urlencode(kept | group)}"
 
 
 def _whom(table: dp.Table, found: dp.Answer, look: Look, picked: Picked, cards: Sequence[Card]) -> None:
@@ -736,25 +747,21 @@ def _draw(look: Look, card: Card, picked: Picked) -> None:
     with st.container(key=f"card-board-{place}"):
         note = say(f"board_page.{card.note}") if card.note else ""
         kind = "estimated" if card.note in ("estimated", "large") else "muted"
-        st.html(
-            f'<h3 class="board">{escape(card.column)}</h3>'
-            f'<p class="muted aside">{escape(card.aside if card.drawn else "")}</p>'
-            + (f'<p class="aside {kind}">{escape(note)}</p>' if note else "")
-        )
-        if not card.drawn:
-            return
-        own = picked.group if picked.by == card.column else ""
-        turn = st.session_state.get(_TURN, 0)
-        key = f"board-bars-{place}-{turn}"
-        pick: Any = None if card.note == "sets" else partial(_pick, card.column, picked)
-        if card.shown:
-            _bars(look, card, key, pick, own, picked.shares)
-        if card.below:
-            paragraph(card.below, "muted aside")
+        parts = [
+            f'<h3 class="board">{escape(card.column)}</h3>',
+            f'<p class="muted aside">{escape(card.aside if card.drawn else "")}</p>',
+            f'<p class="aside {kind}">{escape(note)}</p>' if note else "",
+        ]
+        if card.drawn and card.shown:
+            parts.append(_bars(look, card, picked))
+        if card.drawn and card.below:
+            parts.append(f'<p class="muted aside">{escape(card.below)}</p>')
+        st.html("".join(parts))
 
 
-def _bars(look: Look, card: Card, key: str, pick: Callable[[str], None] | None, marked: str, shares: bool) -> None:
-    """A click picks the bar's group; `marked` is the picked one."""
+def _bars(look: Look, card: Card, picked: Picked) -> str:
+    place, shares = look.columns.index(card.column), picked.shares
+    marked = picked.group if picked.by == card.column else ""
     shown = card.shown
     boxes = [bar.wide_drawn(shares, look) for bar in shown]
     ends = [bar.value if bar.high is None else bar.high for bar in shown] + [box[1] for box in boxes if box]
@@ -763,10 +770,10 @@ def _bars(look: Look, card: Card, key: str, pick: Callable[[str], None] | None, 
         colour = "spent" if bar.label == marked else "take" if bar.extra else "muted" if bar.faint else "left"
         figures = bar.value, bar.low, bar.high, bar.text, bar.range
         wide = f"{say('sample.column.all')}: {bar.wide_words}" if bar.wide else ""
-        drawn.append(named_bars.NamedBar(bar.name, *figures, colour, bar.faint, box, wide))
+        link = "" if card.note == "sets" else _leads_to(card.column, picked, bar.label)
+        drawn.append(named_bars.NamedBar(bar.name, *figures, colour, bar.faint, box, wide, link))
     estimated = all(bar.low is None for bar in shown)
-    clicked = None if pick is None else lambda place: pick(shown[place].label)
-    named_bars.show(drawn, (0.0, max(ends) or 1.0), alt(card), key, clicked, estimated)
+    return named_bars.sketch(drawn, (0.0, max(ends) or 1.0), estimated).html(alt(card), f"board-{place}")
 
 
 def alt(card: Card) -> str:

@@ -218,11 +218,11 @@ def both(
         high = [min(1.0, times * q + delta) for q in other.exact]
         _band(figure, places, low, high, few)
     for side, colour, away in ((one, colours.left, -0.2), (other, colours.spent, 0.2)):
-        look: Any = {"x": [at + (away if few else 0) for at in places], "hovertemplate": "%{y:.2%}<extra></extra>"}
+        look: Any = {"x": [at + (away if few else 0) for at in places]}
         name = escape(side.name)
         if few:  # without a law, the draws are all there is
-            marker = {"color": colour, "opacity": 0.85}
-            figure.add_bar(y=side.exact or side.drawn, width=0.36, marker=marker, name=name, **look)
+            marker, heights = {"color": colour, "opacity": 0.85}, side.exact or side.drawn
+            figure.add_bar(y=heights, width=0.36, marker=marker, name=name, **look)
         else:
             line = {"color": colour, "width": 2.5, "shape": "hvh"}
             figure.add_scatter(y=side.exact, mode="lines", line=line, name=name, **look)
@@ -230,7 +230,8 @@ def both(
             continue
         look |= {"name": escape(say("check.drawn")), "showlegend": side is one}
         dot = {"size": 9 if few else 6, "color": colours.card, "line": {"width": 2, "color": colour}}
-        figure.add_scatter(y=side.drawn, mode="markers", marker=dot, **look)
+        told = [f"{look['name']}: {percent(height)}" for height in side.drawn]
+        figure.add_scatter(y=side.drawn, mode="markers", marker=dot, told=told, **look)
     step = max(1, math.ceil(len(labels) / (FEW if few else 8)))
     shown = places[::step] if few else places[1:-1:step]
     ticks = {"tickvals": shown, "ticktext": [_wrapped(labels[at]) for at in shown]}
@@ -241,15 +242,14 @@ def both(
     ticks = {"tickvals": heights, "ticktext": [percent(height) for height in heights]}
     chance = {"text": escape(say("check.axis.chance"))}
     figure.update_yaxes(**ticks, range=[0, top], title=chance, showgrid=True, gridcolor=colours.line)
-    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"color": colours.ink}}
-    figure.update_layout(showlegend=True, legend=legend, barmode="overlay")
+    figure.update_layout(showlegend=True, tell=(lambda at: labels[round(at)], percent))
     charts.show(figure, alt, key)
 
 
 def _band(figure: Sketch, places: list[int], low: list[float], high: list[float], few: bool) -> None:
     """Boxes behind bars, a strip behind lines."""
     colours = palette()
-    look: Any = {"hoverinfo": "skip", "name": escape(say("check.band"))}
+    look: Any = {"name": escape(say("check.band"))}
     if few:
         heights = [b - a for a, b in zip(low, high, strict=True)]
         marker = {"color": colours.left_soft, "line": {"width": 1, "color": colours.left}}

@@ -6,15 +6,12 @@ They get released or simulated numbers and public labels only. Each has a text a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from html import escape
 from math import ceil, floor, log10
-from textwrap import wrap
 from typing import Any
 
 import streamlit as st
@@ -28,61 +25,18 @@ from ui.shell.frame import paragraph
 from ui.shell.style import palette
 from ui.words.figures import rounded
 
-# A picture above one axis, whose height is known: fitting the margins to it would lay everything out twice.
-FLAT: dict[str, Any] = {
-    "yaxis": {"visible": False, "range": [0, 1], "automargin": False},
-    "xaxis": {"automargin": False},
-    "margin": {"b": 54},
-}
-_CONFIG = {"displayModeBar": False, "staticPlot": False, "scrollZoom": False}
-
-# Pictures with Plotly's own button for a PNG, made in the browser. The picture names its source.
-
-_WIDTH, _LINES, _LINE = 56, 3, 16  # of the source text: characters per line, lines, pixels per line
-_AXIS, _BUTTON = 72, 24  # pixels for an axis with its title, and for the button
-_taken: ContextVar[tuple[str, str] | None] = ContextVar("taken", default=None)
-
-
-@contextmanager
-def takes(file: str, source: str) -> Iterator[None]:
-    """Pictures drawn inside get the button and a caption with their `source`."""
-    before = _taken.set((file, source))
-    try:
-        yield
-    finally:
-        _taken.reset(before)
-
-
-def _captioned(figure: Sketch) -> dict[str, Any]:
-    """Make room for the caption and configure the button; nothing outside `takes`."""
-    taken = _taken.get()
-    if taken is None:
-        return {}
-    file, source = taken
-    lines = wrap(source, _WIDTH)[:_LINES]
-    below = _AXIS + _LINE * len(lines)
-    height = figure.layout["height"] + below + _BUTTON - 16
-    text, font = "<br>".join(escape(line, quote=False) for line in lines), {"size": 12, "color": palette().muted}
-    place = {"x": 0, "y": (_LINE * len(lines) + 6) / height, "xanchor": "left", "yanchor": "top", "pad": {"l": 4}}
-    margin, title = {"t": _BUTTON, "b": below}, place | {"text": text, "font": font}
-    bar = {"bgcolor": palette().card, "color": palette().muted, "activecolor": palette().ink}
-    figure.update_layout(height=height, margin=margin, paper_bgcolor=palette().card, title=title, modebar=bar)
-    return {
-        "displayModeBar": True,
-        "displaylogo": False,
-        "modeBarButtons": [["toImage"]],
-        "toImageButtonOptions": {"format": "png", "filename": file, "scale": 2},
-    }
+# A picture above one axis.
+FLAT: dict[str, Any] = {"yaxis": {"visible": False, "range": [0, 1]}}
 
 
 def show(figure: Sketch, alt: str, key: str, words: str = "") -> None:
-    st.plotly_chart(figure.figure(), config=_CONFIG | _captioned(figure), theme=None, alt=alt, key=key)
+    st.html(figure.html(alt, key))
     if words:
         paragraph(words)
 
 
 def text(words: str) -> str:
-    """Escape for Plotly, which reads some HTML but not named quotes."""
+    """Escaped: labels and titles may hold line breaks."""
     return escape(words, quote=False)
 
 
@@ -93,7 +47,7 @@ def _figures(span: Sequence[float]) -> str:
 
 def _across(figure: Sketch, title: str, **look: Any) -> None:
     """The horizontal axis, with a line and its title."""
-    figure.update_xaxes(showline=True, ticks="outside", title={"text": text(title)}, **look)
+    figure.update_xaxes(showline=True, title={"text": text(title)}, **look)
 
 
 def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float, float] | None = None) -> None:
@@ -110,8 +64,8 @@ def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float,
         ys.append(stacked[place])
     tall = max(stacked.values())
     marker = {"size": min(10, 160 / tall), "color": palette().muted, "opacity": 0.75}
-    figure = Sketch(210, yaxis={"visible": False, "range": [0.2, max(tall, 8) + 0.8], "fixedrange": True})
-    figure.add_scatter(x=xs, y=ys, mode="markers", marker=marker, hoverinfo="x")
+    figure = Sketch(210, yaxis={"visible": False, "range": [0.2, max(tall, 8) + 0.8]})
+    figure.add_scatter(x=xs, y=ys, mode="markers", marker=marker)
     span = span or (low - width * 0.6, high + width * 0.6)
     _across(figure, title, range=span, tickformat=_figures(span))
     show(figure, alt, key)
@@ -150,7 +104,7 @@ def point(
         figure.add_shape(type="rect", x0=x0, x1=x1, y0=0.15, y1=0.62, fillcolor=colours.left_soft, line=edge)
     figure.add_shape(type="line", x0=value, x1=value, y0=0.05, y1=0.72, line={"color": colours.left, "width": 3})
     if wide and ends:
-        look = {"y": 0.74, "yanchor": "bottom", "showarrow": False, "font": {"color": colours.ink}}
+        look = {"y": 0.74, "yanchor": "bottom", "font": {"color": colours.ink}}
         labels = zip(inner, ends, strict=True)
         figure.update_layout(annotations=[look | {"x": at, "text": text(words)} for at, words in labels])
     _across(figure, title, range=span, tickformat=_figures(span))
@@ -185,12 +139,11 @@ def bars(
         "color": [colours.muted if is_faint else colours.left for is_faint in grey],
         "opacity": [0.4 if is_faint else 0.85 for is_faint in grey],
     }
-    hover = {"customdata": _hover(values, intervals), "hovertemplate": "%{customdata}<extra></extra>"}
-    figure.add_bar(y=labels, x=numbers, orientation="h", marker=marker, **hover, **whiskers)
+    figure.add_bar(y=labels, x=numbers, orientation="h", marker=marker, told=_told(values, intervals), **whiskers)
     figure.update_layout(annotations=[_silent(0, at, "left") for at, value in enumerate(numbers) if value is None])
     figure.update_layout(shapes=behind_boxes(values, behind, 0.16))
-    figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")  # labels may look like numbers
-    _across(figure, title, zeroline=True, zerolinecolor=colours.line, tickformat=",")
+    figure.update_yaxes(autorange="reversed", type="category")  # labels may look like numbers
+    _across(figure, title, zeroline=True, zerolinecolor=colours.line)
     words = (many.words(len(values), of, True), say("many.grey") if any(grey) else "")
     show(figure, alt, key, " ".join(filter(None, words)))
 
@@ -208,7 +161,6 @@ def ranges(
     colours, of = palette(), len(values)
     values, intervals = _few(values, intervals, False)
     labels, names = _labels(values), list(values)
-    form = None if any(isinstance(value, str) for value in values.values()) else ","  # days are formatted already
     figure = Sketch(max(120, 60 + 32 * len(labels)))
     span = informative_span(values, {**(intervals or {}), **(behind or {})})
     tick, band = colours.left, colours.left_soft
@@ -222,10 +174,10 @@ def ranges(
     shapes = behind_boxes(values, behind, 0.14) + shapes
     figure.update_layout(shapes=shapes, annotations=notes)  # all at once, because each addition copies the ones before
     marker = {"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": tick}}
-    hover = {"customdata": _hover(values, intervals), "hovertemplate": "%{customdata}<extra></extra>"}
-    figure.add_scatter(x=[*values.values()], y=labels, mode="markers", marker=marker, **hover)
-    figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")
-    _across(figure, title, tickformat=form, range=span)
+    told = _told(values, intervals)
+    figure.add_scatter(x=[*values.values()], y=labels, mode="markers", marker=marker, told=told)
+    figure.update_yaxes(autorange="reversed", type="category")
+    _across(figure, title, range=span)
     show(figure, alt, key, many.words(len(values), of, False))
 
 
@@ -259,25 +211,26 @@ def informative_span(values: Mapping[str, Any], intervals: Mapping[str, Any] | N
     return [float(min(ends)) - pad, float(max(ends)) + pad]
 
 
-def _hover(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> list[str]:
-    """Each value formatted as everywhere else."""
+def _told(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> list[str]:
+    """Each value with its name, formatted as everywhere else."""
     words = []
     for name, value in values.items():
         if value is None or isinstance(value, str):
-            words.append(say("answer.nothing") if value is None else value)
+            figure = say("answer.nothing") if value is None else day(value)
         else:
-            words.append(rounded(value, *(intervals or {}).get(name, (value, value))))
+            figure = rounded(value, *(intervals or {}).get(name, (value, value)))
+        words.append(f"{name}: {figure}")
     return words
 
 
 def _silent(at: float, place: int, anchor: str) -> dict[str, Any]:
     """A line for an uninformative value, within the axis of the others."""
-    words = {"text": text(say("answer.nothing")), "font": {"color": palette().muted}, "showarrow": False}
+    words = {"text": text(say("answer.nothing")), "font": {"color": palette().muted}}
     return words | {"x": at, "xref": "x domain", "xanchor": anchor, "y": place}
 
 
 def _labels(values: Iterable[str]) -> list[str]:
-    """Cut long labels for Plotly, which reads some HTML; zero-width spaces keep equal results apart."""
+    """Long labels are cut; zero-width spaces keep equal results apart."""
     short = [text(label if len(label) <= 28 else label[:27] + "…") for label in values]
     alike: Counter[str] = Counter()
     for place, label in enumerate(short):
@@ -317,21 +270,20 @@ def curves(
         if ends:
             xs = [x for x, _ in line.points]
             edge = [low for low, _ in ends] + [high for _, high in reversed(ends)]
-            look = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
+            look = {"mode": "lines", "line": {"width": 0}, "showlegend": False}
             look |= {"fill": "toself", "opacity": 0.45, "fillcolor": getattr(palette(), f"{line.colour}_soft")}
             figure.add_scatter(x=xs + xs[::-1], y=edge, **look)
-    hover = _HOVER if shares is None else "%{x:,} · %{y:.1%}<extra></extra>"
     for line in lines:
         colour = getattr(palette(), line.colour)
         drawn = [(x, y) for x, y in line.points if even or (x > 0 and y > 0)]
         xs, ys = [x for x, _ in drawn], [y for _, y in drawn]
         stroke = {"color": colour, "width": 2.5, "dash": line.dash}
-        figure.add_scatter(x=xs, y=ys, mode="lines", line=stroke, name=text(line.name), hovertemplate=hover)
+        figure.add_scatter(x=xs, y=ys, mode="lines", line=stroke, name=text(line.name))
         if line.mark and line.mark[1] > 0:
             dot = {"size": 13, "color": colour, "line": {"width": 2, "color": palette().card}}
-            look = {"mode": "markers", "marker": dot, "hovertemplate": _HOVER, "showlegend": False}
+            look = {"mode": "markers", "marker": dot, "showlegend": False}
             figure.add_scatter(x=[line.mark[0]], y=[line.mark[1]], name=text(line.name), **look)
-    grid = {"type": "log", "showgrid": True, "gridcolor": palette().line, "showline": False}
+    grid = {"type": "log", "showgrid": True, "gridcolor": palette().line}
     for update, title, at in ((figure.update_xaxes, x_title, 0), (figure.update_yaxes, y_title, 1)):
         ticks = _decades([point[at] for line in lines for point in line.points if point[at] > 0])
         update(title={"text": text(title)}, tickvals=ticks, ticktext=[_tick(tick) for tick in ticks], **grid)
@@ -343,12 +295,9 @@ def curves(
     if shares:
         ticks = [tick / 10 for tick in range(ceil(shares[0] * 10), floor(shares[1] * 10) + 1)]
         figure.update_yaxes(type="linear", range=list(shares), tickvals=ticks, ticktext=[*map(percent, ticks)])
-    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"color": palette().ink}}
-    figure.update_layout(showlegend=len(lines) > 1, legend=legend)
+        figure.update_layout(tell=(None, percent))
+    figure.update_layout(showlegend=len(lines) > 1)
     show(figure, alt, key)
-
-
-_HOVER = "%{x:,.4~g} · %{y:,.3~g}<extra></extra>"
 
 
 def _decades(values: list[float]) -> list[float]:
@@ -399,29 +348,27 @@ def band(
     figure = Sketch(height)
     for edges, strength in ((outer, 0.55 if inner else 0.9), (inner, 1.0)):
         if edges:
-            edge: dict[str, Any] = {"x": xs, "mode": "lines", "line": {"width": 0, "shape": shape}, "hoverinfo": "skip"}
+            edge: dict[str, Any] = {"x": xs, "mode": "lines", "line": {"width": 0, "shape": shape}}
             figure.add_scatter(y=edges[0], **edge)
             figure.add_scatter(y=edges[1], fill="tonexty", fillcolor=_see_through(soft, strength), **edge)
     days = bool(len(xs)) and isinstance(xs[0], str)
-    day_labels = [day(str(x)) for x in xs] if days else None
-    hover = ("%{text}" if days else "%{x:,}") + " · %{y:,.4~g}<extra></extra>"
     line = {"color": stroke, "width": 2.5, "shape": shape}
-    figure.add_scatter(x=xs, y=middle, mode="lines", line=line, text=day_labels, hovertemplate=hover)
+    figure.add_scatter(x=xs, y=middle, mode="lines", line=line)
     if other is not None:
         thin = {"color": colours.take, "width": 2, "shape": shape, "dash": "dot"}
-        figure.add_scatter(x=xs, y=other, mode="lines", line=thin, text=day_labels, hovertemplate=hover)
+        figure.add_scatter(x=xs, y=other, mode="lines", line=thin)
     if days:
         low, high = date.fromisoformat(str(xs[0])).toordinal(), date.fromisoformat(str(xs[-1])).toordinal()
         places = {low + (high - low) * (2 * place + 1) // (2 * DAY_LABELS) for place in range(DAY_LABELS)}
         ticks = [date.fromordinal(place).isoformat() for place in sorted(places)]
-        figure.update_xaxes(type="date", tickvals=ticks, ticktext=[day(tick) for tick in ticks], tickangle=0)
+        figure.update_xaxes(type="date", tickvals=ticks, ticktext=[day(tick) for tick in ticks])
     else:
         span = (float(xs[0]), float(xs[-1])) if len(xs) else (0.0, 1.0)
         figure.update_xaxes(tickformat=_figures(span), nticks=8)
     _across(figure, titles[0])
     grid = {"showgrid": True, "gridcolor": colours.line, "zeroline": True, "zerolinecolor": colours.line}
     ends = None if limits is None else list(limits)
-    figure.update_yaxes(title={"text": text(titles[1])}, tickformat=",", nticks=6, range=ends, **grid)
+    figure.update_yaxes(title={"text": text(titles[1])}, nticks=6, range=ends, **grid)
     show(figure, alt, key)
 
 

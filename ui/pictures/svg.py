@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
 from html import escape
+from textwrap import wrap
 from typing import Any
 
 from dpengine.messages import plain, say
@@ -19,7 +20,7 @@ WIDTH = 640
 _SIDE = 12  # margin on both sides of the axis, for the ends of its labels
 _NAMES = 190  # width for the names of bars
 _LINE = 26
-_LONGEST_NAME = 26
+_LONGEST_NAME, _CAPTION = 26, 84  # letters
 
 Interval = tuple[Any, Any] | None
 
@@ -184,6 +185,18 @@ class Axis:
 
 def _picture(drawn: str, height: float, alt: str) -> str:
     return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(alt)}">{drawn}</svg>'
+
+
+def captioned(picture: str, source: str) -> str:
+    """The picture with its source below, in a few lines."""
+    head, body = picture.split(">", 1)
+    tall = int(head.split('viewBox="0 0 ')[1].split('"')[0].split()[1])
+    lines = wrap(source, _CAPTION)[:3]
+    texts = "".join(
+        f'<text x="{_SIDE}" y="{tall + 16 + 18 * place}">{escape(line)}</text>' for place, line in enumerate(lines)
+    )
+    head = head.replace(f'viewBox="0 0 {WIDTH} {tall}"', f'viewBox="0 0 {WIDTH} {tall + 10 + 18 * len(lines)}"')
+    return f"{head}>{body.replace('</svg>', texts + '</svg>')}"
 
 
 def _number(value: Any) -> float:

@@ -62,10 +62,6 @@ def _import_for_questions(prepare: Callable[[], None] | None) -> None:
     statements.get_ready()
     coins.get_ready()
     len(dp.catalogue)
-    import plotly.graph_objs._figure
-    import plotly.io._json
-    import plotly.offline
-    import plotly.tools  # noqa: F401
     import streamlit.emojis  # noqa: F401  # of the first row of choices
 
 

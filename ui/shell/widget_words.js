@@ -64,7 +64,7 @@
         if (glued(node.nodeValue) !== node.nodeValue) node.nodeValue = glued(node.nodeValue);
     }
     const walk = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) =>
-      node.nodeType === Node.ELEMENT_NODE && node.matches('[data-testid="stHtml"], .js-plotly-plot')
+      node.nodeType === Node.ELEMENT_NODE && node.matches('[data-testid="stHtml"]')
         ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
     for (let node = walk.nextNode(); node; node = walk.nextNode())
       node.nodeType === Node.TEXT_NODE ? text(node, lang) : attributes(node, lang);
@@ -124,15 +124,6 @@
     one.toggleAttribute("data-wider", one.scrollWidth > one.clientWidth + 4));
   addEventListener("resize", wider);
   setInterval(wider, 700);
-
-  /* What draws pictures is large, and a browser takes about a second to begin with it. Where a question can be asked, it
-     does so while the reader chooses one, so that the first picture comes with its answer. */
-  const PICTURES = "/* pictures */";
-  const ahead = setInterval(() => {
-    if (!document.querySelector(".st-key-ask-go")) return;
-    clearInterval(ahead);
-    if (PICTURES) (window.requestIdleCallback ?? setTimeout)(() => import(PICTURES).catch(() => {}));
-  }, 700);
 
   /* Where people sign in: a page whose connection was closed, because its reader signed out in another window or was
      signed in for too long, says so by leading to the way in. Elsewhere nothing ever answers 401. */

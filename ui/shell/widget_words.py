@@ -2,7 +2,7 @@
 
 Streamlit has no translations. Our script (`widget_words.js`), served by this server as the content policy demands,
 replaces the texts by ours from the catalogues (`widgets`). Each page names its widgets' language. The script also lets
-links in our tables open another page without a full reload, and loads ahead what draws pictures.
+links in our tables and pictures open another page without a full reload.
 """
 
 from __future__ import annotations
@@ -68,13 +68,7 @@ def _script() -> bytes:
         for name, part, at in PLACES
     ]
     text = (Path(__file__).parent / "widget_words.js").read_text(encoding="utf-8")
-    return text.replace("[/* rules */]", json.dumps(rules)).replace("/* pictures */", _pictures()).encode("utf-8")
-
-
-def _pictures() -> str:
-    """Streamlit's own file with Plotly, from our script's place; empty where it has another name."""
-    found = sorted((Path(st.__file__).parent / "static" / "static" / "js").glob("PlotlyChart.*.js"))
-    return f"./static/js/{found[0].name}" if len(found) == 1 else ""
+    return text.replace("[/* rules */]", json.dumps(rules)).encode("utf-8")
 
 
 SCRIPT = _script()

@@ -973,7 +973,7 @@ def _grid(model: Shapes, shown: dict[str, list[NamedBar]], widest: float) -> Non
         with place, st.container(key=f"card-shape-{model.look.place(name)}"):
             section_head(called(name))
             alt = say("shapes_page.alt", column=name, told="; ".join(f"{bar.name} {bar.label}" for bar in bars))
-            named_bars.show(bars, (-widest, widest), alt, f"shape-{model.look.place(name)}")
+            st.html(named_bars.sketch(bars, (-widest, widest)).html(alt, f"shape-{model.look.place(name)}"))
 
 
 def bars_of(model: Shapes, column: str) -> list[NamedBar]:

@@ -296,14 +296,14 @@ def _show_picture(side: str, picture: Picture, axis: Span, title: str) -> None:
     figure = Sketch(HEIGHT, **(charts.FLAT if picture.kind == "range" else {}))
     draw = {"bars": _bars_of, "chance": _bars_of, "range": _range_of, "curve": _curve_of}[picture.kind]
     draw(figure, picture, colour, soft)
-    grid = {"showgrid": True, "gridcolor": colours.line, "nticks": 4, "tickformat": ","}
+    grid = {"showgrid": True, "gridcolor": colours.line, "nticks": 4}
     words = {"title": {"text": charts.text(called(title))}}
     if picture.kind == "range":
-        figure.update_xaxes(range=list(axis), showline=True, ticks="outside", nticks=5, tickformat=",", **words)
+        figure.update_xaxes(range=list(axis), showline=True, nticks=5, **words)
     else:
         figure.update_yaxes(range=list(axis), **grid)
         labels = picture.kind != "curve"
-        figure.update_xaxes(showline=True, type="category" if labels else "linear", tickformat=",", nticks=8, **words)
+        figure.update_xaxes(showline=True, type="category" if labels else "linear", nticks=8, **words)
     charts.show(figure, picture_words(picture), f"whatif-picture-{side}")
 
 
@@ -317,7 +317,8 @@ def picture_words(picture: Picture) -> str:
 
 
 def _bars_of(figure: Sketch, picture: Picture, colour: str, soft: str) -> None:
-    look: dict[str, Any] = {"type": "bar", "marker": {"color": colour, "opacity": 0.85}, "hoverinfo": "y"}
+    look: dict[str, Any] = {"type": "bar", "marker": {"color": colour, "opacity": 0.85}}
+    look["told"] = [f"{at}: {to_figures(float(y), 4)}" for at, y in zip(picture.at, picture.truth, strict=True)]
     if picture.kind == "bars":
         above = [high - y for y, high in zip(picture.truth, picture.high, strict=True)]
         below = [y - low for y, low in zip(picture.truth, picture.low, strict=True)]
@@ -331,16 +332,14 @@ def _range_of(figure: Sketch, picture: Picture, colour: str, soft: str) -> None:
     edge = {"color": colour, "width": 1}
     figure.add_shape(type="rect", x0=low, x1=high, y0=0.2, y1=0.8, fillcolor=soft, line=edge)
     figure.add_shape(type="line", x0=truth, x1=truth, y0=0.08, y1=0.92, line={"color": colour, "width": 3})
-    marks = {"type": "scatter", "mode": "markers", "marker": {"opacity": 0}, "hoverinfo": "x"}
-    figure.add_trace(marks | {"x": [low, truth, high], "y": [0.5] * 3})
 
 
 def _curve_of(figure: Sketch, picture: Picture, colour: str, soft: str) -> None:
     xs = list(picture.at)
-    band = {"type": "scatter", "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
+    band = {"type": "scatter", "mode": "lines", "line": {"width": 0}}
     figure.add_trace(band | {"x": xs, "y": list(picture.low)})
     figure.add_trace(band | {"x": xs, "y": list(picture.high), "fill": "tonexty", "fillcolor": soft})
-    line = {"type": "scatter", "mode": "lines", "line": {"color": colour, "width": 2.5}, "hoverinfo": "x+y"}
+    line = {"type": "scatter", "mode": "lines", "line": {"color": colour, "width": 2.5}}
     figure.add_trace(line | {"x": xs, "y": list(picture.truth)})
 
 

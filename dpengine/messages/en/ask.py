@@ -7,7 +7,7 @@ SENTENCES: dict[str, str] = {
     "query.parameter": "“{name}” is not part of this question; it takes: {names}.",
     "query.missing": "Fill in “{name}” first.",
     "query.noise": "That noise is not offered here: leave it out, or choose one of: {noises}.",
-    "query.relation": "“{title}” cannot be asked of a table whose membership is secret.",
+    "query.relation": "“{title}” cannot be asked of a table whose membership is secret; choose another question.",
     "query.switch": "“{name}” must be on or off.",
     "epsilon.missing": "Choose how much of the allowance this question may take.",
     "epsilon.positive": "The spend (ε) must be above 0; try 0.1.",

@@ -56,7 +56,7 @@ SENTENCES: dict[str, str] = {
     "card.noisy_argmax.noun": "largest of several groups or averages",
     "card.noisy_argmax.plain": "The largest of the groups you name, or one nearly as large; or the highest of several averages.",
     "card.noisy_argmax.theorem": "Exponential mechanism (McSherry, Talwar 2007, Theorems 6 and 7)",
-    "card.noisy_argmax.caveat.averages": "Averages are compared as places in their declared ranges, from lowest to highest value; where two ranges are equal, that is the average itself. Only people with a value in every named column count.",
+    "card.noisy_argmax.caveat.averages": "Each average is compared by its place between the lowest and the highest declared value. Where two columns have equal ranges, that compares the averages themselves. Only people with a value in every named column count.",
     "card.noisy_argmax.caveat.ties": "Only the name is released: no count, and nothing about the others.",
     "noise.shared.theorem": "Discrete Laplace mechanism on two sums that add up to a constant for each row (Dwork et al. 2006, Proposition 1; Kulesza, Suresh, Wang 2023)",
     "noise.shared.chosen": "Chosen for you: two sums that share each row’s weight, instead of a sum and a count. It costs no more, leaves room for as many such questions, and is more exact: {now} instead of {usual}.",

@@ -27,7 +27,7 @@ SENTENCES: dict[str, str] = {
     "gloss.median.means": "The middle value: half of the people have less, half have more.",
     "gloss.percentile": "percentile",
     "gloss.percentile.seen": "percentile|percentiles",
-    "gloss.percentile.means": "The value below which that many of every 100 people lie. The 50th percentile is the median.",
+    "gloss.percentile.means": "The value that a given part of all people stay below: 90 of 100 are below the 90th percentile. The 50th is the median.",
     "gloss.neighbours": "neighbouring tables",
     "gloss.neighbours.seen": "neighbouring tables|neighbouring table|replace-one|add/remove",
     "gloss.neighbours.means": "Two tables that differ in one person. Either that person’s rows differ (replace-one: the number of people is public), or the person is missing (add/remove: membership is secret too). An answer hardly shows which of the two it came from.",

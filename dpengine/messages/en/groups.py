@@ -73,7 +73,7 @@ SENTENCES: dict[str, str] = {
     "lever.range": "If no {column} is beyond {after}, declare that instead of {before}: {now} becomes {then}.",
     "lever.codes": "{codes} {many|means|mean} “unknown” in {column}. If its real values end before {upper}, narrow the range: at half the width, the planned error falls from {now} to {then}.",
     "lever.groups": "Fewer groups: {now} becomes {then}. ({question})",
-    "lever.bars": "Bars of all values for the same price, and the first {many} read off them: now {now}; then each bar {then}. ({question})",
+    "lever.bars": "For the same price, ask for bars of all values and read the first {many} off them: now {now}; then each bar {then}. ({question})",
     "lever.top": "Only the most common one, for the same price: {then}. ({question})",
     "lever.spend": "More of the allowance, {share}: {now} becomes {then}.",
     "group.largest": "Largest first",

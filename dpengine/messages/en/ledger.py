@@ -4,11 +4,11 @@ SENTENCES: dict[str, str] = {
     "budget.epsilon_range": "A privacy allowance must be above 0 and at most {most}; type a number such as 1.",
     "budget.delta_range": "δ must be at least 0 and below 1; a usual choice is 0.000001.",
     "budget.share_range": "The part of δ set aside for slack must lie between 0 and 1; when in doubt, keep 0.9.",
-    "budget.rule_unknown": "This budget follows a rule this version does not know; update Allowance to use it.",
+    "budget.rule_unknown": "This allowance follows a rule that this version does not know; update Allowance to use it.",
     "budget.needs_delta": "Gaussian noise needs an allowance with a reserve for rare cases (δ above 0), which this one lacks. Ask another way, such as for a rising curve or the number in each group.",
     "loss.range": "A privacy loss must be an exact number, 0 or more; nothing was spent.",
     "lecture.epsilon_range": "The formula holds only for ε above 0 and at most 2·ln(1/δ); choose a smaller ε or δ.",
-    "budget.unknown": "There is no such budget here; choose the table again, or declare it with a new budget.",
+    "budget.unknown": "There is no such allowance here; choose the table again, or declare it with a new one.",
     "budget.exceeded": (
         "This question takes {price} % of the allowance; only {left} % is left. Nothing was spent: spend less, or go on with the answers you have."
     ),
@@ -61,10 +61,8 @@ SENTENCES: dict[str, str] = {
     "chain.totals": (
         "The sums in row {row} do not follow from its charge; every row before it holds. Restore a sound copy of the ledger."
     ),
-    "chain.rule": (
-        "Row {row} spends more than its budget allows; every row before it holds. Restore a sound copy of the ledger."
-    ),
-    "chain.orphan": "Row {row} belongs to no budget or charge written before it. Restore a sound copy of the ledger.",
+    "chain.rule": "Row {row} spends more than its allowance permits; every row before it holds. Restore a sound copy of the ledger.",
+    "chain.orphan": "Row {row} belongs to no allowance or charge written before it. Restore a sound copy of the ledger.",
     "chain.guards": (
         "All rows hold, but the file’s guards against changes are gone. Restore a sound copy of the ledger."
     ),

@@ -26,7 +26,7 @@ SENTENCES: dict[str, str] = {
     "ledger.more.many": "About {more} more questions like the last fit.",
     "ledger.more.lots": "More than a million questions like the last fit.",
     "ledger.more.cheaper": "The more small questions, the less each adds.",
-    "ledger.others": "The same history by other accountings, had all been fixed in advance. For comparison only: above 100 % does not mean that too much was spent.",
+    "ledger.others": "What the same questions would take by other ways of counting, had all been fixed in advance. For comparison only: above 100 % does not mean that too much was spent.",
     "ledger.others_note": (
         "At δ = {delta}. Questions here are chosen as you go, so the meter alone decides what is left."
     ),
@@ -39,9 +39,7 @@ SENTENCES: dict[str, str] = {
     "ledger.rule.nothing": "no reading",
     "ledger.unreadable": "The rows cannot be shown.",
     "ledger.check": "Is the ledger intact?",
-    "ledger.check_lead": (
-        "One ledger holds all budgets of this workspace. Every row is tied to the one before, so a changed, removed or added row shows."
-    ),
+    "ledger.check_lead": "One ledger holds all allowances of this workspace. Every row is tied to the one before, so a changed, removed or added row shows.",
     "ledger.specialists": "For specialists",
     "ledger.chain": "Each row holds the hash of the one before it: a chain.",
     "ledger.head": "Head of the chain, row {row}",

@@ -11,7 +11,7 @@ SENTENCES: dict[str, str] = {
     "looks.averaged": "All together",
     "looks.averaged.holds": "However often you look: this range allows for deciding after each look whether to ask again.",
     "looks.shared": "What the {count} ranges have in common",
-    "looks.shared.holds": "Each range alone holds {chance} times in 100; all {count} at once at least {together} times in 100, had you settled on {count} beforehand. Asking until a range pleases makes that less sure.",
+    "looks.shared.holds": "Each range alone holds {chance} times in 100. If you decided on {count} beforehand, all {count} hold at once at least {together} times in 100. If you went on until you liked a range, that is less sure.",
     "looks.shared.nothing": "With {count} ranges nothing can be promised about their overlap. Each alone still holds {chance} times in 100.",
     "looks.disagree": "The answers do not overlap, which happens at most {chance} times in 100. At least one is far off, so they are not combined. Below is the latest.",
     "looks.disagree.shared": "The ranges do not overlap, so they are not combined. One may be off, or there is a wide gap where any value would do. Below is the latest.",
@@ -24,6 +24,6 @@ SENTENCES: dict[str, str] = {
     "looks.in_short": " — {count} answers together: {together}",
     "looks.span": "{low} – {high}",
     "typical.told": "An average is not the typical value: a few large values pull it up, many zeros down.",
-    "typical.look": "In your first look at least {share} % stand at {bar}.",
+    "typical.look": "In your first look, at least {share} % are at {bar}.",
     "typical.ask": "Set up the {question}, which takes {share}",
 }

@@ -19,7 +19,7 @@ SENTENCES: dict[str, str] = {
     "chain.raise": "Row {row} does not raise the allowance it names; every row before it holds. Restore a sound copy of the ledger.",
     "chain.protect": "Row {row} contradicts whose rows an earlier row protects; every row before it holds. Restore a sound copy of the ledger.",
     "owner.title": "For the owner of “{table}”",
-    "owner.lead": "Three acts for an owner alone. Each is written into the ledger; none can be undone.",
+    "owner.lead": "Only an owner can do these three things. Each is written into the ledger; none can be undone.",
     "owner.raise": "Raise the allowance",
     "owner.raise_lead": "More questions fit, and everyone in the table is protected less, for good. The allowance is now ε = {now}; δ stays. Decide by the answers you have, not by a look at the table.",
     "owner.raise_new": "New allowance (ε), above {now}",

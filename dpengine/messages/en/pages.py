@@ -258,7 +258,7 @@ SENTENCES: dict[str, str] = {
     "history.elsewhere": "answered; its table is not in this workspace",
     "history.failed": "charged; its answer could not be drawn. The charge stays.",
     "ask.before": "Previous answer: {sentence}: {finding}",
-    "spend.starts": "It starts at the least that makes the answer clearly more than noise, and never above 5 % of what is left unless nothing cheaper can be asked. The right end is the most that fits into the {left} left.",
+    "spend.starts": "The slider starts at the lowest price at which the answer is clearly more than noise. That is at most 5 % of what is left, unless nothing cheaper can be asked. Its right end is the most that fits into the {left} left.",
     "spend.least": "Nothing cheaper can be asked now: even the roughest setting takes {share} of the allowance, more than 5 % of what is left.",
     "spend.least_part": "Nothing cheaper is possible now: the least is {share} % of what is left.",
     "spend.dear": "Here a clearly useful answer takes about {share} of the allowance.",

@@ -25,7 +25,7 @@ SENTENCES: dict[str, str] = {
     "people.agreement_not": "People cannot keep their answers apart on this table. Nothing has changed; ask your administrator.",
     "people.agreement_shared": "Another owner has a table with the same content and the same allowance, so people cannot keep apart on either. Nothing has changed.",
     "people.agreement_group": "A group shares one limit, while people who keep apart have one each. Grant to people one by one, and take back what groups have.",
-    "people.agreement_late": "This table was already asked and the answers are known to all, so they cannot be kept apart.",
+    "people.agreement_late": "This table was already asked and the answers are known to all, so they cannot be kept apart. Choose a table that nobody has asked yet.",
     "chain.people": "Row {row} was written without the right to it, or counts a grant wrongly; every row before it holds. Restore a sound copy of the ledger.",
     "people.usage": "Who may do what: python -m dpengine people [--home WORKSPACE]. Name an administrator: --administrator ISSUER SUBJECT [NAME]; the first one makes people sign in, for good. Name an owner or an auditor: --owner or --auditor. Withdraw a person from everything: --withdraw PERSON; let them in again: --readmit PERSON. Make a token by which a program asks for a person: --token PERSON NAME [--until DAY] [TABLE …]; for a monitoring program: --metrics-token ADMINISTRATOR NAME; take one back: --revoke TOKEN.",
     "people.token_made": "Token {token} of {person} follows; its last day is {day}. It is shown only once; give it to nobody else.",

@@ -53,7 +53,7 @@ SENTENCES: dict[str, str] = {
     "groups.done": "The group “{group}” is changed from the next click, and written into the ledger.",
     "groups.there": "A group of that name exists; change its members in the list.",
     "apart.title": "People who keep apart",
-    "apart.lead": "People who agree not to share answers can each have their own allowance on a table. The promise then holds against each of them alone; their pages show the sum if all of them talk. It is fixed before the first question, for good; agree with the table’s owner first.",
+    "apart.lead": "People who agree not to share answers can each have their own allowance on a table. The promise then holds against each of them alone; their pages also show the sum, in case all of them talk. It is fixed before the first question, for good; agree with the table’s owner first.",
     "apart.people": "Who keeps apart",
     "apart.do": "Write it down",
     "apart.done": "Written down. On “{table}” each of them now has their own allowance.",

@@ -38,7 +38,7 @@ SENTENCES: dict[str, str] = {
     "param.grid.label": "Steps of the published numbers",
     "param.grid.help": "Fewer steps make bars and percentiles much better, and numbers coarser. Leave empty for the declared steps.",
     "sentence.publish": "The published table of {columns}",
-    "query.several": "“{title}” needs one row per person: the number of somebody’s rows would show.",
+    "query.several": "“{title}” needs one row per person: the number of somebody’s rows would show. Choose another question.",
     "publish.everyone": "A table is published whole: leave conditions and groups out.",
     "publish.columns": "Choose between 1 and {most} different columns to publish.",
     "publish.items": "“{column}” lists more than {most} items, the most a published set can hold; declare fewer.",

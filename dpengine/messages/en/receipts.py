@@ -21,7 +21,7 @@ SENTENCES: dict[str, str] = {
     "verify.absent": "the ledger has no such charge. Either the receipt is made up, or the ledger’s newest rows were cut off.",
     "verify.differs": "it is not what the ledger holds. {first}",
     "verify.unanswered": "the charge in row {row} is there, but it was never answered.",
-    "verify.terms": "the ledger holds it, but its claim is for other people or another change than its budget protects.",
+    "verify.terms": "the ledger holds it, but it claims to protect other people, or against another change, than its allowance does.",
     "verify.loss": "the ledger holds it, but “{title}”, version {version}, states another loss for these parameters.",
     "verify.claim": "the ledger holds it, but its claim does not follow from its own parameters.",
     "verify.fine": "charge in row {row}, answer in row {answer}, the chain is intact, and the loss is what “{title}”, version {version}, states.",

@@ -55,7 +55,7 @@ SENTENCES: dict[str, str] = {
     "train.target_feature": "“{column}” is predicted; leave it out of the columns to predict from.",
     "train.target_one": "“{column}” has only one declared value, so there is nothing to predict; choose another column or declare more values.",
     "train.sides": "Choose which declared values count as yes and which as no; each side needs one, and none can be both.",
-    "train.wide": "These columns make {width} weights, at most {most} can be trained; leave out a column with many values.",
+    "train.wide": "These columns make {width} weights, and at most {most} can be trained; leave out a column with many values.",
     "train.few": "These columns make {width} weights, and the table has about {people} people; choose fewer columns.",
     "train.names": "Two of these columns and values would have the same name in the answer; leave one of them out.",
     "train.steps": "The number of steps must be a whole number from 1 to {most}.",

@@ -12,7 +12,7 @@ SENTENCES: dict[str, str] = {
     "honest.needed": "A shuffler, the coin this needs",
     "honest.holds": "With {honest} honest people the shuffled pile keeps its promise, δ = {delta}.",
     "honest.breaks": "With {honest} honest people the shuffled pile keeps δ = {delta}, not {wanted}: whoever knows what the others sent removes it from the pile, and only honest people’s coins still hide anybody.",
-    "honest.mend": "To keep the promise, everybody’s coin would have to come up with chance {needed} instead of {p}. If all are honest after all, the answer is then within {after} instead of {before}.",
+    "honest.mend": "To keep the promise, everybody’s coin would have to come up 1 with chance {needed} instead of {p}. If all are honest after all, the answer is then within {after} instead of {before}.",
     "honest.few": "No coin keeps the promise with {honest} honest people: at least {least} are needed at this ε and δ.",
     "honest.others": "A curator’s noise depends on no participant, and without trust everybody’s own coin protects them: there, privacy does not depend on others. The answer does, everywhere. A liar moves the curator’s count by one person, a shuffled sum by up to two, and an answer that trusts nobody by e^ε/(e^ε − 1): the more private, the more.",
     "honest.assumed": "You choose this assumption and nobody can check it: messages do not show who is honest. The δ is exact: the hockey-stick divergence between the honest people’s coins and the same shifted by one, in both directions.",

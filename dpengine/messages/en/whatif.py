@@ -182,7 +182,7 @@ SENTENCES: dict[str, str] = {
     "whatif.presets": "Published allowances",
     "whatif.presets_lead": "The one you choose becomes setting B. Each protects something different, so compare with care.",
     "whatif.preset.census": "US Census 2020, redistricting data",
-    "whatif.preset.census.protects": "Persons 17.14 and housing units 2.47 together.",
+    "whatif.preset.census.protects": "Persons (ε = 17.14) and housing units (ε = 2.47) together.",
     "whatif.preset.births": "Israel, live births of 2014",
     "whatif.preset.births.protects": "A mother and her newborn, in made-up records.",
     "whatif.preset.mobility": "Google, Community Mobility Reports",

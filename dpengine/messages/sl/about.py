@@ -17,7 +17,7 @@ SENTENCES: dict[str, str] = {
     "about.publish": "Naredite tabelo, ki jo smete objaviti. Vsaka celica je naključno spremenjena zase: o nobeni vrstici nihče ne more biti gotov, povprečja in števila čez vse vrstice pa so dobra. Ko je objavljena, računanje iz nje ne stane nič.",
     "about.synthetic": "Naredite tabelo izmišljenih ljudi, ki na veliko vprašanj odgovori približno tako kot resnična. Plačate enkrat, smete jo objaviti in uporabljati brez omejitve. Kako daleč so lahko njena izmerjena števila od resnice, izveste pred plačilom.",
     "about.train": "Naučite model, ki napove en stolpec iz drugih: plačo iz starosti in četrti ali kdo ima avto. Vnaprej vidite, kaj je obljubljeno in kaj ne. Naučenega lahko brezplačno preizkusite, prenesete in uporabljate kjerkoli; merjenje prileganja ima ceno.",
-    "about.thesis": "Tabele diplomskega dela, znova izračunane na tisoč izmišljenih ljudeh: kar je bilo tam točno, je točno tudi tu; kar je bilo naključno, leži, kjer mora.",
+    "about.thesis": "Tabele diplomskega dela, znova izračunane na tisoč izmišljenih ljudeh: kar je bilo tam točno, je točno tudi tu; kar je bilo naključno, leži v svojem razponu.",
     "about.wall": "Vsi v prostoru enkrat postavijo isto vprašanje. Vsak odgovor ima svoj šum in pristane kot pika: skupaj vidite, kako daleč od resnice so zasebni odgovori. Osebe so izmišljene.",
     "tour.offer": "Pokažite mi, kako gre",
     "tour.again": "Uvod v treh korakih",

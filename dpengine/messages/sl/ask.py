@@ -7,7 +7,7 @@ SENTENCES: dict[str, str] = {
     "query.parameter": "»{name}« ni del tega vprašanja; vprašanje pozna: {names}.",
     "query.missing": "Najprej izpolnite »{name}«.",
     "query.noise": "Ta šum tu ni na voljo: izpustite ga ali izberite enega od teh: {noises}.",
-    "query.relation": "Vprašanja »{title}« ni mogoče postaviti tabeli, v kateri je prisotnost skrivnost.",
+    "query.relation": "Vprašanja »{title}« ni mogoče postaviti tabeli, v kateri je prisotnost skrivnost; izberite drugo vprašanje.",
     "query.switch": "»{name}« je lahko samo vklopljeno ali izklopljeno.",
     "epsilon.missing": "Izberite, koliko proračuna sme porabiti to vprašanje.",
     "epsilon.positive": "Poraba (ε) mora biti večja od 0; poskusite 0,1.",

@@ -53,7 +53,7 @@ SENTENCES: dict[str, str] = {
     "board_page.alike_many": "največ je lahko katerakoli od {values}",
     "board_page.below": "< {most}",
     "board_page.not_bought": "Pari s stolpcem {column} niso bili kupljeni. Te slike so ocenjene, brez obljube.",
-    "board_page.held_back": "Preizkušeno na izmerjenih parih, vsakič brez enega: take ocene postavijo v napačen stolpič povprečno {off} % ljudi, skupaj s šumom; {inside} od {cells} stolpičev je bilo v izmerjenem razponu.",
+    "board_page.held_back": "Preizkušeno na izmerjenih parih: vsak je bil po vrsti izpuščen in ocenjen iz drugih. V povprečju je {off} % ljudi prišlo v napačen stolpič, skupaj s šumom; {inside} od {cells} stolpičev je bilo v izmerjenem razponu.",
     "board_page.buy_pairs": "Kupi vse pare s stolpcem {column}: porabi {share}",
     "board_page.no_promise": "ocenjeno, brez obljube",
     "board_page.full": "En stolpec v celoti",

@@ -56,7 +56,7 @@ SENTENCES: dict[str, str] = {
     "card.noisy_argmax.noun": "največja od več skupin ali povprečij",
     "card.noisy_argmax.plain": "Največja od naštetih skupin ali skoraj tako velika; ali najvišje od več povprečij.",
     "card.noisy_argmax.theorem": "Eksponentni mehanizem (McSherry, Talwar 2007, izreka 6 in 7)",
-    "card.noisy_argmax.caveat.averages": "Povprečja se primerjajo kot mesta v navedenih razponih, od najnižje do najvišje vrednosti; pri enakih razponih je to kar povprečje. Štejejo samo osebe z vrednostjo v vseh naštetih stolpcih.",
+    "card.noisy_argmax.caveat.averages": "Povprečja se primerjajo po mestu med najnižjo in najvišjo navedeno vrednostjo. Če imata stolpca enak razpon, se tako primerjata kar povprečji. Štejejo samo osebe z vrednostjo v vseh naštetih stolpcih.",
     "card.noisy_argmax.caveat.ties": "Odgovor je samo ime: ne pove števila in ničesar o drugih.",
     "noise.shared.theorem": "Diskretni Laplaceov mehanizem na dveh vsotah, ki se za vsako vrstico seštejeta v stalno vrednost (Dwork in sod. 2006, trditev 1; Kulesza, Suresh, Wang 2023)",
     "noise.shared.chosen": "Izbrano za vas: dve vsoti, ki si delita težo vsake vrstice, namesto vsote in števila. Ne porabi več, pusti prostor za prav toliko takih vprašanj in je natančnejše: {now} namesto {usual}.",

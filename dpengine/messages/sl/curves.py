@@ -6,7 +6,7 @@ SENTENCES: dict[str, str] = {
     "card.cdf.plain": "Izmišljen stolpec, porazdeljen skoraj kot pravi: delež do vsake točke je približno pravi.",
     "card.cdf.theorem": "Majhna zbirka za pragovne poizvedbe (Blum, Ligett, Roth 2008, izrek 3.1) z eksponentnim mehanizmom (McSherry, Talwar 2007), žrebana natančno",
     "card.cdf.caveat.made_up": "Nobena vrednost v njem ni nikogaršnja: tabeli sledi le porazdelitev.",
-    "card.cdf.caveat.rival": "Za samo krivuljo je drevo zašumljenih števil skoraj vedno bliže; to vprašanje pa vam da stolpec, s katerim lahko računate.",
+    "card.cdf.caveat.rival": "Če potrebujete samo krivuljo, je drevo zašumljenih števil skoraj vedno natančnejše. To vprašanje vam da stolpec, s katerim lahko računate.",
     "card.cdf_tree.title": "Koliko do vsake točke",
     "card.cdf_tree.noun": "naraščajoča krivulja (kumulativna)",
     "card.cdf_tree.plain": "Naraščajoča krivulja: koliko jih je do vsake točke, z znano napako.",

@@ -364,7 +364,7 @@ SENTENCES: dict[str, str] = {
     "data.person.frequent": "najpogosteje: {column}",
     "data.person.any": "vsaj enkrat {column} = {value}",
     "data.person.upper": "Največ za eno osebo: {name}",
-    "data.person.upper_help": "Večje vsote štejejo kot to število. Izberite takega, ki ga skoraj nihče ne preseže; izhajajte iz svojega znanja, ne iz vrstic.",
+    "data.person.upper_help": "Večje vsote štejejo kot to število. Izberite število, ki ga skoraj nihče ne preseže; izhajajte iz svojega znanja, ne iz vrstic.",
     "data.person.name": "Ime nove tabele",
     "data.person.do": "Naredi tabelo",
     "data.person.fresh": "{table}, po osebah",

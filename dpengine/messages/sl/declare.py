@@ -81,7 +81,7 @@ SENTENCES: dict[str, str] = {
     "declaration.other": "Ta opis govori o drugih stolpcih ({columns}) in datoteka nima nobenega od njih; izberite drug opis ali datoteko.",
     "summary.kind": "Povzetek vrstic ene osebe je eden od: {kinds}.",
     "summary.none": "Izberite vsaj en povzetek na osebo, na primer število vrstic.",
-    "summary.column": "Povejte, kateri stolpec povzema »{kind}«.",
+    "summary.column": "Povejte, kateri stolpec naj »{kind}« povzame.",
     "summary.by": "»{kind}« potrebuje stolpec z dnevi ali števili, ki uredi vrstice osebe; izberite ga.",
     "summary.range": "»{kind}« potrebuje razpon za vsoto ene osebe; navedite najmanj in največ, kar je mogoče.",
     "summary.value": "Izberite vrednost s seznama stolpca »{column}«; povzetek pove, ali jo ima katera od vrstic osebe.",

@@ -20,7 +20,7 @@ SENTENCES: dict[str, str] = {
     "ledger.more.many": "V proračun gre približno še {more} {more|tako vprašanje|taki vprašanji|taka vprašanja|takih vprašanj}.",
     "ledger.more.lots": "V proračun gre več kot milijon takih vprašanj.",
     "ledger.more.cheaper": "Več ko je majhnih vprašanj, manj doda vsako od njih.",
-    "ledger.others": "Ista zgodovina po drugih načinih računanja, če bi bilo vse določeno vnaprej. Samo za primerjavo: nad 100 % ne pomeni, da je bilo porabljenega preveč.",
+    "ledger.others": "Koliko bi ista vprašanja porabila po drugih načinih računanja, če bi bilo vse določeno vnaprej. Samo za primerjavo: več kot 100 % ne pomeni, da je bilo porabljenega preveč.",
     "ledger.others_note": "Pri δ = {delta}. Tu se vprašanja izbirajo sproti, zato o preostanku odloča samo merilnik.",
     "ledger.rule": "način računanja",
     "ledger.rule.epsilon": "ε",

@@ -19,7 +19,7 @@ SENTENCES: dict[str, str] = {
     "chain.raise": "Vrstica {row} proračuna ne poveča glede na prejšnjega; vse pred njo držijo. Obnovite nepoškodovano kopijo knjige.",
     "chain.protect": "Vrstica {row} nasprotuje temu, čigave vrstice varuje prejšnja; vse pred njo držijo. Obnovite nepoškodovano kopijo knjige.",
     "owner.title": "Za lastnika tabele »{table}«",
-    "owner.lead": "Tri dejanja samo za lastnika. Vsako se zapiše v knjigo in nobenega ni mogoče razveljaviti.",
+    "owner.lead": "To sme samo lastnik. Vsako od treh dejanj se zapiše v knjigo in nobenega ni mogoče razveljaviti.",
     "owner.raise": "Povečajte proračun",
     "owner.raise_lead": "V proračun gre več vprašanj, vsi v tabeli pa so za vselej manj varovani. Proračun je zdaj ε = {now}; δ ostane. Odločite se po odgovorih, ki jih imate, ne po pogledu v tabelo.",
     "owner.raise_new": "Novi proračun (ε), nad {now}",

@@ -38,7 +38,7 @@ SENTENCES: dict[str, str] = {
     "param.grid.label": "Koraki objavljenih števil",
     "param.grid.help": "Z manj koraki so stolpiči in percentili precej boljši, števila pa bolj groba. Pustite prazno za navedene korake.",
     "sentence.publish": "Objavljena tabela stolpcev {columns}",
-    "query.several": "»{title}« potrebuje eno vrstico na osebo: število vrstic nekoga bi se videlo.",
+    "query.several": "»{title}« potrebuje eno vrstico na osebo: sicer bi se videlo, koliko vrstic ima kdo. Izberite drugo vprašanje.",
     "publish.everyone": "Tabela se objavi cela: pogoje in skupine izpustite.",
     "publish.columns": "Za objavo izberite od 1 do {most} različnih stolpcev.",
     "publish.items": "Stolpec »{column}« našteva več kot {most} vrednosti, kolikor jih ima lahko objavljena množica; navedite jih manj.",

@@ -85,7 +85,7 @@ SENTENCES: dict[str, str] = {
     "session.columns_small": "Ta poraba je premajhna za pogled na te stolpce in sejo; izberite večjo ali manj stolpcev.",
     "session.over.columns": "Boste spraševali le o nekaj stolpcih? Naštejte jih.",
     "session.over.any": "Ne, o katerem koli",
-    "session.over.help": "Potem s sejo kupite prvi pogled nanje, po dva in tri skupaj. Za tisto, na kar odgovori pogled, ne porabite vprašanja.",
+    "session.over.help": "Potem je v seji tudi prvi pogled nanje, po dva in tri skupaj. Tisto, na kar odgovori pogled, ne porabi vprašanja.",
     "session.over.free": "Najprej dobite pogled na stolpce po dva in tri skupaj ({columns}), vsako število na ±{reach} {reach|osebo|osebi|osebe|oseb} natančno. Deleži in povprečja, na katere odgovori, so brezplačni, kolikor jih želite.",
     "session.over.fresh": "Za ostalo imate {questions} {questions|vprašanje|vprašanji|vprašanja|vprašanj}: {promise}.",
     "session.over.buy": "Kupi pogled in {questions} {questions|vprašanje|vprašanji|vprašanja|vprašanj} – porabi {share} proračuna",

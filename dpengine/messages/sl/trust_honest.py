@@ -12,7 +12,7 @@ SENTENCES: dict[str, str] = {
     "honest.needed": "Mešalec, kovanec, ki je za to potreben",
     "honest.holds": "Pri {honest} {honest|pošteni osebi|poštenih osebah|poštenih osebah|poštenih osebah} premešani kup drži obljubo, δ = {delta}.",
     "honest.breaks": "Pri {honest} {honest|pošteni osebi|poštenih osebah|poštenih osebah|poštenih osebah} premešani kup drži δ = {delta}, ne {wanted}: kdor ve, kaj so poslali drugi, to vzame s kupa in skrivajo samo še kovanci poštenih.",
-    "honest.mend": "Da bi obljuba držala, bi moral kovanec vsakega pasti z verjetnostjo {needed} namesto {p}. Če so vendarle vsi pošteni, je odgovor potem natančen na {after} namesto na {before}.",
+    "honest.mend": "Da bi obljuba držala, bi morala na kovancu vsakega pasti 1 z verjetnostjo {needed} namesto {p}. Če so vendarle vsi pošteni, je odgovor potem natančen na {after} namesto na {before}.",
     "honest.few": "Pri {honest} {honest|pošteni osebi|poštenih osebah|poštenih osebah|poštenih osebah} obljube ne drži noben kovanec: pri tem ε in δ jih mora biti vsaj {least}.",
     "honest.others": "Skrbnikov šum ni odvisen od udeležencev in brez zaupanja vsakega varuje njegov kovanec: tam zasebnost ni odvisna od drugih. Odgovor pa je, povsod. Kdor laže, skrbnikovo število premakne za eno osebo, premešano vsoto za do dve, odgovor brez zaupanja pa za e^ε/(e^ε − 1): bolj ko je zaseben, bolj.",
     "honest.assumed": "To predpostavko izberete sami in je nihče ne more preveriti: iz sporočil se ne vidi, kdo je pošten. δ je natančna: divergenca med kovanci poštenih in istimi, premaknjenimi za ena, v obe smeri.",

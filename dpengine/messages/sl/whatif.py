@@ -182,7 +182,7 @@ SENTENCES: dict[str, str] = {
     "whatif.presets": "Objavljeni proračuni",
     "whatif.presets_lead": "Izbrani postane nastavitev B. Vsak varuje nekaj drugega, zato primerjajte previdno.",
     "whatif.preset.census": "Popis ZDA 2020, podatki za volilne okraje",
-    "whatif.preset.census.protects": "Osebe 17,14 in stanovanja 2,47 skupaj.",
+    "whatif.preset.census.protects": "Osebe (ε = 17,14) in stanovanja (ε = 2,47) skupaj.",
     "whatif.preset.births": "Izrael, živorojeni leta 2014",
     "whatif.preset.births.protects": "Mati in njen novorojenček, v izmišljenih zapisih.",
     "whatif.preset.mobility": "Google, poročila o gibanju",

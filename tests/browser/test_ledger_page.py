@@ -53,7 +53,7 @@ def test_the_ledger_tells_where_the_allowance_went(page: Any, server: Any) -> No
     assert "had all been fixed in advance" in text and "If you stop now" in text
     assert page.locator(".st-key-card-burn .steps i").last.is_visible()
     row, head = dp.open_workspace(server.home).ledger.head()
-    assert page.locator("[data-testid='stCode']").inner_text().strip() == head
+    assert page.locator("code.copied").inner_text().strip() == head
 
     page.get_by_role("button", name="Check every row").click()
     page.get_by_text("The ledger is intact").wait_for()

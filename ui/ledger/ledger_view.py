@@ -235,8 +235,8 @@ def check(at_once: bool = False) -> None:
         asked = st.button(say("ledger.verify"), key="ledger-verify")
         verdict_slot = st.container()
         with st.expander(say("ledger.specialists")):
-            st.html(f"<p>{escape(say('ledger.chain'))} {escape(say('ledger.head', row=row))}:</p>")
-            st.code(head, language=None, wrap_lines=True)
+            told = f"{escape(say('ledger.chain'))} {escape(say('ledger.head', row=row))}:"
+            st.html(f'<p>{told}</p><p><code class="copied">{head}</code></p>')
             paragraph(say("ledger.head_why"))
             kept = re.sub(r"[^0-9a-z]", "", st.text_input(say("ledger.kept"), key="ledger-kept").lower())[:64]
         with verdict_slot:

@@ -659,9 +659,9 @@ def _ways(solved: whatif.Setting) -> dict[str, Points]:
         rows.append((Html(f"<b>{title}</b><br><span class='muted'>{means}</span>"), plain(count)))
     each = text_of(solved.query.epsilon)
     ways = html_table([say("whatif.way"), say("whatif.way_fit")], rows)
-    st.html(p(say("whatif.ways_each", each=each)) + ways + p(say("whatif.ways_command"), "muted"))
     terms = f"--epsilon {text_of(solved.budget.epsilon)} --delta {text_of(solved.budget.delta)} --each {each}"
-    st.code(f"python -m dpengine fits {terms}", language=None)
+    command = f'<p><code class="copied">python -m dpengine fits {terms}</code></p>'
+    st.html(p(say("whatif.ways_each", each=each)) + ways + p(say("whatif.ways_command"), "muted") + command)
     return {}
 
 

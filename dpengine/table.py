@@ -442,10 +442,12 @@ class Table:
         return work
 
     def _asked_before(self, known: Entry, query: AnyQuery, anyway: bool) -> bool:
-        """Is this charge by the same person for this very question, or, with `anyway`, for its cells that fit?"""
+        """Is this charge by the same person for this very question to this table, or, with `anyway`, for its cells that
+        fit?"""
         same = [query, *([other] if anyway and (other := only_fitting(query, self.fits().doubted(query))) else [])]
-        ours = (known.charge.actor, known.charge.budget) == (self.actor, self._budget.id)
-        return ours and any(claim_of(asked) == known.charge.claim for asked in same)
+        charge = known.charge
+        ours = (charge.actor, charge.budget, charge.table) == (self.actor, self._budget.id, self.name)
+        return ours and any(claim_of(asked) == charge.claim for asked in same)
 
     def _decided(self, query: AnyQuery, anyway: bool, check: Answer | None) -> AnyQuery:
         """The question that may be asked; refuses where a check doubts one of its columns."""

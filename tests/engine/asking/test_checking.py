@@ -237,6 +237,18 @@ def test_a_job_tells_the_same_and_a_request_is_asked_once(workspace: Workspace) 
     assert keys(table) == ["fit_checks", "mean"]
 
 
+def test_a_request_of_another_table_on_the_same_allowance_is_refused(workspace: Workspace) -> None:
+    """The same question to two tables states the same claim; the answer to one is none to the other."""
+    one = added(workspace, school())
+    two = added(workspace, school(), "next year", budget=one.budget.id)
+    one.ask(mean(one), "same", checked=True)
+    for checked in (True, False):
+        with pytest.raises(dp.AllowanceError) as refused:
+            two.ask(mean(two), "same", checked=checked)
+        assert refused.value.code == "request.reused"
+    assert "mean" not in [entry.charge.claim["key"] for entry in two.history() if entry.charge.table == "next year"]
+
+
 def test_a_plan_leaves_out_what_is_doubted(workspace: Workspace) -> None:
     table = added(workspace, school(mark=np.full(PEOPLE, 9)))
     queries = [mean(table), mean(table, "mark")]

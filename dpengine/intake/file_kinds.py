@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 from dpengine.core.errors import AllowanceError, refusing
-from dpengine.core.files import refuse_full
+from dpengine.core.files import create, refuse_full
 
 MOST_UNPACKED = 10**9  # bytes that a small file may unpack to …
 MOST_TIMES = 20  # … and a larger one, per byte of its own: text seldom packs better
@@ -83,7 +83,7 @@ def unpack(path: Path, folder: Path, name: str = "unpacked") -> Path:
     most = MOST_UNPACKED + MOST_TIMES * path.stat().st_size
     target = folder / name
     try:
-        with _inside(path) as packed, open(target, "xb") as out:
+        with _inside(path) as packed, create(target) as out:
             size = 0
             while block := packed.read(_CHUNK):
                 size += len(block)

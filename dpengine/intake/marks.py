@@ -49,6 +49,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from dpengine.core.errors import AllowanceError, refusing
+from dpengine.core.files import create
 from dpengine.core.types import Arrow, Bits, Integers
 from dpengine.declared.spelling import SPACES
 from dpengine.intake.file_kinds import PACKED, unpack
@@ -128,7 +129,7 @@ def _copied(file: Path, to: Path, secret: bytes) -> str:
         given = open(file, "rb")  # noqa: SIM115 - closed below
     with given:
         with refusing("load.unwritable", OSError):
-            taken = open(to, "xb")  # noqa: SIM115 - closed below
+            taken = create(to)
         with taken:
             while block := _block(given):
                 mark.update(block)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import itertools
 import math
@@ -406,6 +407,19 @@ def test_a_cancelled_load_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(AllowanceError, match="stopped"):
         load(put(tmp_path, "a\n1\n"), COMMA, tmp_path / "raw.parquet", SECRET, stop)
     assert [path.suffix for path in tmp_path.iterdir()] == [".csv"]
+
+
+@pytest.mark.parametrize("name, pack", [("t.csv", bytes), ("t.csv.gz", gzip.compress)])
+def test_every_copy_that_a_load_makes_is_its_users_alone(name: str, pack: Any, tmp_path: Path) -> None:
+    inside, modes = tmp_path / "inside", set[int]()
+    inside.mkdir()
+    (tmp_path / name).write_bytes(pack(b"a\n" + b"1\n" * 1000))
+
+    def look(share: float) -> None:
+        modes.update(stat.S_IMODE(path.stat().st_mode) for path in inside.rglob("*") if path.is_file())
+
+    load(tmp_path / name, COMMA, inside / "raw.parquet", SECRET, look)
+    assert modes == {0o600}
 
 
 @pytest.mark.parametrize("room", [0, 3, 10**6])

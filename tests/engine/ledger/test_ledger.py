@@ -268,6 +268,30 @@ def test_clocks_that_jump_back_do_not_matter(tmp_path: Path, monkeypatch: pytest
         assert ledger.verify().ok
 
 
+def test_a_question_has_one_time_and_it_does_not_say_how_long_the_draw_took(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    years = iter(range(2000, 2040))
+    monkeypatch.setattr("dpengine.ledger.ledger._now", lambda: datetime(next(years), 1, 1, tzinfo=UTC).isoformat())
+    claim = {"digest": "d", "key": "adaptive_session", "parameters": {"questions": 2}}
+    with opened(tmp_path) as ledger:
+        for request in ("answered", "failed"):
+            ledger.reserve(**ask(request))
+        ledger.answer("answered", {"value": 1})
+        ledger.fail("failed", "release.failed")
+        ledger.reserve(**ask("session") | {"claim": claim})
+        for kind in ("part", "lost"):
+            burned = ledger.burn("session", kind, "ana", {"sentence": kind}, "ab12")
+            ledger.tell("session", burned.index, kind, {"value": 1} if kind == "part" else {"code": "session.step_lost"})
+        rows = list(ledger.export_rows())
+        by_request = [[row["at"] for row in rows if row["request"] == request] for request in ("answered", "failed")]
+        assert [len(times) == 2 and len(set(times)) for times in by_request] == [1, 1]
+        steps = [row for row in rows if row["kind"] in ("step", "part", "lost")]
+        assert [row["kind"] for row in steps] == ["step", "part", "step", "lost"]
+        assert [row["at"] for row in steps[::2]] == [row["at"] for row in steps[1::2]]
+        assert len({row["at"] for row in rows}) == len(rows) - 4
+
+
 def test_every_sentence_says_something_and_fits_its_facts() -> None:
     facts = {"price": 1, "left": 2, "most": 3, "rows": 4, "row": 5, "name": 6, "least": 7}
     for code, sentence in SENTENCES.items():

@@ -22,7 +22,14 @@ estimate how well the box reads other people's questions: that takes questions w
 tables of their own; a half of each, by a hash of its texts, is in a `-held` file, of which nobody has looked at more
 than the shares. (The English `-desk-held` was looked at in the end, and is part of `en-desk`.) At first reading 156 of
 200 in English were right and 9 wrong in silence, and 175 of 200 in Slovene with 2 wrong. The reader was then improved
-on the other halves and on the `-practice` files, which are by the one who improved it. The public
+on the other halves and on the `-practice` files, which are by the one who improved it. The `-clerk` files are 600
+questions over twelve tables, written and committed with their meanings by somebody who had not seen the reader, and
+who then improved it on two thirds of them. It read 167 of 199 right at first in English (none wrong in silence), and
+155 of 191 in Slovene (11 wrong). Two of those meanings were added to afterwards: a table of three lists can be asked,
+and a group may be named twice. The last third, by a hash of the texts, was read at the end: in English 90 of 101 right
+and 1 wrong; in Slovene 92 of 109 and 3, which missed the goal, and after more general work 94 and 2. Nobody looked at
+which. `sl-later-held` is by the same author, who knew the reader by then: 92 of 102 right when first read, 1 wrong. The
+public
 lists of everyday words were made with these tables in view: a table about something else is known by fewer words.
 **Right** asks only for the first reading: it may still name words that were not understood, or offer others.
 `--fuzz N` reads N random texts instead and prints the slowest; a vocabulary is built once for each table.
@@ -52,9 +59,11 @@ SLOVENE = frozenset(
     " bolnisnica fitnes nesrece gospodinjstva mesto izleti vrtci cebelarji najem klici pot"
     " rejniske_druzine tekaci kurilne_naprave prevajalci plovila grobovi novorojencki vozniski_kandidati statisti"
     " resevalni_psi zobna_ordinacija studentsko_delo posiljke prevozi_na_klic glasbena_sola reklamacije"
-    " gorski_resevalci trznica koncerti vlaki cistilna_akcija".split()
+    " gorski_resevalci trznica koncerti vlaki cistilna_akcija"
+    " ordinacija ocene anketa_promet placila stevci orodjarna"
+    " veterina anketa_zaposlenih kamp izpiti".split()
 )
-SLOWEST = 0.02  # seconds
+FUZZED = 60  # tables
 
 
 def facts_of() -> dict[str, Facts]:
@@ -182,6 +191,7 @@ def fuzzed(count: int) -> tuple[float, str]:
         "9.9.9999",
     ]
     slowest = (0.0, "")
+    facts = {name: facts[name] for name in coins.sample(list(facts), FUZZED)}  # their vocabularies are all remembered
     for known in facts.values():  # a table's vocabulary is built once in each language
         for lang in ("en", "sl"):
             with speaking(lang):

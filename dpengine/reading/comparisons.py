@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -29,6 +30,38 @@ class Bound:
     unit: str = ""
     aged: bool = False
     lasting: bool = False  # longer, shorter
+
+
+_BAND = re.compile(r"(\D*)(\d+)\s*(?:(?:-|–|to|do)\s*(\d+))?(.*)")
+_BELOW, _ABOVE = ("under", "below", "<", "do", "pod", "up to", "manj"), ("over", "above", ">", "nad", "od", "več")
+
+
+def _band(value: str) -> tuple[int, int] | None:
+    """The whole numbers of a value such as “30–44”, “under 30” and “60+”."""
+    found = _BAND.fullmatch(value.lower().strip())
+    if found is None or (not found[3] and not (found[1].strip() or found[4].strip())):
+        return None
+    low = int(found[2])
+    if found[3]:
+        return low, int(found[3])
+    words = f"{found[1]} {found[4]}"
+    if any(word in words for word in ("+", "and over", "or over", "or more", "and older", "in več", "ali več")):
+        return low, 10**6
+    if found[1].strip().startswith(_BELOW):
+        return 0, low - found[1].strip().startswith(("under", "below", "<", "pod", "manj"))
+    return (low + found[1].strip().startswith(_ABOVE), 10**6) if found[1].strip().startswith(_ABOVE) else None
+
+
+def _covered(bands: dict[str, tuple[int, int]], bound: Bound) -> list[str]:
+    """The values that a comparison covers; none if it cuts one apart. “Over 60” is the band 60+."""
+    first, last = bound.values[0], bound.values[-1]
+    low = first if bound.op in (">", ">=", "between", "=") else Fraction(0)
+    high = last if bound.op in ("<", "<=", "between", "=") else Fraction(10**6)
+    inside = [value for value, (start, end) in bands.items() if low <= start and end <= high]
+    high += bound.op in ("<=", "between", "=")
+    low -= bound.op in (">=", "between", "=")
+    cut = [value for value, (start, end) in bands.items() if value not in inside and start < high and end > low]
+    return inside if inside and not cut and len(inside) < len(bands) else []
 
 
 class Comparisons(Percentiles):
@@ -96,7 +129,10 @@ class Comparisons(Percentiles):
     def _companies(self) -> list[str]:
         """The columns that say how many people live or work together."""
         words = ("household", "team", "crew", "party") if self.lang == "en" else ("gospodinjstvo", "ekipa", "skupina")
-        return [name for word in words for name in self.like(word) if self._within(name, [Fraction(1)])]
+        named = [name for word in words for name in self.like(word)] or [
+            name for name in self.numbers if self.named_for(name, "occupants", "persons", "oseb")
+        ]
+        return [name for name in named if self._within(name, [Fraction(1)])]
 
     def _free_of(self, at: int) -> str | None:
         """“error-free shifts”: a number of things, right before “free”, that is 0."""
@@ -197,6 +233,8 @@ class Comparisons(Percentiles):
         return bound
 
     def _settle(self, bound: Bound) -> None:
+        if self._in_bands(bound):
+            return
         already = self.other_columns
         column, near = self._bounded(bound)
         if column is None:
@@ -224,6 +262,22 @@ class Comparisons(Percentiles):
         verb = self.past(bound.first - 1, -1, ["stop"], ["col"])  # “settled within 14 days”
         if verb >= 0 and self.free(verb, "col") and self._is_year(verb, column) and self.column_at(verb) != column:
             self.marks[verb].take("bound")
+
+    def _in_bands(self, bound: Bound) -> bool:
+        """“people under 30”, of a list of ages “under 30, 30-44, 45+”: the values that the comparison covers."""
+        lists = self.like_lists("age" if self.lang == "en" else "starost")
+        near = [at for at in (bound.first - 1, bound.first) if at >= 0 and self.column_at(at, (Category,)) in lists]
+        if self.ages or not (bound.aged or bound.unit == "years" or near):
+            return False
+        for name in lists:
+            column = self.schema.columns[name]
+            bands = {value: band for value in getattr(column, "values", ()) if (band := _band(value)) is not None}
+            covered = _covered(bands, bound) if len(bands) > 1 else []
+            if covered:
+                self.conds.append(Condition(bound.first, name, "", None, covered))
+                self.take("bound", [*near, *range(bound.first, bound.last + 1)])
+                return True
+        return bool(near)  # no list says it
 
     def _rest_of_name(self, first: int, last: int, name: str) -> None:
         """“a mark of 5 in Slovene”: the other words of the column's name, near its comparison."""
@@ -400,19 +454,21 @@ class Comparisons(Percentiles):
         if mark.used or (self.ages and self._tens(at)):
             return
         exact = mark.roles.get("number", Fraction(mark.roles["ord"]) if "ord" in mark.roles else None)
-        if exact is None and "num" in mark.roles and (self.said(at) not in ("an", "en") or self.has(at - 1, "only")):
+        single = self.has(at - 1, "only") or self.said(at + 1).startswith("sam")  # “z enim samim izdelkom”
+        if exact is None and "num" in mark.roles and (self.said(at) not in ("an", "en") or single):
             exact = Fraction(mark.roles["num"])
         if "ord" in mark.roles and mark.roles["ord"] == "1" and self.has(at + 1, "number", "num"):
             exact = None  # the first three
         if exact is not None:
-            hyphen = self.has(at + 1, "to") and self.words(at + 1) == "-"  # “second-year”
+            hyphen = self.has(at + 1, "to") and self.words(at + 1) == "-" and self.has(at + 2, "col", "period", "unit")
             of = at - 2 if at > 1 and self.words(at - 1).lower() == "of" else at - 1  # “a household of one”
-            listed = (
+            listed = (  # and a hyphen is in “second-year”
                 at + 3 if self.has(at + 1, "and", "or", "to") and self.has(at + 2, "number", "num", "ord") else at + 1
             )
             back = of
             while back > at - 4 and self.has(back, "stop") and not self.has(back, "col", "by", "not", "number"):
                 back -= 1
+            listed = at + 2 if self.said(at + 1).startswith("sam") else listed
             back = of if self.has(at + 1, "per cent", "unit", "band") else back
             for near in (at + 2,) if hyphen else tuple(dict.fromkeys((listed, at + 1, of, back))):
                 name = self.column_at(near, (Number,))

@@ -12,6 +12,7 @@ from dpengine.reading.sentence import Condition
 from dpengine.reading.words import bare
 
 _ASKING = "is are was were do does did ali so je who kdo imajo ima have has".split()  # of a question that contrasts
+_COMPARING = ("differenc", "compar", "razlik", "primerj")
 _OTHERS = ("od ostalih", "od drugih", "than others", "than the others", "than the rest", "kot ostali", "kot drugi")
 
 
@@ -23,7 +24,8 @@ class Conditions(Groups):
             if mark.used or "val" not in mark.roles:
                 continue
             best = max(weight for weight, _, _ in mark.roles["val"])
-            if at == 1 and self.said(0) in ("how", "kako") and not self.kinds and not self._typed_kinds():
+            how = self.past(at - 1, -1, ["stop"], ["kind"]) < 0 and self.said(0).split(" ")[0] in ("how", "kako")
+            if how and at and not self.kinds and not self._typed_kinds() - {"sum"}:
                 mark.roles = {"col": [(3, mark.roles["val"][0][1])]}  # “how satisfied are …”
                 continue
             senses = [(name, value) for weight, name, value in mark.roles["val"] if weight == best]
@@ -32,7 +34,8 @@ class Conditions(Groups):
             if "more" in mark.roles and self._compares(at, senses[0][0]):
                 continue
             if ("not" in mark.roles or "none" in mark.roles) and not any(
-                self.column_at(near) == senses[0][0] for near in (at + 1, at + 2)
+                self.column_at(near) == senses[0][0]
+                for near in (at + 1, at + 2, self.past(at + 1, 1, ["stop"], ["col", "val", "kind"]))
             ):
                 continue
             near_names = {self.column_at(near) for near in range(at - 2, at + 3)}
@@ -51,8 +54,9 @@ class Conditions(Groups):
             if best == PARTLY and self._rest_of_value(at, name):
                 continue  # “tyre changes”, and another value is oil change
             self._add_value(at, name, value, denial is not None)
-            if best == PARTLY and name not in near_names and isinstance(self.schema.columns[name], Category):
-                self.partly.append(self.conds[-1])
+            unsure = best == PARTLY or any(token.far for token in self._tokens_of(at))
+            if unsure and name not in near_names and isinstance(self.schema.columns[name], Category):
+                self.partly.append(next(cond for cond in self.conds[::-1] if value in cond.labels))
             for near in (at - 2, at - 1, at + 1, at + 2):  # “permanent contract”, “in the Eye clinic”
                 if self.column_at(near) == name and not self.marks[near].used:
                     self.marks[near].take("val")
@@ -130,11 +134,21 @@ class Conditions(Groups):
             every = set(cond.labels) >= set(column.values)
             if self.by and not (every and self._typed_kinds() == {"count"}):
                 continue  # but for “how many men and women in each region”
-            versus = any("versus" in mark.roles for mark in self.marks) or (self.compare and self.has(0, "compare"))
+            told = any(self.said(at).startswith(_COMPARING) for at in range(len(self.marks)))
+            versus = any("versus" in mark.roles for mark in self.marks) or (
+                self.compare and (self.has(0, "compare") or told)
+            )
             if every:
                 self.conds.remove(cond)
             if every or versus:
                 self.by.append(cond.column)
+
+    def _either_of(self, cond: Condition) -> bool:
+        """Nothing but values of one list and an “or”: “stalls or circle?”"""
+        values = [at for at, mark in enumerate(self.marks) if mark.took == "val"]
+        others = [at for at in range(len(self.marks)) if at not in values and not self.has(at, "stop")]
+        joined = [at for at in range(len(self.marks)) if self.has(at, "or")]
+        return len(self.conds) == 1 and len(values) == len(cond.labels) and bool(joined) and set(others) <= set(joined)
 
     def _yes_columns(self) -> None:
         """“smokers”, “without a car”, “no scholarship”, “with a scholarship”."""
@@ -151,6 +165,9 @@ class Conditions(Groups):
             denial = self._negated(at, name) if yes_no(declared) else self._negated(at)
             if denial is None and yes_no(declared):
                 denial = self._not_so(at)
+            if yes_no(declared) and self._same_thing(at, name):
+                self.marks[at].take("rows")
+                continue  # “brez sončne elektrarne”, and another column has an electric car
             if denial is None and self._of_compound(at, name):
                 self.marks[at].take("rows")
                 continue  # “delivery distance” is the distance, and not of those that were delivered
@@ -196,6 +213,13 @@ class Conditions(Groups):
             self.marks[at].take("val")
             if denial is not None:
                 self._deny(denial)
+
+    def _same_thing(self, at: int, name: str) -> bool:
+        """Does a word that only begins like a name follow one that names another yes or no?"""
+        before = self.column_at(at - 1) if at and self.marks[at - 1].took == "val" else None
+        token = self.tokens[self.marks[at].first]
+        loose = bare(token.text)[: len(token.stem)] != token.stem and not token.mended
+        return bool(loose and before and before != name and yes_no(self.declared(before)))
 
     def _of_compound(self, at: int, name: str) -> bool:
         """Is a noun that is made from a yes or no the first part of a number's name?"""
@@ -260,6 +284,7 @@ class Conditions(Groups):
     def _contrast(self, asked_by: bool) -> None:
         """“Is the score higher with a guide than without?”: what is contrasted becomes the groups."""
         asked = bool(self.marks) and self.said(0).partition(" ")[0] in _ASKING
+        asked = asked or (self.lang == "sl" and any(self.said(at) == "kdo" for at in range(len(self.marks))))
         words = ("than", "kot", "kakor", *_OTHERS)
         than = [at for at, mark in enumerate(self.marks) if self.said(at) in words and not mark.used]
         more = [

@@ -20,6 +20,7 @@ _TOKEN = re.compile(
     r"|\b[kcd]?m[23²³](?!\w)|[^\W\d_]+(?:['’][^\W\d_]+)?|<=|>=|[<>=≤≥%€$£+–&×-]"
 )
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:['’ \u00a0\u202f]\d{3})+(?![\d.,]*\d)")  # 10'000, 10 000
+_DECLINED = re.compile(r"\b([^\W\d_]|[A-ZČŠŽ]{2,})-(?:ja|ju|jem|ji|jih|jev|jevo|u|a|om|em|i|e|ov|ih)\b")  # v c-ju
 _CLITIC = re.compile(r"(?<=\w)['’](?:s|d|m|ll|ve|re)$", re.IGNORECASE)
 _THOUSAND_K = re.compile(r"(?<=\d)[kK]\b")  # 50k
 _WRITTEN_SHORT = {
@@ -39,6 +40,7 @@ class TypedWord:
     day: date | None = None
     ordinal: bool = False
     mended: bool = False  # it was taken for a misspelling of another word
+    far: bool = False  # and of one that is not much like it
 
 
 def _with_or_without(found: re.Match[str]) -> str:
@@ -48,6 +50,7 @@ def _with_or_without(found: re.Match[str]) -> str:
 
 def cut_words(text: str, lang: str) -> list[TypedWord]:
     tokens: list[TypedWord] = []
+    text = _DECLINED.sub(r"\1", text) if lang == "sl" else text
     text = re.sub(r"(?<=[^\W\d_])-(?=\w)", " ", text)  # “the over-60s”, “non-smokers”, “machine-roomless”
     text = _WRITTEN_SHORT[lang](text)
     text = re.sub(r"([€$£]) ?(\d(?:[\d.,]*\d)?)", r"\2 \1 ", text)  # $5,000
@@ -201,6 +204,12 @@ def with_numbers(tokens: list[TypedWord], lang: str) -> list[TypedWord]:
         pupils = _PUPILS.match(typed[at]) if lang == "sl" else None
         if pupils and (year := next((place + 1 for place, part in enumerate(_YEARS) if part == pupils[1]), 0)):
             made += [TypedWord(token.text, str(year), Fraction(year), ordinal=True), TypedWord("razred", "razred")]
+            if typed[at].removeprefix(pupils[0])[:1] in ("", *"aeio") and pupils[0].endswith("solk"):  # šestošolke
+                made.append(TypedWord(token.text, stem("ženska", lang)))
+            at += 1
+            continue
+        if typed[at] == "once" and at > 0 and typed[at - 1] in ("least", "than"):
+            made += [TypedWord(token.text, "1", Fraction(1)), TypedWord("times", stem("times", lang))]
             at += 1
             continue
         times = re.fullmatch(r"(\w+?)-?krat", typed[at]) if lang == "sl" else None

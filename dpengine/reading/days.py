@@ -28,6 +28,8 @@ class Days(Sentence):
         column = ""
         for at, mark in enumerate(self.marks):
             senses = [sense for sense in mark.roles.get("letter", ()) if sense[1] == column]
+            named = self.column_at(at + 1, (Category, ItemSet)) if self.has(at, "letter") else None
+            senses = senses or [sense for sense in mark.roles.get("letter", ()) if sense[1] == named]  # “v b oddelku”
             if not senses and at and self._capital(at) and len({sense[1] for sense in mark.roles["letter"]}) == 1:
                 senses = mark.roles["letter"]  # “kandidati za C in D”
             if senses:
@@ -117,6 +119,8 @@ class Days(Sentence):
                 continue  # “players rated 2000+”
             dated = self.has(last + 1, "after") or bool(self.column_at(before, (Date,)))  # “planted 2020 or later”
             dated = dated or (first == len(self.marks) - 1 and self._of_all_dates(low.year))  # “monthly visits 2025”
+            compared = first > 0 and (self.has(first - 1, "versus") or self.has(last + 1, "versus"))
+            dated = dated or (compared and self._of_all_dates(low.year))
             if bare_year and (not (sign or dated or self.has(before, "between")) or self._no_year(last)):
                 continue
             if not self.dates and year_number is None:
@@ -124,6 +128,9 @@ class Days(Sentence):
             numeric = year_number is not None and self._no_date(low.year, year_number, before)
             joined = number + 1 < len(spans) and spans[number + 1][0] - last <= 3
             second = spans[number + 1] if joined and self._only(last + 1, spans[number + 1][0] - 1, "to") else None
+            versus = joined and self._only(last + 1, spans[number + 1][0] - 1, "versus")
+            if versus and bare_year and not numeric and (spans[number + 1][2] - high).days == 1:  # “2024 vs 2025”
+                second = spans[number + 1]
             if joined and second is None and self._only(last + 1, spans[number + 1][0] - 1, "or"):
                 second = spans[number + 1] if (spans[number + 1][2] - high).days == 1 else None  # “in 2001 or 2002”
             if bare_year and self.has(before, "before") and sign is None:
@@ -132,7 +139,7 @@ class Days(Sentence):
             operand: Json
             follows = second is not None and (second[2] - high).days == 1  # “in 2001 and 2002”
             if second is not None and (
-                self.has(before, "between") or sign in (">=", None) or (sign == "=" and follows)
+                versus or self.has(before, "between") or sign in (">=", None) or (sign == "=" and follows)
             ):
                 op, operand = "between", [low.isoformat(), second[3].isoformat()]
                 skip, last = second[1], second[1]
@@ -159,7 +166,8 @@ class Days(Sentence):
                 self.take("when", [at for at in near if self.free(at, "col") and self._is_year(at, column)])
             self.conds.append(Condition(first, column, op, operand))
             either = second is not None and bare_year and self.has(second[0] - 1, "or", "daysign")
-            if either and follows and not numeric and any("more" in mark.roles for mark in self.marks):
+            more = versus or any("more" in mark.roles for mark in self.marks)
+            if (either or versus) and follows and not numeric and more:
                 self.by.append({"column": column, "by": "year"})  # “were more people rescued in 2024 or in 2025”
             self.take("when", range(max(before, 0) if sign or self.has(before, "between") else first, last + 1))
 

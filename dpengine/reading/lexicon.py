@@ -27,6 +27,7 @@ from dpengine.reading.words import (
     ALIKE,
     BY_AGE,
     BY_YEAR,
+    CUT_SHORT,
     ELSEWHERE,
     GENERIC,
     IN_LIFE,
@@ -84,6 +85,7 @@ class Lexicon:
     lookups: dict[str, str] = field(default_factory=dict)
     by_letter: dict[str, list[str]] = field(default_factory=dict)  # all stems, by their first letter
     made: dict[str, str] = field(default_factory=dict)  # the table's own stems, by what they are made from
+    written_as: dict[str, str] = field(default_factory=dict)  # the table's own stems as they are written
     counted: set[str] = field(default_factory=set)  # stems of what a column counts: rooms, members
     small: dict[str, set[str]] = field(default_factory=dict)  # how the small words are written, by their stem
 
@@ -203,6 +205,8 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
                     getattr(column, "measure", "") in ("€", "$", "£"),
                     bool(measureless(written, column)),
                 )
+            if len(written) > 3 and (written_out := CUT_SHORT.get(written.lower())):  # dept
+                known.add(stems_of(written_out, lang), "col", (3, name), own=True)
             if plain := measureless(written, column):
                 known.add(stems_of(plain, lang), "col", (3, name), own=True)
             if plain := written.partition("(")[0].strip():  # “monthly fee (€)” → monthly fee
@@ -245,6 +249,7 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
                 if _SAME_VERB.sub("", other) == made and "col" in known.phrases.get((other,), {}):
                     for _, name in known.phrases[other,]["col"]:
                         known.add((word,), "col", (_LOOSE, name))
+    known.written_as = {own: written for written, own in known.raw.items()}
     known.written = _offered(schema, lang)
     known.bared = list(map(bare, known.written))
     for word in sorted(known.stems):
@@ -276,6 +281,9 @@ def _row_names(names: list[list[TypedWord]], lang: str) -> frozenset[str]:
             continue
         word, head = words if lang == "en" else words[::-1]
         which = bare(head.text)
+        if bare(words[-1].text) in ("since", "until", "od", "do"):  # `customer_since`, `clan_od`
+            found.add(words[0].stem)
+            continue
         found.update({word.stem} if which in one or (which in each and word.stem in seen) else ())
         seen.update({word.stem} if which in each else ())
     return frozenset(found - once)
@@ -393,6 +401,8 @@ def spell(tokens: list[TypedWord], known: Lexicon, lang: str, called: Container[
         if near := _inflected(word, known, lang) or (_made_from(word, known, lang) if here else None):
             token.stem = near
         elif here and (near := _misspelt(token, known)):
+            away = OSA.distance(bare(token.text), known.written_as.get(near, near))
+            token.far = len(word) <= 4 or 6 * min(away, OSA.distance(word, near)) > len(word)
             token.stem, token.mended = near, True
 
 

@@ -54,7 +54,9 @@ class Proportions(Conditions):
                 some = {"of": [[lists[0][1], "not in", [none]]]}  # “what share uses a sleep aid”
                 return [("proportion", some), bars] if none else [bars]
             return []
-        asked = [found for found in lists if self.is_a(found[1], Category) and self.has(found[0] - 1, "which")]
+        categories = [found for found in lists if self.is_a(found[1], Category)]
+        asked = [found for found in categories if self.has(found[0] - 1, "which")]
+        asked = asked or [found for found in categories if self._superlative(found[0]) >= 0]
         if (
             asked
             and not self.by

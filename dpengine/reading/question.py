@@ -6,6 +6,7 @@ mark takes it in one of these roles. The example in a docstring is a text that n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable
 from fractions import Fraction
 
@@ -15,31 +16,24 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, ItemSet, Number
 from dpengine.mechanisms import catalogue
 from dpengine.reading.cutting import TIMES, name_words, stems_of
-from dpengine.reading.lexicon import MarkedWords, yes_no
+from dpengine.reading.lexicon import yes_no
 from dpengine.reading.proportions import Proportions
+from dpengine.reading.sentence import FEW
 from dpengine.reading.words import GENERIC, LANGUAGES, MEASURES, PLACES, bare, roots, stem, typed_stem
 
-# Roles of words that say something by themselves: unread, they are named
-_MEANING = frozenset("col val number num kind month day ord top bottom percentile life study".split())
-# Words that join and fill. Unread, they are passed over
-_HARMLESS = frozenset(
-    "stop rows and or among have with to which own only by daysign versus band below share part".split()
-)
-_EACH = ("per", "each", "for each", "every", "for every", "in each", "in every", "by each", "glede na", "za vsak")
 _SEPARATELY = "posebej loceno separately respectively each vsak vsakega vsake vsakih posamezno posamic".split()
-_OLD_OR_NEW = frozenset(
-    "old new star stara stare stari starih staro nov nova nove novi novih novo novim novem novega".split()
-)
 _WHERE = ("where", "kje", "kod", "kam")
+_DONE = re.compile("(?:an|en|n|t)(?:a|e|i|o|ih|im)?$")  # ends of a Slovene participle
 MOST_GROUPS = 200  # values of a number of which the commonest is sought one by one
 
 
 class Question(Proportions):
-    """Call `run`, then `reading`, then `unread`: each builds on what the one before has taken."""
+    """Call `run`, then `reading`: it builds on what the first has taken."""
 
     def run(self) -> None:
         """Find the conditions and the groups. The order matters."""
         self._letters()
+        self._most_done()
         self._rates()
         self._named_times()
         self._days()
@@ -121,13 +115,14 @@ class Question(Proportions):
                 days = [found for found in days if found not in events]
         for at, mark in enumerate(self.marks):
             if "kind" in mark.roles and not mark.used and not self._other_kind(at, key):
-                mark.take("kind")
+                mark.take("kind" if mark.roles["kind"] == key else "passed")
         where = [self._row(cond) for cond in self.conds]
         doubted = self._row(self.doubted) if self.doubted is not None and self.doubted in self.conds else None
         if key in (None, "top_item") and (ranked := self._ranked(numbers, lists, where)):
             return ranked
+        open_numbers: list[str] = []
         if not numbers and (named := self._unnamed(key)):
-            numbers = named
+            numbers, open_numbers = named, [name for _, name in named[1:]]
         if not numbers and self.contrasted and key is None:
             numbers = self._compared()
         if not numbers and self.asked_unit:
@@ -139,6 +134,11 @@ class Question(Proportions):
             asked = self._loosely(self._without_kind(numbers, lists, days, where, inside))
         else:
             asked = self._loosely(self._with_kind(key, numbers, lists, days, where))
+        asked[1:1] = [
+            (asked[0][0], {**asked[0][1], "column": name})
+            for name in open_numbers
+            if asked and asked[0][1].get("column") not in (None, name)
+        ]
         asked = self._either_end(self._both_groups(asked))
         if asked and self.by and not {"by", "columns"} & asked[0][1].keys() and asked[0][0] != "top_item":
             for mark in self.marks:  # groups that this question cannot have
@@ -315,6 +315,7 @@ class Question(Proportions):
         """“which department has the most overtime”, “which region has the highest income”: the number by the list."""
         categories = [(at, name) for at, name in lists if self.is_a(name, Category)]
         asked = [found for found in categories if any(self.has(found[0] - step, "which") for step in (1, 2))]
+        asked = asked or [found for found in categories if self._superlative(found[0]) >= 0]
         places = range(len(self.marks))
         said = [at for at in places if self.role(at, "kind") == "top_item" or self.has(at, "top", "bottom")]
         if self.by or not numbers or not asked or not said:
@@ -348,7 +349,7 @@ class Question(Proportions):
             if measured and self.said(at - 1) in ("in", "v"):  # “how much did we sell in kilograms”
                 self.marks[at].take("target")
                 return [(at, measured[0])]
-        if (key == "count" and self.lang == "en") or self._counts_things() or self.said(0) in ("kdo", "who"):
+        if (key == "count" and self.lang == "en") or self._counts_things() or self.said(0) in ("kdo", "who", "kako"):
             return []
         for at in range(len(self.marks)):
             if self.free(at, "takings") and not self.has(at, "val") and (names := self._of_unit("money")):
@@ -380,8 +381,15 @@ class Question(Proportions):
             if names:
                 self.marks[at].take("target")
                 self.guessed = self.guessed or len(names) > 1
-                return [(at, name) for name in names]
+                return [(at, name) for name in sorted(names, key=self._unsaid)]
         return []
+
+    def _unsaid(self, name: str) -> bool:
+        """Does no typed word share its root with the name? “kako dolgo traja” is about `trajanje_min`."""
+        said = {root for token in self.tokens for root in roots(token.stem, self.lang) if len(root) > 3}
+        return said.isdisjoint(
+            root for word in stems_of(name_words(name), self.lang) for root in roots(word, self.lang)
+        )
 
     def _asks_for(self, at: int, units: Container[str]) -> bool:
         """“koliko evrov smo dobili”: how many of a unit."""
@@ -415,7 +423,7 @@ class Question(Proportions):
     def _shadowed(self, at: int, name: str, targets: list[tuple[int, str]]) -> bool:
         """Is the word at `at` too loose to name a column, because a better word names another one?"""
         better = [other for place, other in targets if other != name and self.weight_at(place) > 1]
-        if self.has(at, "unit") and not better:
+        if self.has(at, "unit") and not better and not (self.has(at, "rows") and self.weight_at(at) <= 1):
             return False
         asked = any(bare(token.text) in ("how", "kako", "koliko") for token in self.tokens)
         if asked and name in self.ages and not self.has(at, "rows"):
@@ -511,7 +519,9 @@ class Question(Proportions):
         if len(lists) + len(self.by) > 1 and len(lists) < 3:
             names = [*(name for _, name in lists), *self.by]
             self.take("target", [at for at, _ in lists])
-            return self._crosstab(where, [self._plain_ref(name) for name in names])
+            return self._list_by_number(where, lists, names) or self._crosstab(
+                where, [self._plain_ref(name) for name in names]
+            )
         told = {cond.column for cond in self.conds if len(cond.labels) == 1 and not cond.negated}
         if len(lists) == 1 and not self.by and lists[0][1] in told and self.is_a(lists[0][1], Category):
             self._take(lists, lists[0][1])  # “seats in the gallery”, of `seat_area`
@@ -528,7 +538,12 @@ class Question(Proportions):
             return [("count", self._asked(where)), bars]
         if lists and not self.by:
             self._take(lists, lists[0][1])
-            return [("histogram", self._asked(where, column=self._plain_ref(lists[0][1])))]
+            bars = ("histogram", self._asked(where, column=self._plain_ref(lists[0][1])))
+            if not where or self.has(lists[0][0] - 1, "which"):
+                return [bars]
+            self.guessed = True  # all of these, or how they are spread over the list?
+            rows = ("count", self._asked(where))
+            return [rows, bars] if self.weight_at(lists[0][0]) < 2.5 and self._limits() else [bars, rows]
         if days and not self.by:
             self._take(days, days[0][1])
             grouping = (at for at in self.all_free("period") if not where or not self._at_times(at))
@@ -552,12 +567,35 @@ class Question(Proportions):
                 self.guessed = True
                 share = ("proportion", {"of": where, **self._grouped()})
                 return [share, ("count", self._asked(where, **self._grouped()))]
-            return [("count", self._asked(where, **self._grouped()))]
+            rows = ("count", self._asked(where, **self._grouped()))
+            if not self.by and self.conds and self._either_of(self.conds[0]):
+                self.guessed = True  # both together, or each?
+                return [rows, ("count", self._asked(where, by=self.conds[0].column))]
+            return [rows]
         return []
 
     def _crosstab(self, where: list[Json], columns: list[Json]) -> list[tuple[str, JsonObject]]:
         self.by = []
         return [("crosstab", self._asked(where, columns=columns))]
+
+    def _most_done(self) -> None:
+        """“tri najbolj izposojana orodja”: the commonest, whatever is done with them."""
+        for at in range(len(self.marks) - 2 if self.lang == "sl" else 0):
+            done = self.weight_at(at + 1) <= 1 and not self.has(at + 1, "val", "kind", "number")
+            listed = self.column_at(at + 2, (Category, ItemSet))
+            if self.said(at) == "najbolj" and done and _DONE.search(self.said(at + 1)) and listed:
+                self.marks[at].roles, self.marks[at + 1].roles = {"kind": "top_item"}, {"stop": True}
+
+    def _list_by_number(self, where: list[Json], lists: list[Json], names: list[Json]) -> list[tuple[str, JsonObject]]:
+        """“departments by amount”: the amounts of each, or a table of both? [] if no number is named."""
+        number = names[-1]["column"] if len(names) == 2 and isinstance(names[-1], dict) and "step" in names[-1] else ""
+        column = self.number(number)
+        if column is None or not lists or not self.is_a(lists[0][1], Category):
+            return []
+        self.guessed, self.by = True, []
+        figures = [(key, self._asked(where, column=number, by=lists[0][1])) for key in ("median", "mean")]
+        table = self._crosstab(where, [self._plain_ref(name) for name in names])
+        return [*table, *figures] if column.size <= FEW else [*figures, *table]
 
     def _topic(self, at: int) -> bool:
         """Does the text begin with a subject, and not with people? “student housing by programme”, “helmet use by
@@ -678,23 +716,41 @@ class Question(Proportions):
         if "by" not in parameters and key == "histogram" and self.by and self.is_a(chosen[1], Category):
             return self._crosstab(where, [self._plain_ref(chosen[1]), *self.by])
         rest = [found for found in lists if found[1] != chosen[1] and not self.marks[found[0]].used]
+        unsplit: JsonObject = {}
         named_first = len(rest) == 1 and (self.has(rest[0][0] - 1, "which") or rest[0][0] < chosen[0])
         if "by" in parameters and not self.by and named_first and not self._limited(rest[0][0]):
             self.by.append(self._plain_ref(rest[0][1]))
             self._take(rest, rest[0][1])
             if self.has(rest[0][0] - 1, "which"):  # “which field has the highest average score”
                 self.take("kind", [*self.all_free("top"), *self.all_free("bottom")])
+            elif self._superlative(rest[0][0]) < 0:
+                unsplit = self._asked(where, column=chosen[1], **extra)
+        if key == "sum" and self.compare and self._sum_is_name(chosen[1]):
+            self.guessed = True  # “a difference in takings”: of all of them, or of each?
+            given = self._asked(where, column=chosen[1], **self._grouped())
+            return [(figure, given) for figure in ("median", "mean", "sum")]
         asked: Json = chosen[1]
         if self.is_a(chosen[1], Date) and takes == "column.any":
             asked = {"column": chosen[1], "by": "month"}
         elif takes != "column.ordered" and str(asked).startswith("\0"):
             asked = self._plain_ref(asked)
-        return [(key, self._asked(where, column=asked, **extra, **self._grouped(parameters)))]
+        found = [(key, self._asked(where, column=asked, **extra, **self._grouped(parameters)))]
+        self.guessed = self.guessed or bool(unsplit)
+        return [*found, *([(key, unsplit)] if unsplit else [])]  # “average branch discount”: of each branch?
+
+    def _sum_is_name(self, name: str) -> bool:
+        """Do the words that ask for a sum only name the column?"""
+        summing = [at for at in range(len(self.marks)) if self.role(at, "kind") == "sum"]
+        return bool(summing) and all(self.column_at(at) == name for at in summing)
 
     def _right_after_how_many(self, at: int) -> bool:
         """A list in the plural, as what is counted: “how many contracts by month”."""
         near = self.past(at - 1, -1, ["stop"], ["kind"])
-        return near >= 0 and self.marks[near].took == "kind" and self.role(near, "kind") == "count"
+        return near >= 0 and self.marks[near].took in ("kind", "passed") and self.role(near, "kind") == "count"
+
+    def _limits(self) -> bool:
+        """Is there a comparison with a number?"""
+        return any(not cond.labels for cond in self.conds)
 
     def _limited(self, at: int) -> bool:
         """Does a bound come right after? Then the text is about some rows: “huts above 2000 m: average rating”"""
@@ -702,7 +758,7 @@ class Question(Proportions):
 
     def _how_many(self, target: int | None = None) -> JsonObject:
         """“top 3”, “3 commonest diagnoses”, “tri mesta z največ naročili”"""
-        named = [at for at, mark in enumerate(self.marks) if mark.took == "kind"]
+        named = [at for at, mark in enumerate(self.marks) if mark.took in ("kind", "passed")]
         back = [] if target is None else [target - 1, self.past(target - 1, -1, ["stop"], ["number", "num"])]
         for at in [*(at + 1 for at in named), *(at - 1 for at in named), *back]:
             amount = self._amount(at)
@@ -725,7 +781,7 @@ class Question(Proportions):
                 not self.has(near, "kind", "col") or self.column_at(near) == name
             ):
                 near -= 1
-            if near >= 0 and self.marks[near].took == "kind":
+            if near >= 0 and self.marks[near].took in ("kind", "passed"):
                 return str(name)
         return None
 
@@ -746,58 +802,8 @@ class Question(Proportions):
         return bool(rates)
 
     def _kind_marks(self) -> list[int]:
-        return [at for at, mark in enumerate(self.marks) if mark.took == "kind"]
+        return [at for at, mark in enumerate(self.marks) if mark.took in ("kind", "passed")]
 
     def _how_much(self, numbers: list[Json]) -> bool:
         """Does “koliko” mean how much, not how many? It does right before a number: “koliko zaslužijo ženske”"""
         return any(at - 1 == first and self.lang == "sl" for first in self._kind_marks() for at, _ in numbers)
-
-    def _parts_conditions(self, at: int) -> bool:
-        """An “or” between conditions on different columns, or between comparisons: no question can say that."""
-        conditions = ("val", "bound", "when", "life")
-        left = next((mark for mark in reversed(self.marks[:at]) if mark.used), None)
-        right = next((mark for mark in self.marks[at + 1 :] if mark.used), None)
-        if left is None or right is None or left.took not in conditions or right.took not in conditions:
-            return False
-        return not (self._columns_of(left) & self._columns_of(right)) or "bound" in (left.took, right.took)
-
-    def _before_a_number(self, at: int) -> bool:
-        """A comparing word that nothing used, at most one word before a number that became a condition."""
-        near = self.marks[at + 1 : at + 3]
-        return any(mark.took == "bound" and "number" in mark.roles for mark in near)
-
-    def _columns_of(self, mark: MarkedWords) -> set[str]:
-        return {sense[1] for role in ("val", "col") for sense in mark.roles.get(role, ())}
-
-    def unread(self) -> tuple[str, ...]:
-        """The words that no step used."""
-        left = []
-        held = {label.lower() for cond in self.conds for label in cond.labels}
-        for at, mark in enumerate(self.marks):
-            if mark.used or self.words(at).lower() in held:  # “students: yes”, read as Student is yes
-                continue
-            near = [place for place in (at - 1, at + 1, at + 2, at + 3) if self.has(place, "val", "when", "col")]
-            compared = [cond.column for cond in self.conds if not cond.labels and cond.column in self.dates]
-            small = mark.roles.keys() - _MEANING
-            if (
-                (self.said(at) in _OLD_OR_NEW and not self.ages_asked)
-                or self.said(at) in ("pred", "before", "after", "since", "until")
-                or mark.roles.get("kind") == "top_item"
-                or ("by" in mark.roles and self.said(at) in _EACH)
-                or ("only" in mark.roles and not any(self.marks[place].used for place in near))
-                or (
-                    self.lang == "sl" and mark.roles.keys() == {"rows", "col"} and self.said(at - 1) == "v"
-                )  # v rejništvu
-                or ("or" in mark.roles and self._parts_conditions(at))
-                or (self._before_a_number(at) and self.said(at) in ("vec", "manj", "more", "less", "fewer"))
-                or ("versus" in mark.roles and len(compared) > len(set(compared)))
-                or (self.words(at).lower() == "nor" and not any(later.took == "val" for later in self.marks[at + 1 :]))
-            ):
-                left.append(self.words(at))
-            elif not small or ("number" in mark.roles) or ("val" in mark.roles and not small & {"stop", "not"}):
-                left += [self.words(at)] if any(sign.isalnum() for sign in self.words(at)) else []
-            elif (
-                "more" in mark.roles and self.said(at) not in ("than", "kot", "more", "vec")
-            ) or not small & _HARMLESS:
-                left.append(self.words(at))
-        return tuple(dict.fromkeys(left))

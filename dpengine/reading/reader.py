@@ -6,8 +6,8 @@ of columns and values, numbers and dates. It reads no row and no ledger, stores 
 How a text is read: it is cut into words; a misspelt word becomes the nearest known one; the longest known phrases are
 marked with everything they may mean; then dates, comparisons, groups, conditions, the kind of question and its column
 are settled in this order, each from what the earlier steps left (sentence.py, days.py, percentiles.py, comparisons.py,
-groups.py, conditions.py, proportions.py, question.py: a step each, on top of the one before). Words that nothing used
-are returned as `unread`: a reading never hides what it did not understand.
+groups.py, conditions.py, proportions.py, question.py: a step each, on top of the one before). Words that nothing used,
+and that are more than a filling, are returned as `unread` (leftover.py).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from dpengine.mechanisms import catalogue
 from dpengine.messages import called, say
 from dpengine.messages.language import current
 from dpengine.reading.cutting import name_words
+from dpengine.reading.leftover import Leftover
 from dpengine.reading.lexicon import lexicon_of
-from dpengine.reading.question import Question
 from dpengine.reading.words import LANGUAGES, bare
 
 LONGEST = 300  # characters of a typed question
@@ -74,7 +74,7 @@ def _either(text: str, facts: Facts) -> tuple[list[Meaning], AllowanceError | No
 def _read(text: str, facts: Facts, lang: str, every: bool = False) -> tuple[list[Meaning], AllowanceError | None]:
     """The readings, and why the first question that cannot be asked of this table cannot. `every`: of a text without
     an unknown word, or none."""
-    parse = Question(text[:LONGEST], facts.schema, lang, facts.table)
+    parse = Leftover(text[:LONGEST], facts.schema, lang, facts.table)
     if all(mark.roles.keys() <= _SILENT for mark in parse.marks):
         return [], None  # nothing in it is known
     unknown = sum(not mark.roles for mark in parse.marks)
@@ -82,7 +82,7 @@ def _read(text: str, facts: Facts, lang: str, every: bool = False) -> tuple[list
         return [], None  # a long text of which most is unknown is no question
     parse.run()
     asked = parse.reading()
-    unread = parse.unread()
+    unread = parse.unread(asked)
     if parse.by[1:]:
         unread += tuple(str(ref["column"] if isinstance(ref, dict) else ref) for ref in parse.by[1:])
     found: list[Meaning] = []

@@ -173,6 +173,11 @@ class Sentence:
         names = [name for _, name in sorted(senses, key=lambda sense: -sense[0])]
         return [name for name in names if self.is_a(name, Number)]
 
+    def like_lists(self, word: str) -> list[str]:
+        """The lists whose name has a word of the same class."""
+        senses = self.known.phrases.get((stem(word, self.lang),), {}).get("col", ())
+        return list(dict.fromkeys(name for _, name in senses if self.is_a(name, Category)))
+
     @property
     def ages(self) -> list[str]:
         return self.like("age" if self.lang == "en" else "starost")
@@ -200,8 +205,8 @@ class Sentence:
             "weeks": ("weeks", "days", "tedni", "dnevi", "dni", "nights", "nočitve"),
             "months": ("months", "meseci"),
             "points": (
-                *("points", "rating", "household", "team", "crew", "party"),
-                *("točke", "ocena", "gospodinjstva", "ekipe", "skupine"),
+                *("points", "rating", "household", "team", "crew", "party", "persons", "people", "occupants"),
+                *("točke", "ocena", "gospodinjstva", "ekipe", "skupine", "oseb", "članov"),
             ),
             "times": ("times", "often", "attempts", "tries", "visits", "pogostost", "poskusi", "poskusov", "obiski"),
         }.get(unit, tuple(MEASURES.get(unit, unit).split("|")))
@@ -244,6 +249,12 @@ class Sentence:
             if self.has(near, "col", "val", "kind", "or") or not self.has(near, "stop", "among", "have", "rows", "to"):
                 return None
         return None
+
+    def _superlative(self, at: int) -> int:
+        """Where “the highest …” stands right after a list: “country with the highest income”; -1 if it does not."""
+        near = self.past(at + 1, 1, ["stop", "have", "with"], ["top", "bottom"])
+        joined = any(self.has(place, "with") for place in range(at + 1, near))
+        return near if joined and self.has(near, "top", "bottom") and not self.marks[near].used else -1
 
     def _typed_kinds(self) -> set[str]:
         return {mark.roles["kind"] for mark in self.marks if "kind" in mark.roles and not mark.used}

@@ -49,6 +49,8 @@ _SL_IRREGULAR = {
         "dan": "dan dni dne dneva dnevi dnevih dneh dnevom dnevu dnem dnevov dneve dnevoma dnevni",
         "otrok": "otrok otroka otroku otrokom otroci otroke otrocih otrokoma otrokih",
         "noc": "noc noci nocjo nocmi noceh nocem",
+        "kolo": "kolo kolesa kolesu kolesom koles kolesi kolesih kolesoma",
+        "drevo": "drevo drevesa drevesu drevesom dreves drevesi drevesih",
     }.items()
     for form in forms.split()
 } | {  # no ending, although it looks like one
@@ -79,6 +81,8 @@ _IRREGULAR = {
     "skis": "ski",
     "seconds": "secs",  # and no ordinal
     "taxis": "taxi",
+    "note": "memo",  # and no denial
+    "notes": "memo",
     "children": "child",
     "wives": "wife",
     "lives": "live",
@@ -259,7 +263,8 @@ EN = Vocabulary(
         "|depending on|depend on|depends on|by each|in every|of each|separately for|as a function of"
         "|vary with|varies with|vary by|varies by|vary across|differ by|differs by|differ across",
         "versus": "vs|v|versus|compared to|compared with|against",
-        "compare": "compare|does|do|affect|influence|comparison|differ|difference|affects|impact|matter|effect",
+        "compare": "compare|does|do|affect|influence|comparison|differ|difference|differences|affects|impact"
+        "|matter|effect",
         "not": "not|without|non|outside|except|excluding|other than|dont|doesnt|isnt|arent|no|didnt|havent|hasnt"
         "|wasnt|werent|do not|does not|apart from|lacking|never|not in|not from|outside of|out of|neither|nobody"
         "|not a single|not even one|not one|not any|zero|unless|cannot|cant|wont|didn|doesn|isn|aren|wasn|weren"
@@ -312,7 +317,7 @@ EN = Vocabulary(
         "month_of_year": "month of year|month of the year|calendar month|months of the year|season",
     },
     units={
-        "years": "years old|years of age|years|year olds|yrs|year old|y|yo",
+        "years": "years old|years of age|years|year olds|yrs|year old|yr olds|yr old|y|yo",
         "money": "€|euros|euro|eur|$|dollars|usd|£|pounds",
         "seconds": "secs|sec",
         "minutes": "minutes|min|minute|mins",
@@ -454,7 +459,8 @@ SL = Vocabulary(
     after={
         ">=": "ali več|in več|ali višje|ali starejši|in starejši|ali višji|plus|+|ali višja|ali dlje|in starejših"
         "|ali starejših|let ali več|in višje|ali boljša|ali boljše|ali daljša|in boljša|in boljše|ali starejša"
-        "|in starejša|ali novejši|ali novejša|ali novejše|ali novejših|in novejši|in novejše|ali bolje|ali kasneje"
+        "|in starejša|naprej|dalje"
+        "|ali novejši|ali novejša|ali novejše|ali novejših|in novejši|in novejše|ali bolje|ali kasneje"
         "|ali pozneje|in kasneje|in pozneje",
         "<=": "ali manj|in manj|ali nižje|ali mlajši|in mlajši|ali nižji|ali mlajših|in mlajših|ali slabša|ali slabše"
         "|ali krajša|in nižje",
@@ -507,7 +513,8 @@ SL = Vocabulary(
         "|zaslužili smo|smo iztržili|smo pobrali|zaslužimo|prodamo|iztržimo|poberemo|pobrali|zbrali|zberemo"
         "|smo unovčili|smo ustvarili",
         "long": "kako dolgo|koliko časa|kako hitro|kako dolga|kako dolge|trajanje",
-        "alone": "živi sam|živijo sami|živi sama|živijo same|enočlanska|enočlansko",
+        "alone": "živi sam|živijo sami|živi sama|živijo same|enočlanska|enočlansko"
+        "|samska gospodinjstva|samsko gospodinjstvo|samskih gospodinjstev|enoosebna|enoosebno",
         "more": "višji|višja|višje|nižji|nižja|nižje|daljši|daljša|daljše|krajši|krajša|krajše|starejši|mlajši|boljši"
         "|boljša|boljše|bolje|slabši|slabša|slabše|večji|večja|večje|manjši|manjša|manjše|dlje|hitrejši|hitreje"
         "|počasneje|težji|težja|težje|lažji|lažje|dražji|dražje|cenejši|ceneje|bolj|manj|več|kot|od ostalih|od drugih"
@@ -614,7 +621,7 @@ MEASURES = {
     "cm": "cm|centimetre|centimetres|centimeter|centimeters|centimetrov|centimetri",
     "km": "km|kilometre|kilometres|kilometer|kilometers|kilometrov|kilometri|kilometra",
     "mi": "mile|miles|milj|milje",
-    "m2": "m2|m²|sq m|square metres|square meters|kvadratov|kvadratnih metrov",
+    "m2": "m2|m²|sqm|sq m|sq metres|square metres|square meters|kvadratov|kvadrati|kvadrate|kvadratnih metrov",
     "kwh": "kwh|kilowatt hours|kilovatnih ur",
     "ha": "ha|hectare|hectares|hektar|hektarji|hektarjev|hektara|hektari",
     "kw": "kw|kilowatt|kilowatts|kilovat|kilovati|kilovatov|kilovatih",
@@ -676,8 +683,8 @@ ALIKE = (
     "car|automobile|drive|drives|driver|drivers|vozilo|voznik|vozniki|cars|vehicle|avto|avta|avtom|avtomobil",
     "surface|floor area|how big|how large|površina|kvadratura|kako velik|kako velika|kako velike|kako veliko",
     "built|construction|constructed|gradnja|zgrajen|zgrajeno",
-    "remote|remotely|from home|work from home|working from home|na daljavo|od doma|delo na daljavo|home|telework|doma"
-    "|domu",
+    "wfh|remote|remotely|from home|work from home|working from home|na daljavo|od doma|delo na daljavo|home|telework"
+    "|doma|domu",
     "delivery|delivery time|čas dostave|arrive|arrives|arrived|ship|shipped|prispe|prispejo|dostavijo|dostavljeno"
     "|prispelo|deliver|delivered|shipping|dostava|dostave|dostavljen|dostavljenih|dostavo|dobava",
     "hired|hire|hires|joined|started|employed|recruited|zaposlitve|zaposlil|zaposlilo|zaposlili|zaposleni|zaposlitev",
@@ -707,11 +714,12 @@ ALIKE = (
     "customer|client|buyer|kupca|kupec|kupci|stranka",
     "clinic|department|ward|ambulanta|klinika",
     "contract|contracts|pogodba|pogodbe",
-    "distance|far|how far|further|farther|oddaljenost|razdalja|daleč|kako daleč|oddaljen|dlje stran",
+    "distance|far|how far|how far away|further|farther|oddaljenost|razdalja|daleč|kako daleč|oddaljen|dlje stran",
     "nights|night|overnight stays|length of stay|nočitve|nočitev|noči|prenočitve|prenočil|prenočili",
     "genre|kind of book|zvrst|žanr",
     "transport|commute|way to school|way to work|prevoz",
     "height|tall|taller|višina|visok",
+    "kwh|consumption|energy use|electricity use|power use|energy|electricity",
     "weight|heavy|heavier|weigh|weighs|teža|masa|tehta|tehtajo|težek|težka",
     "children|kids|otroci|otrok",
     "married|marital|marriage|poročen|stan",
@@ -873,6 +881,7 @@ SAME_VALUE = (
     "permanent|open ended|indefinite|permanently|za nedoločen čas|nedoločen čas|redno|stalna",
     "temporary|fixed term|temp|temps|temporarily|za določen čas|določen čas|začasna",
     "agency|agencijska|agencija|prek agencije|preko agencije",
+    "mobile|mobile phone|phone|mobilno|mobitel|mobilni telefon|telefon",
     "card|credit card|debit card|kartica|kartično|kreditna kartica",
     "cash|gotovina|gotovinsko",
     "transfer|bank transfer|wire|wire transfer|nakazilo|bančno nakazilo",
@@ -954,6 +963,16 @@ PLACES = (
     "station branch site ward postaja podruznica enota country region city town district state county village place"
     " location drzava regija mesto kraj obcina okraj"
 ).split()
+# Words that open a clause about some of the rows, and those in it that say nothing by themselves.
+RELATIVE = {
+    "opening": frozenset("who that which whose ki kateri katera katere katerih".split()),
+    "helping": frozenset(
+        "who that which is are was were be been being has have had do does did they them he she it we i you to the a an"
+        " of in on at for with from as all any some there would like can could will shall should please one ones own"
+        " ever already yet still also really actually currently now get gets got want need say said answer answers"
+        " ki je so bil bila bilo bili bile jih jo ga se si bi tudi še že v na z s za kaj".split()
+    ),
+}
 # Parts of a name that say little: no column is known by one of these alone.
 GENERIC = frozenset(
     "of|the|a|on|at|in|date|has|is|number|type|total|average|mean|no|id|name|value|code|per|kind|level|size|time|day"

@@ -15,10 +15,9 @@ from dpengine.messages.language import speaking
 from dpengine.reading import lexicon, reader, words
 
 LEAST_RIGHT, MOST_WRONG = 0.85, 0.02
-BACK = ("third", "office", "desk", "last")  # each with a part that is held back, and that nobody has looked at
+BACK = ("third", "office", "desk", "last", "clerk", "later")  # each with a part at which nobody has looked
 FILES = sorted(path for path in HERE.glob("*.jsonl") if not path.stem.endswith(tuple(f"-{name}-held" for name in BACK)))
 HELD = {"en": 0.81, "sl": 0.86}  # read right when the held-back third was read first and last
-HELD_WRONG = {"en": 0.03, "sl": 0.02}  # of all that is held back
 SCHEMA = dp.Schema(
     {
         "income": dp.Number(0, 5_000, step=10, measure="€"),
@@ -71,17 +70,30 @@ def test_three_hundred_questions_over_five_tables_are_read_right(lang: str) -> N
 
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_questions_that_nobody_worked_on_are_read_right(lang: str) -> None:
-    """Held back by a hash of their texts, over eleven tables in each language; only shares were ever printed."""
+    """Held back by a hash of their texts or whole, over 17 and 21 tables; only shares were ever printed."""
     paths = [path for name in BACK if (path := HERE / f"{lang}-{name}-held.jsonl").exists()]
     held = [line for path in paths for line in lines_of(path)]
-    for path in (path for path in paths if "third" not in path.stem):
+    for path in (path for path in paths if "later" not in path.stem):
         named = [f"{line['schema']}: {line['text']}" for line in lines_of(path)]
-        assert all(int(sha256(name.encode()).hexdigest(), 16) % 2 == 0 for name in named)
+        part = 3 if "third" in path.stem or "clerk" in path.stem else 2
+        assert all(int(sha256(name.encode()).hexdigest(), 16) % part == 0 for name in named)
     counted = score(held)
-    assert len(held) == {"en": 199, "sl": 194}[lang]
-    assert len({line["schema"] for line in held}) == {"en": 11, "sl": 11}[lang]
+    assert len(held) == {"en": 300, "sl": 405}[lang]
+    assert len({line["schema"] for line in held}) == {"en": 17, "sl": 21}[lang]
     assert counted["right"] >= LEAST_RIGHT * len(held), counted
-    assert counted["wrong"] <= HELD_WRONG[lang] * len(held), counted
+    assert counted["wrong"] <= MOST_WRONG * len(held), counted
+
+
+FROZEN = {  # the sums of the files as they were written, before the reader read them
+    "en-clerk-held": "c3f9cefa41b61c7ae611dd470284726874fa9a57260fdb7412a7687c70ceabf8",
+    "sl-clerk-held": "61c363eff96f84149ae648cfe9e040fa4c1a8399768b4375b215490cf047a093",
+    "sl-later-held": "0ec45514ce75c474e75cf7cf132dcd605c5055fce16421c13f946304968c5c45",
+}
+
+
+def test_held_back_questions_are_as_they_were_written() -> None:
+    for name, frozen in FROZEN.items():
+        assert sha256((HERE / f"{name}.jsonl").read_bytes()).hexdigest() == frozen, name
 
 
 def test_no_question_was_lost() -> None:
@@ -91,9 +103,9 @@ def test_no_question_was_lost() -> None:
         counted = {lang: 267, f"{lang}-held": 100, f"{lang}-second": 100}
         counted |= {f"{lang}-fields": fields, f"{lang}-third": third, f"{lang}-strangers": strangers}
         if lang == "en":
-            counted |= {"en-office": 58, "en-desk": 100, "en-last": 49, "en-practice": 390}
+            counted |= {"en-office": 58, "en-desk": 100, "en-last": 49, "en-practice": 390, "en-clerk": 199}
         else:
-            counted |= {"sl-office": 45, "sl-desk": 57, "sl-practice": 145, "sl-second-strangers": 150}
+            counted |= {"sl-office": 45, "sl-desk": 57, "sl-practice": 145, "sl-second-strangers": 150, "sl-clerk": 191}
         assert own == counted
 
 
@@ -243,6 +255,16 @@ def test_a_condition_is_about_the_column_that_the_words_name(
         ("tekaci", "koliko prijav pred novim letom", "pred"),
         ("lifts", "number of lifts over 40 years old", "40"),  # there is a year of installation, and no age
         ("lifts", "breakdowns histogram by maker", "maker"),  # bars have no groups
+        ("employees", "median salary in IT this year", "year"),  # of which day?
+        ("zaposleni", "povprečna plača letos", "letos"),
+        ("employees", "average salary of people who work", "work"),  # and the others?
+        ("zaposleni", "povprečna plača tistih, ki delajo", "delajo"),
+        ("employees", "sick days by department at the end", "end"),
+        ("orders", "median amount per week", "week"),
+        ("orders", "median amount by city, total", "total"),
+        ("anketa_promet", "zelo mlade zadovoljne ženske", "zelo"),
+        ("orders", "orders in January 2024 and in March 2025", "March"),  # no row has both
+        ("placila", "kdo je prodajalec meseca", "kdo"),  # no question names people
     ],
 )
 def test_what_changes_the_question_and_was_not_used_is_said(
@@ -378,6 +400,83 @@ def test_a_column_is_known_without_the_unit_in_its_name(lang: str, text: str) ->
             text, Facts(table="t", schema=schema, unit=dp.Unit.rows(), relation="add_remove", about=5_000)
         )
     assert only.given["column"] == "late fee (€)" and not only.unread and not only.guessed
+
+
+ADDED = {
+    "en": [
+        "last year",
+        "this year",
+        "twice",
+        "at work",
+        "without pay",
+        "who use it",
+        "on Sundays",
+        "in half",
+        "growth",
+    ],
+    "sl": ["lani", "letos", "dvakrat", "na koncu", "ki delajo", "razen starih", "prejšnji mesec", "rast", "prvič"],
+}
+
+
+@pytest.mark.parametrize("lang", ["en", "sl"])
+def test_what_is_added_to_a_question_is_never_passed_over(facts: dict[str, Facts], lang: str) -> None:
+    """A question that is read right gets a few more words that change it. They are said, or the reading changes."""
+    silent, tried = [], 0
+    for line in lines_of(HERE / f"{lang}.jsonl")[::6]:
+        how, found = verdict(line, facts[line["schema"]])
+        if how != "right" or not line["meant"] or found[0].unread or (found[0].guessed and found[1:]):
+            continue
+        for words_ in ADDED[lang]:
+            with speaking(lang):
+                longer = reader.readings(f"{line['text'].rstrip(' .?!')} {words_}", facts[line["schema"]])
+            tried += 1
+            says_so = not longer or bool(longer[0].unread) or (longer[0].guessed and len(longer) > 1)
+            if not says_so and (longer[0].key, longer[0].given) == (found[0].key, found[0].given):
+                silent.append(f"{line['text']} {words_}")
+    assert tried > 200 and len(silent) <= tried // 50, silent
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "keys"),
+    [
+        ("placila", "oddelki po znesku", ["median", "mean", "crosstab"]),
+        ("anketa_promet", "pot do dela krajša od 10 min", ["count", "histogram"]),
+        ("theatre_tickets", "stalls or circle?", ["count", "count"]),
+        ("ordinacija", "kako dolgo navadno traja poškodba", ["median", "median"]),  # the wait, or the treatment
+        ("trznica", "pokrite in odprte stojnice - razlika v izkupičku", ["median", "mean", "sum"]),
+    ],
+)
+def test_readings_that_compete_are_offered(facts: dict[str, Facts], name: str, text: str, keys: list[str]) -> None:
+    with speaking(language_of(name)):
+        found = reader.readings(text, facts[name])
+    assert found[0].guessed and [reading.key for reading in found] == keys
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "where"),
+    [
+        ("staff_survey", "people under 30 with burnout", ["age_band", "in", ["under 30"]]),
+        ("staff_survey", "average stress of staff aged 30 to 59", ["age_band", "in", ["30-44", "45-59"]]),
+        ("anketa_promet", "koliko plačajo na mesec mlajši od 30", ["starostni_razred", "in", ["do 29"]]),
+        ("ocene", "koliko dečkov v b oddelku ne je kosila", ["oddelek", "in", ["b"]]),
+        ("ocene", "koliko šestošolk", ["spol", "in", ["deklica"]]),
+        ("orodjarna", "člani od leta 2015 naprej", ["clan_od", ">=", 2015]),
+        ("placila", "nakupi z enim samim izdelkom", ["st_izdelkov", "=", "1"]),
+        ("card_payments", "total tips 2024 vs 2025", ["paid_at", "between", ["2024-01-01", "2025-12-31"]]),
+        ("physio", "patients over 65 who never did their home exercises", ["home_exercises", "in", ["never"]]),
+    ],
+)
+def test_what_people_leave_to_be_understood_is_a_condition(
+    facts: dict[str, Facts], name: str, text: str, where: object
+) -> None:
+    with speaking(language_of(name)):
+        assert where in reader.readings(text, facts[name])[0].given["where"]
+
+
+def test_a_band_that_a_comparison_cuts_apart_is_no_answer(facts: dict[str, Facts]) -> None:
+    with speaking("en"):
+        found = reader.readings("average stress of staff aged under 40", facts["staff_survey"])
+    assert "40" in found[0].unread
 
 
 @pytest.mark.parametrize(

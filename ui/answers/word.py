@@ -158,7 +158,7 @@ def document(table: dp.Table, title: str, findings: Sequence[Finding], head: tup
     for section in paper.sections:
         section.page_width, section.page_height = Cm(21), Cm(29.7)
         section.left_margin = section.right_margin = Cm(2.2)
-        section.top_margin = section.bottom_margin = Cm(1.7)
+        section.top_margin = section.bottom_margin = Cm(1.6)
     paper.core_properties.title, paper.core_properties.author = title, "Allowance"
     paper.core_properties.comments = ""
     paper.add_heading(title, 0)
@@ -230,14 +230,17 @@ def _figures(paper: Any, answer: dp.Answer) -> None:
     for number, row in enumerate(grid.rows, 1):
         for place, cell in enumerate(row.cells):
             lines = cell.paragraphs[0]
-            lines.paragraph_format.space_after = Pt(0)
+            lines.paragraph_format.space_after, lines.paragraph_format.line_spacing = Pt(0), 1
+            for run in lines.runs:
+                run.font.size = Pt(9)
             lines.paragraph_format.keep_with_next = number < len(grid.rows) <= _TOGETHER
             if place:  # figures stand under each other
                 lines.alignment = WD_ALIGN_PARAGRAPH.RIGHT
     if len(answer.value) > len(labels):
         paper.add_paragraph(say("many.first", shown=len(labels), of=len(answer.value)))
     else:
-        paper.add_paragraph().paragraph_format.space_after = Pt(0)
+        last = paper.add_paragraph()  # two tables without a line between them would be one
+        last.paragraph_format.space_after, last.paragraph_format.line_spacing = Pt(0), Pt(4)
 
 
 def counted(table: dp.Table, findings: Sequence[Finding]) -> list[str]:

@@ -249,6 +249,7 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
                 if _SAME_VERB.sub("", other) == made and "col" in known.phrases.get((other,), {}):
                     for _, name in known.phrases[other,]["col"]:
                         known.add((word,), "col", (_LOOSE, name))
+    _elsewhere(lang)  # made now, so that the first unknown word does not wait for it
     known.written_as = {own: written for written, own in known.raw.items()}
     known.written = _offered(schema, lang)
     known.bared = list(map(bare, known.written))

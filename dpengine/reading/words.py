@@ -367,7 +367,7 @@ EN = Vocabulary(
     },
     ordinals={"1": "first", "2": "second", "3": "third", "4": "fourth", "5": "fifth", "6": "sixth"},
     edges={"start": "start|beginning", "end": "end"},
-    stop="a|an|the|of|to|in|on|at|for|is|are|was|were|be|been|it|its|what|whats|how|do|does|did|there|their|they|we"
+    stop="a|an|dr|mr|mrs|the|of|to|in|on|at|for|is|are|was|were|be|been|it|its|what|whats|how|do|does|did|there|their|they|we"
     "|our|us|you|me|my|i|give|show|tell|find|get|gets|got|please|want|know|would|like|can|could|people|person|persons"
     "|all|any|some|that|this|these|those|than|then|with|who|whose|whom|which|when|where|have|has|had|having|live"
     "|lives|living|lived|as|from|about|say|see|much|value|values|level|levels|type|types|kind|kinds|data|table|column"
@@ -583,7 +583,7 @@ SL = Vocabulary(
         "6": "šesti",
     },
     edges={"start": "začetek|začetka|začetku", "end": "konec|konca|koncu"},
-    stop="a|ali|je|so|bi|bo|bilo|bili|bila|bil|sta|smo|ste|si|se|jih|ga|jim|mu|jo|v|na|iz|z|s|pri|za|ki|kot|da|od|do"
+    stop="dr|mag|prof|a|ali|je|so|bi|bo|bilo|bili|bila|bil|sta|smo|ste|si|se|jih|ga|jim|mu|jo|v|na|iz|z|s|pri|za|ki|kot|da|od|do"
     "|ko|kje|kako|kaj|kdo|koliko|kakšen|kakšna|kakšno|kakšni|kolikšen|kolikšna|kolikšno|vseh|vse|vsi|ljudi|ljudje"
     "|oseb|oseba|osebe|živi|živijo|živeči|ima|imajo|imamo|imel|imeli|imelo|tistih|tisti|tiste|te|ta|tega|teh|pokaži"
     "|prikaži|povej|daj|mi|me|prosim|zanima|rad|rada|želim|vem|največ|več|manj|in|ter|pa|tudi|še|že|le|samo|vrsta"

@@ -678,7 +678,7 @@ ALIKE = (
     "sex|gender|spol",
     "region|area|province|regija|pokrajina|območje",
     "city|town|places|mesto|kraj|občina",
-    "district|borough|neighbourhood|okraj|četrt",
+    "district|borough|neighbourhood|okraj|okrožje|četrt|soseska",
     "smoker|smoke|smokes|smoking|kadilec|kadi|kajenje|kadijo|kadilka|kadilci",
     "car|automobile|drive|drives|driver|drivers|vozilo|voznik|vozniki|cars|vehicle|avto|avta|avtom|avtomobil",
     "surface|floor area|how big|how large|površina|kvadratura|kako velik|kako velika|kako velike|kako veliko",

@@ -18,6 +18,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from dpengine.ledger import sqlite_file
 from dpengine.ledger.chain import FORMAT
+from dpengine.ledger.exports import export_lines
+from dpengine.ledger.ledger import Ledger
 from dpengine.storage import registry
 from ui.api import openapi
 from ui.shell import nav
@@ -108,6 +110,16 @@ def rows_of(ledger: Path) -> list[tuple[str, Any]]:
     return [(kind, {name: json.loads(text) for name, text in found.items() if text}) for kind, found in named]
 
 
+def export_json(path: Path) -> dict[str, Any]:
+    """A ledger's export: the first line, and the line of a row."""
+    ledger = Ledger(path)
+    try:
+        first, *rows = map(json.loads, export_lines(ledger))
+    finally:
+        ledger.close()
+    return {"first": one_shape([first]), "row": one_shape(rows)}
+
+
 def api_json() -> Any:
     """The description without its sentences."""
 
@@ -141,6 +153,7 @@ def texts(scratch: Path) -> dict[str, str]:
     every = [link for links in expected["links"].values() for link in links]
     found: dict[str, Any] = {
         "rows.json": rows_json(ledgers),
+        "export.json": export_json(ledgers[0]),
         "receipt.json": {"answer": one_shape(receipts), "step": one_shape(steps)},
         "declaration.json": one_shape(expected["declarations"].values()),
         "api-v1.json": api_json(),

@@ -23,7 +23,7 @@ from dpengine.released.curves import rising
 from dpengine.released.synthetic import FittedTable
 from ui.ask import density
 from ui.parts import answer_notes, exports, fields, history
-from ui.pictures import charts, many, svg
+from ui.pictures import charts, many, svg, zoom
 from ui.shell import nav, scroll
 from ui.shell.frame import paragraph
 from ui.shell.state import workspace
@@ -357,7 +357,21 @@ def picture(answer: dp.Answer, key: str) -> None:
     if answer.value == {} or answer_notes.says_nothing(answer):
         paragraph(answer.query.card.plain, "lead")
     else:
-        _PICTURES.get(answer.query.answer_kind, _charted)(answer, key)
+        with zoom.pictures(bool(st.session_state.get(_zoom(key)))):
+            _PICTURES.get(answer.query.answer_kind, _charted)(answer, key)
+
+
+def _zoom(key: str) -> str:
+    """The key of the switch, among an answer's details, that lets a reader zoom into its picture."""
+    return f"zoom-{key}"
+
+
+def _zooms(answer: dp.Answer) -> bool:
+    """Whether its picture has more than one figure to look at closely."""
+    if answer.value == {} or answer_notes.says_nothing(answer):
+        return False
+    bars = isinstance(answer.value, dict) and not answer.query.own_scales
+    return _PICTURES.get(answer.query.answer_kind, _charted) in (density.picture, _curve, *([_charted] if bars else []))
 
 
 def _named(answer: dp.Answer, key: str) -> None:
@@ -541,6 +555,8 @@ def _receipt(answer: dp.Answer, key: str, more: Callable[[], None] = lambda: Non
         exports.offer(say("receipt.csv"), lambda: exports.answer_csv(answer), f"{name}.csv", f"csv-{key}")
         exports.offer(say("receipt.sheet"), lambda: exports.answer_sheet(answer), f"{name}.xlsx", f"sheet-{key}")
         more()
+    if _zooms(answer):
+        st.toggle(say("answer.zoom"), help=say("answer.zoom_help"), key=_zoom(key))
 
 
 def odds_words(answer: dp.Answer, rule: filter.Rule | None = None) -> str:

@@ -19,7 +19,7 @@ import streamlit as st
 from dpengine.core.printed import percent, power_of_ten
 from dpengine.messages import say
 from dpengine.messages.numbers import day, local
-from ui.pictures import many
+from ui.pictures import many, zoom
 from ui.pictures.sketch import Sketch
 from ui.shell.frame import paragraph
 from ui.shell.style import palette
@@ -30,7 +30,8 @@ FLAT: dict[str, Any] = {"yaxis": {"visible": False, "range": [0, 1]}}
 
 
 def show(figure: Sketch, alt: str, key: str, words: str = "") -> None:
-    st.html(figure.html(alt, key))
+    if not zoom.shown(figure, alt, key):
+        st.html(figure.html(alt, key))
     if words:
         paragraph(words)
 

@@ -20,6 +20,8 @@ SENTENCES: dict[str, str] = {
     "day.written": "{day} {month} {year}",
     "answers.source": "(Allowance, {day}, receipt {receipt}.)",
     "answers.picture": "{question} (receipt {receipt})",
+    "answer.zoom": "Zoom into the picture",
+    "answer.zoom_help": "Draws it so that you can zoom in, move about and point at every figure. Loads about five megabytes from this computer, once.",
     "answers.picture_file": "Picture (PNG)",
     "answers.pick": "Pick to compare",
     "answers.pick_one": "about {value}",

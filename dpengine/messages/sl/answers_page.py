@@ -20,6 +20,8 @@ SENTENCES: dict[str, str] = {
     "day.written": "{day}. {month} {year}",
     "answers.source": "(Allowance, {day}, potrdilo {receipt}.)",
     "answers.picture": "{question} (potrdilo {receipt})",
+    "answer.zoom": "Povečaj sliko",
+    "answer.zoom_help": "Nariše jo tako, da jo lahko povečate, premikate in pokažete na vsako vrednost. Enkrat naloži približno pet megabajtov s tega računalnika.",
     "answers.picture_file": "Slika (PNG)",
     "answers.pick": "Izberite za primerjavo",
     "answers.pick_one": "približno {value}",

@@ -1,19 +1,8 @@
-"""What was tried for models, and mostly lost: `python -m bench.models [weights] [numbers] [lines] [clips] [rounds]
-[fresh] [--runs 10] [--write]`.
+"""What was tried for models, and mostly lost: `python -m bench.models [weights] [numbers] [rounds] [fresh] [--runs 10]
+[--write]`.
 
 weights   a first look for a model of yes or no, by how much more exact the counts against the target are made.
 numbers   a number to predict: read off a first look in which it is told in groups, beside `train_linear`.
-lines     a number to predict from few people: `train_linear`, the same with half and a quarter of the step size (less
-          noise in the weights, and a line nearer to none), and AdaSSP (Wang 2018, our reading, for a row replaced:
-          second moments and their products with the target, a third of ρ each). Where nothing can be learned (the age
-          in a hospital: even without privacy the line is worse than the average) a shorter step and AdaSSP's ridge
-          stay nearer to the average. Where something can be, AdaSSP loses: it shrinks the constant too. Half the step
-          wins at ε = 0.3, and loses with 3,000 people and more ε.
-clips     the same with a residual cut at ¾ and at ½: noise is made for the cut. Of these targets only pay and the bill
-          were looked at before ½ became the default of few people. And a sketch in floats of what is not built: a third
-          of ρ for the average of the target, then steps around the line that says it for everybody, no longer than
-          noise allows if a model can explain .03 of the squared half-range. It is never far from the average alone,
-          where few people's training is; with more it learns later.
 rounds    yes or no by rounds over bins, in the manner of boosting (DP-EBM) but with all columns in each round: tables
           of two columns for a share of ρ, then in every round one noisy histogram of residuals for each column; a
           residual is at most 1, so one person replaced moves all histograms of p columns by at most √(2p) in length.
@@ -30,7 +19,6 @@ import argparse
 import math
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -72,9 +60,7 @@ WEIGHTS = (1, 10, 30, 100)
 _LEAD = """# Models: what was tried
 
 Written part by part by `python -m bench.models --write`; what each part does stands in `bench/models.py`. Ours beside
-other tools: the section Models of [results-utility.md](results-utility.md). Mean ± standard error of the runs.
-Measured before a mistake of the bench was mended: “in steps” at ε = 0.3 by groups and on the fresh table is of three
-tenths of the allowance, and so no better than it was. Lines from few people at ε of 1 and 3 are of a cut at ¾.
+other tools: the sections Models and Lines of [results-utility.md](results-utility.md). Mean ± standard error.
 """
 
 
@@ -123,126 +109,6 @@ def _linear(table: Any, other: Any, epsilon: float, runs: int) -> list[float]:
     query = trained(make, "train_linear", given, Fraction(1), rule, Totals.NOTHING)
     read, there = checked(query, coded(table)), checked(query, coded(other)).rows / 2**ROW_BITS
     return [error(there @ weights_of(query, read), other) for _ in range(runs)]
-
-
-GOALS: dict[str, tuple[Sort, str]] = {
-    "pay, census": (CENSUS, "pay"),
-    "age, hospital": (Sort(stays, LASTED, STAYED), "old"),
-    "bill, hospital": (Sort(stays, LASTED, STAYED), "bill"),
-}
-
-
-def lines(runs: int) -> Iterator[str]:
-    heads = ["in steps (`train_linear`)", "half the step", "a quarter", "AdaSSP", "the average alone", "no privacy"]
-    yield "| what | people | ε | " + " | ".join(heads) + " |"
-    yield "|---|--:|--:|" + "--:|" * len(heads)
-    for name, (sort, target) in GOALS.items():
-        low, high = (0, 12_000) if target == "pay" else LASTED[target]
-        names = [one for one in sort.names if one != target]
-        other = sort.made(TESTED, SEED + 1)
-
-        def off(said: Any, other: Any = other, target: str = target, ends: tuple[int, int] = (low, high)) -> float:
-            told = ends[0] + (np.clip(said, -1, 1) + 1) * (ends[1] - ends[0]) / 2
-            return float(np.sqrt(np.mean((told - other[target]) ** 2)))
-
-        for people in (1_000, 3_000):
-            table = sort.made(people, SEED)
-            own = 2 * (table[target] - low) / (high - low) - 1
-            for epsilon in SPENDS:
-                query = _asked(sort, target, names, people, epsilon)
-                read, there = checked(query, _coded(table)), checked(query, _coded(other)).rows / 2**ROW_BITS
-                x, rho = read.rows / 2**ROW_BITS, _rho(epsilon)
-                cells = []
-                for part in (1, 2, 4):
-                    slower = replace(query, rate=Fraction(math.floor(query.rate * 10**6 / part), 10**6))
-                    cells.append([off(there @ weights_of(slower, read)) for _ in range(runs)])
-                cells.append([off(there @ _adassp(x, own, rho)) for _ in range(runs)])
-                cells.append([off(np.full(TESTED, own.mean()))])
-                cells.append([off(there @ np.linalg.lstsq(x, own, rcond=None)[0])])
-                digits = 1 if high < 1_000 else 0
-                yield f"| {name} | {people:,} | {epsilon:g} | " + " | ".join(_mean(one, digits) for one in cells) + " |"
-
-
-def clips(runs: int) -> Iterator[str]:
-    stay = GOALS["bill, hospital"][0]
-    fresh: dict[str, tuple[Sort, str]] = {
-        "hours, census": (CENSUS, "hours"),
-        "age, census": (CENSUS, "age"),
-        "days, hospital": (stay, "days"),
-        "visits, hospital": (stay, "visits"),
-    }
-    yield "| what | people | ε | cut at ¾ | cut at ½ | average first (a sketch) | the average alone | no privacy |"
-    yield "|---|--:|--:|--:|--:|--:|--:|--:|"
-    for name, (sort, target) in (GOALS | fresh).items():
-        low, high = (0, 12_000) if target == "pay" else sort.numbers[target]
-        half = (high - low) / 2
-        names = [one for one in sort.names if one != target]
-        other = sort.made(TESTED, SEED + 1)
-        truth = (other[target] - low) / half - 1
-        for people, epsilon in ((1_000, 0.3), (1_000, 1.0), (1_000, 3.0), (3_000, 0.3)):
-            table = sort.made(people, SEED)
-            own, cells = (table[target] - low) / half - 1, []
-            for clip in ("0.75", "0.5"):
-                query = _asked(sort, target, names, people, epsilon, clip=clip)
-                read, there = checked(query, _coded(table)), checked(query, _coded(other)).rows / 2**ROW_BITS
-                cells.append([half * _off(there @ weights_of(query, read), truth) for _ in range(runs)])
-            x = read.rows / 2**ROW_BITS
-            cells.append([half * _off(there @ _average_first(x, own, epsilon), truth) for _ in range(runs)])
-            bare = np.linalg.lstsq(x, own, rcond=None)[0]
-            cells += [[half * _off(np.full(TESTED, own.mean()), truth)], [half * _off(there @ bare, truth)]]
-            digits = 1 if high < 1_000 else 0
-            yield f"| {name} | {people:,} | {epsilon:g} | " + " | ".join(_mean(one, digits) for one in cells) + " |"
-
-
-def _average_first(x: Any, own: Any, epsilon: float, clip: float = 0.5, explained: float = 0.03) -> Any:
-    random, (people, width), most = np.random.default_rng(), x.shape, x[0, 0]
-    rho = _rho(epsilon)
-    start = np.zeros(width)
-    start[0] = np.clip(own.mean() + random.normal(0, 2 / people / math.sqrt(2 * rho / 3)), -1, 1) / most
-    one = width * (2 * clip / people) ** 2 / (4 * rho / 3)  # the squared noise of a single step with all of the rest
-    many = min(max(math.ceil(1 / (most * math.sqrt(one))), 2), 600)
-    rate = min(1 / (1 + many * most * math.sqrt(one)), explained / (0.75 * many * one))
-    w, late = start, []
-    for step in range(many):
-        slope = x.T @ np.clip(x @ w - own, -clip, clip) / people
-        w = w - rate * (slope + random.normal(0, math.sqrt(many * one / width), width))
-        late += [w] if step >= many // 2 else []
-    return np.mean(late, axis=0)
-
-
-def _rho(epsilon: float) -> float:
-    rule = rule_of(epsilon)
-    assert rule.alpha is not None and rule.c is not None
-    return float((rule.epsilon - rule.c) / rule.alpha)
-
-
-def _off(said: Any, truth: Any) -> float:
-    return float(np.sqrt(np.mean((np.clip(said, -1, 1) - truth) ** 2)))
-
-
-def _asked(sort: Sort, target: str, names: list[str], people: int, epsilon: float, **more: Any) -> Any:
-    facts, rule = sort.facts(people), rule_of(epsilon)
-
-    def make(key: str, **rest: Any) -> Any:
-        return dp.catalogue[key].build(facts, rest)
-
-    given = {"target": target, "features": names} | more
-    return trained(make, "train_linear", given, Fraction(1), rule, Totals.NOTHING)
-
-
-def _coded(table: Any) -> Any:
-    return coded(table) if "pay" in table else {name: column.astype(np.int64) for name, column in table.items()}
-
-
-def _adassp(x: Any, own: Any, rho: float) -> Any:
-    random, width = np.random.default_rng(), x.shape[1]
-    sd, sure = 1 / math.sqrt(2 * rho / 3), math.log(6 / 0.05)
-    least = max(np.linalg.eigvalsh(x.T @ x)[0] + sd * (random.normal() - math.sqrt(2 * sure)), 0)
-    noise = np.triu(random.normal(0, math.sqrt(2) * sd, (width, width)))
-    noise = noise + np.triu(noise, 1).T
-    ridge = max(math.sqrt(2 * width * sure * math.log(2 * width**2 / 0.05)) * sd - least, 0)
-    goal = x.T @ own + random.normal(0, 2 * sd, width)
-    return np.linalg.solve(x.T @ x + noise + ridge * np.eye(width), goal)
 
 
 def rounds(runs: int) -> Iterator[str]:
@@ -321,8 +187,6 @@ def _mean(found: list[float], digits: int = 4) -> str:
 PARTS: dict[str, tuple[str, Callable[[int], Iterator[str]]]] = {
     "weights": ("Share guessed right, by the weight of the target", weights),
     "numbers": ("Typical error of pay, 0 to 12,000", numbers),
-    "lines": ("Typical error of a line, from few people", lines),
-    "clips": ("Typical error of a line, by how far a residual counts", clips),
     "rounds": ("Share guessed right, by rounds over bins", rounds),
     "fresh": ("On a fresh table: who comes back to a hospital", fresh),
 }

@@ -145,4 +145,8 @@ def _added(targets: list[Target], more: Target) -> list[Target]:
     return [*targets, more]
 
 
-WAYS: dict[str, Callable[[World, float], Marginal]] = {"plain pairs": plain, "MST": mst, "AIM": aim}
+WAYS: dict[str, Callable[[World, float], Marginal]] = {
+    "plain pairs": plain,
+    "MST, our reading": mst,
+    "AIM, our reading": aim,
+}

@@ -1,7 +1,7 @@
 """Synthetic tables of a census-like table beside other ways, at the same ρ:
 
     python -m bench.synthetic_tables [--table census hospital] [--columns 6 8 14] [--epsilon 1 0.3] [--runs 3]
-                                     [--only ours MST …] [--still MST AIM …] [--write]
+                                     [--only ours …] [--still ours …] [--write]
 
 48,842 made-up people of two tables (`bench.synthetic_people`: the one on which constants were found, and a fresh one),
 6, 8 and 14 columns, (ε, 10⁻⁶) for the whole of it, both relations.
@@ -12,7 +12,9 @@ Proposition 12), the same for all.
 ours    the question as it is sold, with the plan that it chooses; its released numbers fitted, and the whole rows that
         somebody downloads. Noise from the real samplers
 others  `bench.synthetic_peers`: own short readings of the papers, fitted by maximum entropy to all that they measured;
-        half an hour each, else "did not finish"
+        and `bench.synthetic_smartnoise`: the rows that smartnoise-synth's own code gives, for a row added or removed,
+        which is its relation. Half an hour each, else "did not finish". The latter need `python3 -m venv
+        build/synthetic-venv && build/synthetic-venv/bin/pip install -r bench/requirements-synthetic.in`
 
 With `--write` what was measured goes into bench/results-synthetic.md; what was there of other tables, sizes and ways
 stays, marked as earlier but for those ways that are `--still` the same. `--runs 0` measures nothing and writes what was
@@ -28,11 +30,14 @@ import multiprocessing
 import os
 import re
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,11 +45,14 @@ import numpy as np
 from bench.synthetic_peers import WAYS, Marginal, World
 from bench.synthetic_people import PEOPLE, TABLES, codes_and_sizes
 from bench.tasks import BUILD, ROOT
+from dpengine.mechanisms.synthetic.soft_fit import Points, Target
 
 DELTA, PATIENCE, TRIPLES = 1e-6, 1_800, 200
 KEPT, RESULTS = BUILD / "synthetic.json", ROOT / "bench" / "results-synthetic.md"
 OURS = "ours"
-NAMES = (OURS, "ours, as rows", *WAYS)
+SMARTNOISE = {f"{way}, smartnoise-synth": way for way in ("MST", "AIM")}
+NAMES = (OURS, "ours, as rows", *WAYS, *SMARTNOISE)
+PEERS = ROOT / "build" / "synthetic-venv" / "bin" / "python"
 RELATIONS = {"add_remove": "a row added or removed", "replace": "a row replaced"}
 
 
@@ -91,7 +99,6 @@ def ours(world: World, relation: str, epsilon: float) -> Iterator[tuple[str, dic
     import dpengine as dp
     from dpengine.core.exact import text_of
     from dpengine.mechanisms.synthetic.plans import CHOSEN
-    from dpengine.mechanisms.synthetic.soft_fit import Points, Target
     from dpengine.noise.coins import SystemCoins
     from dpengine.released.synthetic import MOST_THREES
     from dpengine.released.synthetic_fit import fitted, whole_rows
@@ -124,11 +131,29 @@ def one(name: str, table: str, columns: int, epsilon: float, relation: str, run:
     world = World(codes, sizes, relation == "replace", run)
     if name == OURS:
         out.put(dict(ours(world, relation, epsilon)))
+    elif name in SMARTNOISE:
+        out.put({name: smartnoise(world, SMARTNOISE[name], epsilon, run)})
     else:
         began = time.process_time()
         told = WAYS[name](world, rho_of(epsilon))
         took = time.process_time() - began
         out.put({name: {"errors": errors(world, told), "seconds": took}})
+
+
+def smartnoise(world: World, way: str, epsilon: float, run: int) -> dict[str, Any]:
+    if not PEERS.exists():
+        return {"failed": "not installed"}
+    with tempfile.TemporaryDirectory() as folder:
+        people, found = Path(folder, "people.npz"), Path(folder, "found.npz")
+        np.savez(people, codes=np.stack(world.codes, axis=1), sizes=np.array(world.sizes))
+        given = (str(people), way, str(epsilon), str(DELTA), str(run), str(found))
+        alone = os.environ | {"OMP_NUM_THREADS": "1"}
+        command = [str(PEERS), "-m", "bench.synthetic_smartnoise", *given]
+        subprocess.run(command, cwd=ROOT, check=True, env=alone, capture_output=True, timeout=PATIENCE)
+        kept = np.load(found)
+        whole, took = Points(tuple(kept["rows"].T), np.ones(len(kept["rows"]))), float(kept["seconds"])
+    told = errors(world, lambda part: whole.marginal(part, world.sizes) / len(whole.weights))
+    return {"errors": told, "seconds": took}
 
 
 def timed(*given: Any) -> dict[str, Any]:
@@ -149,7 +174,8 @@ def timed(*given: Any) -> dict[str, Any]:
 
 def measure(table: str, columns: int, epsilon: float, runs: int, only: list[str], kept: dict[str, Any]) -> None:
     for relation in RELATIONS:
-        for name in [name for name in (OURS, *WAYS) if runs and (not only or name in only)]:
+        ways = (OURS, *WAYS, *(SMARTNOISE if relation == "add_remove" else ()))
+        for name in [name for name in ways if runs and (not only or name in only)]:
             told = [timed(name, table, columns, epsilon, relation, run) for run in range(runs)]
             for way in told[0]:
                 kept[f"{table} {columns} {epsilon:g} {relation} {way}"] = [one.get(way, told[0][way]) for one in told]
@@ -222,7 +248,7 @@ def marked(text: str, still: list[str]) -> str:
     """The lines of a table, told to be of before; not those of ways that are still the same."""
 
     def told(line: re.Match[str]) -> str:
-        return line[0] if line[1] in still else f"| {line[1]} † |"
+        return line[0] if re.sub(r" \(.*", "", line[1]) in still else f"| {line[1]} † |"
 
     return re.sub(r"^\| ([^|†]+[^|† ]) \|", told, text, flags=re.MULTILINE)
 
@@ -253,8 +279,8 @@ def main() -> None:
     parser.add_argument("--columns", type=int, nargs="+", default=[6, 8, 14], choices=[6, 8, 14])
     parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0, 0.3])
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--only", nargs="+", default=[], choices=[OURS, *WAYS])
-    parser.add_argument("--still", nargs="+", default=[], choices=[OURS, *WAYS])
+    parser.add_argument("--only", nargs="+", default=[], choices=[OURS, *WAYS, *SMARTNOISE])
+    parser.add_argument("--still", nargs="+", default=[], choices=NAMES)
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     kept: dict[str, Any] = json.loads(KEPT.read_text()) if KEPT.exists() else {}

@@ -21,7 +21,7 @@ from bench.tasks import ROOT
 from bench.utility.frame import DRAWS, OURS, behind, table_of
 from bench.utility.reasons import why
 
-PARTS = ("small", "percentiles", "curves", "choices", "several", "sessions", "numbers", "models")
+PARTS = ("small", "percentiles", "curves", "choices", "several", "sessions", "numbers", "models", "lines")
 RESULTS = ROOT / "bench" / "results-utility.md"
 _LEAD = """# How good an answer is for its allowance
 

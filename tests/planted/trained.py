@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from math import ceil, floor
@@ -12,6 +12,7 @@ from typing import Any
 from battery import POSSIBLE_ROWS, check_law_against_loss, check_sensitivity, facts, neighbours
 
 from dpengine.accountant.loss import Gaussian, Pure, Repeated
+from dpengine.mechanisms.models.of_averages import LOOK_BITS, OfAverages, Seen
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.mechanisms.models.train_hinge import TrainHinge
 from dpengine.mechanisms.models.train_linear import TrainLinear
@@ -20,12 +21,13 @@ from dpengine.mechanisms.query import Query
 from dpengine.mechanisms.stepwise import Reader
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.statistics.features import ROW_BITS, WEIGHT_BITS, Weights
-from dpengine.statistics.model_needs import GradientSum
+from dpengine.statistics.model_needs import ErrorSums, GradientSum
 from tests.planted.checks import check_samples_follow_the_law
 from tests.planted.registry import Planted
 
 COARSE: dict[str, Any] = {"target": "z", "features": ["x"], "steps": 1, "clip": "0.5", "lattice": 3}
 YES: dict[str, Any] = COARSE | {"target": "c"}
+AROUND: dict[str, Any] = {"target": "x", "features": ["c"], "steps": 3, "clip": 1, "lattice": 24, "region": "around"}
 SHAPED: dict[str, Any] = {"target": "c", "steps": 3, "clip": 1, "lattice": 24, "region": "margins"}
 
 
@@ -105,6 +107,41 @@ def check_moments_are_paid_for(query: TrainLogistic) -> None:
     rho = Fraction(moved) / (2 * query.moments_variance) + query.steps * Fraction(query.change**2) / (2 * query.amount)
     loss = query.loss()
     assert isinstance(loss, Gaussian) and rho <= loss.rho, "moments are paid for as less than they are"
+
+
+def check_looks_and_steps_are_paid_for(query: OfAverages) -> None:
+    """ρ of all that one training reads, from the noise that it draws and the most that a neighbour moves, by brute
+    force."""
+    asked: list[Any] = []
+    noises: list[Fraction] = []
+
+    class Noting(SystemCoins):
+        def gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
+            noises.append(Fraction(sigma_squared))
+            return super().gaussian(values, sigma_squared)
+
+    def read(need: Any) -> Any:
+        asked.append(need)
+        return need.of(_far_apart()[0])
+
+    query.descend(read, Noting(), lambda *_: None, lambda: False)
+    rho = sum(Fraction(_most_moved(query, need)) / (2 * noise) for need, noise in zip(asked, noises, strict=True))
+    loss = query.loss()
+    assert isinstance(loss, Gaussian) and rho <= loss.rho, "looks and steps are paid for as less"
+
+
+def _most_moved(query: OfAverages, need: Any) -> int:
+    worst, known = 0, dict[Any, tuple[int, ...]]()
+    for pair in neighbours(query.facts.relation, query.facts.unit):
+        sums = []
+        for rows in pair:
+            key = tuple(sorted((row["x"], row["c"]) for row in rows))
+            if key not in known:
+                found = need.of(rows)
+                known[key] = query.looked(found, need.most) if isinstance(need, ErrorSums) else found
+            sums.append(known[key])
+        worst = max(worst, sum((a - b) ** 2 for a, b in zip(*sums, strict=True)))
+    return worst
 
 
 def _far_apart() -> tuple[list[Any], list[Any]]:
@@ -195,6 +232,32 @@ class CheapMoments(TrainLogistic):
         return Fraction(self.change**2 * self.steps) / self.epsilon**2
 
 
+class CheapLooks(TrainLinear):
+    """Looks with a tenth of the noise."""
+
+    def look_variance(self, most: int) -> Fraction:
+        return super().look_variance(most) / 100
+
+
+class WideSteps(TrainLinear):
+    """Residuals are clipped where the declared clip says, noise is made for where the looks say."""
+
+    def variance_for(self, units: int) -> Fraction:
+        return super().variance_for(max(units // 4, 1))
+
+
+class BareAverage(TrainLinear):
+    """Starts at the average of the table itself."""
+
+    def descend(self, read: Reader, *given: Any) -> Any:
+        _, *bins = read(self.look_at(0.0, 1 << LOOK_BITS))
+        object.__setattr__(self, "bare", sum(bins[1::2]) / sum(bins[::2]) / 2**LOOK_BITS)
+        return super().descend(read, *given)
+
+    def start(self, seen: Seen) -> Weights:
+        return super().start(replace(seen, centre=self.bare))  # type: ignore[attr-defined]
+
+
 class BareConstant(TrainLinear):
     def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
         return value[0], *super().draw(value, coins)[1:]
@@ -273,6 +336,31 @@ PLANTED = [
         "paid for as less",
         made(TrainLogistic, **SHAPED),
         made(CheapMoments, **SHAPED),
+    ),
+    Planted(
+        "looks beside the price",
+        "The looks at the average have a tenth of the noise that an eighth of the price pays for.",
+        check_looks_and_steps_are_paid_for,
+        "paid for as less",
+        made(TrainLinear, **AROUND),
+        made(CheapLooks, **AROUND),
+        also=((check_law_against_loss, "Rényi"),),
+    ),
+    Planted(
+        "noise for a narrower clip",
+        "Rows pull four times as hard as the noise of the steps is made for.",
+        check_looks_and_steps_are_paid_for,
+        "paid for as less",
+        made(TrainLinear, **AROUND),
+        made(WideSteps, **AROUND),
+    ),
+    Planted(
+        "steps from the bare average",
+        "Looks and steps have their noise, but the steps begin at the average of the table itself.",
+        check_steps_follow_the_draws_alone,
+        "more than what was drawn",
+        made(TrainLinear, **AROUND),
+        made(BareAverage, **AROUND),
     ),
     Planted(
         "a coordinate without noise",

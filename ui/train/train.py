@@ -522,12 +522,12 @@ def offered(table: dp.Table, given: dict[str, Any]) -> Offers:
 
 
 def best(offers: Offers, wanted: str) -> OfGradients | dp.AllowanceError:
-    """The chosen kind of noise, else the one with the best promise, else why none is possible. A promise is on top of
-    the best model of a region, so a region that excludes hardly any model comes first."""
+    """The chosen kind of noise, else the one with the best promise, else why none is possible. A promise is a bound
+    above the best model of a region: a training that comes nearer than bounds say comes first."""
     if wanted:
         return offers[wanted]
     had = [training for training in offers.values() if isinstance(training, OfGradients)]
-    return min(had, key=lambda training: (not training.follows, training.promise().risk)) if had else offers[COORDINATE]
+    return min(had, key=lambda training: (not training.nearer, training.promise().risk)) if had else offers[COORDINATE]
 
 
 def _usual(table: dp.Table, given: dict[str, Any]) -> str:

@@ -304,6 +304,11 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
         return False
 
     @property
+    def nearer(self) -> bool:
+        """Does it come nearer to the truth than trainings in a ball, whatever their bounds say?"""
+        return self.follows
+
+    @property
     def diverges(self) -> bool:
         """May the steps overshoot? Every iterate is still projected into the region."""
         return self.smooth is not None and self.rate * self.smooth * self.facts.unit.at_most > 2

@@ -2,14 +2,15 @@
 
 Loss of a row: half the squared error of w·x against the target, both on [−1, 1]; beyond a residual of G it grows
 linearly (Huber's loss), which is what clipping the residual means. G = 1 + R loses nothing on the ball of radius R.
-Noise grows with G, and most residuals are far below 1: so the default G is ½ while noise limits the model, by the
-public n·ε, and ¾ beyond, where what clipping does to a lopsided target is seen (`python -m bench.models clips`).
-Guarantee, noise and proof: of_gradients.py.
+Noise grows with G, and most residuals are far below 1: so the default G is at most ½ while noise limits the model, by
+the public n·ε, and ¾ beyond, where what clipping does to a lopsided target is seen.
+Guarantee, noise and proof: of_gradients.py; while noise limits it, the usual training starts at the average:
+of_averages.py.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
@@ -18,7 +19,8 @@ from dpengine.core.types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.models import excess
-from dpengine.mechanisms.models.of_gradients import SHARED, USUAL_STEPS, OfGradients, card
+from dpengine.mechanisms.models.of_averages import OfAverages
+from dpengine.mechanisms.models.of_gradients import SHARED, USUAL_STEPS, card
 from dpengine.mechanisms.promises import Goal
 from dpengine.mechanisms.query import Fields
 from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
@@ -28,7 +30,7 @@ CLEAR = 3  # this many times as many steps as a default has would help: noise is
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainLinear(OfGradients):
+class TrainLinear(OfAverages):
     card: ClassVar[Card] = card(
         "train_linear",
         "noise",
@@ -62,9 +64,14 @@ class TrainLinear(OfGradients):
         return Goal(self.target, self.facts.schema[self.target].diameter, self.blank)
 
     def _usual_clip(self) -> Fraction:
-        """The smaller one, unless many more steps than we take would still come nearer to the best model."""
-        object.__setattr__(self, "clip", self.usual_clip)
-        return self.usual_clip if excess.enough_steps(self.setting) > CLEAR * USUAL_STEPS else self.noisy_clip
+        return self.noisy_clip if self.noise_limits else self.usual_clip
+
+    @property
+    def noise_limits(self) -> bool:
+        """Does it, unless many more steps than we take would still come nearer to the best model?"""
+        radius = self.reach if self.radius else float(self._usual_radius())
+        ball = replace(self.setting, radius=radius, clip=float(self.usual_clip), part=1.0)
+        return excess.enough_steps(ball) <= CLEAR * USUAL_STEPS
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:

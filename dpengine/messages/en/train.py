@@ -32,7 +32,7 @@ SENTENCES: dict[str, str] = {
     "param.rate.label": "Step size",
     "param.rate.help": "How far one step goes. By default it follows from public facts.",
     "param.region.label": "Region",
-    "param.region.help": "Where weights may lie: in a ball or in a box around zero, or where log-odds are limited.",
+    "param.region.help": "Where weights may lie: in a ball or in a box around zero, around the average, or where log-odds are limited.",
     "param.radius.label": "Radius",
     "param.radius.help": "The size of the region. A small one limits noise, a large one fits steeper dependence.",
     "param.clip.label": "Most that one row pulls",
@@ -74,5 +74,7 @@ SENTENCES: dict[str, str] = {
     "train.interval.rate": "No ranges: the steps may overshoot, and then noise can move the weights any distance inside the region.",
     "train.interval.corner": "No ranges: this model’s loss has a corner, where a little noise can turn a row’s pull on or off, so how far noise moved the weights has no useful bound.",
     "train.interval.margins": "No ranges: steps that follow the shape of the data come nearer to the best model, but how far noise moved them has no useful bound. Coefficients trained in a ball have ranges.",
+    "train.interval.around": "No ranges: steps that start at the noisy average come nearer to the truth where people are few, but how far noise moved them has no useful bound. Coefficients trained in a ball have ranges.",
+    "train.around": "Steps around the average need Gaussian noise; choose that noise, or another region.",
     "train.margins": "Steps follow the shape of the data with Gaussian noise only; choose that noise, or another region.",
 }

@@ -51,6 +51,7 @@ SENTENCES: dict[str, str] = {
     "train_page.region": "Where the model may lie",
     "train_page.region.ball": "in a ball: all weights together are limited",
     "train_page.region.box": "in a box: each weight is limited by itself",
+    "train_page.region.around": "around the average: two noisy looks find it first",
     "train_page.region.margins": "where log-odds are limited: steps follow the shape of the data",
     "train_page.iterate": "Which model is given",
     "train_page.iterate.average": "the average of all steps",

@@ -32,7 +32,7 @@ SENTENCES: dict[str, str] = {
     "param.rate.label": "Velikost koraka",
     "param.rate.help": "Kako daleč gre en korak. Privzeta sledi iz javnih dejstev.",
     "param.region.label": "Območje",
-    "param.region.help": "Kje smejo biti uteži: v krogli ali v škatli okoli ničle ali kjer je omejen logaritem obetov.",
+    "param.region.help": "Kje smejo biti uteži: v krogli ali v škatli okoli ničle, okoli povprečja ali kjer je omejen logaritem obetov.",
     "param.radius.label": "Polmer",
     "param.radius.help": "Velikost območja. Majhno omejuje šum, veliko dopušča strmejšo odvisnost.",
     "param.clip.label": "Največ, kar vleče ena vrstica",
@@ -74,5 +74,7 @@ SENTENCES: dict[str, str] = {
     "train.interval.rate": "Brez razponov: koraki lahko zgrešijo in takrat lahko šum nese kamorkoli v območju.",
     "train.interval.corner": "Brez razponov: izguba tega modela ima oglišče, kjer lahko malo šuma vklopi ali izklopi vlek vrstice, zato ni mogoče uporabno omejiti, kako daleč je nesel šum.",
     "train.interval.margins": "Brez razponov: koraki, ki sledijo obliki podatkov, pridejo bliže najboljšemu modelu, a ni mogoče uporabno omejiti, kako daleč jih je nesel šum. Koeficienti modela, naučenega v krogli, imajo razpone.",
+    "train.interval.around": "Brez razponov: koraki, ki začnejo pri šumnem povprečju, pridejo pri malo osebah bliže resnici, a ni mogoče uporabno omejiti, kako daleč jih je nesel šum. Koeficienti modela, naučenega v krogli, imajo razpone.",
+    "train.around": "Koraki okoli povprečja potrebujejo Gaussov šum; izberite ta šum ali drugo območje.",
     "train.margins": "Koraki sledijo obliki podatkov le z Gaussovim šumom; izberite ta šum ali drugo območje.",
 }

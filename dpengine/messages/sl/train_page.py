@@ -51,6 +51,7 @@ SENTENCES: dict[str, str] = {
     "train_page.region": "Kje sme biti model",
     "train_page.region.ball": "v krogli: omejene so vse uteži skupaj",
     "train_page.region.box": "v škatli: vsaka utež je omejena sama zase",
+    "train_page.region.around": "okoli povprečja: najprej ga poiščeta dva šumna pogleda",
     "train_page.region.margins": "kjer je omejen logaritem obetov: koraki sledijo obliki podatkov",
     "train_page.iterate": "Kateri model dobite",
     "train_page.iterate.average": "povprečje vseh korakov",

@@ -25,6 +25,7 @@ from dpengine.accountant.loss import Gaussian
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import Schema
 from dpengine.mechanisms.models.excess import CALIBRATIONS
+from dpengine.mechanisms.models.of_averages import LOOKS
 from dpengine.mechanisms.models.of_gradients import OfGradients, spread
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.engines.duck import DuckEngine
@@ -254,7 +255,7 @@ def test_every_step_is_charged_before_the_first_read(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(type(table._workspace), "read", watched)
     table.ask(query)
-    assert seen == [table.meter().spent_epsilon] * 3
+    assert seen == [table.meter().spent_epsilon] * (LOOKS + 3)
 
 
 # How far the noise carries
@@ -299,7 +300,7 @@ def test_the_chi_square_bound_is_one() -> None:
 
 
 def test_no_interval_where_none_can_be_proved() -> None:
-    assert made("train_linear", "add_remove").interval_reason() == "train.interval.nominal"
+    assert made("train_linear", "add_remove", region="ball").interval_reason() == "train.interval.nominal"
     fast = made("train_linear", rate="3")
     assert fast.diverges and fast.interval_reason() == "train.interval.rate"
     corner = made("train_hinge", rate="1000")

@@ -43,6 +43,7 @@ from dpengine.messages.numbers import day
 
 MADE, UNCHECKED = "made", "unchecked"  # beside GOOD, MOSTLY_NOT, SOME_NOT and UNSURE
 MOST_CHECKS = 200  # the newest
+MOST_NAMED = 5  # columns in a sentence
 _MORE_THAN_FEW = 12
 FEW_FIT = Fraction(1, 20)  # of the cells: where fewer fit, nothing is asked about them alone
 ENDS = ("value", "low", "high")
@@ -360,6 +361,9 @@ def rough_words(fits: Iterable[ColumnFit]) -> str:
 def unchecked_words(fits: Iterable[ColumnFit]) -> str:
     """One sentence for all unchecked columns; empty if there are none."""
     names = [fit.column for fit in fits if not fit.checked]
+    if len(names) > MOST_NAMED + 1:
+        first = say("data.list", labels=names[:MOST_NAMED], more=len(names) - MOST_NAMED)
+        return say("fit.note.unchecked_several", columns=first)
     if len(names) > 1:
         return say("fit.note.unchecked_several", columns=names)
     return "".join(say("fit.note.unchecked", column=name) for name in names)

@@ -333,3 +333,17 @@ def test_a_declared_column_is_audited_without_its_cells(shared: dp.Workspace) ->
         assert table.meter().charges == 0
         refused = plain(html_of(open_page("audit", table="secret one")))
         assert "cannot be asked of a table whose membership is secret" in refused and "exactly ε" not in refused
+
+
+def test_the_first_draws_of_a_question_are_waited_for_once_and_each_visitor_goes_on_alone(
+    shared: dp.Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit, "_first", {})
+    first = opened()
+    (key, kept) = next(iter(first.session_state[audit.DRAWN].items()))
+    assert kept.many and audit._first[key] == kept.cells
+    monkeypatch.setattr(audit, "draw_more", lambda *given: pytest.fail("the second visitor waits"))
+    second = opened()
+    again = second.session_state[audit.DRAWN][key]
+    assert again.cells == kept.cells and again.cells[0] is not audit._first[key][0]
+    assert stands(second, shared)

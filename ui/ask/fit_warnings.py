@@ -21,7 +21,7 @@ from ui.shell import frame, nav, scroll
 from ui.shell.frame import hint, paragraph
 from ui.shell.state import attempt, may, workspace
 from ui.words import prices
-from ui.words.markup import p, unmarked
+from ui.words.markup import few_names, p, unmarked
 
 _DECLARED = ("widen", "name_code", "written", "list")  # ways that lead to the column's card
 _WHOSE = ("people", "more_rows")  # ways that lead to whose the rows are
@@ -48,7 +48,7 @@ def before(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
         return
     if price.check is not None:
         given, share = price.check.parameters(), prices.takes(table, price.check_share)
-        paragraph(say("fit.before", columns=given["columns"] or given["ids"], share=share))
+        paragraph(say("fit.before", columns=few_names(given["columns"] or given["ids"]), share=share))
     elif table.doubts(query) is None and (found := answer_notes.fits_of_table(table.name).doubts(query)):
         hint(" ".join(found))
 

@@ -39,7 +39,7 @@ from ui.words import gloss
 
 # --- the choices on the audit page, kept in the address, and the draws, kept in the session
 #
-# Everything is about two made-up tables: all of it may be shown, kept and drawn again.
+# Everything is about two made-up tables: all of it may be shown, kept, drawn again and shared by all visitors.
 
 STATE, DRAWN = "audit", "audit-drawn"
 CARE = ("0.1", "0.2", "0.5", "1", "1.5", "2", "3")
@@ -50,7 +50,8 @@ SECONDS = 0.7  # of drawing when a question opens, and again for its twin
 LONGER = 2.0  # when more draws are wanted
 FAILURE = 1e-6
 _BATCH = 250
-_MOST_KEPT = 24
+_MOST_KEPT, _MOST_SHARED = 24, 400  # questions
+_first: dict[tuple[Example, str], tuple[list[int], list[int]]] = {}  # the first draws of a question, for all visitors
 CLUB = "club"  # the made-up tables are told in the reader's language, as practice tables are
 
 
@@ -103,6 +104,9 @@ def drawn(example: Example, twin: str) -> Drawn:
         while len(kept) >= _MOST_KEPT:
             kept.pop(next(iter(kept)))
         kept[key] = Drawn(FIRST, SECONDS)
+        if key in _first:  # somebody waited for them already
+            one, other = _first[key]
+            kept[key] = Drawn(len(other), SECONDS, (list(one), list(other)))
     return kept[key]
 
 
@@ -577,6 +581,8 @@ def checked(example: Example, twin: str) -> None:
         bar = st.progress(0.0, say("check.drawing"))
         draw_more(ready, kept, lambda share: bar.progress(share, say("check.drawing")))
         bar.empty()
+        if (example, twin) not in _first and len(_first) < _MOST_SHARED:
+            _first[example, twin] = (list(kept.cells[0]), list(kept.cells[1]))
     words = found_words(ready, kept)
     with top:
         st.html(f'<p class="found" role="status">{words}</p>')

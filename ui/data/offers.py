@@ -48,7 +48,9 @@ def offer_found(table: dp.Table, first: Sequence[str]) -> None:
     names = [name for name in table.facts.header if name != table.facts.unit.id_column]
     names.sort(key=lambda name: name in declared)
     mark = ' class="arrived" tabindex="-1"' if first else ""
-    st.html(f'<h2{mark}>{escape(say("data.found.title"))}</h2><p class="muted">{escape(say("data.found.lead"))}</p>')
+    unknown = any(name not in declared for name in names)
+    title = say("data.found.title" if unknown else "data.found.again")
+    st.html(f'<h2{mark}>{escape(title)}</h2><p class="muted">{escape(say("data.found.lead"))}</p>')
     label, none, usual = say("data.found.columns"), say("data.unit.who_none"), [name for name in first if name in names]
     chosen = st.multiselect(label, names, usual, key="found-columns", placeholder=none)
     if not chosen:

@@ -36,7 +36,7 @@ from ui.shell.frame import hint, paragraph
 from ui.shell.language import address
 from ui.shell.state import attempt
 from ui.words import gloss, prices
-from ui.words.markup import bullets, p, unmarked
+from ui.words.markup import bullets, few_names, p, unmarked
 
 # --- run a plan: a click hands it to a background thread, and the page finds it by the id in the URL
 
@@ -240,7 +240,7 @@ def _total(
         given = [check.parameters() for check in checks]
         names = [name for part in given for name in (*part["columns"], *part.get("ids", []))]
         takes = prices.takes(table, sum((line.share for line in whole.lines[: len(checks)]), Fraction(0)))
-        paragraph(say("fit.before", columns=names, share=takes))
+        paragraph(say("fit.before", columns=few_names(names), share=takes))
     if left_out := _unchecked(table, list(priced.queries), checks):
         hint(left_out)
     if not whole.fits and priced.fits:

@@ -125,6 +125,11 @@
   addEventListener("resize", wider);
   setInterval(wider, 700);
 
+  /* Each kind of field comes in files of its own, asked for when the first of its kind is there; what waits for them is
+     shown late. They are asked for while the page is on its way, except on Start, which has no field. */
+  const FIELDS = [/* fields */];
+  if (!location.pathname.endsWith("/")) for (const one of FIELDS) import(one).catch(() => {});
+
   /* Where people sign in: a page whose connection was closed, because its reader signed out in another window or was
      signed in for too long, says so by leading to the way in. Elsewhere nothing ever answers 401. */
   setInterval(async () => {

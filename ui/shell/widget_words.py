@@ -2,7 +2,7 @@
 
 Streamlit has no translations. Our script (`widget_words.js`), served by this server as the content policy demands,
 replaces the texts by ours from the catalogues (`widgets`). Each page names its widgets' language. The script also lets
-links in our tables and pictures open another page without a full reload.
+links in our tables and pictures open another page without a full reload, and loads ahead what draws fields.
 """
 
 from __future__ import annotations
@@ -62,13 +62,25 @@ _PLACED = {
 PLACES = tuple((name, part, at) for (part, at), names in _PLACED.items() for name in names.split())
 
 
+FIELDS = (
+    "Selectbox Slider TextInput NumberInput Checkbox Multiselect ButtonGroup Button PageLink DownloadButton".split()
+)
+
+
 def _script() -> bytes:
     rules = [
         {"at": at, "part": part, "words": {lang: CATALOGUES[lang][f"{_AREA}{name}"] for lang in LANGUAGES}}
         for name, part, at in PLACES
     ]
     text = (Path(__file__).parent / "widget_words.js").read_text(encoding="utf-8")
-    return text.replace("[/* rules */]", json.dumps(rules)).encode("utf-8")
+    return text.replace("[/* rules */]", json.dumps(rules)).replace("[/* fields */]", _fields()).encode("utf-8")
+
+
+def _fields() -> str:
+    """Streamlit's own files that draw fields, from our script's place; without those that have another name."""
+    folder = Path(st.__file__).parent / "static" / "static" / "js"
+    found = [sorted(folder.glob(f"{name}.*.js")) for name in FIELDS]
+    return json.dumps([f"./static/js/{files[0].name}" for files in found if len(files) == 1])
 
 
 SCRIPT = _script()

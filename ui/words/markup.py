@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from dpengine.messages import called
+from dpengine.messages import called, say
 
 
 def html_lines(text: str) -> str:
@@ -21,6 +21,11 @@ def p(text: str, kind: str = "", role: str = "") -> str:
 def first_names(names: Sequence[str], most: int) -> str:
     """The first few names, and a mark that there are more."""
     return ", ".join(called(name) for name in names[:most]) + (", …" if len(names) > most else "")
+
+
+def few_names(names: Sequence[str], most: int = 5) -> Sequence[str] | str:
+    """The names, or the first few and how many more there are."""
+    return names if len(names) <= most + 1 else say("data.list", labels=list(names[:most]), more=len(names) - most)
 
 
 class Html(str):

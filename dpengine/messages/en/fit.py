@@ -182,6 +182,7 @@ SENTENCES: dict[str, str] = {
     "found.worth.ranges": "Finds ranges with at most about {outside} people beyond each end: never the smallest and largest value.",
     "found.worth.chance": "All of this holds {chance} times in 100.",
     "data.found.title": "Some columns have unknown contents",
+    "data.found.again": "Have a range or list found in the file",
     "data.found.lead": "If nobody knows a range or list without looking at the rows, it can be found for you. All columns in one purchase cost less than one by one.",
     "data.found.columns": "Columns",
     "data.found.kind": "What {column} holds",

@@ -182,6 +182,7 @@ SENTENCES: dict[str, str] = {
     "found.worth.ranges": "Najde razpone, zunaj katerih je na vsaki strani največ približno {outside} {outside|oseba|osebi|osebe|oseb}: nikoli najmanjše in največje vrednosti.",
     "found.worth.chance": "Vse to velja v {chance} od 100 primerov.",
     "data.found.title": "Vsebina nekaterih stolpcev ni znana",
+    "data.found.again": "Poiščite razpon ali seznam v datoteki",
     "data.found.lead": "Če razpona ali seznama brez pogleda v vrstice ne pozna nihče, ga lahko poiščete tukaj. Vsi stolpci v enem nakupu stanejo manj kot posamič.",
     "data.found.columns": "Stolpci",
     "data.found.kind": "Kaj je v stolpcu {column}",

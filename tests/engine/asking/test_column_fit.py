@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -13,7 +14,7 @@ import pytest
 import dpengine as dp
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.asking.checking import CHEAP
-from dpengine.asking.column_fit import MADE, UNCHECKED, ColumnFit, slip
+from dpengine.asking.column_fit import MADE, UNCHECKED, ColumnFit, slip, unchecked_words
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.counts.fit_checks import GATE, GOOD, MOSTLY_NOT, UNSURE, FitChecks
 from dpengine.messages import say
@@ -124,3 +125,9 @@ def test_a_code_in_a_sixth_of_the_cells_is_refused_or_stands_beside_the_headline
         fit = ColumnFit("age", column, found.state, found)
         assert fit.doubted or fit.in_part or fit.may_hide or fit.state == UNSURE
         assert fit.doubted or fit.note()
+
+
+def test_of_many_unchecked_columns_the_first_are_named_and_the_others_counted() -> None:
+    fits: Any = [SimpleNamespace(column=f"c{place}", checked=place == 1) for place in range(12)]
+    assert "c0, c2, c3, c4, c5 and 6 more" in unchecked_words(fits)
+    assert "c0, c2, c3, c4, c5, c6" in unchecked_words(fits[:7]) and "more" not in unchecked_words(fits[:7])

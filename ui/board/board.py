@@ -748,7 +748,7 @@ def _draw(look: Look, card: Card, picked: Picked) -> None:
         note = say(f"board_page.{card.note}") if card.note else ""
         kind = "estimated" if card.note in ("estimated", "large") else "muted"
         parts = [
-            f'<h3 class="board">{escape(card.column)}</h3>',
+            f'<h2 class="board">{escape(card.column)}</h2>',
             f'<p class="muted aside">{escape(card.aside if card.drawn else "")}</p>',
             f'<p class="aside {kind}">{escape(note)}</p>' if note else "",
         ]

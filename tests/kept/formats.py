@@ -28,7 +28,8 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "formats"
 # What a question released or was given has the question's own shape, stated by its card and in the API's description.
 OPEN = {"value", "interval", "raw", "population", "parameters", "ask", "parts", "lookups", "then"}
-BY_NAME = {"bounds", "columns", "totals by table", "moved"}  # keys are columns or people, not fields
+BY_NAME = {"bounds", "columns"}  # keys are columns, not fields
+BY_PERSON = {"own", "of_table", "moved", "of"}  # in the row of a protection: keys are people or tables
 
 
 def one_shape(records: Iterable[Any], name: str = "") -> Any:
@@ -37,8 +38,9 @@ def one_shape(records: Iterable[Any], name: str = "") -> Any:
     if name in OPEN:
         return "any"
     kinds = sorted({_kind(record) for record in records})
-    if kinds == ["object"] and name in BY_NAME:
-        return {"*": one_shape(value for record in records for value in record.values())}
+    of_people = name in BY_PERSON and all(isinstance(one, dict) and "totals" not in one for one in records)
+    if kinds == ["object"] and (name in BY_NAME or of_people):
+        return {"*": one_shape((value for one in records for value in one.values()), "of" if of_people else "")}
     if kinds == ["object"]:
         fields: dict[str, list[Any]] = defaultdict(list)
         for record in records:
@@ -100,7 +102,9 @@ def rows_json(ledgers: Iterable[Path]) -> dict[str, Any]:
     for path in ledgers:
         for kind, found in rows_of(path):
             by_kind[kind].append(found)
-    return {kind: one_shape(records) for kind, records in sorted(by_kind.items())}
+    shapes = {kind: one_shape(records) for kind, records in sorted(by_kind.items())}
+    shapes["wish"]["body"]["claim"] = {"|": ["null", shapes["charge"]["body"]["claim"]]}  # of the question that waits
+    return shapes
 
 
 def rows_of(ledger: Path) -> list[tuple[str, Any]]:

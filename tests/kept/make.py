@@ -25,12 +25,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pandas as pd
-from helpers_people import HALF, MINE, Office, count, office
 
 import dpengine as dp
 from dpengine.audit.world import CASES, SCHEMA
 from dpengine.commands import recover
 from dpengine.noise.coins import SystemCoins
+from tests.helpers_people import HALF, MINE, Office, count, office
 
 KEPT = Path(__file__).resolve().parent
 PEOPLE = 60
@@ -162,6 +162,8 @@ def owner(home: dp.Workspace) -> None:
     survey.ask(survey.query("proportion", of=[["c", "in", ["a"]]], **half), "share of a sample")
     checked = add(home, "checked", 22, schema=SMALL)
     checked.ask(checked.query("count", where=[["c", "in", ["a"]]], **half), "checked count", checked=True)
+    pure = add(home, "without a reserve", 24, schema=SMALL, budget=dp.Budget("9", "0"))
+    pure.ask(pure.query("count", where=[["c", "in", ["a"]]], **half), "without a reserve count")
     practice = home.table("residents", "somebody")
     practice.ask(practice.query("count", where=[["gender", "in", ["F"]]], epsilon="0.1"), "practice")
     with failing(home):
@@ -285,6 +287,20 @@ def people(here: Office) -> None:
     here.face("analyst").wish(MINE, "one more figure", share="0.6", wish_id="a wish")
     here.face("owner").decide("a wish", "yes")
     here.workspace.ledger.set_limit(record.budget, MINE, Fraction(1, 4), owner_id)
+    above = count(table, "0.3")
+    here.face("analyst").wish(MINE, "this one question", query=above, wish_id="one question")
+    here.face("owner").decide("one question", "yes")
+    table.ask(above, "of a wish")
+    here.face("analyst").wish(MINE, "and another", query=count(table, "0.31"), wish_id="declined")
+    here.face("owner").decide("declined", "no")
+    here.face("analyst").wish(MINE, "a larger share", share="0.9", wish_id="changed")
+    here.face("owner").decide("changed", "changed", "0.7")
+    here.workspace.ledger.set_limit(record.budget, MINE, None, owner_id)
+    here.bring("owner", "several rows each", start=500)
+    here.give("several rows each", "analyst", HALF)
+    several = here.face("analyst").table("several rows each")
+    several.ask(count(several), "before its people")
+    here.face("owner").table("several rows each").protect(dp.Unit.column("n", at_most=2))
     fresh = here.bring("owner", "apart", start=300)
     here.give("apart", "analyst", HALF)
     here.face("administrator").keep_apart(fresh.name, [here.person("analyst")])

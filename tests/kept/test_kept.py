@@ -6,8 +6,11 @@ make.py made them. Until 1.0 is released they may be made anew (docs/formats.md 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 import tarfile
 import tempfile
 from collections.abc import Iterator
@@ -107,6 +110,13 @@ def test_what_is_written_now_has_the_same_shape(tmp_path: Path) -> None:
     rows = [*formats.rows_of(path), *formats.rows_of(tmp_path / "served" / "var" / "ledger.sqlite")]
     assert {kind for kind, _ in rows} == EVERY_ROW
     assert not [why for kind, row in rows if (why := formats.misfit(frozen["rows"][kind], row, kind))]
+
+
+def test_the_commands_that_make_all_this_start_from_the_root() -> None:
+    """With nothing of the tests on the path."""
+    code = "import tests.kept.make, tests.kept.formats"
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run([sys.executable, "-c", code], cwd=KEPT.parents[1], env=clean, check=True)
 
 
 def test_a_changed_shape_is_seen() -> None:

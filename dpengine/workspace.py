@@ -904,15 +904,15 @@ class Workspace:
 
     def job(self, request_id: str, actor: str = "") -> Job:
         """The state of a question, here, in another process, or stored. With `actor`, only if this person asked it."""
-        state = self.jobs.state(request_id, actor)
-        answer = None
+        jobs = self.jobs.of(actor) if actor else self.jobs
+        state, answer = jobs.state(request_id), None
         if state.state == "done":
             entry = self.ledger.find(request_id)
             answer = None if entry is None else self.answer_of(entry)
             if answer is None:
                 return Job(request_id, "unknown")
-        done, total = (1, 1) if state.state == "done" else self.jobs.progress(request_id, actor)
-        ahead = self.jobs.ahead(request_id, actor) if state.state == "queued" else 0
+        done, total = (1, 1) if state.state == "done" else jobs.progress(request_id)
+        ahead = jobs.ahead(request_id) if state.state == "queued" else 0
         return Job(request_id, state.state, done=done, total=total, answer=answer, error=state.error, ahead=ahead)
 
     def published_file(self, request_id: str) -> Path:

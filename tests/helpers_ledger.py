@@ -99,7 +99,7 @@ def until(true: Callable[[], bool]) -> None:
 
 def once_closing(jobs: Jobs, then: Callable[[], object]) -> None:
     """Called in the background as soon as `jobs.close()` has dropped what waits."""
-    pool = jobs._lanes._lanes[False].pool
+    pool = jobs._running.lanes._lanes[False].pool
 
     def watch() -> None:
         until(lambda: pool._shutdown)

@@ -19,6 +19,7 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -167,15 +168,31 @@ class _Job:
         self.ended = threading.Event()
 
 
+class _Running:
+    """What this process runs, for all people: a forked child begins anew."""
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        self.pid = os.getpid()
+        self.lock = threading.Lock()
+        self.jobs: OrderedDict[str, _Job] = OrderedDict()
+        self.lanes = Lanes()
+        self.asked, self.refused = 0, Counter[str]()
+
+
 class Jobs:
     """The releases of one process on one workspace folder."""
+
+    _person = ""  # the person who asks through it; empty: the workspace itself
 
     def __init__(self, folder: Path, ledger: Ledger) -> None:
         if ledger.path.parent != Path(folder).absolute():
             raise ValueError("the workers' locks lie beside the ledger")
         self._ledger = ledger
         self._worker = Worker(ledger.path.parent)
-        self._begin()
+        self._running = _Running()
         if ledger.kept_in.shared:  # announce at once, so that others notice a folder that is not theirs
             try:
                 assert self.worker
@@ -184,12 +201,11 @@ class Jobs:
                 self._worker.close()
                 raise
 
-    def _begin(self) -> None:
-        self._pid = os.getpid()
-        self._lock = threading.Lock()
-        self._jobs: OrderedDict[str, _Job] = OrderedDict()
-        self._lanes = Lanes()
-        self._asked, self._refused = 0, Counter[str]()
+    def of(self, person: str) -> Jobs:
+        """The same for one person: only their requests count."""
+        theirs = copy(self)
+        theirs._person = person
+        return theirs
 
     @property
     def worker(self) -> str:
@@ -199,96 +215,98 @@ class Jobs:
             refuse_apart(self._ledger.path.parent, self._ledger.kept_in.others)
         return name
 
-    def submit(
-        self, request: str, work: Callable[[], object], actor: str = "", turn: str = "", long: bool = False
-    ) -> None:
-        """Queue a release, unless the same request is queued or running. With `actor`, here and below, only this
-        person's requests count. Each `turn` (default: the actor) takes turns with the others, and `long` work has its
-        own lane."""
+    def submit(self, request: str, work: Callable[[], object], turn: str = "", long: bool = False) -> None:
+        """Queue a release, unless the same request is queued or running. Each `turn` (default: the person) takes turns
+        with the others, and `long` work has its own lane."""
         read_request(request)
-        if self._pid != os.getpid():
-            self._begin()  # threads do not survive a fork
-        key = _key(request, actor)
-        with self._lock:
-            known = self._jobs.get(key)
+        now, key = self._running, self._key(request)
+        if now.pid != os.getpid():
+            now.begin()  # threads do not survive a fork
+        with now.lock:
+            known = now.jobs.get(key)
             if known is not None and not known.ended.is_set():
                 return
-            job = self._jobs[key] = _Job()
-            self._jobs.move_to_end(key)
-            self._asked += 1
+            job = now.jobs[key] = _Job()
+            now.jobs.move_to_end(key)
+            now.asked += 1
             self._note(key, True)
-            self._lanes.put(turn or actor, key, partial(self._run, key, job, in_words_of_caller(work)), long)
+            now.lanes.put(turn or self._person, key, partial(self._run, key, job, in_words_of_caller(work)), long)
 
-    def _job(self, request: str, actor: str) -> _Job | None:
-        with self._lock:
-            return self._jobs.get(_key(request, actor))
+    def _job(self, request: str) -> _Job | None:
+        with self._running.lock:
+            return self._running.jobs.get(self._key(request))
+
+    def _key(self, request: str) -> str:
+        """Two people may use the same id; an id holds no line end."""
+        return f"{self._person}\n{request}" if self._person else request
 
     def counted(self) -> JobCounts:
         """Counts since the process started: about the server, not about any table or person. A question counts when it
         is submitted, so nothing here shows how long a release took."""
-        waiting = self._lanes.waiting()
-        with self._lock:
-            return JobCounts(self._asked, dict(self._refused), waiting[False], waiting[True])
+        now = self._running
+        waiting = now.lanes.waiting()
+        with now.lock:
+            return JobCounts(now.asked, dict(now.refused), waiting[False], waiting[True])
 
-    def ahead(self, request: str, actor: str = "") -> int:
+    def ahead(self, request: str) -> int:
         """How many questions run before this one; 0 once it runs, or if this process does not have it."""
-        return max(self._lanes.ahead(_key(request, actor)) - 1, 0)
+        return max(self._running.lanes.ahead(self._key(request)) - 1, 0)
 
-    def state(self, request: str, actor: str = "") -> JobState:
+    def state(self, request: str) -> JobState:
         """From this process's memory, else from the ledger, so a reload or restart finds it too."""
-        job = self._job(request, actor)
+        job, person = self._job(request), self._person
         if job is not None and not job.ended.is_set():
             return JobState(job.state)
         state, entry = _state_of(self._ledger, request)
-        if actor and entry is not None and entry.charge.actor != actor:
+        if person and entry is not None and entry.charge.actor != person:
             state = "unknown"
         refused = job.error if job is not None else None
         if refused is not None and (state == "unknown" or refused.code == "request.reused"):
             return JobState("refused", refused)
-        if entry is None and was_waiting(self._ledger.path.parent, _key(request, actor), self._ledger.kept_in.hears):
+        if entry is None and was_waiting(self._ledger.path.parent, self._key(request), self._ledger.kept_in.hears):
             return JobState("refused", AllowanceError("release.dropped"))
         return JobState(state, AllowanceError(_ENDED_BADLY[state]) if state in _ENDED_BADLY else None)
 
-    def note(self, request: str, done: int, total: int, actor: str = "") -> None:
+    def note(self, request: str, done: int, total: int) -> None:
         """The progress of a long release; both numbers are public."""
-        if (job := self._job(request, actor)) is not None:
+        if (job := self._job(request)) is not None:
             job.progress = done, total
 
-    def progress(self, request: str, actor: str = "") -> tuple[int, int]:
-        job = self._job(request, actor)
+    def progress(self, request: str) -> tuple[int, int]:
+        job = self._job(request)
         return (0, 1) if job is None else job.progress
 
-    def cancel(self, request: str, actor: str = "") -> bool:
+    def cancel(self, request: str) -> bool:
         """Ask a release with several steps to end after the current one: the charge stays, and so do its draws. A
         queued release is neither started nor charged. False if this process does not have it."""
-        job = self._job(request, actor)
+        job = self._job(request)
         if job is None or job.ended.is_set():
             return False
         job.stopped.set()
         return True
 
-    def cancelled(self, request: str, actor: str = "") -> bool:
-        job = self._job(request, actor)
+    def cancelled(self, request: str) -> bool:
+        job = self._job(request)
         return job is not None and job.stopped.is_set()
 
-    def wait(self, request: str, timeout: float, actor: str = "") -> JobState:
+    def wait(self, request: str, timeout: float) -> JobState:
         """The final state, or the state after `timeout` seconds."""
         deadline = time.monotonic() + timeout
         while True:
-            state = self.state(request, actor)
+            state = self.state(request)
             left = deadline - time.monotonic()
             if state.over or left <= 0:
                 return state
-            if (job := self._job(request, actor)) is not None:
+            if (job := self._job(request)) is not None:
                 job.ended.wait(left)
             else:
                 time.sleep(min(_POLL, left))  # another process has it
 
     def close(self) -> None:
         """Finish what runs, drop what is queued (it was not charged), release the lock."""
-        self._lanes.close()
-        with self._lock:
-            for job in self._jobs.values():
+        self._running.lanes.close()
+        with self._running.lock:
+            for job in self._running.jobs.values():
                 job.ended.set()
         self._ledger.kept_in.leave()  # before the folder's lock: every announced worker has one
         self._worker.close()
@@ -310,18 +328,14 @@ class Jobs:
         except BaseException as error:  # a job must end, whatever ends it
             _log.error("A release could not be started: %s", type(error).__name__)
             job.error = AllowanceError("release.not_started")
-        with self._lock:
+        now = self._running
+        with now.lock:
             self._note(request, False)
             job.ended.set()
             if job.error is None:
-                del self._jobs[request]  # the ledger knows the rest
+                del now.jobs[request]  # the ledger knows the rest
             elif not job.error.code.startswith("release."):  # those may fail after the charge, at a time of their own
-                self._refused[job.error.code.split(".")[0]] += 1
-            ended = [name for name, other in self._jobs.items() if other.ended.is_set()]
+                now.refused[job.error.code.split(".")[0]] += 1
+            ended = [name for name, other in now.jobs.items() if other.ended.is_set()]
             for name in ended[:-_REMEMBERED]:
-                del self._jobs[name]
-
-
-def _key(request: str, actor: str) -> str:
-    """Two people may use the same id; an id holds no line end."""
-    return f"{actor}\n{request}" if actor else request
+                del now.jobs[name]

@@ -20,7 +20,7 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.history import Past
 from dpengine.asking.answers import Answer, Job
-from dpengine.asking.jobs import Jobs, JobState
+from dpengine.asking.jobs import Jobs
 from dpengine.asking.release import Home
 from dpengine.core.errors import AllowanceError, UnknownBudget, UnknownTable
 from dpengine.core.types import JsonObject
@@ -201,46 +201,6 @@ class LedgerView(Ledger):
                 hidden.add(row["request"])
 
 
-class OwnJobs(Jobs):
-    """The jobs of one person."""
-
-    def __init__(self, jobs: Jobs, person: str) -> None:
-        self._all, self._person = jobs, person
-
-    @property
-    def worker(self) -> str:
-        return self._all.worker
-
-    def submit(
-        self, request: str, work: Callable[[], object], actor: str = "", turn: str = "", long: bool = False
-    ) -> None:
-        self._all.submit(request, work, self._person, turn, long)
-
-    def ahead(self, request: str, actor: str = "") -> int:
-        return self._all.ahead(request, self._person)
-
-    def state(self, request: str, actor: str = "") -> JobState:
-        return self._all.state(request, self._person)
-
-    def note(self, request: str, done: int, total: int, actor: str = "") -> None:
-        self._all.note(request, done, total, self._person)
-
-    def progress(self, request: str, actor: str = "") -> tuple[int, int]:
-        return self._all.progress(request, self._person)
-
-    def cancel(self, request: str, actor: str = "") -> bool:
-        return self._all.cancel(request, self._person)
-
-    def cancelled(self, request: str, actor: str = "") -> bool:
-        return self._all.cancelled(request, self._person)
-
-    def wait(self, request: str, timeout: float, actor: str = "") -> JobState:
-        return self._all.wait(request, timeout, self._person)
-
-    def close(self) -> None:
-        """They are the workspace's, which closes them."""
-
-
 class House(Home, Protocol):
     """The part of the workspace that a face uses; a face is the workspace as one person may use it (face.py)."""
 
@@ -280,7 +240,7 @@ class Standpoint:
     def __init__(self, house: House, person: str) -> None:
         self.house, self.person = house, person
         self.ledger = LedgerView(house.ledger, self)
-        self.jobs = OwnJobs(house.jobs, person)
+        self.jobs = house.jobs.of(person)
 
     def relations(self, name: str | None = None, budget: str | None = None) -> frozenset[str]:
         """The person's roles, for one table or at all; empty if they may do nothing. They depend on the ledger and

@@ -72,7 +72,7 @@ def test_who_does_not_wait_gets_the_address_of_the_job(door: AtDoor) -> None:
     assert asked.status in (200, 202)
     if asked.status == 202:
         assert asked.headers["location"] == "/api/v1/job/a%20b"
-    door.here.workspace.jobs.wait("a b", 60, door.here.person("analyst"))
+    door.here.workspace.jobs.of(door.here.person("analyst")).wait("a b", 60)
     assert door.ask("job/a b", token).body["state"] == "done"
 
 

@@ -96,7 +96,7 @@ def test_how_long_a_release_takes_changes_nothing(tmp_path: Path, monkeypatch: p
             handed = here.api.ask("ask", door.token(), WANTED | {"wait": 0})
             at_once = here.text()
             person = door.here.person("analyst")
-            assert handed.status in (200, 202) and door.here.workspace.jobs.wait("one", 60, person).state == "done"
+            assert handed.status in (200, 202) and door.here.workspace.jobs.of(person).wait("one", 60).state == "done"
             assert here.text() == at_once  # that it has ended is not told either
             here.api.ask("ask", door.token(), WANTED | {"request": "two"})
             told.append(here.text())

@@ -180,7 +180,7 @@ def test_a_submitted_release_goes_from_queued_to_done(ledger: Ledger, jobs: Jobs
     assert sorted(ran) == names and ledger.standing("b").charges == 4
     jobs.submit("r0", carry("r0"))  # a click after the end: the same answer, no new charge
     assert jobs.wait("r0", timeout=PATIENCE).state == "done" and ledger.standing("b").charges == 4
-    assert not jobs._jobs  # the ledger knows them all
+    assert not jobs._running.jobs  # the ledger knows them all
 
 
 def test_a_refused_release_says_why_and_can_be_tried_again(ledger: Ledger, jobs: Jobs) -> None:
@@ -245,7 +245,7 @@ def test_closing_finishes_what_runs_and_drops_what_is_queued(tmp_path: Path, led
         assert [one.state for one in states] == ["done", "done", "refused", "refused", "refused"]
         assert {one.error.code for one in states if one.error is not None} == {"release.dropped"}
         assert each.state("never handed over").state == "unknown"
-        assert each.state("r4", actor="somebody else").state == "unknown"
+        assert each.of("somebody else").state("r4").state == "unknown"
     assert ledger.standing("b").charges == 2
     args = ask("r4", "0.01", worker=after.worker)
     after.submit("r4", partial(charge_and_draw, ledger, args, lambda: 7, value))
@@ -277,4 +277,4 @@ def test_only_so_many_refusals_are_remembered(jobs: Jobs, monkeypatch: pytest.Mo
     for i in range(6):
         jobs.submit(f"r{i}", _raise(AllowanceError("budget.unknown")))
         assert jobs.wait(f"r{i}", timeout=PATIENCE).state == "refused"
-    assert list(jobs._jobs) == ["r3", "r4", "r5"] and jobs.state("r0").state == "unknown"
+    assert list(jobs._running.jobs) == ["r3", "r4", "r5"] and jobs.state("r0").state == "unknown"

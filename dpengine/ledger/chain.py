@@ -46,6 +46,7 @@ from dpengine.ledger.rows import (
     COLUMNS,
     OUTCOMES,
     STEP_OUTCOMES,
+    Act,
     BudgetRecord,
     LedgerRow,
     Moved,
@@ -55,18 +56,15 @@ from dpengine.ledger.rows import (
     Standing,
     Sums,
     TakenOver,
-    act_of,
     by_row,
     charge_totals,
     may_take_over,
-    newer_of,
     paid_of,
     protect_body,
     questions_of,
     repriced,
     rows_of_a_person,
     sums_of,
-    taken_of,
     taken_over,
 )
 from dpengine.messages import say
@@ -278,45 +276,41 @@ class _Reader:
     def _act(self, row: LedgerRow) -> str | None:
         """An owner closes a table once, raises a cap to a larger one, and declares a newer table's people new once. An
         operator closes a budget once, even if its own rows are lost."""
-        table, before, after = act_of(row)
-        record = self.budgets.get(row["budget"])
-        newer = newer_of(row)
-        act = (row["budget"], table, f"{row['kind']} {newer}".strip())
-        if (row["kind"] == "close" and table) or (row["kind"] == "new_people" and newer in ("", table)):
+        act, record = Act.from_row(row), self.budgets.get(row["budget"])
+        if (act.kind == "close" and act.table) or (act.kind == "new_people" and act.newer in ("", act.table)):
             return "chain.form"
-        if record is None and row["kind"] != "close":
+        if record is None and act.kind != "close":
             return "chain.orphan"
-        if row["kind"] != "close" and people_rules.act_fault(self.people, row["budget"], table, row["actor"]):
+        if act.kind != "close" and people_rules.act_fault(self.people, act.budget, act.table, act.actor):
             return WRONG
-        if record is not None and row["kind"] == "protect":
-            return self._protect(row, record)
-        if record is not None and before is not None and after is not None:
+        if record is not None and act.unit is not None:
+            return self._protect(row, record, act.unit, act.taken)
+        if record is not None and act.before is not None and act.after is not None:
             if self._shut(record.id):
                 return "chain.closed"
-            if record.kind != "private" or before != record.rule.epsilon or after <= before:
+            if record.kind != "private" or act.before != record.rule.epsilon or act.after <= act.before:
                 return "chain.raise"
-            self.people.raised(record, after, self.standings)
-            self.past.setdefault(record.id, []).append(Raised(before, after))
+            self.people.raised(record, act.after, self.standings)
+            self.past.setdefault(record.id, []).append(Raised(act.before, act.after))
             for other in self.budgets.values():
                 if people_rules.base_of(other.id) == record.id:  # itself, and those of people who keep apart
-                    self.budgets[other.id] = other.at_cap(after)
+                    self.budgets[other.id] = other.at_cap(act.after)
             return None
-        if act in self.closed:
+        once = act.budget, act.table, f"{act.kind} {act.newer}".strip()
+        if once in self.closed:
             return "chain.twice"
-        self.closed.add(act)
+        self.closed.add(once)
         return None
 
-    def _protect(self, row: LedgerRow, record: BudgetRecord) -> str | None:
+    def _protect(self, row: LedgerRow, record: BudgetRecord, unit: Unit, taken: TakenOver | None) -> str | None:
         """Every earlier charge counts anew, and the row must be exactly the same."""
         if self._shut(record.id):
             return "chain.closed"
-        body = json.loads(row["body"])
-        unit = Unit.from_json(body["unit"])
         if not people_rules.is_own(record):
             return "chain.protect"
         if people_rules.protect_fault(self.people, record.id, row["actor"]):
             return WRONG
-        past, taken = self.past.setdefault(record.id, []), taken_of(row)
+        past = self.past.setdefault(record.id, [])
         if taken is not None:
             if fault := self._taken_fault(record, unit, taken, row["actor"]):
                 return fault
@@ -330,7 +324,8 @@ class _Reader:
             except AllowanceError:
                 return "chain.protect"
         sums, moved = repriced(past, rows, record.rule.alpha), people_rules.moved_anew(record.rule, past, rows)
-        if row["body"] != protect_body(body["table"], record.unit, unit.as_json(), sums, moved, taken):
+        table = json.loads(row["body"])["table"]
+        if row["body"] != protect_body(table, record.unit, unit.as_json(), sums, moved, taken):
             return "chain.totals"
         before = self.standings[record.id].totals
         if row["totals"] != charge_totals(before, sums.whole.totals, sums.whole.history):

@@ -34,7 +34,6 @@ from dpengine.core.types import Json, JsonObject
 from dpengine.declared.unit import Unit
 from dpengine.ledger import long_lists, owner_rows, people_rules, repeats
 from dpengine.ledger.chain import START, Verdict, hash_of, sound, verify
-from dpengine.ledger.owner_rows import Act
 from dpengine.ledger.people_book import PeopleBook
 from dpengine.ledger.people_rules import (
     ALL_QUESTIONS,
@@ -51,6 +50,8 @@ from dpengine.ledger.people_rules import (
 )
 from dpengine.ledger.rows import (
     COLUMNS,
+    NO_ROW,
+    Act,
     BudgetRecord,
     Charge,
     Entry,
@@ -220,7 +221,6 @@ _NEWEST = (
     " AND json_extract(body, '$.claim.digest') = ? ORDER BY seq DESC LIMIT 1"
 )
 _read_charge, _read_outcome = Lately(256), Lately(64)
-NO_ROW = 2**62  # after every row
 _PAGE_OF_CHARGES = 200  # cached; more are read for a file
 _FIRST = "SELECT hash FROM entries WHERE seq = 1"
 _HASHED = "SELECT seq FROM entries WHERE substr(hash, 1, ?) = ? ORDER BY seq DESC LIMIT 1"
@@ -279,17 +279,13 @@ class Ledger:
 
     def standing(self, budget: str) -> Standing:
         """The running sums of a budget; zeros if nothing was charged yet."""
-        return self._file.kept(("standing", budget), lambda db: self._standing(db, budget))
+        return self._file.kept(("standing", budget), lambda db: owner_rows.standing_before(db, budget))
 
     def before(self, charge: Charge) -> Totals:
         """The sums of its budget just before a charge."""
 
         def read(db: Database) -> Totals:
-            last = sound_rows(db, _CHARGE_BEFORE, [charge.budget, charge.seq])
-            acts = [Act.from_row(row) for row in owner_rows.protections(db, charge.budget) if row["seq"] < charge.seq]
-            if acts and acts[0].standing is not None and (not last or acts[0].seq > last[0]["seq"]):
-                return acts[0].standing.totals
-            return Charge.from_row(last[0]).totals_after if last else Totals.NOTHING
+            return owner_rows.standing_before(db, charge.budget, charge.seq).totals
 
         return self._file.kept(("before", charge.budget, str(charge.seq)), read)
 
@@ -336,7 +332,9 @@ class Ledger:
         with self._file.reading() as db:
             record = self._known_budget(db, budget)
             rows = rows_of_a_person(record.unit, unit)
-            return self._standing(db, budget), repriced(self._past(db, budget), rows, record.rule.alpha).whole
+            return owner_rows.standing_before(db, budget), repriced(
+                self._past(db, budget), rows, record.rule.alpha
+            ).whole
 
     def closed(self) -> dict[tuple[str, str], str]:
         """(budget, table) → `seal` or `forget`; (budget, "") → `close` or `joined`."""
@@ -440,7 +438,9 @@ class Ledger:
         """The steps of a session in order, with their outcomes: all, or the newest."""
         with self._file.reading() as db:
             after = 0 if newest is None else max(steps_asked(db, session) - newest, 0)
-            return steps_of(db, session, after)
+            outcomes = {_index(row): row for row in sound_rows(db, _OUTCOMES_AFTER, [session, after])}
+            rows = sorted(sound_rows(db, _STEPS, [session, after]), key=_index)
+        return [SessionStep.from_row(row, outcomes.get(_index(row))) for row in rows]
 
     def step(self, session: str, step: str) -> SessionStep | None:
         with self._file.reading() as db:
@@ -519,13 +519,6 @@ class Ledger:
     def _budget(self, db: Database, budget_id: str) -> BudgetRecord | None:
         rows = sound_rows(db, _BUDGET, [budget_id])
         return owner_rows.protected(db, owner_rows.raised(db, BudgetRecord.from_row(rows[0]))) if rows else None
-
-    def _standing(self, db: Database, budget: str) -> Standing:
-        rows = sound_rows(db, _LAST_CHARGE, [budget])
-        anew = owner_rows.protections(db, budget)
-        if anew and (not rows or anew[0]["seq"] > rows[0]["seq"]):
-            return Act.from_row(anew[0]).standing or Standing.NOTHING
-        return Charge.from_row(rows[0]).standing if rows else Standing.NOTHING
 
     def _past(self, db: Database, budget: str) -> list[Paid | Raised]:
         """Every charge of a budget in order, for a change of its unit, and every raise of its cap in between."""
@@ -747,7 +740,7 @@ class Ledger:
         with self._file.writing() as db:
             book, at = PeopleBook(db), _now()
             shared = self._known_budget(db, budget)
-            charged = self._standing(db, budget).charges > 0
+            charged = owner_rows.standing_before(db, budget).charges > 0
             owner_rows.refuse_closed(db, budget, table)
             _refuse(people_rules.agreement_fault(book, budget, table, people, charged, actor, at[:10]))
             body = people_rules.body_of(table=table, people=people)
@@ -906,7 +899,7 @@ class Ledger:
             for question in wanted:
                 owner_rows.refuse_by_row(db, record, question["claim"])
                 self._refuse_unseen(db, question)
-            rule, before = record.rule, self._standing(db, budget)
+            rule, before = record.rule, owner_rows.standing_before(db, budget)
             costs, at = [cost(question["loss"], rule.alpha) for question in wanted], _now()
             payer = self._admitted(db, record, wanted, costs, keep, at[:10])
             charges = []
@@ -945,7 +938,11 @@ class Ledger:
                 return known
             self._file.refuse_full()
             self._watch.refuse_broken(db)
-            asked = refuse_over_session(db, charge)
+            asked, questions = steps_asked(db, session), questions_of(charge.claim)
+            if session_ended(db, session):
+                raise AllowanceError("session.ended", asked=asked, questions=questions)
+            if questions is None or asked >= questions:
+                raise AllowanceError("session.over", questions=questions)
             if self._outlived(db, charge):
                 raise AllowanceError("session.protected")
             self._refuse_step(db, charge, claim)
@@ -1017,7 +1014,7 @@ class Ledger:
                 return Act.from_row(done[0])
             owner_rows.refuse_budget_closed(db, budget)
             rows = rows_of_a_person(record.unit, unit)
-            before = self._standing(db, budget)
+            before = owner_rows.standing_before(db, budget)
             past = self._past(db, budget)
             sums = repriced(past, rows, record.rule.alpha)
             refuse_unprotected(record.rule, sums.whole.totals)
@@ -1039,7 +1036,7 @@ class Ledger:
             for closed in (budget, taken.budget):
                 owner_rows.refuse_budget_closed(db, closed)
             _refuse(None if may_take_over(record, other, taken) else "budget.other_terms")
-            rows, before = Unit.from_json(record.unit).at_most, self._standing(db, budget)
+            rows, before = Unit.from_json(record.unit).at_most, owner_rows.standing_before(db, budget)
             past = [*self._past(db, budget), *taken_over(self._past(db, other.id), other.unit, taken.rows)]
             sums = repriced(past, rows, record.rule.alpha)
             refuse_unprotected(record.rule, sums.whole.totals, joined=True)
@@ -1088,7 +1085,7 @@ class Ledger:
         day: str,
     ) -> Payer | None:
         """Apply both limits, the budget's rule and the asker's grant; a refusal names the tighter one."""
-        before = self._standing(db, record.id).totals
+        before = owner_rows.standing_before(db, record.id).totals
         try:
             payer = self._payer(db, record, wanted, costs, day)
         except BudgetExceeded as theirs:
@@ -1193,30 +1190,12 @@ _ASKED = "SELECT coalesce(max(json_extract(body, '$.index')), 0) AS n FROM entri
 _ENDED = "SELECT * FROM entries WHERE kind = 'ended' AND request = ?"
 
 
-def steps_of(db: Database, session: str, after: int = 0) -> list[SessionStep]:
-    """The steps after number `after`, in order, each with its outcome."""
-    outcomes = {_index(row): row for row in sound_rows(db, _OUTCOMES_AFTER, [session, after])}
-    rows = sorted(sound_rows(db, _STEPS, [session, after]), key=_index)
-    return [SessionStep.from_row(row, outcomes.get(_index(row))) for row in rows]
-
-
 def steps_asked(db: Database, session: str) -> int:
     return int(next(iter(db.query(_ASKED, [session])))["n"])
 
 
 def session_ended(db: Database, session: str) -> bool:
     return bool(sound_rows(db, _ENDED, [session]))
-
-
-def refuse_over_session(db: Database, charge: Charge) -> int:
-    """The number of steps used; refuses if no further step is allowed."""
-    so_far, questions = steps_asked(db, charge.request), questions_of(charge.claim)
-    assert questions is not None
-    if session_ended(db, charge.request):
-        raise AllowanceError("session.ended", asked=so_far, questions=questions)
-    if so_far >= questions:
-        raise AllowanceError("session.over", questions=questions)
-    return so_far
 
 
 def _index(row: JsonObject) -> int:

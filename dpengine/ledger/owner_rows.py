@@ -21,26 +21,14 @@ answers already given, their receipts and their prices stay as they are.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.strict_json import canonical
 from dpengine.core.types import JsonObject
-from dpengine.declared.unit import Unit
 from dpengine.ledger.people_rules import base_of
-from dpengine.ledger.rows import (
-    BudgetRecord,
-    LedgerRow,
-    Raised,
-    Standing,
-    TakenOver,
-    act_of,
-    by_row,
-    newer_of,
-    standing_after,
-    taken_of,
-)
+from dpengine.ledger.rows import NO_ROW, Act, BudgetRecord, Raised, Standing, by_row, standing_after, taken_of
 from dpengine.ledger.sqlite_file import sound_rows
 from dpengine.ledger.store import Database
 
@@ -58,36 +46,9 @@ _TAKEN = (
     "SELECT * FROM entries WHERE kind = 'protect' AND json_extract(body, '$.joined.budget') IS NOT NULL ORDER BY seq"
 )
 _PROTECT = "SELECT * FROM entries WHERE kind = 'protect' AND budget = ? ORDER BY seq DESC"
+_SUMS_BEFORE = "SELECT * FROM entries WHERE kind = '{}' AND budget = ? AND seq < ? ORDER BY seq DESC LIMIT 1"
+_CHARGE_BEFORE, PROTECT_BEFORE = _SUMS_BEFORE.format("charge"), _SUMS_BEFORE.format("protect")
 _OF_BUDGET = f"SELECT * FROM entries WHERE {_ANY} AND budget = ? ORDER BY seq DESC"
-
-
-@dataclass(frozen=True)
-class Act:
-    """One such row. `before` and `after` are the cap before and after a raise, `newer` the table with new people,
-    `unit` the newly declared unit and `standing` the sums after it."""
-
-    seq: int
-    at: str
-    hash: str
-    kind: str
-    budget: str
-    actor: str
-    table: str
-    before: Fraction | None = None
-    after: Fraction | None = None
-    newer: str = ""
-    unit: Unit | None = None
-    standing: Standing | None = None
-    taken: TakenOver | None = None  # the budget that this one takes over
-
-    @staticmethod
-    def from_row(row: LedgerRow) -> Act:
-        table, before, after = act_of(row)
-        unit, standing = None, None
-        if row["kind"] == "protect":
-            unit, standing = Unit.from_json(json.loads(row["body"])["unit"]), standing_after(row)
-        start = row["seq"], row["at"], row["hash"], row["kind"], row["budget"], row["actor"]
-        return Act(*start, table, before, after, newer_of(row), unit, standing, taken_of(row))
 
 
 def body(table: str, before: Fraction | None = None, after: Fraction | None = None, newer: str = "") -> str:
@@ -119,6 +80,12 @@ def raises(db: Database, budget: str, since: int = 0) -> list[tuple[int, Raised]
 def protections(db: Database, budget: str) -> list[JsonObject]:
     """The rows that declared more protection on a budget, newest first."""
     return sound_rows(db, _PROTECT, [budget])
+
+
+def standing_before(db: Database, budget: str, row: int = NO_ROW) -> Standing:
+    """The sums of a budget just before a row: after its last charge, or as counted anew since."""
+    rows = [last for sql in (_CHARGE_BEFORE, PROTECT_BEFORE) for last in sound_rows(db, sql, [budget, row])]
+    return standing_after(max(rows, key=lambda last: int(last["seq"]))) if rows else Standing.NOTHING
 
 
 def taken_by(db: Database) -> dict[str, str]:

@@ -10,7 +10,7 @@ from dpengine.accountant.filter import Totals
 from dpengine.core.types import JsonObject
 from dpengine.ledger import owner_rows, people_rules
 from dpengine.ledger.people_rules import NO, OWNER, Decision, Grant, HolderPart, Role, ShareRequest, is_group
-from dpengine.ledger.rows import BudgetRecord, Charge, Standing, Sums, standing_after, standing_from, sums_of
+from dpengine.ledger.rows import NO_ROW, BudgetRecord, Charge, Standing, Sums, standing_from, sums_of
 from dpengine.ledger.sqlite_file import sound_rows
 from dpengine.ledger.store import Database
 
@@ -38,8 +38,6 @@ _GRANTS_ON = f"SELECT * FROM entries WHERE kind = 'grant' AND budget = ? AND {_T
 _GRANTS_TO = f"SELECT * FROM entries WHERE kind = 'grant' AND {_TO} = ? ORDER BY seq"
 _OWN = f"SELECT * FROM entries WHERE {_UNDER} AND budget = ? AND json_extract(body, '$.under') = ? {_LAST}"
 _OF_TABLE = f"SELECT * FROM entries WHERE {_UNDER} AND budget = ? AND {_TABLE} = ? AND seq < ? {_LAST}"
-_WHOLE = f"SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND seq < ? {_LAST}"
-_PROTECT = f"SELECT * FROM entries WHERE kind = 'protect' AND budget = ? AND seq < ? {_LAST}"
 _LIMIT = f"SELECT * FROM entries WHERE {_TERMS} AND kind = 'limit' AND budget = ? AND {_TABLE} = ? {_LAST}"
 _AGREEMENT = f"SELECT * FROM entries WHERE {_TERMS} AND kind = 'agreement' AND budget = ? {_LAST}"
 _WISHES = f"SELECT * FROM entries WHERE {_TERMS} AND kind = 'wish' AND budget = ? AND {_TABLE} = ? ORDER BY seq"
@@ -59,7 +57,7 @@ _USED = (
 
 
 class PeopleBook:
-    def __init__(self, db: Database, before: int = 2**62) -> None:
+    def __init__(self, db: Database, before: int = NO_ROW) -> None:
         """`before`: sums and owners as they were before this row."""
         self._db, self._before = db, before
 
@@ -114,7 +112,7 @@ class PeopleBook:
     def moved_anew(self, budget: str, holder: str) -> tuple[int, dict[str, Fraction]]:
         """The row that last declared more protection, and how far a holder had moved the meter before it, by table, as
         counted anew there; 0 and nothing if there is none."""
-        rows = self._rows(_PROTECT, budget, self._before)
+        rows = self._rows(owner_rows.PROTECT_BEFORE, budget, self._before)
         parts = json.loads(rows[0]["body"]).get("moved", {}).get(holder, {}) if rows else {}
         return int(rows[0]["seq"]) if rows else 0, {table: Fraction(part) for table, part in parts.items()}
 
@@ -127,9 +125,7 @@ class PeopleBook:
 
     def meter(self, budget: str, table: str) -> Totals:
         """The sums behind a table's meter, as its owners read it."""
-        rows = self._rows(_WHOLE, budget, self._before) + self._rows(_PROTECT, budget, self._before)
-        whole = standing_after(max(rows, key=lambda row: int(row["seq"]))) if rows else Standing.NOTHING
-        return people_rules.meter(self, budget, table, whole)
+        return people_rules.meter(self, budget, table, owner_rows.standing_before(self._db, budget, self._before))
 
     def of_table(self, budget: str, table: str) -> Standing:
         sums = self._sums(_OF_TABLE, budget, table, self._before)
@@ -137,7 +133,7 @@ class PeopleBook:
 
     def _anew(self, budget: str, part: str, name: str, seq: int | None, sums: Standing | None) -> Standing:
         """These sums; if more protection was declared since, as counted anew there."""
-        rows = self._rows(_PROTECT, budget, self._before)
+        rows = self._rows(owner_rows.PROTECT_BEFORE, budget, self._before)
         if rows and (seq is None or rows[0]["seq"] > seq):
             counted = json.loads(rows[0]["body"]).get(part, {}).get(name)
             return Standing.NOTHING if counted is None else standing_from(counted)

@@ -19,6 +19,7 @@ from dpengine.core.strict_json import canonical
 from dpengine.core.types import JsonObject
 from dpengine.ledger import long_lists
 from dpengine.ledger.people_rules import base_of
+from dpengine.ledger.rows import NO_ROW
 from dpengine.ledger.store import Database, walked
 
 FEW = 12  # the first answers under every law; repeated answers use no more
@@ -79,7 +80,7 @@ def law_of(claim: JsonObject, noise: str | None = None) -> str:
     return canonical([given.get("noise") or "" if noise is None else noise, given.get("epsilon")])
 
 
-def since(db: Database, budget: str, charge: int = 2**62) -> str:
+def since(db: Database, budget: str, charge: int = NO_ROW) -> str:
     """A budget, and the row before this charge that last declared more protection on it, which begins a new count."""
     rows = list(db.query(_PROTECTED, [base_of(budget), charge]))
     return f"{budget} {rows[0]['seq']}" if rows else budget

@@ -40,6 +40,7 @@ ACTS = ("seal", "forget", "raise", "close", "new_people", "protect")
 STEP_OUTCOMES = ("part", "lost")
 SESSION = "adaptive_session"
 LONGEST_REQUEST = 100
+NO_ROW = 2**62  # after every row
 
 LedgerRow = Mapping[str, Json]
 
@@ -387,17 +388,33 @@ def protect_body(
     return canonical(body | named)
 
 
-def act_of(row: LedgerRow) -> tuple[str, Fraction | None, Fraction | None]:
-    """The table an owner's act names, and for a raise the cap before and after."""
-    body = json.loads(row["body"])
-    if row["kind"] != "raise":
-        return str(body["table"]), None, None
-    return str(body["table"]), Fraction(body["from"]), Fraction(body["to"])
+@dataclass(frozen=True)
+class Act:
+    """A row of owner_rows.py. `before` and `after` are the cap before and after a raise, `newer` the table with new
+    people, `unit` the newly declared unit and `standing` the sums after it."""
 
+    seq: int
+    at: str
+    hash: str
+    kind: str
+    budget: str
+    actor: str
+    table: str
+    before: Fraction | None = None
+    after: Fraction | None = None
+    newer: str = ""
+    unit: Unit | None = None
+    standing: Standing | None = None
+    taken: TakenOver | None = None  # the budget that this one takes over
 
-def newer_of(row: LedgerRow) -> str:
-    """The newer table that an owner declared to hold other people; empty for every other act."""
-    return str(json.loads(row["body"])["newer"]) if row["kind"] == "new_people" else ""
+    @staticmethod
+    def from_row(row: LedgerRow) -> Act:
+        body, kind = json.loads(row["body"]), row["kind"]
+        before, after = (Fraction(body["from"]), Fraction(body["to"])) if kind == "raise" else (None, None)
+        newer = str(body["newer"]) if kind == "new_people" else ""
+        unit, standing = (Unit.from_json(body["unit"]), standing_after(row)) if kind == "protect" else (None, None)
+        start = row["seq"], row["at"], row["hash"], kind, row["budget"], row["actor"], str(body["table"])
+        return Act(*start, before, after, newer, unit, standing, taken_of(row))
 
 
 @dataclass(frozen=True)

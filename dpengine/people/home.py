@@ -30,10 +30,10 @@ from dpengine.declared.unit import Unit
 from dpengine.intake.postgres import Described
 from dpengine.ledger import people_rules
 from dpengine.ledger.chain import Verdict
-from dpengine.ledger.ledger import NO_ROW, Act, BudgetRecord, Charge, Entry, Ledger, SessionStep
+from dpengine.ledger.ledger import Act, BudgetRecord, Charge, Entry, Ledger, SessionStep
 from dpengine.ledger.people_book import PeopleBook
 from dpengine.ledger.people_rules import KINDS, NO_RIGHT, apart_id, base_of
-from dpengine.ledger.rows import ACTS, Standing, TakenOver, together
+from dpengine.ledger.rows import ACTS, NO_ROW, Standing, TakenOver, together
 from dpengine.noise.coins import Coins
 from dpengine.people import rights
 from dpengine.storage.matches import Match

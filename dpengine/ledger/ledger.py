@@ -11,11 +11,9 @@ The file holds public facts and released answers, nothing else about the data. O
 from __future__ import annotations
 
 import json
-import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import partial, reduce
@@ -33,7 +31,8 @@ from dpengine.core.strict_json import canonical
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.unit import Unit
 from dpengine.ledger import long_lists, owner_rows, people_rules, repeats
-from dpengine.ledger.chain import START, Verdict, hash_of, sound, verify
+from dpengine.ledger.chain import START, Verdict, hash_of, verify
+from dpengine.ledger.payers import SHOWN, Payer, approved_terms, grant_exceeded, payer_for
 from dpengine.ledger.people_book import PeopleBook
 from dpengine.ledger.people_rules import (
     ALL_QUESTIONS,
@@ -42,7 +41,6 @@ from dpengine.ledger.people_rules import (
     YES,
     Decision,
     Grant,
-    HolderPart,
     Role,
     ShareRequest,
     apart_id,
@@ -80,123 +78,11 @@ from dpengine.ledger.rows import (
 )
 from dpengine.ledger.sqlite_file import LedgerFile, head_of, sound_rows
 from dpengine.ledger.store import Database, Store
+from dpengine.ledger.watch import Watch
 
 __all__ = ["Act", "BudgetRecord", "Charge", "Entry", "Ledger", "Outcome", "SessionStep", "Standing", "Verdict"]
 
-WITHIN, SOON = 600.0, 300.0  # seconds since the last whole check: a charge waits for a new one, or starts one
 _PAGE = 500
-_NEXT = f"SELECT * FROM entries WHERE seq > ? ORDER BY seq LIMIT {_PAGE}"
-_AT = "SELECT hash FROM entries WHERE seq = ?"
-_BELOW = "SELECT seq FROM entries WHERE seq < 1 LIMIT 1"
-
-Head = tuple[int, str]
-
-
-class Watch:
-    """Checks the chain while the program runs: nothing is spent from a ledger with altered rows.
-
-    Before a charge, and before a step of a session is used, two things must hold. First, this process found the
-    **whole chain** sound within the last ten minutes: every row's number, hash and link, from the first row on. It
-    checks at the first charge after the start, and again in the background after five minutes, so that nobody waits
-    while questions come steadily. Second, the **rows since then** are sound, up to the row that the charge continues.
-    Those are read under the write lock; usually they are few. So a row edited by hand stops all spending within ten
-    minutes, even if the edit recomputes that row's hash. Earlier answers can still be read.
-
-    The *content* of the rows (sums, rights, grants) is recomputed by `verify` (chain.py), not here. Somebody who writes
-    a whole new chain changes its head, which is kept elsewhere. An older sound copy put back is noticed at the next
-    charge.
-
-    One Watch serves each ledger that a process has open; its threads share it.
-    """
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._checking, self._state = threading.Lock(), threading.Lock()
-        self._head: Head = (0, START)
-        self._whole: float | None = None  # start time of the last whole check that passed
-        self._runs: threading.Thread | None = None
-        self._closed = False
-
-    def before_spending(self) -> None:
-        """Check the whole chain if its last check is too old, before the write lock is taken: others can still write.
-        It refuses nothing, as an earlier charge may be looked up; `refuse_broken` does, later."""
-        age = self._age()
-        if age > WITHIN:
-            with self._checking:  # whoever waited here is served by the check they waited for
-                if self._age() > WITHIN:
-                    with suppress(LedgerDamaged):  # `refuse_broken` refuses that
-                        self._check()
-        elif age > SOON:
-            self.check_soon()
-
-    def refuse_broken(self, db: Database) -> None:
-        """Under the write lock: refuses if the checked rows, or a row since then, are not sound."""
-        with self._state:
-            seq, digest = self._head
-            checked = self._whole is not None
-        if not checked:
-            self._refuse()
-        if seq and next((row["hash"] for row in db.query(_AT, [seq])), None) != digest:
-            self._refuse()
-        head, ended = (seq, digest), False
-        while not ended:
-            head, ended = self._page(db, head)
-        with self._state:
-            self._head = max(self._head, head)
-
-    def check_soon(self) -> None:
-        """Start a whole check in the background, unless one is running."""
-        with self._state:
-            if self._closed or (self._runs is not None and self._runs.is_alive()):
-                return
-            # No daemon: when the program ends, it would still read from a connection that is being closed.
-            self._runs = threading.Thread(target=self._in_background, name="chain")
-            self._runs.start()
-
-    def close(self) -> None:
-        with self._state:
-            self._closed, runs = True, self._runs
-        if runs is not None and runs is not threading.current_thread():
-            runs.join()
-        self._closed = False  # a later call opens the ledger again
-
-    def _in_background(self) -> None:
-        with self._checking, suppress(AllowanceError):  # the next charge checks again, and refuses
-            self._check(threading.main_thread().is_alive)
-
-    def _check(self, wanted: Callable[[], bool] = lambda: True) -> None:
-        """Check every row from the first on, in pages, each its own read, while that is wanted."""
-        began, head = time.monotonic(), (0, START)
-        with self._store.reading() as db:
-            if list(db.query(_BELOW)):
-                self._refuse()
-        ended = False
-        while not ended and not self._closed and wanted():
-            with self._store.reading() as db:
-                head, ended = self._page(db, head)
-        if ended:
-            with self._state:
-                self._head, self._whole = head, began
-
-    def _page(self, db: Database, head: Head) -> tuple[Head, bool]:
-        """The head after the next page of rows, and whether it was the last."""
-        page = list(db.query(_NEXT, [head[0]]))
-        for row in page:
-            if row["seq"] != head[0] + 1 or row["prev"] != head[1] or not sound(row):
-                self._refuse()
-            head = row["seq"], row["hash"]
-        return head, len(page) < _PAGE
-
-    def _refuse(self) -> None:
-        with self._state:
-            self._whole = None  # so the next charge checks everything again
-        raise LedgerDamaged()
-
-    def _age(self) -> float:
-        with self._state:
-            return float("inf") if self._whole is None else time.monotonic() - self._whole
-
-
 BUDGET_KINDS = ("private", "practice")
 _INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join(':' + name for name in COLUMNS)})"
 _MOST_COUNTED = 500  # losses composed one by one; beyond that the running sums stand in, with a slightly looser bound
@@ -227,17 +113,6 @@ _HASHED = "SELECT seq FROM entries WHERE substr(hash, 1, ?) = ? ORDER BY seq DES
 LONGEST_REASON = 500
 _ACTIONS = "kind NOT IN ('answer', 'failed', 'part', 'lost')"
 T = TypeVar("T")
-_SHOWN = 100  # refusals show 0.01 %: the price rounded up, the rest rounded down, so they never look equal
-
-
-@dataclass(frozen=True)
-class Payer:
-    """The grant that pays, what its holder took before, and the sums behind the table's meter."""
-
-    grant: Grant
-    own: Standing
-    held: HolderPart
-    meter: Totals
 
 
 class Ledger:
@@ -723,7 +598,7 @@ class Ledger:
             body = people_rules.body_of(table=wanted.table, answer=answer, share=given)
             row = self._append(db, "decided", wanted.budget, wish, actor, body, "", at)
             if given is not None and answer != NO:
-                kept, questions, until = _approved(book, wanted, given, answer, at[:10])
+                kept, questions, until = approved_terms(book, wanted, given, answer, at[:10])
                 if kept or book.grant(wanted.budget, wanted.table, wanted.actor) is not None:
                     terms = wanted.budget, wanted.table, wanted.actor, kept, questions, until
                     self._grant(db, Grant(0, "", actor, *terms))
@@ -753,34 +628,7 @@ class Ledger:
                     opened.append(record)
             return opened
 
-    # Who pays, and who may write
-
-    def _payer(
-        self, db: Database, record: BudgetRecord, wanted: Sequence[Reservation], costs: Sequence[Cost], day: str
-    ) -> Payer | None:
-        """The grant that pays for all of these questions; None where nobody signs in, and for practice budgets."""
-        book, actor = PeopleBook(db), wanted[0]["actor"]
-        if not book.served():
-            return None
-        if any(question["actor"] != actor for question in wanted):
-            raise AllowanceError(people_rules.NO_RIGHT)
-        fault = people_rules.asking_fault(book, record, actor)
-        if fault == "people.kept_apart" and not book.agreed_with(record.id, wanted[0]["table"]):
-            raise BudgetExceeded("people.shared_exceeded")  # hides an agreement about somebody else's table
-        _refuse(fault)
-        if record.kind == "practice":
-            return None
-        allowed, live = (grants_for_all(book, record, wanted, day, only_allowed) for only_allowed in (True, False))
-        if not live:
-            raise AllowanceError("people.no_grant")
-        if not allowed:
-            raise AllowanceError("people.question_not_granted")
-        payers = payers_of(book, record, wanted[0]["table"], allowed)
-        for payer in payers:
-            if people_rules.fits(record.rule, payer.grant, payer.held, payer.meter, costs):
-                return payer
-        roomiest = max(payers, key=lambda payer: people_rules.room(payer.grant, payer.held))
-        raise grant_exceeded(record, roomiest, costs)
+    # Who may write
 
     def _sums(
         self,
@@ -1087,7 +935,7 @@ class Ledger:
         """Apply both limits, the budget's rule and the asker's grant; a refusal names the tighter one."""
         before = owner_rows.standing_before(db, record.id).totals
         try:
-            payer = self._payer(db, record, wanted, costs, day)
+            payer = payer_for(PeopleBook(db), record, wanted, costs, day)
         except BudgetExceeded as theirs:
             left, unknown = theirs.facts.get("left"), self._shared_unknown(db, record, wanted)
             tighter = not isinstance(left, Fraction) or (1 - used(record.rule, before)) * 100 <= left
@@ -1212,60 +1060,6 @@ def find_step(db: Database, sql: str, session: str, step: str | int) -> SessionS
     return SessionStep.from_row(rows[0], outcomes[0] if outcomes else None)
 
 
-# People
-
-
-def _approved(
-    book: PeopleBook, wanted: ShareRequest, given: Fraction, answer: str, day: str
-) -> tuple[Fraction, tuple[str, ...], str]:
-    """The share, questions and last day of the grant that an approved request becomes. A request names a total share,
-    so the shares of the person's groups count towards it. Limits on questions and days stay: those of the person's own
-    last grant, even if it was taken back, else those of the narrowest grant by which they may ask."""
-    live = people_rules.grants_for(book, wanted.actor, wanted.budget, wanted.table, day)
-    groups = [grant for grant in live if grant.to != wanted.actor]
-    share = max(given - sum((grant.share for grant in groups), Fraction(0)), Fraction(0))
-    if answer == YES:  # an approval never lowers a share
-        share = max([share, *(grant.share for grant in live if grant.to == wanted.actor)])
-    last = book.last_given(wanted.budget, wanted.table, wanted.actor)
-    if groups and (last is None or (last.until and last.until < day)):
-        last = min(groups, key=lambda grant: (grant.questions == ALL_QUESTIONS, grant.until or "~", grant.share))
-    return (share, ALL_QUESTIONS, "") if last is None else (share, last.questions, last.until)
-
-
-def grants_for_all(
-    book: PeopleBook, record: BudgetRecord, wanted: Sequence[Reservation], day: str, only_allowed: bool
-) -> list[Grant]:
-    """The live grants that cover all of these questions."""
-    shared: list[Grant] | None = None
-    for question in wanted:
-        grants = people_rules.grants_for(book, question["actor"], record.id, question["table"], day)
-        if only_allowed:
-            grants = [grant for grant in grants if grant.allows(str(question["claim"].get("key", "")))]
-        holders = {grant.to: grant for grant in grants}
-        if shared is None:
-            shared = grants
-        else:  # across two tables the smaller share counts
-            both = [(grant, holders[grant.to]) for grant in shared if grant.to in holders]
-            shared = [min(pair, key=lambda grant: grant.share) for pair in both]
-    return shared or []
-
-
-def payers_of(book: PeopleBook, record: BudgetRecord, table: str, grants: Sequence[Grant]) -> list[Payer]:
-    meter = book.meter(record.id, table)
-    return [Payer(grant, book.own(record.id, grant.to), book.held(record, grant.to), meter) for grant in grants]
-
-
-def grant_exceeded(record: BudgetRecord, payer: Payer, costs: Sequence[Cost]) -> BudgetExceeded:
-    """The questions' part of the person's share and the rest of it, as on their meter; or that δ is too small."""
-    moves, room = people_rules.moves(record.rule, payer.meter, costs), people_rules.room(payer.grant, payer.held)
-    if moves <= room:
-        wanted = sum((paid.delta for paid in costs), Fraction(0))
-        left_delta = people_rules.delta_room(record.rule, payer.grant, payer.held)
-        return BudgetExceeded("people.exceeded_delta", price=wanted, left=left_delta)
-    takes, left = moves / payer.grant.share, room / payer.grant.share
-    return BudgetExceeded("people.exceeded", price=up(takes * 100, _SHOWN), left=down(left * 100, _SHOWN))
-
-
 # Refusals
 
 
@@ -1290,7 +1084,7 @@ def refuse_unprotected(rule: Rule, after: Totals, joined: bool = False) -> None:
 
 def cap_needed(rule: Rule, totals: Totals) -> Fraction | None:
     """The least cap ε, in hundredths, that these sums fit into; None if no cap does."""
-    needs = up(spent(rule, totals), _SHOWN)
+    needs = up(spent(rule, totals), SHOWN)
     return None if totals.delta > rule.delta_reserve or needs > MOST_EPSILON else needs
 
 
@@ -1299,7 +1093,7 @@ def _refusal(rule: Rule, before: Totals, paid: Cost) -> BudgetExceeded:
     if paid.delta > reserve:
         return BudgetExceeded("budget.exceeded_delta", price=paid.delta, left=reserve)
     takes, left = share(rule, before, paid) * 100, max(1 - used(rule, before), Fraction(0)) * 100
-    return BudgetExceeded("budget.exceeded", price=up(takes, _SHOWN), left=down(left, _SHOWN))
+    return BudgetExceeded("budget.exceeded", price=up(takes, SHOWN), left=down(left, SHOWN))
 
 
 def _refuse(code: str | None) -> None:

@@ -34,7 +34,8 @@ from dpengine.intake.postgres import Described
 from dpengine.ledger import people_rules
 from dpengine.ledger.chain import Verdict
 from dpengine.ledger.exports import export_lines
-from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Ledger, Payer, Standing, payers_of
+from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Ledger, Standing
+from dpengine.ledger.payers import Payer, payers_of
 from dpengine.ledger.people_book import PeopleBook
 from dpengine.ledger.people_rules import ALL_QUESTIONS, BARRED, Decision, Grant, Role, ShareRequest, apart_id, base_of
 from dpengine.ledger.rows import together

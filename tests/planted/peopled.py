@@ -19,7 +19,8 @@ from dpengine.core.errors import AllowanceError
 from dpengine.ledger import chain
 from dpengine.ledger import people_rules as rules
 from dpengine.ledger.chain import Verdict, hash_of, verify
-from dpengine.ledger.ledger import Ledger, Payer
+from dpengine.ledger.ledger import Ledger
+from dpengine.ledger.payers import Payer
 from dpengine.ledger.people_book import PeopleBook
 from dpengine.ledger.people_rules import Grant, HolderPart
 from dpengine.ledger.rows import BudgetRecord, Sums
@@ -98,10 +99,10 @@ class LooksAtTheGrantFirst(Ledger):
         self.meet.wait(PATIENCE)
         return super().reserve(**told)
 
-    def _payer(self, db: Database, *given: Any) -> Payer | None:
+    def _admitted(self, db: Database, *given: Any) -> Payer | None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(PeopleBook, "held", lambda book, record, holder: self._seen)
-            return super()._payer(db, *given)
+            return super()._admitted(db, *given)
 
     def _sums(self, db: Database, *given: Any) -> Sums | None:
         with pytest.MonkeyPatch.context() as patch:

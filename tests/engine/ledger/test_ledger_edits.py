@@ -19,8 +19,9 @@ from dpengine.accountant.filter import Rule, Totals, price
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Pure
 from dpengine.ledger.chain import hash_of
-from dpengine.ledger.ledger import SOON, WITHIN, Ledger, time
+from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import COLUMNS, charge_body, charge_totals
+from dpengine.ledger.watch import SOON, WITHIN, time
 from tests.helpers_ledger import USUAL, WIDE, ask, code_of, opened
 
 

@@ -154,7 +154,7 @@ class Ledger:
 
     def standing(self, budget: str) -> Standing:
         """The running sums of a budget; zeros if nothing was charged yet."""
-        return self._file.kept(("standing", budget), lambda db: owner_rows.standing_before(db, budget))
+        return self._file.kept(("standing", budget), lambda db: self._standing(db, budget))
 
     def before(self, charge: Charge) -> Totals:
         """The sums of its budget just before a charge."""
@@ -207,9 +207,7 @@ class Ledger:
         with self._file.reading() as db:
             record = self._known_budget(db, budget)
             rows = rows_of_a_person(record.unit, unit)
-            return owner_rows.standing_before(db, budget), repriced(
-                self._past(db, budget), rows, record.rule.alpha
-            ).whole
+            return self._standing(db, budget), repriced(self._past(db, budget), rows, record.rule.alpha).whole
 
     def closed(self) -> dict[tuple[str, str], str]:
         """(budget, table) → `seal` or `forget`; (budget, "") → `close` or `joined`."""
@@ -394,6 +392,9 @@ class Ledger:
     def _budget(self, db: Database, budget_id: str) -> BudgetRecord | None:
         rows = sound_rows(db, _BUDGET, [budget_id])
         return owner_rows.protected(db, owner_rows.raised(db, BudgetRecord.from_row(rows[0]))) if rows else None
+
+    def _standing(self, db: Database, budget: str) -> Standing:
+        return owner_rows.standing_before(db, budget)
 
     def _past(self, db: Database, budget: str) -> list[Paid | Raised]:
         """Every charge of a budget in order, for a change of its unit, and every raise of its cap in between."""
@@ -615,7 +616,7 @@ class Ledger:
         with self._file.writing() as db:
             book, at = PeopleBook(db), _now()
             shared = self._known_budget(db, budget)
-            charged = owner_rows.standing_before(db, budget).charges > 0
+            charged = self._standing(db, budget).charges > 0
             owner_rows.refuse_closed(db, budget, table)
             _refuse(people_rules.agreement_fault(book, budget, table, people, charged, actor, at[:10]))
             body = people_rules.body_of(table=table, people=people)
@@ -747,7 +748,7 @@ class Ledger:
             for question in wanted:
                 owner_rows.refuse_by_row(db, record, question["claim"])
                 self._refuse_unseen(db, question)
-            rule, before = record.rule, owner_rows.standing_before(db, budget)
+            rule, before = record.rule, self._standing(db, budget)
             costs, at = [cost(question["loss"], rule.alpha) for question in wanted], _now()
             payer = self._admitted(db, record, wanted, costs, keep, at[:10])
             charges = []
@@ -862,7 +863,7 @@ class Ledger:
                 return Act.from_row(done[0])
             owner_rows.refuse_budget_closed(db, budget)
             rows = rows_of_a_person(record.unit, unit)
-            before = owner_rows.standing_before(db, budget)
+            before = self._standing(db, budget)
             past = self._past(db, budget)
             sums = repriced(past, rows, record.rule.alpha)
             refuse_unprotected(record.rule, sums.whole.totals)
@@ -884,7 +885,7 @@ class Ledger:
             for closed in (budget, taken.budget):
                 owner_rows.refuse_budget_closed(db, closed)
             _refuse(None if may_take_over(record, other, taken) else "budget.other_terms")
-            rows, before = Unit.from_json(record.unit).at_most, owner_rows.standing_before(db, budget)
+            rows, before = Unit.from_json(record.unit).at_most, self._standing(db, budget)
             past = [*self._past(db, budget), *taken_over(self._past(db, other.id), other.unit, taken.rows)]
             sums = repriced(past, rows, record.rule.alpha)
             refuse_unprotected(record.rule, sums.whole.totals, joined=True)
@@ -933,7 +934,7 @@ class Ledger:
         day: str,
     ) -> Payer | None:
         """Apply both limits, the budget's rule and the asker's grant; a refusal names the tighter one."""
-        before = owner_rows.standing_before(db, record.id).totals
+        before = self._standing(db, record.id).totals
         try:
             payer = payer_for(PeopleBook(db), record, wanted, costs, day)
         except BudgetExceeded as theirs:

@@ -11,16 +11,20 @@ from helpers_ledger import WIDE, ask, opened, raises
 from sqlite_utils import Database
 
 from dpengine.ledger import ledger as ledger_module
+from dpengine.ledger import owner_rows
 from dpengine.ledger.ledger import Ledger, sound_rows
 
 
 def test_the_same_sums_are_read_once_until_something_is_written(tmp_path: Path) -> None:
     with opened(tmp_path, WIDE) as ledger:
         ledger.reserve(**ask("one"))
-        with patch.object(ledger_module, "sound_rows", side_effect=sound_rows) as rows:
+        with (
+            patch.object(ledger_module, "sound_rows", side_effect=sound_rows) as rows,
+            patch.object(owner_rows, "sound_rows", side_effect=sound_rows) as acts,
+        ):
             assert [ledger.standing("b").totals.epsilon for _ in range(9)] == [Fraction(1, 10)] * 9
             assert [ledger.budget("b").rule for _ in range(9)] == [WIDE] * 9
-            assert rows.call_count == 2
+            assert (rows.call_count, acts.call_count) == (1, 4)  # the budget; its sums, raises and protection
             ledger.reserve(**ask("two"))
             assert ledger.standing("b").totals.epsilon == Fraction(2, 10)
 

@@ -21,7 +21,6 @@ import shutil
 import sqlite3
 import tempfile
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -38,6 +37,7 @@ from dpengine.core import files, places
 from dpengine.core.errors import AllowanceError, UnknownBudget, UnknownTable, refusing
 from dpengine.core.exact import read_number
 from dpengine.core.files import refuse_full
+from dpengine.core.remembered import Lately
 from dpengine.core.types import JsonObject
 from dpengine.declared import public_rules
 from dpengine.declared.dialect import Dialect
@@ -86,7 +86,7 @@ LONGEST_NAME = 80
 SECRET_BYTES = 32
 SAMPLES_ONLY = "samples-only"  # this file marks the folder of a workshop, which holds only the bundled tables
 LOADING, CODING = 0.8, 0.15  # shares of the work of bringing a table in; the rest counts columns
-_SCHEMAS_KEPT = 32
+_SCHEMAS_KEPT, _STATISTICS_KEPT = 32, 500
 _PARQUET_END = b"PAR1"
 
 # A new budget, the id of an existing one, or a function of the number of people.
@@ -123,8 +123,6 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-_STATISTICS_KEPT = 500
-
 _opened: dict[Path, Workspace] = {}
 _opening = threading.Lock()
 
@@ -137,8 +135,10 @@ def open_workspace(folder: str | Path | None = None, samples_only: bool = False)
         path = path.resolve()
     with _opening:
         if path not in _opened:
-            if samples_only:
-                _mark_samples_only(path)
+            if samples_only and not (path / "registry.sqlite").exists():  # an existing workspace stays as it is
+                with refusing("workspace.unwritable", OSError):
+                    path.mkdir(parents=True, exist_ok=True)
+                    (path / SAMPLES_ONLY).touch(0o600)
             _opened[path] = Workspace(path)
             _opened[path].ledger.check_soon()  # before the first question has to wait for it
         if samples_only and not _opened[path].samples_only:
@@ -150,14 +150,6 @@ def finish_releases() -> None:
     """Before a server ends: finish and store the running answers of every open workspace."""
     for opened in list(_opened.values()):
         opened.jobs.close()
-
-
-def _mark_samples_only(path: Path) -> None:
-    """An empty folder becomes one for samples alone; an existing workspace stays as it is."""
-    if not (path / "registry.sqlite").exists():
-        with refusing("workspace.unwritable", OSError):
-            path.mkdir(parents=True, exist_ok=True)
-            (path / SAMPLES_ONLY).touch(0o600)
 
 
 class Workspace:
@@ -177,13 +169,13 @@ class Workspace:
         place = folder / "ledger.sqlite"
         self.ledger = Ledger(place) if self.samples_only else open_ledger(place, self._secret)
         self._sampling = threading.Lock()
-        self._samples: dict[str, Record] = {}
-        self._schemas: OrderedDict[tuple[str, int], Schema] = OrderedDict()
+        self._samples, self._schemas, self._statistics = (
+            Lately(most) for most in (len(SAMPLES), _SCHEMAS_KEPT, _STATISTICS_KEPT)
+        )
         jobs = self.jobs = Jobs(folder, self.ledger)
         self.engine = Engines(lambda: erase.spill_folder(folder, jobs.worker))
         self.coins = SystemCoins()
         self.token_book = TokenBook(self._registry, self._secret)
-        self._statistics: dict[tuple[str, str], Any] = {}
         self._sweep()
         self._give_back()
         self._finish_protecting()
@@ -412,13 +404,9 @@ class Workspace:
 
     def read(self, need: AnyNeed | RawNeed, record: Record, schema: Schema) -> Any:
         """A statistic of coded rows or of raw columns. Cached only in a workshop's folder: its tables are public."""
-        key = record.name, repr(need)
-        if self.samples_only and key in self._statistics:
-            return self._statistics[key]
-        value = self._read(need, record, schema)
-        if self.samples_only and len(self._statistics) < _STATISTICS_KEPT:
-            self._statistics[key] = value
-        return value
+        if not self.samples_only:
+            return self._read(need, record, schema)
+        return self._statistics((record.name, repr(need)), lambda: self._read(need, record, schema))
 
     def _read(self, need: AnyNeed | RawNeed, record: Record, schema: Schema) -> object:
         if isinstance(need, Beside):
@@ -500,13 +488,7 @@ class Workspace:
 
     def schema_of(self, record: Record) -> Schema:
         """Cached, because a list of 100,000 values takes half a second to read and every page needs it."""
-        key = record.folder, record.version
-        schema = self._schemas.get(key) or Schema.from_json(record.schema)
-        self._schemas[key] = schema
-        if len(self._schemas) > _SCHEMAS_KEPT:
-            with suppress(KeyError):  # another thread was first
-                self._schemas.popitem(last=False)
-        return schema
+        return self._schemas((record.folder, record.version), lambda: Schema.from_json(record.schema))
 
     def coded(self, record: Record) -> Coded:
         """The place of the coded rows: a file here, unless they stayed in their database."""
@@ -862,11 +844,10 @@ class Workspace:
         return load_raw(folder, source, declared, bad_records, progress)
 
     def _sample(self, sample: Sample) -> Record:
-        if self.samples_only:  # a whole class asks for it, and no other table can be loaded: look it up once
-            if sample.name not in self._samples:
-                self._samples[sample.name] = self._bring_sample(sample)
-            return self._samples[sample.name]
-        return self._bring_sample(sample)
+        if not self.samples_only:
+            return self._bring_sample(sample)
+        # A whole class asks for it, and no other table can be loaded: it is looked up once.
+        return self._samples(sample.name, lambda: self._bring_sample(sample))
 
     def _bring_sample(self, sample: Sample) -> Record:
         with self._sampling, self.loading():

@@ -8,7 +8,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ import pytest
 from dpengine.accountant.filter import Rule
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.asking.jobs import Jobs
+from dpengine.commands.ledger_places import place_of_ledger
+from dpengine.commands.recover import LedgerState, look
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.ledger import Ledger
 
@@ -27,6 +29,11 @@ PATIENCE = 120.0
 MILLIONTH = Fraction(1, 10**6)
 USUAL = Rule.make(Fraction(1), MILLIONTH)
 WIDE = Rule.make(Fraction(100), MILLIONTH)
+
+
+def ledger_state(home: Path) -> LedgerState:
+    with closing(place_of_ledger(home)) as place:
+        return look(home, place)
 
 
 @contextmanager

@@ -27,9 +27,20 @@ from dpengine.core.exact import text_of
 from dpengine.core.types import Json, JsonObject
 from dpengine.ledger import long_lists
 from dpengine.ledger.exports import opened
-from dpengine.ledger.ledger import Act, Ledger
+from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.people_rules import ALL_QUESTIONS, KINDS
-from dpengine.ledger.rows import ACTS, STEP_OUTCOMES, BudgetRecord, Charge, Entry, Outcome, SessionStep, questions_of
+from dpengine.ledger.rows import (
+    ACTS,
+    STEP_OUTCOMES,
+    Act,
+    BudgetRecord,
+    Charge,
+    Entry,
+    Outcome,
+    SessionStep,
+    questions_of,
+    standing_after,
+)
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.query import AnyQuery
@@ -133,25 +144,16 @@ def statement_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Json]]
             after = filter.spent(budget.rule, charge.totals_after)
             took = stood.price if charge is stood else after - filter.spent(budget.rule, ledger.before(charge))
             price, total = text_of(took), text_of(after)
-        elif row["kind"] in ACTS:
-            act = Act.from_row(row)
-            with stored():
-                table, sentence = act.table, act_words(act)
-            if act.standing is not None:
-                before = Totals.from_json(json.loads(row["totals"])["before"])
-                after = filter.spent(budget.rule, act.standing.totals)
-                price, total = text_of(after - filter.spent(budget.rule, before)), text_of(after)
         elif row["kind"] == long_lists.KIND:
             with stored():
                 sentence = say("act.list", many=len(json.loads(row["body"])["values"]))
-        elif row["kind"] in ("step", "ended", *STEP_OUTCOMES):
-            body = json.loads(row["body"])
+        else:
             with stored():
-                table, sentence = body.get("table", ""), step_words(row["kind"], body)
-        elif row["kind"] in KINDS:
-            body = json.loads(row["body"])
-            with stored():
-                table, sentence = body.get("table", ""), people_words(row["kind"], body, row["actor"])
+                table, sentence = _act_of(row) or ("", "")
+            if row["kind"] == "protect":
+                before = Totals.from_json(json.loads(row["totals"])["before"])
+                after = filter.spent(budget.rule, standing_after(row).totals)
+                price, total = text_of(after - filter.spent(budget.rule, before)), text_of(after)
         row_columns = row["seq"], row["at"], row["kind"], table, row["actor"], row["request"]
         yield [*row_columns, sentence, price, total, row["hash"]]
 
@@ -199,21 +201,27 @@ class AuditRow:
     hash: str
 
 
+def _act_of(row: JsonObject) -> tuple[str, str] | None:
+    """The table and the sentence of a row that is an owner's act, a step of a session or about people."""
+    kind, body = row["kind"], json.loads(row["body"])
+    if kind in ACTS:
+        act = Act.from_row(row)
+        return act.table, act_words(act)
+    if kind in ("step", "ended", *STEP_OUTCOMES):
+        return body.get("table", ""), step_words(kind, body)
+    return (body.get("table", ""), people_words(kind, body, row["actor"])) if kind in KINDS else None
+
+
 def audit_row(row: JsonObject) -> AuditRow:
-    body, table = json.loads(row["body"]), ""
     if row["kind"] == "charge":
         charge = Charge.from_row(row)
         table, words = charge.table, sentence_of(charge)
-    elif row["kind"] in ACTS:
-        act = Act.from_row(row)
-        table, words = act.table, act_words(act)
-    elif row["kind"] in ("step", "ended"):
-        table, words = body["table"], step_words(row["kind"], body)
-    elif row["kind"] in KINDS:
-        table, words = body.get("table", ""), people_words(row["kind"], body, row["actor"])
+    elif (act := _act_of(row)) is not None:
+        table, words = act
     else:
         known = row["kind"] in ("budget", "recovered")
-        table, words = body.get("name", ""), say(f"people.row.{row['kind']}") if known else row["kind"]
+        words = say(f"people.row.{row['kind']}") if known else row["kind"]
+        table = json.loads(row["body"]).get("name", "")
     return AuditRow(row["seq"], row["at"], row["actor"], row["kind"], row["budget"], table, words, row["hash"])
 
 

@@ -68,7 +68,7 @@ def _all(place: Place) -> Iterable[JsonObject]:
 
 
 def _fine(home: Path, place: Place) -> int:
-    state = look(home, place=place)
+    state = look(home, place)
     if state.state != "fine":
         raise AllowanceError("carry.not_fine")
     return state.rows

@@ -98,7 +98,7 @@ def arrive(home: Path, file: Path) -> int:
                         written.append(place)
                         shutil.copyfileobj(packed, target, _PIECE)
                 with closing(place_of_ledger(home)) as place_there:
-                    state = recover.look(home, place=place_there)
+                    state = recover.look(home, place_there)
                     recover.moved(home, state, head, place_there)
     except BaseException as error:
         for place in written:

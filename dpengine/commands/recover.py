@@ -61,7 +61,7 @@ def main(arguments: list[str]) -> int:
         print(say("recover.usage"), file=sys.stderr)
         return 2
     with Hold(home, alone=True), closing(place_of_ledger(home)) as place:
-        state = look(home, rest[1] if (wanted, len(rest)) == ("--close", 2) else "", place)
+        state = look(home, place, rest[1] if (wanted, len(rest)) == ("--close", 2) else "")
         return _done(home, place, state, wanted, rest)
 
 
@@ -87,11 +87,8 @@ def _done(home: Path, place: Place, state: LedgerState, wanted: str, rest: list[
     return 1
 
 
-def look(home: Path, kept: str = "", place: Place | None = None) -> LedgerState:
+def look(home: Path, place: Place, kept: str = "") -> LedgerState:
     """`kept`: a head noted elsewhere. A ledger without that row is an older copy. Nothing is changed."""
-    if place is None:
-        with closing(place_of_ledger(home)) as place:
-            return look(home, kept, place)
     if kept and len(kept) < _LEAST_HEAD:
         raise AllowanceError("recover.short_head", least=_LEAST_HEAD)
     try:
@@ -128,11 +125,8 @@ def look(home: Path, kept: str = "", place: Place | None = None) -> LedgerState:
     return LedgerState(state, verdict.rows, head, max(mark.seq, verdict.rows), verdict.sentence)
 
 
-def close(home: Path, state: LedgerState, place: Place | None = None) -> tuple[int, str]:
+def close(home: Path, state: LedgerState, place: Place) -> tuple[int, str]:
     """Close the budgets; returns their number, and where the old ledger is now."""
-    if place is None:
-        with closing(place_of_ledger(home)) as place:
-            return close(home, state, place)
     budgets = _budgets(home, state, place)
     return len(budgets), _rebuild(place, state, budgets)
 

@@ -16,12 +16,11 @@ import pytest
 from engines.postgres_server import PASSWORD, PostgresServer
 
 from dpengine.__main__ import main
-from dpengine.commands.recover import look
 from dpengine.ledger.exports import export_lines
 from dpengine.ledger.store import SETTING
 from dpengine.workspace import Workspace
 from tests.faults.lived import TERMS, command, frame, question
-from tests.helpers_ledger import raises
+from tests.helpers_ledger import ledger_state, raises
 
 
 @pytest.fixture
@@ -160,10 +159,10 @@ def test_a_backup_needs_no_database_and_goes_on_in_one(
     monkeypatch.setenv(SETTING, postgres.database())  # another machine's, empty
     with raises("ledger.two"):
         Workspace(again)
-    assert look(again).state == "copy"
+    assert ledger_state(again).state == "copy"
     assert command(again, "recover", "--moved", "0" * 64, capsys=capsys)[0] == 2
     assert command(again, "recover", "--moved", newest[1], capsys=capsys)[0] == 0
-    assert head(again)[0] == newest[0] + 1 and look(again).state == "fine"
+    assert head(again)[0] == newest[0] + 1 and ledger_state(again).state == "fine"
     with closing(Workspace(again)) as workspace:
         table = workspace.table("people")
         assert table.ask(question(table), request_id="more").value is not None
@@ -181,7 +180,7 @@ def test_a_folder_from_a_backup_beside_a_database_that_went_on_is_not_taken_for_
     shutil.rmtree(home)
     copy.rename(home)
     code, said = command(home, "recover", capsys=capsys)
-    assert code == 1 and look(home).state == "ahead" and str(newest[0]) in said
+    assert code == 1 and ledger_state(home).state == "ahead" and str(newest[0]) in said
     assert command(home, "recover", "--moved", newest[1], capsys=capsys)[0] == 2
     assert command(home, "recover", "--close", capsys=capsys)[0] == 0
     with closing(Workspace(home)) as workspace, raises("budget.closed"):
@@ -196,13 +195,13 @@ def test_a_damaged_ledger_is_recovered_in_one_step_and_all_is_closed(
         stranger.execute("ALTER TABLE allowance_ledger.entries DISABLE TRIGGER ALL")
         stranger.execute("UPDATE allowance_ledger.entries SET actor = 'eve' WHERE seq = 3")
         stranger.execute("ALTER TABLE allowance_ledger.entries ENABLE TRIGGER ALL")
-    assert look(home).state == "damaged" and look(home).rows == 2
+    assert ledger_state(home).state == "damaged" and ledger_state(home).rows == 2
     with closing(Workspace(home)):
         code, said = command(home, "recover", "--close", capsys=capsys)
         assert code == 2 and "open" in said
     code, said = command(home, "recover", "--close", capsys=capsys)
     assert code == 0 and "allowance_ledger_found_1" in said
-    assert look(home).state == "fine" and look(home).rows == 4  # two rows, `recovered`, `close`
+    assert ledger_state(home).state == "fine" and ledger_state(home).rows == 4  # two rows, `recovered`, `close`
     with closing(Workspace(home)) as workspace:
         assert workspace.verify_ledger().ok
         table = workspace.table("people")

@@ -16,7 +16,7 @@ import dpengine as dp
 from dpengine.asking import release as asking_release
 from dpengine.asking.release import charge_and_draw
 from dpengine.commands import backup, recover
-from dpengine.commands.recover import look
+from dpengine.commands.ledger_places import place_of_ledger
 from dpengine.ledger.ledger import Ledger
 from dpengine.mechanisms.publish.write_file import file_digest
 from dpengine.noise.coins import SystemCoins
@@ -169,7 +169,8 @@ def play(scene: str, folder: Path, tell: Tell, draw: Callable[[], None]) -> None
         except dp.AllowanceError as complaint:
             return tell("refused", complaint.code)
     if scene == "recover":
-        recover.close(folder, look(folder))
+        with closing(place_of_ledger(folder)) as place:
+            recover.close(folder, recover.look(folder, place), place)
         return tell("done", scene)
     home = Workspace(folder)
     home.coins = Telling(draw)

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 import dpengine as dp
-from dpengine.commands.recover import look
 from dpengine.ledger.high_water import Anchor, Mark
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.sqlite_file import LedgerFile
@@ -22,7 +21,7 @@ from dpengine.messages import say
 from dpengine.workspace import Workspace
 from tests.faults.counts import note
 from tests.faults.lived import TERMS, A, code_of, command, frame, opens, question
-from tests.helpers_ledger import ask, opened, raises, start_child
+from tests.helpers_ledger import ask, ledger_state, opened, raises, start_child
 
 
 def put_back(home: Path, *names: str) -> None:
@@ -193,7 +192,7 @@ def test_recovering_keeps_what_holds_and_frees_nothing(
     FAULTS[fault][0](home)
     code, said = command(home, "recover", capsys=capsys)
     assert code == 1 and "--close" in said and "/" not in said.replace("operating.md", "")
-    found = look(home)
+    found = ledger_state(home)
     code, said = command(home, "recover", "--close", capsys=capsys)
     assert code == 0 and "closed" in said
     assert (home / "found-1").is_dir() and (home / "found-1").stat().st_mode & 0o777 == 0o700
@@ -263,7 +262,7 @@ def test_an_edited_row_is_recovered_up_to_it(home: Path, capsys: pytest.CaptureF
         stranger.execute("UPDATE entries SET body = replace(body, '\"value\"', '\"other\"') WHERE seq = 3")
     with closing(Workspace(home)) as workspace:  # opens, so that the Ledger page can show where it breaks
         assert workspace.verify_ledger().broken == 3
-    assert look(home).state == "damaged" and look(home).rows == 2
+    assert ledger_state(home).state == "damaged" and ledger_state(home).rows == 2
     assert command(home, "recover", "--close", capsys=capsys)[0] == 0
     with closing(Workspace(home)) as workspace:
         assert workspace.verify_ledger().ok and workspace.closed() == {"people": "close", "later": "close"}
@@ -272,7 +271,7 @@ def test_an_edited_row_is_recovered_up_to_it(home: Path, capsys: pytest.CaptureF
 def test_guards_that_are_gone_are_put_back(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with closing(sqlite3.connect(home / "ledger.sqlite")) as stranger, stranger:
         stranger.execute("DROP TRIGGER no_delete")
-    assert look(home).state == "damaged"
+    assert ledger_state(home).state == "damaged"
     assert command(home, "recover", "--close", capsys=capsys)[0] == 0
     with closing(Workspace(home)) as workspace:
         assert workspace.verify_ledger().ok

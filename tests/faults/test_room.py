@@ -31,7 +31,7 @@ from dpengine.workspace import Workspace
 from tests.faults.counts import note
 from tests.faults.scenes import A, declare
 from tests.faults.stage import ROOT
-from tests.helpers_ledger import end_child, raises, start_child
+from tests.helpers_ledger import end_child, ledger_state, raises, start_child
 
 
 def say_of_the_disk(monkeypatch: pytest.MonkeyPatch, free: int = 2**30, block: int = 4096) -> None:
@@ -195,7 +195,7 @@ def test_a_write_killed_on_small_blocks_is_undone_and_never_in_a_ledger_that_too
         assert verify(rows).head == head
     assert sorted(left.iterdir()) == found
     shutil.copytree(left, place / "again")
-    assert recover.look(place / "again").state == "fine" and Workspace(place / "again").ledger.head() == head
+    assert ledger_state(place / "again").state == "fine" and Workspace(place / "again").ledger.head() == head
     (left / "ledger.head").write_text("damaged")
     assert recover.main(["--home", str(left), "--close"]) == 0
     assert (left / "found-1" / "ledger.sqlite-journal").exists() and not list(left.glob("*-journal"))

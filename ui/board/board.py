@@ -21,7 +21,6 @@ from dpengine.declared.merging import read_lookup
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.wanted import MOST_AGAINST
 from dpengine.messages import called, plain, say
-from dpengine.messages import plain as plain_number
 from dpengine.messages.numbers import local
 from dpengine.released import look_groups
 from dpengine.released.files import as_sheet
@@ -52,16 +51,6 @@ _OFFERED = 3
 
 
 def show_gains(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
-    found = _gains(table, now, query)
-    if not found:
-        return
-    section_head(say("board_page.gains"))
-    with st.container(gap="small"):
-        for words, changed in found:
-            _link(table, words, now | changed)
-
-
-def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[str, dict[str, Any]]]:
     """Fewer groups in the longest columns, leaving one out, or fewer pairs: the largest gain first."""
     sizes = {base(ref): axis.size for ref, axis in zip(query.columns, query.axes, strict=True)}
     sizes |= {held.column: held.size for held in query.held if held.column}
@@ -88,7 +77,11 @@ def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[
         if after is not None and after < before and two_figures(after) != two_figures(before):
             words = say(f"board_page.gain.{code}", now=plain(before), then=plain(after), **facts)
             found.append((after, words, changed))
-    return [(words, changed) for _, words, changed in sorted(found, key=itemgetter(0))]
+    if found:
+        section_head(say("board_page.gains"))
+        with st.container(gap="small"):
+            for _, words, changed in sorted(found, key=itemgetter(0)):
+                _link(table, words, now | changed)
 
 
 def promised(table: dp.Table, query: Overview, now: dict[str, Any]) -> Any:
@@ -217,14 +210,13 @@ def _form(table: dp.Table) -> None:
         now |= _details(chosen, bool(now["every"]) or len(now["against"]) == MOST_AGAINST, given)
     with right, st.container(key="card-board"):
         try:
-            plain = board_state.query_of(table, now | {"epsilon": "1"})
+            usual = board_state.query_of(table, now | {"epsilon": "1"})
         except dp.AllowanceError as complaint:
-            plain = None
+            usual = None
             hint(str(complaint))
-        found = None if plain is None else table.opening(plain)
+        found = None if usual is None else table.opening(usual)
         spend.start_from(table, given.get("epsilon") or spend.opens_at(found), PLACE)
-        if plain is not None:
-            usual = plain
+        if usual is not None:
             now["epsilon"] = spend.choose(table, lambda step: usual.at(Fraction(step)), PLACE)
             query = board_state.query_of(table, now)
         else:
@@ -301,7 +293,7 @@ def _buy(table: dp.Table, query: Overview) -> None:
 def worth(table: dp.Table, query: Overview, price: dp.Preview) -> str:
     """The price and the promise in one sentence."""
     facts = {"share": prices.takes(table, price.share), "columns": len(query.names), "few": price.people_needed}
-    facts |= {"reach": plain_number(price.promise.amount), "chance": chance(query.beta)}
+    facts |= {"reach": plain(price.promise.amount), "chance": chance(query.beta)}
     facts |= {"people": query.facts.about, "each": query.facts.unit.at_most}
     return say(f"board_page.worth.{query.counted}", **facts)
 
@@ -501,21 +493,6 @@ def held_back(tried: HeldBack) -> str:
     return say("board_page.held_back", off=local(f"{100 * tried.off:.1f}"), inside=tried.inside, cells=tried.cells)
 
 
-def show_price(table: dp.Table, look: Look, by: str) -> None:
-    """Warn that the pictures are estimates, and offer the pairs."""
-    warning = say("board_page.not_bought", column=by)
-    if (tried := look.held_back) is not None:
-        warning += " " + held_back(tried)
-    paragraph(warning, "warn")
-    _pairs(table, look, by)
-
-
-def some(table: dp.Table, look: Look, by: str, called: str, known: Sequence[str]) -> None:
-    """Some columns were not bought with this one: they have no picture."""
-    paragraph(say("board_page.some_bought", column=by, group=called, others=list(known)), "", role="status")
-    _pairs(table, look, by)
-
-
 def alone(table: dp.Table, look: Look, picked: Picked, called: str, others: Sequence[str]) -> None:
     """Nothing was bought about this group: offer single questions about the `others`, then all pairs."""
     paragraph(say("board_page.nothing_bought", column=picked.by, group=called), "", role="status")
@@ -592,7 +569,8 @@ def show_board(table: dp.Table, found: dp.Answer) -> None:
     if words := board_figures.about_all(found):
         paragraph(words, "muted both")
     cards = tuple(card for card in cards if card.note != "untold")  # one message covers them all
-    cards, scarce = _apart(cards, picked)
+    telling = tuple(card for card in cards if picked.by or not card.scarce) or cards
+    cards, scarce = telling, tuple(card for card in cards if card not in telling)
     pages = -(-len(cards) // PER_PAGE)
     slot = st.container()
     page = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
@@ -612,12 +590,6 @@ def show_board(table: dp.Table, found: dp.Answer) -> None:
     board_state.counted_as(found.query)
     answers.receipt(found, "board")
     st.button(say("board_page.another"), key="board-another", on_click=_leave)
-
-
-def _apart(cards: tuple[Card, ...], picked: Picked) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
-    """The cards, and apart from them those that show little, unless all do."""
-    telling = tuple(card for card in cards if picked.by or not card.scarce)
-    return (telling, tuple(card for card in cards if card not in telling)) if telling else (cards, ())
 
 
 def _leave() -> None:
@@ -709,7 +681,9 @@ def _whom(table: dp.Table, found: dp.Answer, look: Look, picked: Picked, cards: 
     notes = {card.note for card in cards}
     known = [card.column for card in cards if card.note == "" and card.column != picked.by]
     if "untold" in notes and known:
-        some(table, look, picked.by, _called(look, picked.by, picked.group), known)
+        facts = {"column": picked.by, "group": _called(look, picked.by, picked.group)}
+        paragraph(say("board_page.some_bought", **facts, others=known), "", role="status")
+        _pairs(table, look, picked.by)
         return
     if "untold" in notes:
         everyone = board_figures.cards(found, look, Picked())  # the most telling first
@@ -728,7 +702,9 @@ def _whom(table: dp.Table, found: dp.Answer, look: Look, picked: Picked, cards: 
         tried = board_figures.tried(found, look, picked)
         paragraph(say("board_page.two_estimated") + (f" {held_back(tried)}" if tried is not None else ""), "warn")
     elif "estimated" in notes:
-        show_price(table, look, picked.by)
+        warning = say("board_page.not_bought", column=picked.by)
+        paragraph(warning + (f" {held_back(look.held_back)}" if look.held_back is not None else ""), "warn")
+        _pairs(table, look, picked.by)
 
 
 def _called(look: Look, column: str, group: str) -> str:

@@ -288,17 +288,13 @@ def _take(answer: dp.Answer, published: Published) -> None:
         if cut:
             paragraph(say("publish_page.cut_biases"), "warn")
     name = f"published-{short}{'-cut' if cut else ''}"
-    with st.container(horizontal=True):
-        # Built when the button is clicked: a large table is not written on every run of the page.
-        label, key = say("publish_page.csv"), f"publish-csv-{cut}"
-        exports.offer(label, lambda: exports.table_csv(published.table(cut)), f"{name}.csv", key, type="primary")
-        label, key = say("publish_page.parquet"), f"publish-parquet-{cut}"
-        exports.offer(
-            label,
-            lambda: exports.table_parquet(published.table(cut)) if cut else published.path.read_bytes(),
-            f"{name}.parquet",
-            key,
-        )
+    # Built when the button is clicked: a large table is not written on every run of the page.
+    whole = (lambda: exports.table_parquet(published.table(cut))) if cut else published.path.read_bytes
+    files = {
+        "csv": ("publish_page.csv", lambda: exports.table_csv(published.table(cut))),
+        "parquet": ("publish_page.parquet", whole),
+    }
+    exports.offer_all(name, f"publish-{cut}", files)
     st.html(
         f'<p class="muted">{escape(say("publish_page.may"))}</p>'
         f'<p class="receipt">{escape(say("publish_page.sha"))} <code>{escape(answer.value["sha256"])}</code></p>'

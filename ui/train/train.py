@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import partial
 from html import escape
 from math import exp, sqrt
-from typing import Any, TypeVar
+from typing import Any
 
 import streamlit as st
 
@@ -62,7 +62,6 @@ from ui.words.wording import range_words
 
 # --- the choices on the Train page. The address keeps them, so that a link restores them
 
-T = TypeVar("T")
 PLACE = "train"
 LONGEST = 60
 MORE = ("calibration", "region", "iterate", "steps", "rate", "epsilon")
@@ -210,12 +209,6 @@ def people_of(setting: TrainingSetting) -> float:
     return sqrt(setting.noise / setting.stretch / setting.width) * setting.people / setting.clip
 
 
-def _times(setting: TrainingSetting) -> float:
-    """The noise weight by weight, divided by the noise of one length, at the same ε and steps."""
-    by_weight, by_length = (people_of(replace(setting, calibration=name)) for name in (COORDINATE, L2_LAPLACE))
-    return by_weight / by_length
-
-
 def _noises_html(query: OfGradients, offers: dict[str, OfGradients | dp.AllowanceError]) -> str:
     """What the same spend buys with each kind of noise."""
     noise, *numbers = (escape(say(f"train_page.column.{name}")) for name in ("noise", "scale", "worse"))
@@ -241,10 +234,12 @@ def _noises_html(query: OfGradients, offers: dict[str, OfGradients | dp.Allowanc
 def _figures_html(query: OfGradients) -> str:
     """The parameters, for experts."""
     promise, names = query.promise(), ("steps", "radius", "clip", "width", "people", "epsilon")
+    by_weight, by_length = (people_of(replace(query.setting, calibration=name)) for name in (COORDINATE, L2_LAPLACE))
+    times = to_figures(by_weight / by_length, 2)  # the noises at the same ε and steps
     parameters = {name: getattr(query, name) for name in names}
     bounds = {name: two_figures(getattr(promise, name)) for name in ("risk", "plain", "limit")}
     lines = [
-        *(say(f"train_page.means.{name}", times=to_figures(_times(query.setting), 2)) for name in CALIBRATIONS),
+        *(say(f"train_page.means.{name}", times=times) for name in CALIBRATIONS),
         say("train_page.parameters", rate=two_figures(query.rate), **parameters),
         say("train_page.bounds", **bounds),
         say("receipt.theorem", theorem=query.theorem),
@@ -264,14 +259,13 @@ CLEAR = 0.05
 _MOST_LOOKS = 5
 
 
-def counts_offered(table: dp.Table, given: dict[str, Any], share: Fraction) -> Overview | dp.AllowanceError:
-    """The counts that this share of the allowance buys, or why they cannot be bought."""
-    try:
-        wanted = training.look_for_model(table.schema, given["target"], given["features"])
-        answerable = table.at_share(table.query("overview", **wanted, epsilon="1", noise=""), share)
-    except dp.AllowanceError as refusal:
-        return refusal
-    return answerable if isinstance(answerable, Overview) else dp.AllowanceError("train.no_room")
+def counts_offered(table: dp.Table, given: dict[str, Any], share: Fraction) -> Overview:
+    """The counts that this share of the allowance buys; refuses where it buys none."""
+    wanted = training.look_for_model(table.schema, given["target"], given["features"])
+    counts = table.at_share(table.query("overview", **wanted, epsilon="1", noise=""), share)
+    if not isinstance(counts, Overview):
+        raise dp.AllowanceError("train.no_room")
+    return counts
 
 
 def counts_possible(table: dp.Table, target: str) -> bool:
@@ -283,19 +277,13 @@ def usual_counts(table: dp.Table, given: dict[str, Any]) -> str:
     """The least share of the rest at which noise hardly moves the effect of a value that a tenth of people have."""
 
     def offer(share: str) -> Overview:
-        return _or_raise(counts_offered(table, given, table.meter().unused * int(share) / 100))
+        return counts_offered(table, given, table.meter().unused * int(share) / 100)
 
     def clear(query: dp.Query) -> bool:
         assert isinstance(query, Overview)
         return training.reach_of_effect(query, given["target"], query.most // 10) <= CLEAR
 
     return opening_share(offer, clear, table.check_part) if given["features"] else AT_MOST
-
-
-def _or_raise(found: T | dp.AllowanceError) -> T:
-    if isinstance(found, dp.AllowanceError):
-        raise found
-    return found
 
 
 def buy_counts(table: dp.Table, query: Overview, target: str, worth: Any, least: str = "") -> None:
@@ -424,7 +412,10 @@ def _form(table: dp.Table) -> None:
             given |= _more(given, given["kind"] or kinds(table, given["target"])[0])
         job.remember_address(table, PLACE, given)
         if given["features"] and counted:
-            query = counts_offered(table, given, table.meter().unused * int(given["share"]) / 100)
+            try:
+                query = counts_offered(table, given, table.meter().unused * int(given["share"]) / 100)
+            except dp.AllowanceError as refusal:
+                query = refusal
         elif given["features"]:
             offers = offered(table, given)
             query = best(offers, given["calibration"])
@@ -534,7 +525,10 @@ def _usual(table: dp.Table, given: dict[str, Any]) -> str:
     """The smallest share of what is left with a useful promise, within limits."""
 
     def offer(share: str) -> OfGradients:
-        return _or_raise(best(offered(table, given | {"share": share, "epsilon": ""}), ""))
+        found = best(offered(table, given | {"share": share, "epsilon": ""}), "")
+        if isinstance(found, dp.AllowanceError):
+            raise found
+        return found
 
     def clear(query: dp.Query) -> bool:
         assert isinstance(query, OfGradients)
@@ -1152,14 +1146,11 @@ def sentence(answer: dp.Answer, effect: Effect) -> str:
 def _amount(effect: Effect) -> str:
     """Without its sign, to the places that its range supports, but never rounded to nothing."""
     if effect.interval is not None:
-        text = rounded(abs(effect.value), abs(effect.value) - _half(effect), abs(effect.value) + _half(effect))
+        half = (effect.interval[1] - effect.interval[0]) / 2
+        text = rounded(abs(effect.value), abs(effect.value) - half, abs(effect.value) + half)
         if any(digit in text for digit in "123456789"):
             return text
     return bare(abs(effect.value))
-
-
-def _half(effect: Effect) -> float:
-    return (effect.interval[1] - effect.interval[0]) / 2 if effect.interval else 0.0
 
 
 def _odds(value: float) -> str:
@@ -1275,10 +1266,8 @@ def _card(answer: dp.Answer) -> str:
     return f"<h2>{escape(title)}</h2>{p(lead, 'muted')}{card}{paragraphs(notes)}{_STYLE}"
 
 
-# --- what it would say ------------------------------------------------------------------------------------------------
-
-
 def _try(answer: dp.Answer, model: Model) -> None:
+    """What it would say of a made-up person."""
     section_head(say("train_page.try"), say("train_page.try_lead"))
     kept = typed(st.query_params.get("with"))
     values = {
@@ -1300,10 +1289,8 @@ def _try(answer: dp.Answer, model: Model) -> None:
         paragraph(say("train_page.outside", low=goal.lower, high=goal.upper))
 
 
-# --- how it got there -------------------------------------------------------------------------------------------------
-
-
 def _path(answer: dp.Answer, query: OfGradients) -> None:
+    """How the weights moved, step by step."""
     assert answer.path is not None
     names = query.shown()
     size = 2.0**WEIGHT_BITS
@@ -1320,9 +1307,6 @@ def _path(answer: dp.Answer, query: OfGradients) -> None:
     section_head(say("train_page.path"), lead)
     step, weight, alt = (say(f"train_page.{code}") for code in ("axis.step", "axis.weight", "alt.path"))
     charts.curves(lines, step, weight, alt, "train-path", even=True)
-
-
-# --- take it away -----------------------------------------------------------------------------------------------------
 
 
 def model_json(answer: dp.Answer, model: Model) -> str:

@@ -28,8 +28,6 @@ from dpengine.messages.language import language
 from dpengine.messages.numbers import local, to_figures
 from dpengine.planning import alternatives, lecture_curves, whatif
 from dpengine.planning import both_ranges as both
-from dpengine.planning import whatif as asked
-from dpengine.planning.whatif import made_up
 from dpengine.planning.whatif_pictures import Picture, picture
 from ui.ask import form, preview
 from ui.parts import exports, fields
@@ -124,7 +122,7 @@ def _question(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
         key = fields.pick("form.kind", keys, now, noun, widget("q"))
         column = ""
         if columns := _columns(table, key, own):
-            st.markdown(say("whatif.like" if "columns" in asked.typed(key) else "form.of"), width="content")
+            st.markdown(say("whatif.like" if "columns" in whatif.typed(key) else "form.of"), width="content")
             first = given["column"] if given["column"] in columns else columns[0]
             column = fields.pick("form.column", columns, first, called, widget(f"column-{key}"))
         st.markdown(say(_middle(key, column)), width="content")
@@ -141,12 +139,12 @@ def _question(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
 
 
 def _offered(table: dp.Table, own: bool) -> list[str]:
-    return [key for key in asked.offered() if not own or asked.sized(key) or form.choices(table, key)]
+    return [key for key in whatif.offered() if not own or whatif.sized(key) or form.choices(table, key)]
 
 
 def _columns(table: dp.Table, key: str, own: bool) -> list[str]:
     """The columns of the open table that the question may be about."""
-    return form.choices(table, key) if own and not asked.sized(key) and asked.typed(key) - {"share"} else []
+    return form.choices(table, key) if own and not whatif.sized(key) and whatif.typed(key) - {"share"} else []
 
 
 def _second(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
@@ -165,10 +163,10 @@ def _source(table: str) -> str:
 
 def _middle(key: str, column: str) -> str:
     """The words between the question and the people."""
-    needed = asked.typed(key)
+    needed = whatif.typed(key)
     if not needed:
         return "whatif.with_trait"
-    number = "range" in needed and "columns" not in needed and not column and not asked.sized(key)
+    number = "range" in needed and "columns" not in needed and not column and not whatif.sized(key)
     return "whatif.of_number" if number else "whatif.among"
 
 
@@ -259,7 +257,7 @@ def _axis(solved: whatif.Setting, kind: str) -> str:
         return ""
     if solved.promise.unit in ("people", "percent") and kind == "range":
         return say(f"whatif.axis.{solved.promise.unit}")
-    return "" if column in ("", asked.UNNAMED) else column
+    return "" if column in ("", whatif.UNNAMED) else column
 
 
 def _cautions(solved: whatif.Setting) -> None:
@@ -390,7 +388,7 @@ def _line(title: str, cells: Iterable[str]) -> str:
 
 def _size(side: whatif.Setting, promise: Promise | None = None) -> str:
     """The size of an error, with the words it needs."""
-    size = (promise or side.promise).unnamed(asked.UNNAMED).size_for(side.query)
+    size = (promise or side.promise).unnamed(whatif.UNNAMED).size_for(side.query)
     code = f"whatif.size.{side.promise.kind}"
     return say(code, size=size) if known(code) else size
 
@@ -405,7 +403,7 @@ def _people(found: whatif.AtError | None) -> str:
 
 def _accepted(given: dict[str, str], first: whatif.Setting) -> str:
     """The accepted error: that of the first setting, or another one on a ladder around it."""
-    promise, query = first.promise.unnamed(asked.UNNAMED), first.query
+    promise, query = first.promise.unnamed(whatif.UNNAMED), first.query
     exact = promise.figure_for(query)
     steps = {figure: text_of(figure) for figure in _around(exact, promise.whole)} | {exact: ""}
     if (now := _read(given["x"])) is not None:
@@ -433,7 +431,7 @@ def _around(exact: Fraction, whole: bool) -> list[Fraction]:
 
 def _read(text: str) -> Fraction | None:
     try:
-        value = asked.read_number_field(text, "") if text else None
+        value = whatif.read_number_field(text, "") if text else None
     except dp.AllowanceError:
         return None
     return value if value is None or value > 0 else None
@@ -511,7 +509,7 @@ def _more(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
             for name in _sizes(table, given):
                 counted = dp.catalogue[given["q"]].card.answer == "count"
                 code = "bars" if name == "values" and counted else name
-                code = "each" if name == "values" and asked.sized(given["q"]) else code
+                code = "each" if name == "values" and whatif.sized(given["q"]) else code
                 _by_hand(say(f"whatif.field.{code}"), name, given[name])
             _by_hand(say("whatif.field.beta"), "beta", given["beta"], help=say("whatif.beta_help"))
         if given["from"] == "typed":
@@ -519,7 +517,7 @@ def _more(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
             now = list(words).index(given["relation"])
             relation = st.radio(say("whatif.relation"), list(words), now, words.__getitem__, widget("relation"))
             full = given["full"] == "yes"
-            if "range" in asked.typed(given["q"]) and not asked.sized(given["q"]):
+            if "range" in whatif.typed(given["q"]) and not whatif.sized(given["q"]):
                 full = st.toggle(say("whatif.full"), full, key=widget("full"), help=say("whatif.full_help"))
             now_given = given | {"relation": str(relation), "full": "yes" if full else "no"}
             if now_given != given:
@@ -532,7 +530,7 @@ def _more(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
 
 def _sizes(table: dp.Table, given: dict[str, str]) -> list[str]:
     """The other public facts that the question needs."""
-    needed, sized = asked.typed(given["q"]), asked.sized(given["q"])
+    needed, sized = whatif.typed(given["q"]), whatif.sized(given["q"])
     own = given["from"] == "table" and not sized
     names: list[str] = [name for name in ("asks", "options", "features", "lists") if name in needed]
     names += ["low", "high", "step"] if "range" in needed and not own else []
@@ -556,7 +554,7 @@ def _typed(name: str, key: str, label: str) -> None:
         kept.put(**{name: text})
         return
     try:
-        asked.read_number_field(text, label)
+        whatif.read_number_field(text, label)
         code, most = f"whatif.hand.{short}", {"e": "100", "n": "1,000,000,000,000", "k": "1,000,000"}.get(short, "")
         st.session_state[STATE]["refused"] = say(code, name=label, most=local(most))
     except dp.AllowanceError as error:
@@ -565,7 +563,7 @@ def _typed(name: str, key: str, label: str) -> None:
 
 def _act(table: dp.Table, given: dict[str, str], sides: Sides) -> None:
     first = sides.get("A")
-    on_ask = first is not None and "ask" in first.query.card.asked_on and not asked.sized(given["q"])
+    on_ask = first is not None and "ask" in first.query.card.asked_on and not whatif.sized(given["q"])
     if first is not None and given["from"] == "table" and on_ask and first.query.beta == BETA:
         st.page_link(nav.page("ask"), label=say("whatif.use"), query_params=preview.preview_link(table, first.query))
     if first is not None and "synthetic" in first.query.card.asked_on:
@@ -580,7 +578,7 @@ def _others() -> None:
     """Every other question, with one sentence why it is not here."""
     reasons: dict[str, list[str]] = {}
     for key, question in dp.catalogue.items():
-        if why := asked.why_not(key):
+        if why := whatif.why_not(key):
             reasons.setdefault(why, []).append(question.card.title)
     with st.expander(say("whatif.others")):
         rows = [f"<p><b>{escape(' · '.join(titles))}</b><br>{escape(why)}</p>" for why, titles in reasons.items()]
@@ -736,7 +734,7 @@ def _median(given: dict[str, str], solved: whatif.Setting) -> Median:
     column = str(getattr(solved.query, "column", ""))
     facts, epsilon = solved.query.facts, solved.query.epsilon
     if not isinstance(facts.schema.columns.get(column), dp.Number) or given["from"] == "typed":
-        facts, column = made_up(given | {"q": "median"}, solved.people), "range"
+        facts, column = whatif.made_up(given | {"q": "median"}, solved.people), "range"
     return Median.build(facts, {"column": column, "epsilon": epsilon})
 
 

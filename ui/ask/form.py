@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
-from functools import partial
-from html import escape
 from typing import Any
 
 import streamlit as st
@@ -15,18 +13,14 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.exports import sentence_of
 from dpengine.core.exact import Unread, read_number, text_of
-from dpengine.core.printed import percent_up
 from dpengine.core.strict_json import read_strict
 from dpengine.declared.conditions import read_predicate, who
 from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.mechanisms import asked_on
 from dpengine.mechanisms.card import Parameter
-from dpengine.mechanisms.sums.vector_mean import MOST_COLUMNS
-from dpengine.messages import called, say
-from dpengine.planning.alternatives import WayAtOnce, WaysAtOnce
-from ui.ask import density
+from dpengine.messages import say
+from ui.ask import averages, density
 from ui.parts import conditions, fields, job
-from ui.pictures import charts
 from ui.shell import scroll
 from ui.shell.frame import paragraph
 from ui.shell.language import IN_ADDRESS, address
@@ -35,26 +29,8 @@ _DRAFT = "form-draft"  # what was last kept as a draft
 _SET_WITH = "where-set-with"  # by part: it, and the question in the form when it was set; a link forgets it
 
 
-def kept_where_note(
-    table: dp.Table, where: Sequence[Any], asked: Sequence[Any], rows: bool, drop: Callable[[], None]
-) -> None:
-    """`asked` is the question without its conditions and groups."""
-    if not _came_along("where", where, asked):
-        return
-    try:
-        people = who(read_predicate(where, table.schema), rows=table.facts.said_rows if rows else None)
-    except dp.AllowanceError:  # not complete yet, which the form says
-        return
-    _say("ask-still", say("form.still", who=people), say("form.still_drop.rows" if rows else "form.still_drop"), drop)
-
-
-def kept_by_note(group: str, by: Any, asked: Sequence[Any], drop: Callable[[], None]) -> None:
-    if _came_along("by", by, asked):
-        _say("ask-still-by", say("form.still_by", group=group), say("form.still_by_drop"), drop)
-
-
 def _came_along(part: str, held: Any, asked: Sequence[Any]) -> bool:
-    """Was it set for another question than the current one?"""
+    """Was it set for another question than `asked`, which is the current one without its conditions and groups?"""
     set_with = dict(st.session_state.get(_SET_WITH, {}))
     now, question = json.dumps(held, default=str) if held else "", json.dumps(asked, default=str)
     before, with_question = set_with.get(part, ("", ""))
@@ -65,88 +41,10 @@ def _came_along(part: str, held: Any, asked: Sequence[Any]) -> bool:
     return bool(now) and with_question != question
 
 
-def _say(key: str, note: str, button: str, drop: Callable[[], None]) -> None:
+def _offer_without(part: str, key: str, note: str, button: str) -> None:
     with st.container(key=key, horizontal=True, vertical_alignment="center"):
         paragraph(note, "", role="status", width="content")
-        st.button(button, key=f"{key}-drop", on_click=drop)
-
-
-# Averages of several columns at once: their pickers, the ways to draw them before anything is spent, and each on the
-# declared range of its own column.
-
-_DRAWN = {  # colour and stroke of each way
-    "ordinary": ("take", "solid"),
-    "strong": ("take", "dot"),
-    "l2_laplace": ("left", "dash"),
-    "gaussian": ("left", "solid"),
-}
-
-
-def several_pickers(offered: list[str], given: dict[str, Any], turn: str) -> dict[str, Any]:
-    """The columns; under *more* the largest distance of a row from the middle."""
-    wanted, most = given.get("columns"), min(len(offered), MOST_COLUMNS)
-    now = [name for name in wanted if name in offered] if isinstance(wanted, list) else offered[:3]
-    label, note = say("form.numbers"), say("form.numbers_help", most=MOST_COLUMNS)
-    now = list(dict.fromkeys(now))[:most]
-    picked = st.multiselect(label, offered, now, called, max_selections=most, help=note, key=f"ask-several{turn}")
-    chosen: dict[str, Any] = {"columns": picked}
-    before = _percent(given.get("norm"))
-    with st.expander(say("form.numbers_more"), expanded=before != "100"):
-        paragraph(say("param.norm.help"))
-        typed = fields.number_field(say("param.norm.label"), before, f"ask-norm{turn}", unit="%", width=260)
-    if typed not in ("", "100"):
-        chosen["norm"] = typed if isinstance(typed, Unread) else _share(typed)
-    return chosen
-
-
-def _percent(norm: Any) -> str:
-    try:
-        return "100" if norm in (None, "") else text_of(read_number(norm, "") * 100)
-    except dp.AllowanceError:
-        return str(norm)
-
-
-def _share(typed: str) -> str:
-    try:
-        return text_of(read_number(typed, say("param.norm.label")) / 100)
-    except dp.AllowanceError:
-        return typed
-
-
-def several_note(table: dp.Table, usual: dp.Query, taken: dp.Query) -> None:
-    """The accuracy of each way of adding noise at this price, in words and by the number of columns. Computed only when
-    the expander is opened: the cheapest way is used anyway."""
-    if not usual.several_ways:
-        return
-    with st.expander(say("ways.title"), key="ask-ways", on_change="rerun") as looked:
-        if looked.open and (found := table.ways(usual)) is not None:
-            _compared(found, taken)
-
-
-def _compared(found: WaysAtOnce, taken: dp.Query) -> None:
-    here = found.here
-    errors = [(way, percent_up(way.errors[here]) if here in way.errors else say("ways.none")) for way in found.each]
-    lines = "".join(
-        f"<li>{escape(say(f'ways.{way.name}'))}: <b>{escape(('±' if here in way.errors else '') + error)}</b> "
-        f'<span class="muted">{escape(say(f"ways.{way.name}.means"))}</span></li>'
-        for way, error in errors
-    )
-    notes = [say("ways.taken", way=say(f"ways.{taken.noise or 'strong'}"))]
-    notes += [say("ways.same_length")] if found.cornered else []
-    st.html(
-        f"<p class='muted'>{escape(say('ways.lead', columns=here))}</p>"
-        f"<ul class='ways'>{lines}</ul><p class='muted'>{escape(' '.join(notes))}</p>"
-    )
-    summary = "; ".join(f"{say(f'ways.{way.name}')}: {error}" for way, error in errors)
-    curves, axes = [_line(way, here) for way in found.each if len(way.errors) > 1], (say("ways.x"), say("ways.y"))
-    charts.curves(curves, *axes, say("ways.alt", told=summary), "ways-chart", height=340)
-
-
-def _line(way: WayAtOnce, here: int) -> charts.Line:
-    points = [(float(many), 100 * float(error)) for many, error in sorted(way.errors.items())]
-    mark = (float(here), 100 * float(way.errors[here])) if here in way.errors else None
-    colour, dash = _DRAWN[way.name]
-    return charts.Line(say(f"ways.{way.name}"), points, mark, colour, dash)
+        st.button(button, key=f"{key}-drop", on_click=_without, args=(part,))
 
 
 # The question as a sentence of pickers, drawn from the card and the schema. Its state lives in the URL.
@@ -394,13 +292,19 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
         if known and not given.get("where"):
             st.session_state[_MADE_UP] = chosen["where"]
     with below:
-        asked = [key, chosen.get("column")]
-        kept_where_note(table, chosen.get("where") or [], asked, bool(rows), partial(_without, "where"))
-        kept_by_note(_by_words(by), chosen.get("by"), asked, partial(_without, "by"))
+        asked, where = [key, chosen.get("column")], chosen.get("where") or []
+        if _came_along("where", where, asked):
+            with suppress(dp.AllowanceError):  # not complete yet, which the form says
+                people_words = who(read_predicate(where, table.schema), rows=table.facts.said_rows if rows else None)
+                still = say("form.still", who=people_words)
+                _offer_without("where", "ask-still", still, say(f"form.still_drop{rows}"))
+        if _came_along("by", chosen.get("by"), asked):
+            still = say("form.still_by", group=_by_words(by))
+            _offer_without("by", "ask-still-by", still, say("form.still_by_drop"))
     if any(parameter.kind == "columns.curve" for parameter in parameters.values()):
         chosen |= density.pickers(table, given, fields.turn_picker())
     if any(parameter.kind == "columns.number" for parameter in parameters.values()):
-        chosen |= several_pickers(offered(table, key), given, fields.turn_picker())
+        chosen |= averages.pickers(offered(table, key), given, fields.turn_picker())
     for parameter in parameters.values():
         if parameter.kind == "people" and table.facts.unit.id_column is None:
             continue

@@ -20,7 +20,7 @@ from dpengine.mechanisms.promises import Within
 from dpengine.messages import say
 from dpengine.planning.alternatives import curve_alternative
 from dpengine.planning.both_ranges import BothRanges, both_ranges
-from ui.ask import form, trusted
+from ui.ask import averages, form, trusted
 from ui.parts import job
 from ui.shell import nav
 from ui.shell.frame import paragraph
@@ -197,7 +197,7 @@ def details(table: dp.Table, query: dp.Query, usual: dp.Query) -> None:
     paragraph(usual.card.plain)
     heading(query)
     show(query)
-    form.several_note(table, usual, query)
+    averages.note(table, usual, query)
     trusted.choose(table, usual)
     if query.noise:
         now, before = query.promise().short(query), usual.promise().short(usual)

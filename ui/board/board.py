@@ -302,10 +302,9 @@ def worth(table: dp.Table, query: Overview, price: dp.Preview) -> str:
 #
 # The board is drawn from a paid answer alone: it never reads the table and is free. The address holds what is picked.
 
-# --- one column in full: a picture to save as PNG, and all figures
-
 
 def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
+    """One column in full: a picture to save as PNG, and all figures."""
     section_head(say("board_page.full"))
     now = st.query_params.get("of", "")
     turn = now if now in look.columns else ""
@@ -524,10 +523,8 @@ def _pairs(table: dp.Table, look: Look, by: str) -> None:
         st.page_link(nav.page("board"), label=unmarked(label), query_params=board_state.link(table, now))
 
 
-# --- downloads, written on the click
-
-
 def show_downloads(found: dp.Answer, look: Look) -> None:
+    """Files that are written on the click."""
     name = f"first-look-{found.receipt['charge']['hash'][:8]}"
     with st.popover(say("answers.take_away"), key="board-take"):
         exports.offer(say("receipt.csv"), lambda: exports.as_csv(*download_rows(look)), f"{name}.csv", "board-csv")
@@ -539,8 +536,6 @@ def download_rows(look: Look) -> tuple[list[str], list[list[Any]]]:
     frame = look.to_frame()
     return list(frame.columns), frame.to_numpy().tolist()
 
-
-# --- the board
 
 PER_PAGE = 12
 MOST_NAMED = 8

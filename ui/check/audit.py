@@ -136,9 +136,6 @@ def evidence(ready: Prepared, kept: Drawn) -> Evidence:
     return kept.found[1]
 
 
-# --- the address ------------------------------------------------------------------------------------------------------
-
-
 def state() -> dict[str, str]:
     """The settings: from the URL on arrival, else as last left, else the defaults."""
     arriving = {name: st.query_params[name] for name in USUAL if name in st.query_params}
@@ -529,9 +526,6 @@ def controls(given: dict[str, str]) -> dict[str, str]:
     return given | {"twin": twin_of(given, given["twin"])}
 
 
-# --- the two tables ---------------------------------------------------------------------------------------------------
-
-
 def tables_html(example: Example) -> str:
     """Both tables in full; they hold no real person."""
     columns = sorted(example.query.used() or set(named_columns(example.query.parameters())))
@@ -568,9 +562,6 @@ def _cell(row: Any, name: str) -> str:
         return ", ".join(called(column.labels[item]) for item in code) or "–"
     written = row["written"]
     return plain(written) if written == code else say("check.clipped", written=written, counted=code)
-
-
-# --- one check --------------------------------------------------------------------------------------------------------
 
 
 def checked(example: Example, twin: str) -> None:

@@ -435,9 +435,6 @@ def _settle(draft: Draft, name: str) -> None:
         open_card(draft, next((other for other in draft.waiting if not draft.card(other).candidates), None))
 
 
-# --- the line
-
-
 def line(draft: Draft, name: str, yes: bool = True) -> None:
     """Without `yes` a guess with a single reading has no button: one button below confirms them all."""
     card, state, key = draft.card(name), draft.state(name), at(draft, name)
@@ -545,9 +542,6 @@ def _off(draft: Draft, name: str, column: Column) -> str:
     wide = "" if usual is None or checked else price.too_wide(column, usual.like, *facts)
     warned = f' <span class="wide" role="status">{escape(wide)}</span>' if wide else ""
     return escape(price.short(column, *facts)) + warned
-
-
-# --- the open card
 
 
 def card_of(draft: Draft, name: str) -> None:

@@ -260,12 +260,11 @@ def _number_heads(titles: Iterable[str]) -> str:
     return "".join(f"<th scope='col' class='number'>{escape(title)}</th>" for title in titles)
 
 
-# --- who could learn what
-
 WHO = ("person", "server", "shuffler", "reader")
 
 
 def _who(given: Given) -> Drawn:
+    """Who could learn what."""
     head = "".join(f"<th scope='col'>{escape(say(f'trust.who.{who}'))}</th>" for who in WHO)
     body = ""
     for model in ("central", "shuffle", "local"):

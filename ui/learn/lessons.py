@@ -62,9 +62,6 @@ def show() -> None:
         show_lesson(number)
 
 
-# --- the overview -----------------------------------------------------------------------------------------------------
-
-
 def overview() -> None:
     lead = say("lessons.lead")
     st.html(f'<h1{written()}>{escape(say("lessons.title"))}</h1><p class="lead"{written()}>{escape(lead)}</p>')
@@ -103,9 +100,6 @@ def position(number: int) -> int:
 
 def lesson_query(number: int, **settings: str) -> dict[str, str]:
     return {"lesson": NAMES[number]} | settings
-
-
-# --- one lesson -------------------------------------------------------------------------------------------------------
 
 
 def show_lesson(number: int) -> None:

@@ -37,9 +37,6 @@ def person_html(name: str, facts: str, tags: str = "", below: str = "") -> str:
     return f'<div class="person">{line}{below}</div>'
 
 
-# --- the start of every page for people who sign in: its heading, and whether the person may use it
-
-
 def opened(page: str, verb: str, not_you: str) -> bool:
     """The head of a page, in words that begin with `page`. False if nobody signs in or the person lacks the page's
     right; then it says so and draws nothing else."""

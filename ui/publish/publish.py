@@ -275,9 +275,6 @@ def show_result(table: dp.Table, answer: dp.Answer) -> None:
     st.button(say("publish_page.another"), key="publish-another", on_click=nav.forget, args=back)
 
 
-# --- take it away -----------------------------------------------------------------------------------------------------
-
-
 def _take(answer: dp.Answer, published: Published) -> None:
     query, short = published.query, answer.receipt["charge"]["hash"][:8]
     first = begins(say("publish_page.begins"), *_begins(answer.value["sha256"], published))
@@ -326,9 +323,6 @@ def _result(sha: str, name: str, what: str, extra: str, _published: Published) -
     if what == "percentile":
         return _published.quantile(name, Fraction(extra))
     return _published.bins(name, _starts(_published, name, int(extra)))
-
-
-# --- ask of it --------------------------------------------------------------------------------------------------------
 
 
 def _ask(table: dp.Table, answer: dp.Answer, published: Published) -> None:

@@ -322,9 +322,6 @@ def _points(share: float) -> str:
     return two_figures(Fraction(100 * share))
 
 
-# --- bought before ---------------------------------------------------------------------------------------------------
-
-
 def free(table: dp.Table, given: dict[str, Any]) -> None:
     """First looks that already hold a model of this column, at no further cost."""
     looks = []
@@ -380,8 +377,6 @@ def _stop(request: str, stopping: str) -> None:
     workspace().jobs.cancel(request)
     st.session_state[stopping] = True
 
-
-# --- the form ---------------------------------------------------------------------------------------------------------
 
 Offers = dict[str, OfGradients | dp.AllowanceError]  # by kind of noise: the training, or why it is not possible
 
@@ -919,9 +914,6 @@ def _chosen(look: Look) -> Shapes | None:
     return Shapes(look, target, [positive] if positive else [], columns or others)
 
 
-# --- how good it is ---------------------------------------------------------------------------------------------------
-
-
 def _show_quality(model: Shapes) -> None:
     st.html(f"<h1>{escape(say('shapes_page.result', target=model.target))}</h1>")
     first, verdict = model_words.score(model), model_words.judged(model)
@@ -936,9 +928,6 @@ def _show_quality(model: Shapes) -> None:
 
 def amount(model: Shapes, size: float) -> str:
     return say("shapes_page.points", points=local(f"{100 * size:.1f}")) if model.listed else bare(size)
-
-
-# --- pictures ---------------------------------------------------------------------------------------------------------
 
 
 def _pictures(answer: dp.Answer, model: Shapes) -> None:

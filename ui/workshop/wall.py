@@ -318,9 +318,6 @@ def show() -> None:
                 job.refused(say("workshop.wrong"))
 
 
-# --- one's own answer -------------------------------------------------------------------------------------------------
-
-
 def _own(posed: WallQuestion, name: str) -> bool:
     """Is the viewer's own answer on the page, or certain not to come?"""
     table, query = query_of(posed.question, posed.epsilon)

@@ -44,7 +44,7 @@ def new_question(key: str, root: Path) -> list[Path]:
     sources = [path.read_text(encoding="utf-8") for path in mechanisms.rglob("*.py")]
     if any(f'"{key}"' in source for source in sources):
         raise SystemExit(f"There is a question called {key} already; nothing was written.")
-    places = {int(order) for source in sources for order in re.findall(r'asked_on=\("ask".*\n *order=(\d+)', source)}
+    places = {int(order) for source in sources for order in re.findall(r"\border=(\d+)", source)}
     order = next(place for place in range(AFTER_THE_MEAN, 10**6) if place not in places)
     noun = key.replace("_", " ")
     facts = {

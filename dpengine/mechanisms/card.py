@@ -93,17 +93,22 @@ class Card:
     """What a person can read about a question before asking it."""
 
     key: str
-    asked_on: tuple[str, ...]  # its pages: ask, whatif, data, several, publish, synthetic, train
     order: int  # sorts questions on a page, in the audit's report and in the catalogue
-    parameters: tuple[Parameter, ...]
+    own: tuple[Parameter, ...]  # the fields of its form, without ε
     answer: AnswerKind
     states: tuple[str, ...]  # the reasons of `answer_state` why its answer may say nothing
+    asked_on: tuple[str, ...] = ("ask", "whatif")  # its pages; also data, several, publish, synthetic, train, board
     version: int = 1
     trust: str = "central"
     behind: str = ""  # a question that it answers in another trust model: its pages offer it there, but do not list it
     relations: tuple[Relation, ...] = RELATIONS
     several: bool = True  # may a person have several rows?
     caveats: tuple[str, ...] = ()
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The fields of its form; the last one is ε."""
+        return *self.own, EPSILON
 
     @property
     def noun(self) -> str:

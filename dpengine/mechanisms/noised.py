@@ -23,7 +23,7 @@ from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, Number
 from dpengine.mechanisms.answer_state import APART, FEW
-from dpengine.mechanisms.card import BY, EPSILON, WHERE, AnswerKind, Card, Parameter
+from dpengine.mechanisms.card import BY, WHERE, AnswerKind, Card, Parameter
 from dpengine.mechanisms.noise import ADDED, Added, chosen
 from dpengine.mechanisms.query import Averaged, Fields, Sensitivity, Statistic
 from dpengine.messages import say
@@ -101,9 +101,9 @@ MOST_SUM = 2**62  # declared bounds times MOST_ROWS stay below it, so no table m
 
 def card_of_figure(key: str, answer: AnswerKind, order: int) -> Card:
     """The card of a question for one figure, for everyone or by group."""
-    parameters = (Parameter("column", "column.number", required=True), BY, WHERE, EPSILON)
+    parameters = (Parameter("column", "column.number", required=True), BY, WHERE)
     on, states = ("ask", "whatif"), (FEW, APART)
-    return Card(key, asked_on=on, order=order, parameters=parameters, answer=answer, states=states, caveats=("bounds",))
+    return Card(key, asked_on=on, order=order, own=parameters, answer=answer, states=states, caveats=("bounds",))
 
 
 @dataclass(frozen=True, kw_only=True)

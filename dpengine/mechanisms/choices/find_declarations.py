@@ -66,7 +66,7 @@ from dpengine.core.printed import chance
 from dpengine.core.types import Ends, Integers, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FOUND
-from dpengine.mechanisms.card import EPSILON, Card, Parameter
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise, chosen
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
@@ -148,12 +148,11 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         answer="declarations",
         states=(FOUND,),
         caveats=("rare", "ends", "delta", "spelling"),
-        parameters=(
+        own=(
             Parameter("numbers", "columns"),
             Parameter("dates", "columns"),
             Parameter("lists", "columns"),
             Parameter("delta", "delta"),
-            EPSILON,
         ),
     )
     declares: ClassVar[bool] = True

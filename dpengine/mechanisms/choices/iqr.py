@@ -27,7 +27,7 @@ from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
+from dpengine.mechanisms.card import WHERE, Card, Parameter
 from dpengine.mechanisms.choices.quantile import Quantile
 from dpengine.mechanisms.noise import ExponentialChoice, NoiseKind
 from dpengine.mechanisms.promises import Rank
@@ -42,12 +42,11 @@ QUARTILES = Fraction(1, 4), Fraction(3, 4)
 class Iqr(Quantile):
     card: ClassVar[Card] = Card(
         key="iqr",
-        asked_on=("ask", "whatif"),
         order=90,
         answer="distance",
         states=(FEW,),
         caveats=("rank", "bounds"),
-        parameters=(Parameter("column", "column.number", required=True), WHERE, EPSILON),
+        own=(Parameter("column", "column.number", required=True), WHERE),
     )
     trial: ClassVar[Trial] = Trial(
         cases={"with empty cells": {"column": "x"}, "of some": {"column": "z", "where": IN_A}},

@@ -17,9 +17,8 @@ class Median(Quantile):
     card: ClassVar[Card] = replace(
         Quantile.card,
         key="median",
-        asked_on=("ask", "whatif"),
         order=10,
-        parameters=tuple(parameter for parameter in Quantile.card.parameters if parameter.name != "share"),
+        own=tuple(parameter for parameter in Quantile.card.own if parameter.name != "share"),
     )
     trial: ClassVar[Trial] = Trial(
         cases={

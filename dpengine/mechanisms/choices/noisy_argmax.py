@@ -40,7 +40,7 @@ from dpengine.core.types import Json, JsonObject
 from dpengine.declared.conditions import Predicate, conditions, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import APART, LIKELY, state_of_first
-from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
+from dpengine.mechanisms.card import WHERE, Card, Parameter
 from dpengine.mechanisms.noise import Choice, ExponentialChoice, PermuteAndFlip, chosen
 from dpengine.mechanisms.promises import NearAverage, NearBest
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
@@ -60,12 +60,11 @@ MOST_UNITS = 2**24  # L; sums of 10^10 rows stay below 2^62
 class NoisyArgmax(Query[tuple[int, ...], int]):
     card: ClassVar[Card] = Card(
         key="noisy_argmax",
-        asked_on=("ask", "whatif"),
         order=120,
         answer="label",
         states=(APART, LIKELY),
         caveats=("ties", "averages"),
-        parameters=(Parameter("options", "options", required=True), WHERE, EPSILON),
+        own=(Parameter("options", "options", required=True), WHERE),
     )
     trial: ClassVar[Trial] = Trial(
         cases={

@@ -55,7 +55,7 @@ from dpengine.declared.conditions import combined
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms import sampling
 from dpengine.mechanisms.answer_state import APART, FEW, fills
-from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
+from dpengine.mechanisms.card import BY, WHERE, Card, Parameter
 from dpengine.mechanisms.choices.joint_cuts import Codes, Cuts, JointCuts, affordable
 from dpengine.mechanisms.choices.tree_cuts import MOST_CELLS, RootCuts, TreeCuts
 from dpengine.mechanisms.noise import Choice, ExponentialChoice, NoiseKind, PermuteAndFlip, chosen
@@ -157,18 +157,16 @@ class Ranked:
 class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
     card: ClassVar[Card] = Card(
         key="quantile",
-        asked_on=("ask", "whatif"),
         order=80,
         answer="place",
         states=(FEW, APART),
         caveats=("rank",),
-        parameters=(
+        own=(
             Parameter("column", "column.ordered", required=True),
             Parameter("share", "share", default="0.9", required=True),
             Parameter("with_range", "switch", default=True),
             BY,
             WHERE,
-            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(

@@ -76,7 +76,7 @@ from dpengine.declared.read_group import read_ref
 from dpengine.declared.schema import Category, ItemSet
 from dpengine.mechanisms import sampling
 from dpengine.mechanisms.answer_state import APART, LIKELY, REST, state_of_first
-from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
+from dpengine.mechanisms.card import WHERE, Card, Parameter
 from dpengine.mechanisms.noise import Choice, ExponentialChoice, NoiseKind, PermuteAndFlip, chosen
 from dpengine.mechanisms.promises import NearBest
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
@@ -359,17 +359,15 @@ class JointOrder(AtOnce):
 class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
     card: ClassVar[Card] = Card(
         key="top_item",
-        asked_on=("ask", "whatif"),
         order=60,
         answer="label",
         states=(APART, LIKELY, REST),
         caveats=("ties",),
-        parameters=(
+        own=(
             Parameter("column", "column.listed", required=True),
             Parameter("how_many", "number", default=1),
             Parameter("ordered", "switch", default=True, above="how_many"),
             WHERE,
-            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(

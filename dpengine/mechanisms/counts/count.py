@@ -26,7 +26,7 @@ from dpengine.declared.conditions import Row, who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.answer_state import APART, FEW
-from dpengine.mechanisms.card import BY, EPSILON, Card, Parameter
+from dpengine.mechanisms.card import BY, Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.query import Bounds, Fields
 from dpengine.mechanisms.trial import IN_A, WEST, Example, Trial
@@ -38,16 +38,10 @@ from dpengine.statistics.counts import CellCounts, RowCount
 class Count(OfCounts):
     card: ClassVar[Card] = Card(
         key="count",
-        asked_on=("ask", "whatif"),
         order=30,
         answer="count",
         states=(FEW, APART),
-        parameters=(
-            Parameter("people", "people", default=True),
-            BY,
-            Parameter("where", "where", words="count"),
-            EPSILON,
-        ),
+        own=(Parameter("people", "people", default=True), BY, Parameter("where", "where", words="count")),
     )
     trial: ClassVar[Trial] = Trial(
         cases={

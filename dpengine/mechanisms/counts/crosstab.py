@@ -24,7 +24,7 @@ from dpengine.declared.grouped import Grouped, Ref
 from dpengine.declared.read_group import coarser, read_ref
 from dpengine.declared.schema import Category, extra_labels
 from dpengine.mechanisms.answer_state import APART, FEW
-from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
+from dpengine.mechanisms.card import WHERE, Card, Parameter
 from dpengine.mechanisms.counts.histogram import Histogram
 from dpengine.mechanisms.counts.of_counts import too_many
 from dpengine.mechanisms.marginals.wanted import readable
@@ -43,12 +43,11 @@ class Crosstab(Histogram):
 
     card: ClassVar[Card] = Card(
         key="crosstab",
-        asked_on=("ask", "whatif"),
         order=110,
         answer="count",
         states=(FEW, APART),
         caveats=("bins",),
-        parameters=(Parameter("columns", "columns", required=True), WHERE, EPSILON),
+        own=(Parameter("columns", "columns", required=True), WHERE),
     )
     trial: ClassVar[Trial] = Trial(
         cases={

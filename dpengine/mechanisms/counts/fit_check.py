@@ -22,7 +22,7 @@ from dpengine.declared.cell_kinds import FITS
 from dpengine.declared.conditions import Row, kind_name
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.card import EPSILON, Card, Parameter
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfMisfits
 from dpengine.mechanisms.query import Fields
 from dpengine.mechanisms.trial import Example, Trial
@@ -39,7 +39,7 @@ class FitCheck(OfMisfits):
         answer="count",
         states=(FEW,),
         caveats=("empty",),
-        parameters=(Parameter("column", "column.any", words="fit"), EPSILON),
+        own=(Parameter("column", "column.any", words="fit"),),
     )
     trial: ClassVar[Trial] = Trial(
         cases={"of the table": {}, "of a column": {"column": "x"}},

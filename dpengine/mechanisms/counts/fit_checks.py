@@ -57,7 +57,7 @@ from dpengine.declared.conditions import Row, kind_name
 from dpengine.declared.facts import Facts
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.card import EPSILON, Card, Parameter
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfMisfits
 from dpengine.mechanisms.noise import Added
 from dpengine.mechanisms.promises import Within
@@ -153,11 +153,7 @@ class FitChecks(OfMisfits):
         answer="count",
         states=(FEW,),
         caveats=("empty", "codes"),
-        parameters=(
-            Parameter("columns", "columns"),
-            Parameter("ids", "columns.file"),
-            EPSILON,
-        ),
+        own=(Parameter("columns", "columns"), Parameter("ids", "columns.file")),
     )
     trial: ClassVar[Trial] = Trial(
         cases={

@@ -31,7 +31,7 @@ from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.read_group import coarser, read_ref
 from dpengine.declared.schema import Category, Column, ItemSet, Ordered, extra_labels
 from dpengine.mechanisms.answer_state import APART, FEW
-from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
+from dpengine.mechanisms.card import WHERE, Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.cuts import Cut, cut
 from dpengine.mechanisms.promises import Runs
@@ -50,17 +50,11 @@ FEWER_BINS = (5, 3, 2)  # proposed if more would be mostly noise
 class Histogram(OfCounts):
     card: ClassVar[Card] = Card(
         key="histogram",
-        asked_on=("ask", "whatif"),
         order=50,
         answer="count",
         states=(FEW, APART),
         caveats=("bins",),
-        parameters=(
-            Parameter("column", "column.any", required=True),
-            Parameter("bins", "bins", default=USUAL_BINS),
-            WHERE,
-            EPSILON,
-        ),
+        own=(Parameter("column", "column.any", required=True), Parameter("bins", "bins", default=USUAL_BINS), WHERE),
     )
     trial: ClassVar[Trial] = Trial(
         cases={

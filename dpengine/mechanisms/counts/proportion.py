@@ -30,7 +30,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import ItemSet
 from dpengine.mechanisms import sampling
 from dpengine.mechanisms.answer_state import APART, FEW
-from dpengine.mechanisms.card import BY, EPSILON, WHERE, Card, Parameter
+from dpengine.mechanisms.card import BY, WHERE, Card, Parameter
 from dpengine.mechanisms.query import Bounds, Fields, Released, Sensitivity
 from dpengine.mechanisms.ratios import Estimate, Number, OfRatio, ratio, ratio_range, test_reaches, tested_range
 from dpengine.mechanisms.trial import IN_A, SOME, WEST, Example, Trial
@@ -44,11 +44,10 @@ NOBODY, ALL = Fraction(0), Fraction(100)
 class Proportion(OfRatio[tuple[int, ...]]):
     card: ClassVar[Card] = Card(
         key="proportion",
-        asked_on=("ask", "whatif"),
         order=40,
         answer="share",
         states=(FEW, APART),
-        parameters=(Parameter("of", "of", required=True), BY, WHERE, EPSILON),
+        own=(Parameter("of", "of", required=True), BY, WHERE),
     )
     trial: ClassVar[Trial] = Trial(
         cases={

@@ -40,7 +40,7 @@ from dpengine.core.exact import exp_decimal, read_number
 from dpengine.core.types import Ends, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
+from dpengine.mechanisms.card import WHERE, Card, Parameter
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.trial import IN_A, Example, Trial
@@ -62,17 +62,11 @@ ALL = Fraction(100)
 class Cdf(Query[Spread, tuple[int, ...]]):
     card: ClassVar[Card] = Card(
         key="cdf",
-        asked_on=("ask", "whatif"),
         order=150,
         answer="column",
         states=(FEW,),
         caveats=("made_up", "rival"),
-        parameters=(
-            Parameter("column", "column.ordered", required=True),
-            Parameter("points", "points"),
-            WHERE,
-            EPSILON,
-        ),
+        own=(Parameter("column", "column.ordered", required=True), Parameter("points", "points"), WHERE),
     )
     trial: ClassVar[Trial] = Trial(
         cases={

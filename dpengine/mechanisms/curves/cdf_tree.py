@@ -33,7 +33,7 @@ from dpengine.core.types import Figures, Json, JsonObject
 from dpengine.declared.conditions import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW, NEARLY
-from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
+from dpengine.mechanisms.card import WHERE, Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.curves import count_tree
 from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise
@@ -58,12 +58,11 @@ class GaussianRoot(GaussianNoise):
 class CdfTree(OfCounts):
     card: ClassVar[Card] = Card(
         key="cdf_tree",
-        asked_on=("ask", "whatif"),
         order=140,
         answer="curve",
         states=(FEW,),
         caveats=("falls",),
-        parameters=(Parameter("column", "column.ordered", required=True), WHERE, EPSILON),
+        own=(Parameter("column", "column.ordered", required=True), WHERE),
     )
     trial: ClassVar[Trial] = Trial(
         cases={

@@ -44,7 +44,7 @@ from dpengine.declared.conditions import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.answer_state import SHAPE
-from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
+from dpengine.mechanisms.card import WHERE, Card, Parameter
 from dpengine.mechanisms.promises import Band
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity, read_names
 from dpengine.mechanisms.trial import IN_A, Example, Trial
@@ -68,17 +68,15 @@ _ROOM = 57  # bits of σ: a sampler's integers have 63
 class Density(Query[Spread, tuple[int, ...]]):
     card: ClassVar[Card] = Card(
         key="density",
-        asked_on=("ask", "whatif"),
         order=130,
         answer="density",
         states=(SHAPE,),
         caveats=("bandwidth", "ends", "delta"),
-        parameters=(
+        own=(
             Parameter("columns", "columns.curve", required=True),
             Parameter("bandwidth", "bandwidth"),
             Parameter("resolution", "resolution", default=USUAL_POINTS),
             WHERE,
-            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(

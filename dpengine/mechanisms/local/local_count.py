@@ -22,7 +22,7 @@ from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.exact import ceiling
 from dpengine.declared.conditions import who
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.card import EPSILON, Card, Parameter
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.local.of_people import OfBits, check_people, sums_of_coins
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Released
@@ -48,7 +48,7 @@ class LocalCount(OfBits):
         relations=("replace",),
         several=False,
         caveats=("honest",),
-        parameters=(Parameter("where", "where", required=True), EPSILON),
+        own=(Parameter("where", "where", required=True),),
     )
     trial: ClassVar[Trial] = Trial(
         cases={"of some": {"where": IN_A}},

@@ -26,7 +26,7 @@ from dpengine.core.types import Json, JsonObject
 from dpengine.declared.conditions import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.card import EPSILON, Card, Parameter
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.local.of_people import (
     OfBits,
     check_people,
@@ -59,11 +59,10 @@ class ShuffleCount(OfBits):
         relations=("replace",),
         several=False,
         caveats=("honest", "shuffler"),
-        parameters=(
+        own=(
             Parameter("where", "where", required=True),
             Parameter("calibration", "calibration", default="tight"),
             Parameter("delta", "delta", required=True),
-            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(

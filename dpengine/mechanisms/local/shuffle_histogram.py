@@ -40,7 +40,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref
 from dpengine.declared.read_group import read_ref
 from dpengine.mechanisms.answer_state import APART, FEW
-from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
+from dpengine.mechanisms.card import WHERE, Card, Parameter
 from dpengine.mechanisms.local.of_people import check_people, least_coin, lecture_coin, read_calibration, sums_of_coins
 from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
 from dpengine.mechanisms.promises import Within
@@ -70,13 +70,12 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
         relations=("replace",),
         several=False,
         caveats=("honest", "shuffler", "zero"),
-        parameters=(
+        own=(
             Parameter("column", "column.category", required=True),
             Parameter("solution", "solution", default="first"),
             Parameter("calibration", "calibration", default="joint"),
             WHERE,
             Parameter("delta", "delta", required=True),
-            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(

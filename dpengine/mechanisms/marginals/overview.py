@@ -38,7 +38,7 @@ from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.schema import Category, ItemSet, Ordered, extra_labels
 from dpengine.mechanisms import sampling
 from dpengine.mechanisms.answer_state import FEW, NEARLY
-from dpengine.mechanisms.card import EPSILON, Card, Parameter
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.cuts import Cut, cut, of_question
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, parts_of, rebuilt, residual, union_reach
 from dpengine.mechanisms.marginals.sampled_cells import Off, SumNoise, among, noise_of_sum, of_everybody
@@ -82,13 +82,12 @@ class Overview(Query[Statistic, tuple[int, ...]]):
         answer="board",
         states=(FEW,),
         caveats=("bins", "sets", "estimated"),
-        parameters=(
+        own=(
             Parameter("columns", "columns"),
             Parameter("against", "columns"),
             Parameter("three", "flag"),
             Parameter("weights", "weights"),
             Parameter("spread", "spread"),
-            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(

@@ -66,7 +66,7 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.answer_state import NOISE
-from dpengine.mechanisms.card import EPSILON, Card, Parameter
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, TrainingSetting
 from dpengine.mechanisms.models.of_models import BALL, BOX, REGIONS, projected, read_features, read_labels
@@ -141,7 +141,6 @@ SHARED = (
     Parameter("clip", "number"),
     Parameter("iterate", "iterate"),
     Parameter("lattice", "number"),
-    EPSILON,
 )
 
 
@@ -473,7 +472,7 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
 
 def card(key: str, caveat: str, order: int, parameters: tuple[Parameter, ...]) -> Card:
     on, caveats = ("train", "whatif"), (caveat, "bounds")
-    return Card(key, asked_on=on, order=order, parameters=parameters, answer="model", states=(NOISE,), caveats=caveats)
+    return Card(key, asked_on=on, order=order, own=parameters, answer="model", states=(NOISE,), caveats=caveats)
 
 
 # The base of trainings that predict yes or no: which labels are on which side.

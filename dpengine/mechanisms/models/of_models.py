@@ -25,7 +25,7 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
+from dpengine.mechanisms.card import WHERE, Card, Parameter
 from dpengine.mechanisms.query import Averaged, Fields
 from dpengine.messages import say
 from dpengine.messages.language import stored
@@ -88,13 +88,12 @@ class OfModel(Averaged[tuple[int, ...]]):
         answer="check",
         states=(FEW,),
         caveats=("same", "rows", "first", "cut"),
-        parameters=(
+        own=(
             Parameter("model", "model", required=True),
             Parameter("parts", "number", default=USUAL_PARTS),
             Parameter("most_error", "number"),
             Parameter("error_steps", "number"),
             WHERE,
-            EPSILON,
         ),
     )
 

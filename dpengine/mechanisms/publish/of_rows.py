@@ -43,7 +43,7 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, MOST_STEPS, Category, Column, ItemSet, Number, Schema
 from dpengine.mechanisms.answer_state import NOISE
-from dpengine.mechanisms.card import EPSILON, Card, Parameter
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Blurred
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity, read_names
 from dpengine.messages import say
@@ -74,7 +74,6 @@ PARAMETERS = (
     Parameter("columns", "columns.rows", required=True),
     Parameter("grid", "grid"),
     Parameter("delta", "delta.row", default="0"),
-    EPSILON,
 )
 
 
@@ -257,7 +256,7 @@ def card(key: str, caveats: tuple[str, ...], order: int) -> Card:
         trust="local",
         relations=("replace",),
         several=False,
-        parameters=PARAMETERS,
+        own=PARAMETERS,
         caveats=(*caveats, "row"),
     )
 

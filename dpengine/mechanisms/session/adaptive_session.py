@@ -46,7 +46,7 @@ from dpengine.declared.conditions import Predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.mechanisms.answer_state import APART, FEW, NEARLY
-from dpengine.mechanisms.card import EPSILON, AnswerKind, Card, Parameter
+from dpengine.mechanisms.card import AnswerKind, Card, Parameter
 from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
 from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise, PermuteAndFlip
 from dpengine.mechanisms.promises import NearAverage, NearBest, Within
@@ -97,13 +97,12 @@ class AdaptiveSession(Query[Any, Any]):
         answer="session",
         states=(FEW, APART),
         caveats=("kept", "adaptive"),
-        parameters=(
+        own=(
             Parameter("questions", "number", default=20, required=True),
             Parameter("calibration", "calibration", default="laplace"),
             Parameter("delta", "delta"),
             Parameter("rounded", "number"),
             Parameter("ask", "ask"),
-            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(

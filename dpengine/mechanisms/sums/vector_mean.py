@@ -42,7 +42,7 @@ from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, Number, Schema
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
+from dpengine.mechanisms.card import WHERE, Card, Parameter
 from dpengine.mechanisms.cuts import Cut, cut
 from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise, chosen
 from dpengine.mechanisms.noised import Noised
@@ -203,17 +203,15 @@ class VectorMean(Noised[tuple[int, ...]]):
     several_ways: ClassVar[bool] = True
     card: ClassVar[Card] = Card(
         key="vector_mean",
-        asked_on=("ask", "whatif"),
         order=22,
         answer="place",
         states=(FEW,),
         caveats=("bounds", "complete", "norm"),
-        parameters=(
+        own=(
             Parameter("columns", "columns.number", required=True),
             Parameter("norm", "norm", default="1"),
             Parameter("lattice", "lattice", default=LATTICE),
             WHERE,
-            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(

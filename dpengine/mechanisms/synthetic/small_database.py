@@ -40,7 +40,7 @@ from dpengine.core.exact import ceiling, ln_above
 from dpengine.core.types import Integers, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import NOISE
-from dpengine.mechanisms.card import EPSILON, WHERE, Card, Parameter
+from dpengine.mechanisms.card import WHERE, Card, Parameter
 from dpengine.mechanisms.promises import Promise
 from dpengine.mechanisms.query import Fields, Progress, Released, Sensitivity
 from dpengine.mechanisms.synthetic.of_class import OfClass, root_above, whole
@@ -114,12 +114,11 @@ class SmallDatabase(OfClass):
         answer="table",
         states=(NOISE,),
         caveats=("rows", "class"),
-        parameters=(
+        own=(
             Parameter("columns", "columns", required=True),
             Parameter("queries", "queries"),
             Parameter("size", "number"),
             WHERE,
-            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(

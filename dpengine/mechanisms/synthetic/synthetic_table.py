@@ -57,7 +57,7 @@ from dpengine.declared.grouped import base, ref_json
 from dpengine.declared.public_rules import among
 from dpengine.declared.schema import ItemSet
 from dpengine.mechanisms.answer_state import FEW
-from dpengine.mechanisms.card import EPSILON, Card, Parameter
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.marginals.overview import Overview, Statistic
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, rebuilt, residual
 from dpengine.mechanisms.marginals.wanted import (
@@ -95,12 +95,11 @@ class SyntheticTable(Overview):
         answer="table",
         states=(FEW,),
         caveats=("fitted", "bins", "rare"),
-        parameters=(
+        own=(
             Parameter("columns", "columns"),
             Parameter("keep", "column.any"),
             Parameter("plan", "plan"),
             Parameter("never", "queries"),
-            EPSILON,
         ),
     )
     trial: ClassVar[Trial] = Trial(

@@ -94,7 +94,7 @@ class Rule:
     c: Fraction | None
 
     def __hash__(self) -> int:
-        """By whole numbers, and by some of them: a page looks for prices under the same rule again and again."""
+        """Of a few whole numbers: a page looks up prices under one rule again and again."""
         return hash((self.epsilon.numerator, self.epsilon.denominator, self.delta.denominator))
 
     def __post_init__(self) -> None:
@@ -169,7 +169,7 @@ Totals.NOTHING = Totals(Fraction(0), Fraction(0), Fraction(0))
 
 
 def admits(rule: Rule, totals_after: Totals) -> bool:
-    """Does the rule hold with the event already counted in?"""
+    """Does the rule hold for these sums, which already include the event?"""
     pure = totals_after.epsilon is not None and totals_after.epsilon <= rule.epsilon
     renyi_holds = rule.c is not None and totals_after.renyi + rule.c <= rule.epsilon
     return (pure or renyi_holds) and totals_after.delta <= rule.delta_reserve

@@ -650,7 +650,7 @@ def spread_of_all(moments: SampledMoments, beta: Fraction, moved: Fraction, abou
 
 
 def spread_around(middle: float, moments: SampledMoments, beta: Fraction, moved: Fraction, off: float) -> Range:
-    """The range of E(x − c)² for this c."""
+    """The range of the mean square distance from this c."""
     wide = max(middle, 1 - middle) ** 2
     total, noises = moments.around(middle)
     scaled: Noises = [(noise, _divided(factor, wide), many) for noise, factor, many in noises]

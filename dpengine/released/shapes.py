@@ -488,8 +488,8 @@ class Shapes:
         return self.fit.off, float(np.sqrt(self.moments.spread))
 
     def held_back(self) -> tuple[float, float] | None:
-        """Each column left out in turn: how far the others miss the average of its groups, on average; and how far one
-        average for everybody does. None for one column."""
+        """Leave out each column in turn: how far the model of the others misses the averages of its groups, on average,
+        and how far one average for everybody does. None with one column."""
         return held_back(self.moments) if len(self.columns) > 1 else None
 
     def as_json(self) -> JsonObject:
@@ -508,5 +508,5 @@ class LookWithModels(Look):
     """A first look as an answer holds it."""
 
     def model(self, target: str, yes: Sequence[str] = (), columns: Sequence[str] = ()) -> Shapes:
-        """A free model of one column from others: for a list, whether it is in `yes`; for a number, how much."""
+        """A free model of one column from others: for a list, whether it is in `yes`; for a number, its value."""
         return Shapes(self, target, yes, columns)

@@ -564,8 +564,7 @@ def show_board(table: dp.Table, found: dp.Answer) -> None:
     if words := board_figures.about_all(found):
         paragraph(words, "muted both")
     cards = tuple(card for card in cards if card.note != "untold")  # one message covers them all
-    telling = tuple(card for card in cards if picked.by or not card.scarce) or cards
-    cards, scarce = telling, tuple(card for card in cards if card not in telling)
+    cards, scarce = _apart(cards, picked)
     pages = -(-len(cards) // PER_PAGE)
     slot = st.container()
     page = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
@@ -585,6 +584,12 @@ def show_board(table: dp.Table, found: dp.Answer) -> None:
     board_state.counted_as(found.query)
     answers.receipt(found, "board")
     st.button(say("board_page.another"), key="board-another", on_click=_leave)
+
+
+def _apart(cards: tuple[Card, ...], picked: Picked) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
+    """The cards, and apart from them those that show little, unless all do."""
+    telling = tuple(card for card in cards if picked.by or not card.scarce) or cards
+    return telling, tuple(card for card in cards if card not in telling)
 
 
 def _leave() -> None:

@@ -87,7 +87,7 @@ class OfCounts(Noised[int | tuple[int, ...]]):
         return self.added[0].reach(self.beta / self.numbers, draws)
 
     def holds_rows(self) -> bool | None:
-        """Is every row of the table in exactly one of the counts? False: in one at most. None: neither."""
+        """Is every row counted exactly once? False: at most once. None: perhaps more often."""
         return None
 
     def row_bounds(self, raw: Figures) -> Bounds | None:

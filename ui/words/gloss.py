@@ -50,7 +50,7 @@ def word(name: str, shown: str, escaped: bool = False) -> str:
 
 @cache
 def _pattern(lang: str) -> tuple[re.Pattern[str], dict[str, str]]:
-    """One pattern for all: tags and what must stay as it is first, then longer ways to say a word before shorter."""
+    """One pattern for all words. It matches tags and protected text first, then longer wordings before shorter ones."""
     seen = [(word, CATALOGUES[lang][f"gloss.{word}.seen"]) for word in WORDS if known(f"gloss.{word}.seen")]
     ways = sorted(((way, name) for name, several in seen for way in several.split("|")), key=lambda pair: -len(pair[0]))
     names = {f"w{place}": name for place, (_, name) in enumerate(ways)}

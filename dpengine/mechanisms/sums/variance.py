@@ -171,7 +171,7 @@ class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
         return self.facts.unit.at_most == 1 and self.groups <= MOST_GROUPS
 
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
-        """Of x = (y + h)/2h, which lies in [0, 1]: `sampling.spread_of_all`."""
+        """The spread of x = (y + h)/2h, which lies in [0, 1] (`sampling.spread_of_all`), in the column's unit."""
         everybody = not self.conditional and self.by is None and self.declared.complete
         if not self.speaks_of_all or (moved and not everybody):
             return None

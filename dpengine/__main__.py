@@ -4,9 +4,11 @@ or names another function of it."""
 from __future__ import annotations
 
 import sys
+from functools import partial
 from importlib import import_module
 
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, Misused
+from dpengine.ledger.store import SETTING
 from dpengine.messages import say
 
 COMMANDS: dict[str, str] = {
@@ -21,28 +23,23 @@ COMMANDS: dict[str, str] = {
     "recover": "dpengine.commands.recover",
     "verify": "dpengine.commands.verify",
 }
-USAGE = {  # the others read their own options
-    "arrive": "arrive.usage",
-    "backup": "backup.usage",
-    "head": "head.usage",
-    "ledger": "carry.usage",
-    "move": "move.usage",
-    "people": "people.usage",
-    "recover": "recover.usage",
-    "verify": "verify.usage",
-}
+OWN_HELP = ("audit", "fits")  # these read their own options
 
 
 def main(arguments: list[str]) -> int:
     if not arguments or arguments[0] not in COMMANDS:
         print(say("command.unknown", commands=sorted(COMMANDS)), file=sys.stderr)
         return 2
-    if arguments[1:] in (["--help"], ["-h"]) and (usage := USAGE.get(arguments[0])):
-        print(say(usage))
+    usage = partial(say, f"{arguments[0]}.usage", setting=SETTING)
+    if arguments[1:] in (["--help"], ["-h"]) and arguments[0] not in OWN_HELP:
+        print(usage())
         return 0
     try:
         module, _, function = COMMANDS[arguments[0]].partition(":")
         return int(getattr(import_module(module), function or "main")(arguments[1:]))
+    except Misused:
+        print(usage(), file=sys.stderr)
+        return 2
     except AllowanceError as complaint:
         print(complaint, file=sys.stderr)
         return 2

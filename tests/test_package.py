@@ -168,6 +168,12 @@ def test_the_installed_command_knows_its_verbs(installed: Path, tmp_path: Path) 
     assert taken.returncode == 2 and len(taken.stderr.splitlines()) == 1
 
 
+def test_every_command_says_how_it_is_called(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in commands.COMMANDS.keys() - {*commands.OWN_HELP}:
+        assert commands.main([name, "--help"]) == 0
+        assert f"python -m dpengine {name}" in capsys.readouterr().out
+
+
 def test_a_place_of_another_user_is_refused_in_one_sentence(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from itertools import takewhile
@@ -19,7 +18,7 @@ from pathlib import Path
 
 from dpengine.commands.ledger_places import LEDGER
 from dpengine.core import files, places
-from dpengine.core.errors import AllowanceError, LedgerDamaged
+from dpengine.core.errors import AllowanceError, LedgerDamaged, Misused
 from dpengine.ledger.chain import START, Verdict, verify
 from dpengine.ledger.exports import opened
 from dpengine.ledger.high_water import Anchor, Mark
@@ -34,8 +33,7 @@ REGISTRY, SECRET, PUBLISHED = "registry.sqlite", "secret", "published"
 def main(arguments: list[str]) -> int:
     home, rest = home_of(arguments)
     if len(rest) != 1 or rest[0].startswith("-"):
-        print(say("backup.usage"), file=sys.stderr)
-        return 2
+        raise Misused
     place = Path(rest[0])
     tables, verdict = backup(home, place)
     print(say("backup.done", tables=tables, rows=verdict.rows, head=verdict.head[1], place=str(place)))

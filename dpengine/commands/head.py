@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
@@ -19,7 +18,7 @@ from pathlib import Path
 from dpengine.commands.backup import home_of
 from dpengine.commands.ledger_places import LEDGER
 from dpengine.core import files
-from dpengine.core.errors import AllowanceError, refusing
+from dpengine.core.errors import AllowanceError, Misused, refusing
 from dpengine.core.types import JsonObject
 from dpengine.ledger.chain import verify
 from dpengine.ledger.opening import open_ledger, opened_anywhere
@@ -32,8 +31,7 @@ _MOST_LINES = 10**6
 def main(arguments: list[str]) -> int:
     home, rest = home_of(arguments)
     if rest and (rest[0] not in ("--write", "--check") or len(rest) != 2):
-        print(say("head.usage"), file=sys.stderr)
-        return 2
+        raise Misused
     if rest and rest[0] == "--check":
         return check(home / LEDGER, Path(rest[1]))
     with closing(open_ledger(home / LEDGER)) as ledger:

@@ -7,7 +7,6 @@ into `found-…/`, the tables into a schema of that name. If the command is kill
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
@@ -15,7 +14,7 @@ from pathlib import Path
 from dpengine.commands.backup import home_of
 from dpengine.commands.ledger_places import InDatabase, InFile, Place
 from dpengine.commands.recover import look
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, Misused
 from dpengine.core.types import JsonObject
 from dpengine.ledger.store import SETTING, address_set
 from dpengine.messages import say
@@ -25,8 +24,7 @@ from dpengine.storage.workers import Hold
 def main(arguments: list[str]) -> int:
     home, rest = home_of(arguments)
     if rest not in (["--into-postgres"], ["--into-file"]):
-        print(say("carry.usage", setting=SETTING), file=sys.stderr)
-        return 2
+        raise Misused
     address = address_set()
     if address is None:
         raise AllowanceError("carry.no_address", setting=SETTING)

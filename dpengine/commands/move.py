@@ -12,7 +12,6 @@ import hashlib
 import json
 import re
 import shutil
-import sys
 import zipfile
 from contextlib import closing, suppress
 from pathlib import Path
@@ -22,7 +21,7 @@ from dpengine.commands import recover
 from dpengine.commands.backup import REGISTRY, SECRET, backup, home_of, place_of
 from dpengine.commands.ledger_places import LEDGER, place_of_ledger
 from dpengine.core import files
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, Misused
 from dpengine.ledger.high_water import Anchor, Mark
 from dpengine.ledger.sqlite_file import anchor_path
 from dpengine.ledger.store import address_set
@@ -38,8 +37,7 @@ _PIECE = 1 << 20
 def main(arguments: list[str]) -> int:
     home, rest = home_of(arguments)
     if len(rest) != 1 or rest[0].startswith("-"):
-        print(say("move.usage"), file=sys.stderr)
-        return 2
+        raise Misused
     rows = move(home, Path(rest[0]))
     print(say("move.done", rows=rows, file=rest[0]))
     return 0
@@ -74,8 +72,7 @@ def move(home: Path, file: Path) -> int:
 def arriving(arguments: list[str]) -> int:
     home, rest = place_of(arguments)
     if len(rest) != 1 or rest[0].startswith("-"):
-        print(say("arrive.usage"), file=sys.stderr)
-        return 2
+        raise Misused
     rows = arrive(Path(home).resolve(), Path(rest[0]))
     print(say("arrive.done", rows=rows, place=home))
     return 0

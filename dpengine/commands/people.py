@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 from dpengine.commands.backup import home_of, place_of
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, Misused
 from dpengine.ledger.people_rules import ADMINISTRATOR, AUDITOR, BARRED, OPERATOR, OWNER
 from dpengine.messages import say
 from dpengine.people.home import today
@@ -44,8 +44,7 @@ def main(arguments: list[str]) -> int:
             workspace.token_book.revoke(rest[1])
             print(say("people.token_revoked", token=rest[1]))
             return 0
-    print(say("people.usage"), file=sys.stderr)
-    return 2
+    raise Misused
 
 
 def _until(rest: list[str]) -> tuple[str, list[str]]:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from pathlib import Path
 
 from dpengine.commands.backup import REGISTRY, SECRET, home_of
 from dpengine.commands.ledger_places import LEDGER, Place, place_of_ledger
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, Misused
 from dpengine.core.types import Json, JsonObject
 from dpengine.ledger.chain import START, Verdict, verify
 from dpengine.ledger.high_water import Anchor, Mark
@@ -58,8 +57,7 @@ def main(arguments: list[str]) -> int:
     home, rest = home_of(arguments)
     wanted = rest[0] if rest else "look"
     if (wanted, len(rest)) not in (("look", 0), ("--close", 1), ("--close", 2), ("--moved", 2)):
-        print(say("recover.usage"), file=sys.stderr)
-        return 2
+        raise Misused
     with Hold(home, alone=True), closing(place_of_ledger(home)) as place:
         state = look(home, place, rest[1] if (wanted, len(rest)) == ("--close", 2) else "")
         return _done(home, place, state, wanted, rest)

@@ -11,14 +11,13 @@ whose differ, and nothing about them.
 
 from __future__ import annotations
 
-import sys
 from contextlib import closing
 from pathlib import Path
 
 from dpengine.asking.receipts import Receipt, check, read_receipts
 from dpengine.commands.backup import home_of, place_of
 from dpengine.commands.ledger_places import LEDGER
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, Misused
 from dpengine.ledger.chain import verify
 from dpengine.ledger.exports import opened
 from dpengine.ledger.opening import opened_anywhere
@@ -33,8 +32,7 @@ def main(arguments: list[str]) -> int:
         folder = home_of(["--home", home])[0]
         return max(whole(folder), kept(folder) if rest else 0)
     if len(arguments) < 2 or any(argument.startswith("-") for argument in arguments):
-        print(say("verify.usage"), file=sys.stderr)
-        return 2
+        raise Misused
     *files, ledger = (Path(argument) for argument in arguments)
     held: list[tuple[str, Receipt]] = []
     fine = True

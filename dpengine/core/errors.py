@@ -32,6 +32,10 @@ class refusing:
             raise AllowanceError(self._code, **self._facts) from None
 
 
+class Misused(Exception):
+    """A command was called in a way that it does not know: its usage says how."""
+
+
 class UnknownTable(AllowanceError):
     """There is no table of this name, or the person may not know of it."""
 

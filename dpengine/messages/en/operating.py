@@ -73,7 +73,7 @@ SENTENCES: dict[str, str] = {
     "ledger.other_folder": "The database in {setting} holds the ledger of another workspace folder. Programs that share a ledger share its folder; set ALLOWANCE_HOME to that folder, or name another schema.",
     "ledger.folder_apart": "Another server spends from this ledger, and its locks cannot be seen in this folder. Programs that share a ledger need one folder whose locks reach across machines; nothing was spent.",
     "ledger.both": "The file ledger.sqlite and the database hold different ledgers, so neither was touched. Set aside the one that is not this workspace’s, then run the command again.",
-    "carry.usage": "To carry the ledger from its file into the database in {setting}: python -m dpengine ledger --into-postgres [--home WORKSPACE]. To carry it back into a file: --into-file.",
+    "ledger.usage": "To carry the ledger from its file into the database in {setting}: python -m dpengine ledger --into-postgres [--home WORKSPACE]. To carry it back into a file: --into-file.",
     "carry.no_address": "First set {setting} to the address of the database, such as postgresql://user@host/database.",
     "carry.not_empty": "The database in {setting} already holds a ledger, and this folder has no file to carry over. There is nothing to do.",
     "carry.nothing": "The database in {setting} holds no ledger, so there is nothing to carry back.",

@@ -73,7 +73,7 @@ SENTENCES: dict[str, str] = {
     "ledger.other_folder": "Baza, ki jo navaja {setting}, hrani knjigo druge mape. Programi z isto knjigo imajo isto mapo; nastavite ALLOWANCE_HOME nanjo ali navedite drugo shemo.",
     "ledger.folder_apart": "Iz te knjige porablja še drug strežnik, njegovih zaklepov pa v tej mapi ni videti. Programi z isto knjigo potrebujejo eno mapo, katere zaklepi segajo od računalnika do računalnika; nič ni bilo porabljeno.",
     "ledger.both": "Datoteka ledger.sqlite in baza hranita različni knjigi, zato ni bila spremenjena nobena. Tisto, ki ni knjiga tega delovnega prostora, umaknite in ukaz poženite znova.",
-    "carry.usage": "Prenos knjige iz datoteke v bazo, ki jo navaja {setting}: python -m dpengine ledger --into-postgres [--home WORKSPACE]. Prenos nazaj v datoteko: --into-file.",
+    "ledger.usage": "Prenos knjige iz datoteke v bazo, ki jo navaja {setting}: python -m dpengine ledger --into-postgres [--home WORKSPACE]. Prenos nazaj v datoteko: --into-file.",
     "carry.no_address": "Najprej nastavite {setting} na naslov baze, na primer postgresql://uporabnik@gostitelj/baza.",
     "carry.not_empty": "Baza, ki jo navaja {setting}, že hrani knjigo, ta mapa pa nima datoteke za prenos. Ničesar ni treba narediti.",
     "carry.nothing": "Baza, ki jo navaja {setting}, nima knjige, zato ni česa prenesti nazaj.",

@@ -208,7 +208,9 @@ def _act_of(row: JsonObject) -> tuple[str, str] | None:
         act = Act.from_row(row)
         return act.table, act_words(act)
     if kind in ("step", "ended", *STEP_OUTCOMES):
-        return body.get("table", ""), step_words(kind, body)
+        facts = {"sentence": body["claim"]["sentence"]} if kind == "step" else {}
+        facts |= {"asked": body["asked"]} if kind == "ended" else {"index": body["index"]}
+        return body.get("table", ""), say(f"session.row.{kind}", **facts)
     return (body.get("table", ""), people_words(kind, body, row["actor"])) if kind in KINDS else None
 
 
@@ -259,12 +261,6 @@ def _terms(body: JsonObject) -> list[str]:
 
 def _title(key: str) -> str:
     return catalogue[key].card.title if key in catalogue else key
-
-
-def step_words(kind: str, body: JsonObject) -> str:
-    facts = {"sentence": body["claim"]["sentence"]} if kind == "step" else {}
-    number = {"asked": body["asked"]} if kind == "ended" else {"index": body["index"]}
-    return say(f"session.row.{kind}", **facts, **number)
 
 
 def answer_rows(

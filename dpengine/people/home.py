@@ -257,21 +257,16 @@ class Standpoint:
             rights.ANYONE,
             *(role for role in (rights.ADMINISTRATOR, rights.AUDITOR) if book.has(self.person, role)),
         }
-        return frozenset(roles | (self._at_all(book) if name is None else self._to(book, name, budget)))
-
-    def _at_all(self, book: PeopleBook) -> set[str]:
-        holders = [self.person, *book.groups_of(self.person)]
-        granted = any(grant.live(today()) for holder in holders for grant in book.grants_to(holder))
-        owner = people_rules.may_add_tables(book, self.person)
-        return ({rights.OWNER} if owner else set()) | ({rights.ANALYST} if granted else set())
-
-    def _to(self, book: PeopleBook, name: str, budget: str | None) -> set[str]:
-        budget = budget or dict(self.house.names()).get(name)
-        if budget is None:
-            return set()
-        granted = people_rules.grants_for(book, self.person, budget, name, today())
-        owner = people_rules.owns(book, self.person, name)
-        return ({rights.OWNER} if owner else set()) | ({rights.ANALYST} if granted else set())
+        if name is None:
+            holders = [self.person, *book.groups_of(self.person)]
+            owner = people_rules.may_add_tables(book, self.person)
+            granted = any(grant.live(today()) for holder in holders for grant in book.grants_to(holder))
+        elif (paid := budget or dict(self.house.names()).get(name)) is None:
+            owner = granted = False
+        else:
+            owner = people_rules.owns(book, self.person, name)
+            granted = bool(people_rules.grants_for(book, self.person, paid, name, today()))
+        return frozenset(roles | ({rights.OWNER} if owner else set()) | ({rights.ANALYST} if granted else set()))
 
     def may(self, allowed: frozenset[str], name: str | None = None) -> bool:
         return bool(allowed & self.relations(name))

@@ -527,7 +527,10 @@ def theorems(solved: Setting, wish: Fraction | None = None) -> list[str]:
     """
     query = solved.query
     if isinstance(query, OfGradients):
-        return _training(query, solved.budget.delta)
+        needed = training_people(query, solved.budget.delta, query.promise().risk)
+        if needed is None:
+            return []
+        return [say("whatif.theorem.lecture_training", steps=needed[0], people=_about(needed[1]))]
     if isinstance(query, OfClass):
         return _class(solved, wish)
     if isinstance(query, AdaptiveSession):
@@ -542,12 +545,6 @@ def training_people(query: OfGradients, delta: Fraction, risk: Fraction) -> tupl
         return None
     steps = math.ceil((query.reach * float(query.clip) / float(risk)) ** 2)
     return steps, math.ceil(query.width * math.sqrt(steps * math.log(1 / delta)) / float(epsilon))
-
-
-def _training(query: OfGradients, delta: Fraction) -> list[str]:
-    if (needed := training_people(query, delta, query.promise().risk)) is None:
-        return []
-    return [say("whatif.theorem.lecture_training", steps=needed[0], people=_about(needed[1]))]
 
 
 def class_people(query: OfClass, alpha: Fraction) -> tuple[int, int]:

@@ -6,7 +6,7 @@ The id is in the URL from the click on, so a reload, a second tab or a restart f
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
@@ -293,3 +293,11 @@ def read_address(text: str | None) -> Any:
         return read_strict(text or "")
     except ValueError:
         return None
+
+
+def read_names(text: str | None, offered: Sequence[str]) -> list[str] | None:
+    """The offered names that a list in an address holds, each once; None if there is no list."""
+    wanted = read_address(text)
+    if not isinstance(wanted, list):
+        return None
+    return list(dict.fromkeys(name for name in wanted if isinstance(name, str) and name in offered))

@@ -612,8 +612,7 @@ def _buy(table: dp.Table, query: OfRows, given: dict[str, Any]) -> None:
 
 def _columns(table: dp.Table, arriving: dict[str, str]) -> list[str]:
     offered = _offered(table)
-    wanted = job.read_address(arriving.get("columns"))
-    if isinstance(wanted, list):
-        return list(dict.fromkeys(name for name in wanted if isinstance(name, str) and name in offered))[:MOST_COLUMNS]
+    if (wanted := job.read_names(arriving.get("columns"), offered)) is not None:
+        return wanted[:MOST_COLUMNS]
     lists = [name for name in table.schema.of_kind(dp.Category) if table.schema[name].size <= _SHORT]
     return (lists or offered)[:1]

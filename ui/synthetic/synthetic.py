@@ -633,11 +633,9 @@ def _offer(table: dp.Table, query: dp.Query, price: dp.Preview) -> bool:
 
 def _filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
     """The form's values from an address; by default the first columns."""
-    offered, wanted = _offered(table), job.read_address(arriving.get("columns"))
-    way = arriving["way"] if arriving.get("way") in asked_on(PLACE) else ""
-    if isinstance(wanted, list):
-        columns = list(dict.fromkeys(name for name in wanted if isinstance(name, str) and name in offered))
-    else:
+    offered, way = _offered(table), arriving["way"] if arriving.get("way") in asked_on(PLACE) else ""
+    columns = job.read_names(arriving.get("columns"), offered)
+    if columns is None:
         columns = _lists(table)[:1] if way and _draws(way) else offered[:_USUAL]
     never, keep = job.read_address(arriving.get("never")), arriving.get("keep", "")
     return {

@@ -20,7 +20,6 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.answers import round_up_two
 from dpengine.core.printed import chance, percent, percent_left, power_of_ten, three_figures, two_figures
-from dpengine.core.strict_json import read_strict
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.residuals import MOST_TOGETHER
 from dpengine.mechanisms.models import excess
@@ -107,12 +106,8 @@ def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
         typed["kind"] = kinds(table, target)[0]
     goal, positive = table.schema[target], arriving.get("positive", "")
     typed["positive"] = positive if isinstance(goal, dp.Category) and positive in goal.values else ""
-    wanted, usable = job.read_address(arriving.get("features")), columns_for(table, target)
-    if isinstance(wanted, list):
-        features = list(dict.fromkeys(name for name in wanted if isinstance(name, str) and name in usable))
-    else:
-        features = first(table, target)
-    return typed | {"target": target, "features": features}
+    features = job.read_names(arriving.get("features"), columns_for(table, target))
+    return typed | {"target": target, "features": first(table, target) if features is None else features}
 
 
 def first(table: dp.Table, target: str) -> list[str]:
@@ -586,10 +581,7 @@ def _offer(table: dp.Table, query: dp.Query, price: dp.Preview, label: str, plac
 
 
 def typed(text: str | None) -> dict[str, Any]:
-    try:
-        value = read_strict(text or "")
-    except ValueError:
-        return {}
+    value = job.read_address(text)
     return value if isinstance(value, dict) else {}
 
 

@@ -78,9 +78,7 @@ def of_group(look: Look, column: str, groups: Mapping[str, str]) -> list[Figure]
     """The same for the rows of one group, or of one in each of two columns: measured if bought, else estimated."""
     labels, (cells, measured) = look.query.cell_labels[look.place(column)], _of_rows(look, column, groups)
     if not measured:
-        total = cells.sum() or 1.0
-        pairs = zip(labels, cells, strict=True)
-        return [Figure(label, float(cell / total), None, None, "estimated") for label, cell in pairs]
+        return _estimated(labels, cells / (cells.sum() or 1.0))
     part = _part(look, column, groups)
     low, high = _ranges(look, part, cells, cells.sum(), (part.index(look.place(column)),))
     return _figures(labels, cells, cells.sum(), low, high)
@@ -90,11 +88,14 @@ def counts_of_group(look: Look, column: str, groups: Mapping[str, str]) -> list[
     """The same as numbers of rows."""
     labels, (cells, measured) = look.query.cell_labels[look.place(column)], _of_rows(look, column, groups)
     if not measured:
-        pairs = zip(labels, look.rows * cells, strict=True)
-        return [Figure(label, float(cell), None, None, "estimated") for label, cell in pairs]
+        return _estimated(labels, look.rows * cells)
     reach = look.reach(_part(look, column, groups))
     pairs = zip(labels, np.clip(cells, 0, None), strict=True)
     return [Figure(label, float(cell), max(float(cell) - reach, 0.0), float(cell) + reach) for label, cell in pairs]
+
+
+def _estimated(labels: Sequence[str], values: Floats) -> list[Figure]:
+    return [Figure(label, float(value), None, None, "estimated") for label, value in zip(labels, values, strict=True)]
 
 
 def _part(look: Look, column: str, groups: Mapping[str, str]) -> Columns:

@@ -235,12 +235,6 @@ def linear_parts(model: Model) -> JsonObject:
     return data
 
 
-def linear_script(model: Model, sentence: str, receipt: str, dialect: Dialect | None = None) -> str:
-    """A trained model as a Python file without other needs; agrees with `Model.predict`. `dialect`: the file's."""
-    head, about = [f"scorer.{model.kind}", "scorer.receipt"], {"question": sentence, "charge": receipt}
-    return file(head, about, linear_parts(model), dialect or Dialect(), _LINEAR_CODE)
-
-
 _LINEAR_CODE = """
 
 def predict(row):
@@ -293,11 +287,13 @@ def _column(model: Shapes, name: str) -> JsonObject:
     return data | runs | ends_of(column)
 
 
-def shapes_script(model: Shapes, sentence: str, receipt: str, dialect: Dialect | None = None) -> str:
-    """A model from a first look as a Python file that needs nothing but Python. It agrees with `Shapes.predict`.
-    `dialect` is that of the table's own file."""
-    head, about = ["shapes_page.script", "shapes_page.script_from"], {"question": sentence, "charge": receipt}
-    return file(head, about, shapes_parts(model), dialect or Dialect(), _SHAPES_CODE)
+def script_of(model: Model | Shapes, sentence: str, receipt: str, dialect: Dialect | None = None) -> str:
+    """A trained model, or one from a first look, as a Python file that needs nothing but Python. It agrees with the
+    model's `predict`. `dialect` is that of the table's own file."""
+    about, how = {"question": sentence, "charge": receipt}, dialect or Dialect()
+    if isinstance(model, Shapes):
+        return file(["shapes_page.script", "shapes_page.script_from"], about, shapes_parts(model), how, _SHAPES_CODE)
+    return file([f"scorer.{model.kind}", "scorer.receipt"], about, linear_parts(model), how, _LINEAR_CODE)
 
 
 _SHAPES_CODE = """

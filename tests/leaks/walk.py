@@ -94,7 +94,7 @@ def downloads(table: dp.Table, workspace: Any, answers: list[dp.Answer]) -> Iter
         if isinstance(answer.query, OfGradients) and answer.path is not None:
             model = answer.query.model(answer.path.weights)
             yield "model", train.model_json(answer, model)
-            yield "model as Python", model_scripts.linear_script(model, answer.sentence, "")
+            yield "model as Python", model_scripts.script_of(model, answer.sentence, "")
     yield "ledger as CSV", exports.as_csv(ROW_COLUMNS, table.ledger_rows())
     yield "answers as CSV", exports.as_csv(ANSWER_COLUMNS, table.answer_rows())
     yield "answers as JSON lines", "".join(table.answer_lines())

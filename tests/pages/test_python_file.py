@@ -56,7 +56,7 @@ def test_nothing_in_a_name_runs(language: str, tmp_path: Path) -> None:
     goals = (Number(0, 1, step="0.25"), Category(["yes" + RUN, "no\\n"], "no\\n", "no\\n"))
     with speaking(language):
         files = [(model([name, *NAMES], goal, printable), name) for name in (COOKIES[0], BREAKS[0]) for goal in goals]
-        sources = [model_scripts.linear_script(one, sentence=name, receipt=name) for one, name in files]
+        sources = [model_scripts.script_of(one, sentence=name, receipt=name) for one, name in files]
     for (one, _), source in zip(files, sources, strict=True):
         first, *rest = source.encode("utf-8").split(b"\n")
         assert first == b"# -*- coding: utf-8 -*-" and b"coding" not in b"\n".join(rest[:5])
@@ -78,7 +78,7 @@ def test_rows_from_a_spreadsheet_are_read(tmp_path: Path) -> None:
     for encoding in ("utf-8", "utf-8-sig"):
         with (tmp_path / "rows.csv").open("w", newline="", encoding=encoding) as file:
             csv.writer(file).writerows([["čas", "list"], ["3", "b"]])
-        told = ran(model_scripts.linear_script(one, "s", "r"), tmp_path, "rows.csv")[1]
+        told = ran(model_scripts.script_of(one, "s", "r"), tmp_path, "rows.csv")[1]
         assert float(told) == pytest.approx(one.predict({"čas": 3, "list": "b"}))
 
 
@@ -88,7 +88,7 @@ def test_cells_of_a_file_are_read_as_the_table_reads_them(tmp_path: Path) -> Non
     columns = (Number(0, 5000, step="0.5"), Date("2024-01-01", "2024-12-31", "dmy"), yes_no())
     layout = Layout(("pay", "day", "car"), columns, "goal", Number(0, 1, step="0.25"))
     one = Model(layout, tuple(range(2**20, 2**20 * (layout.width + 1), 2**20)))
-    source = model_scripts.linear_script(one, "s", "r", Dialect(separator=";", decimal=",", thousands="."))
+    source = model_scripts.script_of(one, "s", "r", Dialect(separator=";", decimal=",", thousands="."))
     cells = ["1.234,5;3. 2. 2024 8:15;TRUE", "\u22127;1/13/2024;", "1e9;31.12.2030;n"]
     cells += [";1.1.2024;yes", "1;2;3;4", "12.3;1.1.2024;1"]
     (tmp_path / "rows.csv").write_text("\n".join(["pay ; day;car", *cells]), encoding="utf-8")

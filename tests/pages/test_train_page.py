@@ -239,7 +239,7 @@ def test_the_python_file_stands_alone_and_says_what_the_engine_says(answer: dp.A
     """Also where names and values are of the kind that breaks a program that is pasted together."""
     model = model_of(answer)
     file, rows = tmp_path / "model.py", tmp_path / "rows.csv"
-    file.write_text(model_scripts.linear_script(model, "a\nb", "0" * 64), encoding="utf-8")
+    file.write_text(model_scripts.script_of(model, "a\nb", "0" * 64), encoding="utf-8")
     asked = [
         {ODD: number, "town": town, "born": born}
         for number in (-1, 0, 0.3, 1.5, 2.75, 99)
@@ -258,19 +258,19 @@ def test_cells_are_read_as_the_table_was_read(tables: dict[str, dp.Table]) -> No
     query = tables["rows"].query("train_logistic", target="car", features=[ODD], epsilon="0.2", steps=1)
     assert isinstance(query, OfGradients)
     scored: dict[str, Any] = {}
-    exec(model_scripts.linear_script(query.model((2**24, -(2**23))), "", ""), scored)
+    exec(model_scripts.script_of(query.model((2**24, -(2**23))), "", ""), scored)
     model = query.model((2**24, -(2**23)))
     assert scored["predict"]({ODD: ""}) == pytest.approx(model.predict({ODD: 0}))
     query = tables["rows"].query("train_hinge", target="car", features=[ODD], epsilon="0.2", steps=1)
     assert isinstance(query, OfGradients)
     model = query.model((-(2**24), 2**24))
-    exec(model_scripts.linear_script(model, "", ""), scored)
+    exec(model_scripts.script_of(model, "", ""), scored)
     told = [scored["predict"]({ODD: value}) for value in (0, 1, 3)]
     assert told == pytest.approx([model.predict({ODD: value}) for value in (0, 1, 3)]) and told[0] < 0
     query = tables["rows"].query("train_linear", target="pay", features=["car", "born"], epsilon="0.2", steps=1)
     assert isinstance(query, OfGradients)
     model = query.model(tuple(range(2**20, 2**20 * 5, 2**20)))
-    exec(model_scripts.linear_script(model, "", ""), scored)
+    exec(model_scripts.script_of(model, "", ""), scored)
     told = [scored["predict"]({"car": car, "born": "2000-01-02"}) for car in ("1", " YES", "", None, "maybe")]
     yes, no = (model.predict({"car": car, "born": "2000-01-02"}) for car in ("yes", "no"))
     assert told == pytest.approx([yes, yes, no, no, no]) and yes != no

@@ -36,7 +36,7 @@ from dpengine.population.session_validity import USELESS
 from dpengine.population.validity import flattery
 from dpengine.released.files import as_sheet
 from dpengine.released.look import Look
-from dpengine.released.model_scripts import linear_script, shapes_script
+from dpengine.released.model_scripts import script_of
 from dpengine.released.scoring import Scored, score
 from dpengine.released.shapes import Effect as ShapeEffect
 from dpengine.released.shapes import Shapes, predictable, sources
@@ -836,10 +836,24 @@ def _show_files(done: Done | str, answer: dp.Answer) -> None:
     paragraph(say("score_file.kept"))
 
 
-def offer_model(content: str, script: str, hashed: str) -> None:
+def offer_model(table: dp.Table, answer: dp.Answer, model: Shapes | Model, lead: str) -> None:
     """The model itself as a file, and as a program that predicts."""
-    exports.offer(say("train_page.json"), content, f"model-{hashed[:8]}.json", "train-json", type="primary")
-    exports.offer(say("train_page.python"), script, f"model_{hashed[:8]}.py", "train-python")
+    hashed = answer.receipt["charge"]["hash"]
+    section_head(say("train_page.take"), say(lead))
+    with st.container(horizontal=True):
+        content, script = model_json(answer, model), script_of(model, answer.sentence, hashed, table.dialect)
+        exports.offer(say("train_page.json"), content, f"model-{hashed[:8]}.json", "train-json", type="primary")
+        exports.offer(say("train_page.python"), script, f"model_{hashed[:8]}.py", "train-python")
+    paragraph(say("train_page.may"))
+
+
+def model_json(answer: dp.Answer, model: Shapes | Model) -> str:
+    """The exact model, and of a trained one its coefficients in the columns' units."""
+    content = {"model": model.as_json()}
+    if isinstance(model, Model):
+        content |= {"coefficients": answer.value, "intervals": answer.interval}
+    content |= {"sentence": answer.sentence, "charge": answer.receipt["charge"]["hash"]}
+    return json.dumps(content, ensure_ascii=False, indent=1)
 
 
 # --- a model read off a first look: its quality beside guessing, the effects with error bands, predictions for a
@@ -873,7 +887,10 @@ def show_shapes(table: dp.Table, answer: dp.Answer) -> None:
             with st.container(key="card-train-check"):
                 show_check(table, whole)
         with st.container(key="card-train-take"):
-            _take_shapes(table, answer, model)
+            offer_model(table, answer, model, "shapes_page.take_lead")
+            codes = ("good_title", "good", "bad")
+            title, good, bad = (escape(say(f"shapes_page.{code}", target=model.target)) for code in codes)
+            st.html(f"<h2>{title}</h2><p>{good}</p><p>{bad}</p>")
     where = {"table": table.name, "look": answer.request_id}
     st.page_link(nav.page("board"), label=say("shapes_page.board"), query_params=where)
     answers.receipt(answer, "shapes")
@@ -1016,20 +1033,6 @@ def would(model: Shapes, prediction: float) -> str:
     if ENDS <= prediction <= 1 - ENDS:
         return say("train_page.would_list", share=percent(prediction), **facts)
     return say("shapes_page.would_low" if prediction < ENDS else "shapes_page.would_high", **facts)
-
-
-def _take_shapes(table: dp.Table, answer: dp.Answer, model: Shapes) -> None:
-    hashed = answer.receipt["charge"]["hash"]
-    section_head(say("train_page.take"), say("shapes_page.take_lead"))
-    about = {"model": model.as_json(), "sentence": answer.sentence, "charge": hashed}
-    content = json.dumps(about, ensure_ascii=False, indent=1)
-    with st.container(horizontal=True):
-        offer_model(content, shapes_script(model, answer.sentence, hashed, table.dialect), hashed)
-    title, good, bad = (say(f"shapes_page.{code}", target=model.target) for code in ("good_title", "good", "bad"))
-    st.html(
-        f'<p class="muted">{escape(say("train_page.may"))}</p>'
-        f"<h2>{escape(title)}</h2><p>{escape(good)}</p><p>{escape(bad)}</p>"
-    )
 
 
 # --- in plain words: each column's effect on the prediction, in its own unit, and how sure it is
@@ -1206,12 +1209,7 @@ def show_trained(table: dp.Table, answer: dp.Answer) -> None:
     with st.container(key="card-train-path"):
         _path(answer, query)
     with st.container(key="card-train-take"):
-        hashed = answer.receipt["charge"]["hash"]
-        section_head(say("train_page.take"), say("train_page.take_lead"))
-        with st.container(horizontal=True):
-            script = linear_script(model, answer.sentence, hashed, table.dialect)
-            offer_model(model_json(answer, model), script, hashed)
-        paragraph(say("train_page.may"))
+        offer_model(table, answer, model, "train_page.take_lead")
     answers.receipt(answer, "trained")
     back = ("trained", "with", "checked")
     st.button(say("train_page.another"), key="train-another", on_click=nav.forget, args=back)
@@ -1288,10 +1286,3 @@ def _path(answer: dp.Answer, query: OfGradients) -> None:
     section_head(say("train_page.path"), lead)
     step, weight, alt = (say(f"train_page.{code}") for code in ("axis.step", "axis.weight", "alt.path"))
     charts.curves(lines, step, weight, alt, "train-path", even=True)
-
-
-def model_json(answer: dp.Answer, model: Model) -> str:
-    """The exact model, and its coefficients in the columns' units."""
-    content = {"model": model.as_json(), "coefficients": answer.value, "intervals": answer.interval}
-    content |= {"sentence": answer.sentence, "charge": answer.receipt["charge"]["hash"]}
-    return json.dumps(content, ensure_ascii=False, indent=1)

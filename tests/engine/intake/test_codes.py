@@ -199,7 +199,7 @@ def test_a_model_on_a_file_and_its_own_script_take_codes_for_empty_cells(tmp_pat
         model = model_of(dp.Number(0, 260, missing=missing, codes=codes))
         found = score(path, model, POINT).said
         script: dict[str, Any] = {"__name__": "script"}
-        exec(model_scripts.linear_script(model, "a question", "r1"), script)
+        exec(model_scripts.script_of(model, "a question", "r1"), script)
         told = [script["_prediction"]({"bp": cell}) for cell in cells]
         assert np.allclose(found, [np.nan if one == "" else one for one in told], equal_nan=True)
         alike = [found[place] == found[0] or bool(np.isnan(found[place]) and np.isnan(found[0])) for place in range(6)]

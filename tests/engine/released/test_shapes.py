@@ -196,7 +196,7 @@ def test_the_python_file_says_what_the_model_says(dialect: dp.Dialect, tmp_path:
     """Of a file as the app takes it: spaces around names and cells, written as the table's own file is."""
     model = looked(asked(epsilon="4"), people()).model(TARGET, ["yes"])
     file, rows, between = tmp_path / "model.py", tmp_path / "rows.csv", dialect.separator
-    file.write_text(model_scripts.shapes_script(model, "a\nb", "0" * 64, dialect), encoding="utf-8")
+    file.write_text(model_scripts.script_of(model, "a\nb", "0" * 64, dialect), encoding="utf-8")
     asked_of = [row(age, sex, town) for age in (-3, 0, 29, 30, 99) for sex in ("f", "M ", "") for town in ("a", "x")]
     lines = [[" age", "other", "\u00a0sex ", " town\u200b"]]
     lines += [[f" {one['age']}{dialect.decimal}2 ", "1", f" {one['sex']}", f"{one['town']} "] for one in asked_of]

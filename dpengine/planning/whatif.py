@@ -37,7 +37,7 @@ from dpengine.accountant.history import History
 from dpengine.asking.answers import round_up_two
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ceiling, exp_decimal, read_typed, up
+from dpengine.core.exact import ceiling, exp_decimal, first_true, read_typed, up
 from dpengine.core.remembered import largest, remembered
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Column, ItemSet, Number, Schema
@@ -201,19 +201,9 @@ def _holding(query: AnyQuery, delta: Fraction, questions: int) -> Callable[[Frac
 
 def _least_of(values: Sequence[Value], true: Callable[[Value], bool], near: Value) -> Value | None:
     """The least of rising values from which on it is true, sought around `near`; None if there is none."""
-    place, step = min(bisect_left(values, near), len(values) - 1), 1
-    low, high = place, place  # in growing steps: false below `low`, true at `high`
-    while low > 0 and true(values[low - 1]):
-        low, high, step = max(low - step, 0), low - 1, 4 * step
-    if high == place and not true(values[place]):
-        while high < len(values) - 1 and not true(values[high]):
-            low, high, step = high + 1, min(high + step, len(values) - 1), 4 * step
-        if not true(values[high]):
-            return None
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if true(values[middle]) else (middle + 1, high)
-    return values[low]
+    start = bisect_left(values, near)
+    short = largest(lambda at: at < 0 or not true(values[at]), -1, len(values) - 1, near=lambda: start - 1)
+    return values[short + 1] if short + 1 < len(values) else None
 
 
 TWO_FIGURES = tuple(sorted({figure * 10**power for power in range(11) for figure in range(10, 100)} | {*range(1, 10)}))
@@ -255,9 +245,8 @@ def amount_for(query: AnyQuery, people: int) -> Fraction | None:
 
 def next_true(true: Callable[[int], bool], high: int) -> int | None:
     """The least number from 1 to `high` from which on `true` holds; None if there is none."""
-    if not true(high):
-        return None
-    return 1 + largest(lambda n: n == 0 or not true(n), 0, high - 1)
+    found = first_true(true, 1, high + 1)
+    return found if found <= high else None
 
 
 @remembered(512)

@@ -90,7 +90,7 @@ from dpengine.accountant import renyi
 from dpengine.accountant.history import Past
 from dpengine.accountant.loss import Gaussian
 from dpengine.core.amounts import BETA
-from dpengine.core.exact import exp_decimal, ln_below, up
+from dpengine.core.exact import exp_decimal, halved, ln_below, up
 from dpengine.declared.unit import Relation
 from dpengine.population.noise_for_k import GAUSSIAN, LAPLACE, Calibration, check
 
@@ -99,6 +99,7 @@ GRAIN = 10**6  # widths are rounded up to this
 ORDERS = tuple(Fraction(rho, 10**5) for rho in (6, 24, 96, 384, 1536))  # Σρ for which an order α is the best
 SHIFT_SHARE = Fraction(3, 5)  # of β, for the shift by what was released before
 _SPARE = 1 + 1e-9
+_HALVINGS = 60  # as far as floats go
 _NORMAL = NormalDist()
 
 
@@ -304,7 +305,7 @@ def split(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False
     ln_each = math.log(2 * answers / float(beta)) * _SPARE
     width = math.sqrt(ln_each / (2 * part))
     if yes_no:
-        width = _least(lambda w: _binomial_tail(part, w, ln_each) <= -ln_each, 0.0, min(width, 1.0))
+        width, _ = halved(lambda w: _binomial_tail(part, w, ln_each) <= -ln_each, min(width, 1.0), 0.0, _HALVINGS)
     return _width("split", _safe(width), True, beta, None, people=Fraction(part))
 
 
@@ -395,7 +396,7 @@ def _binomial_tail(people: int, w: float, wanted: float) -> float:
     chernoff = -people * kl(flattest)
     if people * kl(last) < wanted:
         return chernoff
-    edge = _least(lambda x: people * kl(x) >= wanted, flattest, last)
+    edge, _ = halved(lambda x: people * kl(x) >= wanted, last, flattest, _HALVINGS)
     first = math.log((0.5 + w * math.sqrt(edge / (1 - edge))) / (w * math.sqrt(2 * math.pi * people)))
     return chernoff + min(0.0, first + 1e-9)
 
@@ -423,14 +424,6 @@ def exactly(value: float) -> Fraction:
 @lru_cache(maxsize=256)
 def _exp_above(value: Fraction) -> Fraction:
     return Fraction(exp_decimal(value)) * (1 + Fraction(1, 10**40))
-
-
-def _least(true: Callable[[float], bool], low: float, high: float) -> float:
-    """The least number for which `true` holds, approached from above; it must hold at `high`."""
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if true(middle) else (middle, high)
-    return high
 
 
 def golden(loss: Callable[[float], float], low: float, high: float, steps: int = 40) -> float:

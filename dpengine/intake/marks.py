@@ -87,8 +87,6 @@ AT_ONCE = 8_192  # rows: they fit a processor's cache
 FEW = 1_000  # texts of all columns
 MOST_KNOWN = 2**18  # texts of all columns whose numbers are remembered: 60 bytes each, and the text
 _HEX = 64  # letters of a hash
-_BYTES = np.zeros(2**16, dtype=np.uint8)  # of two letters, read as one number
-_BYTES[np.frombuffer("".join(f"{byte:02x}" for byte in range(256)).encode(), dtype=np.uint16)] = np.arange(256)
 _SPECIAL = [*MISSING_WORDS, *TRUE_WORDS, *FALSE_WORDS]
 _BLOCK = 1 << 20
 WAITING = 1  # batches of rows that wait to be hashed
@@ -333,10 +331,23 @@ def _asked(query: str, texts: Arrow, database: duckdb.DuckDBPyConnection, given:
 
 
 def _numbers(hashes: Arrow) -> Numbers:
-    """The first LANES numbers of 32 bits in each hash, as remainders."""
+    """The first LANES numbers of 32 bits in each hash, as remainders. Eight letters are one number of 64 bits, so all
+    are read at once: a letter's last four bits and 9 more from a on are its digit; then neighbours are joined."""
     letters = np.frombuffer(hashes.buffers()[2], dtype=np.uint8)[_HEX * hashes.offset :][: _HEX * len(hashes)]
-    pairs = np.ascontiguousarray(letters.reshape(-1, _HEX)[:, : 8 * LANES]).view(np.uint16)
-    return _BYTES.take(pairs).view(">u4").astype(np.uint64) % PRIME
+    words, found = letters.view("<u8").reshape(-1, _HEX // 8), np.empty((len(hashes), LANES), dtype=np.uint64)
+    for start in range(0, len(words), AT_ONCE):
+        numbers = words[start : start + AT_ONCE, :LANES].astype(np.uint64)
+        more = (numbers >> np.uint64(6) & np.uint64(0x0101010101010101)) * np.uint64(9)
+        numbers &= np.uint64(0x0F0F0F0F0F0F0F0F)
+        numbers += more
+        for bits, kept in ((4, 0x00FF00FF00FF00FF), (8, 0x0000FFFF0000FFFF), (16, 0xFFFFFFFF)):
+            np.right_shift(numbers, np.uint64(2 * bits), out=more)
+            numbers <<= np.uint64(bits)
+            numbers |= more
+            numbers &= np.uint64(kept)
+        _fold(numbers, more)
+        np.minimum(numbers, np.subtract(numbers, np.uint64(PRIME), out=more), out=found[start : start + AT_ONCE])
+    return found
 
 
 def canonical(texts: Arrow, database: duckdb.DuckDBPyConnection) -> Arrow:

@@ -64,6 +64,9 @@ def _import_for_questions(prepare: Callable[[], None] | None) -> None:
     len(dp.catalogue)
     import streamlit.emojis  # noqa: F401  # of the first row of choices
 
+    gc.collect()  # what was imported stays: a collection that walks it stops every page for as long
+    gc.freeze()
+
 
 def _tidy() -> None:
     while True:

@@ -310,9 +310,11 @@ def test_different_tables_have_the_same_sums_as_seldom_as_is_claimed(
 
 
 def test_a_hash_is_read_as_words_of_32_bits() -> None:
-    hashes = [hashlib.sha256(bytes([at])) for at in range(5)]
-    words = [struct.unpack(f">{marks.LANES}I", each.digest()[: 4 * marks.LANES]) for each in hashes]
-    read = marks._numbers(pa.array([each.hexdigest() for each in hashes])[1:])
+    hashes = [hashlib.sha256(str(at).encode()).digest() for at in range(marks.AT_ONCE + 5)]
+    at_the_prime = struct.pack(">8I", 2**31 - 1, 2**32 - 1, 2**31, 0, 2**31 - 2, 2**32 - 2, 1, 0)
+    hashes += [at_the_prime, at_the_prime[4:] + at_the_prime[:4]]
+    words = [struct.unpack(f">{marks.LANES}I", each[: 4 * marks.LANES]) for each in hashes]
+    read = marks._numbers(pa.array([each.hex() for each in hashes])[1:])
     assert read.tolist() == [[word % marks.PRIME for word in each] for each in words[1:]]
 
 

@@ -259,29 +259,34 @@ def _places(column: Arrow) -> Integers:
 def numbers_of(
     columns: Sequence[Arrow], key: str, database: duckdb.DuckDBPyConnection, known: Known | None = None
 ) -> list[tuple[Numbers, Bits]]:
-    """The numbers of each column's texts. A query takes milliseconds, so columns of few texts share theirs. Those of
-    columns of many are remembered in `known`, by the column's place."""
-    if sum(map(len, columns)) > FEW:
-        if known is None:
-            return [cell_numbers(texts, key, database) for texts in columns]
+    """The numbers of each column's texts. They are remembered in `known`, by the column's place, because a query takes
+    milliseconds; so columns of few texts share their first."""
+    many = sum(map(len, columns)) > FEW
+    if known is not None and (many or known):
         room = MOST_KNOWN // len(columns)
         return [_known_numbers(place, texts, key, database, known, room) for place, texts in enumerate(columns)]
+    if many:
+        return [cell_numbers(texts, key, database) for texts in columns]
     numbers, counts = cell_numbers(pa.concat_arrays(columns), key, database)
     ends = list(accumulate(map(len, columns), initial=0))
     parts = [[*range(start, end), -1] for start, end in pairwise(ends)]  # last, those of an empty cell
-    return [(numbers[part], counts[part]) for part in parts]
+    found = [(numbers[part], counts[part]) for part in parts]
+    if known is not None:
+        for place, (texts, (own, count)) in enumerate(zip(columns, found, strict=True)):
+            known[place] = texts, own[:-1], count[:-1]
+    return found
 
 
 def _known_numbers(
     place: int, texts: Arrow, key: str, database: duckdb.DuckDBPyConnection, known: Known, room: int
 ) -> tuple[Numbers, Bits]:
-    """To look a text up takes a fifth of the time of its hash. Up to `room` texts are remembered, and none of a column
-    where most are new. Threads that do so at once may each forget what the other has found."""
+    """To look a text up takes a fifth of the time of its hash, or less. Up to `room` texts are remembered, and none of
+    a column where most are new. Threads that do so at once may each forget what the other has found."""
     import pyarrow.compute as pc  # slow to import
 
     nothing = pa.array([], pa.string()), np.zeros((0, LANES), np.uint64), np.zeros(0, np.bool_)
     held = known.get(place, nothing)
-    if held is None or len(texts) <= FEW:
+    if held is None:
         return cell_numbers(texts, key, database)
     before, numbers, counts = held
     found = pc.index_in(texts, value_set=before)
@@ -293,7 +298,7 @@ def _known_numbers(
     at[:-1][strange] = len(before) + np.arange(len(fresh))
     if len(before) and 2 * len(fresh) > len(texts):
         known[place] = None
-    elif len(before) < room:
+    elif len(before) < room and len(fresh):
         own = pa.concat_arrays([before, fresh])[:room]
         known[place] = own, every[: len(own)], counting[: len(own)]
     return every.take(at, axis=0), counting.take(at)

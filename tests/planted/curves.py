@@ -90,7 +90,7 @@ class NeverThinned(Cdf):
     """Its law is right; a layer is kept however few columns it holds."""
 
     def draw(self, value: Spread, coins: Any) -> tuple[int, ...]:
-        with patch.object(place_choice, "_first_kept", lambda *given: RIGHT_KEPT(*given[:3], given[3] + 90, given[4])):
+        with patch.object(place_choice, "_first_kept", lambda *given: RIGHT_KEPT(*given[:3], given[3] + 6, given[4])):
             return super().draw(value, coins)
 
 

@@ -95,12 +95,12 @@ class NeverThinned(Cdf):
 
 
 class OneWider(Cdf):
-    """Its law is right; the column is drawn from intervals that are one point wider."""
+    """Its law is right; the column is drawn from intervals that are one point wider on each side."""
 
     def draw(self, value: Spread, coins: Any) -> tuple[int, ...]:
-        def wider(*given: Any) -> Any:
-            kept = RIGHT_KEPT(*given)
-            return kept and [(max(low - 1, 0), high) for low, high in kept]
+        def wider(rows: Staircase, *given: Any) -> Any:
+            kept = RIGHT_KEPT(rows, *given)
+            return kept and [(max(low - 1, 0), min(high + 1, rows.grid)) for low, high in kept]
 
         with patch.object(place_choice, "_first_kept", wider):
             return super().draw(value, coins)
@@ -181,7 +181,7 @@ PLANTED = [
     ),
     Planted(
         "a column from wider intervals",
-        "Law and price are right, and each value is drawn from one point more.",
+        "Law and price are right, and each value is drawn from one point more on each side.",
         check_samples_follow_the_law,
         "law",
         made(Cdf, CLOSE),

@@ -12,9 +12,10 @@ Proposition 12), the same for all.
 ours    the question as it is sold, with the plan that it chooses; its released numbers fitted, and the whole rows that
         somebody downloads. Noise from the real samplers
 others  `bench.synthetic_peers`: own short readings of the papers, fitted by maximum entropy to all that they measured;
-        and `bench.synthetic_smartnoise`: the rows that smartnoise-synth's own code gives, for a row added or removed,
-        which is its relation. Half an hour each, else "did not finish". The latter need `python3 -m venv
-        build/synthetic-venv && build/synthetic-venv/bin/pip install -r bench/requirements-synthetic.in`
+        and `bench.synthetic_theirs`: the rows that smartnoise-synth's and OpenDP's own code give, for a row added or
+        removed, which is their relation. Half an hour each, else "did not finish". The latter need `python3 -m venv
+        build/smartnoise-venv && build/smartnoise-venv/bin/pip install -r bench/requirements-smartnoise.in`, and the
+        same with `opendp` for `smartnoise`
 
 With `--write` what was measured goes into bench/results-synthetic.md; what was there of other tables, sizes and ways
 stays, marked as earlier but for those ways that are `--still` the same. `--runs 0` measures nothing and writes what was
@@ -50,9 +51,12 @@ from dpengine.mechanisms.synthetic.soft_fit import Points, Target
 DELTA, PATIENCE, TRIPLES = 1e-6, 1_800, 200
 KEPT, RESULTS = BUILD / "synthetic.json", ROOT / "bench" / "results-synthetic.md"
 OURS = "ours"
-SMARTNOISE = {f"{way}, smartnoise-synth": way for way in ("MST", "AIM")}
-NAMES = (OURS, "ours, as rows", *WAYS, *SMARTNOISE)
-PEERS = ROOT / "build" / "synthetic-venv" / "bin" / "python"
+THEIRS = {
+    f"{way}, {title}": (tool, way)
+    for tool, title in (("smartnoise", "smartnoise-synth"), ("opendp", "OpenDP"))
+    for way in ("MST", "AIM")
+}
+NAMES = (OURS, "ours, as rows", *WAYS, *THEIRS)
 RELATIONS = {"add_remove": "a row added or removed", "replace": "a row replaced"}
 
 
@@ -131,8 +135,8 @@ def one(name: str, table: str, columns: int, epsilon: float, relation: str, run:
     world = World(codes, sizes, relation == "replace", run)
     if name == OURS:
         out.put(dict(ours(world, relation, epsilon)))
-    elif name in SMARTNOISE:
-        out.put({name: smartnoise(world, SMARTNOISE[name], epsilon, run)})
+    elif name in THEIRS:
+        out.put({name: theirs(world, *THEIRS[name], epsilon, run)})
     else:
         began = time.process_time()
         told = WAYS[name](world, rho_of(epsilon))
@@ -140,15 +144,16 @@ def one(name: str, table: str, columns: int, epsilon: float, relation: str, run:
         out.put({name: {"errors": errors(world, told), "seconds": took}})
 
 
-def smartnoise(world: World, way: str, epsilon: float, run: int) -> dict[str, Any]:
-    if not PEERS.exists():
+def theirs(world: World, tool: str, way: str, epsilon: float, run: int) -> dict[str, Any]:
+    python = ROOT / "build" / f"{tool}-venv" / "bin" / "python"
+    if not python.exists():
         return {"failed": "not installed"}
     with tempfile.TemporaryDirectory() as folder:
         people, found = Path(folder, "people.npz"), Path(folder, "found.npz")
         np.savez(people, codes=np.stack(world.codes, axis=1), sizes=np.array(world.sizes))
-        given = (str(people), way, str(epsilon), str(DELTA), str(run), str(found))
+        given = (tool, str(people), way, str(epsilon), str(DELTA), str(rho_of(epsilon)), str(run), str(found))
         alone = os.environ | {"OMP_NUM_THREADS": "1"}
-        command = [str(PEERS), "-m", "bench.synthetic_smartnoise", *given]
+        command = [str(python), "-m", "bench.synthetic_theirs", *given]
         subprocess.run(command, cwd=ROOT, check=True, env=alone, capture_output=True, timeout=PATIENCE)
         kept = np.load(found)
         whole, took = Points(tuple(kept["rows"].T), np.ones(len(kept["rows"]))), float(kept["seconds"])
@@ -174,7 +179,7 @@ def timed(*given: Any) -> dict[str, Any]:
 
 def measure(table: str, columns: int, epsilon: float, runs: int, only: list[str], kept: dict[str, Any]) -> None:
     for relation in RELATIONS:
-        ways = (OURS, *WAYS, *(SMARTNOISE if relation == "add_remove" else ()))
+        ways = (OURS, *WAYS, *(THEIRS if relation == "add_remove" else ()))
         for name in [name for name in ways if runs and (not only or name in only)]:
             told = [timed(name, table, columns, epsilon, relation, run) for run in range(runs)]
             for way in told[0]:
@@ -279,7 +284,7 @@ def main() -> None:
     parser.add_argument("--columns", type=int, nargs="+", default=[6, 8, 14], choices=[6, 8, 14])
     parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0, 0.3])
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--only", nargs="+", default=[], choices=[OURS, *WAYS, *SMARTNOISE])
+    parser.add_argument("--only", nargs="+", default=[], choices=[OURS, *WAYS, *THEIRS])
     parser.add_argument("--still", nargs="+", default=[], choices=NAMES)
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()

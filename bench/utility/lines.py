@@ -42,11 +42,11 @@ GOALS: dict[str, tuple[Sort, str]] = {
     "days": (STAYS, "days"),
     "visits": (STAYS, "visits"),
 }
-SIZES = ((1_000, (0.3, 1.0, 3.0)), (3_000, (0.3, 1.0, 3.0)), (10_000, (1.0,)))
+SPENDS, SLOW = (0.3, 1.0, 3.0), 3
 
 
 def rows(draws: int) -> Iterator[dict[str, Any]]:
-    often = max(draws // 10, 4)
+    often = max(draws // 25, 4)
     for name, (sort, target) in GOALS.items():
         low, high = (0, 12_000) if target == "pay" else sort.numbers[target]
         half, other = (high - low) / 2, sort.made(TESTED, SEED + 1)
@@ -55,18 +55,19 @@ def rows(draws: int) -> Iterator[dict[str, Any]]:
         def off(said: Any, truth: Any = truth, half: float = half) -> float:
             return half * float(np.sqrt(np.mean((np.clip(said, -1, 1) - truth) ** 2)))
 
-        for people, spends in SIZES:
+        for people in (1_000, 3_000):
             table = sort.made(people, SEED)
             own = (table[target] - low) / half - 1
-            for epsilon in spends:
+            for epsilon in SPENDS:
                 query, before = (asked(sort, target, people, epsilon, **given) for given in ({}, {"region": "ball"}))
                 read, there = checked(query, _coded(table)), checked(query, _coded(other)).rows / 2**ROW_BITS
                 x, rho = read.rows / 2**ROW_BITS, rho_of(epsilon)
                 bare = np.linalg.lstsq(x, own, rcond=None)[0]
-                note = f"the average {off(np.full(TESTED, own.mean())):.4g}, without privacy {off(there @ bare):.4g}"
+                alone, line_alone = off(np.full(TESTED, own.mean())), off(there @ bare)
+                note = f"{often} lines, {SLOW} before; the average {alone:.4g}, without privacy {line_alone:.4g}"
                 told = {
                     OURS: [off(there @ weights_of(query, read)) for _ in range(often)],
-                    BEFORE: [off(there @ weights_of(before, read)) for _ in range(max(often // 4, 4))],
+                    BEFORE: [off(there @ weights_of(before, read)) for _ in range(SLOW)],
                     "AdaSSP, our reading": [off(there @ adassp(x, own, rho)) for _ in range(often)],
                     "average, released": [off(np.full(TESTED, one)) for one in _averages(own, rho, draws)],
                 }

@@ -308,6 +308,7 @@ CAUSES: dict[str, Cause] = {
     "train.coarse": lambda b: b.train(clip="0.5", lattice=1),
     "train.calibration": lambda b: b.train(calibration="loud"),
     "train.region": lambda b: b.train(region="cube"),
+    "train.around": lambda b: b.train(region="around", calibration="coordinate"),
     "train.iterate": lambda b: b.train(iterate="first"),
     "train.no_delta": lambda b: b.small("pure", "1", "0").training_for(
         "train_linear", Fraction(1, 2), target="far", features=["age"]

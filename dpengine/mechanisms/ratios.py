@@ -322,7 +322,7 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
             figures = [self.figure(ratio(s, n, -edge, edge)) for n, s in pairs]
         else:
             moments = [self._moments(numbers) for numbers in groups]
-            wide = [float(n * edge) for n, _, _ in moments]
+            wide = [float(n * self.width) for n, _, _ in moments]
             found = tested_ranges([float(s) for _, s, _ in moments], wide, self._tests(draws, beta))
             ends = [(_times(low, self.width), _times(high, self.width)) for low, high in found]
             figures = [self.figure(ratio(s, n, *end)) for (n, s, _), end in zip(moments, ends, strict=True)]

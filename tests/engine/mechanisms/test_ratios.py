@@ -29,7 +29,7 @@ from dpengine.mechanisms.trial import IN_A
 from dpengine.messages.language import speaking
 from dpengine.noise.coins import SystemCoins
 
-PARAMETERS = tuple(replace(one, takes=ABOVE_ZERO) if one.name == "column" else one for one in Mean.card.parameters)
+OWN = tuple(replace(one, takes=ABOVE_ZERO) if one.name == "column" else one for one in Mean.card.own)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class Plain(MeanOfWeights):
 class Harmonic(MeanOfWeights):
     """Its weights fall along the grid, and are rounded."""
 
-    card = replace(Mean.card, key="mean", parameters=PARAMETERS)
+    card = replace(Mean.card, key="mean", own=OWN)
     rounding: ClassVar[Fraction] = Fraction(1, 2)
 
     def weight(self, code: int) -> int:

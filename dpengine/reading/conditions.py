@@ -54,8 +54,9 @@ class Conditions(Groups):
             if best == PARTLY and self._rest_of_value(at, name):
                 continue  # “tyre changes”, and another value is oil change
             self._add_value(at, name, value, denial is not None)
-            unsure = best == PARTLY or any(token.far for token in self._tokens_of(at))
-            if unsure and name not in near_names and isinstance(self.schema.columns[name], Category):
+            unsure = best == PARTLY and name not in near_names
+            unsure = unsure or any(token.far for token in self._tokens_of(at))
+            if unsure and isinstance(self.schema.columns[name], Category):
                 self.partly.append(next(cond for cond in self.conds[::-1] if value in cond.labels))
             for near in (at - 2, at - 1, at + 1, at + 2):  # “permanent contract”, “in the Eye clinic”
                 if self.column_at(near) == name and not self.marks[near].used:

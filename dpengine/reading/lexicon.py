@@ -400,6 +400,7 @@ def spell(tokens: list[TypedWord], known: Lexicon, lang: str, called: Container[
             continue
         here = word not in _elsewhere(lang)
         if near := _inflected(word, known, lang) or (_made_from(word, known, lang) if here else None):
+            token.far = len(near) <= 3 and len(word) > len(near) + 2  # a vrtnar is no Vrt
             token.stem = near
         elif here and (near := _misspelt(token, known)):
             away = OSA.distance(bare(token.text), known.written_as.get(near, near))

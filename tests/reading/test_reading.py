@@ -332,6 +332,15 @@ def test_one_word_of_a_value_s_name_is_a_guess_that_is_shown(facts: dict[str, Fa
     assert found[0].given["where"] == [["pasma", "in", ["zlati prinašalec"]]] and "where" not in found[1].given
 
 
+def test_a_word_that_is_only_made_from_a_short_value_is_a_guess() -> None:
+    """A gardener may live elsewhere than in Vrt, which is a garden."""
+    schema = dp.Schema({"pay": dp.Number(0, 5_000), "četrt": dp.Category(["Vrt", "Most"])})
+    facts = Facts(table="t", schema=schema, unit=dp.Unit.rows(), relation="add_remove", about=5_000)
+    with speaking("sl"):
+        first, *others = reader.readings("povprečni pay vrtnarjev po četrteh", facts)
+    assert first.unread or (first.guessed and any("where" not in other.given for other in others))
+
+
 def test_a_contrast_becomes_groups(facts: dict[str, Facts]) -> None:
     with speaking("en"):
         assert reader.readings("is income higher for car owners?", facts["residents"])[0].given["by"] == "has_car"

@@ -30,7 +30,7 @@ from dpengine.mechanisms.counts.of_counts import too_many
 from dpengine.mechanisms.marginals.wanted import readable
 from dpengine.mechanisms.query import Fields, given_json
 from dpengine.mechanisms.trial import Example, Trial
-from dpengine.messages import say
+from dpengine.messages import called, say
 from dpengine.messages.language import stored
 from dpengine.statistics.counts import CellCounts
 
@@ -107,7 +107,11 @@ class Crosstab(Histogram):
     def sentence(self) -> str:
         rows = self.facts.said_rows
         code = "sentence.crosstab" if rows is None else "sentence.crosstab_rows"
-        return say(code, columns=say("who.and").join(map(str, self.columns)), who=who(self.where, rows=rows))
+        return say(
+            code,
+            columns=say("who.and").join(called(one) if isinstance(one, str) else str(one) for one in self.columns),
+            who=who(self.where, rows=rows),
+        )
 
     def shown(self) -> dict[str, str]:
         return self.shown_together(self.columns)

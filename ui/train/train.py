@@ -849,7 +849,7 @@ def offer_model(table: dp.Table, answer: dp.Answer, model: Shapes | Model, lead:
 
 def model_json(answer: dp.Answer, model: Shapes | Model) -> str:
     """The exact model, and of a trained one its coefficients in the columns' units."""
-    content = {"model": model.as_json()}
+    content: dict[str, Any] = {"model": model.as_json()}
     if isinstance(model, Model):
         content |= {"coefficients": answer.value, "intervals": answer.interval}
     content |= {"sentence": answer.sentence, "charge": answer.receipt["charge"]["hash"]}

@@ -77,10 +77,10 @@ DRAWN = secrets.token_hex
 
 
 def own_names(name: Callable[[int], str]) -> Callable[[int], str]:
-    """For the package alone: a library draws names too, some for each step of a load, and no one is told those."""
+    """For our own code alone: a library draws names too, some for each step of a load, and no one is told those."""
 
     def drawn(size: int = 16) -> str:
-        ours = sys._getframe(1).f_globals["__name__"].partition(".")[0] == "dpengine"
+        ours = sys._getframe(1).f_globals["__name__"].partition(".")[0] in ("dpengine", "ui")
         return name(size) if ours else DRAWN(size)
 
     return drawn

@@ -31,7 +31,7 @@ from urllib.parse import urlencode
 from bench.measure import drawn, must
 from bench.tasks import ROOT
 
-TIMES = 7
+TIMES = 5
 MOST = 1.5  # times the work on an empty page
 LIMIT = 2.0  # seconds, with four people
 PEOPLE = 30_000
@@ -140,7 +140,7 @@ page with the same frame, measured in turns with it. *Opened*: by its address in
 *Clicked*: the same after a click in the app, where the empty page is a head and a meter. *Work*: the server's processor
 time for one run. *Four people*: the slowest of all times that one of four opened it, all working at once without a
 pause, until its script has ended. Opened, no page may take more than 1.5 times the empty one; with four people, none
-more than 2 s.
+more than 2 s. Each few pages stand against the empty page measured with them, so milliseconds differ between batches.
 
 | page | opened | clicked | work | four people | too long |
 |---|---|---|---|---|---|

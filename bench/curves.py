@@ -58,11 +58,12 @@ def timed(query: Any, value: Any) -> tuple[float, list[Any]]:
 
 
 def line(rows: int, grid: int, values: int | None, epsilon: str, left: int | None = None) -> list[str]:
-    column: Cdf = ask("cdf", rows, grid, epsilon, points=values)
+    where = {} if left is None else {"where": [["x", "between", [0, grid - 1]]]}  # then n is not public
+    column: Cdf = ask("cdf", rows, grid, epsilon, points=values, **where)
     spread: Spread = column.need().imagine(left or rows, "bell")
     took, drawn = timed(column, spread)
     seen = max(gap_of(spread, np.array(one)) for one in drawn)
-    tree: CdfTree = ask("cdf_tree", rows, grid, epsilon)
+    tree: CdfTree = ask("cdf_tree", rows, grid, epsilon, **where)
     counts = of_cells(spread, tree.need())
     tree_took, noisy = timed(tree, counts)
     truth = np.cumsum(counts)

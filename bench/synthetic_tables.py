@@ -154,7 +154,9 @@ def theirs(world: World, tool: str, way: str, epsilon: float, run: int) -> dict[
         given = (tool, str(people), way, str(epsilon), str(DELTA), str(rho_of(epsilon)), str(run), str(found))
         alone = os.environ | {"OMP_NUM_THREADS": "1"}
         command = [str(python), "-m", "bench.synthetic_theirs", *given]
-        subprocess.run(command, cwd=ROOT, check=True, env=alone, capture_output=True, timeout=PATIENCE)
+        done = subprocess.run(command, cwd=ROOT, env=alone, capture_output=True, text=True, timeout=PATIENCE - 60)
+        if done.returncode:
+            return {"failed": f"did not run: {done.stderr.strip().splitlines()[-1][:80]}"}
         kept = np.load(found)
         whole, took = Points(tuple(kept["rows"].T), np.ones(len(kept["rows"]))), float(kept["seconds"])
     told = errors(world, lambda part: whole.marginal(part, world.sizes) / len(whole.weights))

@@ -198,6 +198,8 @@ how the tables are made. Errors are shares of {PEOPLE:,} made-up people in other
 runs ± standard error, and the mean of the largest ± its own; without ± of one run. Seconds are those of one processor.
 A line with † was measured earlier: ours with an earlier version or its earlier fit, others fitted as then (until a fit
 to chosen marginals began along a tree), its seconds as they passed beside other programs.
+MST and AIM in these tables are our readings. Their own code can be run (`bench.synthetic_theirs`) and is not in them
+yet: nobody has checked that what it gives here is what it should.
 """
 ABOUT = {
     "census": "Constants of ours were found on this table.",

@@ -52,6 +52,17 @@ def test_a_new_question_keeps_nothing_of_the_one_before(home: dp.Workspace) -> N
     assert app.query_params["epsilon"] != "0.4"
 
 
+def test_a_new_question_empties_the_box_too(home: dp.Workspace) -> None:
+    table = home.table("town", visitor="local")
+    found = table.ask(table.query("mean", column="age", epsilon="0.4"))
+    app = open_page("ask", table="town", q="mean", column="age", epsilon="0.4", answer=found.request_id)
+    app.text_input(key="box-field").set_value("median monthly_income").run()
+    app.query_params["answer"] = found.request_id
+    app.run()
+    app.button(key="ask-anew").click().run()
+    assert not app.exception and app.text_input(key="box-field").value == "" and "box-read" not in app.session_state
+
+
 def test_start_offers_ones_own_table_and_a_note_leads_to_the_check(home: dp.Workspace) -> None:
     assert "Go on with" not in str([one.proto.label for one in open_page("start").get("page_link")])
     people = pd.DataFrame({"age": [33, 44, 55]})

@@ -62,6 +62,13 @@ def test_what_is_changed_counts_and_the_rest_stays() -> None:
     assert "visible" not in sketch.layout["xaxis"], "the axes share nothing"
 
 
+def test_an_axis_shows_every_range_to_its_ends(shown: dict[str, str]) -> None:
+    charts.ranges({"a": 10.0, "b": 12.0}, {"a": (4.0, 16.0), "b": (-30.0, 90.0)}, "x", "all", "k")
+    first, second = parts(shown["k"], "rect")
+    assert float(second["width"]) == pytest.approx(10 * float(first["width"]), rel=0.01)
+    assert float(second["x"]) >= 0 and float(second["x"]) + float(second["width"]) <= ACROSS
+
+
 def test_a_bar_is_as_long_as_its_value_and_its_whisker_as_its_range(shown: dict[str, str]) -> None:
     charts.bars({"a": 10.0, "b": 40.0, "c<": 0.0}, {"a": (5.0, 15.0), "b": (38.0, 42.0), "c<": (0, 1)}, "x", "all", "k")
     first, second, third = parts(shown["k"], "rect")

@@ -10,6 +10,7 @@ from typing import Any
 import docx
 import pandas as pd
 import pytest
+from docx.oxml.ns import qn
 from helpers_page import html_of, open_page
 from PIL import Image
 
@@ -52,6 +53,9 @@ def opened(written: bytes) -> Any:
     return docx.Document(io.BytesIO(written))
 
 
+TONGUES = {"en": "en-GB", "sl": "sl-SI"}
+
+
 def text_of(paper: Any) -> str:
     cells = [cell.text for table in paper.tables for row in table.rows for cell in row.cells]
     return "\n".join([*(part.text for part in paper.paragraphs), *cells])
@@ -65,6 +69,8 @@ def test_a_report_has_findings_pictures_ranges_method_and_receipts(table: dp.Tab
         text = text_of(paper)
         for part in ("word.findings", "word.counted", "word.method", "word.method_ranges", "word.appendix"):
             assert say(part) in text
+        findings_alone = text.partition(say("word.method"))[0]
+        assert all(one.renamed and one.answer.sentence in findings_alone for one in chosen)
     headings = [part.text for part in paper.paragraphs if part.style.name == "Heading 2"]
     assert headings[: len(chosen)] == [f"{number}. {one.heading}" for number, one in enumerate(chosen, 1)]
     assert all(one.answer.receipt["charge"]["hash"] in text for one in chosen) and "f" * 64 in text
@@ -73,6 +79,8 @@ def test_a_report_has_findings_pictures_ranges_method_and_receipts(table: dp.Tab
     assert all(shape._inline.docPr.get("descr") for shape in paper.inline_shapes)  # each says what it shows
     assert any("Žiri" in cell.text for grid in paper.tables for row in grid.rows for cell in row.cells)
     assert SECRET not in text
+    assert {tongue.get(qn("w:val")) for tongue in paper.styles.element.iter(qn("w:lang"))} == {TONGUES[lang]}
+    assert paper.core_properties.created.year >= 2026
     followed = zip(paper.paragraphs, paper.paragraphs[1:], strict=False)
     last = [one.paragraph_format.keep_with_next for one, after in followed if after.style.name.startswith("Heading")]
     assert last and not any(last)  # what ends a finding may end a page

@@ -11,6 +11,7 @@ import re
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from html import escape, unescape
 from itertools import islice
@@ -49,6 +50,10 @@ _LEFT_OUT = (*WHOLE, "session", "declarations")  # have pages of their own
 class Finding:
     heading: str
     answer: dp.Answer
+
+    @property
+    def renamed(self) -> bool:
+        return self.heading.strip() != self.answer.sentence
 
 
 def show(table: dp.Table) -> None:
@@ -118,6 +123,7 @@ def _printed(table: dp.Table, title: str, findings: Sequence[Finding]) -> str:
     for number, finding in enumerate(findings, 1):
         answer = finding.answer
         parts.append(f"<section><h2>{number}. {escape(finding.heading)}</h2>")
+        parts += [f"<p><i>{escape(answer.sentence)}</i></p>"] if finding.renamed else []
         parts.append(f"<p><b>{escape(headline(answer))}</b><br>{escape(range_words(answer))}</p>")
         parts += [p(note) for note in answers.card_notes(answer)]
         for picture in _pictures(answer):
@@ -160,7 +166,9 @@ def document(table: dp.Table, title: str, findings: Sequence[Finding], head: tup
         section.left_margin = section.right_margin = Cm(2.2)
         section.top_margin = section.bottom_margin = Cm(1.6)
     paper.core_properties.title, paper.core_properties.author = title, "Allowance"
-    paper.core_properties.comments = ""
+    paper.core_properties.comments, paper.core_properties.created = "", datetime.now(UTC).replace(tzinfo=None)
+    for tongue in paper.styles.element.iter(qn("w:lang")):  # else Word checks the spelling of another language
+        tongue.set(qn("w:val"), say("word.tongue"))
     paper.add_heading(title, 0)
     paper.add_paragraph(say("word.made", table=table.name, at=when(at)))
     paper.add_heading(say("word.findings"), 1)
@@ -182,6 +190,9 @@ def _finding(paper: Any, number: int, finding: Finding) -> None:
     answer = finding.answer
     paper.add_heading(f"{number}. {finding.heading}", 2)
     said = paper.add_paragraph()
+    if finding.renamed:  # what was measured stays beside words of one's own
+        said.add_run(answer.sentence).italic = True
+        said.add_run().add_break()
     said.add_run(headline(answer)).bold = True
     said.add_run().add_break()
     said.add_run(range_words(answer))

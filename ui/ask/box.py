@@ -78,6 +78,12 @@ def elsewhere(name: str) -> None:
         st.switch_page(nav.page("ask"), query_params={"table": name})
 
 
+def empty() -> None:
+    """For a new question: the form no longer holds what was typed."""
+    st.session_state[_FIELD] = ""
+    st.session_state.pop(_READ, None)
+
+
 def _typed(table: dp.Table) -> None:
     _fill(table, str(st.session_state.get(_FIELD) or ""))
 

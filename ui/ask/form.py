@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from typing import Any
@@ -140,12 +140,13 @@ def untouched(key: str, given: dict[str, Any]) -> bool:
     return bool(st.session_state.setdefault(_BEGAN, asked) == asked)
 
 
-def anew(table: dp.Table) -> None:
-    """A button below an answer that empties the form."""
-    st.button(say("ask.anew"), key="ask-anew", on_click=_cleared, args=(table,))
+def anew(table: dp.Table, also: Callable[[], None]) -> None:
+    """A button below an answer that empties the form, and what `also` empties."""
+    st.button(say("ask.anew"), key="ask-anew", on_click=_cleared, args=(table, also))
 
 
-def _cleared(table: dp.Table) -> None:
+def _cleared(table: dp.Table, also: Callable[[], None]) -> None:
+    also()
     fields.forget_pickers()
     st.session_state.pop(STATE, None)
     for name in set(st.query_params) - {IN_ADDRESS}:

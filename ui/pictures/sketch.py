@@ -143,6 +143,10 @@ class _Drawing:
                 zero, room = True, 0.05
             elif trace["type"] == "scatter" and ("markers" in trace["mode"] or name == "y"):
                 room = 0.05
+        if not any(isinstance(value, str) and not _is_day(value) for value in values):  # names have no numbers between
+            shapes = [shape for shape in self.layout.get("shapes", ()) if f"{name}ref" not in shape]
+            ends = [shape[f"{name}{end}"] for shape in shapes for end in "01"]
+            values += [end for end in ends if end is not None]
         return _Axis(_without_none(self.layout[f"{name}axis"]), values, zero, room)
 
     # --- places: across in units of the image, down in pixels

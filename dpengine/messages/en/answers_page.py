@@ -46,6 +46,7 @@ SENTENCES: dict[str, str] = {
     "word.choose": "Give at least one answer a number.",
     "word.download": "Download for Word (.docx)",
     "word.print": "Print or save as PDF",
+    "word.tongue": "en-GB",
     "word.pictures": "Pictures for print (PNG, SVG)",
     "word.made": "From the table “{table}”, {at} UTC. All figures are private answers with stated ranges; no row of the table is shown.",
     "word.findings": "Findings",

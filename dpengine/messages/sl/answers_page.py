@@ -46,6 +46,7 @@ SENTENCES: dict[str, str] = {
     "word.choose": "Oštevilčite vsaj en odgovor.",
     "word.download": "Prenesi za Word (.docx)",
     "word.print": "Natisni ali shrani kot PDF",
+    "word.tongue": "sl-SI",
     "word.pictures": "Slike za tisk (PNG, SVG)",
     "word.made": "Iz tabele »{table}«, {at} UTC. Vse številke so zasebni odgovori z navedenimi razponi; nobena vrstica tabele ni prikazana.",
     "word.findings": "Ugotovitve",

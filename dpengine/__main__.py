@@ -4,11 +4,9 @@ or names another function of it."""
 from __future__ import annotations
 
 import sys
-from functools import partial
 from importlib import import_module
 
 from dpengine.core.errors import AllowanceError, Misused
-from dpengine.ledger.store import SETTING
 from dpengine.messages import say
 
 COMMANDS: dict[str, str] = {
@@ -30,15 +28,14 @@ def main(arguments: list[str]) -> int:
     if not arguments or arguments[0] not in COMMANDS:
         print(say("command.unknown", commands=sorted(COMMANDS)), file=sys.stderr)
         return 2
-    usage = partial(say, f"{arguments[0]}.usage", setting=SETTING)
     if arguments[1:] in (["--help"], ["-h"]) and arguments[0] not in OWN_HELP:
-        print(usage())
+        print(_usage(arguments[0]))
         return 0
     try:
         module, _, function = COMMANDS[arguments[0]].partition(":")
         return int(getattr(import_module(module), function or "main")(arguments[1:]))
     except Misused:
-        print(usage(), file=sys.stderr)
+        print(_usage(arguments[0]), file=sys.stderr)
         return 2
     except AllowanceError as complaint:
         print(complaint, file=sys.stderr)
@@ -46,6 +43,12 @@ def main(arguments: list[str]) -> int:
     except PermissionError as error:
         print(say("command.forbidden", place=str(error.filename)), file=sys.stderr)
         return 2
+
+
+def _usage(command: str) -> str:
+    from dpengine.ledger.store import SETTING  # imports numpy, which a refusal does without
+
+    return say(f"{command}.usage", setting=SETTING)
 
 
 if __name__ == "__main__":

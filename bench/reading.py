@@ -29,7 +29,13 @@ who then improved it on two thirds of them. It read 167 of 199 right at first in
 and a group may be named twice. The last third, by a hash of the texts, was read at the end: in English 90 of 101 right
 and 1 wrong; in Slovene 92 of 109 and 3 (as once before, half way), which missed the goal, and after more general work
 94 and 2. Nobody looked at which. `sl-later-held` is by the same author, who knew the reader by then: 92 of 102 right
-when first read, 1 wrong. The public
+when first read, 1 wrong. The
+`-visitors` files are by two people who had never seen the reader, over ten tables of their own, in halves by a hash of
+the texts. At first reading 53 of 84 in English were right and 4 wrong in silence, and 57 of 66 in Slovene with 1 wrong;
+of the halves held back, 49 of 66 (3 wrong) and 58 of 84 (7 wrong). The commonest weekday, which may be written in two
+ways, is graded as one since: so they were 54 (3 wrong) and 57 (1), and 49 (3) and 60 (5). The reader was then improved
+on the first halves, and the shares of the others were looked at meanwhile: 73 of 84 and 65 of 66 are right, none wrong;
+of the halves held back, 54 of 66 (1 wrong) and 66 of 84 (4 wrong). The public
 lists of everyday words were made with these tables in view: a table about something else is known by fewer words.
 **Right** asks only for the first reading: it may still name words that were not understood, or offer others.
 `--fuzz N` reads N random texts instead and prints the slowest; a vocabulary is built once for each table.
@@ -61,7 +67,8 @@ SLOVENE = frozenset(
     " resevalni_psi zobna_ordinacija studentsko_delo posiljke prevozi_na_klic glasbena_sola reklamacije"
     " gorski_resevalci trznica koncerti vlaki cistilna_akcija"
     " ordinacija ocene anketa_promet placila stevci orodjarna"
-    " veterina anketa_zaposlenih kamp izpiti".split()
+    " veterina anketa_zaposlenih kamp izpiti"
+    " avtoservis knjiznica_2 plezalni_klub kamp_2 vloge_obcina".split()
 )
 FUZZED = 60  # tables
 
@@ -126,6 +133,9 @@ def means(reading: Meaning, meant: dict[str, Any], schema: Schema) -> bool:
         given["column"] = column
     if "count" in kinds and "column" in wanted and key == "count":
         wanted["by"] = wanted.pop("column")
+    period = wanted.get("by")
+    if key == "top_item" and isinstance(period, dict) and period["column"] == wanted.get("column"):
+        wanted["column"] = wanted.pop("by")  # the commonest weekday of a date: the weekdays are what is counted
     if key == "cdf_tree" and "cdf" in kinds:  # the same curve, built another way
         key = "cdf"
     if key not in kinds:

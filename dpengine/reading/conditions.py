@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from dpengine.declared.schema import Category, ItemSet, Number
-from dpengine.reading.cutting import name_words
+from dpengine.reading.cutting import name_words, stems_of
 from dpengine.reading.groups import Groups
 from dpengine.reading.lexicon import PARTLY, none_label, yes_no
 from dpengine.reading.sentence import Condition
-from dpengine.reading.words import bare
+from dpengine.reading.words import GENERIC, bare
 
 _ASKING = "is are was were do does did ali so je who kdo imajo ima have has".split()  # of a question that contrasts
 _COMPARING = ("differenc", "compar", "razlik", "primerj")
@@ -135,14 +135,25 @@ class Conditions(Groups):
             every = set(cond.labels) >= set(column.values)
             if self.by and not (every and self._typed_kinds() == {"count"}):
                 continue  # but for “how many men and women in each region”
+            if not self.by and any(bare(token.text) in ("etc", "itd", "ipd") for token in self.tokens):
+                self.conds.remove(cond)  # “where were they made (agency, phone etc.)”: only examples
+                self.by.append(cond.column)
+                self.take("by", [at for at in range(len(self.marks)) if self.said(at) in ("etc", "itd", "ipd")])
+                continue
             told = any(self.said(at).startswith(_COMPARING) for at in range(len(self.marks)))
             versus = any("versus" in mark.roles for mark in self.marks) or (
                 self.compare and (self.has(0, "compare") or told)
             )
             if every:
                 self.conds.remove(cond)
-            if every or versus:
+            if every or versus or self._each_apart():
                 self.by.append(cond.column)
+
+    def _each_apart(self) -> bool:
+        """“city bikes or e-bikes: how many of each”: no groups are named after it."""
+        places = [at for at in self.all_free("by") if self.said(at) in ("of each", "each", "vsakega", "vsake")]
+        self.take("by", places)
+        return bool(places)
 
     def _either_of(self, cond: Condition) -> bool:
         """Nothing but values of one list and an “or”: “stalls or circle?”"""
@@ -154,8 +165,11 @@ class Conditions(Groups):
     def _yes_columns(self) -> None:
         """“smokers”, “without a car”, “no scholarship”, “with a scholarship”."""
         named = self.all_free("col")
-        plain_columns = [at for at in named if self.is_a(self.column_at(at), Category)]
-        joined = len(plain_columns) == 2 and self._only(plain_columns[0] + 1, plain_columns[1] - 1, "and")
+        plain_columns = [at for at in named if self.is_a(self.column_at(at), Category) and self._no_rows(at)]
+        joined = len(plain_columns) == 2 and (
+            self._only(plain_columns[0] + 1, plain_columns[1] - 1, "and")
+            or self._only(plain_columns[0] + 1, plain_columns[1] - 1, "versus")
+        )
         if joined and len(named) == 2 and not self.conds and not self._typed_kinds() - {"crosstab"}:
             return  # two columns beside each other: a cross table
         if "crosstab" in self._typed_kinds() and len(plain_columns) + len(self.by) > 1:
@@ -163,6 +177,8 @@ class Conditions(Groups):
         for at in named:
             name = self.column_at(at) or ""
             declared = self.declared(name)
+            if self._asks_yes_or_no(at, name) and not self.by:
+                continue
             denial = self._negated(at, name) if yes_no(declared) else self._negated(at)
             if denial is None and yes_no(declared):
                 denial = self._not_so(at)
@@ -172,6 +188,9 @@ class Conditions(Groups):
             if denial is None and self._of_compound(at, name):
                 self.marks[at].take("rows")
                 continue  # “delivery distance” is the distance, and not of those that were delivered
+            if yes_no(declared) and denial is None and self._loosely_named(at, name):
+                del self.marks[at].roles["col"]
+                continue  # “znamka avtomobila”, and a column says who got a replacement vehicle: it is named as unread
             if self.has(at, "rows") and self.weight_at(at) <= 1:
                 continue  # “sprejemi”, although one column says which were urgent
             if (already := self._said_already(at)) is not None:
@@ -214,6 +233,26 @@ class Conditions(Groups):
             self.marks[at].take("val")
             if denial is not None:
                 self._deny(denial)
+
+    def _asks_yes_or_no(self, at: int, name: str) -> bool:
+        """“replacement car yes / no”: groups. Takes these words."""
+        labels = {bare(label) for label in yes_no(self.declared(name)) or ()}
+        near = [place for place in range(at + 1, min(at + 4, len(self.marks))) if self.said(place) in labels]
+        if not labels or {self.said(place) for place in near} != labels:
+            return False
+        if any(place not in near and not self.has(place, "or", "and", "versus") for place in range(at + 1, near[-1])):
+            return False  # “electric car yes, solar no”
+        self.by.append(name)
+        self.take("by", [at, *near])
+        return True
+
+    def _loosely_named(self, at: int, name: str) -> bool:
+        """Does another word for one part of a longer name stand there, without any word of having it?"""
+        generic = self.stems(*GENERIC, "has", "is", "ima", "je", "with", "z", "s")
+        telling = {word for word in stems_of(name_words(name), self.lang) if len(word) > 1} - generic
+        said = {token.stem for token in self.tokens}
+        having = any(self.has(near, "with", "own") for near in (at - 2, at - 1)) or self.has(at + 1, "own")
+        return self.weight_at(at) <= 1 and len(telling) > 1 and not telling & said and not having
 
     def _same_thing(self, at: int, name: str) -> bool:
         """Does a word that only begins like a name follow one that names another yes or no?"""
@@ -278,7 +317,8 @@ class Conditions(Groups):
             counts = column.step == 1 and not column.measure and self.has(0, "rows", "val")
             if not kinds and not counts:
                 continue  # “plots with warnings”, and not “income with a car”
-            if column.lower == 0 and self.has(said, "with") and not any(cond.column == name for cond in self.conds):
+            some = self.has(said, "with") or (self.said(at - 1) == "any" and self._negated(at, str(name)) is None)
+            if column.lower == 0 and some and not any(cond.column == name for cond in self.conds):
                 self.conds.append(Condition(at, str(name), ">", "0"))
                 self.marks[at].take("bound")
 
@@ -303,6 +343,7 @@ class Conditions(Groups):
             grouped = [cond for cond in labelled if cond.column in self.by]
             self.conds = [cond for cond in self.conds if not asked_by or cond not in grouped]
             self.take("compare", [*more, *than] if grouped else ())
+            self.contrasted = self.contrasted or bool(grouped)
             return
         several = [cond for cond in labelled if len(cond.labels) > 1 and not cond.negated]
         stated = [cond for cond in labelled if yes_no(self.declared(cond.column))]

@@ -284,6 +284,6 @@ def name_words(name: str) -> str:
     words = [*words[:-1], "številka"] if words[1:] and words[-1] == "st" else words  # konf_st
     return (
         " ".join(CUT_SHORT.get(word.lower(), word) for word in words)
-        if words[1:] and "_" in name
+        if words[1:] and ("_" in name or "." in name)
         else plain_words(name)
     )

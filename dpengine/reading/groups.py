@@ -48,9 +48,17 @@ class Groups(Comparisons):
                 self.has(at, "which")
                 and self.has(at + 1, "period")
                 and self.dates
-                and self._typed_kinds() == {"top_item"}
+                and self._typed_kinds() in ({"top_item"}, {"median"})
+                and (self._typed_kinds() == {"top_item"} or not self._names_number())
             ):
-                self.by.append({"column": self._named_date(), "by": self.marks[at + 1].roles["period"]})
+                usual = self._typed_kinds() == {"median"}  # “in what month do people usually join”
+                for mark in self.marks if usual else ():
+                    mark.roles |= {"kind": "top_item"} if mark.roles.get("kind") == "median" else {}
+                    mark.take("by") if mark.roles.get("col") and not mark.used else None
+                period = self.marks[at + 1].roles["period"]
+                self.by.append(
+                    {"column": self._named_date(), "by": "month_of_year" if usual and period == "month" else period}
+                )
                 self.take("by", (at + 1,))  # “in which year did most animals arrive”
             elif self.free(at, "compare") and not self._between_values(at) and not self._helps(at):
                 self.compare = True
@@ -59,6 +67,9 @@ class Groups(Comparisons):
             self._periodical()
         if not self.by:
             self._implied_groups()
+
+    def _names_number(self) -> bool:
+        return any(self.column_at(at, (Number,)) for at in range(len(self.marks)))
 
     def _helps(self, at: int) -> bool:
         """“how much do customers from abroad spend”: a helping verb, and no comparison."""
@@ -153,7 +164,9 @@ class Groups(Comparisons):
                 continue
             named = stems_of(name_words(other), self.lang)
             meant = {self.known.phrases.get((word,), {}).get("period") for word in named}
-            if (other == name and words & set(named)) or (name in self.dates and periods & meant):
+            if (words & set(named) if other == name else words <= set(named)) or (
+                name in self.dates and periods & meant
+            ):
                 return True
         return False
 

@@ -48,11 +48,16 @@ class Leftover(Question):
         for at, mark in enumerate(self.marks):
             if mark.used:
                 left += [self.words(at)] if key and self._used_in_vain(at, mark) else []
-            elif self.words(at).lower() in held:  # “students: yes”, read as Student is yes
-                continue
+            elif self.words(at).lower() in held or self._names_group_again(at):
+                continue  # “students: yes”, read as Student is yes
             elif self._turns(at, mark) or (key and self._fills_and_says(at, mark)) or self._means_something(mark):
                 left += [self.words(at)] if any(sign.isalnum() for sign in self.words(at)) else []
         return tuple(dict.fromkeys(left))
+
+    def _names_group_again(self, at: int) -> bool:
+        """“room prices within each category”, of `room_category`: two words of the column by which groups are made."""
+        name = self.column_at(at) if self.key and self.weight_at(at) >= 2 else None
+        return name is not None and name in self.by and self.covered.get(name, 0) > 1 and repr(name) in self.held
 
     def _means_something(self, mark: MarkedWords) -> bool:
         """Does a word say something by itself?"""
@@ -121,6 +126,8 @@ class Leftover(Question):
         said = self.said(at)
         if said in _NOW or (mark.roles.keys() & {"period"} and self.said(at - 1) in _THIS):
             return True  # “this year”: the day on which it is asked is no part of a question
+        if said in ("na dan", "per day", "a day") or (said in ("day", "dan") and self.said(at - 1) in _EVERY):
+            return not any(repr(name) in self.held for name in self._of_time())
         if self.said(at - 1) in _EVERY and (said in _WEEKS or "period" in mark.roles):
             timed = any(repr(name) in self.held for name in self._of_time())  # “hours of study per week”
             return said in _WEEKS and not timed and not any(word in self.held for word in ("week", "teden", "wk"))

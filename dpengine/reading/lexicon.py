@@ -7,7 +7,7 @@ inflected form or a misspelling of the nearest one, unless it is a correct word 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Container, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -33,6 +33,7 @@ from dpengine.reading.words import (
     IN_LIFE,
     LANGUAGES,
     MEASURES,
+    MONEY,
     OF_EACH,
     OF_ROWS,
     OPPOSITES,
@@ -50,11 +51,12 @@ MOST_VALUES = 3_000  # of one list whose values the box knows
 _LONGEST_PHRASE = 6
 _SPELLINGS = ("sex-1", "marital-1", "employment-1", "schooling-1")  # where a list has no table of its own
 _SMALL = ("stop", "among", "by", "have", "with", "between", "daysign", "to")  # med is among, medu is honey
+_JOINING = ("before", "by", "not", "versus")  # no column is named by one of these alone
 COUNTED = 2.2  # how well a column is named by what it counts
 PARTLY = 1.9  # how well one word of several names a value
 _LOOSE = 0.99  # of a word that is a small word too
 _SAME_VERB = re.compile("(?:uj|[ai]?[ln])$")
-_AMOUNT = ("amount", "spend", "spent", "pay", "znesek", "plača", "plačajo", "porabijo", "zapravijo")
+_AMOUNT = "amount spend spent pay bill price znesek plača plačajo porabijo zapravijo plačilo cena".split()
 _TIME = ("time", "duration", "čas", "trajanje")
 _COUNTED = ("number", "count", "quantity", "size", "število", "količina", "velikost")
 
@@ -162,6 +164,8 @@ def language_lexicon(lang: str) -> Lexicon:
             known.add((stem(form, lang),), "month", place + 1)
     yearly = stems_of("po letih", "sl") if lang == "sl" else ("per", "year")  # “po letu 2020” is a date
     known.add(yearly, "by year", True)
+    if lang == "en":
+        known.add(stems_of("year on year", lang), "by year", True)
     return known
 
 
@@ -195,14 +199,14 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
     )
     for name, column, shown in columns:
         for written in dict.fromkeys((name, shown)):
-            for whole in dict.fromkeys((name_words(written), plain_words(written))):
+            for whole in dict.fromkeys((name_words(written), plain_words(written), _written_out(written, base))):
                 _add_column(
                     known,
                     name,
                     stems_of(whole, lang),
                     lang,
                     rows,
-                    getattr(column, "measure", "") in ("€", "$", "£"),
+                    bare(getattr(column, "measure", "")) in MONEY,
                     bool(measureless(written, column)),
                 )
             if len(written) > 3 and (written_out := CUT_SHORT.get(written.lower())):  # dept
@@ -220,7 +224,7 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
         timed = [name for name in schema.of_kind(Number) if stem(word, lang) in stems_of(name_words(name), lang)]
         if len(timed) == 1:
             known.add((stem(word, lang),), "col", (1.2, timed[0]), own=True)
-    paid = [name for name in schema.of_kind(Number) if getattr(schema.columns[name], "measure", "") in ("€", "$", "£")]
+    paid = [name for name in schema.of_kind(Number) if bare(getattr(schema.columns[name], "measure", "")) in MONEY]
     for word in _AMOUNT if len(paid) == 1 else ():
         known.add((stem(word, lang),), "col", (1, paid[0]))
     for name, column, shown in columns:
@@ -261,6 +265,14 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
     return known
 
 
+def _written_out(name: str, base: Lexicon) -> str:
+    """“Dist to club” is the distance, unless what is cut short is a word of the language."""
+    words = plain_words(name).split(" ")
+    known = [word.lower() in CUT_SHORT and len(word) > 2 and (word.lower(),) not in base.phrases for word in words]
+    known[0] = known[0] or (words[0].lower() in ("no", "nr") and words[1:2] == ["of"])  # “No of guests”
+    return " ".join(CUT_SHORT[word.lower()] if short else word for word, short in zip(words, known, strict=True))
+
+
 def measureless(name: str, column: object) -> str:
     """The words of a name without the unit at its end: `max_load_kg` is the max load."""
     words = plain_words(name).split(" ")
@@ -282,7 +294,7 @@ def _row_names(names: list[list[TypedWord]], lang: str) -> frozenset[str]:
             continue
         word, head = words if lang == "en" else words[::-1]
         which = bare(head.text)
-        if bare(words[-1].text) in ("since", "until", "od", "do"):  # `customer_since`, `clan_od`
+        if bare(words[-1].text) in ("since", "until", "via", "od", "do"):  # `customer_since`, `clan_od`
             found.add(words[0].stem)
             continue
         found.update({word.stem} if which in one or (which in each and word.stem in seen) else ())
@@ -313,7 +325,9 @@ def _add_column(
             rows = ("rows" in roles or word in doers or word in named) and not counted  # visitor type → visitors
             if rows:
                 known.add((word,), "rows", True)
-            loose = 1 if rows else _LOOSE if "stop" in roles else 0  # water used → used
+            small = "stop" in roles or (not roles.keys().isdisjoint(_JOINING) and "unit" not in roles)
+            small = small and not (counted and "rows" in roles and word != "number")
+            loose = 1 if rows else _LOOSE if small else 0  # water used → used
             known.add((word,), "col", (loose or (2 if place < head else 1.5), name), own=True)
     paid, paying = PAID_FOR
     if money and {stem(word, lang) for word in paid.split("|")} & set(words):
@@ -378,7 +392,7 @@ def _add_values(known: Lexicon, name: str, column: Category | ItemSet, lang: str
             known.add((word,), "val", (PARTLY, name, next(iter(values))), own=True)
 
 
-def spell(tokens: list[TypedWord], known: Lexicon, lang: str, called: Container[str] = ()) -> None:
+def spell(tokens: list[TypedWord], known: Lexicon, lang: str, called: Collection[str] = ()) -> None:
     """A word that nothing knows becomes the nearest known one: an inflected form, or a misspelling."""
     place = -1
     while (place := place + 1) < len(tokens):
@@ -399,13 +413,29 @@ def spell(tokens: list[TypedWord], known: Lexicon, lang: str, called: Container[
             tokens.insert(place, TypedWord(token.text, "ne" if lang == "sl" else "non"))
             continue
         here = word not in _elsewhere(lang)
-        if near := _inflected(word, known, lang) or (_made_from(word, known, lang) if here else None):
+        if lang == "sl" and (near := _fleeting_e(bare(token.text), known, called)):
+            token.stem = near
+        elif near := _inflected(word, known, lang) or (_made_from(word, known, lang) if here else None):
             token.far = len(near) <= 3 and len(word) > len(near) + 2  # a vrtnar is no Vrt
             token.stem = near
         elif here and (near := _misspelt(token, known)):
             away = OSA.distance(bare(token.text), known.written_as.get(near, near))
             token.far = len(word) <= 4 or 6 * min(away, OSA.distance(word, near)) > len(word)
             token.stem, token.mended = near, True
+
+
+_SHORT = re.compile("([bcdfghjklmnprstvz])([bcdfghjklmnprstvz])(?:a|u|om|i|e|ov|ih)")
+
+
+def _fleeting_e(word: str, known: Lexicon, called: Collection[str]) -> str | None:
+    """“s psom” has a pes, as the table writes it; but not in a table that is called after its dogs."""
+    letters = _SHORT.fullmatch(word)
+    if letters is None or any((other := _SHORT.fullmatch(name)) and other[1] == letters[1] for name in called):
+        return None
+    whole = f"{letters[1]}e{letters[2]}"
+    roles = known.phrases.get((whole,), {})
+    written = [name for _, name in roles.get("col", ())] + [value for *_, value in roles.get("val", ())]
+    return whole if any(name.lower() == whole for name in written) else None
 
 
 def _inflected(word: str, known: Lexicon, lang: str) -> str | None:
@@ -490,13 +520,14 @@ def _elsewhere(lang: str) -> frozenset[str]:
 
 def _begins_alike(word: str, known: Lexicon) -> str | None:
     """The table's own word that shares the longest beginning."""
-    best, length = None, 0
+    best, length = None, (0, False)
     for other in known.by_letter.get(word[0], ()):
         if other in known.proper:
             continue
         shared = Prefix.similarity(word, other)
-        if shared >= 5 and shared >= 0.62 * max(len(word), len(other)) and shared > length and other in known.own:
-            best, length = other, shared
+        near = shared >= 5 and shared >= 0.62 * max(len(word), len(other)) and other in known.own
+        if near and (shared, (other,) in known.phrases) > length:
+            best, length = other, (shared, (other,) in known.phrases)
     if best is None:
         for written, other in known.raw.items():  # a nogometaš plays nogomet
             if word.startswith(written) and len(written) >= 0.62 * len(word) and other not in known.proper:
@@ -552,6 +583,8 @@ def marked(tokens: list[TypedWord], known: Lexicon) -> list[MarkedWords]:
                 continue  # “po mesecih v letu 2024”
             if roles and "after" in roles and length > 1 and _follows(tokens, place + length, "than", "kot", "od"):
                 continue  # “more than 5 and less than 10”
+            if roles and length > 1 and "not" in roles and _inflects_own(tokens[place : place + length], known):
+                continue  # “outings of women” are not out of them
             if roles:
                 break
         else:
@@ -571,6 +604,11 @@ def marked(tokens: list[TypedWord], known: Lexicon) -> list[MarkedWords]:
     return marks
 
 
+def _inflects_own(tokens: list[TypedWord], known: Lexicon) -> bool:
+    """Is one of these words a form of the table's own words, whose stem is a small word?"""
+    return any(token.stem in known.own and bare(token.text) != token.stem for token in tokens)
+
+
 _JOINTS = frozenset("of per a the in for na za v od".split())
 
 
@@ -582,6 +620,8 @@ def _name_apart(tokens: list[TypedWord], place: int, known: Lexicon) -> tuple[in
     if end == place + 1 or end >= len(tokens):
         return None
     senses = known.phrases.get((tokens[place].stem, tokens[end].stem), {}).get("col", ())
+    if not senses and bare(tokens[place + 1].text) == "of" and end == place + 2:  # “type of bike” is `bike_type`
+        senses = known.phrases.get((tokens[end].stem, tokens[place].stem), {}).get("col", ())
     best = [sense for sense in senses if sense[0] >= 3]
     return (end - place + 1, {"col": best}) if best else None
 

@@ -45,9 +45,16 @@ class Question(Proportions):
         self._values()
         self._yes_columns()
         self._contrast(asked_by)
+        self._both_answers()
         self._some()
         if self.by:
             self.take("compare", [at for at in self.all_free("compare") if not self.has(at, "or")])
+
+    def _both_answers(self) -> None:
+        """“insured vs uninsured”: in groups of yes and no, no row is left out for its answer."""
+        if any("versus" in mark.roles for mark in self.marks):
+            apart = [cond for cond in self.conds if cond.column in self.by and yes_no(self.declared(cond.column))]
+            self.conds = [cond for cond in self.conds if cond not in apart]
 
     def reading(self) -> list[tuple[str, JsonObject]]:
         """The possible questions as keys of the catalogue with their parameters, best first."""
@@ -98,7 +105,7 @@ class Question(Proportions):
             key = "count"  # “koliko denarja”
         if key in (None, "sum", "count") and not numbers and (taken := self._takings(key)):
             key, numbers = "sum", taken
-        if key is None and numbers and self._asks_how_different():
+        if key in (None, "sum") and numbers and self._asks_how_different():
             key = "variance"
         paid = self._of_unit("money")
         said = [at for at in range(len(self.marks)) if self.free(at, "takings") and not self.has(at, "col", "val")]
@@ -123,7 +130,7 @@ class Question(Proportions):
         open_numbers: list[str] = []
         if not numbers and (named := self._unnamed(key)):
             numbers, open_numbers = named, [name for _, name in named[1:]]
-        if not numbers and self.contrasted and key is None:
+        if not numbers and self.contrasted and key in (None, "mean", "median"):
             numbers = self._compared()
         if not numbers and self.asked_unit:
             first = next((at for at, mark in enumerate(self.marks) if mark.used), 0)
@@ -352,13 +359,18 @@ class Question(Proportions):
         if (key == "count" and self.lang == "en") or self._counts_things() or self.said(0) in ("kdo", "who", "kako"):
             return []
         for at in range(len(self.marks)):
-            if self.free(at, "takings") and not self.has(at, "val") and (names := self._of_unit("money")):
+            if self.free(at, "takings") and not self.has(at, "val") and (names := self._amounts()):
                 self.marks[at].take("target")
                 taken = set(self.like("income" if self.lang == "en" else "prihodek"))
                 names = sorted(names, key=lambda name: name not in taken)
                 self.guessed = self.guessed or len(names) > 1
                 return [(at, name) for name in names[:1] + [other for other in names[1:] if other not in taken]]
         return []
+
+    def _amounts(self) -> list[str]:
+        """The columns of money, but for a rate such as `price/night`: its sum is no income."""
+        rates = [name for name in self.numbers if "/" in name or self.named_for(name, "per")]
+        return [name for name in self._of_unit("money") if name not in rates]
 
     def _unnamed(self, key: str | None) -> list[tuple[int, str]]:
         """A number that is asked for without its name: “how long do people stay”, “koliko denarja dobijo”."""
@@ -656,6 +668,12 @@ class Question(Proportions):
                 self.guessed = True
                 given = self._asked(where, **self._grouped())
                 return [(key, given), *self._crosstab(where, [self._plain_ref(lists[0][1]), *self.by])]
+            each = [at for at in self.all_free("by") if self.said(at) in ("of each", "each")]
+            one = [*numbers, *lists]
+            if each and not self.by and len({name for _, name in one}) == 1:  # “satisfaction scores, how many of each”
+                self.take("by", each)
+                self._take(one, one[0][1])
+                return [("histogram", self._asked(where, column=self._plain_ref(one[0][1])))]
             if len(lists) == 1 and not numbers and (self.by or not where):
                 return self._without_kind([], lists, [], where, [])
             return [(key, self._asked(where, **self._grouped()))]
@@ -695,6 +713,10 @@ class Question(Proportions):
             if takes == "column.ordered" and isinstance(grouped, dict):
                 grouped = grouped["column"]  # “the cumulative share by days to pay”
             return [(key, self._asked(where, column=grouped, **extra))]
+        named = self.by[0]["column"] if len(self.by) == 1 and isinstance(self.by[0], dict) else ""
+        if key == "quantile" and not fitting and named in self.numbers:
+            self.by = []  # “the top 10 % by number of sessions”
+            return [(key, self._asked(where, column=named, **extra))]
         if not fitting and takes == "column.listed":
             taken = {cond.column for cond in self.conds}
             loose = {name for mark in self.marks for _, name in mark.roles.get("col", ()) if not mark.used}

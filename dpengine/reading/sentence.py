@@ -11,7 +11,7 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.reading.cutting import TypedWord, cut_words, name_words, plain_words, stems_of, with_numbers
 from dpengine.reading.lexicon import COUNTED, MarkedWords, lexicon_of, marked, measureless, numbered, spell, women_apart
-from dpengine.reading.words import MEASURES, SCALES, bare, stem
+from dpengine.reading.words import MEASURES, MONEY, SCALES, bare, stem
 
 _MOST_WORDS = 60
 FEW = 12  # values of a number that are groups by themselves
@@ -33,6 +33,10 @@ class Sentence:
         self.schema, self.lang = schema, lang
         self.known = lexicon_of(schema, lang)
         self.tokens = with_numbers(cut_words(text, lang)[:_MOST_WORDS], lang)
+        for at, token in enumerate(self.tokens[1:] if lang == "en" else (), 1):
+            before = bare(self.tokens[at - 1].text)
+            if bare(token.text) == "then" and (before in ("more", "less", "worse") or before.endswith("er")):
+                token.text, token.stem = "than", stem("than", lang)  # “open more then 30 days”
         self.called = called = set(stems_of(name_words(table), lang))
         for at, token in enumerate(self.tokens if lang == "sl" else ()):  # as it is spoken; a kolk is a hip too
             if bare(token.text) in ("kolko", "kulk", "kok") or (at == 0 and bare(token.text) == "kolk"):
@@ -205,14 +209,14 @@ class Sentence:
             "weeks": ("weeks", "days", "tedni", "dnevi", "dni", "nights", "nočitve"),
             "months": ("months", "meseci"),
             "points": (
-                *("points", "rating", "household", "team", "crew", "party", "persons", "people", "occupants"),
+                *("points", "rating", "household", "team", "crew", "party", "persons", "people", "occupants", "guests"),
                 *("točke", "ocena", "gospodinjstva", "ekipe", "skupine", "oseb", "članov"),
             ),
             "times": ("times", "often", "attempts", "tries", "visits", "pogostost", "poskusi", "poskusov", "obiski"),
         }.get(unit, tuple(MEASURES.get(unit, unit).split("|")))
         scaled = [smaller for larger, smaller in SCALES if larger == unit]
         signs = {
-            "money": ("€", "$", "eur", "usd", "£"),
+            "money": MONEY,
             "seconds": ("s", "sec", "sek", "seconds", "sekund"),
             "minutes": ("min",),
             "hours": ("h", "hour", "ur", "min"),

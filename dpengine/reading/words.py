@@ -192,7 +192,7 @@ EN = Vocabulary(
         "|is there any|are there any|is there anyone|is there anybody|amount of people|nr of|nr|num of|nbr of|cnt",
         "proportion": "share|percentage|percent|proportion|fraction|what part|rate|ratio|portion|what share|pct|%",
         "histogram": "distribution|histogram|breakdown|bars|bar chart|break down|distributed|frequency|frequencies"
-        "|chart|profile|structure|composition|make up|makeup|pattern",
+        "|chart|profile|structure|composition|make up|makeup|pattern|pyramid",
         "top_item": "most common|highest number of|largest number of|greatest number of"
         "|most frequent|most popular|most used|best selling|most often|commonest|biggest"
         "|largest|favourite|favorite|top|mode|most|main|most frequently|most typical|most commonly|busiest|leading"
@@ -233,7 +233,7 @@ EN = Vocabulary(
     before={
         ">": "over|above|more than|greater than|older than|higher than|longer than|exceeding|exceeds|larger than|>"
         "|bigger than|upwards of|past|beyond|better than|heavier than|taller than|later than|slower than|dearer than"
-        "|more expensive than|newer than|costlier than|exceed|exceeded|wider than",
+        "|more expensive than|newer than|costlier than|exceed|exceeded|wider than|further than|farther than",
         ">=": "at least|minimum|from age|>=|≥|no less than|not less than|a minimum of|starting at|min|not under"
         "|not below|no fewer than|not fewer than|no younger than|no shorter than",
         "<": "under|below|less than|younger than|fewer than|lower than|shorter than|smaller than|<|cheaper than"
@@ -441,7 +441,9 @@ SL = Vocabulary(
     before={
         ">": "bolj od|bolj kot|več ko"
         "|nad|več kot|več od|večji od|starejši od|starejših od|višji od|daljši od|daljše od|večja od|>|preko|čez"
-        "|dražji od|več kakor|višja od|presega|presegajo|preseže|presežejo|presegel|preseglo|večje od|boljša od"
+        "|dražji od|več kakor|višja od"
+        "|prekorači|prekoračijo|prekoračil|prekoračila|prekoračilo|prekoračili"
+        "|presega|presegajo|preseže|presežejo|presegel|preseglo|večje od|boljša od"
         "|daljša od|dlje kot|dlje od|dalj kot"
         "|daljše kot|starejši kot|težji od|težja od|težje od|težji kot|težja kot|višje od|večji kot|dražja od|dražje od"
         "|dražji kot|dražje kot|starejša od|starejše od|starejših kot|počasnejši od|boljši od|boljše od|daljši kot"
@@ -475,7 +477,7 @@ SL = Vocabulary(
     small={
         "by": "po|glede na|za vsak|za vsako|v vsaki|v vsakem|vsaka|na|odvisen od|odvisna od|odvisno od|pri vsaki"
         "|ločeno po|razdeljeno po|za posamezno|v posamezni|posamezni|za vsakega|odvisni od",
-        "versus": "proti|v primerjavi z|v primerjavi s|nasproti|primerjano z",
+        "versus": "proti|vs|napram|v primerjavi|v primerjavi z|v primerjavi s|nasproti|primerjano z",
         "compare": "primerjaj|ali|vpliva na|vplivajo na|vpliva|vplivajo|vpliv na|primerjava|razlika|razlikuje|pomeni"
         "|razlike|vpliv|razlikujejo|učinek",
         "not": "ne|brez|ni|niso|izven|zunaj|razen|nima|nimajo|ni bilo|ne živi|ne živijo|nista|nisem|ni iz|niso iz"
@@ -511,7 +513,7 @@ SL = Vocabulary(
         "money": "denar|denarja|koliko denarja|koliko evrov|koliko eur|koliko €",
         "takings": "prihodek|prihodki|promet|prodaja|izkupiček|iztržek|zaslužek|prodali smo|smo prodali|smo zaslužili"
         "|zaslužili smo|smo iztržili|smo pobrali|zaslužimo|prodamo|iztržimo|poberemo|pobrali|zbrali|zberemo"
-        "|smo unovčili|smo ustvarili",
+        "|smo unovčili|smo ustvarili|koliko so plačali|koliko so plačale|koliko so zapravili",
         "long": "kako dolgo|koliko časa|kako hitro|kako dolga|kako dolge|trajanje",
         "alone": "živi sam|živijo sami|živi sama|živijo same|enočlanska|enočlansko"
         "|samska gospodinjstva|samsko gospodinjstvo|samskih gospodinjstev|enoosebna|enoosebno",
@@ -629,6 +631,8 @@ MEASURES = {
     "nights": "night|nights|noč|noči|nočitev|nočitve|nočitev",
     "degrees": "°c|°f|degree|degrees|stopinj|stopinje",
 }
+# How money is measured.
+MONEY = frozenset("€ $ £ eur usd gbp chf".split())
 # How many of the second one of the first is.
 SCALES: dict[tuple[str, str], Fraction | int] = {
     ("kg", "g"): 1_000,
@@ -726,6 +730,7 @@ ALIKE = (
     "hours|time spent|hour|ure|ur",
     "pressure|bp|pritisk|pritiska|tlak",
     "reason|cause|razlog|vzrok",
+    "subject|topic|topics|theme|tema|teme",
     "film|movie|films|movies|filmi",
     "injured|hurt|injury|injuries|wounded|casualties|poškodbe|poškodovan|poškodovani|ranjen|ranjeni",
     "delay|delays|delayed|late|lateness|zamuda|zamude|zamuja|zamujajo|zamudila|zamudili|zamujali",
@@ -756,7 +761,8 @@ ALIKE = (
     "co2|carbon dioxide|ogljikov dioksid",
     "upkeep|maintenance|maintain|maintaining|servicing|vzdrževanje",
     "repair|repairs|fix|fixing|mending|popravilo|popravila",
-    "breakdowns|breakdown|break down|breaks down|broke down|fault|faults|failure|failures|outage|outages|defect"
+    "problem|problems|trouble|troubles|težava|težave"
+    "|breakdowns|breakdown|break down|breaks down|broke down|fault|faults|failure|failures|outage|outages|defect"
     "|defects|okvara|okvare|napaka|napake",
     "downtime|out of order|out of service|standstill|zastoj|izpad",
     "floors|floor|storeys|storey|stories|nadstropja|nadstropje|etaže",
@@ -809,6 +815,8 @@ PAID_FOR = (
 )
 # Words that people use for the same value of a list, in both languages. A value that is one of them is meant by all.
 SAME_VALUE = (
+    "rubbish|garbage|trash|refuse|smeti|odpadki",
+    "email|e mail|electronic mail|mail|e pošta|elektronska pošta",
     "unemployed|jobless|out of work|out of a job|without work|without a job|no job|not employed|not working"
     "|looking for work|brezposeln|brez službe|brez dela|brez zaposlitve|nezaposlen|iskalec zaposlitve",
     "retired|pensioner|pensioners|on a pension|retiree|upokojen|upokojenec|penzionist|v pokoju|v penziji",
@@ -942,7 +950,8 @@ OF_EACH = {
 CUT_SHORT = dict(
     pair.split(":")
     for pair in (
-        "yr:year|yrs:years|hr:hour|hrs:hours|wk:week|wks:weeks|mth:month|mths:months|mins:minutes|secs:seconds"
+        "št:število|cat:category|nadom:nadomestno|namest:namestitev|prevož:prevoženi"
+        "|yr:year|yrs:years|hr:hour|hrs:hours|wk:week|wks:weeks|mth:month|mths:months|mins:minutes|secs:seconds"
         "|no:number|nr:number|num:number|nbr:number|qty:quantity|amt:amount|avg:average|pct:percent|perc:percent"
         "|bldg:building|dept:department|insp:inspection|prep:preparation|fin:finish|reg:registration|temp:temperature"
         "|dia:diameter|diam:diameter|maint:maintenance|dist:distance|dur:duration|freq:frequency|vol:volume|wt:weight"
@@ -990,6 +999,7 @@ ELSEWHERE = (
     "|profit|bonus|bonuses|insurance|alcohol|drink|drugs|medication|vaccine|blood|eyes|hair|shoes|house|flat|garden"
     "|street|country|county|village|school|class|brand|model|colour|reason|opinion|question|internet|computer|mobile"
     "|lunch|dinner|breakfast|coffee|restaurant|hotel|music|sport|sports|holiday|vacation|travel|bus|train|plane|bike"
+    "|channel|channels|chanel|form|forms|trouble|troubles|problem|problems|kanal|težava|težave|obrazec"
     "|vera|veroizpoved|narodnost|jezik|jeziki|barva|ime|imena|priimek|naslov|telefon|vreme|temperatura|konjiček|pes"
     "|psi|mačka|stranka|volitve|politika|avtor|avtorji|pisatelj|učitelj|profesor|zdravnik|zdravniki|sestra|šef|vodja"
     "|direktor|trener|mož|žena|mati|mama|oče|starši|brat|prijatelj|poroka|ločen|samski|vdova|najemnina|posojilo"

@@ -210,7 +210,7 @@ def test_what_an_engine_cannot_do_is_refused_before_the_charge(
         ):
             with pytest.raises(AllowanceError) as refused:
                 ask()
-            assert refused.value.code == code and "source" in str(refused.value)
+            assert refused.value.code == code and "add the table with its rows copied here" in str(refused.value)
     assert not list(home.ledger.charges(limit=-1))
 
 

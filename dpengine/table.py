@@ -256,7 +256,8 @@ class Table:
     def can_read(self, query: AnyQuery) -> bool:
         """Can its statistic be computed where the table lies? From public facts."""
         try:
-            self._workspace.refuse_need(query.need(), self._record)
+            for need in query.needs():
+                self._workspace.refuse_need(need, self._record)
         except AllowanceError:
             return False
         return True

@@ -140,7 +140,8 @@ class Asker:
         if query.facts is not self.facts and not self._same(query.facts):
             raise AllowanceError("query.other_table")
         refuse_hopeless(query)
-        self.home.refuse_need(query.need(), self.record)
+        for need in query.needs():
+            self.home.refuse_need(need, self.record)
         jobs = self.home.jobs
         note, stopped = partial(jobs.note, request), partial(jobs.cancelled, request)
 

@@ -222,6 +222,10 @@ class Query(Answered, Generic[Statistic, Raw]):
     @abstractmethod
     def need(self) -> AnyNeed | RawNeed: ...
 
+    def needs(self) -> tuple[AnyNeed | RawNeed, ...]:
+        """One of each kind that it reads: an engine that cannot compute one of them refuses before the charge."""
+        return (self.need(),)
+
     @abstractmethod
     def measured(self, value: Statistic) -> tuple[int, ...]:
         """The integer vector that `sensitivity` is about (counts, or the candidates' scores)."""

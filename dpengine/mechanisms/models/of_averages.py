@@ -52,6 +52,7 @@ from dpengine.noise.laws import Independent, Normal
 from dpengine.statistics.features import MARGIN_UNITS, ROW_BITS, WEIGHT_BITS, Weights
 from dpengine.statistics.model_needs import ErrorSums, GradientSum
 from dpengine.statistics.need import AnyNeed
+from dpengine.statistics.raw_needs import RawNeed
 
 AROUND = "around"
 LOOKS = 2
@@ -176,6 +177,9 @@ class OfAverages(OfGradients):
 
     def need(self) -> AnyNeed:
         return self.look_at(0.0, 1 << LOOK_BITS) if self.around else super().need()
+
+    def needs(self) -> tuple[AnyNeed | RawNeed, ...]:
+        return (self.need(), super().need()) if self.around else super().needs()
 
     def sensitivity(self) -> Sensitivity:
         if not self.around:

@@ -173,3 +173,15 @@ def test_a_line_of_few_people_stays_near_their_average() -> None:
     found = [error(walked(query, rows, SystemCoins()).weights) for _ in range(60)]
     noise = (query.look_noise(WHOLE) * 10_000 / 2) ** 2
     assert np.mean(found) <= 6 * (true.var() * (1 + 1 / 6) + noise)
+
+
+@every_relation
+def test_an_engine_is_asked_before_the_charge_about_every_kind_of_statistic(relation: str) -> None:
+    query, read = _around(relation, steps=3), set[type]()
+
+    def reading(need: Any) -> Any:
+        read.add(type(need))
+        return need.of(POSSIBLE_ROWS[:3])
+
+    query.descend(reading, SystemCoins(), lambda *_: None, lambda: False)
+    assert read == {type(need) for need in query.needs()} and len(read) == 2

@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from dpengine.noise.coins import Coins, gaussian_scale, laplace_scale
+from dpengine.noise.coins import Coins, SystemCoins, gaussian_scale, laplace_scale
 
 
 class BitCoins(Coins):
@@ -64,6 +64,16 @@ class SeededCoins(BitCoins):
 
     def bits(self, count: int) -> int:
         return self._random.getrandbits(count)
+
+
+class NoNoise(SystemCoins):
+    """For a page that shows what an answer means: every figure is released as it is."""
+
+    def laplace(self, values: Sequence[int], scale: Fraction) -> list[int]:
+        return [int(value) for value in values]
+
+    def gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
+        return self.laplace(values, sigma_squared)
 
 
 class ScriptEnded(Exception):

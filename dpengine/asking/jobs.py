@@ -28,7 +28,7 @@ from typing import TypeVar
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.ledger import Entry, Ledger
 from dpengine.ledger.rows import questions_of, read_request
-from dpengine.messages.language import carried as in_words_of_caller
+from dpengine.messages.language import current, speaking
 from dpengine.storage.workers import Worker, note_waiting, refuse_apart, still_computing, tidy_notes, was_waiting
 
 THREADS = {False: 2, True: 1}  # for short questions, and for long ones
@@ -230,7 +230,7 @@ class Jobs:
             now.jobs.move_to_end(key)
             now.asked += 1
             self._note(key, True)
-            now.lanes.put(turn or self._person, key, partial(self._run, key, job, in_words_of_caller(work)), long)
+            now.lanes.put(turn or self._person, key, partial(self._run, key, job, work, current()), long)
 
     def _job(self, request: str) -> _Job | None:
         with self._running.lock:
@@ -317,12 +317,14 @@ class Jobs:
         with suppress(AllowanceError):  # a charge, if there will be one, shows the same
             note_waiting(self._ledger.path.parent, self._worker.name, name, waits)
 
-    def _run(self, request: str, job: _Job, work: Callable[[], object]) -> None:
+    def _run(self, request: str, job: _Job, work: Callable[[], object], lang: str) -> None:
+        """`lang`: the language of the thread that asked."""
         job.state = "running"
         try:
             if job.stopped.is_set():
                 raise AllowanceError("release.stopped")
-            work()
+            with speaking(lang):
+                work()
         except AllowanceError as error:
             job.error = error.with_traceback(None)  # its frames would keep the data alive
         except BaseException as error:  # a job must end, whatever ends it

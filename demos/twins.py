@@ -24,9 +24,9 @@ from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.choices.median import Median
 from dpengine.mechanisms.choices.quantile import Blocks
-from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.local.shuffle_count import ShuffleCount
 from dpengine.mechanisms.local.shuffle_histogram import ShuffleHistogram
+from dpengine.mechanisms.noised import OfCounts
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.sums.sum import Sum
 from dpengine.noise.coins import Coins

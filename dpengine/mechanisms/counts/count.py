@@ -8,7 +8,7 @@ Statistic   c = #{rows that meet the condition}; one person holds at most m rows
             each group that one of their m rows is in, so at most Δ = min(m, groups) counts change under add/remove and
             min(2m, groups) under replace-one (those in one set of groups and not in the other), by one each: Δ
             independent parts of ε/Δ.
-Draw        c + Z, Pr[Z=z] ∝ exp(−ε|z|/Δ), or Gaussian noise: `of_counts`.
+Draw        c + Z, Pr[Z=z] ∝ exp(−ε|z|/Δ), or Gaussian noise: `noised`.
 Accuracy    |Z| ≤ t except with probability 2e^(−ε(t+1)/Δ)/(1+e^(−ε/Δ)); all k groups at once by a union bound.
 Cost        one scan.
 """
@@ -27,7 +27,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import BY, Card, Parameter
-from dpengine.mechanisms.counts.of_counts import OfCounts
+from dpengine.mechanisms.noised import OfCounts
 from dpengine.mechanisms.query import Bounds, Fields
 from dpengine.mechanisms.trial import IN_A, WEST, Example, Trial
 from dpengine.messages import say

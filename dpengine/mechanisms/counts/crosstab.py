@@ -26,8 +26,8 @@ from dpengine.declared.schema import Category, extra_labels
 from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import WHERE, Card, Parameter
 from dpengine.mechanisms.counts.histogram import Histogram
-from dpengine.mechanisms.counts.of_counts import too_many
 from dpengine.mechanisms.marginals.wanted import readable
+from dpengine.mechanisms.noised import too_many
 from dpengine.mechanisms.query import Fields, given_json
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import called, say

@@ -23,7 +23,7 @@ from dpengine.declared.conditions import Row, kind_name
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.counts.of_counts import OfMisfits
+from dpengine.mechanisms.noised import OfMisfits
 from dpengine.mechanisms.query import Fields
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say

@@ -14,7 +14,7 @@ Statistic   one histogram per column over disjoint bars (`declared/cell_kinds.py
             If a person may have several rows and M of them count, the id may be named too. Then the check counts the
             people with more than M rows in the file, and all people if their number is not public. All rows of a
             person added, removed or replaced change each of these by at most one.
-Draw        every count + Z: `of_counts`. Gaussian noise grows with √k where Laplace noise grows with k. The numbers of
+Draw        every count + Z: `noised`. Gaussian noise grows with √k where Laplace noise grows with k. The numbers of
             different values, and of rows, get noise `WIDE` times as wide: they are compared roughly. With a sides of
             m, i such numbers and w = WIDE, Laplace noise of scale b loses am/b + i/(wb); Gaussian noise of parameter σ²
             loses ρ = (am² + i/w²)/(2σ²).
@@ -58,8 +58,8 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.counts.of_counts import OfMisfits
 from dpengine.mechanisms.noise import Added
+from dpengine.mechanisms.noised import OfMisfits
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Bounds, Fields, Released, Sensitivity
 from dpengine.mechanisms.trial import Example, Trial

@@ -4,7 +4,7 @@ Guarantee   ε-DP, or ρ-zCDP with Gaussian noise. Every declared bin is in the 
 Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006, Prop. 1; discrete Gaussian: Canonne,
             Kamath, Steinke 2020, Thm 14.
 Statistic   one count per bin. A person holds at most m rows: L1 change m under add/remove, 2m under replace-one.
-Draw        every count + Z, Pr[Z=z] ∝ exp(−ε|z|/Δ), independent, or Gaussian noise: `of_counts`. Under replace-one
+Draw        every count + Z, Pr[Z=z] ∝ exp(−ε|z|/Δ), independent, or Gaussian noise: `noised`. Under replace-one
             one side leaves its bins and one enters: two parts of ε/2.
 Sets        of a person's set at most k items count, chosen by `items_per_person` from the set alone: one bar per item;
             at most Δ = min(k, items) bars change under add/remove and min(2k, items) under replace-one (those in one
@@ -32,8 +32,8 @@ from dpengine.declared.read_group import coarser, read_ref
 from dpengine.declared.schema import Category, Column, ItemSet, Ordered, extra_labels
 from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import WHERE, Card, Parameter
-from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.cuts import Cut, cut
+from dpengine.mechanisms.noised import OfCounts
 from dpengine.mechanisms.promises import Runs
 from dpengine.mechanisms.query import Fields, Released
 from dpengine.mechanisms.trial import IN_A, Example, Trial

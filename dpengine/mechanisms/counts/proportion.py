@@ -6,7 +6,7 @@ Statistic   hits H and misses M of each group. One row is in one cell: L1 change
             replace-one, with or without groups; m times that for at most m rows a person. Where the number of people
             is public and nobody is filtered out, M = n − H needs no draw, and H changes by 1.
 Draw        every cell + Laplace(Δ/ε), or Gaussian noise: a person's change has two sides under replace-one where misses
-            are drawn too, else one, each of length at most m. The loss has as many parts, as for counts (`of_counts`).
+            are drawn too, else one, each of length at most m. The loss has as many parts, as for counts (`noised`).
 Answer      H/(H+M), or H/n. Its range is every share p that a test at 9β/10 does not reject: (1−p)H − pM has no error
             but its noise. The rest of β is for the number of rows.
 Accuracy    the noise of (1−p)H − pM reaches farthest where p is 0 or 1.

@@ -2,7 +2,7 @@
 
 Guarantee   ε-DP under replace-one and under add/remove; or ρ-zCDP with Gaussian noise.
 Theorem     hierarchical counts: Hay, Rastogi, Miklau, Suciu 2010; Dwork, Naor, Pitassi, Rothblum 2010; the noise is
-            that of `of_counts`.
+            that of `noised`.
 Statistic   a tree over at most MOST_LEAVES equal cells of the grid, B branches at each node, L levels (the cells are
             the first, the root is left out): the rows in every node. A row is in one node of each level, so a person
             of at most k rows changes L·k in L1 on each side, L·k² in squared L2; two sides under replace-one.
@@ -34,9 +34,9 @@ from dpengine.declared.conditions import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW, NEARLY
 from dpengine.mechanisms.card import WHERE, Card, Parameter
-from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.curves import count_tree
 from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise
+from dpengine.mechanisms.noised import OfCounts
 from dpengine.mechanisms.promises import Runs, Within
 from dpengine.mechanisms.query import Fields, Released, Sensitivity
 from dpengine.mechanisms.trial import IN_A, Example, Trial

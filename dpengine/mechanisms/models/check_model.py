@@ -18,11 +18,10 @@ from dpengine.core.printed import chance
 from dpengine.core.types import Ends, Figure, Figures, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category
-from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.cuts import Cut, cut
 from dpengine.mechanisms.models.of_models import EXACT_DRAWS, OfModel, read_model
 from dpengine.mechanisms.noise import Added, LaplaceNoise
-from dpengine.mechanisms.noised import Noised
+from dpengine.mechanisms.noised import Noised, OfCounts
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Released, Sensitivity
 from dpengine.mechanisms.ratios import ratio, ratio_range, share_and_range
@@ -194,7 +193,7 @@ class CheckChances(OfModel, OfCounts):
                 first and the last reach beyond. In each bin we count the rows that are yes and those that are no. One
                 row is in one cell: L1 change 1 under add/remove, 2 under replace-one; m times for at most m rows a
                 person.
-    Draw        every cell + noise: `of_counts`.
+    Draw        every cell + noise: `noised`.
     Answer      *right*: rows on the side that the model predicts, yes in the upper half of the bins and no in the
                 lower. With n public, (C + n − W)/2 for the right cells C and the wrong ones W, which halves the noise
                 of all 2k cells. The curve: the share of yes in each bin. Every range is every ratio the noisy ranges

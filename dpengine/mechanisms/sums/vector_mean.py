@@ -103,7 +103,7 @@ class OfVector(Added):
                 m, so they are d parts of mc/b and one of mw/b, ε = m(dc + w)/b in all. Replace-one: d parts of 2mc/b, ε
                 = 2mdc/b. That is also enough where N is drawn, with c ≤ w ≤ c√d: let x = 2mc/b, p = (k+l)/2m ≤ 1 and t
                 = |k−l|/2m ≤ min(p, 1−p); the coordinates lose r(px) each and N r(twx/c), r the pure Rényi curve, for
-                which r(y) + r(z) ≤ r(y+z) and r(ay) ≤ a²r(y) for a ≥ 1 (of_counts, mean). For p ≥ ½ all together lose
+                which r(y) + r(z) ≤ r(y+z) and r(ay) ≤ a²r(y) for a ≥ 1 (noised, mean). For p ≥ ½ all together lose
                 at most d·r(px) + (w/c)²·r((1−p)x) ≤ d·r(x), and for p ≤ ½ at most 2d·r(px) ≤ 2d·r(x/2) ≤ d·r(x). In ε:
                 dpx + twx/c ≤ dx, because t ≤ 1−p and w/c ≤ d.
     norm        one draw, set by the length of what changes. Add/remove: ℓ1 m(sd + w), ℓ2² m²(C² + w²). Replace-one: the

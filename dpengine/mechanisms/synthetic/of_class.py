@@ -32,7 +32,7 @@ from dpengine.core.types import Floats, Integers, Json, JsonObject
 from dpengine.declared.conditions import AnyOf, Clause, OneOf, Predicate, combined, read_predicate, who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import NOISE
-from dpengine.mechanisms.counts.of_counts import too_many
+from dpengine.mechanisms.noised import too_many
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, read_names
 from dpengine.messages import say

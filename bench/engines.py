@@ -91,7 +91,7 @@ class ReadElsewhere(Workspace):
         return self.elsewhere or super().coded(record)
 
     def refuse_damaged(self, record: Any) -> None:
-        self.engine.refuse_away(self.coded(record))
+        self.engine.of(self.coded(record)).refuse_away(self.coded(record))
 
 
 def write(rows: int, path: Path) -> None:

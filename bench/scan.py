@@ -122,7 +122,7 @@ def ours(folder: Path) -> dict[str, Any]:
     coded = Path((folder / "coded.txt").read_text())
     ways = {
         "ours": lambda: table.ask(query),
-        "counts alone": lambda: home.engine.read(query.need(), coded, table.schema),
+        "counts alone": lambda: home.engine.duck.read(query.need(), coded, table.schema),
     }
     return {"times": _timed(ways), "marginals": len(query.sets), "peak_mb": peak_mb()}
 

@@ -400,7 +400,7 @@ class Workspace:
         """Called before a charge: can this be computed where the table lies? From public facts."""
         parts: tuple[AnyNeed | RawNeed, ...] = (need.coded, *need.raw) if isinstance(need, Beside) else (need,)
         for part in parts:
-            self.engine.refuse(part, self.coded(record))
+            self.engine.of(self.coded(record)).refuse(part)
 
     def read(self, need: AnyNeed | RawNeed, record: Record, schema: Schema) -> Any:
         """A statistic of coded rows or of raw columns. Cached only in a workshop's folder: its tables are public."""
@@ -415,7 +415,11 @@ class Workspace:
             return need.joined(coded, (self.read(part, record, schema)[0] for part in need.raw))
         if isinstance(need, RawNeed):
             return self.read_raw(need, record)
-        return self.engine.read(need, self.coded(record), schema, self.counts_place(record))
+        coded, place = self.coded(record), self.counts_place(record)
+        engine = self.engine.of(coded)
+        if place is None:
+            return engine.read(need, coded, schema)
+        return kept.read_kept(need, schema, place, partial(engine.read, coded=coded, schema=schema))
 
     # What an owner does
 
@@ -505,7 +509,8 @@ class Workspace:
         """Keep the counts of a large table, if its rows lie here: elsewhere a column is counted when first asked."""
         coded, place = self.coded(record), self.counts_place(record)
         if place is not None and isinstance(coded, Path):
-            self.engine.keep(coded, schema, place, counted)
+            scan = partial(self.engine.duck.read, coded=coded, schema=schema)
+            kept.keep_all(place, schema, scan, counted)
 
     def differing_counts(self) -> list[str]:
         """The tables with kept counts that do not follow from their rows: a test of oneself, for an operator."""
@@ -514,7 +519,7 @@ class Workspace:
             place = self.counts_place(record)
             if place is not None and record.name not in closed:
                 coded, schema = self.coded(record), self.schema_of(record)
-                if kept.differing(place, schema, partial(self.engine.read, coded=coded, schema=schema)):
+                if kept.differing(place, schema, partial(self.engine.of(coded).read, coded=coded, schema=schema)):
                     wrong.append(record.name)
         return wrong
 
@@ -522,7 +527,7 @@ class Workspace:
         """Called before a charge: is the coded file complete? That reveals nothing about its rows."""
         coded = self.coded(record)
         if not isinstance(coded, Path):
-            self.engine.refuse_away(coded)
+            self.engine.of(coded).refuse_away(coded)
             return
         try:
             with coded.open("rb") as file:

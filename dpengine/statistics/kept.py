@@ -20,9 +20,10 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain
 from math import prod
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -31,12 +32,15 @@ import pyarrow.parquet as pq
 from dpengine.core.errors import refusing
 from dpengine.declared.conditions import EVERYONE, Predicate, Row, kind_name
 from dpengine.declared.schema import Column, ItemSet, Schema
+from dpengine.statistics.counts import Counts
 from dpengine.statistics.kept_view import MOST_CELLS, KeptRows, computed, reads
-from dpengine.statistics.need import Aggregate, Aggregated
+from dpengine.statistics.marginals import Marginals
+from dpengine.statistics.need import Aggregate, Aggregated, Need, Needs
 from dpengine.statistics.view import WEIGHT, Expression, View, flag_name
 
 LEAST_ROWS = 50_000  # below this declared number of rows a scan is as fast
 Statistic = TypeVar("Statistic")
+Scan = Callable[[Any], Any]  # computes a need on all rows
 _STORED = re.compile(r"[cf](\d+)")
 
 
@@ -93,13 +97,14 @@ def place_of(kept: Path, places: tuple[int, ...]) -> Path:
     return kept.with_name(f"{kept.name}.kept-{'-'.join(map(str, places))}.parquet")
 
 
-def keep(kept: Path, places: tuple[int, ...], schema: Schema, read: Callable[[CodeCounts], Aggregated]) -> Path:
-    """The file of the counts of these columns; if it is not there yet, they are counted now."""
+def keep(kept: Path, places: tuple[int, ...], schema: Schema, scan: Scan, counted: Aggregated | None = None) -> Path:
+    """The file of the counts of these columns; if it is not there yet, it is written, from `counted` or by a scan."""
     file = place_of(kept, places)
     if file.is_file():
         return file
     names = list(schema.columns)
-    counted = read(CodeCounts(tuple(names[at] for at in places)))
+    if counted is None:
+        counted = scan(CodeCounts(tuple(names[at] for at in places)))
     order = [name for at in places for name in (f"c{at}", f"f{at}")]
     table = pa.table({name: pa.array(np.asarray(counted[name], dtype=np.int64)) for name in [*order, WEIGHT]})
     with refusing("engine.unreadable", OSError, pa.ArrowException):
@@ -113,6 +118,14 @@ def keep(kept: Path, places: tuple[int, ...], schema: Schema, read: Callable[[Co
     return file
 
 
+def keep_all(kept: Path, schema: Schema, scan: Scan, counted: Mapping[int, Aggregated]) -> None:
+    """Keep the counts of every declared column of a large table, before its first question; `counted`: those that were
+    counted already."""
+    for at in range(len(schema.columns)):
+        if keepable({f"c{at}"}, schema):
+            keep(kept, (at,), schema, scan, counted.get(at))
+
+
 def stored_counts(file: Path, only: Iterable[str] | None = None) -> Aggregated:
     """A kept table as arrays: all of it, or these columns."""
     with refusing("engine.unreadable", OSError, pa.ArrowException), pq.ParquetFile(file) as stored:
@@ -120,19 +133,58 @@ def stored_counts(file: Path, only: Iterable[str] | None = None) -> Aggregated:
         return {name: table.column(name).to_numpy() for name in table.column_names}
 
 
-def from_kept(need: Aggregate[Statistic], file: Path, schema: Schema) -> Statistic:
+def read_kept(need: Need[Statistic], schema: Schema, kept: Path, scan: Scan) -> Statistic:
+    """The statistic from kept counts where they hold it, else by a scan of the rows."""
+    if isinstance(need, Needs):
+        return cast(Statistic, tuple(read_kept(part, schema, kept, scan) for part in need.parts))
+    if isinstance(need, Marginals):
+        return cast(Statistic, _marginals(need, schema, kept, scan))
+    if isinstance(need, Aggregate) and need.weighed:
+        files = _files(need, schema, kept, scan)
+        if files:
+            found = [_from_kept(part, file, schema) for part, file in files]
+            return cast(Statistic, found[0] if len(found) == 1 else tuple(chain.from_iterable(found)))
+    return cast(Statistic, scan(need))
+
+
+def _files(need: Aggregate[Any], schema: Schema, kept: Path, scan: Scan) -> list[tuple[Aggregate[Any], Path]]:
+    """Each part of a need with the file that has its counts; nothing if one scan of the rows is better."""
+    parts, files = need.apart(), list[tuple[Aggregate[Any], Path]]()
+    for part in parts:
+        places = keepable(reads(part, schema) - {WEIGHT}, schema)
+        if places is None or (len(parts) > 1 and not place_of(kept, places).is_file()):
+            return []
+        files.append((part, keep(kept, places, schema, scan)))
+    return files
+
+
+def _from_kept(need: Aggregate[Statistic], file: Path, schema: Schema) -> Statistic:
     """The statistic from the kept table in this file, which has all columns that it reads."""
     rows = KeptRows(stored_counts(file, reads(need, schema) | {WEIGHT}))
     return need.shape(computed(need, rows, schema))
 
 
-def differing(kept: Path, schema: Schema, read: Callable[[CodeCounts], Aggregated]) -> list[str]:
+def _marginals(need: Marginals, schema: Schema, kept: Path, scan: Scan) -> tuple[Counts, ...]:
+    """Sets of one column, and of two whose counts are kept already, from these counts; one scan for all others."""
+    names, found = {name: f"c{at}" for at, name in enumerate(schema.columns)}, dict[tuple[int, ...], Counts]()
+    for columns in need.sets:
+        alone = need.only([columns])
+        places = keepable(set(alone.stored(names)), schema)
+        if places is not None and (len(places) == 1 or place_of(kept, places).is_file()):
+            (found[columns],) = alone.weighed_counts(stored_counts(keep(kept, places, schema, scan)), names)
+    others = [columns for columns in need.sets if columns not in found]
+    if others:
+        found |= zip(others, scan(need.only(others)), strict=True)
+    return tuple(found[columns] for columns in need.sets)
+
+
+def differing(kept: Path, schema: Schema, scan: Scan) -> list[str]:
     """The kept tables that a scan of the rows does not confirm, by their names: a test of oneself."""
     names, wrong = list(schema.columns), []
     for file in sorted(kept.parent.glob(f"{kept.name}.kept-*.parquet")):
         places = tuple(int(at) for at in file.stem.rpartition("kept-")[2].split("-"))
         order = [name for at in places for name in (f"c{at}", f"f{at}")] + [WEIGHT]
-        counted = read(CodeCounts(tuple(names[at] for at in places)))
+        counted = scan(CodeCounts(tuple(names[at] for at in places)))
         scanned = sorted(zip(*(np.asarray(counted[name]).tolist() for name in order), strict=True))
         stored = pq.read_table(file)
         if sorted(zip(*(stored.column(name).to_pylist() for name in order), strict=True)) != scanned:

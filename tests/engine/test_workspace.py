@@ -82,14 +82,14 @@ def test_a_question_gets_the_nearest_noise_at_its_epsilon(workspace: Workspace, 
 
 def test_the_charge_is_committed_before_the_data_is_read(workspace: Workspace, people: Path) -> None:
     table = add(workspace, people)
-    read = workspace.engine.read
+    read = workspace.engine.duck.read
     seen = []
 
     def watching(*args: Any) -> Any:
         seen.append(Workspace(workspace.folder).ledger.find("one"))  # another reader of the same file
         return read(*args)
 
-    workspace.engine.read = watching  # type: ignore[method-assign]
+    workspace.engine.duck.read = watching  # type: ignore[method-assign]
     table.ask(table.query("median", column="salary", epsilon="0.1"), request_id="one")
     assert seen[0] is not None and seen[0].outcome is None
 
@@ -100,7 +100,7 @@ def test_previews_forms_and_rehearsals_touch_no_data(workspace: Workspace, peopl
     def forbidden(*_: Any) -> Any:
         raise AssertionError("the data was read")
 
-    workspace.engine.read = forbidden  # type: ignore[method-assign]
+    workspace.engine.duck.read = forbidden  # type: ignore[method-assign]
     for file in (workspace.folder / "tables").rglob("*.parquet"):
         file.unlink()
     for key, parameters in QUESTIONS:
@@ -128,7 +128,7 @@ def test_a_failure_after_the_charge_keeps_it_and_says_one_constant_sentence(
     def broken(*_: Any) -> Any:
         raise RuntimeError(f"cannot convert {CANARY}")
 
-    workspace.engine.read = broken  # type: ignore[method-assign]
+    workspace.engine.duck.read = broken  # type: ignore[method-assign]
     query = table.query("median", column="salary", epsilon="0.1")
     with caplog.at_level(logging.DEBUG), pytest.raises(dp.AllowanceError) as failed:
         table.ask(query, request_id="lost")
@@ -334,7 +334,7 @@ def test_two_questions_never_share_a_name(workspace: Workspace, people: Path) ->
 def exact(table: dp.Table, query: dp.Query) -> Any:
     """The statistic behind a question, which nothing but a test may look at."""
     workspace = table._workspace
-    return workspace.engine.read(query.need(), workspace.coded(table._record), table.schema)
+    return workspace.engine.duck.read(query.need(), workspace.coded(table._record), table.schema)
 
 
 def test_rows_of_one_person_are_kept_by_their_own_content(workspace: Workspace, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ class Elsewhere(Workspace):
         return self.addresses.get(record.name) or super().coded(record)
 
     def refuse_damaged(self, record: Record) -> None:
-        self.engine.refuse_away(self.coded(record))
+        self.engine.of(self.coded(record)).refuse_away(self.coded(record))
 
     def at_home(self, table: Table) -> Path:
         """The coded file that the table was brought in as."""

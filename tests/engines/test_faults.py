@@ -8,6 +8,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -36,14 +37,15 @@ def brought(home: Elsewhere) -> dp.Table:
 
 def killed_between(home: Elsewhere, monkeypatch: pytest.MonkeyPatch, kill: Callable[[], None]) -> None:
     """The engine dies after the charge, before the statistic is read."""
-    read = home.engine.read
+    engine = home.engine.of(home.addresses["t"])
+    read = engine.read
 
-    def and_before(*asked: object) -> object:
-        monkeypatch.setattr(home.engine, "read", read)
+    def and_before(*asked: Any, **named: Any) -> object:
+        monkeypatch.setattr(engine, "read", read)
         kill()
-        return read(*asked)  # type: ignore[arg-type]
+        return read(*asked, **named)
 
-    monkeypatch.setattr(home.engine, "read", and_before)
+    monkeypatch.setattr(engine, "read", and_before)
 
 
 def check(home: Elsewhere, table: dp.Table, restart: Callable[[], None]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,9 @@ from engines.tables import (
 from dpengine.audit.world import SCHEMA
 from dpengine.declared.schema import Schema
 from dpengine.statistics.engines import SparkRows, every_row
-from dpengine.statistics.engines.choose import Engines
 from dpengine.statistics.engines.postgres import PostgresEngine, computed
 from dpengine.statistics.engines.spark import SparkEngine, whole_columns
-from dpengine.statistics.kept import CodeCounts
+from dpengine.statistics.kept import CodeCounts, read_kept
 from dpengine.statistics.need import Aggregate, CodedRows, Needs, NoData
 from dpengine.statistics.raw_needs import Beside
 
@@ -54,12 +54,13 @@ def test_counts_kept_of_a_table_in_postgres_say_the_same(postgres: PostgresServe
     made = next(iter(some_tables(SCHEMA, 1)))
     with psycopg.connect(url) as connection:
         where = in_postgres(made, connection, url, "kept")
-    engines, needs = Engines(), [need for need in needs_of_questions() if getattr(need, "weighed", False)]
+    engine, needs = PostgresEngine(), [need for need in needs_of_questions() if getattr(need, "weighed", False)]
     assert needs
+    scan = partial(engine.read, coded=where, schema=SCHEMA)
     for need in needs:
-        assert same(engines.read(need, where, SCHEMA, tmp_path / "coded-1"), need.of(made.rows)), need
+        assert same(read_kept(need, SCHEMA, tmp_path / "coded-1", scan), need.of(made.rows)), need
     assert list(tmp_path.glob("coded-1.kept-*.parquet"))
-    engines.let_go()
+    engine.let_go()
 
 
 @few_or_many

@@ -22,7 +22,8 @@ from dpengine.audit.world import CASES, SCHEMA
 from dpengine.core.errors import AllowanceError
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.engines import PostgresRows
-from dpengine.statistics.engines.choose import Engines
+from dpengine.statistics.engines.duck import DuckEngine
+from dpengine.statistics.engines.postgres import PostgresEngine
 from dpengine.statistics.engines.spark import SparkEngine
 from tests.test_contract import exact_answer, holds
 
@@ -111,7 +112,7 @@ def test_what_an_engine_says_is_what_the_file_says(
     for key, given in ASKED:
         query = table.query(key, epsilon="1", **given)
         found = home.read(query.need(), record, table.schema)
-        assert same(found, Engines().read(query.need(), home.at_home(table), table.schema)), key
+        assert same(found, DuckEngine().read(query.need(), home.at_home(table), table.schema)), key
         answer = table.ask(query, f"request-{key}")
         assert answer.value is not None and table.ask(query, f"request-{key}").value == answer.value
     assert len(list(home.ledger.charges(limit=-1))) == len(ASKED)
@@ -135,7 +136,7 @@ def test_draws_follow_the_law_and_ranges_hold(
         url = postgres.database()
         with psycopg.connect(url) as connection:
             where: Any = in_postgres(made, connection, url, "t")
-        engines: Any = Engines()
+        engines: Any = PostgresEngine()
     else:
         where, engines = in_parquet(made, tmp_path / "t.parquet"), spark
     asked = next(given for of, given in CASES if of == key)

@@ -70,13 +70,13 @@ def test_an_answer_under_way_is_stored_though_the_disk_ran_nearly_full(
 ) -> None:
     home = Workspace(place / "var")
     table = declare(home, "people")
-    read = home.engine.read
+    read = home.engine.duck.read
 
     def and_meanwhile(*given: Any) -> Any:
         say_of_the_disk(monkeypatch, free=0)
         return read(*given)
 
-    monkeypatch.setattr(home.engine, "read", and_meanwhile)
+    monkeypatch.setattr(home.engine.duck, "read", and_meanwhile)
     answer = table.ask(count(table), request_id="one")
     assert home.job("one").answer is not None and table.answers(1)[0].value == answer.value
     home.close()

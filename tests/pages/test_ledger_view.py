@@ -104,11 +104,11 @@ def test_charges_without_an_answer_are_shown_as_such(home: Workspace, people: dp
     def broken(*_: object) -> None:
         raise RuntimeError("4711")
 
-    reading = home.engine.read
-    home.engine.read = broken  # type: ignore[method-assign, assignment]
+    reading = home.engine.duck.read
+    home.engine.duck.read = broken  # type: ignore[method-assign, assignment]
     with pytest.raises(dp.AllowanceError):
         people.ask(question(people))
-    home.engine.read = reading  # type: ignore[method-assign]
+    home.engine.duck.read = reading  # type: ignore[method-assign]
     query = question(people, 2)
     home.ledger.reserve(
         budget=people.budget.id,

@@ -198,7 +198,7 @@ def test_the_engine_spills_beside_the_tables_and_not_into_one(home: Workspace, m
     table = add(home)
     table.ask(count(table))
     [spill] = (home.folder / "tmp").glob("spill-*")
-    cursor = home.engine._duck._database.cursor(home.folder)
+    cursor = home.engine.duck._database.cursor(home.folder)
     cursor.execute("CREATE TABLE t AS SELECT i, hash(i)::VARCHAR AS h FROM range(1500000) AS r(i)")
     assert any(path.is_file() for path in spill.rglob("*"))
     assert not list((home.folder / "tables").rglob(".spill"))

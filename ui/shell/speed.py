@@ -58,7 +58,7 @@ def _import_for_questions(prepare: Callable[[], None] | None) -> None:
     with suppress(dp.AllowanceError):  # a page says it
         if not person.served():
             state.workspace().record(state.FIRST_TABLE)
-            state.workspace().engine.get_ready()
+            state.workspace().engine.duck.get_ready()
     statements.get_ready()
     coins.get_ready()
     len(dp.catalogue)

@@ -88,7 +88,7 @@ def test_flags_in_the_coded_file_are_what_the_engine_counts(workspace: Workspace
         for any_, pay, town in zip(found["fault"], found["f0"], found["f1"], strict=True)
     ]
     for need in (MisfitCount(), MisfitCount("pay"), MisfitCount("town")):
-        assert workspace.engine.read(need, tmp_path / "coded", schema) == need.of(rows) == 2
+        assert workspace.engine.duck.read(need, tmp_path / "coded", schema) == need.of(rows) == 2
 
 
 @pytest.mark.parametrize("unit", [dp.Unit.rows(), dp.Unit.column("who", at_most=2)], ids=["rows", "id"])

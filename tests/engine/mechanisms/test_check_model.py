@@ -135,7 +135,9 @@ def coded(table: dp.Table) -> list[dict[str, int]]:
 def test_the_engine_counts_as_the_reference_does(table: dp.Table, target: str, where: list[Any]) -> None:
     query = table.query("check_model", model=learned(target).as_json(), where=where, parts=6, epsilon="1")
     rows, need = coded(table), query.need()
-    found = table._workspace.engine.read(need, next(table._workspace.folder.glob("tables/*/coded-1.parquet")), COLUMNS)
+    found = table._workspace.engine.duck.read(
+        need, next(table._workspace.folder.glob("tables/*/coded-1.parquet")), COLUMNS
+    )
     assert found == need.of(rows) and sum(found) and found != (0,) * len(found)
 
 
@@ -152,7 +154,7 @@ def test_the_engine_counts_a_model_of_cells_as_the_reference_does(table: dp.Tabl
     path = next(table._workspace.folder.glob("tables/*/coded-1.parquet"))
     flags = pq.read_table(path)[flag_name(f"c{list(COLUMNS.columns).index('age')}")].to_pylist()
     rows = [row | {"kind age": flag} for row, flag in zip(coded(table), flags, strict=True)]
-    found = table._workspace.engine.read(query.need(), path, COLUMNS)
+    found = table._workspace.engine.duck.read(query.need(), path, COLUMNS)
     assert found == query.need().of(rows) and sum(flags) and sum(found) and any(row["age"] < 0 for row in rows)
     assert {*query.used()} == {"age", "town", target}, "its claim could not be read again"
 
@@ -165,7 +167,7 @@ def test_a_condition_with_a_long_list_finds_both_its_list_and_the_weights(
     where = [["town", "in", ["North", "West"]]]
     need = table.query("check_model", model=learned("owns").as_json(), where=where, parts=8, epsilon="1").need()
     path = next(table._workspace.folder.glob("tables/*/coded-1.parquet"))
-    assert table._workspace.engine.read(need, path, COLUMNS) == need.of(coded(table))
+    assert table._workspace.engine.duck.read(need, path, COLUMNS) == need.of(coded(table))
 
 
 @every_relation

@@ -256,7 +256,7 @@ def test_a_right_that_is_withdrawn_between_check_and_charge_refuses(tmp_path: Pa
             take_back(MINE, "analyst", Fraction(0))
             return reserve_all(self, *given, **named)  # type: ignore[arg-type]
 
-        here.workspace.engine.read = lambda *given: read.append(given)  # type: ignore[method-assign, assignment]
+        here.workspace.engine.duck.read = lambda *given: read.append(given)  # type: ignore[method-assign, assignment]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Ledger, "reserve_all", late)
             with raises("people.no_grant"):

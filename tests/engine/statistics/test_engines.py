@@ -36,10 +36,9 @@ def test_an_engine_that_is_not_installed_is_said_in_one_sentence(
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
     monkeypatch.delitem(sys.modules, f"dpengine.statistics.engines.{file[13:-4]}", raising=False)
-    for ask in (lambda: Engines().refuse(RowCount(), coded), lambda: Engines().read(RowCount(), coded, SCHEMA)):
-        with pytest.raises(AllowanceError) as refused:
-            ask()
-        assert refused.value.code == "engine.absent" and file in str(refused.value)
+    with pytest.raises(AllowanceError) as refused:
+        Engines().of(coded)
+    assert refused.value.code == "engine.absent" and file in str(refused.value)
 
 
 def test_an_address_does_not_show_its_password() -> None:

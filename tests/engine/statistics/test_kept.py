@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from dpengine.statistics.counts import (
     PairDistribution,
     RowCount,
 )
-from dpengine.statistics.engines.choose import Engines
+from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.need import Needs, Spread
 from dpengine.statistics.view import WEIGHT
 from dpengine.storage import erase
@@ -86,15 +87,16 @@ def plain(value: Any) -> Any:
 def test_kept_counts_give_every_statistic(tmp_path: Path, rows: list[dict[str, int]], chosen: Any) -> None:
     for file in tmp_path.iterdir():
         file.unlink()
-    path, where, engines = coded(tmp_path, rows), read_predicate(chosen, SCHEMA), Engines()
+    path, where, engine = coded(tmp_path, rows), read_predicate(chosen, SCHEMA), DuckEngine()
     stem = tmp_path / "coded-1"
-    engines.keep(path, SCHEMA, stem)
+    scan = partial(engine.read, coded=path, schema=SCHEMA)
+    kept.keep_all(stem, SCHEMA, scan, {})
     wanted = needs(where)
-    assert plain(engines.read(Needs(tuple(wanted)), path, SCHEMA, stem)) == tuple(plain(n.of(rows)) for n in wanted)
-    assert not kept.differing(stem, SCHEMA, lambda counts: engines.read(counts, path, SCHEMA))
+    assert plain(kept.read_kept(Needs(tuple(wanted)), SCHEMA, stem, scan)) == tuple(plain(n.of(rows)) for n in wanted)
+    assert not kept.differing(stem, SCHEMA, scan)
     path.unlink()  # what the kept counts hold needs no row
     for need in (n for n in wanted if not where.clauses):
-        assert plain(engines.read(need, path, SCHEMA, stem)) == plain(need.of(rows))
+        assert plain(kept.read_kept(need, SCHEMA, stem, scan)) == plain(need.of(rows))
 
 
 def test_a_person_changes_few_kept_counts() -> None:
@@ -106,14 +108,15 @@ def test_a_person_changes_few_kept_counts() -> None:
 
 def test_a_wrong_kept_table_is_found(tmp_path: Path) -> None:
     rows = [{"x": at % 10, "c": 0, "y": 1} | dict.fromkeys(map(kind_name, SIZES), FITS) for at in range(40)]
-    path, engines, stem = coded(tmp_path, rows), Engines(), tmp_path / "coded-1"
-    engines.keep(path, SCHEMA, stem)
+    path, stem = coded(tmp_path, rows), tmp_path / "coded-1"
+    scan = partial(DuckEngine().read, coded=path, schema=SCHEMA)
+    kept.keep_all(stem, SCHEMA, scan, {})
     file = kept.place_of(stem, (0,))
     table = pq.read_table(file)
     wrong = table.set_column(2, WEIGHT, pa.array(np.array(table.column(WEIGHT)) + 1))
     pq.write_table(wrong, file)
-    assert kept.differing(stem, SCHEMA, lambda counts: engines.read(counts, path, SCHEMA)) == [file.name]
-    assert engines.read(RowCount(), path, SCHEMA, stem) != len(rows)
+    assert kept.differing(stem, SCHEMA, scan) == [file.name]
+    assert kept.read_kept(RowCount(), SCHEMA, stem, scan) != len(rows)
 
 
 def test_only_public_facts_decide_what_is_kept() -> None:
@@ -184,7 +187,7 @@ def test_what_is_counted_while_a_table_is_coded_is_what_a_scan_counts(tmp_path: 
     columns |= {"c": dp.Category(["u", "v"]), "d": dp.Date("2000-01-01", "2021-01-01"), "s": dp.ItemSet(["p", "q"])}
     workspace = dp.open_workspace(tmp_path / "var")
     with pytest.MonkeyPatch.context() as patch:  # not one column is scanned
-        patch.setattr(Engines, "_counts", lambda self, coded, schema, counted, need: counted)
+        patch.setattr(DuckEngine, "read", lambda *_, **__: pytest.fail("a column is scanned"))
         given: dict[str, Any] = {"unit": unit, "relation": "replace", "budget": dp.Budget(epsilon="1", delta="1e-6")}
         workspace.add_table("odd", file, schema=dp.Schema(columns), **given)
     assert len(list((tmp_path / "var" / "tables").rglob("*kept-*"))) == 4 and not workspace.differing_counts()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,9 @@ from dpengine.declared.read_group import read_group
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.statistics import marginals
 from dpengine.statistics.engines import duck
-from dpengine.statistics.engines.choose import Engines
 from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.engines.statements import compiled
-from dpengine.statistics.kept import keep
+from dpengine.statistics.kept import keep, read_kept
 from dpengine.statistics.marginals import CellAxis, Marginals
 
 MANY = 3_000_000  # steps: too many to look every code up
@@ -119,15 +119,16 @@ def test_an_engine_that_aggregates_counts_the_same(tmp_path: Path, rows: list[di
 def test_kept_counts_give_the_same_and_what_they_hold_reads_no_row(tmp_path: Path, rows: list[dict[str, int]]) -> None:
     for file in tmp_path.iterdir():
         file.unlink()
-    path, stem, engines = stored(tmp_path / "coded-1.parquet", rows), tmp_path / "coded-1", Engines()
+    path, stem = stored(tmp_path / "coded-1.parquet", rows), tmp_path / "coded-1"
+    scan = partial(DuckEngine().read, coded=path, schema=SCHEMA)
     table = pq.read_table(path)
     pq.write_table(table.append_column("f3", pa.array([FITS] * len(rows), pa.int8())), path)
     need, alone = Marginals(AXES, (*SETS, (0,), (4,))), Marginals(AXES, ((2,), (0,), (3, 4)))
-    assert engines.read(need, path, SCHEMA, stem) == need.of(rows)
-    keep(stem, (2, 3), SCHEMA, lambda counts: engines.read(counts, path, SCHEMA))
-    assert engines.read(need, path, SCHEMA, stem) == need.of(rows)
+    assert read_kept(need, SCHEMA, stem, scan) == need.of(rows)
+    keep(stem, (2, 3), SCHEMA, scan)
+    assert read_kept(need, SCHEMA, stem, scan) == need.of(rows)
     path.unlink()
-    assert engines.read(alone, path, SCHEMA, stem) == alone.of(rows)
+    assert read_kept(alone, SCHEMA, stem, scan) == alone.of(rows)
 
 
 def test_every_row_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,7 +93,7 @@ def test_an_old_table_is_told_and_spends_nothing(workspace: Workspace) -> None:
 
 
 def test_a_question_under_way_reads_the_file_it_began_with(workspace: Workspace) -> None:
-    table, read = add(workspace), workspace.engine.read
+    table, read = add(workspace), workspace.engine.duck.read
     begun, go = threading.Event(), threading.Event()
 
     def slow(*given: Any) -> Any:
@@ -101,7 +101,7 @@ def test_a_question_under_way_reads_the_file_it_began_with(workspace: Workspace)
         go.wait(PATIENCE)
         return read(*given)
 
-    workspace.engine.read = slow  # type: ignore[method-assign]
+    workspace.engine.duck.read = slow  # type: ignore[method-assign]
     table.submit(table.query("histogram", column="town", epsilon="5"), request_id="slow")
     assert begun.wait(PATIENCE)
     table.revise(WIDE)

@@ -14,7 +14,7 @@ intended ones, so one person's cell can then change how others' lines are read.
 That costs about 4 µs for a row of six cells. Blocks with bytes that *prove* that every reader must agree (`_proven`:
 quotes only around whole cells or doubled, line ends LF or CRLF and outside quotes unless line breaks were declared, no
 blank line, none too long) are parsed four times faster by Arrow, and its row count is checked against the number of
-line ends. From the first block in doubt on, the csv module reads.
+line ends. Threads parse the next of them meanwhile. From the first block in doubt on, the csv module reads.
 
 DuckDB's CSV reader is not used for this. With `ignore_errors`, text after a closing quote made it drop all later rows;
 with `store_rejects`, it reports an unclosed quote like a fault of one line; it skips blank lines silently; and a single
@@ -24,7 +24,9 @@ line end of another kind fails the file. Rows here must not depend on each other
 from __future__ import annotations
 
 import csv
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
 
@@ -36,7 +38,9 @@ from dpengine.core.types import Arrow, Integers
 from dpengine.declared.dialect import LONGEST_RECORD, Dialect, Lines, Utf8, first_record, readable, reader_of
 
 BLOCK = 4 << 20  # bytes parsed at once
+AHEAD = 2  # blocks that are parsed before they are asked for, by as many threads
 SHORT = 16  # bytes of a cell that is read as one or two numbers
+AGAIN = 16  # blocks until a column of mostly different texts is looked at again
 FEW = 2_000  # rows held as Python lists
 _NOTHING = " \t\"'"
 HOPELESS = ("load.broken", "load.unclosed")  # faults that hide where records end
@@ -69,7 +73,7 @@ def without_blanks(columns: list[Arrow], signs: str = "") -> list[Arrow]:
 
 def read_csv(path: Path, dialect: Dialect, bad_records: str, distinct: bool = False) -> tuple[list[str], Batches]:
     """The column names, and the rows below them. `bad_records`: "refuse" the file, or read them as "empty". `distinct`:
-    columns that hold each distinct text once, and which of them a cell is."""
+    a column may hold each distinct text once, and which of them a cell is."""
     names, newline = first_record(path, dialect)
 
     def batches() -> Batches:
@@ -79,16 +83,15 @@ def read_csv(path: Path, dialect: Dialect, bad_records: str, distinct: bool = Fa
                 _swift(stream, len(names), dialect) if newline == "\n" else (),
                 _careful(stream, len(names), dialect, newline, bad_records),
             ):
-                yield [_as(cells[header:], distinct) for cells in columns], stream.share
+                yield [cells[header:] if distinct else every_text(cells[header:]) for cells in columns], stream.share
                 header = 0
 
     return names, batches()
 
 
-def _as(cells: Arrow, distinct: bool) -> Arrow:
-    if pa.types.is_dictionary(cells.type) == distinct:
-        return cells
-    return cells.dictionary_encode() if distinct else cells.dictionary_decode()
+def every_text(cells: Arrow) -> Arrow:
+    """Every cell's own text."""
+    return cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
 
 
 def _swift(stream: Utf8, width: int, dialect: Dialect) -> Iterator[list[Arrow]]:
@@ -104,35 +107,47 @@ def _swift(stream: Utf8, width: int, dialect: Dialect) -> Iterator[list[Arrow]]:
     )
     once = pa.dictionary(pa.int32(), pa.string())  # each distinct text once
     texts = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, once), strings_can_be_null=False)
-    rest = b""
-    while True:
-        fresh = stream.take(BLOCK)
-        block = rest + fresh
-        size, rows = _proven(block, width, dialect, last=len(fresh) < BLOCK)
-        if not size:
-            break
-        columns = _short_cells(block[:size], rows, width, dialect)
-        if columns is not None:
-            yield without_blanks(columns, dialect.separator)
-            rest = block[size:]
-            continue
-        reading = arrow_csv.ReadOptions(column_names=names, block_size=size + 1)
-        try:
-            records = pa.BufferReader(memoryview(block)[:size])
-            table = arrow_csv.read_csv(records, read_options=reading, parse_options=parse, convert_options=texts)
-        except pa.ArrowException:
-            break
-        if table.num_rows != rows:
-            break
-        yield without_blanks([cells.combine_chunks() for cells in table.columns], dialect.separator)
-        rest = block[size:]
-    stream.put_back(block)
+    different = [0] * width
+
+    def columns_of(records: bytes, rows: int) -> list[Arrow] | None:
+        columns = _bare_cells(records, rows, width, dialect, different)
+        if columns is None:
+            reading = arrow_csv.ReadOptions(column_names=names, block_size=len(records) + 1)
+            try:
+                given = pa.BufferReader(records)
+                table = arrow_csv.read_csv(given, read_options=reading, parse_options=parse, convert_options=texts)
+            except pa.ArrowException:
+                return None
+            if table.num_rows != rows:
+                return None
+            columns = [cells.combine_chunks() for cells in table.columns]
+        return without_blanks(columns, dialect.separator)
+
+    rest, certain = b"", True
+    waiting: deque[tuple[bytes, Future[list[Arrow] | None]]] = deque()
+    with ThreadPoolExecutor(AHEAD) as workers:
+        while True:
+            while certain and len(waiting) <= AHEAD:
+                fresh = stream.take(BLOCK)
+                rest += fresh
+                size, rows = _proven(rest, width, dialect, last=len(fresh) < BLOCK)
+                if certain := size > 0:
+                    records, rest = rest[:size], rest[size:]
+                    waiting.append((records, workers.submit(columns_of, records, rows)))
+            if not waiting:
+                break
+            columns = waiting[0][1].result()
+            if columns is None:
+                break
+            yield columns
+            waiting.popleft()
+    stream.put_back(b"".join([*(records for records, _ in waiting), rest]))
 
 
-def _short_cells(block: bytes, rows: int, width: int, dialect: Dialect) -> list[Arrow] | None:
-    """The columns of a proven block of ASCII without quotes, if every row is of this width and no cell longer than
-    SHORT: what Arrow reads, in half the time. A cell is one number of its bytes, or two, and numbers are told apart
-    faster than texts. None if anything is otherwise."""
+def _bare_cells(block: bytes, rows: int, width: int, dialect: Dialect, different: list[int]) -> list[Arrow] | None:
+    """The columns of a proven block of ASCII without quotes, if every row is of this width: what Arrow reads, in half
+    the time. None if anything is otherwise. A column where most texts are `different` holds every cell's own text, for
+    so many blocks more; others hold each distinct text once."""
     quoted = dialect.quote and dialect.quote.encode() in block
     if quoted or b"\0" in block or not block.isascii() or not block.endswith(b"\n"):
         return None
@@ -140,27 +155,44 @@ def _short_cells(block: bytes, rows: int, width: int, dialect: Dialect) -> list[
     found = np.flatnonzero((signs == ord(dialect.separator)) | (signs == ord("\n")))
     if len(found) != rows * width:
         return None
-    ends = found.reshape(rows, width)
-    if (signs[ends[:, -1]] != ord("\n")).any():
+    ends = np.ascontiguousarray(found.reshape(rows, width).T)  # column by column in memory
+    if (signs[ends[-1]] != ord("\n")).any():
         return None
-    starts = np.zeros((width, rows), dtype=np.int64)  # row by row in memory
-    starts[1:] = ends.T[:-1] + 1
-    starts[0, 1:] = ends[:-1, -1] + 1
-    lengths = ends.T - starts
+    starts = np.zeros((width, rows), dtype=np.int64)
+    starts[1:] = ends[:-1] + 1
+    starts[0, 1:] = ends[-1, :-1] + 1
     if b"\r" in block:
-        lengths[-1] -= signs[ends[:, -1] - 1] == ord("\r")  # of an empty line too: no cell is before it
-    if lengths.max() > SHORT:
-        return None
+        ends[-1] -= signs[ends[-1] - 1] == ord("\r")  # of an empty line too: no cell is before it
     padded = block + bytes(SHORT)
     words = np.ndarray((len(padded) - 7,), dtype="<u8", buffer=padded, strides=(1,))
-    return [_texts_of(words, at, long) for at, long in zip(starts, lengths, strict=True)]
+    columns = []
+    for place, (first, end) in enumerate(zip(starts, ends, strict=True)):
+        lengths = end - first
+        short = lengths.max() <= SHORT
+        cells = _texts_of(words, first, lengths) if short and not different[place] else _cut(block, first, end)
+        if different[place]:
+            different[place] -= 1
+        else:
+            cells = cells if short else cells.dictionary_encode()
+            different[place] = AGAIN * (2 * len(cells.dictionary) > len(cells))
+        columns.append(cells)
+    return columns
+
+
+def _cut(block: bytes, starts: Integers, ends: Integers) -> Arrow:
+    """Every cell's own text. The block is cut at both ends of all cells; every second piece is a cell."""
+    cuts = np.stack([starts, ends], axis=1).ravel().astype(np.int32)
+    pieces = pa.StringArray.from_buffers(len(cuts) - 1, pa.py_buffer(cuts), pa.py_buffer(block))
+    return pieces.take(pa.array(np.arange(0, len(cuts), 2)))
 
 
 _BYTES_OF = np.array([2 ** (8 * size) - 1 for size in range(9)], dtype=np.uint64)  # the first bytes of a word
 
 
 def _texts_of(words: Integers, starts: Integers, lengths: Integers) -> Arrow:
-    """Each distinct text of a column once, and which of them a cell holds. `words`: eight bytes from each place on."""
+    """Each distinct text of a column once, and which of them a cell holds. No cell is longer than SHORT: it is one
+    number of its bytes, or two, and numbers are told apart faster than texts. `words`: eight bytes from each place
+    on."""
     first = words[starts] & _BYTES_OF[np.minimum(lengths, 8)]
     found = pa.array(first).dictionary_encode()
     if lengths.max() <= 8:

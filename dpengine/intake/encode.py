@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
@@ -82,18 +83,32 @@ def _encode(
     fields = [(f"c{place}", _kind(column)) for place, column in enumerate(schema.columns.values())]
     fields += [(f"f{place}", pa.int8()) for place in range(len(coders))] + [(FAULT, pa.int8())]
     target = pa.schema(fields + [(name, pa.int64()) for name in kept])
-    with written(coded) as part, parquet(part, target) as store:
-        for group in range(file.num_row_groups):
-            table = file.read_row_group(group, columns=[*dict.fromkeys(sources), *kept])
-            cells = [_distinct(table.column(table.schema.get_field_index(name))) for name in names.values()]
-            found = [coder(column) for column, coder in zip(cells, coders, strict=True)]
-            kinds = [kind for _, kind in found]
-            fault = (reduce(np.minimum, kinds) < FITS).astype(np.int8)
-            codes = [code for code, _ in found] + [pa.array(each) for each in [*kinds, fault]]
-            codes += [table.column(name).combine_chunks().cast(pa.int64()) for name in kept]
-            store(pa.record_batch(codes, schema=target))
+
+    def rows_of(group: int) -> Arrow:
+        table = file.read_row_group(group, columns=[*dict.fromkeys(sources), *kept])
+        cells = [_distinct(table.column(table.schema.get_field_index(name))) for name in names.values()]
+        found = [coder(column) for column, coder in zip(cells, coders, strict=True)]
+        kinds = [kind for _, kind in found]
+        fault = (reduce(np.minimum, kinds) < FITS).astype(np.int8)
+        codes = [code for code, _ in found] + [pa.array(each) for each in [*kinds, fault]]
+        codes += [table.column(name).combine_chunks().cast(pa.int64()) for name in kept]
+        return pa.record_batch(codes, schema=target)
+
+    with written(coded) as part, parquet(part, target) as store, ThreadPoolExecutor(1) as worker:
+        for group, rows in enumerate(_one_ahead(worker, rows_of, file.num_row_groups)):
+            store(rows)
             report((group + 1) / file.num_row_groups)
     return {place: rows.table(place) for place, rows in counted.items()}
+
+
+def _one_ahead(worker: ThreadPoolExecutor, rows_of: Callable[[int], Arrow], groups: int) -> Iterator[Arrow]:
+    """The rows of each group; the next are made while these are written."""
+    waiting = [worker.submit(rows_of, 0)] if groups else []
+    for group in range(groups):
+        rows = waiting.pop().result()
+        if group + 1 < groups:
+            waiting.append(worker.submit(rows_of, group + 1))
+        yield rows
 
 
 class _RowsOfCodes:

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ from dpengine.core.types import Arrow
 from dpengine.declared.dialect import LONGEST_RECORD, Dialect, check_names
 from dpengine.declared.source import Source
 from dpengine.intake import postgres
-from dpengine.intake.csv_records import Batches, read_csv, without_blanks
+from dpengine.intake.csv_records import Batches, every_text, read_csv, without_blanks
 from dpengine.intake.foreign import is_foreign, read_foreign
 from dpengine.intake.inspect import Unpacked, files_of, is_text
 from dpengine.intake.marks import RowMarks, address_mark, own_copy
@@ -191,19 +192,25 @@ def _store(
     mark: Callable[[int, Sequence[Arrow]], None],
     report: Callable[[float], None],
 ) -> list[int]:
-    """Write all sources, and mark their rows; returns the number of rows from each."""
-    schema = pa.schema([(name, TEXTS) for name in names])
+    """Write all sources, and mark their rows; returns the number of rows from each. Where most texts of the first rows
+    are different, a column is written and marked text by text: to look for equal ones would only take time."""
     rows = [0] * len(sources)
+    given = ((place, *batch) for place, batches in enumerate(sources) for batch in _gathered(batches))
+    first = list(islice(given, 1))
+    different = {name for _, columns, _ in first for name, texts in zip(names, columns, strict=True) if _differ(texts)}
+    schema = pa.schema([(name, pa.string() if name in different else TEXTS) for name in names])
     # Without statistics: what a reader skips, and so how long it takes, must not depend on the values.
-    options = {"write_statistics": False, "store_schema": False}  # texts to whoever reads them
+    options: dict[str, bool | list[str]] = {"write_statistics": False, "store_schema": False}  # texts to who reads them
+    options["use_dictionary"] = [name for name in names if name not in different]
     with open(part, "wb") as file, pq.ParquetWriter(file, schema, **options) as writer:
-        for place, batches in enumerate(sources):
-            for columns, share in _gathered(batches):
-                cells = [distinct(texts) for texts in columns]
-                mark(place, cells)
-                writer.write_batch(pa.record_batch(cells, schema=schema), row_group_size=BATCH)
-                rows[place] += len(columns[0])
-                report((place + share) / len(sources))
+        for place, columns, share in chain(iter(first), given):
+            named = zip(names, columns, strict=True)
+            cells = [_each(texts) if name in different else distinct(texts) for name, texts in named]
+            mark(place, cells)
+            writer.write_batch(pa.record_batch(cells, schema=schema), row_group_size=BATCH)
+            rows[place] += len(columns[0])
+            report((place + share) / len(sources))
+            first.clear()
     return rows
 
 
@@ -212,7 +219,7 @@ def _gathered(batches: Batches) -> Batches:
     held, share = list[list[Arrow]](), 0.0
 
     def together() -> list[Arrow]:
-        return [pa.concat_arrays(parts) for parts in zip(*held, strict=True)] if len(held) > 1 else held[0]
+        return [_joined(parts) for parts in zip(*held, strict=True)] if len(held) > 1 else held[0]
 
     for columns, share in batches:
         if len(columns[0]):
@@ -222,6 +229,25 @@ def _gathered(batches: Batches) -> Batches:
             held.clear()
     if held:
         yield together(), share
+
+
+def _joined(parts: Sequence[Arrow]) -> Arrow:
+    alike = len({part.type for part in parts}) == 1
+    return pa.concat_arrays(parts if alike else map(every_text, parts))
+
+
+def _differ(texts: Arrow) -> bool:
+    """Are most cells' texts different?"""
+    return 2 * len(distinct(texts).dictionary) > len(texts)
+
+
+def _each(texts: Arrow) -> Arrow:
+    """Every cell's own text; NULL if it is empty."""
+    import pyarrow.compute as pc  # slow to import
+
+    found = every_text(texts)
+    empty = pc.equal(found, "")
+    return pc.if_else(empty, None, found) if pc.any(empty).as_py() else found
 
 
 def distinct(texts: Arrow) -> Arrow:

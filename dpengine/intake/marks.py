@@ -88,8 +88,9 @@ FEW = 1_000  # texts of all columns
 MOST_KNOWN = 2**18  # texts of all columns whose numbers are remembered: 60 bytes each, and the text
 _HEX = 64  # letters of a hash
 _SPECIAL = [*MISSING_WORDS, *TRUE_WORDS, *FALSE_WORDS]
+_LONGEST_SPECIAL = max(map(len, _SPECIAL))
 _BLOCK = 1 << 20
-WAITING = 1  # batches of rows that wait to be hashed
+WAITING = 2  # batches of rows that wait to be hashed
 _DIGIT, _LETTER, _OTHER, _ODD = 1, 2, 4, 8  # kinds of characters: _LETTER without e, _ODD what needs a closer look
 _KINDS = np.full(256, _ODD, dtype=np.uint8)
 _KINDS[[ord(sign) for sign in string.punctuation if sign not in "\"':"]] = _OTHER
@@ -128,12 +129,13 @@ def _copied(file: Path, to: Path, secret: bytes) -> str:
     with given:
         with refusing("load.unwritable", OSError):
             taken = create(to)
-        with taken:
+        with taken, ThreadPoolExecutor(1) as worker:
             while block := _block(given):
-                mark.update(block)
+                marked = worker.submit(mark.update, block)  # meanwhile
                 with refusing("load.unwritable", OSError):
                     taken.write(block)
                     taken.flush()
+                marked.result()
     return mark.hexdigest()
 
 
@@ -172,7 +174,7 @@ class RowMarks:
         self._worker.shutdown(wait=True, cancel_futures=True)
 
     def add(self, part: int, cells: Sequence[Arrow]) -> None:
-        """Each column's distinct texts, and which of them a cell holds; NULL is an empty cell."""
+        """Each column's distinct texts, and which of them a cell holds, or every cell's text; NULL is an empty cell."""
         while len(self._waiting) >= WAITING:
             self._take()
         self._waiting.append((part, self._worker.submit(self._hashed, list(cells))))
@@ -193,7 +195,7 @@ class RowMarks:
         """The number of rows that are not empty, and the sums of their products."""
         database = _calculator().cursor()
         try:
-            numbers = numbers_of([column.dictionary for column in cells], self._key, database, self._known)
+            numbers = numbers_of([_texts(column) for column in cells], self._key, database, self._known)
         finally:
             database.close()
         return summed([(_places(column), *found) for column, found in zip(cells, numbers, strict=True)], len(cells[0]))
@@ -250,8 +252,14 @@ def _fold(numbers: Numbers, upper: Numbers) -> None:
     numbers += upper
 
 
+def _texts(column: Arrow) -> Arrow:
+    return column.dictionary if pa.types.is_dictionary(column.type) else column.fill_null("")
+
+
 def _places(column: Arrow) -> Integers:
-    """The place of each cell's text in the dictionary; of an empty cell, one past the last."""
+    """The place of each cell's text among those of the column; of an empty cell, one past the last."""
+    if not pa.types.is_dictionary(column.type):
+        return np.arange(len(column), dtype=np.int32)
     places: Integers = column.indices.fill_null(len(column.dictionary)).to_numpy(zero_copy_only=False)
     return places
 
@@ -306,13 +314,11 @@ def _known_numbers(
 
 def cell_numbers(texts: Arrow, key: str, database: duckdb.DuckDBPyConnection) -> tuple[Numbers, Bits]:
     """The numbers of each text, and whether it counts. Last, those of an empty cell: the product stays as it is."""
-
     numbers = np.ones((len(texts) + 1, LANES), dtype=np.uint64)
     counts = np.zeros(len(texts) + 1, dtype=bool)
-    if len(texts):
-        forms = canonical(texts, database)
-        counts[:-1] = forms.is_valid().to_numpy(zero_copy_only=False)
-        numbers[:-1][counts[:-1]] = _numbers(_hashes(forms.drop_null(), key, database))
+    for prefix, forms, places in canonical(texts, database):
+        numbers[places] = _numbers(_hashes(forms, key + prefix, database))
+        counts[places] = True
     return numbers, counts
 
 
@@ -355,40 +361,29 @@ def _numbers(hashes: Arrow) -> Numbers:
     return found
 
 
-def canonical(texts: Arrow, database: duckdb.DuckDBPyConnection) -> Arrow:
-    """The canonical form of each text with its length before it; NULL if the cell does not count. The SQL below defines
-    it. Two kinds of cells that are surely simple are read faster, with the same result: a whole number of at most
-    PLACES digits, and an ASCII word with a letter other than e, without space, quote or colon."""
+def canonical(texts: Arrow, database: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, Arrow, Integers | slice]]:
+    """The canonical forms of texts that count: how they begin, what follows, and where these texts are. The SQL below
+    defines them. Two kinds of cells that are surely simple are read faster, with the same result: a whole number of at
+    most PLACES digits, and an ASCII word with a letter other than e, without space, quote or colon."""
     import pyarrow.compute as pc  # slow to import
 
-    bits = _signs(texts)
-    digits = (bits == _DIGIT) & (pc.binary_length(texts).to_numpy(zero_copy_only=False) <= PLACES)
+    bits, lengths = _signs(texts), pc.binary_length(texts).to_numpy(zero_copy_only=False)
+    digits = (bits == _DIGIT) & (lengths <= PLACES)
     words = ((bits & _LETTER) != 0) & ((bits & _ODD) == 0)
-    forms: list[Arrow] = []
-    places: list[Integers] = []
-    for prefix, chosen in (("#", digits), ("=", words)):
-        at = np.flatnonzero(chosen)
-        if not len(at):
-            continue
-        some = texts if len(at) == len(texts) else texts.take(pa.array(at))
-        some = pc.ascii_trim(some, "0") if prefix == "#" else pc.ascii_lower(some)
-        if prefix == "=":
-            known = pc.is_in(some, value_set=pa.array(_SPECIAL))
-            if pc.any(known).as_py():
-                special = known.to_numpy(zero_copy_only=False)
-                words[at[special]] = False
-                some, at = some.filter(pc.invert(known)), at[~special]
-        forms.append(pc.binary_join_element_wise(prefix, some, ""))
-        places.append(at)
+    short = np.flatnonzero(words & (lengths <= _LONGEST_SPECIAL))
+    if len(short):
+        some = pc.ascii_lower(texts.take(pa.array(short)))
+        special = pc.is_in(some, value_set=pa.array(_SPECIAL)).to_numpy(zero_copy_only=False)
+        words[short[special]] = False
+    for prefix, chosen, simple in (("#", digits, lambda some: pc.ascii_trim(some, "0")), ("=", words, pc.ascii_lower)):
+        if chosen.all() and len(texts):
+            yield prefix, simple(texts), slice(len(texts))
+        elif len(at := np.flatnonzero(chosen)):
+            yield prefix, simple(texts.take(pa.array(at))), at
     rest = np.flatnonzero(~(digits | words))
     if len(rest):
-        forms.append(_canonical(texts.take(pa.array(rest)), database))
-        places.append(rest)
-    if len(forms) == 1:
-        return forms[0]
-    back = np.empty(len(texts), dtype=np.int64)
-    back[np.concatenate(places) if places else []] = np.arange(len(texts))
-    return pa.concat_arrays(forms).take(pa.array(back)) if forms else texts
+        forms = _canonical(texts.take(pa.array(rest)), database)
+        yield "", forms.drop_null(), rest[forms.is_valid().to_numpy(zero_copy_only=False)]
 
 
 def _signs(texts: Arrow) -> NDArray[np.uint8]:
@@ -398,7 +393,7 @@ def _signs(texts: Arrow) -> NDArray[np.uint8]:
     bits = np.full(len(texts), _ODD, dtype=np.uint8)
     if data is None or not len(texts) or ends[-1] == ends[0]:
         return bits
-    kinds = _KINDS[np.frombuffer(data, dtype=np.uint8)[: ends[-1]]]
+    kinds = np.frombuffer(bytes(memoryview(data)[: ends[-1]]).translate(_KINDS.tobytes()), dtype=np.uint8)
     some = ends[1:] > ends[:-1]
     bits[some] = np.bitwise_or.reduceat(kinds, ends[:-1][some])
     return bits

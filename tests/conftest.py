@@ -284,7 +284,8 @@ def _cheaper_page_runs() -> None:
 # Where it is looked at what a database of its own does: its settings, its files, what it forgets.
 _OWN_DATABASE = (
     "tests/engine/statistics/",
-    "tests/leaks/",
+    "tests/leaks/test_bombs.py",
+    "tests/leaks/test_scan.py",
     "tests/faults/",
     "tests/pages/test_owner.py::test_a_forg",
     "tests/pages/test_owner.py::test_forg",

@@ -30,7 +30,7 @@ from dpengine.messages.language import LANGUAGES, speaking
 from dpengine.workspace import Workspace
 
 # How many of each: in `make test`, and in `make audit`.
-FILES, SCHEMAS, QUESTIONS, LINKS, FORMS = (6, 4_000), (15, 10_000), (10, 5_000), (3, 600), (2, 400)
+FILES, SCHEMAS, QUESTIONS, LINKS, FORMS = (6, 4_000), (8, 10_000), (8, 5_000), (3, 600), (2, 400)
 QUIET = list(HealthCheck)
 SECRET, SCAN = bench.secret()
 

@@ -112,6 +112,7 @@ def test_what_is_written_now_has_the_same_shape(tmp_path: Path) -> None:
     assert not [why for kind, row in rows if (why := formats.misfit(frozen["rows"][kind], row, kind))]
 
 
+@pytest.mark.long
 def test_the_commands_that_make_all_this_start_from_the_root() -> None:
     """With nothing of the tests on the path."""
     code = "import tests.kept.make, tests.kept.formats"

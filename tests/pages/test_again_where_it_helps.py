@@ -16,6 +16,7 @@ def offered(answer: dp.Answer) -> str:
     return shown_answer._narrower(answer, Reading("apart", (answer,), count=1))
 
 
+@pytest.mark.long
 def test_averaging_is_offered_where_it_narrows(home: dp.Workspace) -> None:
     table = home.table("town", visitor="local")
     count = table.ask(table.query("count", where=[["has_car", "in", ["yes"]]], epsilon="0.1"))

@@ -51,6 +51,7 @@ def test_a_list_that_has_the_readers_word_already_keeps_ours_apart() -> None:
         assert say("data.list", labels=column.labels, more=0).startswith("drugo, stanovanje, other")
 
 
+@pytest.mark.long
 def test_pages_say_it_and_links_keep_the_stored_word(table: dp.Table) -> None:
     answer = table.ask(table.query("histogram", column="car", epsilon="5"))
     page = open_page("ask", table=NAME, answer=answer.request_id, lang="sl")

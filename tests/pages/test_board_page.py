@@ -274,6 +274,7 @@ def test_a_wrong_address_still_shows_the_board(answer: dp.Answer, wrong: dict[st
     assert "everything here is now free" in said(open_page("board", table="people", look=answer.request_id, **wrong))
 
 
+@pytest.mark.long
 def test_nothing_is_shown_of_a_group_where_no_pair_was_bought(table: dp.Table) -> None:
     """An estimate would be everyone's figures under the name of the group."""
     bare = table.ask(table.query("overview", epsilon="0.2"), "no pairs")

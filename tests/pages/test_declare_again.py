@@ -136,6 +136,7 @@ def test_a_long_public_list_from_a_file_stays_on_the_server() -> None:
     assert "100,000 values" in ask.text and "place 50000" not in ask.everything
 
 
+@pytest.mark.long
 def test_what_is_declared_is_changed_and_nothing_else(table: dp.Table) -> None:
     given = table.ask(table.query("median", column="age", epsilon="0.3"))
     before = table.meter()

@@ -279,6 +279,7 @@ def build(key: str, column: Column, **given: Any) -> dp.Query:
     return dp.catalogue[key].build(facts, {"column": "column", "epsilon": "1"} | given)
 
 
+@pytest.mark.long
 def test_or_is_understood_by_every_question_with_conditions(workspace: Workspace) -> None:
     frame = pd.DataFrame(
         {

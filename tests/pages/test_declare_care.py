@@ -84,6 +84,7 @@ def test_once_the_people_are_counted_it_says_how_much_can_be_asked_of_them() -> 
     assert 0 < many <= care.MOST_GOOD and say("data.done.enough", many=many, people=2_000) in page.text
 
 
+@pytest.mark.long
 def test_careful_is_chosen_for_a_secret_until_somebody_chooses() -> None:
     page = at_care(1, 50_000)
     assert page.draft.care == "careful"

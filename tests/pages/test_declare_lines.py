@@ -217,6 +217,7 @@ def test_prices_before_a_table_is_added_are_told_for_a_small_and_a_large_table()
     )
 
 
+@pytest.mark.long
 def test_rows_are_called_rows_and_one_button_is_coloured() -> None:
     page = Page().upload("patient_id,age,sex\na,33,m\na,34,m\nb,44,f\n").to("unit").set("declare-unit", "more")
     page.set("declare-who", "patient_id").set("declare-each-usual", 5).set("declare-relation", "add_remove")
@@ -263,6 +264,7 @@ def test_every_declared_column_leads_to_its_first_question() -> None:
     ]
 
 
+@pytest.mark.long
 def test_a_census_like_file_is_settled_in_a_few_clicks() -> None:
     page = Page().upload(census(60), "few clicks.csv").to("cards")
     states = {name: page.draft.state(name) for name in CENSUS}
@@ -420,6 +422,7 @@ def book_sheet(path: Path, *rows: list[Any]) -> bytes:
     return path.read_bytes()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_a_code_book_in_a_file_waits_for_a_yes(lang: str, tmp_path: Path) -> None:
     """A sheet fills two columns, an SPSS file without rows a third; each is a guess that the person agrees with."""

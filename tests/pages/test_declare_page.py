@@ -101,6 +101,7 @@ def test_start_over_removes_the_upload(page: Page, shared: dp.Workspace) -> None
     assert not list((shared.folder / "tmp").iterdir()) and page.draft.step == "file"
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
@@ -289,6 +290,7 @@ def test_a_list_is_said_to_be_complete_with_one_click(page: Page) -> None:
     )
 
 
+@pytest.mark.long
 def test_epsilon_and_delta_can_be_typed(page: Page) -> None:
     page.upload("age\n33\n44\n").to("care").set("declare-care", "usual")
     for care, epsilon, most in (("Careful", "0.5", "15.5"), ("Usual", "1", "23.2"), ("Loose", "3", "69.1")):

@@ -77,6 +77,7 @@ def test_a_password_in_the_address_goes_with_a_complaint_too(home: Workspace, mo
     assert PASSWORD not in str(page.app.session_state)
 
 
+@pytest.mark.long
 def test_an_earlier_state_is_named_and_newer_rows_come_with_one_click(
     home: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,6 +67,7 @@ def test_without_delta_the_page_says_what_to_do() -> None:
     assert say("budget.needs_delta") in text(app) and not [one for one in app.button if one.key == "ask-go"]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_the_first_curve_takes_what_the_second_takes_and_there_is_no_entry_fee() -> None:
     told = text(ask(columns=json.dumps(["age"])))

@@ -32,6 +32,7 @@ def rows(*columns: str) -> str:
     return json.dumps([["mean", {"column": one, "epsilon": "0.5"}, "3", False] for one in columns])
 
 
+@pytest.mark.long
 def test_a_plan_says_what_is_doubted_before_it_is_run_and_counts_it_afterwards(home: dp.Workspace) -> None:
     table = school(home, "planned school")
     table.ask(table.query("fit_checks", columns=["age", "mark", "wait"], epsilon="1"))
@@ -143,7 +144,7 @@ def test_a_model_read_off_counts_is_refused_too_and_a_first_look_is_not(home: dp
     assert model.predicts == "wait" and table.doubts(model) is not None
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(7)
 @pytest.mark.parametrize(
     ("page", "given", "button"),
     [

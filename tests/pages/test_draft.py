@@ -57,6 +57,7 @@ def test_a_plan_is_there_again_in_a_new_session_and_its_changes_can_be_undone() 
     assert "plan-undo" not in keys(again)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("home")
 def test_a_question_that_stands_there_or_was_answered_is_not_called_unfinished(table: dp.Table) -> None:
     first = open_page("ask", table="small").query_params

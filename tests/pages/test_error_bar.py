@@ -26,6 +26,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch, query: dp.Query) -> str:
     return "".join(said)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("case", ASKED, ids=case_name)
 def test_no_name_and_no_figure_of_the_table_is_in_the_picture(
     case: tuple[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch

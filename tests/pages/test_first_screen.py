@@ -68,6 +68,7 @@ def test_start_does_not_load_the_sample(tmp_path: Path, monkeypatch: pytest.Monk
     assert not app.run().exception
 
 
+@pytest.mark.long
 def test_a_thread_opens_the_workspace_before_the_first_visitor(tmp_path: Path) -> None:
     """It imports neither pandas nor the questions, and garbage is collected afterwards."""
     open_workspace(tmp_path).close()

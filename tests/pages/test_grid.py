@@ -39,6 +39,7 @@ def test_a_crosstab_is_a_grid_with_ranges(table: dp.Table) -> None:
     assert not pictures(app)
 
 
+@pytest.mark.long
 def test_shares_by_row_and_by_column_cost_nothing(table: dp.Table) -> None:
     used = table.meter().used
     app = open_page("ask", table="town", answer="crossed")

@@ -54,6 +54,7 @@ def test_groups_of_days_and_numbers_are_offered_by(visits: dp.Table) -> None:
     assert asked(app)["by"] == WEEKDAY
 
 
+@pytest.mark.long
 def test_a_link_with_groups_is_drawn_and_stays(visits: dp.Table) -> None:
     for by in (WEEKDAY, {"column": "age", "step": "20"}, {"column": "age", "edges": ["30", "65"]}):
         app = open_page("ask", table="calls", q="count", by=json.dumps(by), epsilon="0.1")

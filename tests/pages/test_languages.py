@@ -235,6 +235,7 @@ def read_before(shared: dp.Workspace) -> str:
     return next(told for told in texts(opened("lessons", {"lesson": "film"}, lang="sl")) if "najljubši" in told)
 
 
+@pytest.mark.long
 def test_what_was_read_before_is_not_taken_for_words_of_a_page(read_before: str, wrapped: None) -> None:
     assert not [told for told in texts(opened("lessons", {"lesson": "film"}, lang="sl")) if "najljubši" in told]
 

@@ -144,6 +144,7 @@ def test_a_link_opens_its_lesson(number: int) -> None:
     assert f"Lesson {number + 1} of {len(NUMBERS)}" in html(page) and link(page)["lesson"] == lessons.NAMES[number]
 
 
+@pytest.mark.long
 def test_from_the_overview_through_the_lessons_and_nothing_is_spent(shared: dp.Workspace) -> None:
     page = opened()
     page.button(key=f"lesson-open-{NUMBERS[0]}").click().run()

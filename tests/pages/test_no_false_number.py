@@ -39,6 +39,7 @@ def spending(home: dp.Workspace) -> dp.Table:
     return home.add_table("spending", frame, schema=schema, unit=unit, budget=dp.Budget("9", "1e-6"))
 
 
+@pytest.mark.long
 def test_an_answer_of_some_rows_of_each_person_says_so_wherever_it_stands(home: dp.Workspace) -> None:
     """15 of 100 people have more; the noise makes that less than 2 or more than 60 with a chance below 1e-9."""
     table = spending(home)
@@ -64,6 +65,7 @@ def test_an_answer_of_some_rows_of_each_person_says_so_wherever_it_stands(home: 
         assert re.search(wanted, listed) and "An older answer" in listed, name
 
 
+@pytest.mark.long
 def test_where_nobody_counted_the_rows_of_people_the_headline_says_that(home: dp.Workspace) -> None:
     table = spending(home)
     answer = table.ask(table.query("mean", column="Spent", epsilon="2"))
@@ -123,6 +125,7 @@ def hours(home: dp.Workspace, name: str, upper: int, cells: list[int]) -> dp.Tab
     return home.add_table(name, frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("9", "1e-6"))
 
 
+@pytest.mark.long
 def test_other_codes_are_found_and_a_usual_day_of_eight_hours_is_none(home: dp.Workspace) -> None:
     """A sixth of 12,000 cells; the noise hides that with a chance below 1e-9."""
     slept = hours(home, "ure spanja", 100, [6, 7, 8, 5, 9, 77])
@@ -217,6 +220,7 @@ def test_the_way_to_say_whose_the_rows_are_carries_the_question_and_its_spend(ho
     assert back.session_state["ask-epsilon"] == "0.3"
 
 
+@pytest.mark.long
 def test_a_paid_session_with_questions_left_is_offered(home: dp.Workspace) -> None:
     frame = pd.DataFrame({"town": ["Mill", "Hill"] * 2_000})
     schema = dp.Schema({"town": dp.Category(["Mill", "Hill"])})
@@ -245,6 +249,7 @@ def test_a_plan_lists_the_check_that_it_bought(home: dp.Workspace) -> None:
     assert "with a value of weight that does not fit the declaration" in shown
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_an_answer_that_counts_rows_says_rows_in_headline_and_axis(home: dp.Workspace, lang: str) -> None:
     """Also in lists; before a check said that ids repeat, the same answer said people."""

@@ -65,6 +65,7 @@ def test_a_long_list_of_noise_is_one_sentence(table: dp.Table) -> None:
     assert told in plain(report.html(table, *now()))
 
 
+@pytest.mark.long
 def test_in_a_short_list_they_are_grey(table: dp.Table) -> None:
     answer = table.ask(table.query("histogram", column="side", epsilon="1"))
     page, none = opened(answer), maybe_none(answer)

@@ -38,6 +38,7 @@ def test_an_answer_is_folded_while_another_question_is_put_together(home: dp.Wor
     assert not folded() and 'class="headline"' in html_of(app)
 
 
+@pytest.mark.long
 def test_a_new_question_keeps_nothing_of_the_one_before(home: dp.Workspace) -> None:
     table = home.table("town", visitor="local")
     district = table.facts.schema.category("district").values[0]
@@ -63,6 +64,7 @@ def test_a_new_question_empties_the_box_too(home: dp.Workspace) -> None:
     assert not app.exception and app.text_input(key="box-field").value == "" and "box-read" not in app.session_state
 
 
+@pytest.mark.long
 def test_start_offers_ones_own_table_and_a_note_leads_to_the_check(home: dp.Workspace) -> None:
     assert "Go on with" not in str([one.proto.label for one in open_page("start").get("page_link")])
     people = pd.DataFrame({"age": [33, 44, 55]})
@@ -76,6 +78,7 @@ def test_start_offers_ones_own_table_and_a_note_leads_to_the_check(home: dp.Work
     assert f"<h2{title}" in html_of(open_page("data", table="ward"))
 
 
+@pytest.mark.long
 def test_looking_at_an_old_answer_seems_to_take_nothing(home: dp.Workspace) -> None:
     table = home.table("town", visitor="local")
     found = table.ask(table.query("mean", column="age", epsilon="0.1"))

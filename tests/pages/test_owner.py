@@ -257,6 +257,7 @@ def test_a_raised_cap_lets_more_be_asked(home: Workspace) -> None:
     ]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("epsilon", ["1", "0.5", "-3", "0", "101"])
 def test_a_cap_only_goes_up(home: Workspace, epsilon: str) -> None:
     add(home)

@@ -26,7 +26,7 @@ def patients(home: dp.Workspace) -> dp.Table:
     )
 
 
-@pytest.mark.every(3)
+@pytest.mark.long
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_it_is_said_and_mended(patients: dp.Table, lang: str) -> None:
     answer = patients.ask(patients.query("fit_checks", epsilon="1"))

@@ -30,7 +30,7 @@ def words(page: str, **address: str) -> str:
     return " ".join([*(plain(part) for part in told), *sliders, *(button.label for button in app.button)])
 
 
-@pytest.mark.every(3)
+@pytest.mark.long
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_no_epsilon_beside_a_price(home: dp.Workspace, lang: str) -> None:
     table = home.table("town", visitor="local")

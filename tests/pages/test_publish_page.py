@@ -151,6 +151,7 @@ def test_nobody_can_do_better_is_said_of_the_whole_row_at_the_whole_spend(tables
     assert "5 different cells, no two nearer than κ = 25, force 14 (Theorem 5.5)" in five
 
 
+@pytest.mark.long
 def test_the_preview_says_what_a_row_and_all_rows_will_tell(tables: dict[str, dp.Table]) -> None:
     text = said(opened(table="rows", columns='["pay", "=word"]', epsilon="4"))
     assert "As one of 404 possible rows" in text
@@ -228,6 +229,7 @@ def test_ask_ledger_report_and_exports_tell_of_it(tables: dict[str, dp.Table], a
     assert history.answer_link(entry.charge) == "publish?table=rows&amp;published=published%3D%26one"
 
 
+@pytest.mark.long
 def test_a_plan_may_hold_a_published_table(tables: dict[str, dp.Table]) -> None:
     plan = json.dumps([["publish_table", {"columns": ["pay"], "epsilon": "1"}, "0.4", 0]])
     app = opened("several", table="rows", plan=plan)

@@ -49,6 +49,7 @@ def ran(source: str, folder: Path, *arguments: str) -> tuple[bool, str]:
     return (folder / "ran").exists(), done.stdout if done.returncode == 0 else done.stderr
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("language", ["en", "sl"])
 def test_nothing_in_a_name_runs(language: str, tmp_path: Path) -> None:
     """All names in one file, and the worst of them as target, sentence and receipt of files of their own."""

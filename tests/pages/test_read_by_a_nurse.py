@@ -72,6 +72,7 @@ def test_the_first_answer_that_contradicts_the_number_leads_to_its_field(visits:
     assert visits._workspace.table("our visits").facts.about == 3_000  # type: ignore[attr-defined]
 
 
+@pytest.mark.long
 def test_the_field_is_one_tap_from_the_declared_number(visits: dp.Table) -> None:
     assert "people=1" in html_of(open_page("data", table="our visits"))
     app = open_page("data", table="our visits", people="1")

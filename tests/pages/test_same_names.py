@@ -10,6 +10,7 @@ import dpengine as dp
 from dpengine.messages.language import speaking
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", ["obiski", "klinika"])
 def test_an_own_table_is_not_taken_for_a_practice_table_of_that_name(home: dp.Workspace, name: str) -> None:
     terms = {"schema": dp.Schema({"x": dp.Number(0, 9)}), "unit": dp.Unit.rows(), "budget": dp.Budget("5", "1e-6")}

@@ -93,6 +93,7 @@ def test_bars_have_a_column_and_a_sum_an_average(tmp_path: Path) -> None:
     assert say("sample.several", chance="95") in range_words(bars)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "key, given, legend",
     [("crosstab", {"columns": ["smokes", "town"]}, True), ("mean", {"column": "age", "by": "smokes"}, False)],
@@ -136,6 +137,7 @@ def test_two_groups_of_one_answer_differ_among_all_such_people_too(tmp_path: Pat
     assert told in "".join(part.proto.body for part in page.run().get("html"))
 
 
+@pytest.mark.long
 def test_two_answers_differ_but_for_the_sum_of_both_chances(tmp_path: Path) -> None:
     table = survey(tmp_path)
     for town in ("north", "south"):
@@ -173,6 +175,7 @@ def test_the_most_common_value_is_nearly_the_most_common_of_all(tmp_path: Path) 
     assert "unless another is more common by less than" in range_words(answer)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("given, words", [({}, "this order"), ({"ordered": False}, "one left out")], ids=str)
 def test_several_most_common_values_have_one_gap_among_all(tmp_path: Path, given: Any, words: str) -> None:
     table = survey(tmp_path)
@@ -190,6 +193,7 @@ def test_several_most_common_values_have_one_gap_among_all(tmp_path: Path, given
     assert words in report._section(1, answer, "1 %")
 
 
+@pytest.mark.long
 def test_a_spread_has_both_ranges(tmp_path: Path) -> None:
     table = survey(tmp_path)
     answer = table.ask(table.query("variance", column="age", epsilon="2"))
@@ -222,6 +226,7 @@ def test_an_owner_says_it_later_on_the_page_of_the_table(tmp_path: Path) -> None
     assert say("sample.fact.yes") in told
 
 
+@pytest.mark.long
 def test_the_same_of_people_with_a_row_each_made_of_their_rows(tmp_path: Path) -> None:
     name, visits = next(NAMES), pd.DataFrame({"who": [*range(60)] * 2, "smokes": ["yes", "no"] * 60})
     schema = dp.Schema({"smokes": dp.Category(["yes", "no"])})
@@ -244,6 +249,7 @@ def test_where_no_range_is_known_no_earlier_answer_is_blamed(tmp_path: Path) -> 
     assert beyond_words(lost) == say("sample.seen")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("secret", [{}, {"relation": "add_remove", "about_rows": 800}], ids=str)
 def test_answers_read_together_say_that_they_speak_of_the_table(tmp_path: Path, secret: dict[str, Any]) -> None:
     table = survey(tmp_path, **secret)
@@ -273,6 +279,7 @@ def test_a_preview_shows_both_and_says_when_paying_more_is_pointless(tmp_path: P
     assert after is None or after.after
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("epsilon", ["0.02", "0.3", "5"])
 def test_the_crossing_is_marked_where_the_lines_cross(tmp_path: Path, epsilon: str) -> None:
     query = survey(tmp_path).query("proportion", of=[["smokes", "in", ["yes"]]], epsilon=epsilon)
@@ -295,6 +302,7 @@ def test_a_preview_of_bars_supposes_equal_shares(tmp_path: Path) -> None:
     assert both is not None and "a share near one half" in preview.both_words(query, both)
 
 
+@pytest.mark.long
 def test_a_grid_shows_both_ranges_in_every_cell(tmp_path: Path) -> None:
     table = survey(tmp_path)
     cells = table.ask(table.query("crosstab", columns=["smokes", "town"], epsilon="2"))

@@ -50,6 +50,7 @@ def address(page: AppTest, name: str) -> str:
     return value if isinstance(value, str) else value[0]
 
 
+@pytest.mark.long
 def test_every_page_tells_of_a_session(people: dp.Table) -> None:
     session = people.open_session(people.query("adaptive_session", questions=3, epsilon="1.5"), "s")
     session.ask({"share": [["town", "in", ["<i>A</i>"]]]}, "a")

@@ -73,6 +73,7 @@ def test_the_page_shows_every_way_for_the_price_now_and_takes_the_best() -> None
     assert table.meter().used == 0 and table.ways(table.query("mean", column="age", epsilon="0.1")) is None
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_a_shorter_row_needs_less_noise_by_its_length_alone() -> None:
     table = town()

@@ -278,6 +278,7 @@ def test_an_address_of_the_form_brings_it_back(tables: dict[str, dp.Table]) -> N
     assert (kept["epsilon"], kept["keep"]) == ("0.25", "=size")
 
 
+@pytest.mark.long
 def test_the_lecture_s_way_draws_a_small_database_that_is_asked_like_any_other(tables: dict[str, dp.Table]) -> None:
     """S1.7: from the page, paid, drawn exactly, and free to ask afterwards."""
     app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)

@@ -9,6 +9,7 @@ import pytest
 from demos.thesis import LISTED, Cell, covers, tables
 
 
+@pytest.mark.long
 def test_tables_2_to_7() -> None:
     """A range is left with chance 10^-4 by a right draw; of 36 of them, all by more than themselves never: so a draw
     outside is drawn again once, and twice outside has chance below 10^-6."""

@@ -41,6 +41,7 @@ def test_half_of_it_is_too_little_at_three() -> None:
     assert kept[0] < DELTA and kept[1] < DELTA < kept[2]
 
 
+@pytest.mark.long
 def test_every_point_has_that_noise_the_first_one_too() -> None:
     """The mean of 200 squares, in units of the variance, lies between 0.45 and 1.9 at all 100 points but for a chance
     below 1e-8 (Chernoff for χ²: exp(−100·(x − 1 − ln x)) at each); half or twice the noise lies outside."""

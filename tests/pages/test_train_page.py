@@ -114,6 +114,7 @@ def test_bad_input_gets_one_sentence_and_spends_nothing(
     assert all(one.disabled for one in buttons(app)) and not any(table.history() for table in tables.values())
 
 
+@pytest.mark.long
 def test_the_preview_tells_the_worth_of_three_kinds_of_noise(tables: dict[str, dp.Table]) -> None:
     app = opened(**GIVEN | {"share": "80"})
     text = said(app)
@@ -382,6 +383,7 @@ def test_a_brought_file_comes_back_with_one_column_more_and_nothing_of_it_is_kep
 # --- read off a first look --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_yes_or_no_is_bought_as_a_first_look_and_the_model_is_read_off_it(tables: dict[str, dp.Table]) -> None:
     """The price and what is promised stand before it; after it, guessing stands beside the model."""
     app = opened(table="secret", target="car", features='["pay", "town"]', share="20")

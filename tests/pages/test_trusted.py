@@ -105,6 +105,7 @@ def test_a_question_with_groups_is_not_offered_it(space: dp.Workspace) -> None:
     assert who(ask(q="proportion", of=WHERE, where="")) is None
 
 
+@pytest.mark.long
 def test_too_few_people_are_a_sentence_and_the_question_stays_the_usual_one(space: dp.Workspace) -> None:
     page = ask(epsilon="0.05")
     who(page).set_value("shuffle").run()

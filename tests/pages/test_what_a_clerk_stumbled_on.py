@@ -51,7 +51,7 @@ def test_a_price_on_a_slider_has_two_digits_and_steps_that_read_alike_are_one() 
     assert spend.steps_of({"0.1": "0.1 %"}, options, "0.7") == ["0.1", "0.7"]
 
 
-@pytest.mark.every(3)
+@pytest.mark.long
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_where_almost_nothing_is_left_the_form_says_so_in_place_of_the_slider(home: dp.Workspace, lang: str) -> None:
     frame, schema = pd.DataFrame({"age": [30, 40] * 500}), dp.Schema({"age": dp.Number(0, 120)})

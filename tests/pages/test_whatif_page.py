@@ -194,7 +194,7 @@ def test_an_allowance_is_carried_into_a_new_table(shared: dp.Workspace) -> None:
         assert open_page("data", **strange).session_state["draft"].epsilon == ""
 
 
-@pytest.mark.every(9)
+@pytest.mark.every(3)
 @pytest.mark.parametrize("key", whatif.offered())
 @pytest.mark.parametrize("source", ["typed", "table"])
 def test_every_question_is_drawn_under_both(key: str, source: str) -> None:
@@ -240,6 +240,7 @@ def test_choosing_one_of_many_is_drawn_against_asking_for_all() -> None:
     assert any(one.startswith("whatif-choose") for one in pictures(page))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", LECTURES)
 def test_a_statement_of_the_lectures_is_drawn_with_the_engine_s_curves(
     name: str, monkeypatch: pytest.MonkeyPatch

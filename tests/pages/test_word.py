@@ -143,6 +143,7 @@ class Pasted(HTMLParser):
             self.rows[-1][-1] += data
 
 
+@pytest.mark.long
 def test_figures_paste_as_a_table_and_are_one_in_word(table: dp.Table) -> None:
     """A cell for each name, figure and range, on the page and in the file, and nothing else in a cell."""
     (mean,) = [one for one in table.answers(10) if one.query.card.key == "mean"]

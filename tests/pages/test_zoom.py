@@ -39,6 +39,7 @@ def _opened(table: dp.Table, key: str) -> AppTest:
     return open_page("ask", table="many", answer=answer.request_id)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("key", ASKED)
 def test_the_picture_is_zoomed_into_on_wish(table: dp.Table, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Sketch] = []

@@ -6,6 +6,7 @@ import random
 from datetime import date, timedelta
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -107,7 +108,9 @@ def test_there_are_never_very_many_groups() -> None:
     assert read_group({"column": "d", "by": "year"}, most).size == MOST_GROUPS
 
 
-def test_the_engine_reads_what_the_reference_says(tmp_path: Path) -> None:
+@pytest.mark.every(3)
+@pytest.mark.parametrize("given", DAYS + NUMBERS, ids=str)
+def test_the_engine_reads_what_the_reference_says(given: Any, tmp_path: Path) -> None:
     source, rows = random.Random(5), []  # public made-up rows: the seed hides nothing
     for _ in range(200):
         visited = source.choice([MISSING, *range(SCHEMA["visited"].size)])
@@ -117,22 +120,21 @@ def test_the_engine_reads_what_the_reference_says(tmp_path: Path) -> None:
     columns = {f"c{at}": pa.array([row[name] for row in rows]) for at, name in enumerate(SCHEMA.columns)}
     pq.write_table(pa.table(columns), tmp_path / "coded-1.parquet")
     engine = DuckEngine()
-    for given in DAYS + NUMBERS:
-        group = read_group(given, SCHEMA)
-        where = read_predicate([[given, "not in", [group.labels[0], group.labels[-1]]]], SCHEMA)
-        needs = [
-            CellCounts((group, "town"), (group.size, 4)),
-            CellCounts((group,), (group.size,), where),
-            HitCounts(where, group, group.size),
-            Moments("height", 9, 2, group, group.size),
-            GroupDistributions("height", 9, group, group.size),
-            RowCount(where),
-        ]
-        for need in needs:
-            found, meant = engine.read(need, tmp_path / "coded-1.parquet", SCHEMA), need.of(rows)
-            if isinstance(need, GroupDistributions):
-                found, meant = ([(list(one.codes), list(one.counts)) for one in spreads] for spreads in (found, meant))
-            assert found == meant, (given, type(need).__name__)
+    group = read_group(given, SCHEMA)
+    where = read_predicate([[given, "not in", [group.labels[0], group.labels[-1]]]], SCHEMA)
+    needs = [
+        CellCounts((group, "town"), (group.size, 4)),
+        CellCounts((group,), (group.size,), where),
+        HitCounts(where, group, group.size),
+        Moments("height", 9, 2, group, group.size),
+        GroupDistributions("height", 9, group, group.size),
+        RowCount(where),
+    ]
+    for need in needs:
+        found, meant = engine.read(need, tmp_path / "coded-1.parquet", SCHEMA), need.of(rows)
+        if isinstance(need, GroupDistributions):
+            found, meant = ([(list(one.codes), list(one.counts)) for one in spreads] for spreads in (found, meant))
+        assert found == meant, (given, type(need).__name__)
 
 
 def test_a_question_keeps_its_groups_in_its_parameters() -> None:

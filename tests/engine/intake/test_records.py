@@ -89,6 +89,7 @@ def test_any_name_is_kept(tmp_path: Path) -> None:
     assert rows == [tuple(str(i) for i in range(len(NAMES)))]
 
 
+@pytest.mark.long
 def test_a_thousand_columns(tmp_path: Path) -> None:
     names = [f"n{i}" for i in range(1000)]
     found, rows = read(tmp_path, written([names, *[["1"] * 1000] * 5]))

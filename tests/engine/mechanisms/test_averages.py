@@ -152,6 +152,7 @@ def test_what_is_audited_can_be_told() -> None:
     assert set(told.value) == set(query.labels()) and told.interval is None
 
 
+@pytest.mark.long
 def test_a_line_of_few_people_stays_near_their_average() -> None:
     """Nothing to learn, 400 people in a twentieth of the range: over 60 trainings the mean squared error is far from
     what steps from the middle of the range leave. The bound is six times what the proof says of the mean, and a mean of

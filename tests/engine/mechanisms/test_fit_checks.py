@@ -225,7 +225,7 @@ def drawn(query: FitChecks, times: int, **cells: int) -> list[Any]:
     return [query.found(query.draw(tuple(counts), coins))["age"] for _ in range(times)]
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(9)
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 @pytest.mark.parametrize("people", [20, 300, 1_000, 10_000])
 def test_clean_columns_are_hardly_ever_refused(people: int, relation: str) -> None:

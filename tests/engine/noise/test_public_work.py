@@ -100,6 +100,7 @@ def without_comparisons(seen: Counter[Any]) -> Counter[Any]:
     return Counter({what: many for what, many in seen.items() if what[0] != "called" or what[1] not in left_out})
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("key", "given"), CASES)
 def test_a_selection_does_the_same_work_on_every_table(key: str, given: dict[str, Any]) -> None:
     query = asked(key, **given)

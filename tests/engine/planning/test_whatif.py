@@ -137,6 +137,7 @@ def test_the_theorem_of_small_databases_keeps_its_epsilon() -> None:
     assert class_people(query.asked_at(query.epsilon / 2), Fraction(1, 10))[1] in (2 * people - 1, 2 * people)
 
 
+@pytest.mark.long
 def test_a_wished_error_of_a_small_database_names_the_lecture_s_people_and_says_when_ours_are_fewer() -> None:
     """S1.7 with its unbounded m, beside this program's own promise for the same wish."""
     side = whatif.solve(

@@ -101,22 +101,23 @@ def _truth(ask: Any, rows: list[dict[str, int]]) -> float:
     return sum(row[ask.column] for row in rows) / len(rows)
 
 
-def test_ranges_of_columns_not_bought_together_hold_on_every_table_of_three_people() -> None:
+@pytest.mark.parametrize("people", [2, pytest.param(3, marks=pytest.mark.long)])
+def test_ranges_of_columns_not_bought_together_hold_on_every_table_of_few_people(people: int) -> None:
     """All multisets of rows of three columns of two values, with next to no noise: the range holds the truth, and the
     largest and the least share that the pairs leave is reached to within what pairs can say."""
     schema = dp.Schema({name: dp.Category(["a", "b"], "b", "b") for name in "cde"})
-    facts = Facts("t", schema, dp.Unit.rows(), "replace", 3)
+    facts = Facts("t", schema, dp.Unit.rows(), "replace", people)
     query = dp.catalogue["overview"].build(facts, {"against": "all", "epsilon": "50"})
     ask = read_ask({"share": [[name, "in", ["a"]] for name in "cde"]}, facts)
     kinds, exact = [dict(zip("cde", codes, strict=True)) for codes in product((0, 1), repeat=3)], 0
-    for rows in combinations_with_replacement(kinds, 3):
+    for rows in combinations_with_replacement(kinds, people):
         told = known(Look(query, query.measured(query.need().of(list(rows)))), ask, facts)
         assert told is not None
         low, high = (0.0, 100.0) if told.low is None or told.high is None else (told.low, told.high)
         truth = _truth(ask, list(rows))
         assert low - 1e-9 <= truth <= high + 1e-9 and low <= told.value <= high
         exact += high - low < 30  # less than a person: here pairs leave no choice
-    assert exact > 60
+    assert exact > {2: 20, 3: 60}[people]
 
 
 def test_a_group_that_is_cut_in_two_widens_the_range() -> None:

@@ -35,7 +35,7 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(ROW, max_size=25), chosen=st.sampled_from(WHERES))
 def test_grouped_needs_say_what_they_mean(tmp_path: Path, rows: list[dict[str, int]], chosen: Any) -> None:
     columns = {f"c{place}": pa.array([row[name] for row in rows], pa.int8()) for place, name in enumerate("xcd")}

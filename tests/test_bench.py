@@ -22,6 +22,7 @@ from bench.tasks import CONTENDERS, TASKS
 from dpengine.messages import say
 
 
+@pytest.mark.long
 def test_an_office_in_which_nobody_asked_is_not_met(tmp_path: Path) -> None:
     """It once said “met” of 0 questions."""
     workspace = dp.open_workspace(tmp_path)
@@ -70,6 +71,7 @@ def test_a_class_that_got_no_answers_fails(monkeypatch: pytest.MonkeyPatch) -> N
         workshop.main()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("home")
 def test_a_page_that_could_not_be_drawn_is_not_timed() -> None:
     app = open_page("thesis")

@@ -101,6 +101,7 @@ def test_opening_it_reads_the_ledger_alone_and_costs_nothing(clinic: dp.Table, h
     assert (clinic.meter().used, home.ledger.head()) == before
 
 
+@pytest.mark.long
 def test_many_answers_are_paged(clinic: dp.Table) -> None:
     for _ in range(PER_PAGE + 1):
         clinic.ask(clinic.query("count", where=[["clinic", "in", ["eyes"]]], epsilon="0.1"))
@@ -134,6 +135,7 @@ def test_figures_of_two_answers_are_told_apart_by_their_question(clinic: dp.Tabl
     assert say("compare.twice") in told
 
 
+@pytest.mark.long
 def test_what_cannot_be_compared_gets_one_sentence(clinic: dp.Table) -> None:
     bars(clinic)
     clinic.ask(clinic.query("mean", column="wait", epsilon="1"))
@@ -141,6 +143,7 @@ def test_what_cannot_be_compared_gets_one_sentence(clinic: dp.Table) -> None:
     assert escape(say("compare.units")) in html_of(page)
 
 
+@pytest.mark.long
 def test_a_bought_range_says_that_it_holds_alone(clinic: dp.Table) -> None:
     clinic.ask(clinic.query("median", column="wait", by="clinic", epsilon="20"))
     told = html_of(pick(opened(), 0, "heart", "skin"))
@@ -232,6 +235,7 @@ def test_figures_counted_in_different_units_are_not_compared(clinic: dp.Table) -
     assert refused.value.code == "compare.measures"
 
 
+@pytest.mark.long
 def test_a_note_stands_by_the_figure_it_concerns(clinic: dp.Table) -> None:
     """Of two answers in a comparison only one is about a column that nobody checked."""
     clinic.ask(clinic.query("fit_checks", columns=["clinic"], epsilon="2"))

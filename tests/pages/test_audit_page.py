@@ -226,7 +226,7 @@ KINDS = ("count", "histogram", "crosstab", "mean", "median", "finds_laplace", "g
 SOME = list(zip(KINDS, cycle(RELATIONS), cycle(("one", "one", "two", "two")), cycle(reversed(ENDS)), strict=False))
 
 
-@pytest.mark.every(9)
+@pytest.mark.long
 @pytest.mark.parametrize(("key", "relation", "unit", "epsilon"), SOME)
 def test_every_kind_of_picture_stands(key: str, relation: str, unit: str, epsilon: str, shared: dp.Workspace) -> None:
     stands(opened(q=key, relation=relation, unit=unit, e=epsilon), shared)

@@ -37,6 +37,7 @@ def test_a_condition_that_the_form_made_up_stays_behind(staff: dp.Table) -> None
     assert not app.exception and not app.session_state["ask"]["given"].get("where")
 
 
+@pytest.mark.long
 def test_a_condition_that_the_person_chose_comes_along(staff: dp.Table) -> None:
     app = open_page("ask", table=staff.name, q="count", where='[["sex", "in", ["m"]]]')
     picked(app, "ask-kind").set_value("mean").run()

@@ -67,6 +67,7 @@ def answer(table: dp.Table) -> dp.Answer:
     return table.ask(table.query("overview", epsilon="1", against=["rich"]), "look=&one")
 
 
+@pytest.mark.long
 def test_noise_is_level_or_least_on_average_as_the_form_says(table: dp.Table) -> None:
     form = {"without": [], "against": [], "every": "1", "coarse": [], "merged": {}, "most": [], "epsilon": "1"}
     level, even = (board_state.query_of(table, form | {"even": said}) for said in ("", "1"))
@@ -177,6 +178,7 @@ def test_whoever_arrives_is_offered_a_first_look(shared: dp.Workspace, table: dp
     assert "Open the first look" in [one.proto.label for one in open_page("answers", table="people").get("page_link")]
 
 
+@pytest.mark.long
 def test_too_many_combinations_says_which(shared: dp.Workspace) -> None:
     long = [f"v{place}" for place in range(150)]
     frame = pd.DataFrame({"first": long, "second": long, "c": ["a", "b"] * 75})
@@ -215,6 +217,7 @@ def test_rows_of_people_and_a_table_that_was_declared_anew(shared: dp.Workspace)
         assert "everything here is now free" in said(open_page("board", table="visits2", look="of-rows", **given))
 
 
+@pytest.mark.long
 def test_a_column_of_sets_has_a_bar_for_each_item_and_no_groups(shared: dp.Workspace) -> None:
     frame = pd.DataFrame({"likes": ["tea|milk", "tea", "", "milk|tea|rum"] * 200, "sex": ["f", "m"] * 400})
     schema = dp.Schema({"likes": dp.ItemSet(["tea", "milk", "rum"], at_most=3), "sex": dp.Category(["f", "m"])})
@@ -247,6 +250,7 @@ def test_every_two_columns_are_bought_on_the_page_and_two_groups_are_looked_at(t
     assert "Estimated" in said(open_page("board", table="people", look="all pairs", **people))
 
 
+@pytest.mark.long
 def test_values_of_a_list_are_put_together_with_the_gain_shown(table: dp.Table) -> None:
     start = {"table": "people", "epsilon": "0.05", "without": '["age", "since"]', "against": '["sex"]'}
     app = open_page("board", **start)
@@ -269,6 +273,7 @@ def test_values_of_a_list_are_put_together_with_the_gain_shown(table: dp.Table) 
     assert "first" in "".join(pictures(board)) and "median" not in said(board)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("wrong", [{"by": "nobody"}, {"by": "sex", "group": "?"}, {"as": "[]"}, {"page": "99"}])
 def test_a_wrong_address_still_shows_the_board(answer: dp.Answer, wrong: dict[str, Any]) -> None:
     assert "everything here is now free" in said(open_page("board", table="people", look=answer.request_id, **wrong))

@@ -53,6 +53,7 @@ def test_it_says_what_it_did_not_understand() -> None:
     assert say("read.nothing") in unescape(html_of(app)) and asked(app)["q"] == "mean"  # the form stays as it was
 
 
+@pytest.mark.long
 def test_no_other_column_stands_in_for_one_that_nobody_declared(home: dp.Workspace) -> None:
     rows = pd.DataFrame({"rent": [500, 700] * 40, "mins_to_work": [20, 999] * 40})
     schema, budget = dp.Schema({"rent": dp.Number(0, 1000)}), dp.Budget("1", "1e-6")

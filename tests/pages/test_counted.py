@@ -244,6 +244,7 @@ def test_sums_by_group_that_are_cut_at_nothing_are_drawn(tables: dict[bool, dp.T
     assert RANGE in plain(html_of(page)) and "could not be drawn" not in plain(html_of(page))
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("key", list(RESULTS))
 def test_pages_of_their_own_say_it(asked: dict[str, tuple[dp.Answer, tuple[str, ...]]], key: str) -> None:
     (answer, said), (page, name) = asked[key], RESULTS[key]

@@ -205,6 +205,7 @@ def test_a_sample_nags_nobody() -> None:
     assert "Nobody has checked" not in page.text and say("data.fit.all_title") not in page.text
 
 
+@pytest.mark.long
 def test_without_a_reserve_ranges_can_be_bought_and_lists_cannot(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text(people(50))
@@ -260,6 +261,7 @@ def test_unknown_columns_are_bought_together_and_used_once_paid(table: dp.Table)
     assert "town: 3 values found" in page.text and new.meter().charges == 1
 
 
+@pytest.mark.long
 def test_a_second_link_to_the_same_column_opens_its_card_again(table: dp.Table) -> None:
     page = Declared(table.name, change="1", open="age")
     assert page.changes[table.name][1].opened == "age"

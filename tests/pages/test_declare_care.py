@@ -132,6 +132,7 @@ def test_how_many_people_can_be_said_where_the_answers_are_counted() -> None:
     assert table.facts.people == 40 and page.draft.about is None
 
 
+@pytest.mark.long
 def test_where_being_in_it_is_secret_it_is_said_once() -> None:
     page = at_care(1, 50_000)
     assert not [one for one in page.app.number_input if one.key == "declare-about"]

@@ -70,6 +70,7 @@ def test_a_survey_brings_its_labels_as_guesses(page: Page, tmp_path: Path) -> No
     assert page.run().draft.names == ["q1", "note", "v3", "born"]
 
 
+@pytest.mark.long
 def test_a_scale_with_labels_at_its_ends_is_asked_about(page: Page, tmp_path: Path) -> None:
     """Its numbers in between would be lost as a list, so no single click takes it for one. Labels that all say “no
     answer” make no list."""

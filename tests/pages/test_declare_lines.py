@@ -79,7 +79,7 @@ def test_what_a_field_shows_of_a_guess_is_the_guess(lang: str) -> None:
                 assert as_typed(local(part)) == part
 
 
-@pytest.mark.every(9)
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["visit date", "age", "sex", "is_member", "Teža (kg)", "salary"])
 def test_to_open_a_guess_does_not_settle_it(name: str) -> None:
     page = Page().upload(f'"{name}",other thing\n1,2\n').to("cards").click("declare-0-open").run()

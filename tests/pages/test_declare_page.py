@@ -146,6 +146,7 @@ def test_damaged_lines_can_be_read_as_empty(page: Page) -> None:
     assert table.facts.people == 4
 
 
+@pytest.mark.long
 def test_a_quote_that_never_closes_can_be_explained_either_way(page: Page) -> None:
     page.upload(f'age,way\n33,"bus\n44,{CANARY}\n').press("Yes, go on").press("Yes, cells hold line breaks")
     assert "never closed" in page.refusals[0] and page.app.toggle(key="declare-line_breaks").value
@@ -176,6 +177,7 @@ def test_a_moment_of_glued_names_loses_nothing(page: Page) -> None:
     assert page.draft.chosen == ["way"]
 
 
+@pytest.mark.long
 def test_an_old_encoding_is_chosen_by_how_the_names_look(page: Page) -> None:
     page.upload("plača;občina\n1.234,5;Žiče\n".encode("windows-1250"))
     options = page.app.radio(key="declare-spelled")

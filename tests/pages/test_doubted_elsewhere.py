@@ -63,6 +63,7 @@ def test_a_plan_of_doubted_questions_alone_is_not_run(home: dp.Workspace) -> Non
     assert not [one for one in app.button if str(one.key).startswith("plan-run-")]
 
 
+@pytest.mark.long
 def test_a_session_shows_the_ways_out_in_place_of_its_button(home: dp.Workspace) -> None:
     table = school(home, "asked in a row")
     table.ask(table.query("fit_checks", columns=["age", "mark", "wait"], epsilon="1"))

@@ -33,7 +33,7 @@ def go_button(app: AppTest) -> Any:
     return found
 
 
-@pytest.mark.every(9)
+@pytest.mark.long
 @pytest.mark.parametrize(("page", "lang"), [("ask", "en"), *((page, "sl") for page in PAGES)])
 def test_a_spend_that_cannot_be_leaves_everything_where_it_was(
     page: str, lang: str, caplog: pytest.LogCaptureFixture
@@ -51,6 +51,7 @@ def test_a_spend_that_cannot_be_leaves_everything_where_it_was(
     assert "Session State API" not in caplog.text
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("epsilon", ["1000", "-1", "lots"])
 def test_a_link_with_such_a_spend_still_has_its_field_and_its_button(epsilon: str) -> None:
     app = open_page("ask", **PAGES["ask"] | {"epsilon": epsilon})
@@ -58,7 +59,7 @@ def test_a_link_with_such_a_spend_still_has_its_field_and_its_button(epsilon: st
     assert "It stays at ε =" in plain(html_of(app))
 
 
-@pytest.mark.every(9)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("lang", "typed", "means"),
     [("en", "250,000", 250_000), ("sl", "250.000", 250_000), ("en", "250000.5", 250_000), ("sl", "250 000", 250_000)],
@@ -74,6 +75,7 @@ def test_an_accepted_error_means_what_it_says(lang: str, typed: str, means: int)
         assert 0.9 * means <= told <= means + 1
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("lang", "typed"), [("en", "25.000"), ("sl", "25,000")])
 def test_an_accepted_error_with_two_meanings_is_asked_back(lang: str, typed: str) -> None:
     with speaking(lang), of_practice("town"):
@@ -85,6 +87,7 @@ def test_an_accepted_error_with_two_meanings_is_asked_back(lang: str, typed: str
         assert say("number.ambiguous", name=name, one=one, other="25") in plain(html_of(app))
 
 
+@pytest.mark.long
 def test_a_wished_promise_in_a_plan_is_read_in_its_language() -> None:
     planned = '[["sum",{"column":"monthly_income","epsilon":"0.1"},"300000",false]]'
     for lang, typed in (("en", "250,000"), ("sl", "250.000")):
@@ -110,12 +113,14 @@ def test_the_slider_offers_no_more_than_what_is_left(home: dp.Workspace) -> None
     assert last == say("spend.step_too_much") and list(others) == list(options)
 
 
+@pytest.mark.long
 def test_what_would_be_enough_is_told_as_a_share(home: dp.Workspace) -> None:
     told = plain(html_of(open_page("ask", table="residents", q="sum", column="salary", epsilon="0.001")))
     assert re.search(r"which takes about [\d.]+ %", told) and "times the spend" not in told
     assert "1,504–2,000" in told and "\\," not in told  # a practice table has no link there, and no marks of one
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("page", "kind"), [("ask", "typed"), ("ask", "wish"), ("publish", "typed")])
 def test_what_was_typed_into_a_form_that_a_link_replaced_changes_nothing(page: str, kind: str) -> None:
     """A link that arrives forgets what the fields held; the browser's change to one of them may come after that."""

@@ -49,6 +49,7 @@ def test_a_link_with_or_is_drawn_and_stays_as_it_is(rows: list[Any]) -> None:
     assert where_of(app)[-1][1][0] == ["district", "in", ["Mill", "Hill"]] and where_of(app)[:-1] == rows[:-1]
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("rows", [[EITHER, EITHER], [["any", [EITHER]]], [["any", "x"]], [["any", []]]])
 def test_what_cannot_be_drawn_is_left_as_it_is(rows: list[Any]) -> None:
     assert say("form.where_from_link") in text(ask(rows)) or rows == [["any", []]]

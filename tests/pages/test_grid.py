@@ -51,7 +51,7 @@ def test_shares_by_row_and_by_column_cost_nothing(table: dp.Table) -> None:
     assert table.meter().used == used
 
 
-@pytest.mark.every(3)
+@pytest.mark.long
 @pytest.mark.parametrize("request_id", ["open-crossed", "open-bars"])
 def test_other_and_no_answer_are_hidden_on_wish_and_the_file_has_all(open_lists: dp.Table, request_id: str) -> None:
     app = open_page("ask", table="lists", answer=request_id)

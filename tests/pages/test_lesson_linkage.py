@@ -41,6 +41,7 @@ def test_the_less_of_a_date_is_left_the_fewer_are_found() -> None:
     assert "finds 277 on a roll of 2,188 voters" in view(13).one and "277 of these names are right" in view(13).two
 
 
+@pytest.mark.long
 def test_the_more_is_posted_the_more_are_found() -> None:
     found = [run(Settings("films", known=known)) for known in (1, 4, 8)]
     assert [one.right for one in found] == sorted(one.right for one in found) and found[0].named == 0
@@ -57,6 +58,7 @@ def test_the_matchers_get_what_an_attacker_has_and_no_more() -> None:
     assert {name: len(turned) - 1 - at for name, at in second.items()} == first
 
 
+@pytest.mark.long
 def test_the_release_carries_the_engine_s_noise() -> None:
     coins = Quiet()
     bars = run(Settings(way="private", epsilon=F(1)), coins).bars

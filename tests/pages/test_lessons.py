@@ -115,6 +115,7 @@ def test_whatever_stands_in_the_address_the_lesson_stands(number: int) -> None:
     assert "<script>" not in html(page) and len(said(page)) == 2
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("text", ["0", "13", "99", "-1", "1.0", "one", "<script>", "٣"])
 def test_no_such_lesson_is_the_overview(text: str) -> None:
     assert 'class="lesson-say"' not in html(page := opened(lesson=text)) and "<script>" not in html(page)
@@ -137,6 +138,7 @@ TITLES = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("number", [1, 9, pytest.param(5, marks=pytest.mark.long), 12])
 def test_a_link_opens_its_lesson(number: int) -> None:
     page = opened(lesson=lessons.NAMES[number])

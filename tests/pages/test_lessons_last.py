@@ -38,6 +38,7 @@ def test_trust_says_its_figures(people: int) -> None:
     assert "Honest participants are assumed" in told.theorem
 
 
+@pytest.mark.long
 def test_without_trust_the_error_grows_with_the_root_of_the_people() -> None:
     few, many = (trust.errors(trust.Settings(people)) for people in (10_000, 1_000_000))
     assert many["local"] / few["local"] == pytest.approx(10, rel=0.02)

@@ -238,6 +238,7 @@ def test_the_three_marks_stand_in_order(epsilon: F) -> None:
         assert found.first.sum() == pytest.approx(1) and 0.5 < found.guessed <= 1
 
 
+@pytest.mark.long
 def test_four_times_the_questions_leak_twice_as_much() -> None:
     small = [bells.composed(k, 0.01) for k in (100, 400, 1600)]
     assert all(1.9 < b / a < 2.2 for a, b in itertools.pairwise(small))
@@ -335,6 +336,7 @@ def test_the_die_says_its_figures(epsilon: str, rolls: str) -> None:
     assert "moves by more than 1." in told.theorem and "it would be 2," in told.theorem
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("size", [1, 18])
 def test_the_film_says_its_figures(size: int) -> None:
     found, told = film.figures(film.Settings(size)), view(7, size=str(size))

@@ -30,6 +30,7 @@ def brought(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dp.Table]:
     space.close()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("key", "given"),
     [

@@ -138,6 +138,7 @@ def test_other_codes_are_found_and_a_usual_day_of_eight_hours_is_none(home: dp.W
     worked.ask(worked.query("mean", column="hours a day", epsilon="0.5"), checked=True)
 
 
+@pytest.mark.long
 def test_an_average_with_a_few_codes_says_where_it_lies_without_them(home: dp.Workspace) -> None:
     """5 of 100 cells are 99; the noise hides that with a chance below 1e-9."""
     table = hours(home, "wait", 100, [6, 7, 8, 5, 10] * 19 + [99] * 5)
@@ -147,6 +148,7 @@ def test_an_average_with_a_few_codes_says_where_it_lies_without_them(home: dp.Wo
     assert "are exactly 99" in shown and "Without those cells the average is lower." in shown
 
 
+@pytest.mark.long
 def test_many_zeros_are_said_beside_the_answer_and_named_by_one_click(home: dp.Workspace) -> None:
     """A third of 12,000 cells; the noise hides that with a chance below 1e-9."""
     table = hours(home, "trips", 50, [0, 12, 20, 0, 14, 30])
@@ -160,6 +162,7 @@ def test_many_zeros_are_said_beside_the_answer_and_named_by_one_click(home: dp.W
     assert anew.fit_of("trips").checked and anew.fit_of("trips").zeros is None
 
 
+@pytest.mark.long
 def test_what_a_check_looked_for_is_said_in_the_usual_size(home: dp.Workspace) -> None:
     """12,000 cells that fit: this check cannot tell 2 of 100, and its ranges fail once in 10⁸."""
     table = hours(home, "weight", 100, [61, 72, 83, 94, 65, 56])
@@ -273,6 +276,7 @@ def test_an_answer_that_counts_rows_says_rows_in_headline_and_axis(home: dp.Work
         assert re.search({"en": r"\d rows\b", "sl": r"\d vrstic"}[lang], shown)
 
 
+@pytest.mark.long
 def test_a_first_look_says_on_the_card_of_a_list_what_is_not_in_it(home: dp.Workspace) -> None:
     """A fifth is missing in the list and counts as its first value: its card names no share of that value."""
     frame = pd.DataFrame({"species": (["dog"] * 4 + ["cat"] * 4 + ["rabbit"] * 2) * 300, "days": range(3_000)})

@@ -100,6 +100,7 @@ def plain_list(values: Any) -> str:
 # --- how many rows of a person
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_each_number_of_rows_says_what_it_buys_and_what_it_loses_before_one_is_chosen() -> None:
     page = at_unit()
@@ -273,6 +274,7 @@ def test_a_share_of_next_to_nothing_is_doubted_where_its_list_was_never_checked(
     assert "Hardly anybody" not in told and "are not in your list" in told
 
 
+@pytest.mark.long
 def test_answers_at_a_glance_say_what_a_check_found(home: dp.Workspace) -> None:
     frame = pd.DataFrame({"hours": [40] * 2_000})
     schema = dp.Schema({"hours": dp.Number(0, 24)})
@@ -386,6 +388,7 @@ def test_an_answer_given_before_more_rows_of_each_person_counted_says_so_whereve
         assert told in plain(html_of(open_page(name, **address))), name
 
 
+@pytest.mark.long
 def test_a_first_look_says_a_doubt_in_headline_size_and_one_figure_of_it(home: dp.Workspace) -> None:
     """3,000 of 10,000 cells are above the range; the noise hides that with a chance below 1e-9."""
     frame = pd.DataFrame({"chol": [4] * 7_000 + [9] * 3_000, "age": [30, 50] * 5_000})

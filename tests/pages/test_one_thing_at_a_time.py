@@ -53,6 +53,7 @@ def test_a_new_question_keeps_nothing_of_the_one_before(home: dp.Workspace) -> N
     assert app.query_params["epsilon"] != "0.4"
 
 
+@pytest.mark.long
 def test_a_new_question_empties_the_box_too(home: dp.Workspace) -> None:
     table = home.table("town", visitor="local")
     found = table.ask(table.query("mean", column="age", epsilon="0.4"))

@@ -118,6 +118,7 @@ def view(**given: str) -> View:
     return LESSON.view(LESSON.clean(given))
 
 
+@pytest.mark.long
 def test_the_lesson_says_what_was_found() -> None:
     told = view(people="1000", features="500", epsilon="3", seed="7")
     found = demo.run(Settings(1000, 500, F(3), 7))

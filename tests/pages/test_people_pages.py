@@ -66,6 +66,7 @@ def test_an_auditor_reads_and_asks_nothing(ids: dict[str, str], monkeypatch: pyt
     assert "You may not do this" in opened(monkeypatch, ids["vid"], "ask")
 
 
+@pytest.mark.long
 def test_start_offers_what_one_may_do(ids: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     def ways(who: str) -> list[str]:
         return [one.proto.label for one in at(monkeypatch, ids[who], "start").get("page_link")]
@@ -75,6 +76,7 @@ def test_start_offers_what_one_may_do(ids: dict[str, str], monkeypatch: pytest.M
     assert "Go on with" not in " ".join(ways("vid")) and {say("page.accounts"), say("start.try")} <= {*ways("vid")}
 
 
+@pytest.mark.long
 def test_a_question_that_is_not_in_the_share_is_said_to_be_that(
     home: Workspace, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,6 +170,7 @@ def test_a_program_gets_a_token_that_is_shown_once(
     assert "laptop" not in opened(monkeypatch, ids["ana"], "programs")
 
 
+@pytest.mark.long
 def test_whoever_wished_sees_what_became_of_it(
     home: Workspace, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

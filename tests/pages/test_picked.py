@@ -115,7 +115,7 @@ def opened(page: str, **address: str) -> AppTest:
     return app
 
 
-@pytest.mark.every(27)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("page", "lang"), [("ask", lang) for lang in LANGUAGES] + [(page, "sl") for page in PAGES if page != "ask"]
 )

@@ -56,6 +56,7 @@ def test_pages_say_it_and_answers_keep_the_stored_words(shared: dp.Workspace) ->
     assert "mesečni dohodek" in cards and "krvni tlak" in cards and "blood_pressure" not in cards
 
 
+@pytest.mark.long
 def test_names_of_a_persons_own_table_are_never_translated(home: dp.Workspace) -> None:
     frame = pd.DataFrame({"age": [30, 40] * 200, "district": ["Mill", "Hill"] * 200})
     schema = dp.Schema({"age": dp.Number(0, 120), "district": dp.Category(["Mill", "Hill"])})

@@ -43,6 +43,7 @@ def test_groups_decide_who_may_come_in_and_nothing_else() -> None:
         assert refusal.value.code == "porter.group"
 
 
+@pytest.mark.long
 def test_an_administrator_of_another_issuer_is_named_at_the_start(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

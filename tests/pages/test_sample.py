@@ -84,6 +84,7 @@ def test_both_ranges_stand_side_by_side(tmp_path: Path) -> None:
     assert "among all such people" in told and say("sample.legend") in told
 
 
+@pytest.mark.long
 def test_bars_have_a_column_and_a_sum_an_average(tmp_path: Path) -> None:
     table = survey(tmp_path)
     bars = table.ask(table.query("histogram", column="smokes", epsilon="0.5"))
@@ -155,6 +156,7 @@ def test_two_answers_differ_but_for_the_sum_of_both_chances(tmp_path: Path) -> N
     assert beyond_difference(bar, other) is None  # shares of different wholes
 
 
+@pytest.mark.long
 def test_two_years_differ_among_all_such_people(tmp_path: Path) -> None:
     last, this = survey(tmp_path), survey(tmp_path)
     for table in (last, this):
@@ -209,6 +211,7 @@ def test_a_median_of_a_secret_number_of_people_speaks_of_all(tmp_path: Path) -> 
     assert "in this table and among all such people" in range_words(answer)
 
 
+@pytest.mark.long
 def test_where_nothing_can_be_claimed_one_sentence_says_so(tmp_path: Path) -> None:
     table = survey(tmp_path)
     table.ask(table.query("mean", column="age", epsilon="2"))
@@ -217,6 +220,7 @@ def test_where_nothing_can_be_claimed_one_sentence_says_so(tmp_path: Path) -> No
     assert range_words(later).startswith("Between ")
 
 
+@pytest.mark.long
 def test_an_owner_says_it_later_on_the_page_of_the_table(tmp_path: Path) -> None:
     table = survey(tmp_path, sample=False)
     page = open_page("data", table=table.name)
@@ -313,6 +317,7 @@ def test_a_grid_shows_both_ranges_in_every_cell(tmp_path: Path) -> None:
     assert say("sample.grid") in told
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "key, given",
     [
@@ -342,6 +347,7 @@ def test_a_spread_with_gaussian_noise_speaks_of_all_such_people(tmp_path: Path) 
     assert word == "first" and found[1] - found[0] < 25
 
 
+@pytest.mark.long
 def test_a_first_look_shows_both_ranges(tmp_path: Path) -> None:
     """On the board, in its files, in the report, in what programs read; and no more once the sample is withdrawn."""
     table = survey(tmp_path)
@@ -375,6 +381,7 @@ def test_a_first_look_shows_both_ranges(tmp_path: Path) -> None:
     assert "population_low" not in withdrawn.value.to_frame() and board_figures.about_all(withdrawn) == ""
 
 
+@pytest.mark.long
 def test_after_a_little_a_first_look_speaks_of_all_in_longer_boxes(tmp_path: Path) -> None:
     table = survey(tmp_path)
     table.ask(table.query("count", where=[["smokes", "in", ["yes"]]], epsilon="0.02"))

@@ -92,6 +92,7 @@ def test_a_shorter_row_needs_less_noise_by_its_length_alone() -> None:
         assert "več kot 50 % poti do kota" in told and "stolpec za stolpcem" in told
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_bad_input_is_said_at_the_form_and_nothing_is_lost() -> None:
     app = ask(columns=json.dumps(["age", "district", "age"]), norm="3")

@@ -334,6 +334,7 @@ def test_the_step_with_most_to_read_is_read_in_a_few_seconds(lang: str) -> None:
         assert len(say("data.cards.lead", sizes="").split()) <= 12
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_what_cannot_be_taken_back_is_said_above_the_choices_and_a_guess_is_a_cell_and_a_limit() -> None:
     page = Page().upload(f"{NAMES}\n{'1,' * NAMES.count(',')}1\n").to("unit")

@@ -103,6 +103,7 @@ def test_before_it_is_bought_the_page_says_what_it_is_worth(tables: dict[str, dp
     assert "So do averages of pay, whose" in text
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
@@ -136,6 +137,7 @@ def answer(tables: dict[str, dp.Table]) -> dp.Answer:
     return table.ask(table.query("small_database", columns=["colour", "=size"], epsilon="2"), "made=&one")
 
 
+@pytest.mark.long
 def test_a_synthetic_table_is_shown_asked_of_and_listed(tables: dict[str, dp.Table], answer: dp.Answer) -> None:
     spent, where = tables["rows"].meter().spent_epsilon, {"table": "rows", "made": answer.request_id}
     app = opened(**where)

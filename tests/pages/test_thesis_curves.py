@@ -73,6 +73,7 @@ def test_the_page_says_which_level_is_drawn_and_which_the_thesis_drew(language: 
         assert all(word in say("thesis.levels_proved") for word in words)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_each_figure_says_its_constant() -> None:
     """2·√ln(2/δ)/ε at δ = 0.1, the corollary's; the example prints half of it."""

@@ -185,6 +185,7 @@ def test_a_model_is_shown_tried_out_and_listed(tables: dict[str, dp.Table], answ
     assert "not a trained model" in said(opened(table="secret", trained=answer.request_id))
 
 
+@pytest.mark.long
 def test_where_there_is_no_range_the_page_says_why(tables: dict[str, dp.Table], answer: dp.Answer) -> None:
     wide = replace(answer, interval=dict.fromkeys(answer.value, (-500.0, 500.0)))
     assert {row[2] for row in train_result.word_rows(wide)} == {"anything"}, "wider than all there can be"

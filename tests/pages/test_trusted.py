@@ -101,6 +101,7 @@ def test_a_table_that_cannot_be_asked_that_way_is_not_offered_it(space: dp.Works
     assert who(ask(table)) is None and who(ask()) is not None
 
 
+@pytest.mark.long
 def test_a_question_with_groups_is_not_offered_it(space: dp.Workspace) -> None:
     assert who(ask(q="proportion", of=WHERE, where="")) is None
 

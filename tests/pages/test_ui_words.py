@@ -52,6 +52,7 @@ def test_a_printed_range_contains_the_range(one: float, other: float) -> None:
     assert above - below <= (exact(high) - exact(low)) * 2  # and does not give the precision away
 
 
+@pytest.mark.long
 @given(values, values, some.floats(0, 1))
 def test_the_figure_lies_in_its_printed_range(one: float, other: float, share: float) -> None:
     low, high = sorted((one, other))

@@ -209,6 +209,7 @@ def test_after_a_list_is_completed_the_question_is_back_with_its_price(home: dp.
     assert go.label.endswith("%") and home.table("list").schema.category("colour").values == ("red", "blue", "green")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("then", ["", "[]", "{", '{"q": 3}', '{"q": "no such"}', '{"q": "mean", "column": "none"}'])
 def test_an_address_that_names_no_question_to_come_back_to_changes_nothing(home: dp.Workspace, then: str) -> None:
     frame, schema = pd.DataFrame({"age": [30, 40] * 50}), dp.Schema({"age": dp.Number(0, 120)})

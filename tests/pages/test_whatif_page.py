@@ -76,6 +76,7 @@ def test_the_answer_a_newcomer_came_for_needs_no_typing(shared: dp.Workspace) ->
     assert int(fits[0]) >= 20 > int(fits[1]) and shared.ledger.head()[0] == 0
 
 
+@pytest.mark.long
 def test_moving_a_slider_changes_that_setting_and_b_follows_the_people_of_a() -> None:
     page = opened(**TYPED)
     move(page, "n", "500")
@@ -194,7 +195,7 @@ def test_an_allowance_is_carried_into_a_new_table(shared: dp.Workspace) -> None:
         assert open_page("data", **strange).session_state["draft"].epsilon == ""
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(9)
 @pytest.mark.parametrize("key", whatif.offered())
 @pytest.mark.parametrize("source", ["typed", "table"])
 def test_every_question_is_drawn_under_both(key: str, source: str) -> None:

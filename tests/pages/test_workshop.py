@@ -155,7 +155,7 @@ EXPECTED: dict[str, Callable[[], float]] = {
 }
 
 
-@pytest.mark.every(9)
+@pytest.mark.long
 @pytest.mark.parametrize("question", sorted(wall.QUESTIONS))
 def test_what_is_called_true_is_true_of_the_file(here: Any, question: str) -> None:
     query = wall.query_of(question, "1")[1]

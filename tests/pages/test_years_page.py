@@ -15,6 +15,7 @@ from dpengine.messages import Automatic, called, say
 from dpengine.messages.language import speaking
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_two_years_stand_side_by_side(lang: str, shared: dp.Workspace) -> None:
     schema = dp.Schema({"age": dp.Number(0, 100)})
@@ -36,6 +37,7 @@ def test_two_years_stand_side_by_side(lang: str, shared: dp.Workspace) -> None:
     assert start in text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lang", [pytest.param("en", marks=pytest.mark.long), "sl"])
 def test_what_a_check_doubts_about_one_year_stands_above_the_comparison(lang: str, shared: dp.Workspace) -> None:
     """This year's list lacks a town that many have: the bars of both years are compared, and the page says so first."""

@@ -29,6 +29,7 @@ def test_fifty_six_pairs_instead_of_two_thousand() -> None:
     assert {len(value[0]) for pair in pairs(build(key, given, "replace"), whole=True) for value in pair} == {1, 2, 3}
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("case", PUBLISHED, ids=case_name)
 def test_what_is_published_row_by_row_is_made_of_rows(case: Any) -> None:
     assert made_of_rows(build(*case, "replace"))

@@ -181,6 +181,7 @@ TRAPS: dict[str, tuple[str, Callable[[Path], Path]]] = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("trap", sorted(TRAPS))
 def test_every_trap_is_one_sentence(trap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_kinds, "MOST_UNPACKED", 10**6)

@@ -110,7 +110,7 @@ def shown(query: Query, value: Spread) -> int:
     return times
 
 
-@pytest.mark.every(9)
+@pytest.mark.long
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 def test_a_median_too_few_can_tell_is_not_shown(relation: str) -> None:
     """Where both ends of the range are aimed beyond the ordering they are drawn there, except with chance β = 0.1."""

@@ -70,6 +70,7 @@ def test_one_person_moves_every_sum_by_the_whole_range_at_most(relation: str, cl
     assert query.sensitivity().bound == claimed and 1 / query.rate == claimed * (2 if relation == "replace" else 1)
 
 
+@pytest.mark.long
 def test_the_promise_is_a_share_of_the_range_and_kept() -> None:
     query, coins, draws = asked("first", "second", people=400, beta="0.2", epsilon="0.5"), SystemCoins(), 1_500
     promise = query.promise()

@@ -35,6 +35,7 @@ def test_what_is_cut_is_told(case: tuple[str, dict[str, Any]], several: bool) ->
     assert (("", ROWS) in told(query)) == capped
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("case", CASES, ids=case_name)
 def test_rows_without_a_value_are_said_to_be_left_out_where_they_are(case: tuple[str, dict[str, Any]]) -> None:
     query = build(*case, "replace", about=100)

@@ -222,6 +222,7 @@ class Centred(Quantile):
         return quantile.Blocks(deep.firsts, deep.sizes, deep.gaps + np.array(halves))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_depth_makes_no_wrong_answer_more_likely(relation: str) -> None:
     """On every table, by exact laws; a score by the middle of a point's rows does not keep this."""

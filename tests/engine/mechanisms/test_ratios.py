@@ -104,6 +104,7 @@ def test_a_mean_by_weights_is_the_mean(relation: str, given: dict[str, Any], col
     assert same.finish(raw) == mean.finish(raw)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("given", ASKED, ids=str)
 def test_falling_weights_keep_their_claims(relation: str, given: dict[str, Any]) -> None:

@@ -305,6 +305,7 @@ def test_all_pairs_with_what_is_kept_are_measured_whatever_is_chosen(relation: s
     assert cost(query.loss(), ORDER).renyi <= ORDER * query.rho * (1 + Fraction(1, 10**9))
 
 
+@pytest.mark.long
 def test_what_hangs_together_is_chosen() -> None:
     """Two columns that are one, and a third that says whether two others agree, which no pair tells."""
     rng = np.random.default_rng(1)

@@ -42,6 +42,7 @@ def some_weights(query: OfGradients, rng: np.random.Generator, edge: float = 1.0
     return tuple(int(one * 2**WEIGHT_BITS * (1 - 1e-9)) for one in there)
 
 
+@pytest.mark.every(5)
 @every_kind
 @every_relation
 def test_no_neighbour_moves_a_gradient_further_than_claimed_at_any_weights(key: str, relation: str) -> None:

@@ -91,6 +91,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("unit", [Unit.rows(), pytest.param(THREE, marks=pytest.mark.long)], ids=["rows", "three"])
 @pytest.mark.parametrize("asked", HOSTILE, ids=str)

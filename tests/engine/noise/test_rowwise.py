@@ -34,6 +34,7 @@ def exact_delta(first: Laplace, second: Laplace, epsilon: Fraction) -> Decimal:
     return sum((term for term in terms if term > 0), Decimal(0))
 
 
+@pytest.mark.every(3)
 @every_pair
 @pytest.mark.parametrize("steps", GRIDS)
 def test_the_least_scale_is_enough_and_a_hair_less_is_not(steps: int, epsilon: Fraction, delta: Fraction) -> None:

@@ -60,6 +60,7 @@ def test_there_is_a_question_for_numbers_and_lists_alone() -> None:
     assert asked_instead(query, "likes") is None and asked_instead(query, "born") is None
 
 
+@pytest.mark.long
 def test_it_is_as_said_in_draws() -> None:
     """The spread of 400 published means beside that of 400 asked ones, each true to 6 % in a deviation. The formulas
     compare 95 % ranges, which differ from spreads by a factor of 1.3; a factor of 2 is then more than six deviations

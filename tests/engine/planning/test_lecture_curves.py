@@ -47,6 +47,7 @@ def test_a_class_of_questions_is_cheaper_from_one_database_once_it_is_large() ->
     assert not curves.along_class(10**7, 100, 1.0, 0, 0.05, 100)["strong"]  # no δ, no strong composition
 
 
+@pytest.mark.long
 def test_private_answers_stay_ahead_of_splitting_up_to_about_n_squared() -> None:
     """S2.6, S2.8: error of the order k^¼/√n against √(k/n), so the last useful k is near n² and near n."""
     ratios = [curves.population_error(10**9, 16 * k, 0.05) / curves.population_error(10**9, k, 0.05) for k in (10**4,)]

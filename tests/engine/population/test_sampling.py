@@ -181,6 +181,7 @@ def test_ranks_hold_for_everybody(share: F) -> None:
     assert missed <= float(BETA)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("guess", [1, 50, 1_000, 30_000])
 @pytest.mark.parametrize("share", [F(1, 1000), F(1, 10), F(1, 2), F(9, 10)])
 @pytest.mark.parametrize("beta", [F(1, 80), F(1, 10**5)])

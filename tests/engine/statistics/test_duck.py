@@ -105,6 +105,7 @@ def test_a_condition_that_nobody_can_meet_is_counted_too(tmp_path: Path) -> None
         assert DuckEngine().read(need, path, schema) == need.of(rows)
 
 
+@pytest.mark.long
 def test_a_long_list_of_values(tmp_path: Path) -> None:
     long = Schema({"code": Category([f"v{place}" for place in range(20_000)])})
     rows = [{"code": place * 7 % 20_000} for place in range(5_000)]

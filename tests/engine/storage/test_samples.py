@@ -36,6 +36,7 @@ def residents() -> list[dict[str, str]]:
     return rows("residents.csv")
 
 
+@pytest.mark.long
 def test_make_samples_writes_the_same_bytes_again(tmp_path: Path) -> None:
     write_samples(tmp_path)
     names = [sample.path.name for sample in SAMPLES.values()]
@@ -61,6 +62,7 @@ def test_town_stays_inside_its_declared_ranges(town: list[dict[str, str]]) -> No
     assert {row["has_car"] for row in town} == {"yes", "no"}
 
 
+@pytest.mark.long
 def test_town_has_something_to_find(town: list[dict[str, str]]) -> None:
     incomes = [int(row["monthly_income"]) for row in town]
     assert abs(median(incomes) - 2480) <= 10

@@ -20,6 +20,7 @@ _END = """() => {
 }"""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("lang", "window", "screens"),
     [

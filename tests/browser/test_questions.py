@@ -68,7 +68,7 @@ _COVERED = """() => {
 SOME = [["district", "in", ["Bridge"]]]
 
 
-@pytest.mark.every(3)
+@pytest.mark.long
 @pytest.mark.parametrize("size", [(1280, 800), (1280, 700), (390, 844)], ids=str)
 def test_the_row_with_the_button_hides_nothing_that_says_how_exact_the_answer_will_be(
     open_page: Any, size: tuple[int, int]

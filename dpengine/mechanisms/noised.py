@@ -270,7 +270,7 @@ class OfNumbers(Noised[Statistic]):
         facts.schema.number(name)
         return {"column": name}
 
-    @property
+    @cached_property
     def declared(self) -> Number:
         return self.facts.schema.number(self.column)
 
@@ -281,12 +281,12 @@ class OfNumbers(Noised[Statistic]):
         """The column's values, for `truth`."""
         return [float(self.declared.value(row[self.column])) for row in rows if row[self.column] != MISSING]
 
-    @property
+    @cached_property
     def half(self) -> int:
         """h: how far a doubled code can be from the middle of the grid."""
         return self.declared.size - 1
 
-    @property
+    @cached_property
     def known(self) -> int | None:
         """The number of rows, where it is public and may be divided by."""
         return self.facts.countable(self.where, self.column) if self.by is None else None

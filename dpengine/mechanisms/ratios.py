@@ -72,11 +72,13 @@ def tested_ranges(tops: Sequence[float], bottoms: Sequence[float], reaches: Floa
         return [one for part in parts for one in tested_ranges(tops[part], bottoms[part], reaches)]
     edges, found = _edges(len(reaches)), list[tuple[float, float]]()
     top, bottom = np.array(tops)[:, None], np.array(bottoms)[:, None]
+    nothing = bottom[:, 0] == 0
     safe = np.where(bottom == 0, 1.0, bottom)
     one, other = (top - reaches) / safe, (top + reaches) / safe
     low, high = np.maximum(np.minimum(one, other), edges[:-1]), np.minimum(np.maximum(one, other), edges[1:])
-    low, high = np.where(bottom == 0, edges[:-1], low), np.where(bottom == 0, edges[1:], high)
-    kept = np.where(bottom == 0, np.abs(top) <= reaches, low <= high)
+    low[nothing], high[nothing] = edges[:-1], edges[1:]
+    kept = low <= high
+    kept[nothing] = np.abs(top[nothing]) <= reaches
     least, most = np.where(kept, low, np.inf).min(axis=1), np.where(kept, high, -np.inf).max(axis=1)
     for first, last in zip(least.tolist(), most.tolist(), strict=True):  # nothing is kept: they are infinite
         found.append((max(first - 1e-12, -1.0), min(last + 1e-12, 1.0)) if first <= last else (-1.0, 1.0))
@@ -94,12 +96,6 @@ def _edges(cells: int) -> Floats:
 def ratio(top: Exact, bottom: Exact, low: Fraction, high: Fraction) -> Fraction:
     """The quotient, clamped to [low, high], where the true one lies."""
     return min(max(Fraction(top, max(bottom, 1)), low), high)
-
-
-def _times(number: float, times: int) -> Fraction:
-    """Exactly. With many groups, fractions are most of the work of an answer: none is made that is not needed."""
-    top, bottom = number.as_integer_ratio()
-    return Fraction(top * times, bottom)
 
 
 def share_and_range(hits: Exact, misses: Exact, reach: Exact) -> tuple[float, tuple[float, float]]:
@@ -234,7 +230,7 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
     accepts: ClassVar[tuple[type[Added], ...]] = (*ADDED, SharedNoise)
     squared: ClassVar[bool] = False  # does the statistic hold Σy²?
 
-    @property
+    @cached_property
     def spread(self) -> bool:
         """Is R drawn too?"""
         facts, people = self.facts, Fraction(self.facts.about, self.groups)
@@ -254,6 +250,10 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
     @abstractmethod
     def figure(self, mean: Fraction) -> Number:
         """The answer if the mean of y is this. It only rises, or only falls."""
+
+    def figure_of(self, total: Exact, number: Exact) -> Number:
+        """The same for the mean total/number."""
+        return self.figure(Fraction(total, number))
 
     @property
     def weights(self) -> tuple[int, ...]:
@@ -314,7 +314,8 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         return self.estimates([numbers], draws)[0]
 
     def estimates(self, groups: Sequence[Figures], draws: int) -> list[Estimate]:
-        edge, beta = Fraction(self.width), self.beta / self.groups
+        width, beta = self.width, self.beta / self.groups
+        edge = Fraction(width)
         if self.known is not None:
             reach = self.added[0].reach(beta, draws)
             pairs = [(numbers[0], numbers[1]) for numbers in groups]
@@ -322,11 +323,22 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
             figures = [self.figure(ratio(s, n, -edge, edge)) for n, s in pairs]
         else:
             moments = [self._moments(numbers) for numbers in groups]
-            wide = [float(n * self.width) for n, _, _ in moments]
+            wide = [float(n * width) for n, _, _ in moments]
             found = tested_ranges([float(s) for _, s, _ in moments], wide, self._tests(draws, beta))
-            ends = [(_times(low, self.width), _times(high, self.width)) for low, high in found]
-            figures = [self.figure(ratio(s, n, *end)) for (n, s, _), end in zip(moments, ends, strict=True)]
+            return [self._between(s, n, *ends) for (n, s, _), ends in zip(moments, found, strict=True)]
         return [(figure, self._answers(*end)) for figure, end in zip(figures, ends, strict=True)]
+
+    def _between(self, total: Exact, number: Exact, low: float, high: float) -> Estimate:
+        """The answer of S and N where the mean of y is between `low` and `high` times W. Exactly, but no fraction is
+        made that is not needed: with many groups they would be most of the work."""
+        (least, parts), (most, others) = low.as_integer_ratio(), high.as_integer_ratio()
+        least, most, number = least * self.width, most * self.width, max(number, 1)
+        below, above = total * parts < least * number, total * others > most * number
+        figure = self.figure_of(*((least, parts) if below else (most, others) if above else (total, number)))
+        if self.rounded:
+            return figure, self._answers(Fraction(least, parts), Fraction(most, others))
+        ends = self.figure_of(least, parts), self.figure_of(most, others)
+        return figure, (min(ends), max(ends))
 
     def _answers(self, low: Fraction, high: Fraction) -> tuple[Number, Number]:
         """The range of the answer, for means of y in this range and what rounding may add."""

@@ -110,7 +110,8 @@ def keep(kept: Path, places: tuple[int, ...], schema: Schema, scan: Scan, counte
     with refusing("engine.unreadable", OSError, pa.ArrowException):
         fresh = Path(tempfile.mkdtemp(prefix=".", dir=kept.parent))  # 0700; two questions at once write apart
         try:
-            pq.write_table(table, fresh / file.name)
+            # Dictionaries make it small: compressed, it would hardly be smaller and slower to read.
+            pq.write_table(table, fresh / file.name, compression="none", write_statistics=False)
             os.chmod(fresh / file.name, 0o600)
             os.replace(fresh / file.name, file)
         finally:

@@ -27,7 +27,7 @@ from typing import ClassVar
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms.card import Card
 from dpengine.mechanisms.noised import card_of_figure
-from dpengine.mechanisms.ratios import OfMeans
+from dpengine.mechanisms.ratios import Exact, Number, OfMeans
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.statistics.counts import Moments
 
@@ -79,9 +79,12 @@ class Mean(OfMeans[tuple[int, ...]]):
         off = self.added[0].reach(self.beta) / max(people, Fraction(1)) if known else self.off_middle(people)
         return min(off * self.declared.step / 2, self.declared.diameter)
 
-    def figure(self, mean: Fraction) -> Fraction:
+    def figure(self, mean: Fraction) -> Number:
+        return self.figure_of(mean.numerator, mean.denominator)
+
+    def figure_of(self, total: Exact, number: Exact) -> Number:
         middle, half, whole = self._line
-        return Fraction(middle * mean.denominator + half * mean.numerator, whole * mean.denominator)
+        return (middle * number + half * total) / (whole * number)
 
     @cached_property
     def _line(self) -> tuple[int, int, int]:

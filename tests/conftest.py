@@ -242,6 +242,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if "dpengine.statistics.engines.duck" in sys.modules:
         _share_a_database()
         if session.config.option.workers > 1:  # once, and not in every worker
+            import scipy.stats  # noqa: F401 -- slow to import
+
             from dpengine.statistics.engines.statements import get_ready
 
             get_ready()

@@ -125,7 +125,8 @@ def max_divergence(first: Law, second: Law) -> Decimal:
             return Decimal(0) if first == second else Decimal("Infinity")
         case Finite(), Finite():
             likely = ((p, second.chances.get(outcome)) for outcome, p in first.chances.items() if p)
-            return max(((p / q).ln() if q else Decimal("Infinity") for p, q in likely), default=Decimal("-Infinity"))
+            largest = max((p / q if q else Decimal("Infinity") for p, q in likely), default=Decimal(0))
+            return largest.ln()  # of the largest alone: a logarithm grows with its number
     raise ValueError("laws of different kinds or noise are not compared")
 
 

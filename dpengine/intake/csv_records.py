@@ -167,14 +167,14 @@ def _bare_cells(block: bytes, rows: int, width: int, dialect: Dialect, different
     words = np.ndarray((len(padded) - 7,), dtype="<u8", buffer=padded, strides=(1,))
     columns = []
     for place, (first, end) in enumerate(zip(starts, ends, strict=True)):
-        lengths = end - first
+        lengths, blocks = end - first, different[place]  # read once: other threads count on
+        if blocks:
+            different[place] = blocks - 1
+            columns.append(_cut(block, first, end))
+            continue
         short = lengths.max() <= SHORT
-        cells = _texts_of(words, first, lengths) if short and not different[place] else _cut(block, first, end)
-        if different[place]:
-            different[place] -= 1
-        else:
-            cells = cells if short else cells.dictionary_encode()
-            different[place] = AGAIN * (2 * len(cells.dictionary) > len(cells))
+        cells = _texts_of(words, first, lengths) if short else _cut(block, first, end).dictionary_encode()
+        different[place] = AGAIN * (2 * len(cells.dictionary) > len(cells))
         columns.append(cells)
     return columns
 

@@ -222,6 +222,26 @@ def test_bare_cells_are_read_as_arrow_reads_them(width: int, end: str, data: st.
         assert [pa.types.is_string(cells.type) for cells in found] == each
 
 
+class _Moving(list[int]):
+    """Another thread changes it between any two reads."""
+
+    def __getitem__(self, place: Any) -> Any:
+        found = super().__getitem__(place)
+        super().__setitem__(place, int(not found))
+        return found
+
+
+@pytest.mark.parametrize("before", [0, 1])
+def test_blocks_that_threads_read_at_once_are_read_alike(before: int) -> None:
+    block = "".join(f"{row},{row % 3}\n" for row in range(50)).encode()
+    found = csv_records._bare_cells(block, 50, 2, COMMA, _Moving([before, before]))
+    assert found is not None
+    assert [cells.to_pylist() for cells in found] == [
+        [str(row) for row in range(50)],
+        [str(row % 3) for row in range(50)],
+    ]
+
+
 def test_a_doubt_in_a_later_block_loses_and_doubles_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks are parsed ahead: what was read after the one in doubt is read again, by the csv module."""
     monkeypatch.setattr(csv_records, "BLOCK", 64)

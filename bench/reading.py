@@ -68,7 +68,8 @@ SLOVENE = frozenset(
     " gorski_resevalci trznica koncerti vlaki cistilna_akcija"
     " ordinacija ocene anketa_promet placila stevci orodjarna"
     " veterina anketa_zaposlenih kamp izpiti"
-    " avtoservis knjiznica_2 plezalni_klub kamp_2 vloge_obcina".split()
+    " avtoservis knjiznica_2 plezalni_klub kamp_2 vloge_obcina"
+    " avtosola zd casopis okvare tecaji".split()
 )
 FUZZED = 60  # tables
 

@@ -15,6 +15,7 @@ from dpengine.reading.sentence import Condition
 from dpengine.reading.words import LANGUAGES, MEASURES, SCALES, bare, stem
 
 _SINCE = ("before", "after", "until", "till", "since", "pred", "po", "do")
+_RELATIVE = ("that", "which", "who", "ki")
 _FOR = ("for", "among", "pri")
 SPANS = frozenset((*TIMES, *(unit for pair in SCALES for unit in pair)))  # units that may be turned into others
 
@@ -260,7 +261,10 @@ class Comparisons(Percentiles):
         self.take("bound", [*range(bound.first, bound.last + 1), *([] if near is None else [near])])
         self._rest_of_name(bound.first, bound.last, column)
         verb = self.past(bound.first - 1, -1, ["stop"], ["col"])  # “settled within 14 days”
-        if verb >= 0 and self.free(verb, "col") and self._is_year(verb, column) and self.column_at(verb) != column:
+        if near is not None and near < bound.first and self.weight_at(near) <= 1 and self.said(near - 1) in _RELATIVE:
+            verb = near - 2  # “decisions that took longer than a month”
+        loose = self.column_at(verb) != column or self.weight_at(verb) <= 1 or near is not None
+        if verb >= 0 and self.free(verb, "col") and self._is_year(verb, column) and loose:
             self.marks[verb].take("bound")
 
     def _in_bands(self, bound: Bound) -> bool:
@@ -593,6 +597,18 @@ class Comparisons(Percentiles):
                     self.like("distance" if self.lang == "en" else "razdalja") or self._of_unit("km"),
                 ),
                 (("visj", "najvisj", "tall", "high"), self.like("height" if self.lang == "en" else "višina")),
+                (
+                    ("hot", "warm", "cold", "cool", "toplej", "hladn", "najtoplej", "najhladn"),
+                    self._of_unit("degrees"),
+                ),
+                (
+                    ("bigger", "larger", "smaller", "biggest", "largest", "smallest", "vecj", "manjs", "najvecj"),
+                    self.like("surface" if self.lang == "en" else "površina"),
+                ),
+                (
+                    ("better", "worse", "happi", "boljs", "bolje", "slabs", "zadovolj", "najboljs", "najslabs"),
+                    [name for name in self._ratings() if name not in self.ages],
+                ),
             ):
                 if word.startswith(beginnings) and names:
                     return names

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 
+from rapidfuzz.distance import Prefix
+
 from dpengine.declared.schema import Category, ItemSet, Number
 from dpengine.reading.cutting import name_words, stems_of
-from dpengine.reading.groups import Groups
 from dpengine.reading.lexicon import PARTLY, none_label, yes_no
+from dpengine.reading.relations import Relations
 from dpengine.reading.sentence import Condition
-from dpengine.reading.words import GENERIC, bare
+from dpengine.reading.words import GENERIC, bare, roots, typed_stem
 
 _ASKING = "is are was were do does did ali so je who kdo imajo ima have has".split()  # of a question that contrasts
 _COMPARING = ("differenc", "compar", "razlik", "primerj")
 _OTHERS = ("od ostalih", "od drugih", "than others", "than the others", "than the rest", "kot ostali", "kot drugi")
 
 
-class Conditions(Groups):
+class Conditions(Relations):
     def _values(self) -> None:
         """Values of lists become conditions."""
         for at in range(len(self.marks)):
@@ -25,7 +27,9 @@ class Conditions(Groups):
                 continue
             best = max(weight for weight, _, _ in mark.roles["val"])
             how = self.past(at - 1, -1, ["stop"], ["kind"]) < 0 and self.said(0).split(" ")[0] in ("how", "kako")
-            if how and at and not self.kinds and not self._typed_kinds() - {"sum"}:
+            near = self.lang == "sl" or self.said(at - 1) == "how"
+            near = near and not any(self.weight_at(place) >= 2 for place in range(at + 1, len(self.marks)))
+            if how and at and near and not self.kinds and not self._typed_kinds() - {"sum"}:
                 mark.roles = {"col": [(3, mark.roles["val"][0][1])]}  # “how satisfied are …”
                 continue
             senses = [(name, value) for weight, name, value in mark.roles["val"] if weight == best]
@@ -37,6 +41,8 @@ class Conditions(Groups):
                 self.column_at(near) == senses[0][0]
                 for near in (at + 1, at + 2, self.past(at + 1, 1, ["stop"], ["col", "val", "kind"]))
             ):
+                continue
+            if (best <= 2 or not self._as_typed(at)) and self._said_of_rows(at):
                 continue
             near_names = {self.column_at(near) for near in range(at - 2, at + 3)}
             name, value = next(((n, v) for n, v in senses if n in near_names), senses[0])
@@ -62,6 +68,36 @@ class Conditions(Groups):
                 if self.column_at(near) == name and not self.marks[near].used:
                     self.marks[near].take("val")
         self._same_column()
+
+    def _said_of_rows(self, at: int) -> bool:
+        """“children under 10” have an age, “resolved within an hour” took a time: no value of a list is meant. Takes
+        the word."""
+        bounded = [cond for cond in self.conds if not cond.labels and abs(cond.place - at) <= 4]
+        for cond in bounded:
+            aged = "life" in self.marks[at].roles and cond.column in self.ages
+            if aged or (self.is_a(cond.column, Number) and self._makes(at, cond.column)):
+                self.marks[at].take("bound")
+                return True
+        spoken = any(self.has(place, "long", "unit") for place in range(len(self.marks)))
+        for name in self._of_time() if spoken else ():  # “how long does it take to resolve a ticket”
+            if self._makes(at, name):
+                self.marks[at].take("rows")
+                return True
+        return False
+
+    def _as_typed(self, at: int) -> bool:
+        """Is a value typed as it is written, or in another form of Slovene?"""
+        if self.lang == "sl":
+            return all(typed_stem(token.text, self.lang) == token.stem for token in self._tokens_of(at))
+        return any(self.said(at).startswith(bare(name_words(value))) for *_, value in self.marks[at].roles["val"])
+
+    def _makes(self, at: int, name: str) -> bool:
+        """Is a mark made from the same word as a column's name? “resolve”, of `resolution_hours`"""
+        word = self._tokens_of(at)[0].stem
+        named = stems_of(name_words(name), self.lang)
+        made = {root for part in named for root in roots(part, self.lang)} - {""}
+        alike = any(Prefix.similarity(word, part) >= max(5, 0.62 * len(word)) for part in named)
+        return alike or bool(made & set(roots(word, self.lang)))
 
     def _rest_of_value(self, at: int, name: str) -> bool:
         """Does a word beside this one name another value of the list better?"""
@@ -291,6 +327,8 @@ class Conditions(Groups):
         """“where pets are not allowed”: a denial after a yes or no, with at most one more word."""
         near = self.past(at + 1, 1, ["stop", "have"], ["not", "val", "col", "and", "or", "which"])
         after = [place for place in range(near + 1, len(self.marks)) if not self.has(place, "stop")]
+        if any(self.has(place, "col", "val") for place in after):
+            return None  # “solar but no charger”
         return near if self.free(near, "not") and len(after) <= 1 and not self.has(near + 1, "among") else None
 
     def _and_without(self, at: int) -> list[int]:

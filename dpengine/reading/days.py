@@ -75,7 +75,8 @@ class Days(Sentence):
         for at in range(len(self.marks)):
             near = at - 1 if self.lang == "en" else at + 1
             if (
-                self.has(at, "col", "val", "kind")
+                self.has(at, "val", "kind")
+                or self.weight_at(at) > 1
                 or self._tokens_of(at)[0].stem not in words
                 or not self.has(near, "col")
             ):

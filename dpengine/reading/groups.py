@@ -137,6 +137,9 @@ class Groups(Comparisons):
             return True  # “raised by first-timers”
         if self.said(at) == "na" and yes_no(self.declared(str(name))):
             return True  # “priklop na elektriko”
+        partly = self.said(at) == "na" and self.is_a(str(name), Category) and end == at + 1
+        if partly and self.weight_at(end) < 2.5 and self._in_several(str(name)):
+            return True  # “strošek na prijavo”, of `način prijave`
         if self.said(at) in ("na", "per", "each", "every") and self.has(at + 1, "period") and self._bounds_end(at - 1):
             self.take("rate", range(at, end + 1))
             return True  # “več kot pet tisoč evrov na leto”

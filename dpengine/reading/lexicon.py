@@ -21,8 +21,9 @@ from dpengine.declared.spelling import normal, spelling_lines
 from dpengine.mechanisms import asked_on, catalogue
 from dpengine.messages import called
 from dpengine.messages.language import speaking
-from dpengine.reading.cutting import TypedWord, cut_words, name_words, plain_words, stems_of
+from dpengine.reading.cutting import TIMES, TypedWord, cut_words, name_words, plain_words, stems_of
 from dpengine.reading.everyday import EVERYDAY
+from dpengine.reading.thesaurus import CLASSES, CONCEPTS, SUBJECTS, TIMED
 from dpengine.reading.words import (
     ALIKE,
     BY_AGE,
@@ -36,6 +37,7 @@ from dpengine.reading.words import (
     MONEY,
     OF_EACH,
     OF_ROWS,
+    OF_THINGS,
     OPPOSITES,
     PAID_FOR,
     SAME_VALUE,
@@ -53,6 +55,10 @@ _SPELLINGS = ("sex-1", "marital-1", "employment-1", "schooling-1")  # where a li
 _SMALL = ("stop", "among", "by", "have", "with", "between", "daysign", "to")  # med is among, medu is honey
 _JOINING = ("before", "by", "not", "versus")  # no column is named by one of these alone
 COUNTED = 2.2  # how well a column is named by what it counts
+_MOST_REPHRASED = 60  # values of a list of which the parts are known by other words
+_FEW_REPHRASED = 30  # and of which two words are
+_MOST_PAIRS = 400
+SAID_ALIKE = 1.4  # how well a word of the thesaurus names a value
 PARTLY = 1.9  # how well one word of several names a value
 _LOOSE = 0.99  # of a word that is a small word too
 _SAME_VERB = re.compile("(?:uj|[ai]?[ln])$")
@@ -240,6 +246,8 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
             known.raw.update(
                 {bare(token.text): token.stem for token in cut_words(name_words(text), lang) if len(token.text) > 4}
             )
+    _add_classes(known, schema, lang)
+    _add_subjects(known, schema, lang)
     grouped = stems_of("po skupinah", lang)
     if grouped in known.phrases and known.phrases.get(grouped[1:], {}).get("col"):
         del known.phrases[grouped]  # by a column that is called group
@@ -289,6 +297,8 @@ def _row_names(names: list[list[TypedWord]], lang: str) -> frozenset[str]:
     found: set[str] = set()
     seen: set[str] = set()
     once = {stem(word, lang) for word in IN_LIFE}
+    things = {stem(word, lang) for word in LANGUAGES[lang].things.split("|")}
+    of_things = {bare(word) for word in OF_THINGS[lang]}
     for words in names:
         if len(words) != 2:
             continue
@@ -297,7 +307,8 @@ def _row_names(names: list[list[TypedWord]], lang: str) -> frozenset[str]:
         if bare(words[-1].text) in ("since", "until", "via", "od", "do"):  # `customer_since`, `clan_od`
             found.add(words[0].stem)
             continue
-        found.update({word.stem} if which in one or (which in each and word.stem in seen) else ())
+        says = which in one or (which in of_things and word.stem in things)
+        found.update({word.stem} if says or (which in each and word.stem in seen) else ())
         seen.update({word.stem} if which in each else ())
     return frozenset(found - once)
 
@@ -340,20 +351,66 @@ def _add_column(
         known.add((joined,), "col", (2.5, name), own=True)
     if len(words) > 1 and words[0] in ("has", "is", "ima", "je"):  # has_car → car
         known.add(words[1:], "col", (2.5, name), own=True)
-    for line in ALIKE:
-        members = [stems_of(word, lang) for word in line.split("|")]
-        if any(_within(member, words) for member in members):
-            for member in members:
-                known.add(member, "col", (1, name), own=True)
+    for _, members in _alike_within(words, lang, values=False):
+        for member in members:
+            known.add(member, "col", (1, name), own=True)
+
+
+_OTHERWISE = frozenset(  # what a word of the thesaurus must not be besides: “average”, “two” are no columns and values
+    "kind share before after by not compare between month ord num top bottom or and versus last band part unit period"
+    " edge percentile only none daysign".split()
+)
 
 
 def _within(phrase: tuple[str, ...], words: tuple[str, ...]) -> bool:
     return any(words[at : at + len(phrase)] == phrase for at in range(len(words) - len(phrase) + 1))
 
 
-@remembered(2)
-def _same_value(lang: str) -> list[list[tuple[str, ...]]]:
-    return [[stems_of(word, lang) for word in line.split("|")] for line in SAME_VALUE]
+Phrases = list[tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Phrases that mean the same: of the thesaurus, or of the lists for columns and for values."""
+
+    phrases: Phrases
+    loose: bool
+    line: str
+
+
+@remembered(4)
+def _said_alike(lang: str, values: bool) -> dict[tuple[str, ...], list[Alike]]:
+    """Each phrase with the lines of phrases that mean the same, for columns or for values of lists."""
+    found: dict[tuple[str, ...], list[Alike]] = {}
+    small = language_lexicon(lang).phrases
+    for loose, lines in ((False, SAME_VALUE if values else ALIKE), (True, CONCEPTS)):
+        for line in lines:
+            members = list(dict.fromkeys(stems_of(word, lang) for word in line.split("|")))
+            if loose:
+                plain = [one for one in members if small.get(one, {}).keys().isdisjoint(_OTHERWISE) or len(one) > 1]
+                members = [one for one in plain if len(one) == 1 or one[0] not in ("po", "by")]
+            for member in members:
+                found.setdefault(member, []).append(Alike(members, loose, line))
+    return found
+
+
+def _alike_within(words: tuple[str, ...], lang: str, values: bool) -> list[tuple[tuple[str, ...], Phrases]]:
+    """The runs of these words that have others for the same, with their lines."""
+    known = _said_alike(lang, values)
+    runs = [words[at:end] for at in range(len(words)) for end in range(at + 1, len(words) + 1)]
+    return [(run, alike.phrases) for run in dict.fromkeys(runs) for alike in known.get(run, ())]
+
+
+def alike_to(words: Iterable[str], lang: str) -> set[str]:
+    """Single words of the thesaurus that mean the same as one of these."""
+    known = _said_alike(lang, True)
+    lines = [alike.phrases for word in words for alike in known.get((word,), ()) if alike.loose]
+    return {phrase[0] for phrases in lines for phrase in phrases if len(phrase) == 1}
+
+
+def _written_alike(value: str, line: str) -> bool:
+    """Has a line a word that begins as the value does, with its accents? “peš” is no pes."""
+    return value.isascii() or any(word.startswith(value.lower()[:3]) for word in line.split("|"))
 
 
 def _add_values(known: Lexicon, name: str, column: Category | ItemSet, lang: str) -> None:
@@ -381,15 +438,108 @@ def _add_values(known: Lexicon, name: str, column: Category | ItemSet, lang: str
         lines = [line for table_lines in tables for line in table_lines if normal(value) in map(normal, line)]
         letter = [word for line in lines for word in line[:2]] if len(value) == 1 else []  # F is female
         spelt = {stems_of(name_words(word), lang) for word in (value, *letter)}
-        alike = [phrases for phrases in _same_value(lang) if not spelt.isdisjoint(phrases)]
+        found = [alike for one in spelt for alike in _said_alike(lang, values=True).get(one, ())]
+        alike = [line.phrases for line in found if not line.loose]
+        for line in found:
+            for phrase in line.phrases if line.loose and _written_alike(value, line.line) else ():
+                if phrase not in spelt and sum(map(len, phrase)) > 2:
+                    known.add(phrase, "val", (SAID_ALIKE, name, value), own=lang == "sl")
         others = [phrase for phrases in alike for phrase in phrases if sum(map(len, phrase)) > 2]
         others += [stems_of(other, lang) for line in lines for other in line if len(other) > 2]
         for phrase in others:
             known.add(phrase, "val", (2, name, value), own=True)
+    _add_words_of_values(known, name, column, lang)
     for word, values in seen.items():
         inside = any(word in bare(value) for value in column.values if value not in values)  # fire: a wildfire too
         if len(values) == 1 and (word,) not in known.phrases and not word.isdigit() and not inside:
             known.add((word,), "val", (PARTLY, name, next(iter(values))), own=True)
+
+
+def _add_words_of_values(known: Lexicon, name: str, column: Category | ItemSet, lang: str) -> None:
+    """“computers” for “PCs and printing”: another word for a part of one value, if it is part of no other."""
+    found: dict[tuple[str, ...], set[str]] = {}
+    generic = {stem(word, lang) for word in GENERIC}
+    for value in column.values if column.size <= _MOST_REPHRASED else ():
+        phrase = stems_of(name_words(value), lang)
+        for part, members in _alike_within(phrase, lang, values=True) if len(phrase) > 1 else ():
+            if part != phrase and len("".join(part)) > 2 and not set(part) <= generic:
+                for member in members:
+                    found.setdefault(member, set()).add(value)
+        if len(phrase) == 2 and column.size <= _FEW_REPHRASED:
+            for pair in _rephrased(phrase, lang):
+                if pair not in known.phrases:
+                    known.add(pair, "val", (2, name, value), own=True)
+    for member, values in found.items():
+        roles = known.phrases.get(member, {})
+        if len(values) == 1 and sum(map(len, member)) > 2 and not roles.keys() & {"col", "val", "kind", "not"}:
+            known.add(member, "val", (PARTLY, name, next(iter(values))), own=lang == "sl")
+
+
+def _rephrased(phrase: tuple[str, ...], lang: str) -> list[tuple[str, ...]]:
+    """“council tenants” for “council rent”: both words of a value, each in other words."""
+    known = _said_alike(lang, True)
+    first, second = (
+        [(word,), *(one for line in known.get((word,), ()) for one in line.phrases)] for word in phrase
+    )
+    return [one + other for one in first for other in second if len(first) * len(second) < _MOST_PAIRS]
+
+
+def _add_classes(known: Lexicon, schema: Schema, lang: str) -> None:
+    """“how happy are they” of the one rating, “how long does it take” of the one time."""
+    for named, typed in CLASSES:
+        names = [stems_of(word, lang) for word in named.split("|")]
+        fitting = [
+            name
+            for name in schema.columns
+            if not yes_no(schema.columns[name]) and any(_within(one, stems_of(name_words(name), lang)) for one in names)
+        ]
+        for phrase in typed.split("|") if len(fitting) == 1 else ():
+            _add_loosely(known, stems_of(phrase, lang), fitting[0])
+    timed = [name for name in schema.of_kind(Number) if _measures_time(name, schema.columns[name], lang)]
+    for phrase in TIMED.split("|") if len(timed) == 1 else ():
+        _add_loosely(known, stems_of(phrase, lang), timed[0])
+
+
+def _add_loosely(known: Lexicon, phrase: tuple[str, ...], name: str) -> None:
+    """Another word for a column, if the table has no word of its own like it, and it is no other small word."""
+    roles = known.phrases.get(phrase, {})
+    if roles.keys() & {"col", "val", "unit", "period", "not", "by", "before", "number"}:
+        return
+    if "kind" in roles or (roles and "stop" not in roles and "long" not in roles and "more" not in roles):
+        return
+    known.add(phrase, "col", (1, name))
+    known.own.update(phrase if len(phrase) == 1 and "stop" not in roles else ())
+
+
+def _measures_time(name: str, column: object, lang: str) -> bool:
+    """Is a number a span of time, and no age?"""
+    words = stems_of(name_words(name), lang)
+    aged = {stem(word, lang) for word in ("age", "starost", "wk", "week", "month", "year")}
+    units = {stem(word, lang) for unit in ("minutes", "hours", "days") for word in LANGUAGES[lang].units[unit].split("|")}
+    spoken = {word for unit in TIMES[:-1] for words in LANGUAGES.values() for word in map(bare, words.units.get(unit, "").split("|"))}
+    measure = bare(getattr(column, "measure", ""))
+    return aged.isdisjoint(words) and (measure in spoken or not units.isdisjoint(words))
+
+
+@remembered(2)
+def _subjects(lang: str) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    phrases = dict.fromkeys(stems_of(word, lang) for word in SUBJECTS[lang].split("|"))
+    return [(phrase, roots(phrase[0], lang)) for phrase in phrases]
+
+
+def _add_subjects(known: Lexicon, schema: Schema, lang: str) -> None:
+    """What the rows may be called, if no word of the table is like it: “subscribers”, “prijave”."""
+    stated = [name for name, column in schema.columns.items() if yes_no(column)]
+    begun: list[str] = []
+    said = {root for name in stated for word in stems_of(name_words(name), lang) for root in roots(word, lang)}
+    for column in schema.columns.values():
+        if isinstance(column, (Category, ItemSet)) and column.size <= _MOST_REPHRASED:
+            said |= {root for value in column.values for word in stems_of(name_words(value), lang) for root in roots(word, lang)}
+            begun += [word for value in column.values for word in stems_of(name_words(value), lang) if len(word) > 4]
+    for phrase, made_from in _subjects(lang):
+        near = any(Prefix.similarity(phrase[0], word) >= max(5, 0.62 * len(word)) for word in begun)
+        if phrase not in known.phrases and said.isdisjoint(made_from) and not near:
+            known.add(phrase, "rows", True)
 
 
 def spell(tokens: list[TypedWord], known: Lexicon, lang: str, called: Collection[str] = ()) -> None:
@@ -514,7 +664,7 @@ def _turned(word: str, other: str) -> bool:
 @remembered(2)
 def _elsewhere(lang: str) -> frozenset[str]:
     """Stems of everyday words for what other tables hold: correct words, so no misspellings of this table's."""
-    lines = (*ALIKE, *SAME_VALUE, ELSEWHERE, "|".join(EVERYDAY[lang]))
+    lines = (*ALIKE, *SAME_VALUE, *CONCEPTS, ELSEWHERE, "|".join(EVERYDAY[lang]))
     return frozenset(word for line in lines for phrase in line.split("|") for word in stems_of(phrase, lang))
 
 
@@ -579,6 +729,8 @@ def marked(tokens: list[TypedWord], known: Lexicon) -> list[MarkedWords]:
             phrase = tuple(token.stem for token in tokens[place : place + length])
             roles = known.phrases.get(phrase)
             following = tokens[place + length].number if place + length < len(tokens) else None
+            if roles and roles.keys() == {"after"} and length > 1 and place == 0:
+                continue  # “ali starejši čakajo dlje”
             if roles and roles.get("period") == "month_of_year" and length > 1 and following is not None:
                 continue  # “po mesecih v letu 2024”
             if roles and "after" in roles and length > 1 and _follows(tokens, place + length, "than", "kot", "od"):

@@ -40,6 +40,7 @@ class Question(Proportions):
         self._percents()
         self._bounds()
         self._lives()
+        self._relations()
         self._by()
         asked_by = bool(self.by)
         self._values()
@@ -101,6 +102,10 @@ class Question(Proportions):
                 [at for at, mark in enumerate(self.marks) if mark.took in ("top", "bottom", "share")]
             )
         key = self._kind(kinds, numbers, lists)
+        rated = set(self._ratings()) - set(self.ages)
+        if key == "sum" and numbers and all(name in rated for _, name in numbers) and self._asks_how(numbers[0][0]):
+            key = None  # “how happy are they overall”: nobody adds up ratings
+            self.take("kind", [at for at in self.all_free("kind") if self.role(at, "kind") == "sum"])
         if key is None and any(self.marks[at].last > self.marks[at].first for at in self.all_free("money")):
             key = "count"  # “koliko denarja”
         if key in (None, "sum", "count") and not numbers and (taken := self._takings(key)):
@@ -157,6 +162,9 @@ class Question(Proportions):
                 mark.used = mark.used and not (mark.took == "compare" and mark.roles.keys() & {"more", "before"})
         asked = self._perhaps(asked)
         return asked if doubted is None else self._doubts(asked, doubted)
+
+    def _asks_how(self, at: int) -> bool:
+        return self.said(0).split(" ")[0] in ("how", "kako") and self.weight_at(at) <= 1.5
 
     def _on(self, found: tuple[int, str]) -> bool:
         """“rescued on South beach”, of `rescued_on`: the name ends in a word that belongs to what follows."""

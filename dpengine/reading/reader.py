@@ -6,7 +6,7 @@ of columns and values, numbers and dates. It reads no row and no ledger, stores 
 How a text is read: it is cut into words; a misspelt word becomes the nearest known one; the longest known phrases are
 marked with everything they may mean; then dates, comparisons, groups, conditions, the kind of question and its column
 are settled in this order, each from what the earlier steps left (sentence.py, days.py, percentiles.py, comparisons.py,
-groups.py, conditions.py, proportions.py, question.py: a step each, on top of the one before). Words that nothing used,
+groups.py, relations.py, conditions.py, proportions.py, question.py: a step each, on top of the one before). Words that nothing used,
 and that are more than a filling, are returned as `unread` (leftover.py).
 """
 

@@ -9,11 +9,14 @@ from fractions import Fraction
 from dpengine.core.types import Json
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, Number, Schema
-from dpengine.reading.cutting import TypedWord, cut_words, name_words, plain_words, stems_of, with_numbers
-from dpengine.reading.lexicon import COUNTED, MarkedWords, lexicon_of, marked, measureless, numbered, spell, women_apart
-from dpengine.reading.words import MEASURES, MONEY, SCALES, bare, stem
+from dpengine.reading.cutting import TIMES, TypedWord, cut_words, name_words, plain_words, stems_of, with_numbers
+from dpengine.reading.lexicon import COUNTED, SAID_ALIKE, MarkedWords, alike_to, lexicon_of, marked, measureless, numbered, spell, women_apart
+from dpengine.reading.words import LANGUAGES, MEASURES, MONEY, SCALES, bare, stem
 
 _MOST_WORDS = 60
+_TIMED = frozenset(
+    "min minut minutes h hr hrs hour hours ur d day days dni s sec seconds sek sekund week weeks tednov".split()
+)
 FEW = 12  # values of a number that are groups by themselves
 
 
@@ -46,9 +49,18 @@ class Sentence:
             self.tokens = [part for token in apart for part in numbered(token, self.known)]
         spell(self.tokens, self.known, lang, called)
         self.marks = marked(self.tokens, self.known)
+        rows_alike = alike_to(called, lang)
         for mark in self.marks:
             if mark.first == mark.last and self.tokens[mark.first].stem in called and self._part_of_values(mark):
                 del mark.roles["val"]  # “kurilne naprave” are the rows, and no kurilno olje
+            elif mark.first == mark.last and self.tokens[mark.first].stem in called and "val" in mark.roles:
+                named = [sense for sense in mark.roles["val"] if sense[0] > 2]
+                mark.roles = {role: data for role, data in mark.roles.items() if role != "val"}
+                mark.roles |= {"val": named} if named else {"rows": True}  # “psi” of a table of dogs are not the males
+            elif mark.first == mark.last and self.tokens[mark.first].stem in rows_alike and "val" in mark.roles:
+                named = [sense for sense in mark.roles["val"] if sense[0] != SAID_ALIKE]
+                mark.roles = {role: data for role, data in mark.roles.items() if role != "val"}
+                mark.roles |= {"val": named} if named else {"rows": True}
             if mark.first == mark.last and self.tokens[mark.first].stem in called and not mark.roles.keys() - {"col"}:
                 senses = [
                     (1 if weight < 2.5 or self._with_unit_in_name(name) else weight, name)
@@ -223,8 +235,13 @@ class Sentence:
             "days": ("d", "days", "dni"),
             "weeks": ("weeks", "d", "days", "dni"),
         } | {unit: (unit, *MEASURES[unit].split("|"), *scaled) for unit in MEASURES}
-        measured = [name for name in self.numbers if self._measure(name) in signs.get(unit, ())]
-        return list(dict.fromkeys([*measured, *(name for name in self.numbers if self.named_for(name, *named))]))
+        said = {bare(word) for words in LANGUAGES.values() for word in words.units.get(unit, "").split("|")} - {""}
+        measured = [
+            name for name in self.numbers if self._measure(name) in signs.get(unit, ()) or self._measure(name) in said
+        ]
+        generally = tuple(word for word in said if len(word) > 1) if unit in TIMES[:-1] else ()
+        others = [name for name in self.numbers if self.named_for(name, *named, *generally)]
+        return list(dict.fromkeys([*measured, *others]))
 
     def _small_year(self) -> str | None:
         """The column with few numbers whose name says year, such as a year of study; None if there is none."""
@@ -265,12 +282,14 @@ class Sentence:
 
     def _of_time(self) -> list[str]:
         """The columns that measure a span of time, those with a unit first; no ages and no years of service."""
-        measured = [name for name in self.numbers if self._measure(name) in ("min", "h", "d", "s", "ur", "dni", "days")]
+        measured = [name for name in self.numbers if self._measure(name) in _TIMED]
         counted = [name for unit in ("minutes", "hours", "days") for name in self._of_unit(unit)]
         return list(dict.fromkeys([*measured, *counted]))
 
     def _measure(self, name: str) -> str:
         column = self.number(name)
+        if column is not None and not column.measure and "%" in name:
+            return "%"
         return "" if column is None else bare(column.measure)
 
     def _ratings(self) -> list[str]:

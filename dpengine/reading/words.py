@@ -233,10 +233,10 @@ EN = Vocabulary(
     before={
         ">": "over|above|more than|greater than|older than|higher than|longer than|exceeding|exceeds|larger than|>"
         "|bigger than|upwards of|past|beyond|better than|heavier than|taller than|later than|slower than|dearer than"
-        "|more expensive than|newer than|costlier than|exceed|exceeded|wider than|further than|farther than",
+        "|more expensive than|newer than|costlier than|hotter than|warmer than|exceed|exceeded|wider than|further than|farther than",
         ">=": "at least|minimum|from age|>=|≥|no less than|not less than|a minimum of|starting at|min|not under"
         "|not below|no fewer than|not fewer than|no younger than|no shorter than",
-        "<": "under|below|less than|younger than|fewer than|lower than|shorter than|smaller than|<|cheaper than"
+        "<": "colder than|cooler than|under|below|less than|younger than|fewer than|lower than|shorter than|smaller than|<|cheaper than"
         "|beneath|worse than|lighter than|faster than|quicker than|earlier than|sooner than",
         "<=": "at most|up to|maximum|no more than|not more than|<=|≤|within|a maximum of|max|not over|not above"
         "|not exceed"
@@ -244,11 +244,11 @@ EN = Vocabulary(
         "=": "exactly|equal to|=|equals|precisely",
     },
     after={
-        ">=": "or harder|or stronger"
+        ">=": "or harder|or stronger|or hotter|or warmer|and hotter|and warmer"
         "|or more|or older|or higher|or above|and over|and older|or over|and above|plus|+|and more|and up"
         "|or longer|or better|upwards|and later|or bigger|or larger|or greater|and higher|and longer|or later"
         "|or heavier|and heavier|or taller|and better|or slower|and bigger|or newer|and newer|onwards|onward",
-        "<=": "or less|or younger|or lower|or fewer|or below|and under|or under|and younger|and below|and less"
+        "<=": "or colder|or cooler|and colder|and cooler|or less|or younger|or lower|or fewer|or below|and under|or under|and younger|and below|and less"
         "|or shorter|or worse|or smaller|or cheaper|or earlier|or lighter|or faster|and fewer|and lower|and cheaper",
     },
     days={
@@ -305,7 +305,9 @@ EN = Vocabulary(
         "long": "how long|stay|stays|stayed|length of stay|duration|how much time|how quickly|how fast|how slow",
         "alone": "live alone|lives alone|living alone|on their own|by themselves|single person|one pupil alone"
         "|one person alone|alone|solo",
-        "more": "higher|lower|more|less|longer|shorter|older|younger|better|worse|bigger|smaller|larger|faster|slower"
+        "related": "related|relate|relates|relation|relationship|correlated|correlation|correlate|correlates|linked|link"
+        "|connected|connection|association|associated|tied|go together|goes together|go hand in hand|dependent",
+        "more": "hotter|colder|warmer|cooler|busier|wider|higher|lower|more|less|longer|shorter|older|younger|better|worse|bigger|smaller|larger|faster|slower"
         "|heavier|lighter|richer|poorer|cheaper|dearer|more expensive|happier|than|than others|than the others"
         "|than the rest|sooner|later|taller|greater|fewer",
     },
@@ -388,7 +390,8 @@ EN = Vocabulary(
     "|household|individual|inhabitant|citizen|case|record|row|entry|participant|user|buyer|shopper|purchase"
     "|appointment|man|subject|transaction|guest|colleague|resident|population|hire|workforce|pupil|learner",
     things="visit|order|case|record|row|entry|purchase|appointment|transaction|household|loan|trip|ride|call|incident"
-    "|booking|reservation|event",
+    "|booking|reservation|event|complaint|request|application|report|claim|enquiry|referral|delivery|repair|rental|test"
+    "|session|lesson",
     doers="visitor|reader|borrower|passenger|tourist|traveller|player|athlete|listener|viewer|subscriber|applicant"
     "|tenant|voter|guest|driver|donor|owner|caller|animal|vehicle|customer|patient|member",
 )
@@ -517,7 +520,9 @@ SL = Vocabulary(
         "long": "kako dolgo|koliko časa|kako hitro|kako dolga|kako dolge|trajanje",
         "alone": "živi sam|živijo sami|živi sama|živijo same|enočlanska|enočlansko"
         "|samska gospodinjstva|samsko gospodinjstvo|samskih gospodinjstev|enoosebna|enoosebno",
-        "more": "višji|višja|višje|nižji|nižja|nižje|daljši|daljša|daljše|krajši|krajša|krajše|starejši|mlajši|boljši"
+        "related": "povezan|povezana|povezano|povezani|povezava|povezavo|povezave|povezanost|zveza|zvezi|korelacija|korelira"
+        "|korelirata|soodvisnost|odvisnost|razmerje med|zveza med",
+        "more": "toplejši|toplejša|hladnejši|hladnejša|višji|višja|višje|nižji|nižja|nižje|daljši|daljša|daljše|krajši|krajša|krajše|starejši|mlajši|boljši"
         "|boljša|boljše|bolje|slabši|slabša|slabše|večji|večja|večje|manjši|manjša|manjše|dlje|hitrejši|hitreje"
         "|počasneje|težji|težja|težje|lažji|lažje|dražji|dražje|cenejši|ceneje|bolj|manj|več|kot|od ostalih|od drugih"
         "|kot ostali|kot drugi",
@@ -607,7 +612,8 @@ SL = Vocabulary(
     "|zaposlitev|nakup|ljudi|študenti|bolniki|naročila|zaposleni|dijak|učenec|gost|sodelavec"
     "|državljan|zapis|dojenček|novorojenček",
     things="pregled|obisk|naročilo|naročil|gospodinjstvo|primer|vrstica|nakup|zapis|vožnja|izposoja|klic|rezervacija"
-    "|dogodek",
+    "|dogodek|prijava|vloga|zahtevek|pritožba|reklamacija|okvara|dostava|popravilo|zadeva|intervencija|poseg|obravnava"
+    "|tečaj|termin",
     doers="obiskovalec|bralec|izposojevalec|potnik|turist|igralec|športnik|poslušalec|gledalec|naročnik|kandidat"
     "|najemnik|volivec|gost|voznik|darovalec|lastnik|klicatelj|žival|vozilo|kupec|bolnik|pacient|član",
 )
@@ -938,6 +944,11 @@ IN_LIFE = ("birth", "hired", "joined", "enrolled", "registered", "rojstva", "zap
 OF_ROWS = {
     "en": frozenset("date|day|month|year|type|kind|age|channel".split("|")),
     "sl": frozenset("datum|dan|leto|vrsta|tip|starost|kategorija|kraj|kanal".split("|")),
+}
+# The same beside a word for what happens (`things`): način prijave, and not način plačila.
+OF_THINGS = {
+    "en": frozenset("reason|outcome|status|source|method|result".split("|")),
+    "sl": frozenset("način|razlog|izid|status|vir|oblika".split("|")),
 }
 # The same, if two columns speak of the same thing: trip minutes and trip price.
 OF_EACH = {

@@ -10,6 +10,7 @@ from dpengine.core.exact import text_of
 from dpengine.core.types import Json
 from dpengine.declared.schema import Category, Number
 from dpengine.reading.cutting import TIMES, name_words, stems_of
+from dpengine.reading.lexicon import yes_no
 from dpengine.reading.percentiles import Percentiles
 from dpengine.reading.sentence import Condition
 from dpengine.reading.words import LANGUAGES, MEASURES, SCALES, bare, stem
@@ -110,6 +111,9 @@ class Comparisons(Percentiles):
                 self.take("bound", [at, *(place for place in near if self.column_at(place) == price)])
             elif "alone" in mark.roles and (homes := self._companies()):
                 self.conds.append(Condition(at, homes[0], "=", "1"))
+                mark.take("bound")
+            elif "graded" in mark.roles and (rated := [one for one in self._ratings() if one not in self.ages]):
+                self.conds.append(Condition(at, rated[0], "=", mark.roles["graded"]))
                 mark.take("bound")
             elif "foreign" in mark.roles and (home := self._home()):
                 self.conds.append(Condition(at, *home[:1], "", None, [home[1]], True))
@@ -315,6 +319,8 @@ class Comparisons(Percentiles):
 
     def _bounded(self, bound: Bound) -> tuple[str | None, int | None]:
         """The column that a comparison is about, and the mark that names it."""
+        if (sized := self._sized(bound)) is not None:
+            return sized, bound.first - 2 if self.free(bound.first - 2, "col") else None
         after = self.past(bound.last + 1, 1, ["stop", "unit"], ["col", "among", "have", "by", "not", "and", "or"])
         english = self.has(after, "stop") and self.lang == "en" and self.words(after) in ("of", "to")
         if english and self.has(after + 1, "col"):
@@ -397,6 +403,20 @@ class Comparisons(Percentiles):
             self._or_else(wide[1:])
             return wide[0], None
         return None, None
+
+    def _sized(self, bound: Bound) -> str | None:
+        """“groups of 5+”, “households of 3 to 4”: the column that says how many they are."""
+        of = bound.first - 1
+        if self.said(of) != "of" or not self.said(of - 1).startswith(
+            ("group", "part", "famil", "household", "team", "crew")
+        ):
+            return None
+        names = [
+            *self._companies(),
+            *(name for name in self.numbers if self.named_for(name, "size", "people", "guests")),
+        ]
+        names = [name for name in names if self._within(name, bound.values)]
+        return names[0] if names else None
 
     def _counts(self, at: int) -> str | None:
         """The column that counts what a mark names, although the rows are called so too."""
@@ -501,10 +521,27 @@ class Comparisons(Percentiles):
             self.conds.append(Condition(at, free, "=", "0"))  # “spent nothing”
             self.take("bound", [*spent, at])
             return self._rest_of_name(at, at, free)
+        if "not" in mark.roles and self._not_since(at):
+            return
         if "not" in mark.roles and (none := self._none_of(at)) is not None:
             self.conds.append(Condition(at, self.column_at(none) or "", "=", "0"))
             again = self._negated(at)  # “ni imelo niti ene nadure”
             self.take("bound", [at, *([] if again is None else [again]), *range(at + 1, none + 1)])
+
+    def _not_since(self, at: int) -> bool:
+        """“who have not donated since 2023” donated before; but “not inspected since May” names the date itself."""
+        said = [
+            near
+            for near in range(at + 1, min(at + 6, len(self.marks)))
+            if self.said(near) in ("since", "od", "od leta")
+        ]
+        dated = [cond for cond in self.conds if cond.column in self.dates and cond.op == ">=" and cond.place > at]
+        named = [near for near in range(at + 1, said[0]) if self.has(near, "col")] if said else []
+        if not dated or not named or any(self.column_at(near) not in self.numbers for near in named):
+            return False
+        dated[0].op = "<"
+        self.take("bound", [at, *named])
+        return True
 
     def _first_ones(self, at: int, name: str) -> bool:
         """“the first three grades”, “v prvih treh razredih”."""
@@ -519,7 +556,11 @@ class Comparisons(Percentiles):
     def _none_of(self, at: int) -> int | None:
         """The number that a denial says is 0: “no overtime”, “never took a sick day”, “ne plačujejo članarine”."""
         for near in range(at + 1, min(at + 6, len(self.marks))):
+            if yes_no(self.declared(self.column_at(near) or "")) and "col" in self.marks[near].roles:
+                return None  # “kdo še ni plačal članarine”: a column says who paid
             column = self.number(self.column_at(near))
+            if column is not None and self.said(near + 1) == "by":
+                return None
             named = self.weight_at(near) > 1 or (near == at + 1 and not self.has(near, "stop"))
             if column is not None and not self.marks[near].used and named:
                 clear = not any(self._amount(place) for place in range(at + 1, near))

@@ -14,6 +14,7 @@ from dpengine.reading.sentence import Condition
 from dpengine.reading.words import GENERIC, bare, roots, typed_stem
 
 _ASKING = "is are was were do does did ali so je who kdo imajo ima have has".split()  # of a question that contrasts
+_LATE = ("late", "early", "overdue", "long", "prepozno", "prezgodaj", "pozno")
 _COMPARING = ("differenc", "compar", "razlik", "primerj")
 _OTHERS = ("od ostalih", "od drugih", "than others", "than the others", "than the rest", "kot ostali", "kot drugi")
 
@@ -27,9 +28,9 @@ class Conditions(Relations):
                 continue
             best = max(weight for weight, _, _ in mark.roles["val"])
             how = self.past(at - 1, -1, ["stop"], ["kind"]) < 0 and self.said(0).split(" ")[0] in ("how", "kako")
-            near = self.lang == "sl" or self.said(at - 1) == "how"
-            near = near and not any(self.weight_at(place) >= 2 for place in range(at + 1, len(self.marks)))
-            if how and at and near and not self.kinds and not self._typed_kinds() - {"sum"}:
+            asked = self.lang == "sl" or self.said(at - 1) == "how"
+            asked = asked and not any(self.weight_at(place) >= 2 for place in range(at + 1, len(self.marks)))
+            if how and at and asked and not self.kinds and not self._typed_kinds() - {"sum"}:
                 mark.roles = {"col": [(3, mark.roles["val"][0][1])]}  # “how satisfied are …”
                 continue
             senses = [(name, value) for weight, name, value in mark.roles["val"] if weight == best]
@@ -78,6 +79,9 @@ class Conditions(Relations):
             if aged or (self.is_a(cond.column, Number) and self._makes(at, cond.column)):
                 self.marks[at].take("bound")
                 return True
+        if at and self.said(at) in _LATE and self.marks[at - 1].took == "bound" and self.has(at - 1, "unit", "number"):
+            self.marks[at].take("bound")  # “over an hour late”
+            return True
         spoken = any(self.has(place, "long", "unit") for place in range(len(self.marks)))
         for name in self._of_time() if spoken else ():  # “how long does it take to resolve a ticket”
             if self._makes(at, name):
@@ -218,6 +222,9 @@ class Conditions(Relations):
             denial = self._negated(at, name) if yes_no(declared) else self._negated(at)
             if denial is None and yes_no(declared):
                 denial = self._not_so(at)
+            if yes_no(declared) and self._only_called(at, name):
+                self.marks[at].take("rows")
+                continue  # “meters read in May”, and a column says which are smart meters
             if yes_no(declared) and self._same_thing(at, name):
                 self.marks[at].take("rows")
                 continue  # “brez sončne elektrarne”, and another column has an electric car
@@ -289,6 +296,12 @@ class Conditions(Relations):
         said = {token.stem for token in self.tokens}
         having = any(self.has(near, "with", "own") for near in (at - 2, at - 1)) or self.has(at + 1, "own")
         return self.weight_at(at) <= 1 and len(telling) > 1 and not telling & said and not having
+
+    def _only_called(self, at: int, name: str) -> bool:
+        """Is a word the one that the table is called by, and only a part of a column's name?"""
+        generic = self.stems(*GENERIC, "has", "is", "ima", "je")
+        telling = [word for word in stems_of(name_words(name), self.lang) if word not in generic and len(word) > 1]
+        return self._tokens_of(at)[0].stem in self.called and self.covered[name] < len(telling)
 
     def _same_thing(self, at: int, name: str) -> bool:
         """Does a word that only begins like a name follow one that names another yes or no?"""

@@ -55,6 +55,7 @@ def cut_words(text: str, lang: str) -> list[TypedWord]:
     text = _WRITTEN_SHORT[lang](text)
     text = re.sub(r"([€$£]) ?(\d(?:[\d.,]*\d)?)", r"\2 \1 ", text)  # $5,000
     text = _THOUSANDS.sub(lambda found: re.sub(r"\D", "", found[0]), text)
+    text = re.sub(r"\b((?:19|20)\d\d)/(?=\d\d\b)", r"\1 ", text)  # winter 2024/25
     for match in _TOKEN.finditer(text):
         word = match[0]
         if lang == "en" and (tens := _TENS_OF_YEARS.get(word.lower())):  # the nineties

@@ -53,15 +53,19 @@ class Days(Sentence):
         for at in range(len(self.marks) if self.lang == "en" else 0):
             if self.said(at + 1) != "rate" if at + 1 < len(self.marks) else True:
                 continue
-            made = set(roots(self._tokens_of(at)[-1].stem, self.lang)) - {""}
+            made = {root.replace("ll", "l") for root in roots(self._tokens_of(at)[-1].stem, self.lang)} - {""}
             chosen = [
                 name
                 for name, column in self.schema.columns.items()
                 if yes_no(column)
-                and any(made & set(roots(word, self.lang)) for word in stems_of(name_words(name), self.lang))
+                and any(
+                    made & {root.replace("ll", "l") for root in roots(word, self.lang)}
+                    for word in stems_of(name_words(name), self.lang)
+                )
             ]
             if len(chosen) == 1:
                 self.marks[at].roles = {"col": [(3, chosen[0])]}
+                self.marks[at + 1].roles = {"kind": "proportion"}  # and no `rate per night`
 
     def _named_times(self) -> None:
         """“settlement time” is the days to settle, and not what was settled; so is “how long until it is settled”."""
@@ -106,7 +110,8 @@ class Days(Sentence):
             edge = before
             while self.has(edge, "edge", "stop", "daysign") and not self._directed(edge) and edge > first - 5:
                 edge -= 1
-            ends = [self.role(at, "edge") for at in range(edge, first) if self.has(at, "edge")]
+            said = [at for at in range(edge, first) if self.has(at, "edge")]
+            ends = [self.role(at, "edge") for at in said if not self.said(at).endswith(("ed", "ing", "s"))]
             if self._directed(edge) and ends:
                 low, high = (low, low) if ends[0] == "start" else (high, high)  # “since the start of 2024”
                 before = edge
@@ -195,8 +200,52 @@ class Days(Sentence):
         end = at + 2 if self.has(at + 1, "to") and self.has(at + 2, "number") else at
         return self.role(end + 1, "unit") == "money" or (end > at and self._year(end) is None)
 
+    def _season(self, place: int) -> tuple[int, date, date] | None:
+        """“summer 2024”, “winter 2024/25 (dec-feb)”."""
+        first = self.role(place, "season")
+        if first is None:
+            return None
+        at, year = self._year_after(place, "stop", "daysign", "period")
+        if not year:
+            return None
+        if first == 12:
+            at = at + 1 if self.role(at + 1, "number") == (year + 1) % 100 and at > place else at
+            end = date(year + 1, 2, monthrange(year + 1, 2)[1])
+            self.guessed = self.guessed or self.role(at, "number") == year  # of the year before, perhaps
+            low = date(year, 12, 1)
+        else:
+            low, end = _months(year, first, first + 2)
+        named = at + 1
+        while self.has(named, "month", "to", "and", "or") and not self._year(named):
+            named += 1
+        months = [self.marks[near].roles["month"] for near in range(at + 1, named) if self.has(near, "month")]
+        inside = {(first + step - 1) % 12 + 1 for step in range(3)}
+        return (named - 1 if months and set(months) <= inside else at), low, end
+
+    def _month_list(self, place: int) -> tuple[int, date, date] | None:
+        """“June, July and August 2024”: months that follow each other."""
+        months, at = [self.role(place, "month")], place
+        while True:
+            step = (
+                1
+                if self.has(at + 1, "month")
+                else 2
+                if self.has(at + 1, "and", "or") and self.has(at + 2, "month")
+                else 0
+            )
+            if not step or months[0] is None:
+                break
+            at += step
+            months.append(self.role(at, "month"))
+        if len(months) < 2 or months != list(range(months[0], months[0] + len(months))):
+            return None
+        end, year = self._year_after(at, "stop", "daysign")
+        return (end, *_months(year, months[0], months[-1])) if year else None
+
     def _span(self, place: int) -> tuple[int, date, date] | None:
         """A day, month, quarter or year that starts at a mark: its last mark, first and last day."""
+        if found := self._season(place) or self._month_list(place):
+            return found
         mark = self.marks[place]
         if "day" in mark.roles:
             return place, mark.roles["day"], mark.roles["day"]

@@ -19,6 +19,7 @@ _PERIODICAL = {
     "en": ("monthly", "yearly", "annual", "annually", "quarterly"),
     "sl": ("mesečni", "mesečno", "letni", "letno", "četrtletni", "četrtletno"),
 }
+_DONE = "paid sent made given taken done brought run seen sold bought".split()
 _EDGES = 10  # about as many groups of a number
 
 
@@ -56,10 +57,12 @@ class Groups(Comparisons):
                     mark.roles |= {"kind": "top_item"} if mark.roles.get("kind") == "median" else {}
                     mark.take("by") if mark.roles.get("col") and not mark.used else None
                 period = self.marks[at + 1].roles["period"]
-                self.by.append(
-                    {"column": self._named_date(), "by": "month_of_year" if usual and period == "month" else period}
-                )
+                self.by.append({"column": self._named_date(), "by": "month_of_year" if period == "month" else period})
                 self.take("by", (at + 1,))  # “in which year did most animals arrive”
+            elif self.dates and self._busiest(at):
+                period = self.marks[at + 1].roles.get("period", "weekday")
+                self.by.append({"column": self._named_date(), "by": "month_of_year" if period == "month" else period})
+                self.take("by", (at + 1,))  # “busiest month”, “which day is busiest”
             elif self.free(at, "compare") and not self._between_values(at) and not self._helps(at):
                 self.compare = True
             at += 1
@@ -67,6 +70,13 @@ class Groups(Comparisons):
             self._periodical()
         if not self.by:
             self._implied_groups()
+
+    def _busiest(self, at: int) -> bool:
+        """Does a word for a time follow “busiest”, or “day” a “which”?"""
+        top = self.role(at, "kind") == "top_item" or (self.has(at, "which") and "top_item" in self._typed_kinds())
+        day = self.said(at + 1) in ("day", "dan") if at + 1 < len(self.marks) else False
+        later = self.has(at + 1, "period") and self.role(at, "kind") == "top_item"
+        return top and (day or later) and self._typed_kinds() <= {"top_item", "count"} and not self._names_number()
 
     def _names_number(self) -> bool:
         return any(self.column_at(at, (Number,)) for at in range(len(self.marks)))
@@ -135,6 +145,9 @@ class Groups(Comparisons):
             return True  # “po odpustu v dom starejših”, “na pomolu B”
         if self.said(at) == "by" and yes_no(self.declared(str(name))) and self.words(end).endswith("ers"):
             return True  # “raised by first-timers”
+        done = at > 0 and (self.said(at - 1).endswith("ed") or self.said(at - 1) in _DONE)
+        if self.said(at) == "by" and done and yes_no(self.declared(str(name))):
+            return True  # “not paid by insurance”
         if self.said(at) == "na" and yes_no(self.declared(str(name))):
             return True  # “priklop na elektriko”
         partly = self.said(at) == "na" and self.is_a(str(name), Category) and end == at + 1

@@ -22,7 +22,19 @@ _MEANING = frozenset("col val number num kind month day ord top bottom percentil
 _HARMLESS = frozenset(
     "stop rows and or among have with to which own only by daysign versus band below share part".split()
 )
-_EACH = ("per", "each", "of each", "for each", "every", "for every", "in each", "in every", "by each", "glede na", "za vsak")
+_EACH = (
+    "per",
+    "each",
+    "of each",
+    "for each",
+    "every",
+    "for every",
+    "in each",
+    "in every",
+    "by each",
+    "glede na",
+    "za vsak",
+)
 _OLD_OR_NEW = frozenset(
     "old new star stara stare stari starih staro nov nova nove novi novih novo novim novem novega".split()
 )

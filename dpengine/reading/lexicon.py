@@ -31,6 +31,7 @@ from dpengine.reading.words import (
     CUT_SHORT,
     ELSEWHERE,
     GENERIC,
+    GRADES,
     IN_LIFE,
     LANGUAGES,
     MEASURES,
@@ -41,6 +42,7 @@ from dpengine.reading.words import (
     OPPOSITES,
     PAID_FOR,
     SAME_VALUE,
+    SEASONS,
     Vocabulary,
     bare,
     roots,
@@ -152,6 +154,7 @@ def language_lexicon(lang: str) -> Lexicon:
         "edge": words.edges,
         "life": BY_AGE,
         "study": BY_YEAR,
+        "graded": GRADES if lang == "sl" else {},
     }
     lines: list[tuple[str, Json, str]] = [
         (role, value, line) for role, table in tables.items() for value, line in table.items()
@@ -168,6 +171,9 @@ def language_lexicon(lang: str) -> Lexicon:
             forms += [month[:3], *(("sept",) if month[:3] == "sep" else ())]
         for form in forms if month != "may" else ["may"]:
             known.add((stem(form, lang),), "month", place + 1)
+    for first, line in SEASONS[lang].items():
+        for word in line.split("|"):
+            known.add(stems_of(word, lang), "season", first)
     yearly = stems_of("po letih", "sl") if lang == "sl" else ("per", "year")  # “po letu 2020” is a date
     known.add(yearly, "by year", True)
     if lang == "en":
@@ -478,9 +484,7 @@ def _add_words_of_values(known: Lexicon, name: str, column: Category | ItemSet, 
 def _rephrased(phrase: tuple[str, ...], lang: str) -> list[tuple[str, ...]]:
     """“council tenants” for “council rent”: both words of a value, each in other words."""
     known = _said_alike(lang, True)
-    first, second = (
-        [(word,), *(one for line in known.get((word,), ()) for one in line.phrases)] for word in phrase
-    )
+    first, second = ([(word,), *(one for line in known.get((word,), ()) for one in line.phrases)] for word in phrase)
     return [one + other for one in first for other in second if len(first) * len(second) < _MOST_PAIRS]
 
 
@@ -515,8 +519,15 @@ def _measures_time(name: str, column: object, lang: str) -> bool:
     """Is a number a span of time, and no age?"""
     words = stems_of(name_words(name), lang)
     aged = {stem(word, lang) for word in ("age", "starost", "wk", "week", "month", "year")}
-    units = {stem(word, lang) for unit in ("minutes", "hours", "days") for word in LANGUAGES[lang].units[unit].split("|")}
-    spoken = {word for unit in TIMES[:-1] for words in LANGUAGES.values() for word in map(bare, words.units.get(unit, "").split("|"))}
+    units = {
+        stem(word, lang) for unit in ("minutes", "hours", "days") for word in LANGUAGES[lang].units[unit].split("|")
+    }
+    spoken = {
+        word
+        for unit in TIMES[:-1]
+        for words in LANGUAGES.values()
+        for word in map(bare, words.units.get(unit, "").split("|"))
+    }
     measure = bare(getattr(column, "measure", ""))
     return aged.isdisjoint(words) and (measure in spoken or not units.isdisjoint(words))
 
@@ -534,7 +545,12 @@ def _add_subjects(known: Lexicon, schema: Schema, lang: str) -> None:
     said = {root for name in stated for word in stems_of(name_words(name), lang) for root in roots(word, lang)}
     for column in schema.columns.values():
         if isinstance(column, (Category, ItemSet)) and column.size <= _MOST_REPHRASED:
-            said |= {root for value in column.values for word in stems_of(name_words(value), lang) for root in roots(word, lang)}
+            said |= {
+                root
+                for value in column.values
+                for word in stems_of(name_words(value), lang)
+                for root in roots(word, lang)
+            }
             begun += [word for value in column.values for word in stems_of(name_words(value), lang) if len(word) > 4]
     for phrase, made_from in _subjects(lang):
         near = any(Prefix.similarity(phrase[0], word) >= max(5, 0.62 * len(word)) for word in begun)

@@ -91,7 +91,8 @@ class Percentiles(Days):
     def _percent(self, at: int) -> None:
         number = self.marks[at].roles["number"] / 100
         if self.has(at - 1, "before") and any(
-            self._measure(self.column_at(near, (Number,)) or "") == "%" for near in [*range(max(at - 4, 0), at - 1), at + 2, at + 3]
+            self._measure(self.column_at(near, (Number,)) or "") == "%"
+            for near in [*range(max(at - 4, 0), at - 1), at + 2, at + 3]
         ):
             return self.marks[at + 1].take("per cent")  # “losses over 20 %”
         before = self.past(at - 1, -1, ["stop"], ["top", "bottom"])

@@ -19,6 +19,9 @@ _NO_VERBS = frozenset(
 )
 
 
+_AS = ("as", "as a", "as the", "kot")
+
+
 class Proportions(Conditions):
     def _row(self, cond: Condition) -> list[Json]:
         if not cond.labels:
@@ -74,6 +77,11 @@ class Proportions(Conditions):
             of, rest, clear = [cond for cond in ordered if not cond.people], people, len(ordered) == 2
         else:
             of, rest, clear = self._split(ordered)
+        if any(cond.column not in self.dates for cond in of):  # “… were upheld in 2025”: the time is that of all
+            of, rest = (
+                [cond for cond in of if cond.column not in self.dates],
+                [*rest, *(cond for cond in of if cond.column in self.dates)],
+            )
         ways = [(of, rest)]
         if not clear:
             self.guessed = True
@@ -92,6 +100,8 @@ class Proportions(Conditions):
         before = [cond for cond in conds if asked and cond.place < asked[0]]
         plain = asked and not self._in_question(asked[0])
         rate = plain and any(cond.labels and cond.place == asked[0] - 1 for cond in before)  # “unemployment rate in …”
+        if 0 < len(before) < len(conds) and any(self.said(asked[0] - step) in _AS for step in (1, 2)):
+            return before, [cond for cond in conds if cond not in before], True  # “late ones as a share of all …”
         if 0 < len(before) < len(conds) and not rate:  # “of the visits in 2025, what share …”
             return [cond for cond in conds if cond not in before], before, True
         first = conds[0].place
@@ -109,6 +119,8 @@ class Proportions(Conditions):
         strong = self.stems("among", "amongst", "within", "med", "izmed", "pri", "izven", "zunaj")
         stated = [cond for cond in conds[1:] if yes_no(self.declared(cond.column))]
         verb = bool(asked and not plain and stated and conds[0].labels and not yes_no(self.declared(conds[0].column)))
+        if asked and plain and len(conds) == 2 and conds[0].labels and not conds[1].labels and self._does(conds):
+            return conds[1:], conds[:1], True  # “percentage of clients charged more than 100”
         cues: tuple[tuple[Callable[[int], bool], bool], ...] = (  # and whether what is counted comes after it
             (lambda at: free(at) and any(token.stem in strong for token in self._tokens_of(at)), False),
             (lambda at: self._says(at, "have") or self._without(at), True),
@@ -127,6 +139,11 @@ class Proportions(Conditions):
         if asked and not plain and len(conds) == 2:  # “what percentage of women walk”
             return conds[1:], conds[:1], False
         return conds[:1], conds[1:], False
+
+    def _does(self, conds: list[Condition]) -> bool:
+        """Does a participle between two conditions name the column of the second?"""
+        between = [at for at in range(conds[0].place + 1, conds[1].place) if self.marks[at].took == "bound"]
+        return any(self.has(at, "col") and self.said(at).endswith(("ed", "ing")) for at in between)
 
     def _in_question(self, at: int) -> bool:
         """“what share …”, “kolikšen delež …”: and not “the share of …”."""

@@ -22,6 +22,7 @@ from dpengine.reading.sentence import FEW
 from dpengine.reading.words import GENERIC, LANGUAGES, MEASURES, PLACES, bare, roots, stem, typed_stem
 
 _SEPARATELY = "posebej loceno separately respectively each vsak vsakega vsake vsakih posamezno posamic".split()
+_NEW = ("new", "nove", "novi", "novih", "nova", "novo")
 _WHERE = ("where", "kje", "kod", "kam")
 _DONE = re.compile("(?:an|en|n|t)(?:a|e|i|o|ih|im)?$")  # ends of a Slovene participle
 MOST_GROUPS = 200  # values of a number of which the commonest is sought one by one
@@ -533,6 +534,9 @@ class Question(Proportions):
             adds = adds or (asks and any(bare(token.text) in whole for token in self.tokens))  # “koliko stane vsa krma”
             kinds = ("sum", "mean", "median") if adds else ("median", "mean")  # “sales per month”
             figures = [(key, given) for key in kinds]
+            fresh = any(self.said(at - 1) in _NEW for at, _ in numbers if at)
+            if (where or self.by) and (fresh or (where and self._of_those() and name not in self._of_time())):
+                return [("count", self._asked(where, **self._grouped())), *figures]
             if where and self._plain_people(numbers):
                 return [("count", self._asked(where, **self._grouped())), *figures]
             return figures
@@ -546,7 +550,9 @@ class Question(Proportions):
         if len(lists) == 1 and not self.by and lists[0][1] in told and self.is_a(lists[0][1], Category):
             self._take(lists, lists[0][1])  # “seats in the gallery”, of `seat_area`
             return [("count", self._asked(where))]
-        if lists and not self.by and where and self._plain_people(lists):  # “pupils who go to chess”
+        if (
+            lists and not self.by and where and (self._plain_people(lists) or self._of_those())
+        ):  # “pupils who go to chess”
             self._take(lists, lists[0][1])
             self.guessed = True
             bars = ("histogram", self._asked(where, column=self._plain_ref(lists[0][1])))
@@ -625,6 +631,26 @@ class Question(Proportions):
         used = ("use", "usage", "ownership", "uptake", "raba", "uporaba", "lastništvo")
         mark, after = self.marks[at], [token.stem for token in self.tokens[self.marks[at].last + 1 :][:1]]
         return mark.last > mark.first or bool(set(after) & self.stems(*used))
+
+    def _of_those(self) -> bool:
+        """“those who pay late”, “tisti, ki …”: some of the rows, and no figure of them."""
+        pronouns = (
+            "tisti",
+            "tiste",
+            "tista",
+            "tistih",
+            "those",
+            "people",
+            "persons",
+            "everyone",
+            "everybody",
+            "vsi",
+            "anyone",
+        )
+        opened = any(
+            self.said(at) in ("who", "that", "whose", "ki", "with", "without", "brez", "z", "s") for at in (1, 2)
+        )
+        return len(self.marks) > 2 and (self.said(0) in pronouns or self.has(0, "rows")) and opened
 
     def _plain_people(self, numbers: list[Json]) -> bool:
         """Does the text only name people? “boys who train football”: it asks for no figure, and only its verb resembles

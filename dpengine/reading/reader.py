@@ -6,8 +6,8 @@ of columns and values, numbers and dates. It reads no row and no ledger, stores 
 How a text is read: it is cut into words; a misspelt word becomes the nearest known one; the longest known phrases are
 marked with everything they may mean; then dates, comparisons, groups, conditions, the kind of question and its column
 are settled in this order, each from what the earlier steps left (sentence.py, days.py, percentiles.py, comparisons.py,
-groups.py, relations.py, conditions.py, proportions.py, question.py: a step each, on top of the one before). Words that nothing used,
-and that are more than a filling, are returned as `unread` (leftover.py).
+groups.py, relations.py, conditions.py, proportions.py, question.py: a step each, on top of the one before). Words that
+nothing used, and that are more than a filling, are returned as `unread` (leftover.py).
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ def _read(text: str, facts: Facts, lang: str, every: bool = False) -> tuple[list
     if all(mark.roles.keys() <= _SILENT for mark in parse.marks):
         return [], None  # nothing in it is known
     unknown = sum(not mark.roles for mark in parse.marks)
-    if (every and unknown) or (len(parse.marks) >= _LONG and 2 * unknown > len(parse.marks)):
+    mended = any(token.mended for token in parse.tokens)
+    if (every and (unknown or mended)) or (len(parse.marks) >= _LONG and 2 * unknown > len(parse.marks)):
         return [], None  # a long text of which most is unknown is no question
     parse.run()
     asked = parse.reading()

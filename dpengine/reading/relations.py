@@ -75,7 +75,7 @@ class Relations(Groups):
         others = [
             at
             for at in self.all_free("col")
-            if (name := self.column_at(at, (Number,))) and name != group and at != place and self._no_rows(at)
+            if self.column_at(at, (Number,)) not in (None, group) and at != place and self._no_rows(at)
         ]
         more = [at for at, name in spoken.items() if name != group]
         values = [at for at in range(len(self.marks)) if self.free(at, "val") and at != place]

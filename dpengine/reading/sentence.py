@@ -10,7 +10,18 @@ from dpengine.core.types import Json
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.reading.cutting import TIMES, TypedWord, cut_words, name_words, plain_words, stems_of, with_numbers
-from dpengine.reading.lexicon import COUNTED, SAID_ALIKE, MarkedWords, alike_to, lexicon_of, marked, measureless, numbered, spell, women_apart
+from dpengine.reading.lexicon import (
+    COUNTED,
+    SAID_ALIKE,
+    MarkedWords,
+    alike_to,
+    lexicon_of,
+    marked,
+    measureless,
+    numbered,
+    spell,
+    women_apart,
+)
 from dpengine.reading.words import LANGUAGES, MEASURES, MONEY, SCALES, bare, stem
 
 _MOST_WORDS = 60
@@ -75,6 +86,10 @@ class Sentence:
                 self.marks[at].roles["col"] = [sense for sense in senses if sense[0] != COUNTED] or senses
             if self._noun_left_out(at):
                 self.marks[at].roles = {"stop": True}
+            if self.said(at) in ("x", "×") and self.has(at - 1, "col") and self.has(at + 1, "col"):
+                for near in (at - 1, at + 1):  # “gradivo x enota”: both are columns
+                    best = max(self.marks[near].roles["col"])
+                    self.marks[near].roles = {"col": [(3, best[1])]}
         self.conds: list[Condition] = []
         self.by: list[Json] = []
         self.kinds: list[str] = []
@@ -257,6 +272,8 @@ class Sentence:
         """The mark that denies this one. Words for its column may stand between: “not paid by card”."""
         unknown = 0
         for near in range(at - 1, max(at - 5, -1), -1):
+            if near + 1 < at and self.has(near, "not") and self._prefix(near):
+                return None  # “nerešeni primeri na komunali”: the first part of another word
             if self.has(near, "not") and not (self.marks[near].used and self.marks[near].took != "not"):
                 return near
             if column and self.column_at(near) == column:
@@ -270,6 +287,10 @@ class Sentence:
             if self.has(near, "col", "val", "kind", "or") or not self.has(near, "stop", "among", "have", "rows", "to"):
                 return None
         return None
+
+    def _prefix(self, at: int) -> bool:
+        """Is a denial only the first part of the word after it?"""
+        return at + 1 < len(self.marks) and self._tokens_of(at)[0].text == self._tokens_of(at + 1)[0].text
 
     def _superlative(self, at: int) -> int:
         """Where “the highest …” stands right after a list: “country with the highest income”; -1 if it does not."""

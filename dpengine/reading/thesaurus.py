@@ -12,8 +12,10 @@ CONCEPTS = (
     "gp|doctor|doctors|physician|family doctor|zdravnik|zdravniki|zdravnica|osebni zdravnik|družinski zdravnik|dohtar",
     "dentist|dental|tooth|teeth|zobna|zobar|zobarju|zobarka|zobozdravnik|zobozdravnica|zobje|zob",
     "surgery|operation|operations|operated|operated on|operacija|operacije|operiran|kirurgija|kirurg",
-    "vaccination|vaccinations|vaccine|vaccines|jab|jabs|shots|immunisation|inoculation|cepljenje|cepljenja|cepivo|cepljen|cepit",
-    "check up|checkup|checkups|check ups|routine check|examination|control|kontrola|kontrole|kontrolni|kontrolni pregled",
+    "vaccination|vaccinations|vaccine|vaccines|jab|jabs|shots|immunisation|inoculation|cepljenje|cepljenja|cepivo"
+    "|cepljen|cepit",
+    "check up|checkup|checkups|check ups|routine check|examination|control|kontrola|kontrole|kontrolni"
+    "|kontrolni pregled",
     "injury|injuries|injured|wound|wounds|hurt|poškodba|poškodbe|poškodovan|poškodovani|rana",
     "pain|pains|ache|aches|sore|bolečina|bolečine|bolečin|boli|bolelo",
     "cold|flu|influenza|prehlad|prehlajen|prehlajeni|gripa|viroza",
@@ -43,10 +45,12 @@ CONCEPTS = (
     "hr|human resources|personnel|kadri|kadrovska služba|kadrovski",
     "finance|finances|financial|finančni|finance in računovodstvo|računovodstvo",
     "self employed|freelance|freelancer|freelancers|samozaposlen|samostojni podjetnik|espe",
-    "job loss|lost their job|lost job|lost my job|lost his job|lost her job|redundancy|redundant|laid off|made redundant"
+    "job loss|lost their job|lost job|lost my job|lost his job|lost her job|redundancy|redundant|laid off"
+    "|made redundant"
     "|izguba službe|izguba zaposlitve|izgubil službo|izgubili službo|odpuščen|odpuščeni",
     "left|quit|resigned|resignation|gave notice|odšel|odšli|odpovedal|dal odpoved",
-    "training|course|courses|seminar|seminars|workshop|workshops|tečaj|tečaji|delavnica|delavnice|usposabljanje|izobraževanje",
+    "training|course|courses|seminar|seminars|workshop|workshops|tečaj|tečaji|delavnica|delavnice|usposabljanje"
+    "|izobraževanje",
     "qualification|certificate|certificates|diploma|certified|potrdilo|potrdila|spričevalo|certifikat|diplomo",
     # learning
     "teacher|teachers|tutor|tutors|instructor|instructors|trainer|trainers|coach|coaches|lecturer|mentor|učitelj"
@@ -83,7 +87,8 @@ CONCEPTS = (
     "bus|buses|coach|coaches|avtobus|avtobusi|avtobusom|bus",
     "plane|planes|air|flight|flights|fly|flew|letalo|letalom|letala|let",
     "boat|boats|ferry|ship|ships|ladja|ladjo|trajekt|čoln|čolni",
-    "motorcycle|motorcycles|motorbike|motorbikes|moped|mopeds|scooter|motor|motorno kolo|motoristi|motorist|moped|skuter",
+    "motorcycle|motorcycles|motorbike|motorbikes|moped|mopeds|scooter|motor|motorno kolo|motoristi|motorist|moped"
+    "|skuter",
     "taxi|cab|cabs|taksi|taksijem",
     "lorry|lorries|truck|trucks|tovornjak|tovornjaki|kamion|tovorno vozilo",
     "van|vans|kombi|kombiji|dostavno vozilo",
@@ -125,7 +130,8 @@ CONCEPTS = (
     "tip|tips|gratuity|napitnina|napitnine",
     "fine|fines|penalty|penalties|globa|globe|kazen|kazni|denarna kazen",
     "late fee|overdue fee|zamudnina|zamudnine",
-    "debt|debts|in debt|owe|owes|owed|owing|owe money|arrears|dolg|dolgovi|dolgujejo|dolguje|zadolžen|zadolženi|dolžan|dolžni",
+    "debt|debts|in debt|owe|owes|owed|owing|owe money|arrears|dolg|dolgovi|dolgujejo|dolguje|zadolžen|zadolženi"
+    "|dolžan|dolžni",
     "low income|poor|poverty|little money|not enough money|nizek dohodek|reven|revni|revščina|nizki dohodki",
     "benefit|benefits|welfare|socialna pomoč|socialni transfer|denarna pomoč",
     "subscription|subscriptions|naročnina|naročnine",
@@ -133,8 +139,7 @@ CONCEPTS = (
     # ways of asking, telling, ordering
     "online|web|website|internet|on the web|over the internet|splet|spletno|na spletu|prek spleta|po spletu|internetno"
     "|preko interneta|spletna stran|elektronsko",
-    "phone|telephone|by phone|on the phone|over the phone|rang|telefon|telefonsko|telefonu|poklical"
-    "|poklicali",
+    "phone|telephone|by phone|on the phone|over the phone|rang|telefon|telefonsko|telefonu|poklical|poklicali",
     "email|e mail|mail|by email|emailed|e pošta|epošta|mail|mejl|po e pošti|elektronska pošta|po mailu|po mejlu",
     "post|letter|letters|by post|by mail|pošta|pismo|po pošti|pisno|navadna pošta",
     "in person|face to face|at the counter|at the desk|counter|walk in|walk ins|walked in|osebno|osebni obisk|v živo"
@@ -151,7 +156,8 @@ CONCEPTS = (
     "social media|facebook|instagram|social networks|družbena omrežja|družabna omrežja|fejsbuk",
     "newspaper|newspapers|press|časopis|časopisi|časnik|cajteng",
     "poster|posters|leaflet|leaflets|flyer|flyers|plakat|letak|letaki",
-    "self|himself|herself|themselves|myself|oneself|by themselves|on their own initiative|sam|sama|sami|same|samoplačnik"
+    "self|himself|herself|themselves|myself|oneself|by themselves|on their own initiative|sam|sama|sami|same"
+    "|samoplačnik"
     "|samoplačniki|zase",
     "company|companies|firm|firms|business|businesses|corporate|employer|podjetje|podjetja|podjetij|firma|firme|firm"
     "|delodajalec|delodajalci|poslovni",
@@ -171,40 +177,49 @@ CONCEPTS = (
     "|v delu|v obdelavi|v obravnavi|obravnavi|čaka|čakajoč|nedokončan|odprt|odprti",
     "resolved|solved|fixed|closed|completed|complete|settled|done|dealt with|sorted|repaired|finished|rešeno|rešen"
     "|rešeni|rešene|rešenih|zaključen|zaključeno|zaključeni|končan|končano|odpravljeno|odpravljen|popravljeno|urejeno",
-    "rejected|refused|declined|denied|turned down|dismissed|zavrnjen|zavrnjeno|zavrnjeni|zavrnjene|zavrnili|odbit|odklonjen",
-    "approved|accepted|granted|admitted|allowed|odobren|odobreno|odobreni|sprejet|sprejeto|ugoden|ugodno rešeno|potrjen",
+    "rejected|refused|declined|denied|turned down|dismissed|zavrnjen|zavrnjeno|zavrnjeni|zavrnjene|zavrnili|odbit"
+    "|odklonjen",
+    "approved|accepted|granted|admitted|allowed|odobren|odobreno|odobreni|sprejet|sprejeto|ugoden|ugodno rešeno"
+    "|potrjen",
     "cancelled|canceled|called off|cancel|cancels|cancellation|cancellations|withdrawn|withdrew|dropped|odpovedan"
     "|odpovedano|odpovedal|odpovedali|odpovedi|odpoved|preklican|preklicano|prekinil|prekinili|stornirano",
     "dna|no show|no shows|didnt attend|did not attend|didnt turn up|did not turn up|didnt show up|did not show up"
     "|didnt come|did not come|never turned up|never showed up|failed to attend|failed to turn up|failed to show up"
-    "|missed|missing|miss|absent|stood us up|ni prišel|ni prišla|niso prišli|nista prišla|se ni zglasil|se niso zglasili"
+    "|missed|missing|miss|absent|stood us up|ni prišel|ni prišla|niso prišli|nista prišla|se ni zglasil"
+    "|se niso zglasili"
     "|izostal|izostali|neopravičen|manjkal|manjkali",
     "attended|turned up|showed up|came|kept the appointment|prišel|prišla|prišli|se je zglasil|udeležil|udeležili",
     "postponed|rescheduled|put off|moved|prestavljen|prestavljeno|preložen|prestavili|preloženo",
-    "delayed|late|behind schedule|overdue|delay|delays|lateness|zamuda|zamude|zamudo|zamudil|zamudili|zamujen|zamujajo|pozen",
+    "delayed|late|behind schedule|overdue|delay|delays|lateness|zamuda|zamude|zamudo|zamudil|zamudili|zamujen"
+    "|zamujajo|pozen",
     "on time|punctual|in time|pravočasno|točno|pravočasen|pravočasni",
     "lost|missing|gone|izgubljen|izgubljeno|izgubljeni|pogrešan|manjka",
     "stolen|theft|thefts|robbed|burglary|ukraden|ukradeno|kraja|tatvina|tatvine|vlom",
     "damaged|damage|damages|broken|broke|faulty|defective|poškodovan|poškodovano|poškodba|pokvarjen|pokvarjeno|okvara"
     "|okvare|uničen|škoda",
-    "returned|return|returns|sent back|brought back|gave back|vrnjen|vrnjeno|vrnjeni|vrnil|vrnili|vračilo|vračila|vračilo blaga",
+    "returned|return|returns|sent back|brought back|gave back|vrnjen|vrnjeno|vrnjeni|vrnil|vrnili|vračilo|vračila"
+    "|vračilo blaga",
     "replaced|replacement|exchange|exchanged|swap|swapped|zamenjan|zamenjava|zamenjali|zamenjano|menjava",
     "extended|extension|renewed|renewal|podaljšan|podaljšano|podaljšali|podaljšanje|obnovljen|obnovili|obnovitev",
-    "failed|fail|fails|failure|failures|flunked|didnt pass|did not pass|unsuccessful|unsuccessfully|ni opravil|niso opravili"
+    "failed|fail|fails|failure|failures|flunked|didnt pass|did not pass|unsuccessful|unsuccessfully|ni opravil"
+    "|niso opravili"
     "|ni naredil|niso naredili|padel|padli|padla|neuspešen|neuspešno|neopravljen",
-    "successful|success|succeeded|passed|pass|passes|uspešen|uspešno|uspešni|opravil|opravili|naredil|naredili|opravljen",
+    "successful|success|succeeded|passed|pass|passes|uspešen|uspešno|uspešni|opravil|opravili|naredil|naredili"
+    "|opravljen",
     "first attempt|first time|first try|first go|at the first attempt|on the first attempt|v prvem poskusu|prvi poskus"
     "|iz prve|v prvo|prvič|prvi rok|takoj",
     "retake|retakes|resit|resits|second attempt|second try|second time|again|repeat|ponovno|ponovni|ponavljal|drugič"
     "|v drugo|v drugem poskusu|popravni",
-    "not yet taken|not yet|not taken|havent taken|have not taken|not yet tested|ni pristopil|še ni pristopil|še niso šli"
+    "not yet taken|not yet|not taken|havent taken|have not taken|not yet tested|ni pristopil|še ni pristopil"
+    "|še niso šli"
     "|še ni šel|še niso pristopili|še niso opravljali|čaka na izpit",
     "dropped out|drop out|drop outs|dropout|dropouts|gave up|quit|stopped|stopped coming|opustil|opustili|izpisal"
     "|izpisali|prenehal|prenehali|odnehal|odnehali",
     "urgent|urgently|emergency|emergencies|express|rush|rushed|pressing|asap|nujno|nujni|nujna"
     "|nujne|nujnih|urgentno|prednostno|ekspres|hitro",
     "complaint|complaints|complain|complains|complained|complaining|objection|grievance|pritožba|pritožbe|pritožil"
-    "|pritožili|pritožilo|pritožujejo|pritožuje|pritožb|reklamacija|reklamacije|reklamiral|reklamirali|reklamirano|reklamacij|ugovor",
+    "|pritožili|pritožilo|pritožujejo|pritožuje|pritožb|reklamacija|reklamacije|reklamiral|reklamirali|reklamirano"
+    "|reklamacij|ugovor",
     "report|reports|reported|notification|prijava|prijave|prijavljeno|prijavil|prijavili|javil|javili|prijavljen",
     "repair|repairs|repaired|fix|fixes|fixed|fixing|mend|mended|popravilo|popravila|popravljen|popraviti|popravijo"
     "|popravili|porihtajo|porihtali|porihtat|odprava|odpravijo|odpravili|saniran|sanacija",
@@ -213,7 +228,8 @@ CONCEPTS = (
     "insurance|insured|insure|coverage|cover|zavarovanje|zavarovan|zavarovani|zavarovalnica",
     "member|members|membership|član|člani|članstvo|včlanjen|včlanjeni",
     "newsletter|mailing list|marketing consent|e novice|novice|obveščanje",
-    "recommend|recommends|recommended|would recommend|priporoča|priporočajo|priporočil|priporočili|bi priporočil|bi priporočili",
+    "recommend|recommends|recommended|would recommend|priporoča|priporočajo|priporočil|priporočili|bi priporočil"
+    "|bi priporočili",
     "appointment|appointments|booked|scheduled|naročen|naročeni|naročena|naročene|termin|termini|z naročilom",
     "reservation|reservations|booking|bookings|booked|rezervacija|rezervacije|rezervacij|rezerviran|rezervirali",
     "waiting list|queue|čakalna vrsta|čakalni seznam|na čakanju",
@@ -232,7 +248,8 @@ CONCEPTS = (
     # time of the day
     "evening|evenings|večer|zvečer|večerni|večerna",
     # food
-    "vegetarian|vegetarians|veggie|no meat|meatless|vegetarijanski|vegetarijansko|vegetarijanec|vegetarijanci|brezmesni|brez mesa",
+    "vegetarian|vegetarians|veggie|no meat|meatless|vegetarijanski|vegetarijansko|vegetarijanec|vegetarijanci"
+    "|brezmesni|brez mesa",
     "vegan|vegans|veganski|vegansko|vegan|vegani",
     "bread|loaf|loaves|kruh|kruha|štruca",
     "vegetable|vegetables|veg|veggies|zelenjava|zelenjave",
@@ -268,21 +285,25 @@ CONCEPTS = (
     "east|eastern|vzhod|vzhodni|vzhodno|vzhodna",
     "west|western|zahod|zahodni|zahodno|zahodna",
     "abroad|foreign|overseas|tujina|tuji|v tujini|iz tujine",
-    "garden|gardens|gardening|vrt|vrtovi|vrtnarjenje|vrtnarstvo",
+    "garden|gardens|vrt|vrtovi",
     "indoor|indoors|inside|notranji|notri|znotraj|v dvorani",
     "outdoor|outdoors|outside|zunanji|zunaj|na prostem",
     # a town's upkeep
-    "road|roads|street|streets|pothole|potholes|pavement|pavements|cesta|ceste|cest|luknja|luknje|pločnik|pločniki|asfalt",
+    "road|roads|street|streets|pothole|potholes|pavement|pavements|cesta|ceste|cest|luknja|luknje|pločnik|pločniki"
+    "|asfalt",
     "street lights|street light|lights|lighting|lamps|street lamps|lamp|street lighting|streetlights|streetlight"
     "|javna razsvetljava|razsvetljava|luči|svetilke|svetilka|ulična svetilka|ulične luči",
     "water|water supply|waterworks|pipes|pipe|leak|leaks|vodovod|vodovodni|vodovodna|voda|vode|cevi|puščanje",
     "sewage|sewer|sewers|sewerage|drain|drains|drainage|kanalizacija|kanalizacijo|kanali|odtok|odtoki|greznica",
-    "waste|rubbish|garbage|trash|refuse|litter|bins|bin|bin collection|odpadki|odpadkov|smeti|koši|odvoz smeti|smetnjak",
-    "green areas|green spaces|parks|park|grass|lawns|lawn|mowing|zelenice|zelenica|zelene površine|parki|park|trava|trave|košnja",
+    "waste|rubbish|garbage|trash|refuse|litter|bins|bin|bin collection|odpadki|odpadkov|smeti|koši|odvoz smeti"
+    "|smetnjak",
+    "green areas|green spaces|parks|park|grass|lawns|lawn|mowing|zelenice|zelenica|zelene površine|parki|park|trava"
+    "|trave|košnja",
     "parking|parking spaces|parked|car park|parkiranje|parkirišče|parkirišča|parkirni prostor|parkirano",
     "playground|playgrounds|igrišče|igrišča",
     "planning|building permit|construction|building|gradbeno dovoljenje|gradnja|gradnje|gradbeni",
-    "local community|local communities|neighbourhood|ks|krajevna skupnost|krajevne skupnosti|krajevni skupnosti|krajevno skupnost",
+    "local community|local communities|neighbourhood|ks|krajevna skupnost|krajevne skupnosti|krajevni skupnosti"
+    "|krajevno skupnost",
     # things
     "bed linen|sheets|sheet|bedding|linen|linens|bedclothes|posteljnina|posteljnine|rjuhe|rjuha",
     "towel|towels|brisača|brisače",
@@ -325,7 +346,8 @@ CONCEPTS = (
     "volleyball|odbojka|odbojkar|odbojkarji",
     "tennis|tenis|tenisač|tenisači",
     "skiing|ski|skis|skier|skiers|smučanje|smučar|smučarji|smuča|smučajo",
-    "hiking|hike|hikes|hiker|hikers|mountaineering|pohodništvo|pohod|pohodi|planinstvo|planinec|planinci|pohodnik|pohodniki",
+    "hiking|hike|hikes|hiker|hikers|mountaineering|pohodništvo|pohod|pohodi|planinstvo|planinec|planinci|pohodnik"
+    "|pohodniki",
     "climbing|climb|climber|climbers|plezanje|plezalec|plezalci|pleza|plezajo",
     "gym|fitness|weights|fitnes|telovadnica",
     "yoga|joga|jogo",
@@ -333,14 +355,16 @@ CONCEPTS = (
     # people
     "adult|adults|grown up|grown ups|odrasel|odrasli|odrasla|odraslih",
     "child|children|kid|kids|otrok|otroci|otroški|otroška",
-    "youth|youngster|youngsters|junior|juniors|teenager|teenagers|mladina|mladinski|mladinska|mladinec|mladinci|mladinke",
-    "senior|seniors|pensioner|pensioners|oap|oaps|elderly|retired|senior citizens|veteran|veterans|seniorji|senior"
-    "|upokojenec|upokojenci|upokojen|starostnik|starostniki|veterani|veteran|veteranska",
+    "youth|youngster|youngsters|junior|juniors|teenager|teenagers|mladina|mladinski|mladinska|mladinec|mladinci"
+    "|mladinke",
+    "senior|seniors|elderly|senior citizens|veteran|veterans|seniorji|senior|starostnik|starostniki|veterani|veteran"
+    "|veteranska",
     "single|samski|samska|sam|enoposteljna|enojna",
     "couple|couples|pair|pairs|par|pari|dva",
     "group|groups|party|parties|skupina|skupine",
     "woman|women|female|females|lady|ladies|girl|girls|ženska|ženske|žensk|gospa|dekle|dekleta|punca|punce",
-    "man|men|male|males|gentleman|gentlemen|boy|boys|lad|lads|guy|guys|bloke|blokes|moški|moških|gospod|fant|fantje|tip",
+    "man|men|male|males|gentleman|gentlemen|boy|boys|lad|lads|guy|guys|bloke|blokes|moški|moških|gospod|fant|fantje"
+    "|tip",
     "divorced|divorce|separated|ločen|ločeni|ločena|razvezan|ločitev|razveza",
     "widowed|widow|widower|widows|vdova|vdovec|vdove|ovdovel|ovdovela",
     "married|marriage|poročen|poročena|poročeni",
@@ -353,7 +377,8 @@ CONCEPTS = (
     "often|frequently|a lot|pogosto|velikokrat",
     "rarely|seldom|hardly ever|redko|malokrat",
     # columns
-    "turnaround|tat|turnaround time|turn around|turn around time|processing time|handling time|lead time|čas obdelave|čas izvedbe",
+    "turnaround|tat|turnaround time|turn around|turn around time|processing time|handling time|lead time|čas obdelave"
+    "|čas izvedbe",
     "temperature|hot|cold|warm|degrees|temperatura|vročina|stopinj|toplo|vroče",
     "noise|noise level|loudness|hrup|raven hrupa",
     "mileage|km driven|odometer|kilometrina|prevoženi kilometri|prevoženih",
@@ -385,36 +410,46 @@ CONCEPTS = (
 CLASSES = (
     (
         "rating|score|satisfaction|stars|ocena|zadovoljstvo",
-        "happy|happier|happiness|satisfied|satisfaction|pleased|rate|rated|rates|rating|ratings|score|scores|scored|stars"
+        "happy|happier|happiness|satisfied|satisfaction|pleased|rate|rated|rates|rating|ratings|score|scores|scored"
+        "|stars"
         "|feedback|mark|marks|verdict|impressed|how good|how well|zadovoljen|zadovoljni|zadovoljna|zadovoljstvo"
         "|ocena|ocene|oceno|ocenili|ocenil|ocenjujejo|ocenjujete|mnenje|srečni|kako dobro",
     ),
     (
-        "household|hh|party|guests|persons|pax|family size|group size|team size|occupants|people|oseb|gospodinjstvo|člani",
-        "household size|size of household|family size|size of the family|party size|group size|family|families|household|households|party|occupants"
+        "household|hh|party|guests|persons|pax|family size|group size|team size|occupants|people|oseb|gospodinjstvo"
+        "|člani",
+        "household size|size of household|family size|size of the family|party size|group size|family|families"
+        "|household|households|party|occupants"
         "|velikost gospodinjstva|velikost skupine|družina|člani gospodinjstva",
     ),
     (
         "reason|cause|purpose|main use|motive|complaint|razlog|vzrok|namen|povod",
-        "reason|reasons|why|cause|causes|purpose|motive|because|motivation|what for|razlog|razlogi|razlogov|zakaj|vzrok|vzroki"
+        "reason|reasons|why|cause|causes|purpose|motive|because|motivation|what for|razlog|razlogi|razlogov|zakaj"
+        "|vzrok|vzroki"
         "|namen|povod|motiv|čemu",
     ),
     (
         "outcome|result|status|decision|resolution|state|izid|rezultat|stanje|odločitev|rešitev",
-        "outcome|outcomes|result|results|decision|status|how it ended|how did it end|resolution|izid|izidi|rezultat|rezultati"
+        "outcome|outcomes|result|results|decision|status|how it ended|how did it end|resolution|izid|izidi|rezultat"
+        "|rezultati"
         "|odločitev|status|stanje|kako se je končalo",
     ),
     (
         "channel|via|referred by|how heard|source|booked through|way|method|način prijave|način|kanal|vir",
-        "channel|channels|source|sources|referral source|who referred|referred|came to us|hear about|heard about|hear of|route"
+        "channel|channels|source|sources|referral source|who referred|referred|came to us|hear about|heard about"
+        "|hear of|route"
         "|način|načini|kanal|kanali|vir|viri|po kakšni poti|kje so izvedeli",
     ),
     (
-        "joined|start|started|enrolled|registered|start date|since|member since|signup|datum vpisa|vpis|začetek|od|včlanjen"
+        "joined|start|started|enrolled|registered|start date|since|member since|signup|datum vpisa|vpis|začetek|od"
+        "|včlanjen"
         "|pristop|naročen od|začetek tečaja",
-        "join|joined|joins|joining|enrol|enroll|enrolled|enrolment|enrolments|enrollment|enrollments|sign up|signed up|signups"
-        "|sign ups|began|begun|registered|registration|registrations|newcomers|start|started|starters|new starters|vpis|vpisi"
-        "|vpisov|vpisan|vpisani|vpisal|vpisali|vpisalo|začel|začeli|začelo|začetek|pridružil|pridružili|včlanil|včlanili"
+        "join|joined|joins|joining|enrol|enroll|enrolled|enrolment|enrolments|enrollment|enrollments|sign up"
+        "|signed up|signups"
+        "|sign ups|began|begun|registered|registration|registrations|newcomers|start|started|starters|new starters"
+        "|vpis|vpisi"
+        "|vpisov|vpisan|vpisani|vpisal|vpisali|vpisalo|začel|začeli|začelo|začetek|pridružil|pridružili|včlanil"
+        "|včlanili"
         "|včlanilo|prijavil|prijavili",
     ),
 )
@@ -422,16 +457,20 @@ TIMED = (
     "time|times|duration|length|long|took|take|takes|lasted|last|lasts|spent|time spent|turnaround|minutes|hours|days"
     "|čas|časa|trajanje|trajalo|traja|trajajo|trajala|dolžina|cajt|cajta|cajtov|cajti|dolgo"
 )
-# What the rows of a table may be called, besides the words of the language (`rows`). Not taken as such where the table's
-# own words say more.
+# What the rows of a table may be called, besides the words of the language (`rows`). Not taken as such where the
+# table's own words say more.
 SUBJECTS = {
-    "en": "applicant|applicants|application|applications|attendee|attendees|audience|bill|bills|booking|bookings|borrower"
-    "|borrowers|building|buildings|business|businesses|call|calls|caller|callers|camper|campers|candidate|candidates|check"
+    "en": "applicant|applicants|application|applications|attendee|attendees|audience|bill|bills|booking|bookings"
+    "|borrower"
+    "|borrowers|building|buildings|business|businesses|call|calls|caller|callers|camper|campers|candidate|candidates"
+    "|check"
     "|child|children|claim|claims|claimant|claimants|class|classes|client|clients|clerk|clerks|complainant|complainants"
     "|contract|contracts|couple|couples|course|courses|customer|customers|deal|deals|delivery"
-    "|deliveries|device|devices|donation|donations|donor|donors|enquiry|enquiries|enrolment|enrolments|event|events|file"
+    "|deliveries|device|devices|donation|donations|donor|donors|enquiry|enquiries|enrolment|enrolments|event|events"
+    "|file"
     "|files|folk|folks|gig|guest|guests|hire|hires|hirer|hirers|holder|holders|home|homes|household|households|incident"
-    "|incidents|invoice|invoices|item|items|job|jobs|journey|journeys|learner|learners|lesson|lessons|letter|letters|loan"
+    "|incidents|invoice|invoices|item|items|job|jobs|journey|journeys|learner|learners|lesson|lessons|letter|letters"
+    "|loan"
     "|loans|machine|machines|meeting|meetings|member|members|message|messages|neighbour|neighbours|object|objects"
     "|operation|order|orders|owner|owners|parcel|parcels|parent|parents|participant|participants|passenger|passengers"
     "|patient|patients|payer|payers|payment|payments|performance|permit|permits|person|pet|pets|animal|animals|piece"
@@ -448,7 +487,8 @@ SUBJECTS = {
     "sl": "abonent|bralec|bralci|bralka|cena|darovalec|darovalci|dogodek|dogodki|dokument|dokumenti|dopis|dopisi|dražba"
     "|družina|družine|družin|folk|folka|gledalec|gledalci|gostja|gostje|gosti|intervencija|intervencije|iskalec|iskalci"
     "|izdelek|izdelki|izlet|izleti|izletnik|izletniki|izposoja|izposoje|izpraševanec|javljanje|kandidat|kandidati"
-    "|kandidatka|klic|klici|klicatelj|klicatelji|klient|klienti|kupec|kupci|kupovalec|mladostnik|mladostniki|najem|najemi"
+    "|kandidatka|klic|klici|klicatelj|klicatelji|klient|klienti|kupec|kupci|kupovalec|mladostnik|mladostniki|najem"
+    "|najemi"
     "|najemnik|najemniki|naloga|naloge|nalog|nalogi|naročnik|naročniki|naročnica|naročnine|nakup|nakupi|naprava|naprave"
     "|nastop|nastopi|novinec|novinci|objekt|objekti|občan|občani|obisk|obiski|obiskovalec|obiskovalci"
     "|obravnava|obravnave|odgovor|odgovori|ogled|ogledi|opravilo|opravila|paket|paketi|pacient|pacienti"
@@ -456,11 +496,16 @@ SUBJECTS = {
     "|posegi|pošiljka|pošiljke|posojilo|posojila|postopek|postopki|potnik|potniki|predmet|predmeti|pregled|pregledi"
     "|prenočitev|primer|primeri|prijava|prijave|prijavitelj|prijavitelji|prireditev|prireditve"
     "|prodaja|prodaje|projekt|projekti|prosilec|prosilci|prostovoljec|prostovoljci|račun|računi"
-    "|rezervacija|rezervacije|seja|seje|servis|servisi|slušatelj|slušatelji|sporočilo|sporočila|sprejem|sprejemi|stranka"
+    "|rezervacija|rezervacije|seja|seje|servis|servisi|slušatelj|slušatelji|sporočilo|sporočila|sprejem|sprejemi"
+    "|stranka"
     "|stranke|strank|študent|študentje|študentka|tečajnik|tečajniki|tečajnica|tekmovalec|tekmovalci|termin|termini|test"
     "|testi|tečaj|tečaji|turist|turisti|učenec|učenci|učenka|udeleženec|udeleženci|udeleženka|uporabnik|uporabniki"
-    "|uporabnica|ura|vloga|vloge|vložek|vlagatelj|vlagatelji|volivec|volivci|vožnja|vožnje|vozilo|vozila|vprašani|vprašalnik"
-    "|vprašalniki|vpis|vpisi|zadeva|zadeve|zahtevek|zahtevki|zavarovanec|zavarovanci|zapis|zapisi|žival|živali|transakcija"
-    "|transakcije|krajan|krajani|stanovalec|stanovalci|član|člani|članica|anketiranec|anketiranci|oskrbovanec|oskrbovanci"
-    "|pogovor|pogovori|dostava|dostave|kos|kosi|stvar|stvari|gospodinjstva|ekipa|ekipe|sodelujoči|vpisani|prijavljeni|frend",
+    "|uporabnica|ura|vloga|vloge|vložek|vlagatelj|vlagatelji|volivec|volivci|vožnja|vožnje|vozilo|vozila|vprašani"
+    "|vprašalnik"
+    "|vprašalniki|vpis|vpisi|zadeva|zadeve|zahtevek|zahtevki|zavarovanec|zavarovanci|zapis|zapisi|žival|živali"
+    "|transakcija"
+    "|transakcije|krajan|krajani|stanovalec|stanovalci|član|člani|članica|anketiranec|anketiranci|oskrbovanec"
+    "|oskrbovanci"
+    "|pogovor|pogovori|dostava|dostave|kos|kosi|stvar|stvari|gospodinjstva|ekipa|ekipe|sodelujoči|vpisani|prijavljeni"
+    "|frend",
 }

@@ -203,9 +203,11 @@ EN = Vocabulary(
         "sum": "total|sum|in total|altogether|overall|combined|summed|totals|sum total|how much|revenue|turnover"
         "|payroll|add up|added up|added together|together|all told|grand total|in all|aggregate|bring in|brought in"
         "|take in",
-        "iqr": "interquartile range|iqr|middle half|middle 50%|middle 50 percent|inter quartile range|central half",
+        "iqr": "difference between the quartiles|difference between quartiles|interquartile range|iqr|middle half"
+        "|middle 50%|middle 50 percent|inter quartile range|central half",
         "variance": "standard deviation|std|variance|spread|variation|variability|dispersion|spread out|vary|varies"
         "|sd|deviation|variable|varied|uneven|diverse|fluctuate|fluctuates|fluctuation|scatter|std dev|how different"
+        "|consistent|consistency|inconsistent|steady|stable"
         "|stdev|standard dev|std deviation|st dev",
         "crosstab": "cross table|crosstab|cross|cross tabulation|contingency table|cross tab|table|combinations"
         "|each combination|cross tabulate",
@@ -233,10 +235,12 @@ EN = Vocabulary(
     before={
         ">": "over|above|more than|greater than|older than|higher than|longer than|exceeding|exceeds|larger than|>"
         "|bigger than|upwards of|past|beyond|better than|heavier than|taller than|later than|slower than|dearer than"
-        "|more expensive than|newer than|costlier than|hotter than|warmer than|exceed|exceeded|wider than|further than|farther than",
+        "|more expensive than|newer than|costlier than|hotter than|warmer than|exceed|exceeded|wider than"
+        "|further than|farther than",
         ">=": "at least|minimum|from age|>=|≥|no less than|not less than|a minimum of|starting at|min|not under"
         "|not below|no fewer than|not fewer than|no younger than|no shorter than",
-        "<": "colder than|cooler than|under|below|less than|younger than|fewer than|lower than|shorter than|smaller than|<|cheaper than"
+        "<": "colder than|cooler than|under|below|less than|younger than|fewer than|lower than|shorter than"
+        "|smaller than|<|cheaper than"
         "|beneath|worse than|lighter than|faster than|quicker than|earlier than|sooner than",
         "<=": "at most|up to|maximum|no more than|not more than|<=|≤|within|a maximum of|max|not over|not above"
         "|not exceed"
@@ -244,11 +248,12 @@ EN = Vocabulary(
         "=": "exactly|equal to|=|equals|precisely",
     },
     after={
-        ">=": "or harder|or stronger|or hotter|or warmer|and hotter|and warmer"
+        ">=": "at least|minimum|at minimum|or harder|or stronger|or hotter|or warmer|and hotter|and warmer"
         "|or more|or older|or higher|or above|and over|and older|or over|and above|plus|+|and more|and up"
         "|or longer|or better|upwards|and later|or bigger|or larger|or greater|and higher|and longer|or later"
         "|or heavier|and heavier|or taller|and better|or slower|and bigger|or newer|and newer|onwards|onward",
-        "<=": "or colder|or cooler|and colder|and cooler|or less|or younger|or lower|or fewer|or below|and under|or under|and younger|and below|and less"
+        "<=": "at most|max|maximum|at maximum|tops|or colder|or cooler|and colder|and cooler|or less|or younger"
+        "|or lower|or fewer|or below|and under|or under|and younger|and below|and less"
         "|or shorter|or worse|or smaller|or cheaper|or earlier|or lighter|or faster|and fewer|and lower|and cheaper",
     },
     days={
@@ -305,9 +310,11 @@ EN = Vocabulary(
         "long": "how long|stay|stays|stayed|length of stay|duration|how much time|how quickly|how fast|how slow",
         "alone": "live alone|lives alone|living alone|on their own|by themselves|single person|one pupil alone"
         "|one person alone|alone|solo",
-        "related": "related|relate|relates|relation|relationship|correlated|correlation|correlate|correlates|linked|link"
+        "related": "related|relate|relates|relation|relationship|correlated|correlation|correlate|correlates|linked"
+        "|link"
         "|connected|connection|association|associated|tied|go together|goes together|go hand in hand|dependent",
-        "more": "hotter|colder|warmer|cooler|busier|wider|higher|lower|more|less|longer|shorter|older|younger|better|worse|bigger|smaller|larger|faster|slower"
+        "more": "hotter|colder|warmer|cooler|busier|wider|higher|lower|more|less|longer|shorter|older|younger|better"
+        "|worse|bigger|smaller|larger|faster|slower"
         "|heavier|lighter|richer|poorer|cheaper|dearer|more expensive|happier|than|than others|than the others"
         "|than the rest|sooner|later|taller|greater|fewer",
     },
@@ -369,7 +376,8 @@ EN = Vocabulary(
     },
     ordinals={"1": "first", "2": "second", "3": "third", "4": "fourth", "5": "fifth", "6": "sixth"},
     edges={"start": "start|beginning", "end": "end"},
-    stop="a|an|dr|mr|mrs|the|of|to|in|on|at|for|is|are|was|were|be|been|it|its|what|whats|how|do|does|did|there|their|they|we"
+    stop="a|an|dr|mr|mrs|the|of|to|in|on|at|for|is|are|was|were|be|been|it|its|what|whats|how|do|does|did|there|their"
+    "|they|we"
     "|our|us|you|me|my|i|give|show|tell|find|get|gets|got|please|want|know|would|like|can|could|people|person|persons"
     "|all|any|some|that|this|these|those|than|then|with|who|whose|whom|which|when|where|have|has|had|having|live"
     "|lives|living|lived|as|from|about|say|see|much|value|values|level|levels|type|types|kind|kinds|data|table|column"
@@ -421,10 +429,12 @@ SL = Vocabulary(
         "|najbolj priljubljeno|najbolj priljubljene|najpogostejši",
         "sum": "vsota|skupaj|skupni|skupna|skupno|seštevek|vsoto|skupen|masa|celoten|celotna|celotni|skupno število"
         "|sestej|promet|prihodki|izkupiček|vsega skupaj|sešteto|zbrano|iztržili|iztržek|zaslužili smo",
-        "iqr": "interkvartilni razmik|iqr|srednja polovica|srednjih 50 %|medčetrtinski razmik|kvartilni razmik"
+        "iqr": "razlika med kvartiloma|razlika med kvartili|interkvartilni razmik|iqr|srednja polovica|srednjih 50 %"
+        "|medčetrtinski razmik|kvartilni razmik"
         "|interkvartilni razpon|srednjih 50 odstotkov|medkvartilni razmik|medkvartilni razpon",
         "variance": "standardni odklon|razpršenost|varianca|razpršeni|razpršen|razpršena|variabilnost|odklon"
         "|raznolikost|raznolik|raznolika|raznoliko|raznolike|raznoliki|neenakomeren|razpon|kako različni"
+        "|kako enakomerni|kako enakomerno"
         "|standardna deviacija|odstopanje|niha|nihajo|nihanje|variira|variirajo",
         "crosstab": "navzkrižna tabela|križna tabela|križaj|kontingenčna tabela|tabela|kombinacije|prekrižaj"
         "|navzkrižno",
@@ -520,9 +530,11 @@ SL = Vocabulary(
         "long": "kako dolgo|koliko časa|kako hitro|kako dolga|kako dolge|trajanje",
         "alone": "živi sam|živijo sami|živi sama|živijo same|enočlanska|enočlansko"
         "|samska gospodinjstva|samsko gospodinjstvo|samskih gospodinjstev|enoosebna|enoosebno",
-        "related": "povezan|povezana|povezano|povezani|povezava|povezavo|povezave|povezanost|zveza|zvezi|korelacija|korelira"
+        "related": "povezan|povezana|povezano|povezani|povezava|povezavo|povezave|povezanost|zveza|zvezi|korelacija"
+        "|korelira"
         "|korelirata|soodvisnost|odvisnost|razmerje med|zveza med",
-        "more": "toplejši|toplejša|hladnejši|hladnejša|višji|višja|višje|nižji|nižja|nižje|daljši|daljša|daljše|krajši|krajša|krajše|starejši|mlajši|boljši"
+        "more": "toplejši|toplejša|hladnejši|hladnejša|višji|višja|višje|nižji|nižja|nižje|daljši|daljša|daljše"
+        "|krajši|krajša|krajše|starejši|mlajši|boljši"
         "|boljša|boljše|bolje|slabši|slabša|slabše|večji|večja|večje|manjši|manjša|manjše|dlje|hitrejši|hitreje"
         "|počasneje|težji|težja|težje|lažji|lažje|dražji|dražje|cenejši|ceneje|bolj|manj|več|kot|od ostalih|od drugih"
         "|kot ostali|kot drugi",
@@ -590,7 +602,8 @@ SL = Vocabulary(
         "6": "šesti",
     },
     edges={"start": "začetek|začetka|začetku", "end": "konec|konca|koncu"},
-    stop="dr|mag|prof|a|ali|je|so|bi|bo|bilo|bili|bila|bil|sta|smo|ste|si|se|jih|ga|jim|mu|jo|v|na|iz|z|s|pri|za|ki|kot|da|od|do"
+    stop="dr|mag|prof|a|ali|je|so|bi|bo|bilo|bili|bila|bil|sta|smo|ste|si|se|jih|ga|jim|mu|jo|v|na|iz|z|s|pri|za|ki"
+    "|kot|da|od|do"
     "|ko|kje|kako|kaj|kdo|koliko|kakšen|kakšna|kakšno|kakšni|kolikšen|kolikšna|kolikšno|vseh|vse|vsi|ljudi|ljudje"
     "|oseb|oseba|osebe|živi|živijo|živeči|ima|imajo|imamo|imel|imeli|imelo|tistih|tisti|tiste|te|ta|tega|teh|pokaži"
     "|prikaži|povej|daj|mi|me|prosim|zanima|rad|rada|želim|vem|največ|več|manj|in|ter|pa|tudi|še|že|le|samo|vrsta"
@@ -602,7 +615,8 @@ SL = Vocabulary(
     "|katera|katero|katere|katerim|katerih|najvišji|najvišja|posamezni|posamezne|točno|trenutno|danes|zdaj|biti"
     "|prosim|izpiši|izračunaj|znaša|znašajo|navadno|pomeni|velikost|narejenih|mora|morajo|imeti|letoma|ma|majo|takih"
     "|taki|takšnih|taka|se pravi|torej|plačuje|plačujejo|plačal|vzel|vzeli|vzela|vzelo|dobi|dobijo|dobil|dobili|dobimo"
-    "|opravil|opravili|opravita|opravi|opravijo|naredil|naredili|uporablja|uporabljajo|gre|gredo|pride|pridejo|prišel|prišli"
+    "|opravil|opravili|opravita|opravi|opravijo|naredil|naredili|uporablja|uporabljajo|gre|gredo|pride|pridejo|prišel"
+    "|prišli"
     "|sploh|ob|uporabljen|uporabljena|potreben|potrebna|prisoten|dal|dala|dalo|dali|daje|dajejo|prodal|prodali"
     "|prodala|ravno|vsega|oz|npr|recimo|hvala|lahko|bodo|bom"
     "|nas|jaz|ti|on|ona|oni|nje|njega|njih|njej|njo|njim|njimi|torej|prišlo|prišla|prihaja|prihajajo"
@@ -915,7 +929,8 @@ SAME_VALUE = (
     "hypertension|hypertensive|visok tlak|hipertenzija|visok krvni tlak|povišan tlak",
     "migraine|migraines|migrena",
     "male|men|man|guys|gentlemen|boys|males|lads|moški|fant|fantje|možje|deček|dečki|gospodje|samec|samci|samcev",
-    "female|women|woman|ladies|girls|females|ženska|dekle|dekleta|dame|gospe|deklica|deklice|punce|samica|samice|psica|psice",
+    "female|women|woman|ladies|girls|females|ženska|dekle|dekleta|dame|gospe|deklica|deklice|punce|samica|samice"
+    "|psica|psice",
     "state|government|government funded|državna|od države",
     "company|corporate|employer|kadrovska|od podjetja",
     "primary|primary school|elementary school|elementary|grade school|osnovna|osnovna šola|osnovnošolska",
@@ -934,6 +949,25 @@ BY_AGE = {
     "": "seniors|senior|elderly|old people|older people|young people|youngsters|youth|teenagers|teens|children|child"
     "|kids|kid|infants|babies|seniorji|senior|starostniki|starostnik|starejši občani|mladi|mladina|mladostniki"
     "|najstniki|otroci|otrok|otroke|otrokom",
+}
+# Months by their season, from the first; winter ends in the next year.
+SEASONS = {
+    "en": {3: "spring|springtime", 6: "summer|summertime", 9: "autumn|fall", 12: "winter|wintertime"},
+    "sl": {
+        3: "pomlad|pomladi|spomladi|pomladjo",
+        6: "poletje|poletja|poletju|poleti|poletjem",
+        9: "jesen|jeseni|jesenjo",
+        12: "zima|zime|zimi|zimo|pozimi",
+    },
+}
+# What a mark is called in Slovene.
+GRADES = {
+    "1": "enka|enko|enke|enic|cvek|cveke",
+    "2": "dvojka|dvojko|dvojke|dvojk",
+    "3": "trojka|trojko|trojke|trojk",
+    "4": "štirica|štirico|štirice|štiric|štirka|štirko",
+    "5": "petka|petko|petke|petk|petica|petico",
+    "10": "desetka|desetko|desetke|desetk|desetica",
 }
 # Students by their year.
 BY_YEAR = {"1": "freshmen|freshman|freshers|fresher|bruc|bruci|brucka|brucov", "2": "sophomores|sophomore"}
@@ -969,13 +1003,16 @@ CUT_SHORT = dict(
         "|ht:height|len:length|lvl:level|grp:group|cust:customer|prod:product|addr:address|exp:experience"
         "|sat:satisfaction|edu:education|educ:education|occ:occupation|emp:employee|cons:consumption|mgr:manager"
         "|acc:account|acct:account|appt:appointment|inst:installation|install:installation|circ:circumference"
-        "|diff:difference|dest:destination|orig:origin|loc:location|muni:municipality|org:organisation|sal:salary|tot:total"
-        "|lic:licence|dep:departure|arr:arrival|pts:points|elec:electricity|desc:description|ins:insurance|veh:vehicle|med:medication|pat:patient|stud:student|trans:transport"
+        "|diff:difference|dest:destination|orig:origin|loc:location|muni:municipality|org:organisation|sal:salary"
+        "|tot:total"
+        "|lic:licence|dep:departure|arr:arrival|pts:points|elec:electricity|desc:description|ins:insurance"
+        "|veh:vehicle|med:medication|pat:patient|stud:student|trans:transport"
         "|st:število|štev:število|dat:datum|kol:količina|povp:povprečna|obč:občina|kat:kategorija"
         "|str:strani|nap:naprave|zak:zakonski|izk:izkušnje|izobr:izobrazba|zap:zaposlitev|zaposl:zaposlitev"
         "|preb:prebivalci"
         "|cen:cena|vred:vrednost|del:delovna|tel:telefon|pog:pogodba|podr:področje|obr:obrat|dop:dopust|usp:uspeh"
-        "|povr:površina|gosp:gospodinjstvo|ogr:ogrevanje|por:poraba|prev:prevoz|odd:oddelek|konf:konfekcijska|gest:gestacijski"
+        "|povr:površina|gosp:gospodinjstvo|ogr:ogrevanje|por:poraba|prev:prevoz|odd:oddelek|konf:konfekcijska"
+        "|gest:gestacijski"
     ).split("|")
 )
 # Where something is: “where do most of them live?” is about a column whose name has one of these words.
@@ -997,9 +1034,8 @@ RELATIVE = {
 GENERIC = frozenset(
     "of|the|a|on|at|in|date|has|is|number|type|total|average|mean|no|id|name|value|code|per|kind|level|size|time|day"
     "|days|hours|monthly|yearly|datum|ima|je|stevilo|vrsta|skupna|povprecna|povprecni|ime|koda|vrednost|doba|dnevi"
-    "|ure|od|do|velikost|mesecni|mesecna|letni|year|leto|way|group|work|delo|customer|kupca|status|any|st|num|nr|nbr|dat".split(
-        "|"
-    )
+    "|ure|od|do|velikost|mesecni|mesecna|letni|year|leto|way|group|work|delo|customer|kupca|status|any|st|num|nr|nbr"
+    "|dat".split("|")
 )
 # Everyday words for what a table may hold besides. They are never taken for misspellings of this table's words.
 ELSEWHERE = (

@@ -346,10 +346,11 @@ def page(one: dict[str, Any], ten: dict[str, Any], big: dict[str, Any], told: di
             lines.append(f"| {kind} | {' | '.join(cells)} |")
         if wide:
             own = f"{ten['everyone']['curve']['ours'] * 1e3:.0f} ms"
-            told = (
+            lines += [
+                "",
                 f"By turns the curve has {SAME['curve']['points']} values, what it takes by itself at {one['rows']:,}"
-            )
-            lines += ["", f"{told} rows. By itself it is finer at {ten['rows']:,} rows, with up to 400, in {own}."]
+                f" rows. By itself it is finer at {ten['rows']:,} rows, with up to 400, in {own}.",
+            ]
     lines += ["", "## Intake, seconds of the processor", "", "| | rows | columns | ours | DuckDB | ratio |"]
     lines.append("|---|--:|--:|--:|--:|--:|")
     for at in (one, ten):

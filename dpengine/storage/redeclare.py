@@ -1,8 +1,9 @@
 """Declares a table anew: codes it again from the raw rows, on the same budget.
 
 One process at a time, under a lock in the table's folder: the new coded file is written beside the old one, then
-version and schema change in one transaction of the registry. Running questions keep reading the file they began with,
-so one old version stays. Also here: the raw rows that count, for questions about undeclared columns.
+version and schema change in one transaction of the registry. A running question keeps reading the file it began with,
+so a replaced file stays for an hour, and the last replaced one until the next change. Also here: the raw rows that
+count, for questions about undeclared columns.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -27,6 +29,7 @@ from dpengine.storage.registry import Record, Registry
 
 RAW, COUNTED = "raw.parquet", "counted-{}.parquet"
 _LOCK = "revise.lock"  # of a table's folder; the kernel drops it on a kill
+SPARED = 3600  # seconds for which a question may still read rows that were coded anew meanwhile
 
 
 def names_of(folder: Path) -> tuple[str, ...]:
@@ -68,7 +71,7 @@ def revise(
         code(new)
         with registry.transaction() as rows:
             registry.update(rows, new)
-        _drop(folder, old.version - 1)
+        _drop_replaced(folder, new.version)
         return new
 
 
@@ -103,7 +106,16 @@ def protect(
             for record in coded:
                 registry.protect(rows, record)
         for record in coded:
-            _drop(folders[record.name], record.version - 2)
+            _drop_replaced(folders[record.name], record.version)
+
+
+def _drop_replaced(folder: Path, current: int) -> None:
+    """Delete the codings that were replaced long ago. Each was in use until the next version's rows were written."""
+    written = {version: folder / f"coded-{version}.parquet" for version in range(2, current + 1)}
+    ages = {version: time.time() - path.stat().st_mtime for version, path in written.items() if path.exists()}
+    for version, age in ages.items():
+        if age > SPARED:
+            _drop(folder, version - 1)
 
 
 def _drop(folder: Path, version: int) -> None:

@@ -28,9 +28,8 @@ from dpengine.statistics.engines import PostgresRows, SparkRows
 from dpengine.storage.registry import Record
 
 CONNECTION = "connection.json"
+OLDER = 6  # versions of the coded rows stay in a database: questions may still read the earlier ones
 _MADE = "made"
-
-
 _JOINED, _OF_PEOPLE = "joined", "of_people"  # what the table is made of, if not of one table's own rows
 
 
@@ -150,10 +149,10 @@ def code_anew(
     spill: Callable[[], Path] | None,
     other_people: bool = False,
 ) -> int:
-    """The same again under a new declaration. The version before it stays, because running questions still read it; an
-    older one goes. If the rows are no longer those of the table, nothing is kept. Returns the number of people, which
-    changes only if rows now belong to people."""
-    names = {version: coded_name(folder, version) for version in (new.version, new.version - 2)}
+    """The same again under a new declaration. The versions just before it stay, because running questions may read
+    them; the one `OLDER` versions ago goes. If the rows are no longer those of the table, nothing is kept. Returns the
+    number of people, which changes only if rows now belong to people."""
+    names = {version: coded_name(folder, version) for version in (new.version, new.version - OLDER)}
     if not source.spark:
         in_place.drop(source, names[new.version])  # a killed program may have left it
     whole = made_of(folder) or source
@@ -167,9 +166,9 @@ def code_anew(
             shutil.rmtree(left, ignore_errors=True)
         raise AllowanceError("source.moved_on", table=new.name)
     keep(folder, whole, _read(folder)[1] | {new.version: loaded.made})
-    if not source.spark and new.version > 2:
+    if not source.spark and new.version > OLDER:
         with suppress(AllowanceError):  # it is deleted when the table is forgotten
-            in_place.drop(source, names[new.version - 2])
+            in_place.drop(source, names[new.version - OLDER])
     return people
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import pytest
 
 import dpengine as dp
 from dpengine.ledger.sqlite_file import VERSION
+from dpengine.storage.redeclare import SPARED
 from dpengine.storage.registry import Registry
 from dpengine.workspace import Workspace
 from tests.helpers_ledger import PATIENCE
@@ -104,7 +106,8 @@ def test_a_question_under_way_reads_the_file_it_began_with(workspace: Workspace)
     workspace.engine.duck.read = slow  # type: ignore[method-assign]
     table.submit(table.query("histogram", column="town", epsilon="5"), request_id="slow")
     assert begun.wait(PATIENCE)
-    table.revise(WIDE)
+    for schema in (WIDE, NARROW, WIDE):
+        table = table.revise(schema)
     go.set()
     assert workspace.jobs.wait("slow", PATIENCE).state == "done"
     answer = workspace.job("slow").answer
@@ -112,11 +115,16 @@ def test_a_question_under_way_reads_the_file_it_began_with(workspace: Workspace)
     assert abs(answer.value["other"] - 200) < 30
 
 
-def test_one_old_version_stays(workspace: Workspace) -> None:
+def test_replaced_codings_stay_for_an_hour_and_the_last_one_longer(workspace: Workspace) -> None:
     table = add(workspace)
     for schema in (WIDE, NARROW, WIDE):
         table = table.revise(schema)
-    assert coded(workspace) == ["coded-3.parquet", "coded-4.parquet"]
+    assert coded(workspace) == [f"coded-{version}.parquet" for version in (1, 2, 3, 4)]
+    for path in (workspace.folder / "tables").rglob("coded*"):
+        hours_ago = path.stat().st_mtime - 2 * SPARED
+        os.utime(path, (hours_ago, hours_ago))
+    table.revise(NARROW)
+    assert coded(workspace) == ["coded-4.parquet", "coded-5.parquet"]
     assert all(path.stat().st_mode & 0o077 == 0 for path in workspace.folder.rglob("*"))
 
 

@@ -197,7 +197,7 @@ def write_a_report(workspace: Any, table: Any, folder: Path) -> None:
     from ui.answers import word
 
     findings = [word.Finding("A finding", answer) for answer in word.fit_for_report(table)]
-    written = word.document(table, "Report", findings, workspace.ledger.head(), "2026-01-02T03:04:05+00:00")
+    written = word.document(table, "Report", findings, workspace.ledger.head(), "2026-01-02")
     assert findings and written.startswith(b"PK")
     (folder / "report.docx").write_bytes(written)
 

@@ -101,6 +101,6 @@ def downloads(table: dp.Table, workspace: Any, answers: list[dp.Answer]) -> Iter
     yield "ledger as JSON lines", "".join(export_lines(workspace.ledger))
     yield "report", report.html(table, workspace.ledger.head(), "2026-01-02T03:04:05+00:00")
     findings = [word.Finding(answer.sentence, answer) for answer in word.fit_for_report(table)]
-    written = word.document(table, "Report", findings, workspace.ledger.head(), "2026-01-02T03:04:05+00:00")
+    written = word.document(table, "Report", findings, workspace.ledger.head(), "2026-01-02")
     with zipfile.ZipFile(io.BytesIO(written)) as parts:
         yield "report for Word", parts.read("word/document.xml").decode()

@@ -113,7 +113,7 @@ def test_a_report_draws_and_lists_both_ranges(tmp_path: Path, key: str, given: A
     finding = word.Finding("Ours", answer)
     printed = word._printed(table, "Title", [finding])
     assert said in printed and column in printed
-    written = word.document(table, "Title", [finding], (7, "f" * 64), "2026-11-18T10:00:00+00:00")
+    written = word.document(table, "Title", [finding], (7, "f" * 64), "2026-11-18")
     paper = docx.Document(io.BytesIO(written))
     heads, first = ([cell.text for cell in paper.tables[0].rows[place].cells] for place in (0, 1))
     label = next(iter(answer.value))

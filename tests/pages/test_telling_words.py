@@ -111,7 +111,7 @@ def test_a_top_item_that_others_may_equal_is_called_the_most_likely() -> None:
             {job: 100 + 30 * place for place, job in enumerate(JOBS)},
             150,
             {"column": "job"},
-            "job 13: about 490 people (340 – 640); job 12, job 11, job 10 and 7 more groups may be as high",
+            "job 13: about 490 people (340 – 640); 10 other groups may be as high: job 12, job 11, job 10 and 7 more",
         ),
         (
             "mean",
@@ -143,9 +143,9 @@ def test_a_few_groups_that_may_be_as_high_are_all_named_by_their_figure() -> Non
     assert headline(several).startswith("job 4: about 50 ")
     more = {f"job {place}": 50.0 - place for place in range(7)} | {"job 12": 5.0}
     many = answered("mean", more, {job: (one - 9, one + 9) for job, one in more.items()}, column="pay", by="job")
-    assert headline(many).endswith("; job 1, job 2, job 3 and 3 more groups may be as high")
+    assert headline(many).endswith("; 6 other groups may be as high: job 1, job 2, job 3 and 3 more")
     with speaking("sl"):
-        assert headline(many).endswith("; morda enako visoko: job 1, job 2, job 3 in še 3 skupine")
+        assert headline(many).endswith("; enako visoko je morda še 6 skupin: job 1, job 2, job 3 in še 3")
 
 
 def test_a_headline_by_group_says_about_and_between_what_in_slovene_too() -> None:

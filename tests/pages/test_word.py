@@ -22,7 +22,7 @@ from ui.ledger import report
 from ui.parts import exports
 from ui.pictures import png
 
-AT = "2026-11-18T10:00:00+00:00"
+AT = "2026-11-18"
 SECRET = "4711"  # a cell that no answer shows
 
 

@@ -11,7 +11,7 @@ import re
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from html import escape, unescape
 from itertools import islice
@@ -23,12 +23,12 @@ import dpengine as dp
 from dpengine.core.exact import up
 from dpengine.core.printed import percent, power_of_ten
 from dpengine.mechanisms.card import WHOLE
-from dpengine.messages import of_practice, say
+from dpengine.messages import of_practice, say, written_day
+from dpengine.messages.numbers import day
 from ui.ask import answer as answers
 from ui.ledger import report
 from ui.ledger.ledger_view import now
 from ui.parts import exports
-from ui.parts.history import when
 from ui.pictures import png
 from ui.shell import scroll
 from ui.shell.state import workspace
@@ -85,14 +85,15 @@ def show(table: dp.Table) -> None:
     if not findings:
         st.html(f'<p class="warn" role="status">{say("word.choose")}</p>')
         return
-    name = exports.file_name(table.name)
+    today = _today()
+    name = exports.file_name(say("word.file", table=table.name, day=today))
     with st.container(key="word-take", horizontal=True):
 
         def write() -> bytes:  # on another thread, which knows no table in view
             with of_practice(table.name if table.practice else ""):
-                return document(table, str(title), findings, *now())
+                return document(table, str(title), findings, now()[0], today)
 
-        exports.offer(say("word.download"), write, f"report-{name}.docx", "word-download", type="primary")
+        exports.offer(say("word.download"), write, f"{name}.docx", "word-download", type="primary")
         if st.button(say("word.print"), key="word-print"):
             scroll.print_page()
     st.html(_STYLE + _printed(table, str(title), findings))
@@ -110,6 +111,18 @@ def fit_for_report(table: dp.Table) -> list[dp.Answer]:
     """The newest answers that are findings: neither checks nor answers with a page of their own."""
     kinds = [(one, {one.query.answer_kind, one.query.card.answer}) for one in table.answers(MOST_OFFERED)]
     return [one for one, named in kinds if not named & set(_LEFT_OUT) and one.query.gated]
+
+
+def _today() -> str:
+    """The day where the reader is: in the evening it may be tomorrow in UTC."""
+    behind = st.context.timezone_offset or 0
+    return (datetime.now(UTC) - timedelta(minutes=behind)).date().isoformat()
+
+
+def _written(at: str) -> str:
+    """A day as the reader writes it: 19. 11. 2026, in English 19 November 2026."""
+    figures = day(at[:10])
+    return written_day(figures) if figures == at[:10] else figures
 
 
 def _pictures(answer: dp.Answer) -> list[str]:
@@ -142,8 +155,8 @@ def _printed(table: dp.Table, title: str, findings: Sequence[Finding]) -> str:
     return "".join(parts) + f"<section><h2>{escape(say('word.appendix'))}</h2><ol>{hashes}</ol></section></div>"
 
 
-def document(table: dp.Table, title: str, findings: Sequence[Finding], head: tuple[int, str], at: str) -> bytes:
-    """`head` is the chain's last row at the time `at`."""
+def document(table: dp.Table, title: str, findings: Sequence[Finding], head: tuple[int, str], today: str) -> bytes:
+    """`head` is the chain's last row; `today` is the reader's day, as 2026-11-19."""
     import docx
     from docx.oxml.ns import qn
     from docx.shared import Cm, Pt, RGBColor
@@ -170,7 +183,7 @@ def document(table: dp.Table, title: str, findings: Sequence[Finding], head: tup
     for tongue in paper.styles.element.iter(qn("w:lang")):  # else Word checks the spelling of another language
         tongue.set(qn("w:val"), say("word.tongue"))
     paper.add_heading(title, 0)
-    paper.add_paragraph(say("word.made", table=table.name, at=when(at)))
+    paper.add_paragraph(say("word.made", table=table.name, day=_written(today)))
     paper.add_heading(say("word.findings"), 1)
     for number, finding in enumerate(findings, 1):
         _finding(paper, number, finding)
@@ -290,7 +303,7 @@ def _receipts(paper: Any, table: dp.Table, findings: Sequence[Finding], head: tu
         paper.add_heading(f"{number}. {answer.sentence}", 3)
         share = prices.took(table, find(answer.request_id))
         lines = [
-            say("report.price", share=share, at=when(answer.at)),
+            say("report.price", share=share, at=f"{_written(answer.at)}, {answer.at[11:16]}"),
             " ".join(unescape(re.sub(r"<[^>]+>", " ", answers.odds_words(answer, rule))).split()),
         ]
         lines += [say("receipt.theorem", theorem=answer.query.theorem), *answer.query.card.caveat_texts]

@@ -223,7 +223,7 @@ def _ahead(answer: dp.Answer, first: list[str]) -> str:
     facts = {"part": _part(answer, top, _explained(query, top)), "names": ", ".join(names)}
     if len(rest) <= NAMED:
         return say("answer.ahead", **facts)
-    return say("answer.ahead_more", more=len(rest) - LISTED, **facts)
+    return say("answer.ahead_more", others=len(rest), more=len(rest) - LISTED, **facts)
 
 
 # How far the truth may be ---------------------------------------------------------------------------------------------

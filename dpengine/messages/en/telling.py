@@ -55,5 +55,5 @@ SENTENCES = {
     "answer.quoted": "“{name}”",
     "answer.part": "{name}: about {value} ({low} – {high})",
     "answer.ahead": "{part}; {names} may be as high",
-    "answer.ahead_more": "{part}; {names} and {more} more {more|group|groups} may be as high",
+    "answer.ahead_more": "{part}; {others} other groups may be as high: {names} and {more} more",
 }

@@ -57,7 +57,7 @@ SENTENCES: dict[str, str] = {
     "board_page.buy_pairs": "Kupi vse pare s stolpcem {column}: porabi {share}",
     "board_page.no_promise": "ocenjeno, brez obljube",
     "board_page.full": "En stolpec v celoti",
-    "board_page.rest": "Še {rest} pod »En stolpec v celoti«, brez razponov.",
+    "board_page.rest": "Še {rest} {rest|vrednost|vrednosti|vrednosti|vrednosti} pod »En stolpec v celoti«, brez razponov.",
     "board_page.rest_most": "Še {rest} {rest|vrednost|vrednosti|vrednosti|vrednosti}, vsaka največ {most}: glejte »En stolpec v celoti«.",
     "board_page.rest_none": "Še {rest} {rest|vrednost je|vrednosti sta|vrednosti so|vrednosti je} morda nič; vsaka ima največ {most}.",
     "board_page.nothing_bought": "Izbrali ste »{group}« v stolpcu {column}. Ta prvi pogled ima vsak stolpec zase, zato te skupine v drugih ne pokaže. Pokazalo bi jo eno vprašanje; za vse se dotaknite stolpiča še enkrat.",

@@ -55,5 +55,5 @@ SENTENCES = {
     "answer.quoted": "»{name}«",
     "answer.part": "{name}: približno {value} ({low} – {high})",
     "answer.ahead": "{part}; morda enako visoko: {names}",
-    "answer.ahead_more": "{part}; morda enako visoko: {names} in še {more} {more|skupina|skupini|skupine|skupin}",
+    "answer.ahead_more": "{part}; enako visoko {others|je|sta|so|je} morda še {others} {others|skupina|skupini|skupine|skupin}: {names} in še {more}",
 }

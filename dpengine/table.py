@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+import threading
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
@@ -93,6 +95,7 @@ from dpengine.released.synthetic import FittedTable, Synthetic
 from dpengine.storage.registry import Record
 
 CHECK = ".check"  # ends the request id of a question's check
+_one_check_at_a_time: defaultdict[tuple[Path, str], threading.Lock] = defaultdict(threading.Lock)
 _lately = Lately(1024)
 MOST_ASKED = 20  # the newest answers that are searched for the number of people or a column's range
 
@@ -435,8 +438,7 @@ class Table:
         def work() -> Entry:
             asked = first
             for place, check in enumerate(checks):
-                bought = self.answer_of(self._asker.work_for(check, f"{request}{CHECK}{place or ''}")())
-                asked = self._decided(query, anyway, bought)
+                asked = self._decided(query, anyway, self._bought(check, f"{request}{CHECK}{place or ''}"))
             chosen = request + CHECK if checks and asked == query else ""  # else the check changed the question
             return self._asker.work_for(asked, request, seen, chosen)()
 
@@ -449,6 +451,13 @@ class Table:
         charge = known.charge
         ours = (charge.actor, charge.budget, charge.table) == (self.actor, self._budget.id, self.name)
         return ours and any(claim_of(asked) == charge.claim for asked in same)
+
+    def _bought(self, check: AnyQuery, request: str) -> Answer | None:
+        """A check's answer; None if another question bought one of these columns while this one waited."""
+        with _one_check_at_a_time[self._workspace.folder, self.name]:
+            if self._workspace.ledger.find(request) is None and self.fits().answer(check, self.facts.unit):
+                return None
+            return self.answer_of(self._asker.work_for(check, request)())
 
     def _decided(self, query: AnyQuery, anyway: bool, check: Answer | None) -> AnyQuery:
         """The question that may be asked; refuses where a check doubts one of its columns."""
@@ -540,7 +549,7 @@ class Table:
 
         def checked_first() -> None:
             for place, check in enumerate(checks):
-                self._asker.work_for(check, f"{run}{CHECK}{place or ''}")()
+                self._bought(check, f"{run}{CHECK}{place or ''}")
                 if all(self.doubts(query) for query in queries):
                     break  # no later check could help
             left = [query for query in queries if self.doubts(query) is None]

@@ -258,6 +258,12 @@ class Fits:
     def all_of(self, columns: Iterable[tuple[str, Column]]) -> list[ColumnFit]:
         return [self.of(name, column) for name, column in columns]
 
+    def answer(self, check: AnyQuery, unit: Unit) -> bool:
+        """Do they know all that another check asks about?"""
+        asked = check.parameters()
+        known = all(self.of(name, check.facts.schema[name]).checked for name in asked["columns"])
+        return known and all(name in self.ids or self.crowded(unit) is not None for name in asked.get("ids") or ())
+
     def about(self, query: AnyQuery, part: str = "") -> list[ColumnFit]:
         """The columns that an answer, or a part of it, is about."""
         columns, about = query.facts.schema.columns, query.about(part)

@@ -11,6 +11,7 @@ import pytest
 import dpengine as dp
 from dpengine.asking.checking import ColumnDoubted
 from dpengine.declared.id_names import id_like
+from tests.helpers_ledger import PATIENCE
 
 
 def clinic(folder: Path) -> dp.Table:
@@ -48,6 +49,16 @@ def test_a_third_question_does_not_take_the_check_of_the_others_away(tmp_path: P
         names = {name for check in table.checks_for(asked(table)[:many]) for name in check.parameters()["columns"]}
         assert len(names) >= min(many, 3), f"{many} questions have only {sorted(names)} checked"
         assert "waiting_days" in names or many == 1
+
+
+def test_questions_sent_at_once_buy_their_check_once(tmp_path: Path) -> None:
+    table, names = clinic(tmp_path), ("age one", "age two", "age three")
+    before = len(table.fits().checks)
+    for name in names:
+        table.submit(table.query("mean", column="age", epsilon="0.02"), name, checked=True)
+    states = {table._workspace.jobs.wait(name, PATIENCE).state for name in names}
+    assert states == {"done"} and len(table.fits().checks) == before + 1
+    assert len([name for name in names if table.checks_of(name)]) == 1, "one of them paid for it"
 
 
 def test_a_session_answers_about_no_column_that_nobody_checked(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
@@ -95,7 +94,7 @@ from dpengine.released.synthetic import FittedTable, Synthetic
 from dpengine.storage.registry import Record
 
 CHECK = ".check"  # ends the request id of a question's check
-_one_check_at_a_time: defaultdict[tuple[Path, str], threading.Lock] = defaultdict(threading.Lock)
+_one_check_at_a_time: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 _lately = Lately(1024)
 MOST_ASKED = 20  # the newest answers that are searched for the number of people or a column's range
 
@@ -454,7 +453,7 @@ class Table:
 
     def _bought(self, check: AnyQuery, request: str) -> Answer | None:
         """A check's answer; None if another question bought one of these columns while this one waited."""
-        with _one_check_at_a_time[self._workspace.folder, self.name]:
+        with _one_check_at_a_time[self._record.folder]:
             if self._workspace.ledger.find(request) is None and self.fits().answer(check, self.facts.unit):
                 return None
             return self.answer_of(self._asker.work_for(check, request)())

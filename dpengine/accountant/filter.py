@@ -67,9 +67,10 @@ Comparisons are between exact Fractions; r_i and c were rounded up, so no tolera
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import ClassVar
 
 from dpengine.accountant import renyi
@@ -192,6 +193,12 @@ def alone(rule: Rule, cost: Cost) -> tuple[Fraction, Fraction]:
     if cost.epsilon is not None:
         return cost.epsilon, cost.delta
     return spent(rule, Totals.NOTHING.plus(cost)), rule.delta_slack + cost.delta
+
+
+def together(rule: Rule, costs: Iterable[Cost]) -> tuple[Fraction, Fraction]:
+    """(ε, δ) of some events, had nothing else been admitted. c counts once; each converted ε `alone` holds it."""
+    totals = reduce(Totals.plus, costs, Totals.NOTHING)
+    return spent(rule, totals), rule.delta_slack + totals.delta
 
 
 def used(rule: Rule, totals: Totals) -> Fraction:

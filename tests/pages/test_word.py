@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from fractions import Fraction
 from html.parser import HTMLParser
 from typing import Any
 
@@ -15,6 +16,10 @@ from helpers_page import html_of, open_page
 from PIL import Image
 
 import dpengine as dp
+from dpengine.accountant import filter
+from dpengine.accountant.costs import cost
+from dpengine.accountant.loss import Pure
+from dpengine.core.exact import up
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 from ui.answers import word
@@ -81,6 +86,8 @@ def test_a_report_has_findings_pictures_ranges_method_and_receipts(table: dp.Tab
     assert SECRET not in text
     assert {tongue.get(qn("w:val")) for tongue in paper.styles.element.iter(qn("w:lang"))} == {TONGUES[lang]}
     assert paper.core_properties.created.year >= 2026
+    fields = paper.sections[0].footer._element.iter(qn("w:fldSimple"))
+    assert [field.get(qn("w:instr")) for field in fields] == ["PAGE", "NUMPAGES"]
     followed = zip(paper.paragraphs, paper.paragraphs[1:], strict=False)
     last = [one.paragraph_format.keep_with_next for one, after in followed if after.style.name.startswith("Heading")]
     assert last and not any(last)  # what ends a finding may end a page
@@ -104,6 +111,29 @@ def test_every_picture_is_drawn_at_print_size_and_stands_alone(table: dp.Table) 
             image = Image.open(io.BytesIO(png.drawn(picture)))
             assert image.width == 640 * png.SCALE and len(image.convert("L").getcolors() or []) > 8
             assert png.svg_file(picture).startswith('<svg xmlns="http://www.w3.org/2000/svg" width="160mm"')
+
+
+def test_a_report_says_why_its_answers_cost_less_together(home: dp.Workspace) -> None:
+    """Each Gaussian ε alone holds the toll of its conversion, which counts once for all."""
+    schema, terms = dp.Schema({"car": dp.yes_no()}), dp.Budget("2", "1e-6")
+    cars = pd.DataFrame({"car": ["yes", "no", ""] * 200})
+    table = home.add_table("cars", cars, schema=schema, unit=dp.Unit.rows(), budget=terms)
+    words = []
+    for value in ("yes", "no", None):
+        where = [["car", "in", [value]]] if value else [["car", "not in", ["yes"]]]
+        table.ask(table.query("count", where=where, epsilon="0.1", noise="gaussian"))
+        words.append(word._together(table, table.answers(10)))
+    less = say("word.less_than_sum", sum="|").rpartition("|")[2]
+    assert [text.endswith(less) for text in words] == [False, True, True] and not words[0]
+    budget = table.budget.rule
+    costs = [cost(one.query.loss(), budget.alpha) for one in table.answers(10)]
+    epsilon, delta = filter.together(budget, costs)
+    assert epsilon == table.meter().spent_epsilon < sum(filter.alone(budget, one)[0] for one in costs)
+    assert (
+        delta == table.meter().delta_now and say("word.together", epsilon=up(epsilon, 1000), delta="|")[:60] in words[2]
+    )
+    pure = [cost(Pure(Fraction(1, 10)), budget.alpha)] * 2  # too little for the toll to pay
+    assert filter.together(budget, pure)[0] == Fraction(1, 5)
 
 
 def test_a_bar_is_where_the_svg_has_it() -> None:

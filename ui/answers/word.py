@@ -12,6 +12,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from functools import partial
 from html import escape, unescape
 from itertools import islice
@@ -20,6 +21,8 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.accountant.costs import cost
+from dpengine.accountant.filter import alone, together
 from dpengine.core.exact import up
 from dpengine.core.printed import percent, power_of_ten
 from dpengine.mechanisms.card import WHOLE
@@ -41,8 +44,10 @@ from ui.words.wording import beyond_printed, headline, range_words
 MOST_OFFERED = 40  # answers to choose from, newest first
 USUAL = 3  # chosen at first
 MOST_ROWS = 40  # of a table of figures
-_TOGETHER = 14  # rows of a table that stay on one page
+_TOGETHER = 8  # rows of a table that stay on one page; a longer one may go on overleaf
+_WIDE, _NARROW, _TALL = 11.5, 9.5, 7.0  # centimetres of a picture: a tall one is drawn narrower
 _FONT = "Arial"  # on every system, or one of the same width
+_AT_LEAST = 3  # of its rows at the foot of a page
 _LEFT_OUT = (*WHOLE, "session", "declarations")  # have pages of their own
 
 
@@ -165,12 +170,12 @@ def document(table: dp.Table, title: str, findings: Sequence[Finding], head: tup
     usual: Any = paper.styles["Normal"]
     usual.font.name, usual.font.size = _FONT, Pt(10)
     usual.paragraph_format.space_after, usual.paragraph_format.line_spacing = Pt(4), 1.05
-    for name, size in (("Title", 20), ("Heading 1", 14), ("Heading 2", 11.5), ("Heading 3", 10.5)):
+    for name, size in (("Title", 18), ("Heading 1", 13), ("Heading 2", 11.5), ("Heading 3", 10.5)):
         style: Any = paper.styles[name]
         style.font.size, style.font.color.rgb = Pt(size), RGBColor(0x0B, 0x5D, 0x51)
         style.element.rPr.rFonts.attrib.clear()  # else the theme's font wins over the next line
         style.font.name = _FONT
-        style.paragraph_format.space_before = Pt(0 if name == "Title" else 10)
+        style.paragraph_format.space_before = Pt(0 if name == "Title" else 8)
         style.paragraph_format.space_after, style.paragraph_format.keep_with_next = Pt(3), True
     line = paper.styles["Title"].element.pPr.find(f"{qn('w:pBdr')}/{qn('w:bottom')}")
     line.set(qn("w:color"), "0B5D51"), line.attrib.pop(qn("w:themeColor"), None)  # of the colour of the headings
@@ -183,7 +188,8 @@ def document(table: dp.Table, title: str, findings: Sequence[Finding], head: tup
     for tongue in paper.styles.element.iter(qn("w:lang")):  # else Word checks the spelling of another language
         tongue.set(qn("w:val"), say("word.tongue"))
     paper.add_heading(title, 0)
-    paper.add_paragraph(say("word.made", table=table.name, day=_written(today)))
+    _small(paper.add_paragraph(say("word.made", table=table.name, day=_written(today))))
+    _page_numbers(paper)
     paper.add_heading(say("word.findings"), 1)
     for number, finding in enumerate(findings, 1):
         _finding(paper, number, finding)
@@ -197,7 +203,33 @@ def document(table: dp.Table, title: str, findings: Sequence[Finding], head: tup
     return out.getvalue()
 
 
+def _small(line: Any) -> None:
+    from docx.shared import Pt
+
+    for run in line.runs:
+        run.font.size = Pt(9)
+
+
+def _page_numbers(paper: Any) -> None:
+    """“Page 1 of 3” at the foot of each page, counted by the program that opens the file."""
+    from docx.enum.text import WD_ALIGN_PARAGRAPH
+    from docx.oxml.ns import qn
+    from docx.shared import Pt
+
+    paper.styles["Footer"].font.size = Pt(9)
+    (foot,) = paper.sections[0].footer.paragraphs
+    foot.alignment = WD_ALIGN_PARAGRAPH.RIGHT
+    for part in say("word.page", page="|PAGE|", pages="|NUMPAGES|").split("|"):
+        if part in ("PAGE", "NUMPAGES"):
+            field = foot._p.makeelement(qn("w:fldSimple"), {qn("w:instr"): part})
+            field.append(foot.add_run("1")._r)
+            foot._p.append(field)
+        else:
+            foot.add_run(part)
+
+
 def _finding(paper: Any, number: int, finding: Finding) -> None:
+    """The sentence and its picture stay on one page; notes and figures may follow overleaf, so that pages fill."""
     from docx.shared import Cm
 
     answer = finding.answer
@@ -209,20 +241,21 @@ def _finding(paper: Any, number: int, finding: Finding) -> None:
     said.add_run(headline(answer)).bold = True
     said.add_run().add_break()
     said.add_run(range_words(answer))
-    beside = [said, *(paper.add_paragraph(note) for note in answers.card_notes(answer))]
-    listed = isinstance(answer.value, dict) and isinstance(answer.interval, dict)
     for picture in _pictures(answer):
-        for line in beside:  # with its picture on one page
-            line.paragraph_format.keep_with_next = True
+        said.paragraph_format.keep_with_next = True
         legend = answers.beyond_legend(answer)
-        paper.add_picture(io.BytesIO(png.drawn(picture)), width=Cm(11.5))
-        paper.paragraphs[-1].paragraph_format.keep_with_next = bool(legend) or listed  # and with its table, if any
+        wide, tall = png.size(picture)
+        width = min(_WIDE, max(_NARROW, _TALL * wide / tall))
+        paper.add_picture(io.BytesIO(png.drawn(picture)), width=Cm(width))
+        paper.paragraphs[-1].paragraph_format.keep_with_next = bool(legend)
         alt = re.search(r'aria-label="([^"]*)"', picture)
         if alt is not None:
             paper.inline_shapes[-1]._inline.docPr.set("descr", unescape(alt[1]))
         if legend:
             paper.add_paragraph(legend)
-    if listed:
+    for note in answers.card_notes(answer):
+        _small(paper.add_paragraph(note))
+    if isinstance(answer.value, dict) and isinstance(answer.interval, dict):
         _figures(paper, answer)
 
 
@@ -251,13 +284,14 @@ def _figures(paper: Any, answer: dp.Answer) -> None:
     bands.set(qn("w:val"), "06A0"), bands.set(qn("w:noHBand"), "1")  # ruled, not striped
     head = grid.rows[0]._tr.get_or_add_trPr()
     head.append(head.makeelement(qn("w:tblHeader"), {}))  # again on the next page
+    whole = len(grid.rows) <= _TOGETHER
     for number, row in enumerate(grid.rows, 1):
         for place, cell in enumerate(row.cells):
             lines = cell.paragraphs[0]
             lines.paragraph_format.space_after, lines.paragraph_format.line_spacing = Pt(0), 1
             for run in lines.runs:
                 run.font.size = Pt(9)
-            lines.paragraph_format.keep_with_next = number < len(grid.rows) <= _TOGETHER
+            lines.paragraph_format.keep_with_next = number < (len(grid.rows) if whole else _AT_LEAST)
             if place:  # figures stand under each other
                 lines.alignment = WD_ALIGN_PARAGRAPH.RIGHT
     if len(answer.value) > len(labels):
@@ -310,11 +344,28 @@ def _receipts(paper: Any, table: dp.Table, findings: Sequence[Finding], head: tu
         for line in filter(None, lines):
             paper.add_paragraph(line).paragraph_format.space_after = Pt(2)
         paper.add_paragraph(f"{say('report.receipt')}: {answer.receipt['charge']['hash']}")
+    if words := _together(table, [one.answer for one in findings]):
+        paper.add_paragraph(words)
     paper.add_heading(say("report.check"), 2)
     paper.add_paragraph(say("report.check_how"))
     paper.add_paragraph(say("report.check_command"))
     paper.add_paragraph(f"{say('ledger.head', row=head[0])} {head[1]}")
     paper.add_paragraph(say("report.check_why"))
+
+
+def _together(table: dp.Table, chosen: Sequence[dp.Answer]) -> str:
+    """What these answers and their checks cost together, and why that is less than the sum; nothing for one alone."""
+    bought = {check.charge.request: check for one in chosen for check in table.checks_of(one.request_id)}
+    checks = [answer for check in bought.values() if (answer := workspace().answer_of(check)) is not None]
+    rule = table.budget.rule
+    costs = [cost(one.query.loss(), rule.alpha) for one in (*chosen, *checks)]
+    if len(costs) < 2:
+        return ""
+    epsilon, delta = together(rule, costs)
+    whole, added = up(epsilon, 1000), up(sum((alone(rule, one)[0] for one in costs), Fraction(0)), 1000)
+    code = "word.together_checked" if checks else "word.together"
+    words = say(code, epsilon=whole, delta=power_of_ten(delta))
+    return f"{words} {say('word.less_than_sum', sum=added) if whole < added else say('word.sum')}"
 
 
 _STYLE = sheet("answers/word")

@@ -45,19 +45,19 @@ def svg_file(picture: str) -> str:
     rules += [f".{name}{{stroke:{colour};stroke-width:{width};fill:none}}" for name, (colour, width) in _DRAWN.items()]
     rules += [f"text{{fill:{LIGHT.muted};font:{_FONT}px sans-serif}}", f"text.name{{fill:{LIGHT.ink}}}"]
     rules.append(f".faint .bar{{fill:{LIGHT.muted};opacity:0.4}}")
-    wide, tall = _size(picture)
+    wide, tall = size(picture)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide / 4:.0f}mm" height="{tall / 4:.0f}mm"'
     return picture.replace("<svg", head, 1).replace(">", f"><style>{''.join(rules)}</style>", 1)
 
 
-def _size(picture: str) -> tuple[float, float]:
+def size(picture: str) -> tuple[float, float]:
     found = re.search(r'viewBox="0 0 (\S+) (\S+)"', picture)
     assert found is not None
     return float(found[1]), float(found[2])
 
 
 def drawn(picture: str) -> bytes:
-    wide, tall = _size(picture)
+    wide, tall = size(picture)
     large = SCALE * _FINER
     canvas = Image.new("RGB", (round(wide * large), round(tall * large)), LIGHT.card)
     # Our own picture, with every text escaped: no entity and no document type.

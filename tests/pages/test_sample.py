@@ -111,7 +111,7 @@ def test_a_report_draws_and_lists_both_ranges(tmp_path: Path, key: str, given: A
     assert column in report._section(1, answer, "1 %")
     assert "opacity:1" not in png.svg_file(png.standalone(picture)[0])  # it would undo the lighter box
     finding = word.Finding("Ours", answer)
-    printed = word._printed(table, "Title", [finding])
+    printed = word._section(1, finding)
     assert said in printed and column in printed
     written = word.document(table, "Title", [finding], (7, "f" * 64), "2026-11-18")
     paper = docx.Document(io.BytesIO(written))

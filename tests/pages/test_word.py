@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from fractions import Fraction
+from html import escape
 from html.parser import HTMLParser
 from typing import Any
 
@@ -177,7 +178,7 @@ class Pasted(HTMLParser):
 def test_figures_paste_as_a_table_and_are_one_in_word(table: dp.Table) -> None:
     """A cell for each name, figure and range, on the page and in the file, and nothing else in a cell."""
     (mean,) = [one for one in table.answers(10) if one.query.card.key == "mean"]
-    pasted = Pasted(word._printed(table, "T", [word.Finding("H", mean)])).rows
+    pasted = Pasted(word._section(1, word.Finding("H", mean))).rows
     (grid,) = opened(word.document(table, "T", [word.Finding("H", mean)], (7, "f" * 64), AT)).tables
     written = [[cell.text for cell in row.cells] for row in grid.rows]
     assert [row[:2] for row in pasted] == [row[:2] for row in written] and all(len(row) == 3 for row in pasted)
@@ -191,6 +192,30 @@ def test_figures_paste_as_a_table_and_are_one_in_word(table: dp.Table) -> None:
 def test_a_table_without_answers_says_what_to_do() -> None:
     app = open_page("answers", table="residents", view="report")
     assert say("word.none") in html_of(app)
+
+
+def test_findings_are_named_moved_left_out_and_added_where_they_are_read(table: dp.Table) -> None:
+    page = open_page("answers", table=table.name, view="report")
+    asked = [one.sentence for one in word.fit_for_report(table)]
+
+    def headings() -> list[str]:
+        return [field.value for field in page.text_input if str(field.key).startswith("word-heading-")]
+
+    assert headings() == asked[-3:]
+    assert page.button(key="word-up-1").disabled and page.button(key="word-down-3").disabled
+    page.button(key="word-down-1").click().run()
+    assert headings() == [asked[-2], asked[-3], asked[-1]]
+    first = next(field for field in page.text_input if str(field.key).startswith("word-heading-"))
+    first.set_value("Words of my own").run()
+    page.button(key="word-down-1").click().run()
+    assert headings() == [asked[-3], "Words of my own", asked[-1]]
+    assert f"<i>{escape(asked[-2])}</i>" in html_of(page)  # what was measured stays beside it
+    page.button(key="word-leave-1").click().run()
+    page.selectbox(key="word-add-2").set_value(page.selectbox(key="word-add-2").options[-1]).run()
+    assert headings() == ["Words of my own", asked[-1], asked[0]]
+    for _ in range(3):
+        page.button(key="word-leave-1").click().run()
+    assert not headings() and say("word.choose") in html_of(page)
 
 
 def test_a_file_is_written_in_the_language_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,8 +87,9 @@ def _offer_picture(released: dp.Answer, key: str) -> None:
     question = say("answer.of", sentence=released.sentence, table=released.receipt["table"])
     source = say("answers.picture", question=question, receipt=short)
     for drawn in png.standalone(report.picture(released))[:1]:
-        write = partial(png.drawn, svg.captioned(drawn, source))
-        exports.offer(say("answers.picture_file"), write, f"answer-{short}.png", f"png-{key}")
+        captioned = svg.captioned(drawn, source)
+        exports.offer(say("answers.picture_file"), partial(png.drawn, captioned), f"answer-{short}.png", f"png-{key}")
+        exports.offer(say("answers.picture_svg"), partial(png.svg_file, captioned), f"answer-{short}.svg", f"svg-{key}")
 
 
 def _without(entry: dp.Entry, aside: str) -> None:

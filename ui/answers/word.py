@@ -27,6 +27,7 @@ from dpengine.core.exact import up
 from dpengine.core.printed import percent, power_of_ten
 from dpengine.mechanisms.card import WHOLE
 from dpengine.messages import of_practice, say, written_day
+from dpengine.messages.language import current
 from dpengine.messages.numbers import day
 from ui.ask import answer as answers
 from ui.ledger import report
@@ -41,8 +42,8 @@ from ui.words.figures import figure, printed_range
 from ui.words.markup import p
 from ui.words.wording import beyond_printed, headline, range_words
 
-MOST_OFFERED = 40  # answers to choose from, newest first
-USUAL = 3  # chosen at first
+MOST_OFFERED = 40  # answers to choose from
+USUAL = 3  # chosen at first: the newest, as they were asked
 MOST_ROWS = 40  # of a table of figures
 _TOGETHER = 8  # rows of a table that stay on one page; a longer one may go on overleaf
 _WIDE, _NARROW, _TALL = 11.5, 9.5, 7.0  # centimetres of a picture: a tall one is drawn narrower
@@ -62,37 +63,30 @@ class Finding:
 
 
 def show(table: dp.Table) -> None:
-    """Choose, order and name the findings, then download."""
-    offered = fit_for_report(table)
+    """Name, order and choose the findings where they are read, then download."""
+    offered = {one.request_id: one for one in fit_for_report(table)}
     if not offered:
         st.html(f"<p>{say('word.none')}</p>")
         return
     title = st.text_input(say("word.name"), say("word.title", table=table.name), key="word-title", max_chars=120)
-    st.html(f'<p class="muted">{say("word.lead")}</p>')
-    place, heading, found = say("word.place"), say("word.heading"), say("word.finding")
-    rows = [
-        {place: number if number <= USUAL else None, heading: one.sentence, found: headline(one)}
-        for number, one in enumerate(offered, 1)
-    ]
-    columns: dict[str, Any] = {
-        place: st.column_config.NumberColumn(place, min_value=1, max_value=99, step=1, width="small"),
-        heading: st.column_config.TextColumn(heading, max_chars=200, width="large"),
-        found: st.column_config.TextColumn(found, disabled=True, width="medium"),
-    }
-    seen = f"word-{table.name}-{offered[0].request_id}-{len(offered)}"
-    edited: Any = st.data_editor(rows, column_config=columns, hide_index=True, num_rows="fixed", key=seen)
-    chosen = sorted(
-        (float(row[place]), number) for number, row in enumerate(edited) if row[place] is not None and row[place] > 0
-    )
-    findings = [
-        Finding(str(edited[number][heading] or offered[number].sentence), offered[number]) for _, number in chosen
-    ]
+    st.html(f'{_STYLE}<p class="muted">{say("word.lead")}</p>')
+    chosen = st.session_state.setdefault(f"word-chosen-{table.name}", list(offered)[-USUAL:])
+    chosen[:] = [request for request in chosen if request in offered]
+    take = st.container(key="word-take", horizontal=True)
+    findings = []
+    for number, request in enumerate(chosen, 1):
+        with st.container(key=f"word-finding-{number}", gap="small"):
+            finding = Finding(_heading(table, offered[request], number, chosen), offered[request])
+            findings.append(finding)
+            before = f'<h1 class="typed">{escape(str(title))}</h1>' if number == 1 else ""
+            st.html(f'<div class="word">{before}{_section(number, finding)}</div>')
+    _add(offered, chosen)
     if not findings:
         st.html(f'<p class="warn" role="status">{say("word.choose")}</p>')
         return
     today = _today()
     name = exports.file_name(say("word.file", table=table.name, day=today))
-    with st.container(key="word-take", horizontal=True):
+    with take:
 
         def write() -> bytes:  # on another thread, which knows no table in view
             with of_practice(table.name if table.practice else ""):
@@ -101,7 +95,7 @@ def show(table: dp.Table) -> None:
         exports.offer(say("word.download"), write, f"{name}.docx", "word-download", type="primary")
         if st.button(say("word.print"), key="word-print"):
             scroll.print_page()
-    st.html(_STYLE + _printed(table, str(title), findings))
+    st.html(f'<div class="word">{_last_sections(table, findings)}</div>')
     with st.expander(say("word.pictures")), st.container(horizontal=True):
         for number, finding in enumerate(findings, 1):
             for picture in _pictures(finding.answer):
@@ -112,8 +106,57 @@ def show(table: dp.Table) -> None:
                 exports.offer(f"{number} · SVG", drawn, f"{name}-{number}.svg", f"word-svg-{number}")
 
 
+def _heading(table: dp.Table, answer: dp.Answer, number: int, chosen: list[str]) -> str:
+    """The heading to type, with the buttons that move or leave out its finding."""
+    kept = st.session_state.setdefault(f"word-headings-{table.name}", {})  # a page change drops a field's own value
+    key = f"word-heading-{current()}-{answer.receipt['charge']['hash'][:16]}"
+    st.session_state.setdefault(key, kept.get(answer.request_id, answer.sentence))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        typed = str(st.text_input(say("word.heading", number=number), key=key, max_chars=200, width="stretch")).strip()
+        place = number - 1
+        for way, to in (("up", place - 1), ("down", place + 1)):
+            label, out = say(f"word.{way}", number=number), not 0 <= to < len(chosen)
+            st.button(label, key=f"word-{way}-{number}", on_click=_swap, args=(chosen, place, to), disabled=out)
+        leave = say("word.leave", number=number)
+        st.button(leave, key=f"word-leave-{number}", on_click=_leave, args=(chosen, answer.request_id))
+    if typed in ("", answer.sentence):
+        kept.pop(answer.request_id, None)
+        return answer.sentence
+    kept[answer.request_id] = typed
+    return typed
+
+
+def _swap(chosen: list[str], one: int, other: int) -> None:
+    if max(one, other) < len(chosen):
+        chosen[one], chosen[other] = chosen[other], chosen[one]
+
+
+def _leave(chosen: list[str], request: str) -> None:
+    if request in chosen:
+        chosen.remove(request)
+
+
+def _add(offered: dict[str, dp.Answer], chosen: list[str]) -> None:
+    """The answers that are not in the report, newest first."""
+    rest = [request for request in reversed(offered) if request not in chosen]
+    if not rest:
+        return
+    key = f"word-add-{len(chosen)}"  # empty again after each choice
+
+    def add() -> None:
+        if (request := st.session_state.get(key)) and request not in chosen:
+            chosen.append(request)
+
+    def words(request: str) -> str:
+        return f"{offered[request].sentence}: {headline(offered[request])}"
+
+    st.selectbox(
+        say("word.add"), rest, None, words, key=key, on_change=add, placeholder=say("word.add_which"), width=640
+    )
+
+
 def fit_for_report(table: dp.Table) -> list[dp.Answer]:
-    """The newest answers that are findings: neither checks nor answers with a page of their own."""
+    """The newest answers that are findings, as they were asked: neither checks nor answers with a page of their own."""
     kinds = [(one, {one.query.answer_kind, one.query.card.answer}) for one in table.answers(MOST_OFFERED)]
     return [one for one, named in kinds if not named & set(_LEFT_OUT) and one.query.gated]
 
@@ -135,29 +178,33 @@ def _pictures(answer: dp.Answer) -> list[str]:
     return png.standalone(report.picture(answer))[:1]
 
 
-def _printed(table: dp.Table, title: str, findings: Sequence[Finding]) -> str:
-    """The same findings on the page: what the browser prints. Its tables paste into a spreadsheet as tables."""
-    parts = [f'<div class="word"><h1>{escape(title)}</h1>']
-    for number, finding in enumerate(findings, 1):
-        answer = finding.answer
-        parts.append(f"<section><h2>{number}. {escape(finding.heading)}</h2>")
-        parts += [f"<p><i>{escape(answer.sentence)}</i></p>"] if finding.renamed else []
-        parts.append(f"<p><b>{escape(headline(answer))}</b><br>{escape(range_words(answer))}</p>")
-        parts += [p(note) for note in answers.card_notes(answer)]
-        for picture in _pictures(answer):
-            data = b64encode(png.drawn(picture)).decode()
-            alt = re.search(r'aria-label="([^"]*)"', picture)
-            parts.append(f'<img alt="{alt[1] if alt else ""}" src="data:image/png;base64,{data}">')
-            parts += [p(legend)] if (legend := answers.beyond_legend(answer)) else []
-        if isinstance(answer.value, dict) and isinstance(answer.interval, dict):
-            parts.append(answers.bars_table(answer, islice(answer.value, MOST_ROWS)))
-        parts.append("</section>")
+def _section(number: int, finding: Finding) -> str:
+    """A finding as on the page and in print. Its table pastes into a spreadsheet as a table."""
+    answer = finding.answer
+    parts = [f'<section><h2 class="typed">{number}. {escape(finding.heading)}</h2>']
+    parts += [f"<p><i>{escape(answer.sentence)}</i></p>"] if finding.renamed else []
+    parts.append(f"<p><b>{escape(headline(answer))}</b><br>{escape(range_words(answer))}</p>")
+    for picture in _pictures(answer):
+        data = b64encode(png.drawn(picture)).decode()
+        alt = re.search(r'aria-label="([^"]*)"', picture)
+        parts.append(f'<img alt="{alt[1] if alt else ""}" src="data:image/png;base64,{data}">')
+        parts += [p(legend)] if (legend := answers.beyond_legend(answer)) else []
+    parts += [p(note) for note in answers.card_notes(answer)]
+    if isinstance(answer.value, dict) and isinstance(answer.interval, dict):
+        parts.append(answers.bars_table(answer, islice(answer.value, MOST_ROWS)))
+    return "".join([*parts, "</section>"])
+
+
+def _last_sections(table: dp.Table, findings: Sequence[Finding]) -> str:
+    """What was counted, the method, the receipts."""
+    parts = []
     for heading, lines in (("word.counted", counted(table, findings)), ("word.method", method(table))):
         parts.append(
             f"<section><h2>{escape(say(heading))}</h2>{''.join(f'<p>{escape(line)}</p>' for line in lines)}</section>"
         )
     hashes = "".join(f"<li><code>{escape(one.answer.receipt['charge']['hash'])}</code></li>" for one in findings)
-    return "".join(parts) + f"<section><h2>{escape(say('word.appendix'))}</h2><ol>{hashes}</ol></section></div>"
+    together = p(words) if (words := _together(table, [one.answer for one in findings])) else ""
+    return "".join(parts) + f"<section><h2>{escape(say('word.appendix'))}</h2><ol>{hashes}</ol>{together}</section>"
 
 
 def document(table: dp.Table, title: str, findings: Sequence[Finding], head: tuple[int, str], today: str) -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -56,6 +56,7 @@ def size(picture: str) -> tuple[float, float]:
     return float(found[1]), float(found[2])
 
 
+@lru_cache(64)  # the report's page draws the same ones with every click
 def drawn(picture: str) -> bytes:
     wide, tall = size(picture)
     large = SCALE * _FINER

@@ -99,7 +99,7 @@ SENTENCES: dict[str, str] = {
     "param.how_many.label": "How many",
     "param.how_many.help": "The most common value, or several in order.",
     "param.with_range.label": "Also say how sure it is (takes part of the spend)",
-    "param.with_range.help": "Up to two thirds of the spend buy a range that holds the true value 95 times in 100. Without it the whole spend goes into the answer; only its place among the people, sorted, is promised.",
+    "param.with_range.help": "Up to two thirds of the spend buy a range that holds the true value 95 times in 100. Without it the whole spend goes into the answer; only its place among all people, sorted by this value, is promised.",
     "delta.missing": "Choose how much of the δ reserve this question may take.",
     "delta.range": "The δ of a question must lie between {least} and {most}; a tenth of the reserve is usual.",
     "param.delta.label": "Chance of a slip (δ)",

@@ -24,7 +24,7 @@ SENTENCES: dict[str, str] = {
     "board_page.coarse_help": "Fewer, wider groups of numbers and dates make every bar more exact.",
     "board_page.against": "Columns of interest",
     "board_page.details": "Details",
-    "board_page.worth.people": "{share}: every bar of {columns} {columns|column|columns} within ±{reach} of {people} people, all at once, {chance} times in 100; with fewer than about {few} people, mostly noise.",
+    "board_page.worth.people": "{share}: every bar of {columns} {columns|column|columns} within ±{reach} {reach|person|people}, all at once, {chance} times in 100, in a table of about {people}; with fewer than about {few} people, mostly noise.",
     "board_page.worth.rows": "{share}: every bar of {columns} {columns|column|columns} within ±{reach} {reach|row|rows}, all at once, {chance} times in 100, with about {people} people of up to {each} {each|row|rows} each; with fewer than about {few} people, mostly noise.",
     "board_page.button": "Take the first look — takes {share}",
     "board_page.too_much": "This costs more than the {left} left. Choose a more private setting.",

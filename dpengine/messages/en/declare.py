@@ -62,7 +62,7 @@ SENTENCES: dict[str, str] = {
     "protect.exceeded": "For a whole person, the answers so far need ε = {needs}; the allowance is {cap}. Raise it to {needs} first, or seal the table to stop all questions.",
     "protect.never": "The answers so far reveal more about a whole person than any allowance permits here. Seal the table to stop all questions.",
     "protect.shared": "This table’s protection cannot be changed alone. Ask your administrator.",
-    "budget.practice": "A practice allowance is for sample tables only; give this table its own.",
+    "budget.practice": "A practice allowance is for practice tables only; give this table its own.",
     "workspace.secret": "The workspace’s secret file is damaged; restore a copy, or start a new workspace folder.",
     "table.exists": "A table called “{name}” already exists; choose another name.",
     "table.unknown": "There is no table called “{name}”; choose one on the Tables page.",

@@ -93,7 +93,7 @@ SENTENCES: dict[str, str] = {
     "publish_page.what.percentile": "a percentile",
     "publish_page.bins": "Number of ranges",
     "publish_page.share": "Percentile (%)",
-    "publish_page.counts": "Corrected for the noise; the {values} ranges hold the truth as counted, all at once, {chance} times in 100.",
+    "publish_page.counts": "Corrected for the noise; the {values} ranges hold the truth, counted as declared, all at once, {chance} times in 100.",
     "publish_page.counts_nothing": "Each value may have anything from nobody to everybody: too much noise for so few rows. Publish with a larger spend, or fewer columns.",
     "publish_page.bars_nothing": "Each range may hold anything from nobody to everybody: on so fine a grid the correction is itself mostly noise.",
     "publish_page.mean_nothing": "Anything from {low} to {high} is possible: too much noise for so few rows. Publish with a larger spend, or fewer columns.",

@@ -99,11 +99,11 @@ SENTENCES: dict[str, str] = {
     "param.how_many.label": "Koliko",
     "param.how_many.help": "Najpogostejša vrednost ali več najpogostejših po vrsti.",
     "param.with_range.label": "Povej tudi, kako zanesljiv je odgovor (za to gre del porabe)",
-    "param.with_range.help": "Do dve tretjini porabe gresta za razpon, ki v 95 od 100 primerov vsebuje pravo vrednost. Brez njega gre vsa poraba za odgovor; obljubljeno je samo njegovo mesto med osebami, razvrščenimi po velikosti.",
+    "param.with_range.help": "Do dve tretjini porabe gresta za razpon, ki v 95 od 100 primerov vsebuje pravo vrednost. Brez njega gre vsa poraba za odgovor; obljubljeno je samo njegovo mesto med vsemi osebami, razvrščenimi po tej vrednosti.",
     "delta.missing": "Izberite, koliko rezerve δ sme porabiti to vprašanje.",
     "delta.range": "δ vprašanja mora biti med {least} in {most}; običajna je desetina rezerve.",
     "param.delta.label": "Verjetnost spodrsljaja (δ)",
-    "param.delta.help": "Verjetnost, da se pokaže redka vrednost; porabi rezervo proračuna. Običajna je desetina rezerve.",
+    "param.delta.help": "Verjetnost, da se pokaže redka vrednost; vzame se iz rezerve proračuna. Običajna je desetina rezerve.",
     "sentence.fit_check": "Število vrstic z vrednostjo, ki ne ustreza opisu",
     "sentence.fit_check_column": "Število vrstic z vrednostjo stolpca {column}, ki ne ustreza opisu",
 }

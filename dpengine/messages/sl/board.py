@@ -24,7 +24,7 @@ SENTENCES: dict[str, str] = {
     "board_page.coarse_help": "Z manj, a širšimi skupinami števil in datumov je vsak stolpič natančnejši.",
     "board_page.against": "Stolpci, ki vas zanimajo",
     "board_page.details": "Podrobnosti",
-    "board_page.worth.people": "{share}: vsak stolpič v {columns} {columns|stolpcu|stolpcih|stolpcih|stolpcih} natančen na ±{reach} od {people} {people|osebe|oseb|oseb|oseb}, vsi hkrati, v {chance} od 100 primerov; pri manj kot približno {few} {few|osebi|osebah|osebah|osebah} večinoma šum.",
+    "board_page.worth.people": "{share}: vsak stolpič v {columns} {columns|stolpcu|stolpcih|stolpcih|stolpcih} natančen na ±{reach} {reach|osebo|osebi|osebe|oseb}, vsi hkrati, v {chance} od 100 primerov, v tabeli s približno {people} {people|osebo|osebama|osebami|osebami}; pri manj kot približno {few} {few|osebi|osebah|osebah|osebah} večinoma šum.",
     "board_page.worth.rows": "{share}: vsak stolpič v {columns} {columns|stolpcu|stolpcih|stolpcih|stolpcih} natančen na ±{reach} {reach|vrstico|vrstici|vrstice|vrstic}, vsi hkrati, v {chance} od 100 primerov, pri približno {people} {people|osebi|osebah|osebah|osebah}, vsaka z največ {each} {each|vrstico|vrsticama|vrsticami|vrsticami}; pri manj kot približno {few} {few|osebi|osebah|osebah|osebah} večinoma šum.",
     "board_page.button": "Prvi pogled – porabi {share}",
     "board_page.too_much": "To stane več, kot ostane ({left}). Izberite bolj zasebno nastavitev.",

@@ -27,7 +27,7 @@ SENTENCES: dict[str, str] = {
     "number.step": "Korak mora biti večji od 0 in mora razpon razdeliti na cele korake; poskusite {suggestion}.",
     "number.measure": "Enota je kratka beseda ali znak z največ {most} znaki, na primer € ali kg.",
     "number.missing_outside": "Vrednost za prazne celice mora ležati v navedenem razponu.",
-    "number.codes": "»Ni znano« lahko pomeni največ {most} {most|število|števili|števila|števil}; katero odstranite.",
+    "number.codes": "»Ni znano« lahko pomeni največ {most} {most|število|števili|števila|števil}; nekaj jih odstranite.",
     "number.grid": "Ta razpon ima več kot {most} korakov; izberite večji korak.",
     "category.few": "Seznam potrebuje vsaj {least} {least|različno vrednost|različni vrednosti|različne vrednosti|različnih vrednosti}.",
     "category.many": "Seznam ima lahko največ {most} {most|vrednost|vrednosti|vrednosti|vrednosti}.",
@@ -94,7 +94,7 @@ SENTENCES: dict[str, str] = {
     "joined.unit": "Vrstice združenih datotek pripadajo osebam: stolpec »{column}« navedite kot tistega, ki pove, kdo je oseba.",
     "joined.files": "Združita se dve datoteki ali dve tabeli iste baze ali podatkovnega jezera; obe naložite z istega mesta.",
     "joined.counted": "Te osebe so bile že preštete v »{table}«. Prvo datoteko dodajte najprej samo, nato ju združite brez oseb, ki v njej nimajo vrstice.",
-    "joined.adds_up": "Te osebe so že v tabeli »{tables}«, ki ima svoj proračun. Obe mora plačevati en proračun: {spent} % je potem že porabljenega, tabele »{tables}« pa same ne bo več mogoče spraševati. Najprej se s tem strinjajte.",
+    "joined.adds_up": "Te osebe so že v tabeli »{tables}«, ki ima svoj proračun. Za obe mora plačevati en proračun: {spent} % ga je s tem že porabljenega, tabele »{tables}« pa ne bo več mogoče spraševati posebej. Najprej se s tem strinjajte.",
     "joined.exceeded": "Obe datoteki sta skupaj porabili ε = {needs}, proračun pa je {cap}. Najprej ga povečajte na {needs} ali izberite večjega.",
     "joined.never": "Obe datoteki sta skupaj o osebi razkrili več, kot tu dovoli katerikoli proračun. Sprašujte ju ločeno.",
 }

@@ -17,7 +17,7 @@ SENTENCES: dict[str, str] = {
     "gloss.noise.seen": "šum|šuma|šumu|šumom|zašumljen*",
     "gloss.noise.means": "Naključje, primešano odgovoru, preden ga kdo vidi, tako da vrstica katerekoli osebe komaj spremeni, kar je videti. Njegova velikost sledi samo iz javnih dejstev in ni skrivnost.",
     "gloss.range": "razpon (odgovora)",
-    "gloss.range.means": "Dve meji okoli odgovora. Tako pogosto, kot je navedeno, navadno v 95 od 100 primerov, je resnica v tabeli, šteta, kot je določeno, med njima.",
+    "gloss.range.means": "Dve meji okoli odgovora. Tako pogosto, kot je navedeno, navadno v 95 od 100 primerov, je resnica v tabeli, šteta po njenem opisu, med njima.",
     "gloss.declared": "navedeni razpon",
     "gloss.declared.seen": "naveden* razpon*",
     "gloss.declared.means": "Najmanjša in največja možna vrednost stolpca, povedani vnaprej in javni. Kar je zunaj, šteje kot najbližja meja; razpon, prebran iz vrstic, bi koga izdal.",

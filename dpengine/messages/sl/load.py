@@ -56,7 +56,7 @@ SENTENCES: dict[str, str] = {
     "load.sheet_unreadable": "Te preglednice ni mogoče prebrati; v njenem programu jo shranite kot .xlsx ali »CSV UTF-8« in naložite to.",
     "load.sheet_large": "V tej preglednici je preveč besedila; shranite list kot »CSV UTF-8« in naložite to.",
     "load.sheet_formulas": "Celica tega lista vsebuje formulo brez rezultata; odprite preglednico v njenem programu, shranite in jo naložite znova.",
-    "dialect.names_row": "Imena stolpcev preglednice so v eni od prvih {most} {most|vrstice|vrstic|vrstic|vrstic} in zavzamejo največ {rows} {rows|vrstico|vrstici|vrstice|vrstic}; povejte, v kateri se začnejo.",
+    "dialect.names_row": "Imena stolpcev preglednice se morajo začeti v eni od prvih {most} {most|vrstice|vrstic|vrstic|vrstic} in zavzemati največ {rows} {rows|vrstico|vrstici|vrstice|vrstic}; povejte, v kateri se začnejo.",
     "load.heavy": "Branje te datoteke zahteva več pomnilnika ali časa, kot ga je dovoljeno za eno datoteko; shranite tabelo kot »CSV UTF-8« in naložite to.",
     "load.sheet_ragged": "Nekatere vrstice tega lista segajo čez stolpce z imeni. Če so nad imeni naslovi, povejte, katera vrstica poimenuje stolpce; sicer poimenujte vse stolpce.",
     "load.names_row_empty": "V {row}. vrstici tega lista ni imen; povejte, katera vrstica poimenuje stolpce.",

@@ -61,7 +61,7 @@ SENTENCES: dict[str, str] = {
     "recover.not_copy": "Te mape ni naredil ukaz backup, zato ni česa seliti. Poženite brez --moved, da vidite stanje.",
     "ledger.address": "{setting} ni naslov podatkovne baze Postgres. Zapišite postgresql://uporabnik@gostitelj/baza in zaženite znova.",
     "ledger.no_driver": "Knjiga v Postgresu potrebuje pakete: .venv/bin/python -m pip install --require-hashes -r {file}. Potem zaženite znova.",
-    "ledger.unreachable": "Knjiga ni dosegljiva: povezava se je prekinila ali pa njena baza ne teče. Nič več ni bilo porabljeno; poskusite znova čez trenutek.",
+    "ledger.unreachable": "Knjiga ni dosegljiva: povezava se je prekinila ali pa njena baza ne teče. Nič dodatnega ni bilo porabljeno; poskusite znova čez trenutek.",
     "ledger.unsure": "Povezava s knjigo se je prekinila med pisanjem, zato ni jasno, ali je zapisano. Ko bo knjiga spet dosegljiva, vprašajte znova z isto oznako zahteve: zaračuna se največ enkrat.",
     "ledger.stranger": "Baza knjige zavrača tega uporabnika ali geslo. Popravite naslov ali datoteko z geslom in zaženite znova.",
     "ledger.database_unwritable": "V bazo knjige ni mogoče pisati: njen disk je morda poln, morda je rezervna in samo za branje ali pa uporabnik nima pravice. Uredite to in poskusite znova.",

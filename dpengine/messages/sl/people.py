@@ -26,7 +26,7 @@ SENTENCES: dict[str, str] = {
     "people.agreement_shared": "Drug lastnik ima tabelo z isto vsebino in istim proračunom, zato ljudje na nobeni odgovorov ne morejo imeti vsak zase. Nič se ni spremenilo.",
     "people.agreement_group": "Skupina ima skupno mejo, kdor ima odgovore zase, pa svojo. Deleže dajte posameznim ljudem, skupinam pa jih vzemite nazaj.",
     "people.agreement_late": "Ta tabela je že bila vprašana in odgovore vedo vsi, zato jih ni več mogoče imeti vsak zase. Izberite tabelo, ki je še nihče ni vprašal.",
-    "chain.people": "Vrstica {row} je bila zapisana brez pravice ali narobe šteje delež; vse pred njo držijo. Obnovite nepoškodovano kopijo knjige.",
+    "chain.people": "Vrstica {row} je bila zapisana brez pravice ali narobe šteje delež; vse pred njo so veljavne. Obnovite nepoškodovano kopijo knjige.",
     "people.usage": "Kdo sme kaj: python -m dpengine people [--home WORKSPACE]. Imenovati skrbnika: dodajte --administrator ISSUER SUBJECT [NAME]; s prvim se ljudje začnejo prijavljati, za vedno. Imenovati lastnika ali revizorja: --owner ali --auditor. Človeku vzeti vse: --withdraw PERSON; spet ga pustiti noter: --readmit PERSON. Narediti žeton, s katerim program sprašuje za človeka: --token PERSON NAME [--until DAY] [TABLE …]; za program, ki nadzira strežnik: --metrics-token ADMINISTRATOR NAME; preklicati ga: --revoke TOKEN.",
     "people.token_made": "Sledi žeton {token} osebe {person}; njegov zadnji dan je {day}. Pokazan je le tokrat; ne dajte ga nikomur drugemu.",
     "people.token_revoked": "Narejeno. Žeton {token} odslej ne odpre ničesar.",
@@ -71,6 +71,6 @@ SENTENCES: dict[str, str] = {
     "head.usage": "Glava verige knjige: python -m dpengine head [--home WORKSPACE]. Dodati jo datoteki drugje: --write FILE; preveriti, ali knjiga še ima vse vrstice iz take datoteke: --check FILE.",
     "head.unwritable": "V »{file}« ni bilo mogoče pisati: mape morda ni več, je polna ali le za branje. Navedite drug kraj.",
     "head.unreadable": "»{file}« ni mogoče prebrati kot seznam glav; navedite pravo datoteko.",
-    "head.missing": "Knjiga nima vrstice {row}, kot je bila zapisana: konec je odrezan ali pa so bile vrstice spremenjene. Vrstic, ki držijo, je {rows}. Obnovite nepoškodovano kopijo.",
-    "head.held": "Knjiga ima vse glave iz datoteke ({lines}), njenih {rows} {rows|vrstica drži|vrstici držita|vrstice držijo|vrstic drži}.",
+    "head.missing": "Knjiga nima vrstice {row}, kot je bila zapisana: konec je odrezan ali pa so bile vrstice spremenjene. Veljavnih vrstic je {rows}. Obnovite nepoškodovano kopijo.",
+    "head.held": "Knjiga ima vse glave iz datoteke ({lines}), njenih {rows} {rows|vrstica je veljavna|vrstici sta veljavni|vrstice so veljavne|vrstic je veljavnih}.",
 }

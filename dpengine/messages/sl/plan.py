@@ -37,7 +37,7 @@ SENTENCES: dict[str, str] = {
     "plan.relief.all": "vse obljube zrahljajte za enak faktor (»Prilagodi proračunu«)",
     "plan.relief.loosen": "zrahljajte »{sentence}« z {now} na {then}",
     "plan.relief.drop": "odstranite »{sentence}«",
-    "plan.relief.none": "Nobena posamezna sprememba ni dovolj. Odstranite več vprašanj, katero odklenite ali pustite manj nedotaknjenega.",
+    "plan.relief.none": "Nobena posamezna sprememba ni dovolj. Odstranite več vprašanj, odklenite kakšno ali pustite manj nedotaknjenega.",
     "plan.fit": "Prilagodi proračunu",
     "plan.fit_more": "Izboljšaj odgovore s preostankom",
     "plan.undo": "Razveljavi",
@@ -62,6 +62,6 @@ SENTENCES: dict[str, str] = {
     "plan.unreadable": "Nekatera vprašanja s te povezave za to tabelo niso primerna in so izpuščena.",
     "plan.exceeded": "Načrt porabi več, kot zdaj sme, zato ni bilo zaračunano nič. Zrahljajte kakšno obljubo, odstranite vprašanje ali pustite manj nedotaknjenega.",
     "plan.empty": "Načrt je prazen. Najprej dodajte vprašanje na strani Vprašanje.",
-    "plan.long": "V načrtu je lahko največ {most} {most|vprašanje|vprašanji|vprašanja|vprašanj}; najprej izvedite tega ali katero odstranite.",
+    "plan.long": "V načrtu je lahko največ {most} {most|vprašanje|vprašanji|vprašanja|vprašanj}; najprej izvedite tega ali odstranite kakšno vprašanje.",
     "plan.keep_range": "Del proračuna, ki naj ostane, mora biti med 0 in 99 %.",
 }

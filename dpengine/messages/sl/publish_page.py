@@ -93,7 +93,7 @@ SENTENCES: dict[str, str] = {
     "publish_page.what.percentile": "percentil",
     "publish_page.bins": "Število razponov",
     "publish_page.share": "Percentil (%)",
-    "publish_page.counts": "Popravljeno za šum; vsak od razponov ({values}) vsebuje resnico, kot se šteje, vsi hkrati, v {chance} od 100 primerov.",
+    "publish_page.counts": "Popravljeno zaradi šuma; vsi razponi ({values}) hkrati vsebujejo resnico, šteto po opisu tabele, v {chance} od 100 primerov.",
     "publish_page.counts_nothing": "Vsako vrednost ima lahko katerokoli število oseb, od nič do vseh: preveč šuma za tako malo vrstic. Objavite z večjo porabo ali z manj stolpci.",
     "publish_page.bars_nothing": "V vsakem razponu je lahko katerokoli število oseb, od nič do vseh: na tako fini mreži je popravek za šum sam večinoma šum.",
     "publish_page.mean_nothing": "Možno je karkoli od {low} do {high}: preveč šuma za tako malo vrstic. Objavite z večjo porabo ali z manj stolpci.",

@@ -15,7 +15,7 @@ SENTENCES: dict[str, str] = {
     "verify.ledger_unreadable": "Knjige {file} ni mogoče prebrati; preverite, da je datoteka in da jo smete brati.",
     "verify.not_ledger": "{file} ni knjiga; navedite pot do ledger.sqlite v mapi delovnega prostora ali do njenega izvoza.",
     "verify.ledger_cut": "Knjiga {file} je poškodovana ali odrezana; vzemite celo kopijo.",
-    "verify.chain": "knjiga sama ne drži. {why}",
+    "verify.chain": "knjiga sama ni veljavna. {why}",
     "verify.version": "ta različica ne pozna te oblike potrdila; znova ga prenesite s strani odgovora.",
     "verify.elsewhere": "to je knjiga drugega delovnega prostora; potrdilo preverite z njegovo.",
     "verify.absent": "v knjigi ni takega stroška. Potrdilo je izmišljeno ali pa so bile najnovejše vrstice knjige odrezane.",

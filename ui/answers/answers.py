@@ -213,6 +213,7 @@ def _title(table: dp.Table, view: str) -> None:
         both, other = (LIST, LEDGER), (table.name, LEDGER if view == LIST else "")
         fields.choose("answers.view", both, view, f"answers-view-{view}", on_change=nav.view, args=other)
         if view == LIST and table.meter().charges:
+            st.button(say("answers.take.word"), key="answers-word", on_click=nav.view, args=(table.name, WORD))
             with st.container(key="take-away", width="content"):
                 _take_away(table)
 
@@ -223,7 +224,6 @@ def _take_away(table: dp.Table) -> None:
             return
         if st.button(say("answers.print"), key="answers-print"):
             scroll.print_page()
-        st.button(say("answers.take.word"), key="answers-word", on_click=nav.view, args=(table.name, WORD))
         for what, name, write in files(table):
             exports.offer(say(f"answers.take.{what}"), write, name, f"answers-{what}")
 

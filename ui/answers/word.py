@@ -72,19 +72,19 @@ def show(table: dp.Table) -> None:
     st.html(f'{_STYLE}<p class="muted">{say("word.lead")}</p>')
     chosen = st.session_state.setdefault(f"word-chosen-{table.name}", list(offered)[-USUAL:])
     chosen[:] = [request for request in chosen if request in offered]
+    today = _today()
     take = st.container(key="word-take", horizontal=True)
     findings = []
     for number, request in enumerate(chosen, 1):
         with st.container(key=f"word-finding-{number}", gap="small"):
             finding = Finding(_heading(table, offered[request], number, chosen), offered[request])
             findings.append(finding)
-            before = f'<h1 class="typed">{escape(str(title))}</h1>' if number == 1 else ""
-            st.html(f'<div class="word">{before}{_section(number, finding)}</div>')
+            head = _head(table, str(title), today) if number == 1 else ""
+            st.html(f'<div class="word">{head}{_section(number, finding)}</div>')
     _add(offered, chosen)
     if not findings:
         st.html(f'<p class="warn" role="status">{say("word.choose")}</p>')
         return
-    today = _today()
     name = exports.file_name(say("word.file", table=table.name, day=today))
     with take:
 
@@ -176,6 +176,12 @@ def _written(at: str) -> str:
 def _pictures(answer: dp.Answer) -> list[str]:
     """The picture of an answer as SVG; none for one that is a name, or says nothing."""
     return png.standalone(report.picture(answer))[:1]
+
+
+def _head(table: dp.Table, title: str, today: str) -> str:
+    """The title and where the figures come from, for print: on the page the title is a field."""
+    made = say("word.made", table=table.name, day=_written(today))
+    return f'<h1 class="typed">{escape(title)}</h1><p class="typed">{escape(made)}</p>'
 
 
 def _section(number: int, finding: Finding) -> str:

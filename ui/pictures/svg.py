@@ -156,8 +156,12 @@ class Axis:
         return self.left + (value - self.low) / (self.high - self.low) * (self.right - self.left)
 
     def ticks(self) -> list[float]:
-        """About four multiples of 1, 2 or 5 times a power of ten; whole days on an axis of days."""
-        rough = (self.high - self.low) / 4
+        """Two to about five multiples of 1, 2 or 5 times a power of ten; whole days on an axis of days."""
+        few = self._ticks(4)
+        return few if len(few) > 1 else self._ticks(8)
+
+    def _ticks(self, parts: int) -> list[float]:
+        rough = (self.high - self.low) / parts
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(power * each for each in (1, 2, 5, 10) if power * each >= rough)
         step = max(round(step), 1) if self.days else step

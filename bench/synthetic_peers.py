@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from dpengine.mechanisms.synthetic.soft_fit import SOFT, Points, Target, raked
+from dpengine.mechanisms.synthetic.soft_fit import Points, Target, raked
 from dpengine.released.synthetic_fit import MOST_PLACES, MOST_POINTS, SAMPLED, listed, sampled
 
 Marginal = Callable[[tuple[int, ...]], Any]
@@ -59,7 +59,7 @@ class World:
         points = max(min(points, MOST_PLACES // len(targets)), 2**14)
         few = math.prod(self.sizes) <= MOST_POINTS
         first = listed(self.sizes, targets, known) if few else sampled(self.sizes, targets, known, 1, points)
-        return raked(first, self.sizes, targets, SOFT, sweeps)
+        return raked(first, self.sizes, targets, sweeps)
 
 
 def shares(world: World, points: Points) -> Marginal:

@@ -178,11 +178,12 @@ def admits(rule: Rule, totals_after: Totals) -> bool:
 
 def spent(rule: Rule, totals: Totals) -> Fraction:
     """The ε that holds if nothing more is asked: from 0 upwards, at most ε while the rule's ε-condition holds."""
-    readings = []
-    if totals.epsilon is not None:
-        readings.append(totals.epsilon)
-    if rule.c is not None:
-        readings.append(totals.renyi + rule.c)
+    return _least(totals.epsilon, None if rule.c is None else totals.renyi + rule.c)
+
+
+def _least(pure: Fraction | None, converted: Fraction | None) -> Fraction:
+    """The smaller of the two readings of the sums, of those that there are."""
+    readings = [reading for reading in (pure, converted) if reading is not None]
     if not readings:  # Gaussian noise under a budget without δ: no finite number is true
         raise BudgetExceeded("budget.needs_delta")
     return min(readings)
@@ -203,14 +204,8 @@ def together(rule: Rule, costs: Iterable[Cost]) -> tuple[Fraction, Fraction]:
 
 def used(rule: Rule, totals: Totals) -> Fraction:
     """The meter: the share of the allowance that is used up."""
-    readings = []
-    if totals.epsilon is not None:
-        readings.append(totals.epsilon / rule.epsilon)
-    if rule.c is not None and rule.c < rule.epsilon:
-        readings.append(totals.renyi / (rule.epsilon - rule.c))
-    if not readings:
-        raise BudgetExceeded("budget.needs_delta")
-    return min(readings)
+    converted = None if rule.c is None or rule.c >= rule.epsilon else totals.renyi / (rule.epsilon - rule.c)
+    return _least(None if totals.epsilon is None else totals.epsilon / rule.epsilon, converted)
 
 
 def price(rule: Rule, totals: Totals, cost: Cost) -> Fraction:

@@ -10,18 +10,17 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.types import JsonObject
 from dpengine.ledger.exports import opened
 from dpengine.ledger.ledger import Ledger
-from dpengine.ledger.store import SETTING, Store, address_set, mark_of
+from dpengine.ledger.store import SETTING, address_set, mark_of
 
 
-def open_ledger(path: Path, secret: bytes = b"", wait: float = 5.0) -> Ledger:
+def open_ledger(path: Path, secret: bytes = b"") -> Ledger:
     """`path`: its place in the folder. `secret`: the folder's key, from which the database's mark is derived."""
     address = address_set()
     if address is None:
-        return Ledger(path, wait)
+        return Ledger(path)
     from dpengine.ledger.postgres_store import PostgresLedger  # imported only when used
 
-    store: Store = PostgresLedger(path, address, wait, mark_of(secret) if secret else "")
-    return Ledger(path, wait, store)
+    return Ledger(path, store=PostgresLedger(path, address, mark=mark_of(secret) if secret else ""))
 
 
 @contextmanager

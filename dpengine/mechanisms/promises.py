@@ -304,6 +304,11 @@ class Promise(ABC):
         return self.unit_for()
 
     @property
+    def empty(self) -> bool:
+        """Is it a share so wide that nearly any answer is within it?"""
+        return self.in_percent and 2 * self.amount >= NEARLY
+
+    @property
     def whole(self) -> bool:
         """Is it shown exactly, in whole people or rows, rather than rounded to a few digits?"""
         return False
@@ -575,10 +580,6 @@ class WithinEach(Promise):
     def at(self, wish: Fraction) -> Self:
         return replace(self, share=wish, alphas=tuple(alpha * wish / self.share for alpha in self.alphas))
 
-    @property
-    def empty(self) -> bool:
-        return 2 * self.share >= NEARLY
-
     def words(self, asked: Answered | None = None) -> str:
         words = {"of": len(self.columns), "chance": chance(self.beta)}
         if self.empty:
@@ -774,10 +775,6 @@ class Blurred(Promise):
     beta: Fraction
     kind: ClassVar[str] = "blurred"
     in_percent: ClassVar[bool] = True
-
-    @property
-    def empty(self) -> bool:
-        return 2 * self.share >= NEARLY
 
     def words(self, asked: Answered | None = None) -> str:
         return self._say("promise.blurred")

@@ -89,3 +89,6 @@ def shapes(
 
 HALF = 11_863_283  # a weight that adds ½ to the prediction of a model with one list
 ONE_STEP = {"steps": 1, "clip": "0.5", "lattice": 3}  # of a training; a coarse lattice, so that its law can be listed
+YES_OR_NO = Example(  # of a training that tells yes from no
+    {"target": "member", "features": ["visits"], "calibration": "coordinate", **ONE_STEP, "lattice": 4}, instead="near"
+)

@@ -128,9 +128,9 @@ def _settled(digit: Digit, d: int, point: int, words: Callable[[int], Words]) ->
             return d
 
 
-def dyadic_above(chance: Fraction, bits: int = 62) -> Fraction:
-    """The least multiple of 2^−bits that is at least `chance`: words flip such a coin exactly."""
-    return Fraction(ceiling(chance * 2**bits), 2**bits)
+def dyadic_above(chance: Fraction) -> Fraction:
+    """The least multiple of 2^−62 that is at least `chance`: words flip such a coin exactly."""
+    return Fraction(ceiling(chance * 2**62), 2**62)
 
 
 _ROOM = 62  # selection weights add up to about 2^62, so that int64 adds them exactly

@@ -227,6 +227,7 @@ MOST_ITEMS = 62  # a set is an integer of 63 bits
 MOST_AT_ONCE = 2**32 - 1  # values for a draw in bulk (`coins.many_below`)
 
 
+@dataclass(frozen=True)
 class OfItems:
     """Noise for a set of listed items, D = 2^H with |H| = h: as one value of 2^h, or item by item.
 
@@ -264,7 +265,6 @@ class OfItems:
 class AsOne(OfItems):
     """One of all 2^h sets for another."""
 
-    items: int
     epsilon: Fraction
     delta: Fraction
 
@@ -291,7 +291,6 @@ class AsOne(OfItems):
 class ItemByItem(OfItems):
     """Every item by itself, at its share of ε and δ."""
 
-    items: int
     epsilon: Fraction
     delta: Fraction
 
@@ -324,7 +323,6 @@ class ItemByItem(OfItems):
 class SetMarginal(OfItems):
     """A set in rows published as one value each."""
 
-    items: int
     whole: Swap
 
     @property

@@ -33,7 +33,6 @@ from dpengine.mechanisms.marginals.residuals import Columns
 from dpengine.mechanisms.synthetic.soft_fit import (
     HARDEST_THREE,
     OFF_TREE,
-    SOFT,
     SWEEPS,
     Points,
     Progress,
@@ -111,8 +110,8 @@ def fitted(
     if not alike:
         joint = judged(sizes, targets, rows, start, first)
         joint = judged_again(sizes, targets, rows, first, joint, alone)
-    close = raked(first, sizes, [*joint, *alone], SOFT, sweeps, progress)
-    return raked(close, sizes, alone, SOFT, LAST)
+    close = raked(first, sizes, [*joint, *alone], sweeps, progress)
+    return raked(close, sizes, alone, LAST)
 
 
 def _apart(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> dict[Columns, Target]:

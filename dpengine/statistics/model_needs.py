@@ -8,6 +8,10 @@ row alone, in units of 2^-bits; `GradientSum` clamps r to its public bound and c
     linear    half the squared error:    r = w·x − y, y on [−1, 1]
     logistic  ln(1 + e^(∓w·x)):          r = σ(w·x) − y, y of 0 and 1. σ is the one float, floored to the lattice
     hinge     max(0, 1 − y·w·x):         r = −y where y·w·x < 1, else 0, y = ±1: a subgradient at the corner
+
+For engines the weights come as a table of one row, so all steps of a training share one compiled statement. Ibis
+compiles `//` to a division of floats, and DuckDB's `>>` does not truncate negative numbers toward zero, so we shift
+absolute values and put the sign back.
 """
 
 from __future__ import annotations
@@ -18,17 +22,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isqrt
-from operator import add
+from operator import add, and_
 from types import MappingProxyType
 from typing import Self
 
 import numpy as np
 import pyarrow as pa
 
-from dpengine.core.types import Bits, Integers
+from dpengine.core.types import Bits, Integers, JsonObject
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.schema import Category
-from dpengine.statistics import feature_expressions as features
 from dpengine.statistics.features import (
     HINGE,
     LINEAR,
@@ -46,6 +49,7 @@ from dpengine.statistics.features import (
 from dpengine.statistics.need import Aggregate, Aggregated, Streamed, placed
 from dpengine.statistics.view import Expression, View, integer, joined, signed, total
 
+_WEIGHTS = "weights"
 MOST_MARGIN = 40.0  # beyond, σ is 0 or 1 to more digits than the lattice has
 
 
@@ -60,7 +64,75 @@ class WithWeights(Aggregate[tuple[int, ...]]):
         return replace(self, weights=())
 
     def tables(self) -> dict[str, pa.Table]:
-        return {features.WEIGHTS: features.weights_table(self.layout, self.weights)}
+        """One row: the constant's weight, each number's, and a list for each category's labels or cells."""
+        cells: JsonObject = {"w": pa.array([self.weights[0]], pa.int64())}
+        for place, start in enumerate(self.layout.starts):
+            if many := self.layout.weights_at(place):
+                cells[f"w{place}"] = pa.array([list(self.weights[start : start + many])], pa.list_(pa.int64()))
+            else:
+                cells[f"w{place}"] = pa.array([self.weights[start]], pa.int64())
+        return {_WEIGHTS: pa.table(cells)}
+
+
+def _beside_weights(rows: Expression, layout: Layout) -> Expression:
+    """The rows, each with the weights."""
+    import ibis
+
+    kinds = {"w": "int64"}
+    for place in range(len(layout.columns)):
+        kinds[f"w{place}"] = "array<int64>" if layout.weights_at(place) else "int64"
+    return rows.cross_join(ibis.table(kinds, name=_WEIGHTS))
+
+
+# A row of `features.Layout` as Ibis expressions: coordinates, margin and target in exact integers.
+
+
+def _counted(view: View, layout: Layout) -> View:
+    """Only rows with every needed feature, and the target."""
+    columns = zip((*layout.names, layout.target), (*layout.columns, layout.goal), strict=True)
+    held = [view[name].between(0, column.size - 1) for name, column in columns if name in layout.needed]
+    if layout.listed:
+        held.append(view.among(view[layout.target], layout.yes + layout.no))
+    return view.of(view.rows.filter(joined(and_, held)))
+
+
+def _weight_of(rows: Expression, place: int, code: Expression) -> Expression:
+    """The weight of a category's label. Some engines index a list with 32 bits, which hold every code."""
+    return rows[f"w{place}"][code.cast("int32")]
+
+
+def _coordinate(view: View, layout: Layout, place: int) -> Expression:
+    """The coordinate of a number or a date."""
+    return _centred(view[layout.names[place]], layout.columns[place].size, layout.most)
+
+
+def _margin(view: View, layout: Layout) -> Expression:
+    """`Layout.margin`, w·x of rows with weights."""
+    parts = [view.rows.w * layout.most]
+    for place, name in enumerate(layout.names):
+        if layout.weights_at(place):
+            cell = layout.axes[place].expression(view) if isinstance(layout, CellsLayout) else view[name]
+            parts.append(_weight_of(view.rows, place, cell) * layout.most)
+        else:
+            parts.append(view.rows[f"w{place}"] * _coordinate(view, layout, place))
+    return joined(add, parts)
+
+
+def _target(view: View, layout: Layout) -> Expression:
+    """`Layout.target_of`."""
+    code = view[layout.target]
+    if layout.listed:
+        return view.among(code, layout.yes).ifelse(1, 0).cast("int64")
+    return _centred(code, layout.goal.size, 1 << ROW_BITS)
+
+
+def _cut_off(value: Expression, bits: int) -> Expression:
+    """value / 2^bits, cut toward zero."""
+    return signed(value.abs() >> integer(bits), value) if bits else value
+
+
+def _centred(code: Expression, size: int, most: int) -> Expression:
+    return _cut_off((code * 2 - (size - 1)) * multiplier(most, size), SHIFT)
 
 
 @dataclass(frozen=True)
@@ -74,7 +146,7 @@ def _linear(margin: int, target: int, bits: int) -> int:
 
 
 def _linear_expression(rows: Expression, bits: int) -> Expression:
-    return features.cut_off(rows.margin - rows.target * 2**WEIGHT_BITS, ROW_BITS + WEIGHT_BITS - bits)
+    return _cut_off(rows.margin - rows.target * 2**WEIGHT_BITS, ROW_BITS + WEIGHT_BITS - bits)
 
 
 def _logistic(margin: int, target: int, bits: int) -> int:
@@ -83,7 +155,7 @@ def _logistic(margin: int, target: int, bits: int) -> int:
 
 
 def _logistic_expression(rows: Expression, bits: int) -> Expression:
-    away = features.within(rows.margin.cast("float64") / float(MARGIN_UNITS), MOST_MARGIN)
+    away = (rows.margin.cast("float64") / float(MARGIN_UNITS)).clip(-MOST_MARGIN, MOST_MARGIN)
     chance = 1.0 / (1.0 + (-away).exp())
     return (chance * float(2**bits)).floor().cast("int64") - rows.target * 2**bits
 
@@ -140,21 +212,21 @@ class GradientSum(WithWeights):
         columns = list(enumerate(zip(layout.names, layout.columns, strict=True)))
         numbers = [place for place, (_, column) in columns if not isinstance(column, Category)]
         listed = [(place, name) for place, (name, column) in columns if isinstance(column, Category)]
-        view = features.counted(view, layout)
+        view = _counted(view, layout)
         codes = {view.names[name]: view[name] for name in layout.names}
-        coordinates = {f"x{place}": features.coordinate(view, layout, place) for place in numbers}
-        view = view.of(view.rows.select(**codes, target=features.target(view, layout), **coordinates))
-        rows = features.beside_weights(view.rows, layout)
+        coordinates = {f"x{place}": _coordinate(view, layout, place) for place in numbers}
+        view = view.of(view.rows.select(**codes, target=_target(view, layout), **coordinates))
+        rows = _beside_weights(view.rows, layout)
         parts = [rows.w * layout.most] + [rows[f"w{place}"] * rows[f"x{place}"] for place in numbers]
-        parts += [features.weight_of(rows, place, rows[view.names[name]]) * layout.most for place, name in listed]
+        parts += [_weight_of(rows, place, rows[view.names[name]]) * layout.most for place, name in listed]
         rows = rows.mutate(margin=joined(add, parts))
         residual = RESIDUALS[layout.kind].expression(rows, self.bits)
-        rows = rows.mutate(residual=features.within(residual, self.clip))
+        rows = rows.mutate(residual=residual.clip(-self.clip, self.clip))
         pulls = {f"x{place}": rows.residual * rows[f"x{place}"] for place in numbers}
-        rows = rows.mutate(whole=features.cut_off(rows.residual * layout.most, ROW_BITS), **pulls)
+        rows = rows.mutate(whole=_cut_off(rows.residual * layout.most, ROW_BITS), **pulls)
         sums = {"g0": total(rows.whole)}
         for place in numbers:
-            sums[f"g{layout.starts[place]}"] = total(features.cut_off(rows[f"x{place}"], ROW_BITS))
+            sums[f"g{layout.starts[place]}"] = total(_cut_off(rows[f"x{place}"], ROW_BITS))
         for place, name in listed:
             for code in range(layout.columns[place].size):
                 held = (rows[view.names[name]] == code).ifelse(rows.whole, 0)
@@ -197,8 +269,8 @@ class ModelNeed(WithWeights):
 
     def binned(self, view: View) -> Expression:
         """Rows that count, each with its margin, its target and its bin: the number of edges at or below the margin."""
-        view = features.counted(view.of(features.beside_weights(view.rows, self.layout)), self.layout)
-        margin, target = features.margin(view, self.layout), features.target(view, self.layout)
+        view = _counted(view.of(_beside_weights(view.rows, self.layout)), self.layout)
+        margin, target = _margin(view, self.layout), _target(view, self.layout)
         rows = view.rows.mutate(margin=margin, target=target)
         above = [(rows.margin >= edge).ifelse(1, 0).cast("int64") for edge in self.edges]
         return rows.mutate(bin=joined(add, above))
@@ -337,10 +409,10 @@ class SecondMoments(Streamed[tuple[int, ...]]):
         import ibis
 
         layout = self.layout
-        view = features.counted(view, layout)
+        view = _counted(view, layout)
         cells = {}
         for at, (name, column) in enumerate(zip(layout.names, layout.columns, strict=True)):
-            cells[f"x{at}"] = view[name] if isinstance(column, Category) else features.coordinate(view, layout, at)
+            cells[f"x{at}"] = view[name] if isinstance(column, Category) else _coordinate(view, layout, at)
         rows = view.rows.select(**cells)
         coordinates: list[tuple[Expression | int, Expression | int]] = [(0, layout.most)]  # their places and values
         for at, (column, start) in enumerate(zip(layout.columns, layout.starts, strict=True)):
@@ -350,7 +422,7 @@ class SecondMoments(Streamed[tuple[int, ...]]):
         for at, (i, first) in enumerate(coordinates):
             for j, second in coordinates[at:]:
                 both = first * second
-                cut = self._cut_off(both) if isinstance(both, int) else features.cut_off(both, self._cut_bits)
+                cut = self._cut_off(both) if isinstance(both, int) else _cut_off(both, self._cut_bits)
                 added.append(integer(0) + (i * layout.width + j) * 2**PAIR_BITS + cut + 2 ** (PAIR_BITS - 1))
         packed = rows.select(both=ibis.array(added).unnest())
         parts = packed.select(pair=packed.both >> integer(PAIR_BITS), product=packed.both & integer(2**PAIR_BITS - 1))
@@ -414,6 +486,6 @@ class SecondMoments(Streamed[tuple[int, ...]]):
 
 
 def _values(codes: Integers, size: int, most: int) -> Integers:
-    """`features.centred` of every code."""
+    """`_centred` of every code."""
     places = (2 * codes - (size - 1)) * multiplier(most, size)
     return np.asarray(np.sign(places) * (np.abs(places) >> SHIFT), dtype=np.int64)

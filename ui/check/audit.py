@@ -231,8 +231,8 @@ def both(
             continue
         look |= {"name": escape(say("check.drawn")), "showlegend": side is one}
         dot = {"size": 9 if few else 6, "color": colours.card, "line": {"width": 2, "color": colour}}
-        told = [f"{look['name']}: {percent(height)}" for height in side.drawn]
-        figure.add_scatter(y=side.drawn, mode="markers", marker=dot, told=told, **look)
+        tips = [f"{look['name']}: {percent(height)}" for height in side.drawn]
+        figure.add_scatter(y=side.drawn, mode="markers", marker=dot, tips=tips, **look)
     step = max(1, math.ceil(len(labels) / (FEW if few else 8)))
     shown = places[::step] if few else places[1:-1:step]
     ticks = {"tickvals": shown, "ticktext": [_wrapped(labels[at]) for at in shown]}

@@ -140,7 +140,7 @@ def bars(
         "color": [colours.muted if is_faint else colours.left for is_faint in grey],
         "opacity": [0.4 if is_faint else 0.85 for is_faint in grey],
     }
-    figure.add_bar(y=labels, x=numbers, orientation="h", marker=marker, told=_told(values, intervals), **whiskers)
+    figure.add_bar(y=labels, x=numbers, orientation="h", marker=marker, tips=_tips(values, intervals), **whiskers)
     figure.update_layout(annotations=[_silent(0, at, "left") for at, value in enumerate(numbers) if value is None])
     figure.update_layout(shapes=behind_boxes(values, behind, 0.16))
     figure.update_yaxes(autorange="reversed", type="category")  # labels may look like numbers
@@ -175,8 +175,8 @@ def ranges(
     shapes = behind_boxes(values, behind, 0.14) + shapes
     figure.update_layout(shapes=shapes, annotations=notes)  # all at once, because each addition copies the ones before
     marker = {"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": tick}}
-    told = _told(values, intervals)
-    figure.add_scatter(x=[*values.values()], y=labels, mode="markers", marker=marker, told=told)
+    tips = _tips(values, intervals)
+    figure.add_scatter(x=[*values.values()], y=labels, mode="markers", marker=marker, tips=tips)
     figure.update_yaxes(autorange="reversed", type="category")
     _across(figure, title, range=span)
     show(figure, alt, key, many.words(len(values), of, False))
@@ -212,7 +212,7 @@ def informative_span(values: Mapping[str, Any], intervals: Mapping[str, Any] | N
     return [float(min(ends)) - pad, float(max(ends)) + pad]
 
 
-def _told(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> list[str]:
+def _tips(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> list[str]:
     """Each value with its name, formatted as everywhere else."""
     words = []
     for name, value in values.items():

@@ -43,14 +43,14 @@ def sketch(bars: Sequence[NamedBar], ends: tuple[float, float], estimated: bool 
         "opacity": [0.4 if bar.faint or estimated else 0.9 for bar in bars],
         "estimated": estimated,
     }
-    told = [
+    tips = [
         f"{bar.name}: {bar.label}{f' ({bar.band})' if bar.band else ''}"
         + (f"\n{bar.behind_words}" if bar.behind_words else "")
         for bar in bars
     ]
     trace = {"type": "bar", "y": places, "x": [bar.value for bar in bars], "orientation": "h", "marker": marker}
     links = [bar.link for bar in bars] if any(bar.link for bar in bars) else None
-    figure.add_trace(trace | {"told": told, "links": links} | _whiskers(bars, colours.ink))
+    figure.add_trace(trace | {"tips": tips, "links": links} | _whiskers(bars, colours.ink))
     inks = [colours.muted if bar.faint else colours.ink for bar in bars]
     boxes = {str(place): bar.behind for place, bar in enumerate(bars) if bar.behind is not None}
     values = {str(place): bar.value for place, bar in enumerate(bars)}

@@ -223,12 +223,12 @@ class _Drawing:
 
     def _beside(self) -> str:
         """What stands at the end of each row."""
-        told = self.layout.get("beside", ())
+        beside = self.layout.get("beside", ())
         labels = "".join(
             f'<span style="margin-top:{self.down(at):.1f}px;color:{colour}">{escape(words)}</span>'
-            for at, words, colour in told
+            for at, words, colour in beside
         )
-        return f'<div class="beside end">{labels}</div>' if told else "<div></div>"
+        return f'<div class="beside end">{labels}</div>' if beside else "<div></div>"
 
     def _under(self) -> str:
         """The labels of the other axis, and its title."""
@@ -383,16 +383,16 @@ class _Drawing:
         faint = f";opacity:{marker['opacity']}" if "opacity" in marker else ""
         if marker.get("opacity") == 0:
             return
-        words = trace.get("told") or [""] * len(xs)
-        for (x, y), told in zip(self._points(trace), words, strict=True):
-            tip = f' title="{escape(told)}"' if told else ""
+        tips = trace.get("tips") or [""] * len(xs)
+        for (x, y), words in zip(self._points(trace), tips, strict=True):
+            tip = f' title="{escape(words)}"' if words else ""
             self.over.append(f'<i style="left:{x / ACROSS * 100:.2f}%;top:{y:.1f}px;{look}{faint}"{tip}></i>')
 
     def _point_at(self, trace: dict[str, Any], places: list[str], values: Sequence[Any]) -> None:
         """A place with the words for whoever points there, and where a click there leads. Such links are no stops for
         Tab: there are many, and a page offers the same by its fields."""
         links = trace.get("links") or [""] * len(values)
-        for place, words, link in zip(places, trace.get("told", ()), links, strict=True) if "told" in trace else ():
+        for place, words, link in zip(places, trace.get("tips", ()), links, strict=True) if "tips" in trace else ():
             look = f'style="{place}" title="{escape(words)}"'
             self.pointed.append(
                 f'<a href="{escape(link)}" tabindex="-1" aria-label="{escape(words)}" {look}></a>'
@@ -416,7 +416,7 @@ class _Drawing:
         spots = [self.x.place(x) for x in xs]
         edges = [0.0, *((one + two) / 2 for one, two in pairwise(spots)), 1.0]
         for at, spot in enumerate(spots):
-            told = []
+            figures = []
             for trace in lines:
                 near, where = _nearest(self.x, trace, spot)
                 if near is None:
@@ -425,10 +425,10 @@ class _Drawing:
                 named = f"{trace['name']}: " if trace.get("name") and len(lines) > 1 else ""
                 plain = day(where) if isinstance(where, str) else to_figures(float(where), 4)
                 beside = say_x(where) if say_x else plain
-                told.append(f"{named}{beside} · {figure}")
+                figures.append(f"{named}{beside} · {figure}")
             left, right = (min(max(edge, 0.0), 1.0) for edge in edges[at : at + 2])
             place = f"left:{100 * left:.2f}%;width:{100 * (right - left):.2f}%;top:0;height:100%"
-            words = escape("\n".join(told), quote=True)
+            words = escape("\n".join(figures), quote=True)
             self.pointed.append(f'<u style="{place}" title="{words}"></u>')
 
     def _note(self, note: dict[str, Any]) -> None:
@@ -455,9 +455,9 @@ class _Drawing:
         image.save(out, "PNG")
         data = b64encode(out.getvalue()).decode()
         self.over.append(f'<img class="map" alt="" src="data:image/png;base64,{data}">')
-        told = f"linear-gradient(90deg,{','.join(colour for _, colour in trace['colorscale'])})"
+        colours = f"linear-gradient(90deg,{','.join(colour for _, colour in trace['colorscale'])})"
         ends = f"<span>0</span><span>{escape(to_figures(top, 3))}</span>"
-        self.over.append(f'<div class="scale"><i style="background:{told}"></i>{ends}</div>')
+        self.over.append(f'<div class="scale"><i style="background:{colours}"></i>{ends}</div>')
 
 
 def _nearest(axis: _Axis, trace: dict[str, Any], place: float) -> tuple[Any, Any]:

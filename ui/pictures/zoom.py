@@ -18,7 +18,7 @@ from ui.pictures.sketch import Sketch
 from ui.shell.style import palette
 
 _wanted: ContextVar[bool] = ContextVar("zoom", default=False)
-_OWN = {"told", "links"}  # what only our own drawing reads of a trace
+_OWN = {"tips", "links"}  # what only our own drawing reads of a trace
 _CONFIG = {"displaylogo": False, "scrollZoom": True, "modeBarButtonsToRemove": ["select2d", "lasso2d"]}
 
 
@@ -63,7 +63,7 @@ def figure(sketch: Sketch) -> Any:
         }
     )
     for trace in sketch.data:
-        words = trace.get("told")
+        words = trace.get("tips")
         pointed = {"customdata": words, "hovertemplate": "%{customdata}<extra></extra>"} if words else {}
         kept = {name: part for name, part in trace.items() if name not in _OWN}
         if trace["type"] == "heatmap":

@@ -316,7 +316,7 @@ def picture_words(picture: Picture) -> str:
 
 def _bars_of(figure: Sketch, picture: Picture, colour: str, soft: str) -> None:
     look: dict[str, Any] = {"type": "bar", "marker": {"color": colour, "opacity": 0.85}}
-    look["told"] = [f"{at}: {to_figures(float(y), 4)}" for at, y in zip(picture.at, picture.truth, strict=True)]
+    look["tips"] = [f"{at}: {to_figures(float(y), 4)}" for at, y in zip(picture.at, picture.truth, strict=True)]
     if picture.kind == "bars":
         above = [high - y for y, high in zip(picture.truth, picture.high, strict=True)]
         below = [y - low for y, low in zip(picture.truth, picture.low, strict=True)]

@@ -22,7 +22,7 @@ from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Figures, JsonObject
-from dpengine.declared.conditions import Row, who
+from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.answer_state import APART, FEW
@@ -82,8 +82,7 @@ class Count(OfCounts):
         return facts.people is not None
 
     def sentence(self) -> str:
-        rows = None if self.people else self.facts.said_rows
-        return say("sentence.count", who=who(self.where, self.by, rows))
+        return say("sentence.count", who=self.whom())
 
     @property
     def most_rows(self) -> int | None:

@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import JsonObject
-from dpengine.declared.conditions import combined, who
+from dpengine.declared.conditions import combined
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref
 from dpengine.declared.read_group import coarser, read_ref
@@ -105,13 +105,9 @@ class Crosstab(Histogram):
         return {"columns": given_json(self.columns)}
 
     def sentence(self) -> str:
-        rows = self.facts.said_rows
-        code = "sentence.crosstab" if rows is None else "sentence.crosstab_rows"
-        return say(
-            code,
-            columns=say("who.and").join(called(one) if isinstance(one, str) else str(one) for one in self.columns),
-            who=who(self.where, rows=rows),
-        )
+        code = "sentence.crosstab_rows" if self.counts_rows else "sentence.crosstab"
+        names = [called(column) if isinstance(column, str) else str(column) for column in self.columns]
+        return say(code, columns=say("who.and").join(names), who=self.whom())
 
     def shown(self) -> dict[str, str]:
         return self.shown_together(self.columns)

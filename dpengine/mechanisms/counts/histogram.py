@@ -25,7 +25,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import floor, read_whole
 from dpengine.core.remembered import remembered
 from dpengine.core.types import Ends, Json, JsonObject
-from dpengine.declared.conditions import Row, who
+from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.read_group import coarser, read_ref
@@ -100,10 +100,8 @@ class Histogram(OfCounts):
         return self.column if isinstance(self.column, Grouped) else self.facts.schema[self.column]
 
     def sentence(self) -> str:
-        sets = isinstance(self.values, ItemSet)
-        rows = None if sets else self.facts.said_rows  # for sets, people who hold an item are counted
-        code = "sentence.histogram" if rows is None else "sentence.histogram_rows"
-        return say(code, column=self.column, who=who(self.where, rows=rows))
+        code = "sentence.histogram_rows" if self.counts_rows else "sentence.histogram"
+        return say(code, column=self.column, who=self.whom())
 
     def labels(self) -> list[str]:
         with stored():

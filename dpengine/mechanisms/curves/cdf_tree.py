@@ -30,7 +30,6 @@ from math import ceil, floor, sqrt
 from typing import ClassVar
 
 from dpengine.core.types import Figures, Json, JsonObject
-from dpengine.declared.conditions import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW, NEARLY
 from dpengine.mechanisms.card import WHERE, Card, Parameter
@@ -86,7 +85,7 @@ class CdfTree(OfCounts):
         return {"column": name}
 
     def sentence(self) -> str:
-        return say("sentence.cdf_tree", column=self.column, who=who(self.where, rows=self.facts.said_rows))
+        return say("sentence.cdf_tree", column=self.column, who=self.whom())
 
     @property
     def leaves(self) -> int:

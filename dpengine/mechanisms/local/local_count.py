@@ -20,7 +20,6 @@ from typing import ClassVar
 
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.exact import ceiling
-from dpengine.declared.conditions import who
 from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.local.of_people import OfBits, check_people, sums_of_coins
@@ -60,7 +59,7 @@ class LocalCount(OfBits):
         check_people(self)
 
     def sentence(self) -> str:
-        return say("sentence.local_count", who=who(self.where))
+        return say("sentence.local_count", who=self.whom())
 
     @cached_property
     def row(self) -> Swap:

@@ -23,7 +23,6 @@ from dpengine.core.amounts import LEAST_DELTA, read_row_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling
 from dpengine.core.types import Json, JsonObject
-from dpengine.declared.conditions import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
@@ -84,7 +83,7 @@ class ShuffleCount(OfBits):
         return {"delta": read_shuffle_delta(given.get("delta")), "calibration": read_calibration(given, CALIBRATIONS)}
 
     def sentence(self) -> str:
-        return say("sentence.shuffle_count", who=who(self.where))
+        return say("sentence.shuffle_count", who=self.whom())
 
     @cached_property
     def chance(self) -> Fraction:

@@ -35,7 +35,6 @@ from dpengine.accountant.loss import Approximate, Loss
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling
 from dpengine.core.types import JsonObject
-from dpengine.declared.conditions import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref
 from dpengine.declared.read_group import read_ref
@@ -113,7 +112,7 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
         return {"column": name, "delta": delta, "solution": solution, "calibration": calibration}
 
     def sentence(self) -> str:
-        return say("sentence.shuffle_histogram", column=self.column, who=who(self.where))
+        return say("sentence.shuffle_histogram", column=self.column, who=self.whom())
 
     @property
     def size(self) -> int:

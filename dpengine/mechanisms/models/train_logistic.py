@@ -13,7 +13,7 @@ from typing import ClassVar
 from dpengine.mechanisms.card import Card
 from dpengine.mechanisms.models.of_gradients import OF_SIDES, card
 from dpengine.mechanisms.models.of_margins import OfMargins
-from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
+from dpengine.mechanisms.trial import ONE_STEP, YES_OR_NO, Trial
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,10 +26,7 @@ class TrainLogistic(OfMargins):
             "along the data": {"target": "c", "features": ["x"], "region": "margins", **ONE_STEP, "lattice": 6},
             "weight by weight": {"target": "c", "features": ["z"], "calibration": "coordinate", **ONE_STEP},
         },
-        example=Example(
-            {"target": "member", "features": ["visits"], "calibration": "coordinate", **ONE_STEP, "lattice": 4},
-            instead="near",
-        ),
+        example=YES_OR_NO,
         covered="test_intervals_hold_the_model_without_noise",
         large={"target": "c", "features": ["x"]},
     )

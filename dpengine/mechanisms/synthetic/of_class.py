@@ -29,7 +29,7 @@ import numpy.typing as npt
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_number
 from dpengine.core.types import Floats, Integers, Json, JsonObject
-from dpengine.declared.conditions import AnyOf, Clause, OneOf, Predicate, combined, read_predicate, who
+from dpengine.declared.conditions import AnyOf, Clause, OneOf, Predicate, combined, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import NOISE
 from dpengine.mechanisms.noised import too_many
@@ -82,8 +82,7 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
         return {"columns": names, "queries": _conditions(facts, names, given.get("queries"))}
 
     def sentence(self) -> str:
-        rows = self.facts.said_rows
-        return say(f"sentence.{self.card.key}", columns=list(self.columns), who=who(self.where, rows=rows))
+        return say(f"sentence.{self.card.key}", columns=list(self.columns), who=self.whom())
 
     # The domain and the class
 

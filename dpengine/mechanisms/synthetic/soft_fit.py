@@ -77,18 +77,17 @@ def raked(
     first: Points,
     sizes: Sequence[int],
     targets: Sequence[Target],
-    soft: float = SOFT,
     sweeps: int = SWEEPS,
     progress: Progress = quiet,
 ) -> Points:
     """The fit over given points, from their weights on."""
-    return _solved(first, sizes, targets, soft, sweeps, progress)[0]
+    return _solved(first, sizes, targets, sweeps, progress)[0]
 
 
 def by_others(first: Points, sizes: Sequence[int], targets: Sequence[Target], sweeps: int) -> dict[Columns, Floats]:
     """Every triple by the fit to all other marginals: m·e^(−λ), with its pairs from the fit. It includes what other
     triples explain of it."""
-    points, dual = _solved(first, sizes, targets, SOFT, sweeps, quiet)
+    points, dual = _solved(first, sizes, targets, sweeps, quiet)
     explained: dict[Columns, Floats] = {}
     for target, own in zip(targets, dual, strict=True):
         if target.cells.ndim == 3:
@@ -103,7 +102,7 @@ def by_others(first: Points, sizes: Sequence[int], targets: Sequence[Target], sw
 
 
 def _solved(
-    first: Points, sizes: Sequence[int], targets: Sequence[Target], soft: float, sweeps: int, progress: Progress
+    first: Points, sizes: Sequence[int], targets: Sequence[Target], sweeps: int, progress: Progress
 ) -> tuple[Points, list[Floats]]:
     """The weights, and λ. If the points are all combinations in order, sums go along axes: half the time, no places."""
     grid = len(first.weights) == math.prod(sizes)
@@ -119,7 +118,7 @@ def _solved(
                 now: Floats = np.asarray(weights.sum(axis=rests[at]), dtype=np.float64).ravel()
             else:
                 now = np.asarray(np.bincount(places[at], weights, target.cells.size), dtype=np.float64)
-            then, change = soft_step(now, dual[at], target.cells.ravel(), soft * target.variance)
+            then, change = soft_step(now, dual[at], target.cells.ravel(), SOFT * target.variance)
             dual[at] += change
             factor = np.exp(change)
             weights *= np.expand_dims(factor.reshape(target.cells.shape), rests[at]) if grid else factor[places[at]]

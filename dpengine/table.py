@@ -654,7 +654,7 @@ class Table:
 
     def recall(self, query: AnyQuery, exactly: bool = True) -> list[Answer]:
         """The latest paid answers to exactly this question, oldest first: free. The same question under other bounds is
-        a different one. Not `exactly`: the latest one at any ε."""
+        a different one. If not `exactly`, only the latest answer, at any ε."""
         return paid_answers.answers_to(self._asker, query) if exactly else paid_answers.latest_to(self._asker, query)
 
     def looks(self, query: AnyQuery) -> paid_answers.Reading:

@@ -219,7 +219,7 @@ def share(rule: Rule, totals: Totals, cost: Cost) -> Fraction:
 
 
 def affords(rule: Rule, totals: Totals, cost: Cost, most: Fraction) -> bool:
-    """Is this admitted, for at most this share of the allowance?"""
+    """Does the rule admit this charge, and does it move the meter by at most `most`?"""
     after = totals.plus(cost)
     return admits(rule, after) and used(rule, after) - used(rule, totals) <= most
 

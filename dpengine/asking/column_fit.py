@@ -397,7 +397,7 @@ class _Paid:
 
 @remembered(256)
 def _check(paid: _Paid) -> Check | None:
-    """A page asks for the same checks some twenty times, and what was released never changes."""
+    """What a paid check found. Cached: a page needs it some twenty times, and a released answer never changes."""
     entry = paid.entry
     query, raw = query_of(entry.charge), paid.outcome.body.get("raw")
     if not isinstance(query, FitChecks) or raw is None or len(raw) != query.numbers:  # with another list of codes

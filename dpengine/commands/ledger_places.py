@@ -79,7 +79,7 @@ class InFile:
         return aside.name
 
     def tidy(self) -> None:
-        """The next `renew` removes what is left."""
+        """Nothing to do for a file: the next `renew` removes what is left."""
 
     def close(self) -> None:
         """Nothing is held open."""

@@ -288,8 +288,8 @@ def numbers_of(
 def _known_numbers(
     place: int, texts: Arrow, key: str, database: duckdb.DuckDBPyConnection, known: Known, room: int
 ) -> tuple[Numbers, Bits]:
-    """To look a text up takes a fifth of the time of its hash, or less. Up to `room` texts are remembered, and none of
-    a column where most are new. Threads that do so at once may each forget what the other has found."""
+    """The numbers of texts, looked up where they were hashed before, which takes at most a fifth of the time. Remembers
+    up to `room` texts, and none of a column where most are new. Threads that run at once may forget each other's."""
     import pyarrow.compute as pc  # slow to import
 
     nothing = pa.array([], pa.string()), np.zeros((0, LANES), np.uint64), np.zeros(0, np.bool_)

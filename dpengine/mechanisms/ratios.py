@@ -245,7 +245,7 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
     @property
     @abstractmethod
     def width(self) -> int:
-        """W."""
+        """W: no row has a larger |y|."""
 
     @abstractmethod
     def figure(self, mean: Fraction) -> Number:

@@ -187,7 +187,7 @@ def binomial(n: int, p: float) -> tuple[int, Floats]:
 
 
 def share(hits: int, people: int, noise: Added, beta: Fraction, moved: Fraction) -> Range:
-    """A share of everybody, after no other release or after some."""
+    """The range of a share of everybody; `moved`: what other releases before the question could do."""
     if not moved:
         return share_of_all(hits, people, noise, beta)
     return mean_of_all(hits, people, [(noise, lambda mean: 1.0, 1)], beta, moved)
@@ -367,11 +367,11 @@ class SampledMoments:
     added: tuple[Added, ...]
 
     def total(self) -> tuple[float, Noises]:
-        """Σx, and its noises less those of w·N for a tested mean w."""
+        """The drawn Σx, and its noises. To test a mean w, those of w·N are subtracted."""
         return self._summed(lambda n, s, squares: s / (2 * self.half) + n / 2)
 
     def around(self, c: float) -> tuple[float, Noises]:
-        """The same of Σ(x − c)²; x − c = (y − at)/2h."""
+        """The same for Σ(x − c)², where x − c = (y − at)/2h."""
         at, whole = self.half * (2 * c - 1), 4 * self.half**2
         return self._summed(lambda n, s, squares: (squares - 2 * at * s + at * at * n) / whole)
 

@@ -66,7 +66,7 @@ class Ordered:
 
     @property
     def ends(self) -> Integers:
-        """F before the first point with rows, between them, and after the last."""
+        """F, the number of rows up to a place: before the first point with rows, between them, and after the last."""
         return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self.rows)))
 
 

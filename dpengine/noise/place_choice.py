@@ -147,7 +147,7 @@ def _envelope(rows: Staircase, segments: Segments) -> tuple[Integers, int]:
 def _first_kept(
     rows: Staircase, segments: Segments, steps: Integers, shift: int, coins: Coins
 ) -> list[tuple[int, int]] | None:
-    """The intervals of the first turn that is kept. All TURNS are made, whichever it is."""
+    """The intervals of the first of TURNS proposals that is accepted. All are made, so the time does not show which."""
     edges = np.cumsum(steps)
     total = int(edges[-1])
     points = np.array([coins.below(total, _ROOM + 2 + _SPARE) for _ in range(TURNS)], dtype=np.int64)

@@ -346,7 +346,7 @@ def today() -> str:
 
 
 class PersonHome:
-    """The home of a person's tables: the workspace's, with the person's own ledger and jobs, and for nobody else."""
+    """What a person's tables work with: the workspace, with the person's own view of the ledger and jobs."""
 
     def __init__(self, standpoint: Standpoint) -> None:
         self._at, self._house = standpoint, standpoint.house

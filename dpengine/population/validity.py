@@ -224,7 +224,7 @@ def counted(noise: Calibration, past: Past, reserve: Fraction, beta: Fraction = 
 def _sampled(
     theorem: str, noise: Calibration, added: Fraction, beta: Fraction, known: float, **terms: Fraction
 ) -> Width:
-    """α and the root, with β split between them, plus `added`."""
+    """The sum of α (noise), a square root (sampling) and `added`. β is split so that the sum is least."""
     check(noise.people, noise.answers, beta)
 
     def leap(b: float) -> float:

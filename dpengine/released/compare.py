@@ -73,7 +73,7 @@ class Stated:
 
 @dataclass(frozen=True)
 class Beyond:
-    """A range for all such people, or of a difference among them, and the chance that it fails."""
+    """A range of a figure, or of a difference, for the larger group of a random sample; it fails with chance `beta`."""
 
     low: float
     high: float

@@ -465,8 +465,8 @@ class Look(dict[str, int]):
         return HeldBack.of([self._left_out((*hubs, place), (min(hub, place), max(hub, place))) for hub, place in pairs])
 
     def checked(self, *columns: str) -> HeldBack | None:
-        """The same for an estimate among these columns: through the columns of interest, or, if other sets of them were
-        bought, with each of those left out."""
+        """How well these columns are estimated together. With columns of interest: `held_back`. Else each bought set of
+        these columns is estimated without itself and compared; None if none was bought."""
         if self.fit.hubs:
             return self.held_back
         places = tuple(sorted(self.place(column) for column in columns))

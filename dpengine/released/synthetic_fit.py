@@ -242,7 +242,7 @@ def _dealt(shares: Floats, many: int) -> Integers:
 def whole_rows(
     points: Points, sizes: Sequence[int], rows: int, parts: Sequence[Columns], seed: int, possible: Possible = anything
 ) -> list[Integers]:
-    """This many rows, a code for each column: rounded, then changed so that these parts are as in the fit."""
+    """Round the fit to `rows` whole rows, a code for each column; then change rows until the marginals `parts` fit."""
     order = np.lexsort([*reversed(points.codes)])
     edges = np.floor(np.cumsum(points.weights[order]) * (rows / points.weights.sum()) + 0.5).astype(np.int64)
     edges[-1] = rows

@@ -222,7 +222,8 @@ def same_people(tables: Sequence[Known], new: Arriving, columns: int) -> None:
 
 
 def same_people_joined(table: Known, new: Arriving) -> bool:
-    """Are the people of two joined files those of this table, which is the first file alone?"""
+    """Do two joined files hold the same people as this table? They do if it is their first file, and only its people
+    count."""
     alone = new.joins is not None and not new.joins.everybody
     return alone and table.first and table.record.unit == new.unit.as_json()
 

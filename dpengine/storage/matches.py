@@ -64,7 +64,7 @@ def refuse_other_terms(declared: Budget | str, joined: BudgetRecord) -> None:
 
 
 def refuse_apart(ledger: Ledger, budget: str, person: str, others: list[str]) -> None:
-    """People who keep apart each have a budget; another owner did not agree to that."""
+    """Refuse rows of another owner's table whose people have separate budgets: the new owner did not agree to that."""
     with ledger.people() as book:
         theirs = [name for name, owners in book.owners_on(budget).items() if person not in owners]
         if theirs and book.apart(budget) is not None:

@@ -114,7 +114,7 @@ FINEST = 2**20  # steps in a bought range
 
 @dataclass
 class Card:
-    """Numbers, days and lists are kept as typed."""
+    """What is declared about one column so far. Numbers, days and lists are kept as typed."""
 
     kind: str | None = None  # one of KINDS, UNKNOWN, OUT or KEPT
     lower: str = ""

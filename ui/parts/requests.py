@@ -36,7 +36,7 @@ def act(place: str, done: str, work: Callable[[], object], **facts: object) -> b
 
 
 def forget_feedback() -> None:
-    """Before the next try."""
+    """Drop the message of the last try."""
     st.session_state.pop(_SAID, None)
 
 

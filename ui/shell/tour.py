@@ -21,7 +21,7 @@ _WISH = "tour"
 
 
 def settle() -> None:
-    """An address may turn the tour on once. Later clicks count."""
+    """A link may turn the tour on or off when the page opens. From then on, what the person clicks counts."""
     if st.query_params.get(_WISH) in REMEMBERED[_WISH][1]:
         _wish(st.query_params[_WISH])
     st.query_params.pop(_WISH, None)

@@ -128,8 +128,8 @@ def joint_scores(counts: tuple[int, ...], named: int) -> dict[tuple[int, ...], i
 
 
 def order_blocks(held: Integers, named: int) -> tuple[Integers, Integers]:
-    """The possible costs of a sequence, rising, and the number of sequences of each; `held` are the counts in falling
-    order. A cost that stands there twice has its sequences the first time. As many blocks on every table."""
+    """The possible costs of a sequence, rising, and the number of sequences of each. `held`: the counts, falling. If a
+    cost occurs twice, its first entry has all its sequences. The number of entries is the same on every table."""
     costs = np.sort(np.maximum(held[:named, None] - held[None, :], 0), axis=None)
     up_to = np.ones_like(costs)
     for rank in range(named):

@@ -581,9 +581,9 @@ def _weight(bar: Bar | None) -> int:
 
 
 def _gate(sees: Fraction) -> Fraction:
-    """A tenth; half, if the check cannot notice half of the cells in its main bars; never, if it cannot notice all. So
-    noise refuses a column that fits in less than one check in a hundred, however rough: a tenth, or half, is at least
-    about 0.8 standard deviations of its noise beyond the lower end, and lower ends together fail with chance 3β/4."""
+    """The share of misfits from which a column is refused: a tenth; a half, if the check may miss half of the cells in
+    its main bars; never, if it may miss all. So noise refuses a column that fits in less than one check in a hundred:
+    a tenth, or half, is at least about 0.8 standard deviations beyond the lower end, and lower ends fail at 3β/4."""
     return GATE if sees <= VAGUE else VAGUE if sees <= 1 else _NEVER
 
 

@@ -281,7 +281,7 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
         return self.usual_region
 
     def _usual_radius(self) -> Fraction:
-        """The same amount for every column on its own scale: a coordinate of a row is at most 1/√(p+1)."""
+        """√(p+1) times `usual_reach`: a coordinate of a row is at most 1/√(p+1), so each column may add that much."""
         return round(self.usual_reach * Fraction(math.sqrt(len(self.features) + 1)), 2)
 
     def _usual_clip(self) -> Fraction:

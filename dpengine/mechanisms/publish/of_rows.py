@@ -289,7 +289,8 @@ def way_key(schema: Schema, columns: Sequence[str]) -> str:
 
 
 def best_way(build: Callable[[str, JsonObject], OfRows], schema: Schema, given: JsonObject) -> Chosen:
-    """The better way. `build` makes a question from its key and parameters, and may refuse the columns one by one."""
+    """Publish columns one by one or whole rows: the way with the smaller error first. `build` makes a question, and may
+    refuse the columns one by one."""
     apart = build(way_key(schema, given["columns"]), given)
     if len(apart.columns) < 2:
         return Chosen(apart)

@@ -79,7 +79,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Moved:
-    """How far one person moves all of it, for one kind of noise; `weight` is w, 0 if N is not drawn."""
+    """The sensitivity to one person of the sums and of w·N, in two norms; `weight` is w, or 0 if N is not drawn."""
 
     first: Fraction  # ℓ1
     second: Fraction  # ℓ2²

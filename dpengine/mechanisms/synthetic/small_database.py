@@ -70,7 +70,7 @@ def all_multisets(cells: int, size: int) -> tuple[Counts, Integers]:
 def _enumerated(cells: int, size: int) -> tuple[Counts, Integers]:
     """Cell by cell: each partial multiset is continued with every possible count of the next cell.
 
-    Sequences: Π C(left_i, y_i), a product whose parts only grow, so none exceeds D^m.
+    A multiset y has Π C(left_i, y_i) sequences. Each factor is at least 1, so no partial product exceeds D^m.
     """
     choose = np.array([[comb(n, k) for k in range(size + 1)] for n in range(size + 1)], dtype=np.int64)
     counts = np.zeros((multisets_in_all(cells, size), cells), dtype=np.uint8)

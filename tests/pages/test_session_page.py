@@ -79,13 +79,13 @@ def test_the_start_prices_every_noise_by_the_same_meter(home: Workspace, people:
     assert "fee" not in text and "closes" not in text
     assert "after the session is reserved" in text
     assert page.number_input(key="session-k").value == 4 and not people.history()
-    for words in ("Only the early questions say", "people are enough for 4 questions", "would be narrower"):
+    for words in ("Only the early questions say", "people are enough for 4 questions", "would give a narrower range"):
         assert words in text
     _, text = opened("several", k="40", share="50", how="gaussian")
     assert "too few for 40 questions" in text
     people.ask(people.query("mean", column="x", epsilon="0.01"))  # then what is seen is more than the session
     _, text = opened("several", k="4", share="50", how="gaussian")
-    assert "answers are rounded to" not in text and "would be narrower" not in text
+    assert "answers are rounded to" not in text and "would give a narrower range" not in text
     assert say("session.outward.too_much") in text
     home.seal(AWKWARD)
     page, text = opened("several", view="after")

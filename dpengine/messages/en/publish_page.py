@@ -34,7 +34,7 @@ SENTENCES: dict[str, str] = {
     "publish_page.truth": "A row tells the truth with chance {truth}; a blind guess would be right with chance {blind}.",
     "publish_page.truth_best": "Untrue with chance {error}: no method with this ε does better.",
     "publish_page.truth_beside": "Untrue with chance {error}. Published alone, with the whole spend: {alone}; no method with this ε does better, whatever else is published.",
-    "publish_page.row_true": "A whole row is published exactly with chance {truth}; no method with this ε exceeds {best}.",
+    "publish_page.row_true": "A whole row is published unchanged with chance {truth}; no method with this ε exceeds {best}.",
     "publish_page.as_row": "Each row is published as one of {rows} possible rows, with the whole spend: averages and shares over all rows are off by at most {own} of the range. Column by column: {other}.",
     "publish_page.as_columns": "Column by column, averages and shares over all rows are off by at most {own} of the range. As one of {rows} possible rows: {other}.",
     "publish_page.as_row_nothing": "Each row is published as one of {rows} possible rows, with the whole spend: averages and shares over all rows are off by at most {own} of the range. Column by column they would say nothing.",

@@ -9,7 +9,7 @@ SENTENCES: dict[str, str] = {
     "honest.column.worst": "off by at most, if the others lie as they like",
     "honest.pure": "as promised",
     "honest.delta": "at δ = {delta}",
-    "honest.needed": "A shuffler, the coin this needs",
+    "honest.needed": "A shuffler, with the coin this needs",
     "honest.holds": "With {honest} honest people the shuffled pile keeps its promise, δ = {delta}.",
     "honest.breaks": "With {honest} honest people the shuffled pile keeps δ = {delta}, not {wanted}: whoever knows what the others sent removes it from the pile, and only honest people’s coins still hide anybody.",
     "honest.mend": "To keep the promise, everybody’s coin would have to come up 1 with chance {needed} instead of {p}. If all are honest after all, the answer is then within {after} instead of {before}.",

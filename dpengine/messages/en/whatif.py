@@ -79,7 +79,7 @@ SENTENCES: dict[str, str] = {
     "whatif.noise": "This would be mostly noise: the error exceeds a quarter of what the question can show. Use a larger allowance, fewer questions or more people.",
     "whatif.delta_large": "δ = {delta} is not below one in {people} people. A method that gives away one person’s whole row could keep such a promise; choose a δ well below one in {people}.",
     "whatif.more": "Exact numbers, range, how sure, who is protected",
-    "whatif.beta_help": "0.05 means that the error is kept 95 times in 100. Ask always uses 0.05.",
+    "whatif.beta_help": "0.05 means that the error is at most as stated, 95 times in 100. Ask always uses 0.05.",
     "whatif.relation": "Is being in this table a secret?",
     "whatif.relation.replace": "No: the number of people is public, their details are not",
     "whatif.relation.add_remove": "Yes: being in the table is secret",

@@ -41,7 +41,7 @@ SENTENCES: dict[str, str] = {
     "word.none": "Odgovora za poročilo še ni. Najprej postavite vprašanje.",
     "word.name": "Naslov poročila",
     "word.title": "Ugotovitve o tabeli »{table}«",
-    "word.lead": "Vsak naslov lahko spremenite tam, kjer stoji. Ugotovitve lahko premikate gor in dol, izpustite ali dodate druge.",
+    "word.lead": "Vsak naslov lahko spremenite tam, kjer stoji. Ugotovitve lahko premaknete gor ali dol, jih izpustite ali dodate druge.",
     "word.heading": "Naslov {number}",
     "word.up": "Premakni {number} gor",
     "word.down": "Premakni {number} dol",

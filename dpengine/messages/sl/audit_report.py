@@ -13,7 +13,7 @@ SENTENCES: dict[str, str] = {
     "audit.event.found": "vrednost »{name}« je bila najdena, z najmanj {low}",
     "audit.event.seldom": "vrednost »{name}« ni bila najdena z več kot {high}",
     "audit.event.absent": "vrednost »{name}« ni bila najdena",
-    "audit.about": "Kaj vsako vprašanje trdi, kaj njegova porazdelitev natančno izgubi in kaj žrebi dokažejo, da izgubi najmanj.",
+    "audit.about": "Kaj vsako vprašanje trdi, kolikšna je njegova točna izguba zasebnosti in vsaj kolikšno izgubo dokažejo žrebi.",
     "audit.only": "samo vrstice tega vprašanja",
     "audit.drawn": "{draws} pravih žrebov",
     "audit.other_draws": "V docs/audit.md ni tabele vprašanj iz {draws} žrebov. Navedite --draws s številom, ki stoji nad njo, ali zaženite celotno preverjanje z --write.",

@@ -9,7 +9,7 @@ SENTENCES: dict[str, str] = {
     "gloss.epsilon.means": "Koliko sme odgovor razkriti o eni osebi. Ena oseba nobenega odgovora ne naredi več kot e^ε‑krat tako verjetnega: približno 1,1‑krat pri ε = 0,1, približno 2,7‑krat pri ε = 1. Manjši je bolj zaseben in manj natančen; za vse odgovore o tabeli skupaj je običajen 1.",
     "gloss.delta": "delta (δ)",
     "gloss.delta.seen": "δ",
-    "gloss.delta.means": "Drobna verjetnost, da meja ε odpove; navadno precej pod ena proti številu oseb. Z δ = 0 meja drži brez izjeme.",
+    "gloss.delta.means": "Drobna verjetnost, da meja ε odpove; navadno precej manjša od ena na število oseb. Z δ = 0 meja drži brez izjeme.",
     "gloss.privacy": "diferencialna zasebnost",
     "gloss.privacy.seen": "diferencialn* zasebn*|diferencialno zaseb*",
     "gloss.privacy.means": "Obljuba za vsakim odgovorom: če bi bili podatki ene osebe drugačni (ali, kjer je skrivnost že prisotnost, če te osebe ne bi bilo), bi bili isti odgovori skoraj enako verjetni. Drži, karkoli kdo ve o drugih.",

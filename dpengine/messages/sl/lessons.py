@@ -66,7 +66,7 @@ SENTENCES: dict[str, str] = {
     "lesson.2.one": "Povprečje {times} {times|odgovora|odgovorov|odgovorov|odgovorov} je {mean}, resnica pa je {truth}; tako povprečje se običajno zmoti za {error}.",
     "lesson.2.two.once": "Porabil je {added} in ena sama oseba komaj spremeni možne odgovore.",
     "lesson.2.two": "Napaka je √{times} ≈ {smaller}‑krat manjša kot pri enem odgovoru, strošek pa se je nabral: {added}.",
-    "lesson.2.one.refused": "Vprašana {times}‑krat, knjiga odgovori {most}‑krat in preostalo zavrne; navadno seštevanje bi odgovorilo {basic}‑krat.",
+    "lesson.2.one.refused": "Če jo vprašamo {times}‑krat, knjiga odgovori {most}‑krat in preostalo zavrne; z navadnim seštevanjem bi odgovorila {basic}‑krat.",
     "lesson.2.two.refused": "Povprečje ostane {mean}, običajno se zmoti za {error}: ponovno spraševanje meje ne dvigne.",
     "lesson.2.share": "{share} vadbenega proračuna",
     "lesson.2.shares": "{times}‑kratnik vadbenega proračuna",
@@ -103,7 +103,7 @@ SENTENCES: dict[str, str] = {
     # 4 definicija
     "lesson.4.title": "Dva svetova morata biti videti enaka",
     "lesson.4.line": "Premikajte dva stolpiča, dokler obljuba ne drži.",
-    "lesson.4.do": "Z vašimi podatki ali z drugimi na vašem mestu: isti odgovori morajo biti skoraj enako verjetni. Premikajte drsnike, dokler obljuba ne drži.",
+    "lesson.4.do": "Z vašimi podatki morajo biti isti odgovori skoraj enako verjetni kot z drugimi na vašem mestu. Premikajte drsnike, dokler obljuba ne drži.",
     "lesson.4.set.kind": "Kaj je vprašano",
     "lesson.4.set.kind.bars": "vprašanje z odgovorom da ali ne",
     "lesson.4.set.kind.count": "število s šumom",

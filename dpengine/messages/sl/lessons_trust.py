@@ -22,7 +22,7 @@ SENTENCES: dict[str, str] = {
     "lesson.11.tight": "zaupate mešalcu",
     "lesson.11.local": "ne zaupate nikomur",
     "lesson.11.error": "± {error} {error|oseba|osebi|osebe|oseb}",
-    "lesson.11.bars": "Koliko je odgovor lahko napačen, v 95 od 100 primerov",
+    "lesson.11.bars": "Za koliko je odgovor lahko napačen, v 95 od 100 primerov",
     "lesson.11.alt.bars": "Napake: z zaupanjem skrbniku {central} {central|oseba|osebi|osebe|oseb}, z zaupanjem mešalcu {tight} {tight|oseba|osebi|osebe|oseb}, brez zaupanja {local} {local|oseba|osebi|osebe|oseb}.",
     "lesson.11.one": "Pri {people} {people|osebi|osebah|osebah|osebah} je skrbnikov odgovor napačen za največ {central} {central|osebo|osebi|osebe|oseb}, mešalčev za največ {tight}: nobeden ne raste s številom oseb.",
     "lesson.11.two": "Če ne zaupate nikomur, vsak doda svoj šum in ta se sešteva: {local} {local|oseba|osebi|osebe|oseb}, {times}‑krat toliko kot pri skrbniku. Stokrat več oseb, desetkrat večja napaka.",

@@ -1,18 +1,18 @@
 """Potrdilo proti knjigi in poročilo, ki ga odnesete."""
 
 SENTENCES: dict[str, str] = {
-    "verify.usage": "Preveriti knjigo: python -m dpengine verify [--home MAPA] [--kept]. Preveriti potrdila: python -m dpengine verify POTRDILO... KNJIGA",
+    "verify.usage": "Preverjanje knjige: python -m dpengine verify [--home MAPA] [--kept]. Preverjanje potrdil: python -m dpengine verify POTRDILO... KNJIGA",
     "verify.kept_agree": "Shranjena števila vseh velikih tabel se ujemajo z vrsticami.",
     "verify.kept_differ": "Shranjena števila se ne ujemajo z vrsticami v: {tables}. Vsako od teh tabel na njeni strani opišite znova; takrat se preštejejo na novo.",
     "verify.line.good": "preverjeno    {file}: {sentence}",
     "verify.line.bad": "NI POTRJENO   {file}: {sentence}",
     "verify.missing": "Take datoteke ni; preverite ime.",
-    "verify.unreadable": "Te datoteke ni mogoče prebrati; preverite, da je datoteka in da jo smete brati.",
+    "verify.unreadable": "Te datoteke ni mogoče prebrati; preverite, ali je to datoteka in ali jo smete brati.",
     "verify.large": "Datoteka s potrdili ima lahko največ {most} MB; preverite jih v več datotekah.",
     "verify.not_json": "To ni potrdilo: ni JSON. Potrdilo znova prenesite s strani odgovora.",
     "verify.not_receipt": "To je JSON, vendar ne potrdilo programa Allowance. Potrdilo znova prenesite s strani odgovora.",
     "verify.ledger_missing": "Knjige {file} ni; navedite pot do ledger.sqlite v mapi delovnega prostora ali do njenega izvoza.",
-    "verify.ledger_unreadable": "Knjige {file} ni mogoče prebrati; preverite, da je datoteka in da jo smete brati.",
+    "verify.ledger_unreadable": "Knjige {file} ni mogoče prebrati; preverite, ali je to datoteka in ali jo smete brati.",
     "verify.not_ledger": "{file} ni knjiga; navedite pot do ledger.sqlite v mapi delovnega prostora ali do njenega izvoza.",
     "verify.ledger_cut": "Knjiga {file} je poškodovana ali odrezana; vzemite celo kopijo.",
     "verify.chain": "knjiga sama ni veljavna. {why}",

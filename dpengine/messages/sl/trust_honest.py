@@ -9,7 +9,7 @@ SENTENCES: dict[str, str] = {
     "honest.column.worst": "napaka največ, če drugi lažejo, kakor hočejo",
     "honest.pure": "kot obljubljeno",
     "honest.delta": "z δ = {delta}",
-    "honest.needed": "Mešalec, kovanec, ki je za to potreben",
+    "honest.needed": "Mešalec, s kovancem, ki je za to potreben",
     "honest.holds": "Pri {honest} {honest|pošteni osebi|poštenih osebah|poštenih osebah|poštenih osebah} premešani kup drži obljubo, δ = {delta}.",
     "honest.breaks": "Pri {honest} {honest|pošteni osebi|poštenih osebah|poštenih osebah|poštenih osebah} premešani kup drži δ = {delta}, ne {wanted}: kdor ve, kaj so poslali drugi, to vzame s kupa in skrivajo samo še kovanci poštenih.",
     "honest.mend": "Da bi obljuba držala, bi morala na kovancu vsakega pasti 1 z verjetnostjo {needed} namesto {p}. Če so vendarle vsi pošteni, je odgovor potem natančen na {after} namesto na {before}.",

@@ -226,7 +226,7 @@ def test_inverse_questions_agree() -> None:
     assert people_needed.least_people(1000, F(1, 10**6)) is None
     crossing = people_needed.crossing(10**5, yes_no=True)
     assert 20 < crossing < 100
-    assert "its own people is narrower" in people_needed.comparison(10**5, 5, yes_no=True)
+    assert "narrower if each question gets its own people" in people_needed.comparison(10**5, 5, yes_no=True)
     assert f"up to about {crossing} questions" in people_needed.comparison(10**5, 500, yes_no=True)
 
 

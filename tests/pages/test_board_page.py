@@ -229,7 +229,7 @@ def test_a_column_of_sets_has_a_bar_for_each_item_and_no_groups(shared: dp.Works
     assert len(pictures(app)) == 3 and "one person may hold several" in text and "most: tea" in text
     assert [one.options for one in app.selectbox if one.label == "Showing"] == [["everyone", "sex"]]
     group = open_page("board", table="drinks", look="with sets", by="sex", group="f")
-    assert len(pictures(group)) == 1 and "sets are not counted against other columns" in said(group)
+    assert len(pictures(group)) == 1 and "sets are not counted together with other columns" in said(group)
 
 
 def test_every_two_columns_are_bought_on_the_page_and_two_groups_are_looked_at(table: dp.Table) -> None:

@@ -52,7 +52,7 @@ def test_an_owner_and_an_analyst(ids: dict[str, str], monkeypatch: pytest.Monkey
     said = opened(monkeypatch, ids["ana"], "data")
     assert "Give somebody a share" in said and "10 % of the allowance" in said and "Sign out" in said
     said = opened(monkeypatch, ids["cene"], "data")
-    assert "Your allowance on this table" in said and "Ask for more" in said
+    assert "Your share of this table’s allowance" in said and "Ask for more" in said
     assert not any(word in said for word in ("Give somebody", "Change the declaration", "For the owner"))
     said = opened(monkeypatch, ids["cene"], "ask")
     assert "Yours" in said and "The table’s" in said and "10 % of the table’s allowance" in said

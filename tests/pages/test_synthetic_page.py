@@ -240,7 +240,7 @@ def test_what_was_chosen_is_told_and_what_was_not_has_no_promise(tables: dict[st
     assert len(listed) == len([part for part in made.look.marginals if len(part) > 1]) and names not in listed
     assert all(one in text for one in listed)
     board = said(opened("board", table="rows", look=found.request_id))
-    assert f"Only {len(pairs)} of 10 pairs" in board and "Every bar is within its error bar" in board
+    assert f"Only {len(pairs)} of 10 pairs" in board and "The truth is within every error bar" in board
     one, other = (made.look.cells[place] for place in sorted(pairs)[0])
     board = said(opened("board", table="rows", look=found.request_id, by=one))
     assert "not bought" not in board

@@ -47,7 +47,7 @@ def test_a_median_that_may_be_anything_is_no_figure() -> None:
     bare = answered("median", 10_000, None, "0.0005", column="pay", with_range=False)
     assert headline(bare) == "Too few to tell" and range_words(bare).startswith("Any value is possible")
     with speaking("sl"):
-        assert headline(bare) == "Premalo, da bi vedeli"
+        assert headline(bare) == "Premalo podatkov za odgovor"
 
 
 def test_a_top_item_that_others_may_equal_is_called_the_most_likely() -> None:

@@ -74,7 +74,7 @@ SENTENCES: dict[str, str] = {
     "date.unreadable": "{name} must be a date written like 1990-12-31.",
     "date.reversed": "The first day must come before the last; swap them or widen the range.",
     "date.order": "In which order does the file write a date? One of: {orders}.",
-    "table.practice": "A sample table keeps its declaration; add a table of your own to declare it differently.",
+    "table.practice": "A practice table keeps its declaration; add a table of your own to declare it differently.",
     "table.revised": "This table’s declaration has changed meanwhile; build the question again.",
     "declaration.unreadable": "This is not a declaration made by Allowance; upload the file that you downloaded from a table’s page.",
     "declaration.newer": "This declaration was written by a newer version; update Allowance, or declare the table by hand.",

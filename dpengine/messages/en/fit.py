@@ -124,7 +124,7 @@ SENTENCES: dict[str, str] = {
     "fit.bar.rows": "rows",
     "fit.bar.different": "different values of {column}",
     "fit.careful": "Careful: the check above found a problem.",
-    "fit.others": "The check doubts other columns: {columns}.",
+    "fit.others": "The check found problems in other columns: {columns}.",
     "fit.others.link": "How to fix it",
     "data.fit.all_button": "Check {columns} {columns|column|columns} — takes {share}",
     "data.fit.all_worth": "Says for each column how many cells do not fit, within ±{alpha}, for all at once {chance} times in 100.",

@@ -2,8 +2,8 @@
 
 SENTENCES: dict[str, str] = {
     "people.no_right": "You may not do this. Ask the table’s owner or your administrator.",
-    "people.no_grant": "You have no allowance on this table, or it has ended. Nothing was spent; ask its owner for one.",
-    "people.question_not_granted": "Your allowance on this table does not cover such questions. Nothing was spent; ask another one, or ask its owner.",
+    "people.no_grant": "You have no share of this table’s allowance, or it has ended. Nothing was spent; ask its owner for one.",
+    "people.question_not_granted": "Your share of this table’s allowance does not cover such questions. Nothing was spent; ask another one, or ask its owner.",
     "people.exceeded": "This takes {price} % of your share of the table’s allowance; {left} % is left. Nothing was spent; ask for less, or ask the owner for a larger share.",
     "people.exceeded_delta": "This takes {price} of the δ set aside for such questions; {left} of your part is left. Nothing was spent; ask it another way, or ask the owner for a larger share.",
     "people.waits": "This takes more of the allowance than the owner allows without approval. Nothing was spent; ask for approval, then ask again.",

@@ -1,8 +1,8 @@
 """Models from first looks: what each value of each column adds."""
 
 SENTENCES: dict[str, str] = {
-    "shapes.target": "“{column}” cannot be predicted from this first look: nothing was counted against it, or it has too few groups. Choose another column, or buy a first look with it.",
-    "shapes.columns": "These were not counted against {column}: {others}. Choose columns that were, or buy a first look with them.",
+    "shapes.target": "“{column}” cannot be predicted from this first look: no other column was counted together with it, or it has too few groups. Choose another column, or buy a first look with it.",
+    "shapes.columns": "These were not counted together with {column}: {others}. Choose columns that were, or buy a first look with them.",
     "shapes_page.good_title": "What it is good for",
     "shapes_page.good": "Seeing which columns go with {target}, in which direction and about how strongly, and guessing about many people at once.",
     "shapes_page.bad": "Not for decisions about a single person, not for people unlike those in the table, and not for what would happen if somebody changed a value.",
@@ -23,11 +23,11 @@ SENTENCES: dict[str, str] = {
     "shapes_page.points": "{points} in 100",
     "shapes_page.noise": "This would be mostly noise: even the effect of a value that a tenth of all people share could move by {points} in 100. A larger share, more people or fewer columns would help.",
     "shapes_page.free": "Already paid for",
-    "shapes_page.free_lead": "Your first looks that count other columns against {target}: a model of it is free.",
+    "shapes_page.free_lead": "Your first looks that count other columns together with {target}: a model of it is free.",
     "shapes_page.free_open": "{sentence} ({when})",
     "shapes_page.earlier": "Models from first looks you bought: free",
     "shapes_page.unknown": "This answer is not a first look; choose one from the list.",
-    "shapes_page.none": "This first look counted no column against another, so no model can be made. Buy one with “every two columns”, or with a column of interest.",
+    "shapes_page.none": "This first look counted no column together with another, so no model can be made. Buy one with “every two columns”, or with a column of interest.",
     "shapes_page.result": "What goes with {target}",
     "shapes_page.lead": "From a first look that took {share} of the allowance. Everything here is now free.",
     "shapes_page.right": "By a rough estimate, the model is right for about {right} of 100 {what}; always guessing “{usual}” is right for {low} to {high}.",

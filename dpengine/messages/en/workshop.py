@@ -3,7 +3,7 @@
 SENTENCES: dict[str, str] = {
     "page.wall": "Wall",
     "workshop.folder": "A workshop needs its own folder, and this one holds a workspace. Start it with: make workshop",
-    "workshop.no_tables": "This is a workshop: sample tables only, and nobody can add another. Start your own Allowance with: make run",
+    "workshop.no_tables": "This is a workshop: practice tables only, and nobody can add another. Start your own Allowance with: make run",
     "workshop.none": "There is no workshop here, so no class wall; start one with: make workshop",
     "workshop.instructor_only": "Only the instructor can do that. Type the instructor’s code on the Wall first.",
     "workshop.moved_on": "The wall has moved on to another question. Nothing was spent; ask the current one.",
@@ -62,7 +62,7 @@ SENTENCES: dict[str, str] = {
     "workshop.q.pressure": "What is the average blood pressure in the clinic? (mean)",
     "workshop.q.typical_pressure": "What is a typical blood pressure in the clinic? (median)",
     # in the terminal
-    "workshop.started": "A workshop. NOT PRIVATE: sample tables only; whoever reaches this address takes part.",
+    "workshop.started": "A workshop. NOT PRIVATE: practice tables only; whoever reaches this address takes part.",
     "workshop.go": "Participants open:    {address}",
     "workshop.told_code": "Instructor’s code:    {code}    (type it on the Wall; a new one at each start)",
     "workshop.alone": 'No network was found, so only this machine reaches it. Another address: make workshop WORKSHOP_ARGS="--address 192.168.1.5"',

@@ -98,7 +98,7 @@ SENTENCES: dict[str, str] = {
     "wish.own.no": "zavrnjeno",
     "wish.own.changed": "odobreno, a {share}",
     "grants.title": "Ljudje",
-    "grants.lead": "Kdo sme porabiti koliko proračuna te tabele. Sam proračun ostane: kolikor ljudi že sprašuje in karkoli si povedo, skupaj ga nikoli ne presežejo.",
+    "grants.lead": "Kolikšen del proračuna te tabele sme kdo porabiti. Sam proračun ostane: kolikor ljudi že sprašuje in karkoli si povedo, skupaj ga nikoli ne presežejo.",
     "grants.share": "{share} proračuna, od tega ostane {left}",
     "grants.until": "do {day}",
     "grants.except": "brez: {questions}",

@@ -45,7 +45,7 @@ SENTENCES: dict[str, str] = {
     # Tables
     "tables.leave": "Preseli ali odstrani vse",
     "tables.leave_move": "Na drug računalnik: zaprite program, zaženite »allowance move vse.zip«, prenesite datoteko in tam zaženite »allowance arrive vse.zip«. Ta mapa se potem ne odpre več. Datoteko nato izbrišite.",
-    "tables.leave_remove": "Odstraniti vse: zaprite program in izbrišite njegovo mapo {place} z vrsticami, odgovori in knjigo.",
+    "tables.leave_remove": "Za odstranitev vsega zaprite program in izbrišite njegovo mapo {place} z vrsticami, odgovori in knjigo.",
     "tables.title": "Tabele",
     "tables.lead": "Vsaka tabela ima svoj proračun: mejo za vse, kar jo je mogoče kdaj vprašati.",
     "tables.own": "Vaše tabele",

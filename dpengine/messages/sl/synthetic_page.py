@@ -110,7 +110,7 @@ SENTENCES: dict[str, str] = {
     "synthetic_page.free_why": "Izmišljene vrstice o vaših ljudeh ne razkrijejo nič več. Vprašajte, kolikorkrat želite.",
     "synthetic_page.of": "Delež",
     "synthetic_page.of_condition": "vrstic, ki izpolnjujejo pogoj",
-    "synthetic_page.shares": "V vaši tabeli je vsak delež tak na ±{alpha} natančno, v {chance} od 100 primerov, za vsa vprašanja, za katera je bila narejena, hkrati.",
+    "synthetic_page.shares": "Vsak delež v vaši tabeli se od tega razlikuje za največ {alpha}, v {chance} od 100 primerov, in sicer hkrati za vsa vprašanja, za katera je bila umetna tabela narejena.",
     "synthetic_page.nominal": "To velja za približno {people} {people|osebo|osebi|osebe|oseb}; koliko jih je, ni javno.",
     "synthetic_page.no_promise": "O tem ni obljubljeno nič: tabela ni bila narejena za to vprašanje.",
     "synthetic_page.nothing": "Karkoli od 0 do 100 %: pri tej porabi je obljuba prazna. Porabite več ali izberite manj stolpcev.",

@@ -1,7 +1,7 @@
 """Odgovori, ki ne povejo nič, in ugotovitev pri odgovorih z več številkami."""
 
 SENTENCES = {
-    "answer.nothing": "Premalo, da bi vedeli",
+    "answer.nothing": "Premalo podatkov za odgovor",
     "answer.nothing_means": "Možno je karkoli od {low} do {high}: za to porabo je podatkov premalo.",
     "answer.anywhere": "Možna je katerakoli vrednost, od najnižje do najvišje: za to porabo je podatkov premalo.",
     "answer.nothing_all": "Vsaka od njih bi lahko bila skoraj karkoli: za to porabo je podatkov premalo.",
@@ -37,7 +37,7 @@ SENTENCES = {
     "answer.inner.highest_among": "Med koncema razpona najvišje: {names}; {ends}",
     "answer.inner.first_of": "Vsaka od {low} do {high}, nobena ni očitno največja; na koncih razpona: {ends}",
     "answer.inner.end": "{name}: približno {value}",
-    "answer.few_parts": "Pri {few} od {of} je podatkov premalo, da bi vedeli.",
+    "answer.few_parts": "Pri {few} od {of} je podatkov premalo za odgovor.",
     "answer.counted.people": "{value} {value|oseba|osebi|osebe|oseb}",
     "answer.counted.rows": "{value} {value|vrstica|vrstici|vrstice|vrstic}",
     "answer.cut.count": "Presežne vrstice osebe (nad {most}) so izpuščene: v resnici jih je lahko precej več.",
@@ -45,7 +45,7 @@ SENTENCES = {
     "answer.cut": "Presežne vrstice osebe (nad {most}) so izpuščene: za vse vrstice je lahko drugače.",
     "answer.at_most": "Največ {value}",
     "report.session_ranges": "Ti razponi držijo za vse odgovore seje ({questions}) hkrati, v {chance} od 100 primerov.",
-    "state.few": "premalo, da bi vedeli",
+    "state.few": "premalo podatkov",
     "state.likely": "najverjetneje; prednost ni znana",
     "state.apart": "ni mogoče razločiti",
     "state.found": "nič ne izstopa",

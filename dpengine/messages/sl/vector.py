@@ -22,7 +22,7 @@ SENTENCES: dict[str, str] = {
     "param.norm.label": "Najdlje od sredine (% poti do kota)",
     "param.norm.help": "Vsak stolpec se meri od sredine razpona. Vrstica, ki je v vseh stolpcih na robu, je v kotu: 100 %. Če je tam komaj kdo, manjše število pomeni manj šuma; bolj oddaljene vrstice se potegnejo navznoter, kar premakne povprečja proti sredini. Izberite po javno znanem, ne po podatkih.",
     "form.numbers": "Številski stolpci",
-    "form.numbers_help": "Do {most} navedenih stolpcev števil. Štejejo le vrstice, ki imajo vrednost v vseh.",
+    "form.numbers_help": "Do {most} opisanih stolpcev s števili. Štejejo le vrstice, ki imajo vrednost v vseh.",
     "form.numbers_more": "Kako daleč od sredine",
     "noise.l2_laplace.chosen": "Šum, odmerjen po dolžini cele vrstice (Laplaceov): {now} namesto {usual}.",
     "promise.within_each_one": "povprečje na ±{share} razpona svojega stolpca natančno{each}, v {chance} od 100 primerov",

@@ -253,7 +253,7 @@ def test_no_page_has_words_of_its_own(view: str, asked: str, shared: dp.Workspac
     named |= {preset.source for preset in PRESETS}  # cited as they were published
     allowed = {word for name in named for word in re.findall(r"[^\W\d]+", name.replace("_", " "))} | {"UTC"}
     app = opened(*_address(view, asked), lang="sl")
-    seen = [told for told in texts(app) if told.strip()]
+    seen = [re.sub(r"\b[0-9a-f]{8,}\b", "", told) for told in texts(app) if told.strip()]  # without fingerprints
     outside = {word for told in seen for word in re.findall(r"[^\W\d_]{2,}", words_outside(told))}
     assert len(seen) > 5 and not sorted(outside - allowed)
 

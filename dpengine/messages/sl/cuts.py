@@ -1,7 +1,7 @@
 """Česa odgovor ne šteje tako, kot stoji v datoteki; deli enega stavka."""
 
 SENTENCES: dict[str, str] = {
-    "cut.all": "Šteto, kot je določeno: {parts}.",
+    "cut.all": "Šteto po opisu tabele: {parts}.",
     "cut.rows": "za vsako vrednost »{column}« {most|šteje|štejeta|štejejo|šteje} največ {most} {most|vrstica|vrstici|vrstice|vrstic}, vrstice brez nje ne štejejo",
     "cut.without": "Vrstice brez vrednosti »{columns}« niso štete.",
     "cut.within": "V celoto štejejo tudi vrstice brez vrednosti »{columns}«.",

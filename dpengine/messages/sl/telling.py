@@ -20,7 +20,7 @@ SENTENCES = {
     "answer.drawn": "Odgovor je »{names}«.",
     "answer.drawn_several": "Odgovor, po vrsti: {names}.",
     "answer.no_average_ahead": "Nobeno drugo povprečje ni višje za več kot {share} razpona, v {chance} od 100 primerov.",
-    "answer.none_ahead": "Prava zmagovalka ima pred njo največ {gap} {unit} prednosti, v {chance} od 100 primerov.",
+    "answer.none_ahead": "Prava najpogostejša vrednost ima pred njo največ {gap} {unit} prednosti, v {chance} od 100 primerov.",
     "answer.none_ahead_several": "Na vsakem mestu tega vrstnega reda nobena še neimenovana nima več kot {gap} {unit} prednosti, v {chance} od 100 primerov.",
     "answer.none_left_out": "Nobena izpuščena vrednost nima pred katerokoli od njih več kot {gap} {unit} prednosti, v {chance} od 100 primerov.",
     "answer.near_ranks": "Vsaka ima največ {gap} {unit} manj kot vrednost, ki je v resnici na njenem mestu, v {chance} od 100 primerov.",

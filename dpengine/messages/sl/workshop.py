@@ -62,8 +62,8 @@ SENTENCES: dict[str, str] = {
     "workshop.started": "Delavnica. NI ZASEBNO: samo vadbene tabele; sodeluje, kdor doseže ta naslov.",
     "workshop.go": "Sodelujoči odprejo:   {address}",
     "workshop.told_code": "Koda vodje:           {code}    (vpišite jo na Steni; ob vsakem zagonu je nova)",
-    "workshop.alone": 'Omrežja ni bilo mogoče najti, zato jo doseže samo ta naprava. Drug naslov: make workshop WORKSHOP_ARGS="--address 192.168.1.5"',
+    "workshop.alone": 'Omrežja ni bilo mogoče najti, zato jo doseže samo ta računalnik. Drug naslov: make workshop WORKSHOP_ARGS="--address 192.168.1.5"',
     "workshop.stop": "Ustavite s Ctrl-C. To izbriše vse, kar je bilo tukaj vprašano.",
-    "workshop.port": 'Vrata {port} so na tej napravi zasedena. Ustavite, kar tam teče, ali izberite druga: make workshop WORKSHOP_ARGS="--port {other}"',
-    "workshop.bad_address": '»{address}« ni naslov te naprave. Navedite njenega, na primer: make workshop WORKSHOP_ARGS="--address 192.168.1.5"',
+    "workshop.port": 'Vrata {port} so na tem računalniku zasedena. Ustavite, kar tam teče, ali izberite druga: make workshop WORKSHOP_ARGS="--port {other}"',
+    "workshop.bad_address": '»{address}« ni naslov tega računalnika. Navedite njegovega, na primer: make workshop WORKSHOP_ARGS="--address 192.168.1.5"',
 }

@@ -153,7 +153,7 @@ def test_the_words() -> None:
     )
     with speaking("sl"):
         assert said("sum", visits, column="amount", where=[["day", "=", "2020-01-01"]]) == (
-            "Šteto, kot je določeno: za vsako vrednost »patient« štejejo največ 3 vrstice, "
+            "Šteto po opisu tabele: za vsako vrednost »patient« štejejo največ 3 vrstice, "
             "vrstice brez nje ne štejejo; "
             "amount nad 300 šteje kot 300, pod 0 kot 0; day pred 1. 1. 2020 šteje kot 1. 1. 2020."
         )

@@ -76,7 +76,7 @@ from typing import ClassVar
 from dpengine.accountant import renyi
 from dpengine.accountant.costs import Cost
 from dpengine.core.errors import AllowanceError, BudgetExceeded
-from dpengine.core.exact import read_number
+from dpengine.core.exact import decade, read_number
 from dpengine.core.types import Json, JsonObject
 
 _KIND = "pure-or-renyi"
@@ -295,7 +295,4 @@ class Budget:
 
 def usual_delta(people: int) -> Fraction:
     """The default δ: a power of ten, at most one in a million and at most 1/(10·people)."""
-    delta = Fraction(1, 10**6)
-    while delta * 10 * people > 1:
-        delta /= 10
-    return delta
+    return min(Fraction(1, 10**6), decade(Fraction(1, 10 * max(people, 1))))

@@ -23,7 +23,7 @@ from dpengine.accountant import filter, pld
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import first_true, text_of, up
+from dpengine.core.exact import decade, first_true, text_of, up
 from dpengine.core.types import Json
 from dpengine.ledger.rows import Entry
 from dpengine.mechanisms.least_epsilon import least_epsilon
@@ -32,7 +32,6 @@ from dpengine.mechanisms.query import AnyQuery
 
 MOST_ROWS = 30
 _GRAIN, _TIGHTEST, _LOOSEST = 1000, 1, 10**6  # factors from 1/1000 to 1000
-_FIGURES = 3
 _SAVES = Fraction(9, 10)  # of the plan's price: a smaller saving is no reason to change the noise
 
 
@@ -261,12 +260,8 @@ def round_up_amount(amount: Fraction) -> Fraction:
     """Rounded up to three digits, above that to a whole number: an amount that a person can read and type."""
     if amount <= 0:
         return Fraction(0)
-    grain = Fraction(1)
-    while amount * grain < 10 ** (_FIGURES - 1):
-        grain *= 10
-    while amount * grain >= 10**_FIGURES:
-        grain /= 10
-    return up(amount * grain, 1) / grain
+    grain = decade(amount) / 100
+    return up(amount / grain, 1) * grain
 
 
 def wish_as_json(wish: Wish) -> list[Json]:

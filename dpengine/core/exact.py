@@ -118,6 +118,18 @@ def decimal_of(value: Fraction) -> Decimal:
     return _CONTEXT.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
+def decade(value: Fraction) -> Fraction:
+    """The largest power of ten that is at most this positive number."""
+    return Fraction(10) ** decimal_of(value).adjusted()
+
+
+def one_two_five(low: Fraction, high: Fraction) -> list[Fraction]:
+    """1, 2 and 5 times the powers of ten that lie from `low` to `high`, rising."""
+    powers = range(decimal_of(low).adjusted(), decimal_of(high).adjusted() + 1)
+    figures = (digit * Fraction(10) ** power for power in powers for digit in (1, 2, 5))
+    return [figure for figure in figures if low <= figure <= high]
+
+
 def text_of(value: Fraction) -> str:
     """The number written exactly: as a decimal where that is possible, else as p/q."""
     rest = value.denominator

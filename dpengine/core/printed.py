@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from dpengine.core.exact import decimal_of, text_of
 from dpengine.messages import plain, say
-from dpengine.messages.numbers import local
+from dpengine.messages.numbers import local, scientific
 
 
 def percent(share: Fraction | float) -> str:
@@ -89,11 +89,7 @@ def power_of_ten(value: Fraction) -> str:
     number = decimal_of(value)
     if number >= Decimal("0.001"):
         return plain(float(value))
-    number = number.quantize(Decimal(1).scaleb(number.adjusted() - 2), rounding=ROUND_CEILING)
-    power = number.adjusted()
-    leading = number.scaleb(-power).normalize()
-    ten = "10" + str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return ten if leading == 1 else f"{local(str(leading))} · {ten}"
+    return scientific(number.quantize(Decimal(1).scaleb(number.adjusted() - 2), rounding=ROUND_CEILING))
 
 
 def chance(beta: Fraction) -> str:

@@ -32,10 +32,15 @@ def to_figures(value: float, many: int) -> str:
         return "∞" if value > 0 else "−∞" if value < 0 else "–"
     number = Decimal(f"{value:.{many - 1}e}").normalize()
     if number and not MOST_DIGITS[0] <= number.adjusted() <= MOST_DIGITS[1]:
-        power = str(number.adjusted()).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-        leading = number.scaleb(-number.adjusted()).normalize()
-        return f"10{power}" if leading == 1 else f"{local(f'{leading:f}')} · 10{power}"
+        return scientific(number)
     return local(f"{number:,f}")
+
+
+def scientific(number: Decimal) -> str:
+    """A number as 10⁻⁶ or 9 · 10⁻⁷."""
+    power = str(number.adjusted()).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    leading = number.scaleb(-number.adjusted()).normalize()
+    return f"10{power}" if leading == 1 else f"{local(f'{leading:f}')} · 10{power}"
 
 
 def kept_together(sentence: str) -> str:

@@ -46,7 +46,7 @@ from math import sqrt
 from dpengine.accountant.filter import Rule
 from dpengine.core.amounts import LEAST_DELTA
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ceiling
+from dpengine.core.exact import ceiling, decade
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
@@ -157,10 +157,7 @@ def lecture(people: int, kind: str, epsilon: Fraction, delta: Fraction) -> Lectu
 
 def usual_delta(rule: Rule) -> Fraction:
     """The largest power of ten that fits into the δ reserve ten times."""
-    delta = Fraction(1, 10)
-    while delta > LEAST_DELTA and delta * 10 > rule.delta_reserve:
-        delta /= 10
-    return delta if rule.delta_reserve else Fraction(1, 10**8)
+    return max(decade(rule.delta_reserve / 10), LEAST_DELTA) if rule.delta_reserve else Fraction(1, 10**8)
 
 
 @lru_cache(maxsize=64)

@@ -21,6 +21,7 @@ from itertools import accumulate
 import numpy as np
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import one_two_five
 from dpengine.core.types import Floats
 from dpengine.mechanisms.curves.density import Density
 from dpengine.noise.coins import SystemCoins
@@ -117,11 +118,5 @@ def _areas(query: Density) -> Floats:
 def scale_of(query: Density) -> tuple[float, tuple[float, ...]]:
     """The unit of displayed heights, from public facts: a factor (shares in percent), and the width of each column that
     they are per, a round number near a twentieth of the range."""
-    steps = tuple(_round(float(column.diameter) / 20) for column in query.declared)
+    steps = tuple(float(one_two_five(column.diameter / 200, column.diameter / 20)[-1]) for column in query.declared)
     return math.prod(steps) * (100 if query.people is not None else 1), steps
-
-
-def _round(width: float) -> float:
-    """The largest 1, 2 or 5 times a power of ten that is at most `width`."""
-    power = 10.0 ** math.floor(math.log10(width))
-    return power * max(digit for digit in (1, 2, 5) if digit * power <= width * (1 + 1e-9))

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.exact import floor, read_number, text_of
+from dpengine.core.exact import decade, floor, one_two_five, read_number, text_of
 from dpengine.core.strict_json import read_strict
 from dpengine.declared.conditions import FIT_OP, excludes_nothing, read_predicate
 from dpengine.declared.grouped import OF_DAYS
@@ -102,10 +102,8 @@ def chosen_groups(schema: dp.Schema, option: str, given: Any, key: str) -> Any:
 
 def usual_step(column: dp.Number) -> Fraction:
     """1, 2 or 5 with zeros, so that there are a few groups: of ages, tens."""
-    width, power = column.upper - column.lower, Fraction(10) ** 12
-    while width / power < 1:
-        power /= 10
-    for step in (power / 10, power / 5, power / 2, power):
+    power = decade(column.upper - column.lower)
+    for step in one_two_five(power / 10, power):
         if step >= column.step and floor(column.upper / step) - floor(column.lower / step) < USUAL_GROUPS:
             return step
     return max(power, column.step)

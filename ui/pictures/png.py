@@ -13,7 +13,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import streamlit as st
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from ui.shell.style import LIGHT
 
@@ -104,10 +104,8 @@ def _line(pen: ImageDraw.ImageDraw, name: str, points: list[Point], scale: int) 
 def _mixed(name: str, opacity: float, faint: bool) -> tuple[int, int, int]:
     """A colour over the white of the page."""
     colour, part = (LIGHT.muted, 0.4) if faint and name == "bar" else _FILLED[name]
-    part *= opacity
-    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
-    mixed = [round(255 + (each - 255) * part) for each in (red, green, blue)]
-    return mixed[0], mixed[1], mixed[2]
+    red, green, blue = (round(255 + (each - 255) * part * opacity) for each in ImageColor.getrgb(colour)[:3])
+    return red, green, blue
 
 
 def _runs(path: str, scale: int) -> list[tuple[list[Point], bool]]:

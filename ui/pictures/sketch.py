@@ -443,21 +443,20 @@ class _Drawing:
 
     def _map(self, trace: dict[str, Any]) -> None:
         """A map of heights: a small picture of one dot for each cell, made as large as there is room."""
-        from PIL import Image
+        import numpy as np
+        from PIL import Image, ImageColor
 
-        rows, top = list(trace["z"]), float(trace["zmax"])
-        scale = [
-            (at, tuple(int(colour[place : place + 2], 16) for place in (1, 3, 5))) for at, colour in trace["colorscale"]
-        ]
-        image = Image.new("RGB", (len(rows[0]), len(rows)))
-        image.putdata([_between(scale, float(height) / top) for row in reversed(rows) for height in row])
+        top, (stops, colours) = float(trace["zmax"]), zip(*trace["colorscale"], strict=True)
+        heights = np.array(list(trace["z"]), dtype=np.float64)[::-1] / top
+        channels = zip(*map(ImageColor.getrgb, colours), strict=True)
+        cells = np.stack([np.interp(heights, stops, channel) for channel in channels], axis=-1)
         out = io.BytesIO()
-        image.save(out, "PNG")
+        Image.fromarray(cells.round().astype(np.uint8)).save(out, "PNG")
         data = b64encode(out.getvalue()).decode()
         self.over.append(f'<img class="map" alt="" src="data:image/png;base64,{data}">')
-        colours = f"linear-gradient(90deg,{','.join(colour for _, colour in trace['colorscale'])})"
+        gradient = f"linear-gradient(90deg,{','.join(colours)})"
         ends = f"<span>0</span><span>{escape(to_figures(top, 3))}</span>"
-        self.over.append(f'<div class="scale"><i style="background:{colours}"></i>{ends}</div>')
+        self.over.append(f'<div class="scale"><i style="background:{gradient}"></i>{ends}</div>')
 
 
 def _nearest(axis: _Axis, trace: dict[str, Any], place: float) -> tuple[Any, Any]:
@@ -508,17 +507,6 @@ def _apart(ticks: list[tuple[float, str]], tall: int, least: int) -> list[tuple[
 
 def _side(place: float) -> str:
     return ' class="from"' if place < 0.02 else ' class="to"' if place > 0.98 else ""
-
-
-def _between(scale: list[tuple[float, tuple[int, ...]]], share: float) -> tuple[int, int, int]:
-    share = min(max(share, 0.0), 1.0)
-    for (low, first), (high, second) in pairwise(scale):
-        if share <= high:
-            part = (share - low) / ((high - low) or 1.0)
-            red, green, blue = (round(one + (two - one) * part) for one, two in zip(first, second, strict=True))
-            return red, green, blue
-    red, green, blue = scale[-1][1]
-    return red, green, blue
 
 
 def _of(given: Any, at: int) -> Any:

@@ -19,6 +19,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.answers import round_up_two
+from dpengine.core.exact import one_two_five
 from dpengine.core.printed import chance, percent, percent_left, power_of_ten, three_figures, two_figures
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.residuals import MOST_TOGETHER
@@ -1061,15 +1062,8 @@ class Effect:
 
 def step_of(column: dp.Number | dp.Date) -> Fraction:
     """A round, imaginable change: about a tenth of the range."""
-    width = column.diameter
-    best = Fraction(1)
-    power = Fraction(10) ** (len(str(int(width))) + 1)
-    while power > width / 10**4:
-        for digit in (5, 2, 1):
-            if digit * power <= width / 7:
-                return max(digit * power, getattr(column, "step", best))
-        power /= 10
-    return width
+    round_step = one_two_five(column.diameter / 70, column.diameter / 7)[-1]
+    return max(round_step, getattr(column, "step", Fraction(1)))
 
 
 def _by(column: dp.Number | dp.Date, step: Fraction) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from decimal import Decimal
 from fractions import Fraction
 from functools import cache, lru_cache, partial
 from html import escape
@@ -18,7 +17,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.accountant import how_many_fit
 from dpengine.core.amounts import BETA
-from dpengine.core.exact import as_typed, ceiling, decimal_of, text_of
+from dpengine.core.exact import as_typed, ceiling, one_two_five, text_of
 from dpengine.core.printed import chance, power_of_ten, three_figures, two_figures
 from dpengine.mechanisms.choices.median import Median
 from dpengine.mechanisms.models.excess import TrainingSetting
@@ -423,10 +422,7 @@ def _accepted(given: dict[str, str], first: whatif.Setting) -> str:
 
 def _around(exact: Fraction, whole: bool) -> list[Fraction]:
     """Round figures from a twentieth of an error to twenty times it."""
-    low = decimal_of(exact or Fraction(1)).adjusted() - 2
-    ladder = [Fraction(Decimal(digit).scaleb(power)) for power in range(low, low + 5) for digit in (1, 2, 5)]
-    near = [figure for figure in ladder if exact / 20 <= figure <= exact * 20]
-    return [figure for figure in near if not whole or figure.denominator == 1]
+    return [figure for figure in one_two_five(exact / 20, exact * 20) if not whole or figure.denominator == 1]
 
 
 def _read(text: str) -> Fraction | None:

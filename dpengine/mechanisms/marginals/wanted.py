@@ -26,7 +26,7 @@ from functools import lru_cache
 from itertools import combinations
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import read_number, text_of, up
+from dpengine.core.exact import decade, one_two_five, read_number, text_of, up
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
@@ -108,14 +108,7 @@ def _groups(ref: str, column: Ordered, wanted: int, days: tuple[tuple[str, int],
 
 def _steps(column: Number) -> list[Fraction]:
     """Steps from the declared one up to the whole range."""
-    wide, steps = column.upper - column.lower, []
-    power = Fraction(1)
-    while power > column.step:
-        power /= 10
-    while power <= wide:
-        steps += [power * times for times in (1, 2, 5) if power * times >= column.step]
-        power *= 10
-    return steps
+    return one_two_five(column.step, 5 * decade(column.upper - column.lower))
 
 
 FEW_ITEMS = 12  # a person may hold all of this many, if no size of a set is declared

@@ -71,7 +71,8 @@ def picture(query: AnyQuery) -> Picture:
     if promise.unit in ("people", "percent") and many > 1:
         whole, many = (float(people), many) if promise.unit == "people" else (100.0, min(many, SHARES))
         shown = query.shown()
-        names = tuple(shown.get(label, label) for label in query.labels() or map(str, range(1, many + 1)))
+        labels = query.labels()[:many] or [str(place + 1) for place in range(many)]
+        names = tuple(shown.get(label, label) for label in labels)
         shares = [rank_at((place + 1) / many) - rank_at(place / many) for place in range(many)]
         start = max((many - MOST_BARS) // 2, 0)  # of very many, those in the middle
         middle = slice(start, start + MOST_BARS)

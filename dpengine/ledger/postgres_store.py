@@ -337,7 +337,7 @@ class Link:
         return self.plain(postgres_query(sql, bool(values)), values)
 
     def plain(self, sql: str, values: Values = ()) -> Fetched:
-        """A statement in Postgres's own words."""
+        """Run a statement that is written in the SQL of Postgres."""
         return self._pg.execute(sql, values or None)
 
     def query(self, sql: str, params: Values | None = None) -> Iterable[JsonObject]:

@@ -272,7 +272,7 @@ class FittedTable:
 
     @property
     def alike(self) -> bool:
-        """Chosen pairs are all followed as closely: they are far from the expectation."""
+        """Are all pairs followed equally closely? Chosen ones are, because each is far from what was expected."""
         return self.query.plan == CHOSEN
 
     @cached_property

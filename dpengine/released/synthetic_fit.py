@@ -115,7 +115,7 @@ def fitted(
 
 
 def _apart(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> dict[Columns, Target]:
-    """Every pair with as much trust as it deserves for its distance from independence."""
+    """Every pair, trusted by how far its counts are from independence."""
     shares = shares_of(sizes, targets)
     return {
         target.columns: trusted(target, rows * np.outer(*(shares[place] for place in target.columns)), rows)

@@ -493,7 +493,7 @@ def held_back(tried: HeldBack) -> str:
 
 
 def alone(table: dp.Table, look: Look, picked: Picked, called: str, others: Sequence[str]) -> None:
-    """Nothing was bought about this group: offer single questions about the `others`, then all pairs."""
+    """For a group about which nothing was bought: offer single questions about the `others`, then all pairs."""
     paragraph(say("board_page.nothing_bought", column=picked.by, group=called), "", role="status")
     if table.closed:
         return

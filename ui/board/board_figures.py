@@ -185,7 +185,7 @@ def bars_of(look: Look, column: str, picked: Picked) -> list[Bar]:
 
 
 def _widened(bars: list[Bar], shares: list[tuple[float, float]] | None) -> list[Bar]:
-    """With the ranges for all such people, if there are some."""
+    """The bars with their ranges for the larger group of a random sample, if there are any."""
     return bars if shares is None else [replace(bar, wide=ends) for bar, ends in zip(bars, shares, strict=True)]
 
 

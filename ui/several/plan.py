@@ -338,7 +338,7 @@ KEEPS = (0, 10, 20, 30, 40, 50)  # percent
 
 @dataclass
 class Row:
-    """A wish, and a number of its own that its widgets are named by."""
+    """One question of the plan, and a number of its own, by which its widgets are named."""
 
     wish: Wish
     number: int

@@ -112,7 +112,7 @@ class TreeCuts(NoiseKind):
 
     @property
     def _lengths(self) -> list[int]:
-        """The most noises in S̃ of each cell, as a sum."""
+        """At most how many noises are added up in S̃ of each cell."""
         if self.asked.rows is not None:
             return list(count_tree.lengths(self.asked.size, True))
         whole, top = self.width - self._top, self._top

@@ -315,7 +315,7 @@ def _cells_of_normal() -> tuple[Floats, Floats]:
 
 
 def _binomial_tail(n: Floats, p: Floats, b: Floats) -> Floats:
-    """Q(b)."""
+    """Q(b), see above: an upper bound on a tail of Bin(n, p)."""
     n = np.maximum(n, 1e-9)
     share = p + b / n
     inside = np.minimum(np.maximum(share, 1e-12), 1 - 1e-12)

@@ -103,7 +103,7 @@ class OfAverages(OfGradients):
         return self.around
 
     def _usual_region(self) -> str:
-        """A chosen radius, rate or clip is that of a ball around no model at all."""
+        """A ball if somebody chose a radius, a rate or a clip: those belong to a ball around the model of zeros."""
         own = bool(self.radius or self.rate or self.clip) or self.calibration != GAUSSIAN
         return BALL if own or not self.noise_limits else AROUND
 

@@ -458,8 +458,8 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
         return "train.interval.rate" if self.diverges else None
 
     def away(self, steps: int) -> float | None:
-        """A bound, except with probability β, on the distance of any iterate up to this one, or of an average of them,
-        from the same training without noise; in units of the weights' lattice."""
+        """How far noise may have moved any iterate up to this one, or an average of them, except with probability β:
+        the distance from the same training without noise, in units of the weights' lattice."""
         if self.interval_reason() is not None:
             return None
         if self.calibration == GAUSSIAN:

@@ -109,9 +109,13 @@ def _swift(stream: Utf8, width: int, dialect: Dialect) -> Iterator[list[Arrow]]:
     texts = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, once), strings_can_be_null=False)
     different = [0] * width
 
-    def columns_of(records: bytes, rows: int) -> list[Arrow] | None:
-        columns = _bare_cells(records, rows, width, dialect, different)
+    def columns_of(records: bytes, rows: int | None) -> list[Arrow] | None:
+        columns = _bare_cells(records, width, dialect, different)
         if columns is None:
+            if rows is None:
+                size, rows = _proven(records, width, dialect, last=False)
+                if size < len(records):
+                    return None
             reading = arrow_csv.ReadOptions(column_names=names, block_size=len(records) + 1)
             try:
                 given = pa.BufferReader(records)
@@ -130,7 +134,9 @@ def _swift(stream: Utf8, width: int, dialect: Dialect) -> Iterator[list[Arrow]]:
             while certain and len(waiting) <= AHEAD:
                 fresh = stream.take(BLOCK)
                 rest += fresh
-                size, rows = _proven(rest, width, dialect, last=len(fresh) < BLOCK)
+                size, rows = rest.rfind(b"\n") + 1, None  # without a quote, whoever parses the block proves it
+                if dialect.quote and dialect.quote.encode() in rest:
+                    size, rows = _proven(rest, width, dialect, last=len(fresh) < BLOCK)
                 if certain := size > 0:
                     records, rest = rest[:size], rest[size:]
                     waiting.append((records, workers.submit(columns_of, records, rows)))
@@ -144,24 +150,29 @@ def _swift(stream: Utf8, width: int, dialect: Dialect) -> Iterator[list[Arrow]]:
     stream.put_back(b"".join([*(records for records, _ in waiting), rest]))
 
 
-def _bare_cells(block: bytes, rows: int, width: int, dialect: Dialect, different: list[int]) -> list[Arrow] | None:
-    """The columns of a proven block of ASCII without quotes, if every row is of this width: what Arrow reads, in half
-    the time. None if anything is otherwise. A column where most texts are `different` holds every cell's own text, for
-    so many blocks more; others hold each distinct text once."""
+def _bare_cells(block: bytes, width: int, dialect: Dialect, different: list[int]) -> list[Arrow] | None:
+    """The columns of a block of ASCII without quotes, if every row is of this width and not too long, and every CR
+    before an LF: what Arrow reads, in half the time, and as surely as a `_proven` block. None if anything is otherwise.
+    A column where most texts are `different` holds every cell's own text, for so many blocks more; others hold each
+    distinct text once."""
     quoted = dialect.quote and dialect.quote.encode() in block
     if quoted or b"\0" in block or not block.isascii() or not block.endswith(b"\n"):
         return None
     signs = np.frombuffer(block, dtype=np.uint8)
-    found = np.flatnonzero((signs == ord(dialect.separator)) | (signs == ord("\n")))
+    lines = signs == ord("\n")
+    rows = int(np.count_nonzero(lines))
+    found = np.flatnonzero(lines | (signs == ord(dialect.separator)))
     if len(found) != rows * width:
         return None
     ends = np.ascontiguousarray(found.reshape(rows, width).T)  # column by column in memory
-    if (signs[ends[-1]] != ord("\n")).any():
+    if not lines[ends[-1]].all():  # then no other cell ends a line, and no line is blank
         return None
-    starts = np.zeros((width, rows), dtype=np.int64)
-    starts[1:] = ends[:-1] + 1
-    starts[0, 1:] = ends[-1, :-1] + 1
+    starts = [np.append(0, ends[-1, :-1] + 1), *(ends[:-1] + 1)]
+    if (ends[-1] - starts[0]).max() >= LONGEST_RECORD:
+        return None
     if b"\r" in block:
+        if block.count(b"\r") != block.count(b"\r\n"):
+            return None
         ends[-1] -= signs[ends[-1] - 1] == ord("\r")  # of an empty line too: no cell is before it
     padded = block + bytes(SHORT)
     words = np.ndarray((len(padded) - 7,), dtype="<u8", buffer=padded, strides=(1,))

@@ -80,11 +80,12 @@ def load(
             return _database(source, dialect, raw, secret, report, separators or {})
         if not isinstance(source, (str, Path)):
             return write_table([_frame(source, dialect)], raw, secret, report)
-        with own_copy(Path(source), raw.parent, secret, lambda share: report(COPYING * share)) as (copy, files):
+        with own_copy(Path(source), raw.parent, secret, lambda share: report(COPYING * share)) as (copy, marks):
             parts = [_file(path, dialect, bad_records) for path in files_of(copy)]
             if any(check_names(names) != check_names(parts[0][0]) for names, _ in parts):
                 raise AllowanceError("load.folder_names")
-            return replace(write_table(parts, raw, secret, report, marked=marked), files=tuple(dict.fromkeys(files)))
+            loaded = write_table(parts, raw, secret, report, marked=marked)
+            return replace(loaded, files=tuple(dict.fromkeys(marks())))
     except AllowanceError as refusal:
         refusal.__context__ = None  # an error below it may quote a cell
         raise

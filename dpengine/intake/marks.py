@@ -42,6 +42,7 @@ from contextlib import contextmanager
 from functools import cache
 from itertools import accumulate, pairwise
 from pathlib import Path
+from threading import Event
 
 import duckdb
 import numpy as np
@@ -102,40 +103,54 @@ _KINDS[[ord(digit) for digit in string.digits]] = _DIGIT
 @contextmanager
 def own_copy(
     source: Path, beside: Path, secret: bytes, report: Callable[[float], None]
-) -> Iterator[tuple[Path, list[str]]]:
-    """Reads a file or folder once: makes a private copy that nobody else can replace, and marks every file in it."""
+) -> Iterator[tuple[Path, Callable[[], list[str]]]]:
+    """Reads a file or folder once: makes a private copy that nobody else can replace. A thread marks every file in it
+    while the copy is loaded; who asks for the marks waits for it."""
     files = files_of(source)
     with refusing("load.unwritable", OSError):
         inside = Path(tempfile.mkdtemp(prefix=".", dir=beside))  # 0700
+    over, marks = Event(), list[Future[str]]()
     try:
-        marks = []
-        for done, file in enumerate(files):
-            copy = inside / file.name
-            marks.append(_copied(file, copy, secret))
-            if file.suffix.lower().lstrip(".") in PACKED:
-                unpack(copy, inside, f"{done:06} {copy.stem}")
-                copy.unlink()
-            report((done + 1) / len(files))
-        (first, *_) = (entry for entry in inside.iterdir())
-        yield (inside if source.is_dir() else first), marks
+        with ThreadPoolExecutor(1) as worker:
+            try:
+                for done, file in enumerate(files):
+                    copy = inside / file.name
+                    _copied(file, copy)
+                    marks.append(worker.submit(_file_mark, copy, secret, over))
+                    if file.suffix.lower().lstrip(".") in PACKED:
+                        unpack(copy, inside, f"{done:06} {copy.stem}")
+                        marks[-1].result()
+                        copy.unlink()
+                    report((done + 1) / len(files))
+                (first, *_) = (entry for entry in inside.iterdir())
+                yield (inside if source.is_dir() else first), lambda: [mark.result() for mark in marks]
+            finally:
+                over.set()
     finally:
         shutil.rmtree(inside, ignore_errors=True)
 
 
-def _copied(file: Path, to: Path, secret: bytes) -> str:
-    mark = hmac.new(secret, b"allowance: file", hashlib.sha256)
+def _copied(file: Path, to: Path) -> None:
     with refusing("load.unreadable", OSError):
         given = open(file, "rb")  # noqa: SIM115 - closed below
     with given:
         with refusing("load.unwritable", OSError):
             taken = create(to)
-        with taken, ThreadPoolExecutor(1) as worker:
+        with taken:
             while block := _block(given):
-                marked = worker.submit(mark.update, block)  # meanwhile
                 with refusing("load.unwritable", OSError):
                     taken.write(block)
                     taken.flush()
-                marked.result()
+
+
+def _file_mark(file: Path, secret: bytes, over: Event) -> str:
+    """Of no use once it is `over`: nobody waits for it."""
+    mark = hmac.new(secret, b"allowance: file", hashlib.sha256)
+    with refusing("load.unreadable", OSError):
+        given = open(file, "rb")  # noqa: SIM115 - closed below
+    with given:
+        while not over.is_set() and (block := _block(given)):
+            mark.update(block)
     return mark.hexdigest()
 
 

@@ -215,11 +215,22 @@ def test_bare_cells_are_read_as_arrow_reads_them(width: int, end: str, data: st.
     block = "".join(",".join(row) + end for row in rows).encode()
     different = data.draw(st.lists(st.integers(0, 2), min_size=width, max_size=width))
     each = [times > 0 for times in different]
-    found = csv_records._bare_cells(block, len(rows), width, COMMA, different)
+    found = csv_records._bare_cells(block, width, COMMA, different)
     assert (found is None) == (not block.isascii() or b"\0" in block)
     if found is not None:
         assert [list(row) for row in zip(*(cells.to_pylist() for cells in found), strict=True)] == rows
         assert [pa.types.is_string(cells.type) for cells in found] == each
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(1, 3), st.text("a,,\r\n\n", max_size=12), st.sampled_from([4, 99]))
+def test_bare_cells_are_read_of_proven_blocks_alone(width: int, text: str, longest: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_records, "LONGEST_RECORD", longest)
+        for block in (text, "aaaa\n", "a,b\n\n", "a,b\r\n\r\n", "a\r,b\n", "a,b\n1,2"):
+            found = csv_records._bare_cells(block.encode(), width, COMMA, [0] * width)
+            certain = csv_records._proven(block.encode(), width, COMMA, last=False)
+            assert found is None or certain == (len(block), len(found[0]))
 
 
 class _Moving(list[int]):
@@ -234,7 +245,7 @@ class _Moving(list[int]):
 @pytest.mark.parametrize("before", [0, 1])
 def test_blocks_that_threads_read_at_once_are_read_alike(before: int) -> None:
     block = "".join(f"{row},{row % 3}\n" for row in range(50)).encode()
-    found = csv_records._bare_cells(block, 50, 2, COMMA, _Moving([before, before]))
+    found = csv_records._bare_cells(block, 2, COMMA, _Moving([before, before]))
     assert found is not None
     assert [cells.to_pylist() for cells in found] == [
         [str(row) for row in range(50)],

@@ -287,11 +287,10 @@ def test_what_takes_a_files_place_is_neither_read_nor_marked(home: Workspace, mo
     spare = put(home, ROWS, "spare.csv")
     before = marks._copied
 
-    def replaced(file: Path, *given: Any) -> str:
-        mark = before(file, *given)
+    def replaced(file: Path, *given: Any) -> None:
+        before(file, *given)
         if file == path and other.exists():
             os.replace(other, path)
-        return mark
 
     monkeypatch.setattr(marks, "_copied", replaced)
     first = add(home, path, "first")

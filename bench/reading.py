@@ -45,7 +45,10 @@ looked at meanwhile: 70 of 75 and 67 of 73, none and 1 wrong; of the halves held
 (3 wrong). A season of a year, the busiest month and the busiest weekday can be asked since: five questions of earlier
 files, whose authors held that the table cannot answer them, have that meaning too, and one about two years the years.
 The public lists of everyday words were made with these tables in view: a table about something else is known by fewer
-words.
+words. The other halves of the `-callers` files were opened then: they are practice too.
+The `-guests` files are by two further people who had never seen the reader, over ten more tables: two thirds of what
+they wrote; the last third is kept elsewhere. At first reading 170 of 211 in English were right and 5 wrong in silence,
+and 157 of 191 in Slovene with 2 wrong: 81 and 82 of 100.
 **Right** asks only for the first reading: it may still name words that were not understood, or offer others.
 `--fuzz N` reads N random texts instead and prints the slowest; a vocabulary is built once for each table.
 """
@@ -58,6 +61,7 @@ import json
 import random
 import time
 from fractions import Fraction
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +82,8 @@ SLOVENE = frozenset(
     " ordinacija ocene anketa_promet placila stevci orodjarna"
     " veterina anketa_zaposlenih kamp izpiti"
     " avtoservis knjiznica_2 plezalni_klub kamp_2 vloge_obcina"
-    " avtosola zd casopis okvare tecaji".split()
+    " avtosola zd casopis okvare tecaji"
+    " vrtec_v potni_v cebele_v vet_v nepr_v".split()
 )
 FUZZED = 60  # tables
 
@@ -120,18 +125,26 @@ def _group(ref: Any) -> Any:
     return ref if not isinstance(ref, dict) else tuple(sorted((name, str(part)) for name, part in ref.items()))
 
 
-def _same_group(given: Any, meant: Any, schema: Schema) -> bool:
-    """A number in groups of its own step is the number itself: the same figures."""
+def _same_group(given: Any, meant: Any, schema: Schema, bands: bool = False) -> bool:
+    """A number in groups of its own step is the number itself: the same figures. `bands`: so are bars of any width."""
     if isinstance(given, dict) and isinstance(meant, str) and set(given) == {"column", "step"}:
         column = schema.columns[given["column"]]
-        return given["column"] == meant and isinstance(column, Number) and Fraction(given["step"]) == column.step
+        alike = bands or (isinstance(column, Number) and Fraction(given["step"]) == column.step)
+        return given["column"] == meant and alike
     if isinstance(meant, dict) and meant.get("step") == "any":
         return isinstance(given, dict) and given["column"] == meant["column"] and ("step" in given or "edges" in given)
     return bool(_group(given) == _group(meant))
 
 
+def _all_same(given: Any, meant: Any, schema: Schema) -> bool:
+    """The columns of a cross table in the same order; of a number, bands of any width if none was meant."""
+    pairs = zip(given, meant, strict=False)
+    return len(given) == len(meant) and all(_same_group(one, other, schema, bands=True) for one, other in pairs)
+
+
 def means(reading: Meaning, meant: dict[str, Any], schema: Schema) -> bool:
-    """Is a reading what a person meant? A count by a list is the same as the bars of the list."""
+    """Is a reading what a person meant? A count by a list is the same as the bars of the list, and the bars of one
+    list in groups of another the same as their cross table."""
     key, given = reading.key, dict(reading.given)
     kinds = {"variance" if kind == "spread" else kind for kind in meant["kind"]}  # the card of the variance says spread
     wanted = {name: part for name, part in meant.items() if name != "kind"}
@@ -143,6 +156,8 @@ def means(reading: Meaning, meant: dict[str, Any], schema: Schema) -> bool:
         given["column"] = column
     if "count" in kinds and "column" in wanted and key == "count":
         wanted["by"] = wanted.pop("column")
+    if key == "crosstab" and kinds == {"histogram"} and {"column", "by"} <= wanted.keys():  # the same counts
+        kinds, wanted["columns"] = {"crosstab"}, [wanted.pop("column"), wanted.pop("by")]
     period = wanted.get("by")
     if key == "top_item" and isinstance(period, dict) and period["column"] == wanted.get("column"):
         wanted["column"] = wanted.pop("by")  # the commonest weekday of a date: the weekdays are what is counted
@@ -161,11 +176,9 @@ def means(reading: Meaning, meant: dict[str, Any], schema: Schema) -> bool:
     if given.get("how_many", 1) != wanted.get("how_many", 1):
         return False
     if key == "crosstab":
-        if sorted(str(_group(one)) for one in given["columns"]) != sorted(
-            str(_group(one)) for one in wanted["columns"]
-        ):
+        if not any(_all_same(given["columns"], order, schema) for order in permutations(wanted["columns"])):
             return False
-    elif not _same_group(given.get("column"), wanted.get("column"), schema):
+    elif not _same_group(given.get("column"), wanted.get("column"), schema, bands=key == "histogram"):
         return False
     return (
         _same_group(given.get("by"), wanted.get("by"), schema)

@@ -23,9 +23,10 @@ _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:['’ \u00a0\u202f]\d{3})+(?![\d.
 _DECLINED = re.compile(r"\b([^\W\d_]|[A-ZČŠŽ]{2,})-(?:ja|ju|jem|ji|jih|jev|jevo|u|a|om|em|i|e|ov|ih)\b")  # v c-ju
 _CLITIC = re.compile(r"(?<=\w)['’](?:s|d|m|ll|ve|re)$", re.IGNORECASE)
 _THOUSAND_K = re.compile(r"(?<=\d)[kK]\b")  # 50k
+_NUMBER_OF = re.compile(r"#(?=\s*[^\W\d])|\bno\.(?=\s*[^\W\d])", re.IGNORECASE)  # no. claims
 _WRITTEN_SHORT = {
     "en": lambda text: _THOUSAND_K.sub(
-        " thousand", re.sub(r"#(?=\s*[^\W\d])", "number of ", re.sub(r"\bw/(o\b)?", _with_or_without, text))
+        " thousand", _NUMBER_OF.sub("number of ", re.sub(r"\bw/(o\b)?", _with_or_without, text))
     ),
     "sl": lambda text: _THOUSAND_K.sub(" tisoč", text),
 }
@@ -283,8 +284,10 @@ def name_words(name: str) -> str:
     """The same with what is cut short written out: `yr_group` is a year group. Cached: never of what is typed."""
     words = plain_words(name).split(" ")
     words = [*words[:-1], "številka"] if words[1:] and words[-1] == "st" else words  # konf_st
+    if words[1:] and re.match(r"star[_. ]+(?:mes|let|l|pac)", name.lower()):
+        words = ["starost", *words[1:]]
     return (
         " ".join(CUT_SHORT.get(word.lower(), word) for word in words)
         if words[1:] and ("_" in name or "." in name)
-        else plain_words(name)
+        else " ".join(words)
     )

@@ -96,6 +96,8 @@ class Groups(Comparisons):
     def _periodical(self) -> None:
         """“monthly revenue” is one by month; “monthly wages” are not, if the date is one in a person's life."""
         adjectives = self.stems(*_PERIODICAL[self.lang])
+        if self.kinds:
+            return  # “80th percentile monthly fee”
         for at in self.all_free("period") if self.dates else ():
             if self.tokens[self.marks[at].first].stem not in adjectives or self._listed_period(at):
                 continue

@@ -23,6 +23,7 @@ from dpengine.messages import called
 from dpengine.messages.language import speaking
 from dpengine.reading.cutting import TIMES, TypedWord, cut_words, name_words, plain_words, stems_of
 from dpengine.reading.everyday import EVERYDAY
+from dpengine.reading.measures import TIMED_UNITS, ends_in, measured, unit_in
 from dpengine.reading.thesaurus import CLASSES, CONCEPTS, SUBJECTS, TIMED
 from dpengine.reading.words import (
     ALIKE,
@@ -66,6 +67,7 @@ _LOOSE = 0.99  # of a word that is a small word too
 _SAME_VERB = re.compile("(?:uj|[ai]?[ln])$")
 _AMOUNT = "amount spend spent pay bill price znesek plača plačajo porabijo zapravijo plačilo cena".split()
 _TIME = ("time", "duration", "čas", "trajanje")
+_PREPOSITIONS = frozenset("with at by in on for from to and or z s v na po za od do pri pred".split())
 _COUNTED = ("number", "count", "quantity", "size", "število", "količina", "velikost")
 
 
@@ -97,6 +99,7 @@ class Lexicon:
     made: dict[str, str] = field(default_factory=dict)  # the table's own stems, by what they are made from
     written_as: dict[str, str] = field(default_factory=dict)  # the table's own stems as they are written
     counted: set[str] = field(default_factory=set)  # stems of what a column counts: rooms, members
+    cut: set[str] = field(default_factory=set)  # words of columns' names that are cut short: frms, amt
     small: dict[str, set[str]] = field(default_factory=dict)  # how the small words are written, by their stem
 
     def add(self, phrase: Iterable[str], role: str, data: Json, own: bool = False) -> None:
@@ -114,12 +117,17 @@ class Lexicon:
             self.own.update(words)
 
 
+_LETTERS = frozenset("dn")
+
+
 def yes_no(column: object) -> tuple[str, str] | None:
     """The labels for yes and no of a column that has only these."""
     if not isinstance(column, Category) or len(column.values) != 2:
         return None
     yes, no = (set(map(normal, line)) for line in spelling_lines("yes_no-1"))
     first, second = column.values
+    if frozenset((normal(first), normal(second))) == _LETTERS:  # D and N, as Slovene forms write it
+        return (first, second) if normal(first) == "d" else (second, first)
     if normal(first) in yes and normal(second) in no:
         return first, second
     return (second, first) if normal(second) in yes and normal(first) in no else None
@@ -195,6 +203,7 @@ def _kinds(words: Vocabulary, lang: str) -> dict[str, list[str]]:
 
 def lexicon_of(schema: Schema, lang: str) -> Lexicon:
     """All phrases that a question about this table may use."""
+    schema = measured(schema)
     with speaking(lang):
         return _built(schema, lang, tuple(map(called, schema.columns)))
 
@@ -224,7 +233,8 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
             if len(written) > 3 and (written_out := CUT_SHORT.get(written.lower())):  # dept
                 known.add(stems_of(written_out, lang), "col", (3, name), own=True)
             if plain := measureless(written, column):
-                known.add(stems_of(plain, lang), "col", (3, name), own=True)
+                words, timed = stems_of(plain, lang), bare(getattr(column, "measure", "")) in TIMED_UNITS
+                known.add(words, "col", (1 if timed and rows.issuperset(words) else 3, name), own=True)
             if plain := written.partition("(")[0].strip():  # “monthly fee (€)” → monthly fee
                 known.add(stems_of(name_words(plain), lang), "col", (2.5, name), own=True)
     for name in schema.of_kind(Number):  # what a row has so many of: pages, seats
@@ -268,6 +278,8 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
                     for _, name in known.phrases[other,]["col"]:
                         known.add((word,), "col", (_LOOSE, name))
     _elsewhere(lang)  # made now, so that the first unknown word does not wait for it
+    parts = {bare(word) for text in (*schema.columns, *names) for word in plain_words(text).split(" ")}
+    known.cut = {word for word in parts if _is_cut(word, base, lang)}
     known.written_as = {own: written for written, own in known.raw.items()}
     known.written = _offered(schema, lang)
     known.bared = list(map(bare, known.written))
@@ -279,10 +291,22 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
     return known
 
 
+def _is_cut(word: str, base: Lexicon, lang: str) -> bool:
+    """Is a word of a name cut short: no word of the language, and no unit?"""
+    own = stem(word, lang)
+    plain = 2 < len(word) < 7 and word.isalpha() and own not in base.stems and not unit_in(f"a_{word}")
+    return plain and own not in _elsewhere(lang)
+
+
 def _written_out(name: str, base: Lexicon) -> str:
     """“Dist to club” is the distance, unless what is cut short is a word of the language."""
     words = plain_words(name).split(" ")
-    known = [word.lower() in CUT_SHORT and len(word) > 2 and (word.lower(),) not in base.phrases for word in words]
+    known = [
+        word.lower() in CUT_SHORT
+        and (len(word) > 2 or not set(word.lower()) & set("aeiou"))
+        and (word.lower(),) not in base.phrases
+        for word in words
+    ]
     known[0] = known[0] or (words[0].lower() in ("no", "nr") and words[1:2] == ["of"])  # “No of guests”
     return " ".join(CUT_SHORT[word.lower()] if short else word for word, short in zip(words, known, strict=True))
 
@@ -294,7 +318,8 @@ def measureless(name: str, column: object) -> str:
         bare(getattr(column, "measure", "")),
         *("eur usd".split() if getattr(column, "measure", "") in "€$" else ()),
     }
-    return " ".join(name_words("_".join(words[:-1])).split()) if words[1:] and bare(words[-1]) in ends - {""} else ""
+    last = bare(words[-1]) in ends - {""} or ends_in(name, bare(getattr(column, "measure", "")))
+    return " ".join(name_words("_".join(words[:-1])).split()) if words[1:] and last else ""
 
 
 def _row_names(names: list[list[TypedWord]], lang: str) -> frozenset[str]:
@@ -334,7 +359,7 @@ def _add_column(
     generic = {stem(word, lang) for word in GENERIC}
     head = spread.index("of") if "of" in spread else len(spread)
     for place, word in enumerate(spread if len(words) > 1 else ()):  # “fee (€)” → fee
-        if word not in generic:
+        if word not in generic and word not in _PREPOSITIONS:
             roles = known.phrases.get((word,), {})
             counted = not {stem(word, lang) for word in _COUNTED}.isdisjoint(words)  # number of passengers
             known.counted.update({word} if counted and len(word) > 2 else ())
@@ -566,6 +591,9 @@ def spell(tokens: list[TypedWord], known: Lexicon, lang: str, called: Collection
         word = token.stem
         if token.number is not None or token.day or len(word) < 3:
             continue
+        if whole := _cut_short(token, known, lang):
+            token.stem = whole
+            continue
         if word in known.stems or word in called:
             belonging = known.made.get(word, "") if "rows" in known.phrases.get((word,), {}) else ""
             if belonging == f"{word}ship" and "val" in known.phrases.get((belonging,), {}) and word not in called:
@@ -588,6 +616,28 @@ def spell(tokens: list[TypedWord], known: Lexicon, lang: str, called: Collection
             away = OSA.distance(bare(token.text), known.written_as.get(near, near))
             token.far = len(word) <= 4 or 6 * min(away, OSA.distance(word, near)) > len(word)
             token.stem, token.mended = near, True
+
+
+def _cut_short(token: TypedWord, known: Lexicon, lang: str) -> str | None:
+    """The stem of the one cut word of a column's name that a typed word may be: `Brood_frms` has frames."""
+    roles = known.phrases.get((token.stem,), {}).keys()
+    word = bare(token.text)
+    if token.stem in known.own or roles - {"rows", "stop"} or (not roles and token.stem in known.stems):
+        return None
+    if not roles and token.stem in _elsewhere(lang) and len(word) < 5:
+        return None
+    found = {part for part in known.cut if _shortens(part, word)}
+    return stem(found.pop(), lang) if len(found) == 1 else None
+
+
+def _shortens(part: str, word: str) -> bool:
+    """Is a word cut to this part: its beginning, or its first letter and consonants of the rest?"""
+    if word[0] != part[0] or len(word) <= len(part):
+        return False
+    if word.startswith(part):
+        return len(word) > 4
+    letters = iter(word[1:])
+    return not set(part[1:]) & set("aeiou") and len(word) < 3 * len(part) and all(sign in letters for sign in part[1:])
 
 
 _SHORT = re.compile("([bcdfghjklmnprstvz])([bcdfghjklmnprstvz])(?:a|u|om|i|e|ov|ih)")
@@ -720,6 +770,7 @@ def women_apart(token: TypedWord, known: Lexicon, called: Container[str] = ()) -
 
 
 _NUMBERED = re.compile("(eno|dvo|tri|stiri|pet|sest|sedem|osem)(.{3,})")
+_SPANNING = {"dnevn": "dni", "urn": "ur", "minutn": "minut", "tedensk": "tednov", "mesecn": "mesecev", "letn": "let"}
 
 
 def numbered(token: TypedWord, known: Lexicon) -> list[TypedWord]:
@@ -728,6 +779,8 @@ def numbered(token: TypedWord, known: Lexicon) -> list[TypedWord]:
     if parts is None:
         return [token]
     counted = next((own for own in sorted(known.counted) if parts[2].startswith(own)), None)
+    span = next((unit for begun, unit in _SPANNING.items() if parts[2].startswith(begun)), "")  # dvodnevne poti
+    counted = counted or (stem(span, "sl") if span else None)
     number = 1 + "eno dvo tri stiri pet sest sedem osem".split().index(parts[1])
     words = [TypedWord(token.text, str(number), Fraction(number)), TypedWord(token.text, counted or "")]
     return words if counted else [token]

@@ -93,6 +93,8 @@ def _read(text: str, facts: Facts, lang: str, every: bool = False) -> tuple[list
             query = catalogue[key].build(facts, {"epsilon": USUAL, **given})
         except AllowanceError as refused:
             refusal = refusal or refused
+            if key == "variance" and refused.code == "variance.overflow":  # another measure of how spread they are
+                asked.append(("iqr", given))
             continue
         found.append(Meaning(key, given, query.sentence(), unread, parse.guessed))
     return found[:MOST_READINGS], refusal

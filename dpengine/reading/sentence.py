@@ -22,6 +22,7 @@ from dpengine.reading.lexicon import (
     spell,
     women_apart,
 )
+from dpengine.reading.measures import measured
 from dpengine.reading.words import LANGUAGES, MEASURES, MONEY, SCALES, bare, stem
 
 _MOST_WORDS = 60
@@ -44,6 +45,7 @@ class Condition:
 
 class Sentence:
     def __init__(self, text: str, schema: Schema, lang: str, table: str = "") -> None:
+        schema = measured(schema)
         self.schema, self.lang = schema, lang
         self.known = lexicon_of(schema, lang)
         self.tokens = with_numbers(cut_words(text, lang)[:_MOST_WORDS], lang)
@@ -80,6 +82,9 @@ class Sentence:
                 mark.roles |= {"rows": True} | ({"col": senses} if senses else {})  # what the table is called
             if mark.roles.get("kind") == "top_item" and self.is_a(self._exact(mark), Category):
                 del mark.roles["kind"]  # a column that is called mode
+        for at in range(len(self.marks)):
+            if self._only_a_pronoun(at):
+                del self.marks[at].roles["val"]
         for at in range(1, len(self.marks)):
             if "col" in self.marks[at].roles and self.said(at - 1) in ("na", "za", "per"):  # “za stran” are no pages
                 senses = self.marks[at].roles["col"]
@@ -109,6 +114,12 @@ class Sentence:
     def _with_unit_in_name(self, name: str) -> bool:
         """`parcel_kg`: in a table of parcels, these are the rows and no weight."""
         return len(plain_words(name).split(" ")) == 2 and measureless(name, self.declared(name)) != ""
+
+    def _only_a_pronoun(self, at: int) -> bool:
+        """“how it was paid”, of a list with IT: a small word in small letters."""
+        values = [value for *_, value in self.marks[at].roles.get("val", ())]
+        small = self.has(at, "stop") and self.words(at).islower() and all(map(str.isupper, values))
+        return bool(values) and small and not (at and self.said(at - 1) in ("in", "from", "for", "v", "iz", "za"))
 
     def _part_of_values(self, mark: MarkedWords) -> bool:
         """Is one word only a part of the values that it may mean?"""

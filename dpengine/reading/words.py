@@ -270,7 +270,7 @@ EN = Vocabulary(
         "versus": "vs|v|versus|compared to|compared with|against",
         "compare": "compare|does|do|affect|influence|comparison|differ|difference|differences|affects|impact"
         "|matter|effect",
-        "not": "not|without|non|outside|except|excluding|other than|dont|doesnt|isnt|arent|no|didnt|havent|hasnt"
+        "not": "not|without|non|outside|except|excluding|excl|other than|dont|doesnt|isnt|arent|no|didnt|havent|hasnt"
         "|wasnt|werent|do not|does not|apart from|lacking|never|not in|not from|outside of|out of|neither|nobody"
         "|not a single|not even one|not one|not any|zero|unless|cannot|cant|wont|didn|doesn|isn|aren|wasn|weren"
         "|anywhere but|everywhere but|everyone but|everybody but|all but|anything but|but not"
@@ -1013,6 +1013,16 @@ CUT_SHORT = dict(
         "|cen:cena|vred:vrednost|del:delovna|tel:telefon|pog:pogodba|podr:področje|obr:obrat|dop:dopust|usp:uspeh"
         "|povr:površina|gosp:gospodinjstvo|ogr:ogrevanje|por:poraba|prev:prevoz|odd:oddelek|konf:konfekcijska"
         "|gest:gestacijski"
+        "|dt:date|cnt:count|val:value|typ:type|satisf:satisfaction|resp:response|enrol:enrolment"
+        "|prof:profession|mat:material|bal:balance|inv:invoice|pmt:payment|disc:discount|ref:reference|sess:session"
+        "|att:attendance|equip:equipment|lang:language|diag:diagnosis|proc:procedure|memb:member|subs:subscription"
+        "|gend:gender|ctry:country|src:source|prio:priority|cap:capacity|est:estimated|cmpl:complaint|ret:returned"
+        "|canc:cancelled|compl:complaint|hosp:hospital|stn:station|rm:room|sz:size|pers:persons|attend:attendance"
+        "|plac:plačilo|razd:razdalja|traj:trajanje|odh:odhod|prih:prihod|obj:objava|grad:gradnja|roj:rojstva"
+        "|znes:znesek|stros:strošek|strosk:strošek|vel:velikost|tez:teža|vis:višina|dolz:dolžina|dolž:dolžina"
+        "|zadov:zadovoljstvo|toc:točke|tock:točke|izob:izobrazba|zam:zamuda|prij:prijava|razr:razred|drž:država"
+        "|popr:popravilo|okv:okvara|rač:račun|rac:račun|pregl:pregled|odsot:odsotnost|oddalj:oddaljenost|proiz:proizvajalec"
+        "|zavar:zavarovanje|naroč:naročilo|reklam:reklamacija|nočit:nočitve|zap:zaposlitev|dobav:dobavitelj"
     ).split("|")
 )
 # Where something is: “where do most of them live?” is about a column whose name has one of these words.

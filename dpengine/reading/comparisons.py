@@ -18,6 +18,7 @@ from dpengine.reading.words import LANGUAGES, MEASURES, SCALES, bare, stem
 _SINCE = ("before", "after", "until", "till", "since", "pred", "po", "do")
 _RELATIVE = ("that", "which", "who", "ki")
 _FOR = ("for", "among", "pri")
+_ONE_OF = ("second", "minute", "hour", "day", "week", "month", "year", "night", "kg", "mile", "point", "star")
 SPANS = frozenset((*TIMES, *(unit for pair in SCALES for unit in pair)))  # units that may be turned into others
 
 
@@ -353,8 +354,9 @@ class Comparisons(Percentiles):
             return self.column_at(inside[0], (Number,)), inside[0]
         if not close and self._says_mean(before) and (name := self._averaged()):
             return name, before
-        if bound.aged and not self.ages:
-            return None, None
+        if bound.aged and not self.ages:  # “matico, starejšo od 2 let”, of `matica_let`
+            lived = [at for at in close if self._measure(self.column_at(at, (Number,)) or "") in ("years", "months")]
+            return (self.column_at(lived[0], (Number,)), lived[0]) if lived else (None, None)
         passed = [at for at in range(before + 1, bound.first) if self.has(at, "rows")]
         people = bool(passed) and not bound.unit and self._aged_people(bound, passed[-1])
         if before in close and self.column_at(before) in self.ages:
@@ -500,6 +502,7 @@ class Comparisons(Percentiles):
                     name = self._small_year() if mark.roles.get("ord") or "number" in mark.roles else None
                     often = self._of_unit("times") if self.role(near, "unit") == "times" else []
                     name = often[0] if len(often) == 1 else name  # “failed the first time”
+                    name = name or self._lasting(at, near)
                 if name and not self.marks[near].used and self._within(name, [exact]):
                     if self._pair(at, near, name, exact):
                         return
@@ -527,6 +530,20 @@ class Comparisons(Percentiles):
             self.conds.append(Condition(at, self.column_at(none) or "", "=", "0"))
             again = self._negated(at)  # “ni imelo niti ene nadure”
             self.take("bound", [at, *([] if again is None else [again]), *range(at + 1, none + 1)])
+
+    def _lasting(self, at: int, unit: int) -> str | None:
+        """“dvodnevne poti”, “two-day trips”: the column in which a row lasts so long."""
+        adjective = self._prefix(at) or (self.lang == "en" and self.has(unit, "unit") and self.role(at, "number") != 1)
+        if (
+            unit != at + 1
+            or not adjective
+            or self.has(at + 2, "band")
+            or (self.lang == "en" and self.said(unit) not in _ONE_OF)
+        ):
+            return None
+        beside = [self.column_at(near, (Number,)) for near in (at + 2, at - 1)]
+        names = self._of_unit(self.role(unit, "unit") or "")
+        return next((name for name in beside if name in names), names[0] if names else None)
 
     def _not_since(self, at: int) -> bool:
         """“who have not donated since 2023” donated before; but “not inspected since May” names the date itself."""

@@ -53,12 +53,14 @@ class Conditions(Relations):
             if denial is None:
                 denial = self._denied_too(at, name)
                 denial = self._denied_after(at, name) if denial is None else denial
-            elif self._part_of_another(name, value):  # “not satisfied”: and the very satisfied?
+            elif (
+                self._part_of_another(name, value) and self.said(denial) != "neither"
+            ):  # “not satisfied”: and the very?
                 denial = None
             if denial is not None:
                 self._deny(denial)
             mark.take("val")
-            if best == PARTLY and self._rest_of_value(at, name):
+            if best == PARTLY and (self._rest_of_value(at, name) or self._better_named(at, name)):
                 continue  # “tyre changes”, and another value is oil change
             self._add_value(at, name, value, denial is not None)
             unsure = best == PARTLY and name not in near_names
@@ -107,6 +109,17 @@ class Conditions(Relations):
         """Does a word beside this one name another value of the list better?"""
         near = [self.marks[place].roles.get("val", ()) for place in (at - 1, at + 1) if 0 <= place < len(self.marks)]
         return any(weight > PARTLY and column == name for senses in near for weight, column, _ in senses)
+
+    def _better_named(self, at: int, name: str) -> bool:
+        """“službene poti z vlakom”, of a list with a company car: another value is named in full, and not beside it."""
+        full = [
+            place
+            for place in range(len(self.marks))
+            if any(weight > PARTLY and column == name for weight, column, _ in self.marks[place].roles.get("val", ()))
+        ]
+        apart = [place for place in full if not self._only(min(at, place) + 1, max(at, place) - 1, "or")]
+        joint = ("and", "in", "ter", "&")
+        return bool(apart) and not any(self.said(place) in joint for place in range(min(at, full[0]), max(at, full[0])))
 
     def _deny(self, at: int) -> None:
         """Take a denial; Slovene denies twice: “ki ne uporabljajo nobenega orodja”."""

@@ -49,7 +49,7 @@ class Groups(Comparisons):
                 self.has(at, "which")
                 and self.has(at + 1, "period")
                 and self.dates
-                and self._typed_kinds() in ({"top_item"}, {"median"})
+                and self._typed_kinds() in ({"top_item"}, {"median"}, {"count"})
                 and (self._typed_kinds() == {"top_item"} or not self._names_number())
             ):
                 usual = self._typed_kinds() == {"median"}  # “in what month do people usually join”
@@ -233,6 +233,13 @@ class Groups(Comparisons):
             at += 1
         if not 0 <= at < len(self.marks):
             return None
+        if self.said(at).startswith(("desetletj", "decade")) or (self.has(at, "band") and not self.has(at, "col")):
+            step = (
+                Fraction(10) if not self.has(at, "band") else step
+            )  # “po desetletju gradnje”, “po razredih kilometrov”
+            at = self.past(at + 1, 1, ["stop"], ["col", "by"])
+            if not self.column_at(at, (Number,)):
+                return None
         mark, name = self.marks[at], self.column_at(at)
         period = mark.roles.get("period") if not self._listed_period(at) else None
         part = name is not None and self.covered.get(name, 2) < 2  # “per month”, beside `experience_months`
@@ -261,6 +268,7 @@ class Groups(Comparisons):
             amount = self._amount(near)
             if amount is not None and self.has(near + 1, "unit", "period", "band"):
                 step = amount
+                end = near + 1 if self.has(near - 1, "by") else end  # “po kilah medu, po 5 kg”
             if self.has(near, "band"):
                 end = near
         while self.column_at(end + 1) == name and not self.marks[end + 1].used:  # “by product category”
@@ -269,6 +277,8 @@ class Groups(Comparisons):
             tail = self.tokens[self.marks[at].last + 1 :]
             if any(token.stem.startswith("desetletn") for token in tail):
                 step, end = Fraction(10), len(self.marks) - 1
+            if self._measure(name) == "months" and self.said(end + 1) in ("in years", "v letih"):
+                step, end = Fraction(12), end + 1
             return end, [self._ref(name, step)]
         if isinstance(declared, Date):
             first = self._tokens_of(at)[0]

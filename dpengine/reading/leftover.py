@@ -6,6 +6,8 @@ time, “who sold” a condition. Where nothing near it was used, such a word is
 
 from __future__ import annotations
 
+import re
+
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import JsonObject
 from dpengine.declared.conditions import Range, read_predicate
@@ -65,6 +67,11 @@ class Leftover(Question):
             elif self._turns(at, mark) or (key and self._fills_and_says(at, mark)) or self._means_something(mark):
                 left += [self.words(at)] if any(sign.isalnum() for sign in self.words(at)) else []
         return tuple(dict.fromkeys(left))
+
+    def deviations(self) -> tuple[str, ...]:
+        """The words that ask for a standard deviation by its name."""
+        named = [self.words(at) for at in self._kind_marks() if self.role(at, "kind") == "variance"]
+        return tuple(word for word in named if re.search(r"dev|std|\bsd|varian|odklon", bare(word)))
 
     def _names_group_again(self, at: int) -> bool:
         """“room prices within each category”, of `room_category`: two words of the column by which groups are made."""

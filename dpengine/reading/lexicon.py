@@ -606,7 +606,7 @@ def spell(tokens: list[TypedWord], known: Lexicon, lang: str, called: Collection
             token.stem = made
             tokens.insert(place, TypedWord(token.text, "ne" if lang == "sl" else "non"))
             continue
-        here = word not in _elsewhere(lang)
+        here = word not in _elsewhere(lang) and not (lang == "sl" and _SL_VERB.sub("", bare(token.text)) in _verbs())
         if lang == "sl" and (near := _fleeting_e(bare(token.text), known, called)):
             token.stem = near
         elif near := _inflected(word, known, lang) or (_made_from(word, known, lang) if here else None):
@@ -636,8 +636,9 @@ def _shortens(part: str, word: str) -> bool:
         return False
     if word.startswith(part):
         return len(word) > 4
-    letters = iter(word[1:])
-    return not set(part[1:]) & set("aeiou") and len(word) < 3 * len(part) and all(sign in letters for sign in part[1:])
+    spoken = word[0] + re.sub("[aeiou]", "", word[1:])
+    letters = iter(spoken)
+    return not set(part[1:]) & set("aeiou") and len(spoken) <= len(part) + 1 and all(sign in letters for sign in part)
 
 
 _SHORT = re.compile("([bcdfghjklmnprstvz])([bcdfghjklmnprstvz])(?:a|u|om|i|e|ov|ih)")
@@ -732,6 +733,19 @@ def _elsewhere(lang: str) -> frozenset[str]:
     """Stems of everyday words for what other tables hold: correct words, so no misspellings of this table's."""
     lines = (*ALIKE, *SAME_VALUE, *CONCEPTS, ELSEWHERE, "|".join(EVERYDAY[lang]))
     return frozenset(word for line in lines for phrase in line.split("|") for word in stems_of(phrase, lang))
+
+
+_SL_VERB = re.compile(
+    "(?:emo|ete|ejo|em|es|amo|ate|ajo|am|as|imo|ite|ijo|im|is|al|ala|ali|alo|il|ila|ili|ilo|ati|iti)$"
+)
+
+
+@remembered(1)
+def _verbs() -> frozenset[str]:
+    """The beginnings of everyday Slovene verbs: potuj, hod."""
+    lines = (*CONCEPTS, ELSEWHERE, *EVERYDAY["sl"])
+    words = (bare(word) for line in lines for word in line.split("|"))
+    return frozenset(_SL_VERB.sub("", word) for word in words if _SL_VERB.search(word) and len(word) > 6)
 
 
 def _begins_alike(word: str, known: Lexicon) -> str | None:

@@ -391,7 +391,9 @@ class Question(Proportions):
                 names = list(dict.fromkeys([*(name for name in asked if name in self._of_time()), *self._of_time()]))
                 if not names and self.free(at, "long"):  # “kako dolge so”
                     names = self.like("length" if self.lang == "en" else "dolžina")
-            elif key in ("count", "median", "mean") and self._asks_for(at, ("money", *MEASURES)):
+            elif (key in ("count", "median", "mean") and self._asks_for(at, ("money", *MEASURES))) or (
+                key not in (None, "count") and self._unit_alone(at)
+            ):
                 names = self._of_unit(self.marks[at].roles["unit"])
             else:
                 continue
@@ -404,6 +406,10 @@ class Question(Proportions):
                 self.guessed = self.guessed or len(names) > 1
                 return [(at, name) for name in sorted(names, key=self._unsaid)]
         return []
+
+    def _unit_alone(self, at: int) -> bool:
+        measures = self.role(at, "unit") in ("money", *MEASURES, *TIMES)
+        return measures and self.free(at, "unit") and not self._amount(at - 1) and not self.has(at, "daysign")
 
     def _unsaid(self, name: str) -> bool:
         """Does no typed word share its root with the name? “kako dolgo traja” is about `trajanje_min`."""

@@ -95,6 +95,7 @@ def _read(text: str, facts: Facts, lang: str, every: bool = False) -> tuple[list
             refusal = refusal or refused
             if key == "variance" and refused.code == "variance.overflow":  # another measure of how spread they are
                 asked.append(("iqr", given))
+                unread += parse.deviations()
             continue
         found.append(Meaning(key, given, query.sentence(), unread, parse.guessed))
     return found[:MOST_READINGS], refusal

@@ -292,6 +292,8 @@ class Sentence:
             participle = self.has(near, "col") and self.weight_at(near) <= 1 and near == at - 1
             if column and participle and not self.has(near, "val", "kind", "or"):
                 continue  # “ni bilo rojenih vaginalno”
+            if self.has(near - 1, "not") and self.said(near - 1) in ("brez", "without") and not self.marks[near].roles:
+                return None  # “without a lift in Celje”
             if not self.marks[near].roles and not unknown and column:  # “ne kurijo z oljem”
                 unknown += 1
                 continue

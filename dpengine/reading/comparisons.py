@@ -15,6 +15,7 @@ from dpengine.reading.percentiles import Percentiles
 from dpengine.reading.sentence import Condition
 from dpengine.reading.words import LANGUAGES, MEASURES, SCALES, bare, stem
 
+_NUMBERS_OF_PEOPLE = "twos threes fours fives sixes sevens eights nines tens".split()  # the under fives
 _SINCE = ("before", "after", "until", "till", "since", "pred", "po", "do")
 _RELATIVE = ("that", "which", "who", "ki")
 _FOR = ("for", "among", "pri")
@@ -191,6 +192,10 @@ class Comparisons(Percentiles):
             start, last, sign, op = sign_apart, at, sign_apart, self.marks[sign_apart].roles["before"]
         elif op_apart := self._apart(at):
             start, last, sign, op = at - 3, at, at - 3, op_apart
+        elif (
+            self.has(at - 2, "before") and not self.marks[at - 2].used and self._in_time(at)
+        ):  # “prej kot v 15 minutah”
+            start, last, sign, op = at - 2, at, at - 2, self.marks[at - 2].roles["before"]
         elif self._in_time(at):
             start, last, sign, op = at - 1, at, at - 1, "<="
         else:
@@ -200,6 +205,7 @@ class Comparisons(Percentiles):
             if not op:
                 return None
         aged = any(word in self.said(sign) for word in ("older", "younger", "starejs", "mlajs"))
+        aged = aged or (self.said(at) in _NUMBERS_OF_PEOPLE and not self.has(at + 1, "unit"))
         lasting = any(word in self.said(sign) for word in ("longer", "shorter", "dalj", "dlje", "krajs"))
         return self._with_unit(Bound(start, last, op, [first], aged=aged, lasting=lasting))
 
@@ -233,7 +239,9 @@ class Comparisons(Percentiles):
 
     def _with_unit(self, bound: Bound) -> Bound:
         for at in range(bound.first, bound.last + 2):
-            if self.has(at, "unit") and not self.has(at, "number"):
+            if self.has(at, "per cent") and self._of_unit("%"):
+                bound.unit, bound.last = "%", max(bound.last, at)
+            elif self.has(at, "unit") and not self.has(at, "number"):
                 bound.unit = self.marks[at].roles["unit"]
                 bound.last = max(bound.last, at) if self.weight_at(at) < 2 else bound.last
         return bound
@@ -247,7 +255,7 @@ class Comparisons(Percentiles):
             return
         values, declared = bound.values, self.schema.columns[column]
         if isinstance(declared, Number):
-            factor = self._factor(bound.unit, column, declared)
+            factor = self._factor(bound.unit or "years" * bound.aged, column, declared)
             units = LANGUAGES[self.lang].units.get(bound.unit, "").split("|")
             counted = self.named_for(column, *units) or stem(declared.measure, self.lang) in self.stems(*units)
             if bound.unit in ("weeks", "months") and factor == 1 and not counted:
@@ -512,6 +520,8 @@ class Comparisons(Percentiles):
                         self.marks[after].take("after")
                     op = "<=" if self._first_ones(at, name) else op
                     lead = min(at, near) - 1
+                    if self.said(lead) == "po" and any(self.said(place) == "po" for place in range(lead)):
+                        return  # “po kilah medu, po 5 kg”
                     if op == "=" and self.said(lead) in _SINCE and self.free(lead, "daysign"):  # “before week 37”
                         op = self.marks[lead].roles["daysign"]
                         self.marks[lead].take("bound")
@@ -526,8 +536,13 @@ class Comparisons(Percentiles):
             return self._rest_of_name(at, at, free)
         if "not" in mark.roles and self._not_since(at):
             return
+        if "not" in mark.roles and (seldom := self._never(at)):
+            self.conds.append(Condition(at, seldom, "=", "0"))
+            return mark.take("bound")
         if "not" in mark.roles and (none := self._none_of(at)) is not None:
-            self.conds.append(Condition(at, self.column_at(none) or "", "=", "0"))
+            name = self.column_at(none, (Number,)) or ""
+            if not any(cond.column == name and cond.operand == "0" for cond in self.conds):  # “ne plača nič”
+                self.conds.append(Condition(at, name, "=", "0"))
             again = self._negated(at)  # “ni imelo niti ene nadure”
             self.take("bound", [at, *([] if again is None else [again]), *range(at + 1, none + 1)])
 
@@ -545,6 +560,13 @@ class Comparisons(Percentiles):
         names = self._of_unit(self.role(unit, "unit") or "")
         return next((name for name in beside if name in names), names[0] if names else None)
 
+    def _never(self, at: int) -> str | None:
+        """“how many never come”: the one column that says how often, if nothing else follows that is read."""
+        often = [name for name in self._of_unit("times") if self._within(name, [Fraction(0)])]
+        after = range(at + 1, len(self.marks))
+        plain = not any(self.has(place, "col", "val", "number", "num", "with") for place in after)
+        return often[0] if self.said(at) in ("never", "nikoli") and plain and len(often) == 1 else None
+
     def _not_since(self, at: int) -> bool:
         """“who have not donated since 2023” donated before; but “not inspected since May” names the date itself."""
         said = [
@@ -554,7 +576,8 @@ class Comparisons(Percentiles):
         ]
         dated = [cond for cond in self.conds if cond.column in self.dates and cond.op == ">=" and cond.place > at]
         named = [near for near in range(at + 1, said[0]) if self.has(near, "col")] if said else []
-        if not dated or not named or any(self.column_at(near) not in self.numbers for near in named):
+        about = {*self.numbers, *(cond.column for cond in dated)}
+        if not dated or not named or any(self.column_at(near) not in about for near in named):
             return False
         dated[0].op = "<"
         self.take("bound", [at, *named])
@@ -575,7 +598,7 @@ class Comparisons(Percentiles):
         for near in range(at + 1, min(at + 6, len(self.marks))):
             if yes_no(self.declared(self.column_at(near) or "")) and "col" in self.marks[near].roles:
                 return None  # “kdo še ni plačal članarine”: a column says who paid
-            column = self.number(self.column_at(near))
+            column = self.number(self.column_at(near, (Number,)))
             if column is not None and self.said(near + 1) == "by":
                 return None
             named = self.weight_at(near) > 1 or (near == at + 1 and not self.has(near, "stop"))

@@ -8,7 +8,7 @@ from rapidfuzz.distance import Prefix
 
 from dpengine.declared.schema import Category, ItemSet, Number
 from dpengine.reading.cutting import name_words, stems_of
-from dpengine.reading.lexicon import PARTLY, none_label, yes_no
+from dpengine.reading.lexicon import PARTLY, SAID_ALIKE, SHARED, none_label, yes_no
 from dpengine.reading.relations import Relations
 from dpengine.reading.sentence import Condition
 from dpengine.reading.words import GENERIC, bare, roots, typed_stem
@@ -47,7 +47,8 @@ class Conditions(Relations):
                 continue
             near_names = {self.column_at(near) for near in range(at - 2, at + 3)}
             name, value = next(((n, v) for n, v in senses if n in near_names), senses[0])
-            if len(senses) > 1 and name not in near_names:
+            shared = [v for n, v in senses if n == name] if best == SHARED else []
+            if len(senses) > max(len(shared), 1) and name not in near_names:
                 self.guessed = True
             denial = self._negated(at, name)
             if denial is None:
@@ -62,7 +63,8 @@ class Conditions(Relations):
             mark.take("val")
             if best == PARTLY and (self._rest_of_value(at, name) or self._better_named(at, name)):
                 continue  # “tyre changes”, and another value is oil change
-            self._add_value(at, name, value, denial is not None)
+            for each in shared or [value]:
+                self._add_value(at, name, each, denial is not None)
             unsure = best == PARTLY and name not in near_names
             unsure = unsure or any(token.far for token in self._tokens_of(at))
             if unsure and isinstance(self.schema.columns[name], Category):
@@ -83,6 +85,10 @@ class Conditions(Relations):
                 return True
         if at and self.said(at) in _LATE and self.marks[at - 1].took == "bound" and self.has(at - 1, "unit", "number"):
             self.marks[at].take("bound")  # “over an hour late”
+            return True
+        waited = self.said(at).startswith(("wait", "caka")) and any("long" in mark.roles for mark in self.marks[:at])
+        if waited and max(weight for weight, _, _ in self.marks[at].roles["val"]) <= SAID_ALIKE and self._of_time():
+            self.marks[at].take("rows")  # “how long do they wait for their money”, and a status is pending
             return True
         spoken = any(self.has(place, "long", "unit") for place in range(len(self.marks)))
         for name in self._of_time() if spoken else ():  # “how long does it take to resolve a ticket”
@@ -235,12 +241,17 @@ class Conditions(Relations):
             denial = self._negated(at, name) if yes_no(declared) else self._negated(at)
             if denial is None and yes_no(declared):
                 denial = self._not_so(at)
+            if denial is None and yes_no(declared):
+                denial = next((near for near in (at + 1, at - 1) if self._says_missing(near)), None)
             if yes_no(declared) and self._only_called(at, name):
                 self.marks[at].take("rows")
                 continue  # “meters read in May”, and a column says which are smart meters
             if yes_no(declared) and self._same_thing(at, name):
                 self.marks[at].take("rows")
                 continue  # “brez sončne elektrarne”, and another column has an electric car
+            if denial is None and yes_no(declared) and self._in_a_value(at, name):
+                self.marks[at].take("val")
+                continue  # “passed first time” is the result first-time pass, and not that the theory was passed
             if denial is None and self._of_compound(at, name):
                 self.marks[at].take("rows")
                 continue  # “delivery distance” is the distance, and not of those that were delivered
@@ -290,6 +301,11 @@ class Conditions(Relations):
             if denial is not None:
                 self._deny(denial)
 
+    def _says_missing(self, at: int) -> bool:
+        """“receipt missing”, “manjka potrdilo”."""
+        said = self.said(at) if 0 <= at < len(self.marks) and not self.marks[at].used else ""
+        return said in ("missing", "lacking", "absent", "manjka", "manjkajo", "manjkajoc", "manjkajoce")
+
     def _asks_yes_or_no(self, at: int, name: str) -> bool:
         """“replacement car yes / no”: groups. Takes these words."""
         labels = {bare(label) for label in yes_no(self.declared(name)) or ()}
@@ -315,6 +331,16 @@ class Conditions(Relations):
         generic = self.stems(*GENERIC, "has", "is", "ima", "je")
         telling = [word for word in stems_of(name_words(name), self.lang) if word not in generic and len(word) > 1]
         return self._tokens_of(at)[0].stem in self.called and self.covered[name] < len(telling)
+
+    def _in_a_value(self, at: int, name: str) -> bool:
+        """Is a word for a part of a yes or no also in the values that stand beside it?"""
+        generic = self.stems(*GENERIC, "has", "is", "ima", "je")
+        telling = [word for word in stems_of(name_words(name), self.lang) if word not in generic and len(word) > 1]
+        near = [cond for cond in self.conds if cond.labels and abs(cond.place - at) <= 4 and cond.column != name]
+        word = self._tokens_of(at)[0].stem
+        return self.covered[name] < len(telling) and any(
+            all(word in stems_of(name_words(label), self.lang) for label in cond.labels) for cond in near
+        )
 
     def _same_thing(self, at: int, name: str) -> bool:
         """Does a word that only begins like a name follow one that names another yes or no?"""

@@ -145,7 +145,11 @@ class Days(Sentence):
             operand: Json
             follows = second is not None and (second[2] - high).days == 1  # “in 2001 and 2002”
             if second is not None and (
-                versus or self.has(before, "between") or sign in (">=", None) or (sign == "=" and follows)
+                versus
+                or self.has(before, "between")
+                or self.said(last + 1) in ("-", "–")
+                or sign in (">=", None)
+                or (sign == "=" and follows)
             ):
                 op, operand = "between", [low.isoformat(), second[3].isoformat()]
                 skip, last = second[1], second[1]

@@ -13,7 +13,7 @@ from dpengine.reading.comparisons import Comparisons
 from dpengine.reading.cutting import name_words, stems_of
 from dpengine.reading.lexicon import yes_no
 from dpengine.reading.sentence import FEW
-from dpengine.reading.words import IN_LIFE, bare, stem
+from dpengine.reading.words import IN_LIFE, MEASURES, bare, stem
 
 _PERIODICAL = {
     "en": ("monthly", "yearly", "annual", "annually", "quarterly"),
@@ -50,7 +50,7 @@ class Groups(Comparisons):
                 and self.has(at + 1, "period")
                 and self.dates
                 and self._typed_kinds() in ({"top_item"}, {"median"}, {"count"})
-                and (self._typed_kinds() == {"top_item"} or not self._names_number())
+                and (self._typed_kinds() != {"median"} or not self._names_number())
             ):
                 usual = self._typed_kinds() == {"median"}  # “in what month do people usually join”
                 for mark in self.marks if usual else ():
@@ -63,6 +63,10 @@ class Groups(Comparisons):
                 period = self.marks[at + 1].roles.get("period", "weekday")
                 self.by.append({"column": self._named_date(), "by": "month_of_year" if period == "month" else period})
                 self.take("by", (at + 1,))  # “busiest month”, “which day is busiest”
+            elif self.free(at, "among") and self.has(at + 2, "band") and self.column_at(at + 1, (Number,)):
+                end, groups = self._one_group(at + 1, None) or (at, [])  # “items in value classes”
+                self.by += groups
+                self.take("by", range(at, end + 1))
             elif self.free(at, "compare") and not self._between_values(at) and not self._helps(at):
                 self.compare = True
             at += 1
@@ -213,8 +217,13 @@ class Groups(Comparisons):
             and not self._of_kind(at)
         ):
             at += 1
-        unknown = 0 <= at < len(self.marks) and not self.marks[at].roles and self.weight_at(at + 1) >= 1
-        at = at + 1 if unknown and self.column_at(at + 1, (Category,)) else at  # “po znamki copat”
+        unknown = (
+            0 <= at < len(self.marks)
+            and not self.marks[at].roles
+            and not self._decades(at)
+            and self.weight_at(at + 1) >= 1
+        )
+        at = at + 1 if unknown and self.column_at(at + 1, (Category, Number)) else at  # “po znamki copat”
         step = None
         if (amount := self._amount(at)) is not None and self.has(at + 1, "period", "unit", "band", "col"):
             step, at = amount, at + 1
@@ -233,14 +242,15 @@ class Groups(Comparisons):
             at += 1
         if not 0 <= at < len(self.marks):
             return None
-        if self.said(at).startswith(("desetletj", "decade")) or (self.has(at, "band") and not self.has(at, "col")):
+        if self._decades(at) or (self.has(at, "band") and not self.has(at, "col")):
             step = (
                 Fraction(10) if not self.has(at, "band") else step
             )  # “po desetletju gradnje”, “po razredih kilometrov”
             at = self.past(at + 1, 1, ["stop"], ["col", "by"])
-            if not self.column_at(at, (Number,)):
-                return None
-        mark, name = self.marks[at], self.column_at(at)
+            number = self.column_at(at, (Number,)) or self._of_this_unit(at)
+            if not number or step is not None:
+                return (at, [self._ref(number, step)]) if number else None
+        mark, name = self.marks[at], self.column_at(at) or self._of_this_unit(at)
         period = mark.roles.get("period") if not self._listed_period(at) else None
         part = name is not None and self.covered.get(name, 2) < 2  # “per month”, beside `experience_months`
         if period and (name is None or self.weight_at(at) < 2 or (part and self.dates and self._in_several(name))):
@@ -295,6 +305,15 @@ class Groups(Comparisons):
         if isinstance(declared, ItemSet):
             return None
         return end, [self._ref(name, step)]
+
+    def _decades(self, at: int) -> bool:
+        return self.said(at).startswith(("desetletj", "decade"))
+
+    def _of_this_unit(self, at: int) -> str | None:
+        """“po kilometrih”: the one column that is measured in them."""
+        unit = self.role(at, "unit") if self.role(at, "unit") in MEASURES else ""
+        names = self._of_unit(unit) if unit else []
+        return names[0] if len(names) == 1 else None
 
     def _of_kind(self, at: int) -> str | None:
         """“po vrsti in tržnici”: the one list whose name has a word that says little, and no other word follows."""

@@ -97,6 +97,9 @@ class Leftover(Question):
             if max(low, span[0]) > min(high, span[1]):
                 left.append(self.words(cond.place))
             spans[cond.column] = max(low, span[0]), min(high, span[1])
+            yearly = {"column": cond.column, "by": "year"} in self.by and cond.column in self.dates
+            if yearly and cond.op == "between" and len({day[:4] for day in cond.operand}) == 1:
+                left.append(self.words(cond.place))  # “more than in 2022? the rate per year”
         return left
 
     def _reach(self, cond: Condition) -> tuple[Code, Code] | None:
@@ -124,8 +127,14 @@ class Leftover(Question):
             or ("or" in mark.roles and self._parts_conditions(at))
             or (self._before_a_number(at) and said in ("vec", "manj", "more", "less", "fewer"))
             or ("versus" in mark.roles and len(compared) > len(set(compared)))
+            or (said in ("by", "po", "glede na") and self._no_groups_after(at))
+            or (mark.roles.keys() == {"rows"} and self.free(at - 1, "by") and self.said(at - 1) == "by")  # by parents
             or (said == "nor" and not any(later.took == "val" for later in self.marks[at + 1 :]))
         )
+
+    def _no_groups_after(self, at: int) -> bool:
+        """“by type of user”: groups were asked for, and nothing that follows was understood."""
+        return at > 0 and at + 1 < len(self.marks) and not any(mark.used for mark in self.marks[at + 1 : at + 4])
 
     def _part_of_a_value(self, at: int) -> bool:
         """“zelo … zadovoljne”, of a list that has both zadovoljen and zelo zadovoljen."""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Container, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA, Prefix
@@ -62,12 +63,16 @@ _MOST_REPHRASED = 60  # values of a list of which the parts are known by other w
 _FEW_REPHRASED = 30  # and of which two words are
 _MOST_PAIRS = 400
 SAID_ALIKE = 1.4  # how well a word of the thesaurus names a value
+SHARED = 1.8  # how well a word names each of several values that have it
 PARTLY = 1.9  # how well one word of several names a value
 _LOOSE = 0.99  # of a word that is a small word too
 _SAME_VERB = re.compile("(?:uj|[ai]?[ln])$")
 _AMOUNT = "amount spend spent pay bill price znesek plača plačajo porabijo zapravijo plačilo cena".split()
-_TIME = ("time", "duration", "čas", "trajanje")
+_TIME = ("time", "duration", "value", "level", "čas", "trajanje", "vrednost", "raven")
 _PREPOSITIONS = frozenset("with at by in on for from to and or z s v na po za od do pri pred".split())
+_BRIEF = frozenset("min minut minutes h hours ur s sec".split())
+_LONG = frozenset("km mi m".split())
+_LENGTH = ("length", "dolžina")
 _COUNTED = ("number", "count", "quantity", "size", "število", "količina", "velikost")
 
 
@@ -99,6 +104,7 @@ class Lexicon:
     made: dict[str, str] = field(default_factory=dict)  # the table's own stems, by what they are made from
     written_as: dict[str, str] = field(default_factory=dict)  # the table's own stems as they are written
     counted: set[str] = field(default_factory=set)  # stems of what a column counts: rooms, members
+    whole: set[str] = field(default_factory=set)  # stems of parts that are written out: star is starost, and no starš
     cut: set[str] = field(default_factory=set)  # words of columns' names that are cut short: frms, amt
     small: dict[str, set[str]] = field(default_factory=dict)  # how the small words are written, by their stem
 
@@ -233,8 +239,8 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
             if len(written) > 3 and (written_out := CUT_SHORT.get(written.lower())):  # dept
                 known.add(stems_of(written_out, lang), "col", (3, name), own=True)
             if plain := measureless(written, column):
-                words, timed = stems_of(plain, lang), bare(getattr(column, "measure", "")) in TIMED_UNITS
-                known.add(words, "col", (1 if timed and rows.issuperset(words) else 3, name), own=True)
+                bared, lasts = stems_of(plain, lang), bare(getattr(column, "measure", "")) in TIMED_UNITS
+                known.add(bared, "col", (1 if lasts and rows.issuperset(bared) else 3, name), own=True)
             if plain := written.partition("(")[0].strip():  # “monthly fee (€)” → monthly fee
                 known.add(stems_of(name_words(plain), lang), "col", (2.5, name), own=True)
     for name in schema.of_kind(Number):  # what a row has so many of: pages, seats
@@ -279,6 +285,7 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
                         known.add((word,), "col", (_LOOSE, name))
     _elsewhere(lang)  # made now, so that the first unknown word does not wait for it
     parts = {bare(word) for text in (*schema.columns, *names) for word in plain_words(text).split(" ")}
+    known.whole = {stem(word, lang) for text in schema.columns for word in _written_whole(text)}
     known.cut = {word for word in parts if _is_cut(word, base, lang)}
     known.written_as = {own: written for written, own in known.raw.items()}
     known.written = _offered(schema, lang)
@@ -289,6 +296,11 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
         for root in roots(word, lang) if len(word) > 2 else ():
             known.made.setdefault(root, word)
     return known
+
+
+def _written_whole(name: str) -> list[str]:
+    parts, whole = plain_words(name).split(" "), name_words(name).split(" ")
+    return [part for part, word in zip(parts, whole, strict=False) if part != word]
 
 
 def _is_cut(word: str, base: Lexicon, lang: str) -> bool:
@@ -380,6 +392,9 @@ def _add_column(
             known.add(stems_of(word, lang), "col", (1.5, name), own=True)
     if 1 < len(words) < 4 and len(joined := "".join(words)) > 6:  # dropped_out → dropout
         known.add((joined,), "col", (2.5, name), own=True)
+    for one, other in pairwise(words):  # uses e-books → ebook
+        if len(one) == 1 and len(other) > 2 and one.isalpha():
+            known.add((one + other,), "col", (2, name), own=True)
     if len(words) > 1 and words[0] in ("has", "is", "ima", "je"):  # has_car → car
         known.add(words[1:], "col", (2.5, name), own=True)
     for _, members in _alike_within(words, lang, values=False):
@@ -481,6 +496,9 @@ def _add_values(known: Lexicon, name: str, column: Category | ItemSet, lang: str
             known.add(phrase, "val", (2, name, value), own=True)
     _add_words_of_values(known, name, column, lang)
     for word, values in seen.items():
+        if 1 < len(values) < len(column.values) and (word,) not in known.phrases and not word.isdigit():
+            for value in values if isinstance(column, Category) else ():
+                known.add((word,), "val", (SHARED, name, value), own=True)
         inside = any(word in bare(value) for value in column.values if value not in values)  # fire: a wildfire too
         if len(values) == 1 and (word,) not in known.phrases and not word.isdigit() and not inside:
             known.add((word,), "val", (PARTLY, name, next(iter(values))), own=True)
@@ -525,16 +543,25 @@ def _add_classes(known: Lexicon, schema: Schema, lang: str) -> None:
         for phrase in typed.split("|") if len(fitting) == 1 else ():
             _add_loosely(known, stems_of(phrase, lang), fitting[0])
     timed = [name for name in schema.of_kind(Number) if _measures_time(name, schema.columns[name], lang)]
-    for phrase in TIMED.split("|") if len(timed) == 1 else ():
-        _add_loosely(known, stems_of(phrase, lang), timed[0])
+    brief = [name for name in timed if bare(getattr(schema.columns[name], "measure", "")) in _BRIEF] or timed
+    long = [name for name in schema.of_kind(Number) if getattr(schema.columns[name], "measure", "") in _LONG]
+    for phrase in TIMED.split("|") if len(brief) == 1 else ():
+        if not long or phrase not in _LENGTH:
+            _add_loosely(known, stems_of(phrase, lang), brief[0])
+    for phrase in _LENGTH if len(long) == 1 else ():
+        _add_loosely(known, stems_of(phrase, lang), long[0])
 
 
 def _add_loosely(known: Lexicon, phrase: tuple[str, ...], name: str) -> None:
     """Another word for a column, if the table has no word of its own like it, and it is no other small word."""
     roles = known.phrases.get(phrase, {})
-    if roles.keys() & {"col", "val", "unit", "period", "not", "by", "before", "number"}:
+    if roles.keys() & {"col", "val", "period", "not", "by", "before", "number"}:
         return
-    if "kind" in roles or (roles and "stop" not in roles and "long" not in roles and "more" not in roles):
+    if "unit" in roles and roles["unit"] != "times":
+        return
+    if "kind" in roles or (
+        roles and not roles.keys() & {"stop", "unit"} and "long" not in roles and "more" not in roles
+    ):
         return
     known.add(phrase, "col", (1, name))
     known.own.update(phrase if len(phrase) == 1 and "stop" not in roles else ())
@@ -609,7 +636,9 @@ def spell(tokens: list[TypedWord], known: Lexicon, lang: str, called: Collection
         here = word not in _elsewhere(lang) and not (lang == "sl" and _SL_VERB.sub("", bare(token.text)) in _verbs())
         if lang == "sl" and (near := _fleeting_e(bare(token.text), known, called)):
             token.stem = near
-        elif near := _inflected(word, known, lang) or (_made_from(word, known, lang) if here else None):
+        elif (near := _inflected(word, known, lang) or (_made_from(word, known, lang) if here else None)) and not (
+            near in known.whole and len(near) < 5
+        ):
             token.far = len(near) <= 3 and len(word) > len(near) + 2  # a vrtnar is no Vrt
             token.stem = near
         elif here and (near := _misspelt(token, known)):

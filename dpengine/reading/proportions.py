@@ -10,7 +10,7 @@ from dpengine.declared.schema import Category, ItemSet
 from dpengine.reading.conditions import Conditions
 from dpengine.reading.lexicon import none_label, yes_no
 from dpengine.reading.sentence import Condition
-from dpengine.reading.words import bare
+from dpengine.reading.words import PLACES, bare
 
 # Small words that are no verbs, although they say nothing else
 _NO_VERBS = frozenset(
@@ -82,6 +82,10 @@ class Proportions(Conditions):
                 [cond for cond in of if cond.column not in self.dates],
                 [*rest, *(cond for cond in of if cond.column in self.dates)],
             )
+        if any(yes_no(self.declared(cond.column)) for cond in of):  # “… without a lift in Celje”: and so is the place
+            placed = [cond for cond in of if cond.labels and self.said(cond.place - 1) in ("in", "v", "at", "na")]
+            placed = [cond for cond in placed if not cond.negated and self.named_for(cond.column, *PLACES)]
+            of, rest = [cond for cond in of if cond not in placed], [*rest, *placed]
         ways = [(of, rest)]
         if not clear:
             self.guessed = True

@@ -19,10 +19,11 @@ from dpengine.reading.cutting import TIMES, name_words, stems_of
 from dpengine.reading.lexicon import yes_no
 from dpengine.reading.proportions import Proportions
 from dpengine.reading.sentence import FEW
-from dpengine.reading.words import GENERIC, LANGUAGES, MEASURES, PLACES, bare, roots, stem, typed_stem
+from dpengine.reading.words import GENERIC, LANGUAGES, MEASURES, MONEY, PLACES, bare, roots, stem, typed_stem
 
 _SEPARATELY = "posebej loceno separately respectively each vsak vsakega vsake vsakih posamezno posamic".split()
 _NEW = ("new", "nove", "novi", "novih", "nova", "novo")
+_AMOUNTS = MONEY | {"kg", "t", "l", "g", "kwh", "m3", "ha"}
 _WHERE = ("where", "kje", "kod", "kam")
 _DONE = re.compile("(?:an|en|n|t)(?:a|e|i|o|ih|im)?$")  # ends of a Slovene participle
 MOST_GROUPS = 200  # values of a number of which the commonest is sought one by one
@@ -52,9 +53,12 @@ class Question(Proportions):
         if self.by:
             self.take("compare", [at for at in self.all_free("compare") if not self.has(at, "or")])
 
+    def _versus(self) -> bool:
+        return any("versus" in mark.roles for mark in self.marks)
+
     def _both_answers(self) -> None:
         """“insured vs uninsured”: in groups of yes and no, no row is left out for its answer."""
-        if any("versus" in mark.roles for mark in self.marks):
+        if self._versus():
             apart = [cond for cond in self.conds if cond.column in self.by and yes_no(self.declared(cond.column))]
             self.conds = [cond for cond in self.conds if cond not in apart]
 
@@ -90,6 +94,8 @@ class Question(Proportions):
             targets = [(at, name) for at, name in self._unshadowed(loose, kinds) if self._with_unit_in_name(name)]
         numbers = [(at, name) for at, name in targets if self.is_a(name, Number)]
         lists = [(at, name) for at, name in targets if self.is_a(name, Category, ItemSet)]
+        if "top_item" in kinds and self._asks_when():  # “v katerem mesecu je največ dela s prijavami”
+            lists = [found for found in lists if self.weight_at(found[0]) > 1]
         if "top_item" in kinds and not numbers and not lists:
             lists = self._asked_place()
         if not numbers and any(self.has(at - 1, "which") for at, _ in lists):
@@ -262,7 +268,10 @@ class Question(Proportions):
         if given["column"] in self._ratings() or not isinstance(given["share"], str):
             return asked
         self.guessed = True
-        return [asked[0], (key, {**given, "share": text_of(1 - Fraction(given["share"]))}), *asked[1:]]
+        ends = [Fraction(given["share"]), 1 - Fraction(given["share"])]
+        if any(self.said(at).startswith(words[::2]) for at in said):
+            ends.sort(reverse=True)  # the worst of the waits and prices are the most
+        return [*((key, {**given, "share": text_of(share)}) for share in ends), *asked[1:]]
 
     def _both_groups(self, asked: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
         """“the average wait in Berlin and Lisbon”: of both together, or of each?"""
@@ -281,6 +290,12 @@ class Question(Proportions):
             return [apart]
         self.guessed = True
         return [asked[0], apart, *asked[1:]]
+
+    def _asks_when(self) -> bool:
+        """Are the groups those of a time, after “which”?"""
+        return any(mark.took == "by" and self.has(at - 1, "which") for at, mark in enumerate(self.marks) if at) and (
+            isinstance(self.by[0], dict) and "by" in self.by[0] if self.by else False
+        )
 
     def _asked_place(self) -> list[tuple[int, str]]:
         """“where do most of them come from”, “kje imamo največ …”: the one list of places without a condition."""
@@ -537,13 +552,20 @@ class Question(Proportions):
             adds = timed and name in self._of_unit("money") and not self._life_date(self.by[0]["column"])
             whole = {"vse", "vsa", "ves", "vsi", "cel", "all", "whole", "entire", "vs"}
             asks = any(bare(token.text) in ("koliko", "much") for token in self.tokens)
+            ours = any(bare(token.text) in ("smo", "we") for token in self.tokens) and self._measure(name) in _AMOUNTS
+            adds = adds or (asks and ours and not self.by)  # “koliko medu smo nabrali”
             adds = adds or (asks and any(bare(token.text) in whole for token in self.tokens))  # “koliko stane vsa krma”
             kinds = ("sum", "mean", "median") if adds else ("median", "mean")  # “sales per month”
             figures = [(key, given) for key in kinds]
             fresh = any(self.said(at - 1) in _NEW for at, _ in numbers if at)
-            if (where or self.by) and (fresh or (where and self._of_those() and name not in self._of_time())):
+            loose = all(self.weight_at(at) < 2 for at, other in numbers if other == name)
+            limited = loose and any(cond.column == name and not cond.labels for cond in self.conds)
+            limited = (limited or self._rows_first(numbers)) and not self._asks_for_figure()  # “heavy items over 5 kg”
+            if (where or self.by) and (
+                limited or fresh or (where and self._of_those() and name not in self._of_time())
+            ):
                 return [("count", self._asked(where, **self._grouped())), *figures]
-            if where and self._plain_people(numbers):
+            if where and self._plain_people(numbers) and not (self.by and self._versus()):
                 return [("count", self._asked(where, **self._grouped())), *figures]
             return figures
         if len(lists) + len(self.by) > 1 and len(lists) < 3:
@@ -605,6 +627,26 @@ class Question(Proportions):
                 return [rows, ("count", self._asked(where, by=self.conds[0].column))]
             return [rows]
         return []
+
+    def _rows_first(self, numbers: list[Json]) -> bool:
+        """“popravila, dražja od 1000 evrov”, of `dni_do_popravila`: a part of a longer name, and then a comparison."""
+        at, name = numbers[0]
+        return (
+            at == 0
+            and self.weight_at(at) < 2.5
+            and self.covered.get(name, 2) < 2
+            and self._limited(at)
+            and len(stems_of(name_words(name), self.lang)) > 1
+        )
+
+    def _alone(self, at: int) -> bool:
+        """“…, how much in all”: no word says how much of what."""
+        return at + 1 >= len(self.marks) or self.has(at + 1, "kind")
+
+    def _asks_for_figure(self) -> bool:
+        """A word that asks: “what”, “kakšne”."""
+        asking = ("what", "how", "kaj", "kako", "kaks", "kolik", "which")
+        return any(bare(token.text).startswith(asking) for token in self.tokens)
 
     def _crosstab(self, where: list[Json], columns: list[Json]) -> list[tuple[str, JsonObject]]:
         self.by = []
@@ -770,13 +812,16 @@ class Question(Proportions):
         if not fitting:
             wide = [name for name in self.numbers if takes in ("column.number", "column.ordered", "column.any")]
             self.guessed = True
-            added = [("count", self._asked(where, **self._grouped()))] if key == "sum" and where else []
+            much = any(self.said(at) == "how much" and self._alone(at) for at in self._kind_marks())
+            wide = self._of_unit("money") or wide if much else wide
+            added = [("count", self._asked(where, **self._grouped()))] if key == "sum" and where and not much else []
             sums = [(key, self._asked(where, column=name, **extra, **self._grouped(parameters))) for name in wide]
             return [*added, *sums]  # “letters and postcards in total”
         chosen = max(fitting, key=lambda found: self.weight_at(found[0]))
         self._take(fitting, chosen[1])
         if "by" not in parameters and key == "histogram" and self.by and self.is_a(chosen[1], Category):
             return self._crosstab(where, [self._plain_ref(chosen[1]), *self.by])
+        self._by_place(parameters)
         rest = [found for found in lists if found[1] != chosen[1] and not self.marks[found[0]].used]
         unsplit: JsonObject = {}
         named_first = len(rest) == 1 and (self.has(rest[0][0] - 1, "which") or rest[0][0] < chosen[0])
@@ -799,6 +844,14 @@ class Question(Proportions):
         found = [(key, self._asked(where, column=asked, **extra, **self._grouped(parameters)))]
         self.guessed = self.guessed or bool(unsplit)
         return [*found, *([(key, unsplit)] if unsplit else [])]  # “average branch discount”: of each branch?
+
+    def _by_place(self, parameters: Container[str]) -> None:
+        """“kje je največ varoje v povprečju”: the one list of places becomes the groups."""
+        most = [at for at in self._kind_marks() if self.role(at, "kind") == "top_item"]
+        most += [*self.all_free("top"), *self.all_free("bottom")]
+        if "by" in parameters and not self.by and most and (place := self._asked_place()):
+            self.by.append(place[0][1])
+            self.take("by", [place[0][0], *most])
 
     def _sum_is_name(self, name: str) -> bool:
         """Do the words that ask for a sum only name the column?"""
@@ -868,4 +921,12 @@ class Question(Proportions):
 
     def _how_much(self, numbers: list[Json]) -> bool:
         """Does “koliko” mean how much, not how many? It does right before a number: “koliko zaslužijo ženske”"""
-        return any(at - 1 == first and self.lang == "sl" for first in self._kind_marks() for at, _ in numbers)
+        if self.lang != "sl":
+            return False
+        firsts = [self.past(at - 1, -1, ["stop"], ["kind"]) for at, _ in numbers]  # “koliko znašajo vsi stroški”
+        amounts = any(
+            token.stem in self.stems("znaša", "znašajo", "znašal", "stane", "stanejo") for token in self.tokens
+        )
+        return any(at - 1 in self._kind_marks() for at, _ in numbers) or (
+            amounts and bool(numbers) and (bool(self.conds) or any(first in self._kind_marks() for first in firsts))
+        )

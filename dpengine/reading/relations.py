@@ -7,6 +7,7 @@ from dpengine.declared.schema import Category, Number
 from dpengine.reading.groups import Groups
 
 _ASKING = "is are was were do does did have has ali a so je se imajo kako".split()
+_ELDER = ("older", "younger", "starejs", "mlajs")
 _THAN = ("than", "kot", "od", "kakor")
 
 
@@ -65,6 +66,8 @@ class Relations(Groups):
             return
         comparing = [at for at in self.all_free("more") if not self.has(at, "val") or self.weight_at(at) >= 1]
         spoken = {at: name for at in comparing if (name := self._compared_at(at))}
+        elder = [at for at in self.all_free("life") if self.said(at).startswith(_ELDER)] if self.ages else []
+        spoken |= dict.fromkeys(elder, "".join(self.ages[:1]))  # “older people”
         if not spoken:
             return
         aged = [at for at, name in spoken.items() if name in self.ages]
@@ -92,8 +95,9 @@ class Relations(Groups):
     def _compared_at(self, at: int) -> str:
         """The number that a comparing word is about: the one that it says, or the next one that is named."""
         near = self.past(at + 1, 1, ["stop"], ["col", "val", "more"])
-        named = self.column_at(near, (Number,)) if self.free(near, "col") and self._no_rows(near) else None
         said = self.said(at).split(" ")[-1]
+        sized = said.startswith(("big", "larg", "small", "vecj", "manjs"))  # “bigger households”
+        named = self.column_at(near, (Number,)) if self.free(near, "col") and (sized or self._no_rows(near)) else None
         spoken = self._spoken_of(said)
         if named and (not spoken or named in spoken):
             return named

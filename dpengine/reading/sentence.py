@@ -29,6 +29,7 @@ _MOST_WORDS = 60
 _TIMED = frozenset(
     "min minut minutes h hr hrs hour hours ur d day days dni s sec seconds sek sekund week weeks tednov".split()
 )
+_SORTS = ("type", "kind", "categor", "sort", "vrst", "tip", "kategorij")
 FEW = 12  # values of a number that are groups by themselves
 
 
@@ -85,6 +86,17 @@ class Sentence:
         for at in range(len(self.marks)):
             if self._only_a_pronoun(at):
                 del self.marks[at].roles["val"]
+            if self.role(at, "unit") == "times" and (
+                self.said(at) != "time" or self.has(at - 1, "ord", "number", "num")
+            ):
+                self.marks[at].roles.pop("col", None)  # “5 times a week”, “the first time” are no spans of time
+        for at in range(len(self.marks) - 1):
+            sort, thing = (at + 1, at) if lang == "en" else (at, at + 1)
+            if self.said(sort).startswith(_SORTS) and self.has(sort, "stop") and self.has(thing, "rows"):
+                named = [(2.5, name) for _, name in self.role(thing, "col") or () if self.is_a(name, Category)]
+                self.marks[thing].roles = (
+                    {"col": named} if named else self.marks[thing].roles
+                )  # “item type” of Item_cat
         for at in range(1, len(self.marks)):
             if "col" in self.marks[at].roles and self.said(at - 1) in ("na", "za", "per"):  # “za stran” are no pages
                 senses = self.marks[at].roles["col"]
@@ -267,7 +279,9 @@ class Sentence:
         ]
         generally = tuple(word for word in said if len(word) > 1) if unit in TIMES[:-1] else ()
         others = [name for name in self.numbers if self.named_for(name, *named, *generally)]
-        return list(dict.fromkeys([*measured, *others]))
+        whole = self.stems("total", "skupaj", "skupni", "skup") if unit == "money" else set()
+        found = list(dict.fromkeys([*measured, *others]))
+        return sorted(found, key=lambda name: whole.isdisjoint(stems_of(name_words(name), self.lang)))
 
     def _small_year(self) -> str | None:
         """The column with few numbers whose name says year, such as a year of study; None if there is none."""

@@ -362,6 +362,11 @@ CONCEPTS = (
     "single|samski|samska|sam|enoposteljna|enojna",
     "couple|couples|pair|pairs|par|pari|dva",
     "group|groups|party|parties|skupina|skupine",
+    "father|dad|dads|daddy|fathers|oče|ata|ati|očka|očetje",
+    "mother|mum|mom|mums|moms|mummy|mothers|mama|mati|mami|mame|matere",
+    "grandparent|grandparents|gran|granny|grandma|grandpa|grandad|granddad|grandmother|grandfather|stari starši|babica"
+    "|dedek|babi|dedi|nona|nono",
+    "collected|picked up|collection|pick up|pickup|prevzel|prevzem|prevzame",
     "woman|women|female|females|lady|ladies|girl|girls|ženska|ženske|žensk|gospa|dekle|dekleta|punca|punce",
     "man|men|male|males|gentleman|gentlemen|boy|boys|lad|lads|guy|guys|bloke|blokes|moški|moških|gospod|fant|fantje"
     "|tip",
@@ -484,7 +489,7 @@ SUBJECTS = {
     "|treatment|treatments|trip|trips|unit|units|user|users|vehicle|vehicles|visit|visits|visitor|visitors|volunteer"
     "|volunteers|voter|voters|walker|walkers|worker|workers|youngster|household member|somebody|someone"
     "|everybody|lot|lots|bunch|crowd|entries|record|records|line|lines|instance|instances|occasion|occasions",
-    "sl": "abonent|bralec|bralci|bralka|cena|darovalec|darovalci|dogodek|dogodki|dokument|dokumenti|dopis|dopisi|dražba"
+    "sl": "abonent|bralec|bralci|bralka|darovalec|darovalci|dogodek|dogodki|dokument|dokumenti|dopis|dopisi|dražba"
     "|družina|družine|družin|folk|folka|gledalec|gledalci|gostja|gostje|gosti|intervencija|intervencije|iskalec|iskalci"
     "|izdelek|izdelki|izlet|izleti|izletnik|izletniki|izposoja|izposoje|izpraševanec|javljanje|kandidat|kandidati"
     "|kandidatka|klic|klici|klicatelj|klicatelji|klient|klienti|kupec|kupci|kupovalec|mladostnik|mladostniki|najem"

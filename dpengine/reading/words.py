@@ -692,7 +692,8 @@ ALIKE = (
     "|paid|dohodek|plača|zaslužek|zasluži|zaslužijo|prejemki|prihodek",
     "age|how old|kako stari|koliko stari|koliko so stari|koliko je stara|koliko so stare|old|older|younger|aged"
     "|starost|starejši|mlajši|stara|starih|starostnih|stari",
-    "cost|bill|bills|fee|fees|pricey|expensive|how expensive|kako drag|kako draga|kako drago|drag|draga|dragi|stali"
+    "cost|worth|vredno|vredna|vreden"
+    "|bill|bills|fee|fees|pricey|expensive|how expensive|kako drag|kako draga|kako drago|drag|draga|dragi|stali"
     "|stalo|stanejo|račun|računi|costs|price|spend|spending|spent|expense"
     "|expenses|charge|strošek|stane|cena|porabili|poraba|izdatki|zapravijo|stroški",
     "amount|worth|order value|bill|vredno|vredna|vrednost naročila|račun|revenue|sales|turnover|spend|spent|spending"
@@ -738,10 +739,12 @@ ALIKE = (
     "customer|client|buyer|kupca|kupec|kupci|stranka",
     "clinic|department|ward|ambulanta|klinika",
     "contract|contracts|pogodba|pogodbe",
-    "distance|far|how far|how far away|further|farther|oddaljenost|razdalja|daleč|kako daleč|oddaljen|dlje stran",
+    "distance|trip length|journey length|dolžina poti"
+    "|far|how far|how far away|further|farther|oddaljenost|razdalja|daleč|kako daleč|oddaljen|dlje stran",
     "nights|night|overnight stays|length of stay|nočitve|nočitev|noči|prenočitve|prenočil|prenočili",
     "genre|kind of book|zvrst|žanr",
-    "transport|commute|way to school|way to work|prevoz",
+    "transport|mode|means of transport|mode of transport|way of travel|commute|way to school|way to work|prevoz"
+    "|prevozno sredstvo|način prevoza",
     "height|tall|taller|višina|visok",
     "kwh|consumption|energy use|electricity use|power use|energy|electricity",
     "weight|heavy|heavier|weigh|weighs|teža|masa|tehta|tehtajo|težek|težka",
@@ -822,6 +825,10 @@ ALIKE = (
     "pier|dock|jetty|pomol|pomoli",
     "enrolled|enrolment|registered|joined|vpisa|vpis|vpisan|vpisani|včlanil|včlanili|včlanjen|pridružil",
     "difference|gap|razlika|razkorak",
+    "absent|absence|absences|days off|off sick|odsoten|odsotnost|izostanek|izostanki|manjkal|manjkali|manjkajo|manjka",
+    "elevator|lift|lifts|elevators|dvigalo|dvigala|lift",
+    "varroa|mite|mites|varoja|varoje|pršica|pršice",
+    "found at|location|where found|place|found where|kraj najdbe|lokacija|mesto",
     "ahead|in advance|advance|beforehand|vnaprej|prej",
     "borrowed|borrow|loan|loans|lent|izposojen|izposoja|izposodili",
 )
@@ -976,7 +983,7 @@ IN_LIFE = ("birth", "hired", "joined", "enrolled", "registered", "rojstva", "zap
 # With these words a column says something of each row, and the word beside them names the row: trip date, rider age,
 # vrsta vloge. English has the row first, Slovene last.
 OF_ROWS = {
-    "en": frozenset("date|day|month|year|type|kind|age|channel".split("|")),
+    "en": frozenset("date|day|month|year|type|kind|age|channel|category".split("|")),
     "sl": frozenset("datum|dan|leto|vrsta|tip|starost|kategorija|kraj|kanal".split("|")),
 }
 # The same beside a word for what happens (`things`): način prijave, and not način plačila.
@@ -1028,7 +1035,8 @@ CUT_SHORT = dict(
 # Where something is: “where do most of them live?” is about a column whose name has one of these words.
 PLACES = (
     "station branch site ward postaja podruznica enota country region city town district state county village place"
-    " location drzava regija mesto kraj obcina okraj"
+    " location apiary venue store shop field hall unit drzava regija mesto kraj obcina okraj stojisce lokacija enota"
+    " poslovalnica prodajalna dvorana naselje cetrt"
 ).split()
 # Words that open a clause about some of the rows, and those in it that say nothing by themselves.
 RELATIVE = {
@@ -1086,7 +1094,20 @@ _MAN_OF = {
 }
 
 
-_NO_WOMEN = ("stevilk", "znamk", "oznak", "vozovnic", "vstopnic", "tablic", "izkaznic")
+_NO_WOMEN = (
+    "petk",
+    "enk",
+    "dvojk",
+    "trojk",
+    "stirk",
+    "stevilk",
+    "znamk",
+    "oznak",
+    "vozovnic",
+    "vstopnic",
+    "tablic",
+    "izkaznic",
+)
 
 
 def women(word: str) -> tuple[str, bool] | None:

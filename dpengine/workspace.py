@@ -22,7 +22,7 @@ import sqlite3
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -54,8 +54,7 @@ from dpengine.intake.marks import address_mark
 from dpengine.intake.person_rows import summarise
 from dpengine.intake.postgres import Described, describe
 from dpengine.ledger.chain import Verdict
-from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Ledger, refuse_unprotected
-from dpengine.ledger.opening import open_ledger
+from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Ledger, open_ledger, refuse_unprotected
 from dpengine.ledger.owner_rows import closed_kind
 from dpengine.ledger.people_rules import ADMINISTRATOR, OPERATOR, is_person, owns
 from dpengine.ledger.rows import TakenOver, rows_of_a_person
@@ -810,12 +809,10 @@ class Workspace:
             if table is not None and (other == name or self._theirs(other, actor)):
                 self.ledger.close_table("seal", table.budget, other, actor)
 
-    @contextmanager
-    def loading(self, exclusive: bool = False) -> Iterator[bool]:
+    def loading(self, exclusive: bool = False) -> AbstractContextManager[bool]:
         """A lock that any number of loads hold while they run; the kernel releases it if the process is killed.
         `exclusive`: yields False at once if a load holds it."""
-        with files.locked(self.folder / "loading.lock", shared=not exclusive, wait=not exclusive) as held:
-            yield held
+        return files.locked(self.folder / "loading.lock", shared=not exclusive, wait=not exclusive)
 
     @contextmanager
     def _fresh_folder(self) -> Iterator[Path]:

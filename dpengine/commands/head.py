@@ -21,7 +21,8 @@ from dpengine.core import files
 from dpengine.core.errors import AllowanceError, Misused, refusing
 from dpengine.core.types import JsonObject
 from dpengine.ledger.chain import verify
-from dpengine.ledger.opening import open_ledger, opened_anywhere
+from dpengine.ledger.exports import opened_anywhere
+from dpengine.ledger.ledger import open_ledger
 from dpengine.messages import say
 
 _LINE = re.compile(r"(\S+) (\d{1,18}) ([0-9a-f]{64})")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing
 from itertools import count
 from pathlib import Path
 from typing import Protocol
@@ -98,14 +98,8 @@ class InDatabase:
     def there(self) -> bool:
         return self._copied or self.store.holds_rows()
 
-    @contextmanager
-    def rows(self) -> Iterator[Iterator[JsonObject]]:
-        if self._copied:
-            with opened(self.path) as rows:
-                yield rows
-        else:
-            with self.store.all_rows() as rows:
-                yield rows
+    def rows(self) -> AbstractContextManager[Iterator[JsonObject]]:
+        return opened(self.path) if self._copied else self.store.all_rows()
 
     def checked(self) -> Verdict:
         self.store.prepare()

@@ -19,8 +19,7 @@ from dpengine.commands.backup import home_of, place_of
 from dpengine.commands.ledger_places import LEDGER
 from dpengine.core.errors import AllowanceError, Misused
 from dpengine.ledger.chain import verify
-from dpengine.ledger.exports import opened
-from dpengine.ledger.opening import opened_anywhere
+from dpengine.ledger.exports import opened, opened_anywhere
 from dpengine.ledger.store import SETTING
 from dpengine.messages import say
 from dpengine.workspace import Workspace

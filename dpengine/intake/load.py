@@ -313,10 +313,8 @@ def _weighed(columns: list[tuple[Arrow, str]], size: Unpacked) -> Iterator[list[
         start = end
 
 
-@contextmanager
-def _readable() -> Iterator[None]:
-    with refusing("load.unreadable", pa.ArrowException, OSError, UnicodeError):
-        yield
+def _readable() -> refusing:
+    return refusing("load.unreadable", pa.ArrowException, OSError, UnicodeError)
 
 
 def _frame(frame: Arrow, dialect: Dialect) -> tuple[list[str], Batches]:

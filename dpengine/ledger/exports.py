@@ -13,7 +13,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 from dpengine.core.errors import AllowanceError
@@ -23,6 +23,7 @@ from dpengine.ledger.chain import FORMAT
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import COLUMNS
 from dpengine.ledger.sqlite_file import SHARES_MEMORY
+from dpengine.ledger.store import SETTING, address_set
 
 _SQLITE = b"SQLite format 3\x00"
 _ROWS = f"SELECT {', '.join(COLUMNS)} FROM entries ORDER BY seq"
@@ -36,6 +37,18 @@ def export_lines(ledger: Ledger) -> Iterator[str]:
         if row["seq"] > rows:  # written while we were reading
             return
         yield canonical({name: row[name] for name in COLUMNS}) + "\n"
+
+
+def opened_anywhere(path: Path) -> AbstractContextManager[Iterator[JsonObject]]:
+    """The rows of a ledger that is only read, in order: from the database if one is set, else from the file."""
+    address = address_set()
+    if address is None:
+        if str(path) == SETTING:
+            raise AllowanceError("carry.no_address", setting=SETTING)
+        return opened(path)
+    from dpengine.ledger.postgres_store import rows_in  # imported only when used
+
+    return rows_in(address)
 
 
 @contextmanager

@@ -77,7 +77,7 @@ from dpengine.ledger.rows import (
     taken_over,
 )
 from dpengine.ledger.sqlite_file import LedgerFile, head_of, sound_rows
-from dpengine.ledger.store import Database, Store
+from dpengine.ledger.store import Database, Store, address_set, mark_of
 from dpengine.ledger.watch import Watch
 
 __all__ = ["Act", "BudgetRecord", "Charge", "Entry", "Ledger", "Outcome", "SessionStep", "Standing", "Verdict"]
@@ -1105,3 +1105,14 @@ def _refuse(code: str | None) -> None:
 def _now() -> str:
     """A time for people to read, no finer than they need. Rows are ordered by number, since clocks can be changed."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def open_ledger(path: Path, secret: bytes = b"") -> Ledger:
+    """The ledger of a workspace: a file in its folder, unless the environment names a database (store.py). `path`: its
+    place in the folder. `secret`: the folder's key, from which the database's mark is derived."""
+    address = address_set()
+    if address is None:
+        return Ledger(path)
+    from dpengine.ledger.postgres_store import PostgresLedger  # imported only when used
+
+    return Ledger(path, store=PostgresLedger(path, address, mark=mark_of(secret) if secret else ""))

@@ -31,7 +31,7 @@ from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import BY, WHERE, AnswerKind, Card, Parameter
 from dpengine.mechanisms.noise import ADDED, Added, GaussianNoise, chosen
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Averaged, Bounds, Fields, Released, Sensitivity, Statistic
+from dpengine.mechanisms.query import Averaged, Bounds, Fields, Released, Sensitivity, Statistic, read_column
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent
@@ -266,9 +266,7 @@ class OfNumbers(Noised[Statistic]):
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        name = str(given["column"])
-        facts.schema.number(name)
-        return {"column": name}
+        return {"column": read_column(given, facts.schema.number)}
 
     @cached_property
     def declared(self) -> Number:

@@ -55,6 +55,13 @@ def read_names(given: Json) -> tuple[str, ...] | None:
     return tuple(names) if len(set(names)) == len(names) else None
 
 
+def read_column(given: JsonObject, declared: Callable[[str], object]) -> str:
+    """The column that a form names. `declared` finds it in the schema, and refuses another kind of column."""
+    name = str(given["column"])
+    declared(name)
+    return name
+
+
 def given_json(value: Json) -> Json:
     """A field of a question as its form's JSON."""
     if isinstance(value, Fraction):

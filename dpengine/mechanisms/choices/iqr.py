@@ -31,7 +31,7 @@ from dpengine.mechanisms.card import WHERE, Card, Parameter
 from dpengine.mechanisms.choices.quantile import Quantile
 from dpengine.mechanisms.noise import ExponentialChoice, NoiseKind
 from dpengine.mechanisms.promises import Rank
-from dpengine.mechanisms.query import AnyQuery, Fields, Released
+from dpengine.mechanisms.query import AnyQuery, Fields, Released, read_column
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 
@@ -59,9 +59,7 @@ class Iqr(Quantile):
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        name = str(given["column"])
-        facts.schema.number(name)
-        return {"column": name, "shares": QUARTILES}
+        return {"column": read_column(given, facts.schema.number), "shares": QUARTILES}
 
     def own_json(self) -> JsonObject:
         return {"column": self.column}

@@ -60,7 +60,7 @@ from dpengine.mechanisms.choices.joint_cuts import Codes, Cuts, JointCuts, affor
 from dpengine.mechanisms.choices.tree_cuts import MOST_CELLS, RootCuts, TreeCuts
 from dpengine.mechanisms.noise import Choice, ExponentialChoice, NoiseKind, PermuteAndFlip, chosen
 from dpengine.mechanisms.promises import Rank
-from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
+from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity, read_column
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import plain, say
 from dpengine.messages.language import stored
@@ -198,8 +198,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        name = str(given["column"])
-        facts.schema.ordered(name)
+        name = read_column(given, facts.schema.ordered)
         with_range = given.get("with_range", True)
         if not isinstance(with_range, bool):
             raise AllowanceError("query.switch", name=say("param.with_range.label"))

@@ -42,7 +42,7 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import WHERE, Card, Parameter
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
+from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity, read_column
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
@@ -87,9 +87,7 @@ class Cdf(Query[Spread, tuple[int, ...]]):
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        name = str(given["column"])
-        facts.schema.ordered(name)
-        return {"column": name, "given_points": _read_points(given.get("points"))}
+        return {"column": read_column(given, facts.schema.ordered), "given_points": _read_points(given.get("points"))}
 
     def own_json(self) -> JsonObject:
         return {"column": self.column} | ({} if self.given_points is None else {"points": self.given_points})

@@ -37,7 +37,7 @@ from dpengine.mechanisms.curves import count_tree
 from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise
 from dpengine.mechanisms.noised import OfCounts
 from dpengine.mechanisms.promises import Runs, Within
-from dpengine.mechanisms.query import Fields, Released, Sensitivity
+from dpengine.mechanisms.query import Fields, Released, Sensitivity, read_column
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.tails import gaussian_mix_reach
@@ -80,9 +80,7 @@ class CdfTree(OfCounts):
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        name = str(given["column"])
-        facts.schema.ordered(name)
-        return {"column": name}
+        return {"column": read_column(given, facts.schema.ordered)}
 
     def sentence(self) -> str:
         return say("sentence.cdf_tree", column=self.column, who=self.whom())

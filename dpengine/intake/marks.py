@@ -38,7 +38,7 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -170,7 +170,7 @@ def _calculator() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config=SETTINGS | {"threads": 1, "preserve_insertion_order": True})
 
 
-class RowMarks:
+class RowMarks(AbstractContextManager["RowMarks"]):
     """Adds up the products of rows while they are loaded, some at a time and in any order: one sum for each part of a
     table that came in several files, and the mark of all. Other threads hash while this one reads."""
 
@@ -181,9 +181,6 @@ class RowMarks:
         self._known: Known = {}
         self._worker = ThreadPoolExecutor(THREADS)
         self._waiting: deque[tuple[int, Future[list[int]]]] = deque()
-
-    def __enter__(self) -> RowMarks:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._worker.shutdown(wait=True, cancel_futures=True)

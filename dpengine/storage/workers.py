@@ -16,7 +16,7 @@ import time
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from dpengine.core import files
@@ -231,7 +231,7 @@ files.after_fork(_after_fork)
 # Who has a workspace open: a kernel lock on `open.lock`, shared by programs that use it, exclusive for recovery.
 
 
-class Hold:
+class Hold(AbstractContextManager["Hold"]):
     """Held until released, or until the process ends in any way."""
 
     def __init__(self, folder: Path, alone: bool = False) -> None:
@@ -244,9 +244,6 @@ class Hold:
             os.close(handle)
             raise AllowanceError("workspace.in_use" if alone else "workspace.mending")
         self.let_go = weakref.finalize(self, os.close, handle)
-
-    def __enter__(self) -> Hold:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.let_go()

@@ -40,7 +40,7 @@ SENTENCES: dict[str, str] = {
     "check_model.beats": "Model je boljši od tega.",
     "check_model.beaten": "Model ima prav redkeje: ne uporabljajte ga.",
     "check_model.unsure": "Ali je model boljši od tega, zakrije šum.",
-    "check_model.finds": "Od 100, pri katerih je {yes}, jih najde približno {found} (med {low} in {high}); od 100, ki jih ima za {yes}, jih je takih približno {right} (med {least} in {most}); v {chance} od 100 primerov.",
+    "check_model.finds": "Od 100 z vrednostjo »{yes}« jih najde približno {found} (med {low} in {high}); od 100, ki jim pripiše »{yes}«, jih ima to vrednost približno {right} (med {least} in {most}); v {chance} od 100 primerov.",
     "check_model.model": "To ni model, naučen tukaj; izberite datoteko JSON, preneseno z njegovim odgovorom.",
     "check_model.other": "Ta tabela stolpec »{column}« opisuje drugače kot ob učenju modela; naučite model na tej tabeli.",
     "check_model.weights": "Utež tega modela je zunaj mej tukaj narejenih modelov; izberite datoteko, kakor ste jo prenesli.",

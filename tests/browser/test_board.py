@@ -46,7 +46,7 @@ def test_a_first_look_is_taken_and_a_bar_is_clicked(page: Any, phone: Any, serve
 
     phone.context.add_cookies(page.context.cookies())
     go(phone, page.url + "&lang=sl")
-    phone.get_by_text("Samo tisti, pri katerih velja ima avto »da«").wait_for()
+    phone.get_by_text("Samo tisti, pri katerih velja ima avto = da").wait_for()
     no_sideways_scrolling(phone)
     shot(phone, "board-phone")
 

@@ -40,7 +40,7 @@ def test_a_label_that_nobody_wrote_is_told_in_the_readers_words(table: dp.Table)
         told = table.query(
             "count", where=[["car", "in", ["no"]], ["land", "in", ["no", "other"]]], epsilon="1"
         ).sentence()
-        assert "car je ne" in told and "no ali drugo" in told  # Norway stays what it is
+        assert "car = ne" in told and "no ali drugo" in told  # Norway stays what it is
     assert car.labels == ("yes", "no", "other", "no answer") == tuple(json.loads(json.dumps(car.labels)))
     assert land.as_json()["unknown"] == "other" and not table.query("histogram", column="car", epsilon="1").shown()
 

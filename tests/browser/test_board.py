@@ -62,7 +62,7 @@ def test_what_was_not_bought_is_priced_and_figures_are_taken_away(page: Any, ser
     text = (tmp_path / "look.csv").read_text(encoding="utf-8-sig")
     assert text.startswith("column,label,second column") and "has_car" in text
     go(page, page.url + "&by=district")
-    page.get_by_text("Pairs with district were not bought. Those pictures are estimated").wait_for()
+    page.get_by_text("Pairs with district were not bought. These pictures are estimated").wait_for()
     page.get_by_role("link", name="Buy all pairs with district").click()
     page.get_by_role("button", name="Take the first look — takes").wait_for()
     settled(page)

@@ -471,6 +471,7 @@ def _at_home(samples: Path, folder: Path) -> Iterator[Workspace]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ALLOWANCE_HOME", str(folder))
         patch.setattr("ui.shell.state.visitor", lambda: "local")
+        patch.setattr("ui.parts.fields.WHEN_OPENED", False)
         yield dp.open_workspace(folder)
 
 

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 import dpengine as dp
 from dpengine.planning import whatif
 from ui.pictures.sketch import Sketch
-from ui.whatif.settings import LECTURES, PRESETS, USUAL, other
+from ui.whatif.settings import LECTURES, PRESETS, SLIDERS, USUAL, other
 
 pytestmark = pytest.mark.usefixtures("shared")
 
@@ -183,6 +183,22 @@ def test_a_published_allowance_becomes_b_and_names_its_source(preset: object) ->
     given = page.session_state["whatif"]["given"]
     assert (given["e2"], given["d2"]) == (preset.epsilon, preset.delta)  # type: ignore[attr-defined]
     assert given["e"] == "1" and not page.exception
+
+
+def test_what_is_folded_is_drawn_when_it_is_first_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ui.parts.fields.WHEN_OPENED", True)
+    app = opened(**TYPED)
+
+    def fields() -> list[str]:
+        return [one.key for one in app.text_input if str(one.key).startswith("whatif-by-hand-")]
+
+    assert not fields()
+    app.session_state["whatif-more"] = True
+    app.run()
+    assert len(fields()) > len(SLIDERS)
+    app.session_state["whatif-more"] = False
+    app.run()
+    assert len(fields()) > len(SLIDERS), "a field that is gone forgets what it holds"
 
 
 def test_an_allowance_is_carried_into_a_new_table(shared: dp.Workspace) -> None:

@@ -310,7 +310,9 @@ def enough(table: dp.Table, query: dp.Query, price: dp.Preview, times: int = 1) 
 
 def exactly(table: dp.Table, query: dp.Query, place: str = ASK, beside: Callable[[], None] | None = None) -> None:
     """Fields for the exact ε or the wished error; and more about the price."""
-    with st.expander(say("spend.exactly")):
+    with fields.details(say("spend.exactly"), f"exactly-{place}") as drawn:
+        if not drawn:
+            return
         if place == ASK:
             starts = say("spend.starts", left=percent_left(1 - table.meter().used))
             least = query.promise().floor_words(query.facts.about)

@@ -584,7 +584,9 @@ def checked(example: Example, twin: str) -> None:
             st.button(say("check.more_draws"), key=f"{key}-more", on_click=wish, args=(kept,))
         else:
             paragraph(say("check.enough"))
-    with st.expander(say("check.details")):
+    with fields.details(say("check.details"), f"{key}-details") as opened:
+        if not opened:
+            return
         lines = details(example, ready, twin)
         st.html("".join(f"<p>{gloss.text(line)}</p>" for line in lines))
         exports.offer(say("check.csv"), _csv(ready, kept), f"check-{example.key}.csv", f"{key}-csv")

@@ -275,18 +275,19 @@ def stronger_check(table: dp.Table) -> bool:
 def _offer_check(table: dp.Table, unchecked: list[str]) -> None:
     """The check that a question would buy, at the same price; others under *more*."""
     above = st.container()
-    with st.expander(say("data.fit.more")):
-        all_of_them = unchecked[:MOST_COLUMNS]
-        key = f"fit-which-{len(unchecked)}"
-        names = st.multiselect(say("data.fit.which"), unchecked, all_of_them, key=key, max_selections=MOST_COLUMNS)
-        names = names or all_of_them
+    with details(say("data.fit.more"), "fit-more") as drawn:
+        names = all_of_them = unchecked[:MOST_COLUMNS]
+        if drawn:
+            key, most = f"fit-which-{len(unchecked)}", MOST_COLUMNS
+            names = st.multiselect(say("data.fit.which"), unchecked, all_of_them, key=key, max_selections=most)
+            names = names or all_of_them
         usual = _usual(table, names, some={*names} != {*all_of_them})
         asked = table.query("fit_checks", epsilon="1", columns=names, noise="")
         checks = [*(table.least_priced(asked, Fraction(asked.most, step)) for step in CHECK_STEPS), usual]
         options = {_within(check): check for check in checks if check is not None}  # of two alike, the usual one
         options = dict(sorted(options.items(), key=lambda option: option[1].promise().amount, reverse=True))
         query = usual or next(iter(options.values()), None)
-        if query is not None and len(options) > 1:
+        if drawn and query is not None and len(options) > 1:
             label, start = say("data.fit.exact"), _within(query)
             key = f"fit-exact-{start}-{'-'.join(options)}"  # other options need another key, or Streamlit warns
             query = options[st.select_slider(label, list(options), start, key=key)]

@@ -69,7 +69,9 @@ def show_protection(table: dp.Table) -> None:
     came = st.query_params.get(WHO, "")  # for this column, which has repeated ids
     if came not in (table.facts.header if unit.id_column is None else (unit.id_column,)):
         came = ""
-    with st.expander(title, expanded=refused is not None or bool(came)):
+    with fields.details(title, f"protect-{name}", refused is not None or bool(came)) as drawn:
+        if not drawn:
+            return
         lead = "data.protect.lead" if unit.id_column is None else "data.protect.lead_more"
         mark = ' arrived" tabindex="-1' if came else ""
         st.html(f'<p class="read{mark}">{gloss.text(say(lead, each=unit.at_most, column=unit.id_column or ""))}</p>')
@@ -470,7 +472,9 @@ def show_sample(table: dp.Table) -> None:
     if table.practice or table.closed or not table.facts.unit.single or not may("declare_sample", table.name):
         return
     done = st.session_state.pop(f"sample-done-{table.name}", False)
-    with st.expander(say("sample.change.title"), expanded=done):
+    with fields.details(say("sample.change.title"), f"sample-{table.name}", done) as drawn:
+        if not drawn:
+            return
         if done:
             frame.show_success(
                 say("sample.change.done", what=say("sample.fact.yes" if table.facts.sample else "sample.fact.no"))

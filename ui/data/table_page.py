@@ -40,7 +40,9 @@ def show_newer_file(table: dp.Table) -> None:
     runs, error = adding(place := f"newer-task-{table.name}")
     if runs:
         return
-    with st.expander(say("data.newer.title"), expanded=error is not None):
+    with fields.details(say("data.newer.title"), f"{place}-open", error is not None) as drawn:
+        if not drawn:
+            return
         paragraph(say("data.newer.lead", table=table.name))
         usual = table_name(table.name, names_in_view())
         name = st.text_input(say("data.newer.name"), usual, key=f"{_NAME}-{usual}", max_chars=80)
@@ -70,7 +72,9 @@ def show_per_person(table: dp.Table) -> None:
     runs, error = adding(place := f"person-task-{table.name}")
     if runs:
         return
-    with st.expander(say("data.person.title"), expanded=error is not None):
+    with fields.details(say("data.person.title"), f"{place}-open", error is not None) as drawn:
+        if not drawn:
+            return
         paragraph(say("data.person.lead", table=table.name), "read")
         paragraph(_gain(table), "price")
         offered = _summaries(table.schema)

@@ -21,13 +21,23 @@ from dpengine.planning.whatif import suspicion
 from ui.shell.style import sheet
 from ui.words import gloss
 
+WHEN_OPENED = True  # False: what is folded is drawn at once, for tests that read all of a page
+
 
 @contextmanager
 def details(title: str, key: str, expanded: bool = False) -> Iterator[bool]:
-    """An expander; yields whether it is open: nothing inside is made before."""
-    box = st.expander(title, expanded=expanded, key=key, on_change="rerun")
+    """An expander; yields whether to draw what is inside: not before it is first opened, because a browser takes long
+    over what nobody sees. Closed again, it stays drawn, so its fields keep what they hold. It opens when `expanded`
+    turns true."""
+    drawn, before = f"{key}-drawn", f"{key}-expanded"
+    if expanded and not (key in st.session_state and st.session_state.get(before)):
+        st.session_state[key] = True
+    st.session_state[before] = expanded
+    box = st.expander(title, key=key, on_change="rerun")
+    if box.open:
+        st.session_state[drawn] = True
     with box:
-        yield bool(box.open)
+        yield bool(st.session_state.get(drawn)) or not WHEN_OPENED
 
 
 def whole_number(label: str, most: int, key: str, least: int = 1, **options: Any) -> int | None:

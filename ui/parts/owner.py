@@ -15,7 +15,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.exact import as_typed, text_of
 from dpengine.messages import say
-from ui.parts import requests
+from ui.parts import fields, requests
 from ui.shell import nav
 from ui.shell.frame import paragraph
 from ui.shell.state import workspace
@@ -34,7 +34,9 @@ def show(table: dp.Table) -> None:
     closed, name = table.closed, table.name
     again: Any = {"on_change": requests.forget_feedback}
     opened = st.session_state.get(_OPEN) == name  # stays so: it must not close under somebody's hands
-    with st.expander(unmarked(say("owner.title", table=name)), expanded=opened):
+    with fields.details(unmarked(say("owner.title", table=name)), f"owner-{name}", opened) as drawn:
+        if not drawn:
+            return
         for act in GONE.get(closed or "", ()):
             requests.show_feedback(f"owner-{act}-{name}")
         st.html(f'<p class="muted">{gloss.text(say("owner.lead"))}</p>')

@@ -70,8 +70,9 @@ def show_preview(table: dp.Table, chosen: Chosen) -> None:
         f"<h2>{escape(say('publish_page.example'))}</h2><p class='muted'>{escape(say('publish_page.example_lead'))}</p>"
         + _rows_html(query, before, after)
     )
-    with st.expander(say("publish_page.figures")):
-        st.html(_figures_html(query))
+    with fields.details(say("publish_page.figures"), "publish-figures") as drawn:
+        if drawn:
+            st.html(_figures_html(query))
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
@@ -580,7 +581,9 @@ def _opening(table: dp.Table, given: dict[str, Any]) -> Opening | None:
 
 def _more(given: dict[str, Any]) -> dict[str, str]:
     """Rarely needed settings: a coarser grid, and δ."""
-    with st.expander(say("publish_page.more")):
+    with fields.details(say("publish_page.more"), "publish-more") as drawn:
+        if not drawn:
+            return {"grid": given["grid"], "delta": given["delta"]}
         label, note = say("param.grid.label"), say("param.grid.help")
         grid = fields.number_field(label, given["grid"], _widget("grid"), help=note, width=220)
         delta = fields.number_field(say("publish_page.delta"), given["delta"], _widget("delta"), width=220)

@@ -9,7 +9,12 @@
     new RegExp("^" + wording.split("{it}").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("(.+)") + "$", "s");
   for (const rule of RULES) rule.patterns = Object.values(rule.words).map(pattern);
 
-  const spoken = () => getComputedStyle(document.documentElement).getPropertyValue("--words").trim();
+  /* Read from the style's text: to ask the browser for the value would have it lay out the page after every change. */
+  let voice = null;
+  const spoken = () => {
+    if (!voice?.isConnected) voice = [...document.querySelectorAll('[data-testid="stHtml"] > style')].find((one) => one.textContent.includes("--words:"));
+    return /--words:(\w+)/.exec(voice?.textContent ?? "")?.[1] ?? "";
+  };
 
   const own = navigator.language;
   function tell(lang) {

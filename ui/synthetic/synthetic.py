@@ -374,7 +374,9 @@ def _measured(answer: dp.Answer, fitted: FittedTable, kept: KeptTogether) -> Non
     of = say(f"synthetic_page.of_{fitted.query.counted}")
     names = say("synthetic_page.column.together"), say("synthetic_page.column.within", of=of)
     rows = [(" × ".join(columns), reach) for columns, reach in fitted.together()]
-    with st.expander(say("synthetic_page.together", told=counted_together(kept))):
+    with fields.details(say("synthetic_page.together", told=counted_together(kept)), "synthetic-together") as drawn:
+        if not drawn:
+            return
         for line in (promised(fitted.query, kept), say("synthetic_page.together_lead"), _tried(fitted)):
             paragraph(line)
         st.html(html_table(names, [(label, plain(to)) for label, to in rows], scroll="scroll tall"))
@@ -575,7 +577,9 @@ def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[A
     known = known if isinstance(known, list) else []
     declared = rules_on(table.schema, columns)
     known = [rule for rule in known if rule not in declared]
-    with st.expander(say("synthetic_page.rules"), expanded=bool(known or declared)):
+    with fields.details(say("synthetic_page.rules"), "synthetic-rules", bool(known or declared)) as drawn:
+        if not drawn:
+            return known
         if declared:
             st.html(_declared(table, declared))
         paragraph(say("synthetic_page.rules_why"))

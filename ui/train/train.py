@@ -176,7 +176,9 @@ def show_preview(query: OfGradients, offers: dict[str, OfGradients | dp.Allowanc
     notes = [*([say(supposed)] if promise.nominal else []), say("train_page.worst_case")]
     st.html(f"<p><b>{escape(promise.said('train_page.promise', query))}</b></p>{p(' '.join(notes), 'muted')}")
     setting, now = query.setting, float(query.epsilon)
-    with st.expander(say("train_page.figures")):
+    with fields.details(say("train_page.figures"), "train-figures") as drawn:
+        if not drawn:
+            return
         st.html(_noises_html(query, offers))
         section_head(say("train_page.against_steps"))
         _draw(query, excess.along_steps(setting, sorted({*STEPS, query.steps})), float(query.steps), "steps")
@@ -534,7 +536,9 @@ def _more(given: dict[str, Any], key: str) -> dict[str, str]:
     assert issubclass(question, OfGradients)
     named = {"iterate": question.usual_iterate, "region": question.usual_region}
     usual = {name: say("train_page.usual", what=say(f"train_page.{name}.{value}")) for name, value in named.items()}
-    with st.expander(say("train_page.more"), expanded=any(given[name] for name in MORE)):
+    with fields.details(say("train_page.more"), "train-more", any(given[name] for name in MORE)) as drawn:
+        if not drawn:
+            return {name: given[name] for name in MORE}
         paragraph(say("train_page.more_lead"))
         choices = (("calibration", CALIBRATIONS), ("region", question.regions), ("iterate", ITERATES))
         chosen = {name: _choice(name, options, given[name], usual.get(name, "")) for name, options in choices}

@@ -493,7 +493,9 @@ def _theorems(facts: str, spoken: str, _solved_facts: whatif.Setting, _wish: Fra
 
 def _more(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
     """Every number by hand, the sizes that the question needs, how sure, and who is protected."""
-    with st.expander(say("whatif.more")):
+    with fields.details(say("whatif.more"), "whatif-more") as drawn:
+        if not drawn:
+            return given
         if refused := st.session_state[STATE].pop("refused", ""):
             hint(refused)
         for side, end in SIDES.items():
@@ -572,11 +574,13 @@ def _act(table: dp.Table, given: dict[str, str], sides: Sides) -> None:
 
 def _others() -> None:
     """Every other question, with one sentence why it is not here."""
-    reasons: dict[str, list[str]] = {}
-    for key, question in dp.catalogue.items():
-        if why := whatif.why_not(key):
-            reasons.setdefault(why, []).append(question.card.title)
-    with st.expander(say("whatif.others")):
+    with fields.details(say("whatif.others"), "whatif-others") as drawn:
+        if not drawn:
+            return
+        reasons: dict[str, list[str]] = {}
+        for key, question in dp.catalogue.items():
+            if why := whatif.why_not(key):
+                reasons.setdefault(why, []).append(question.card.title)
         rows = [f"<p><b>{escape(' · '.join(titles))}</b><br>{escape(why)}</p>" for why, titles in reasons.items()]
         st.html("".join(rows))
 

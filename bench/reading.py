@@ -59,6 +59,7 @@ import argparse
 import gc
 import json
 import random
+import re
 import time
 from fractions import Fraction
 from itertools import permutations
@@ -187,6 +188,13 @@ def means(reading: Meaning, meant: dict[str, Any], schema: Schema) -> bool:
     )
 
 
+def _says_which(line: dict[str, Any], reading: Meaning) -> bool:
+    """“Which month do most start in?”: the commonest month, where only the counts by month are written."""
+    asked = re.match("which|what|when|v kater|kater|kdaj", line["text"].lower()) and reading.key == "top_item"
+    counted = [meant["by"] for meant in line["meant"] if meant["kind"] == ["count"] and "by" in meant]
+    return bool(asked) and len(reading.given) == 1 and reading.given["column"] in counted
+
+
 def verdict(line: dict[str, Any], facts: Facts) -> tuple[str, list[Meaning]]:
     """“right”, “open” or “wrong”, and the readings."""
     with speaking(language_of(line["schema"])):
@@ -195,6 +203,8 @@ def verdict(line: dict[str, Any], facts: Facts) -> tuple[str, list[Meaning]]:
     if not line["meant"] or (line.get("or_none") and says_so):
         return ("right" if says_so else "wrong"), found
     if found and any(means(found[0], meant, facts.schema) for meant in line["meant"]):
+        return "right", found
+    if found and _says_which(line, found[0]):
         return "right", found
     return ("open" if says_so else "wrong"), found
 

@@ -16,6 +16,7 @@ from dpengine.reading.sentence import Condition
 from dpengine.reading.words import LANGUAGES, MEASURES, SCALES, bare, stem
 
 _NUMBERS_OF_PEOPLE = "twos threes fours fives sixes sevens eights nines tens".split()  # the under fives
+_CHILDREN = ("kid", "child", "otro", "mladi", "young", "youth", "teen")
 _SINCE = ("before", "after", "until", "till", "since", "pred", "po", "do")
 _RELATIVE = ("that", "which", "who", "ki")
 _FOR = ("for", "among", "pri")
@@ -100,6 +101,8 @@ class Comparisons(Percentiles):
                 rule = mark.roles["life"]
                 if aged:
                     mark.take("life")
+                elif not rule and self._young() and self.said(at).startswith(_CHILDREN):
+                    mark.take("rows")  # a table of children alone
                 elif rule:
                     op, number = rule.split()
                     self.conds.append(Condition(at, self.ages[0], op, number, people=True))
@@ -123,6 +126,11 @@ class Comparisons(Percentiles):
             elif "study" in mark.roles and (year := self._small_year()):
                 self.conds.append(Condition(at, year, "=", mark.roles["study"], people=True))
                 mark.take("bound")
+
+    def _young(self) -> bool:
+        """Does the column of ages end before people are grown up?"""
+        column = self.number(self.ages[0])
+        return column is not None and column.upper <= (228 if self._measure(self.ages[0]) == "months" else 19)
 
     def _home(self) -> tuple[str, str] | None:
         """The column and the value of the country from which Slovene speaks of foreigners."""
@@ -598,7 +606,7 @@ class Comparisons(Percentiles):
         for near in range(at + 1, min(at + 6, len(self.marks))):
             if yes_no(self.declared(self.column_at(near) or "")) and "col" in self.marks[near].roles:
                 return None  # “kdo še ni plačal članarine”: a column says who paid
-            column = self.number(self.column_at(near, (Number,)))
+            column = self.number(self.column_at(near))
             if column is not None and self.said(near + 1) == "by":
                 return None
             named = self.weight_at(near) > 1 or (near == at + 1 and not self.has(near, "stop"))

@@ -45,6 +45,7 @@ _NOW = ("letos", "letosnji", "letosnja", "letosnje", "letosnjem", "danes", "toda
 _WEEKS = ("week", "weekly", "teden", "tedna", "tedensko", "tednih")
 _EVERY = ("a", "an", "per", "every", "each", "na", "vsak", "vsake")
 _AT = frozenset("at until till in by after before".split())
+_MEASURING = ("velikost", "visina", "vrednost", "raven", "value", "level")  # a figure of each was asked for
 _PLACES = frozenset("work start end".split())  # after these: “at work”, “in the end”
 _TOGETHER = ("together", "combined", "altogether", "in all", "skupaj", "vsega skupaj", "in total", "overall")
 _ADDED = frozenset("sum count proportion histogram crosstab".split())  # questions in which “total” adds nothing
@@ -127,6 +128,7 @@ class Leftover(Question):
             or ("or" in mark.roles and self._parts_conditions(at))
             or (self._before_a_number(at) and said in ("vec", "manj", "more", "less", "fewer"))
             or ("versus" in mark.roles and len(compared) > len(set(compared)))
+            or (said in _MEASURING and self.key == "count" and "stop" in mark.roles and not self.has(at, "kind"))
             or (said in ("by", "po", "glede na") and self._no_groups_after(at))
             or (mark.roles.keys() == {"rows"} and self.free(at - 1, "by") and self.said(at - 1) == "by")  # by parents
             or (said == "nor" and not any(later.took == "val" for later in self.marks[at + 1 :]))

@@ -43,6 +43,7 @@ from dpengine.reading.words import (
     OF_THINGS,
     OPPOSITES,
     PAID_FOR,
+    PLACES,
     SAME_VALUE,
     SEASONS,
     Vocabulary,
@@ -67,11 +68,16 @@ SHARED = 1.8  # how well a word names each of several values that have it
 PARTLY = 1.9  # how well one word of several names a value
 _LOOSE = 0.99  # of a word that is a small word too
 _SAME_VERB = re.compile("(?:uj|[ai]?[ln])$")
-_AMOUNT = "amount spend spent pay bill price znesek plača plačajo porabijo zapravijo plačilo cena".split()
+_AMOUNT = (
+    "amount spend spending spent pay bill price cost worth znesek plača plačajo porabijo zapravijo plačilo cena strošek"
+    " stane položnica"
+).split()
 _TIME = ("time", "duration", "value", "level", "čas", "trajanje", "vrednost", "raven")
 _PREPOSITIONS = frozenset("with at by in on for from to and or z s v na po za od do pri pred".split())
 _BRIEF = frozenset("min minut minutes h hours ur s sec".split())
 _LONG = frozenset("km mi m".split())
+_PLACED = ("location", "place", "site", "lokacija", "kraj", "mesto")
+_WIDE = ("m2", "ha")  # velikost parcel
 _LENGTH = ("length", "dolžina")
 _COUNTED = ("number", "count", "quantity", "size", "število", "količina", "velikost")
 
@@ -548,8 +554,15 @@ def _add_classes(known: Lexicon, schema: Schema, lang: str) -> None:
     for phrase in TIMED.split("|") if len(brief) == 1 else ():
         if not long or phrase not in _LENGTH:
             _add_loosely(known, stems_of(phrase, lang), brief[0])
+    wide = [name for name in schema.of_kind(Number) if getattr(schema.columns[name], "measure", "") in _WIDE]
     for phrase in _LENGTH if len(long) == 1 else ():
         _add_loosely(known, stems_of(phrase, lang), long[0])
+    for phrase in ("size", "velikost", "kvadratura") if len(wide) == 1 else ():
+        _add_loosely(known, stems_of(phrase, lang), wide[0])
+    places = {word for word in PLACES if len(word) > 3}
+    placed = [name for name in schema.of_kind(Category) if places & set(bare(name_words(name)).split(" "))]
+    for phrase in _PLACED if len(placed) == 1 else ():
+        _add_loosely(known, stems_of(phrase, lang), placed[0])
 
 
 def _add_loosely(known: Lexicon, phrase: tuple[str, ...], name: str) -> None:
@@ -812,7 +825,7 @@ def women_apart(token: TypedWord, known: Lexicon, called: Container[str] = ()) -
     return [TypedWord(token.text, stem("ženska", "sl")), TypedWord(token.text, man)]
 
 
-_NUMBERED = re.compile("(eno|dvo|tri|stiri|pet|sest|sedem|osem)(.{3,})")
+_NUMBERED = re.compile("(eno|dvo|tri|stiri|pet|sest|sedem|osem|tro|vec)(.{3,})")
 _SPANNING = {"dnevn": "dni", "urn": "ur", "minutn": "minut", "tedensk": "tednov", "mesecn": "mesecev", "letn": "let"}
 
 
@@ -824,8 +837,12 @@ def numbered(token: TypedWord, known: Lexicon) -> list[TypedWord]:
     counted = next((own for own in sorted(known.counted) if parts[2].startswith(own)), None)
     span = next((unit for begun, unit in _SPANNING.items() if parts[2].startswith(begun)), "")  # dvodnevne poti
     counted = counted or (stem(span, "sl") if span else None)
-    number = 1 + "eno dvo tri stiri pet sest sedem osem".split().index(parts[1])
+    number = 1 + "eno dvo tri stiri pet sest sedem osem".split().index(
+        {"tro": "tri", "vec": "eno"}.get(parts[1], parts[1])
+    )
     words = [TypedWord(token.text, str(number), Fraction(number)), TypedWord(token.text, counted or "")]
+    if parts[1] == "vec":  # večdnevne poti
+        words[:0] = [TypedWord("več", stem("več", "sl")), TypedWord("kot", stem("kot", "sl"))]
     return words if counted else [token]
 
 

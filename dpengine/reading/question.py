@@ -96,10 +96,18 @@ class Question(Proportions):
         lists = [(at, name) for at, name in targets if self.is_a(name, Category, ItemSet)]
         if "top_item" in kinds and self._asks_when():  # “v katerem mesecu je največ dela s prijavami”
             lists = [found for found in lists if self.weight_at(found[0]) > 1]
-        if "top_item" in kinds and not numbers and not lists:
-            lists = self._asked_place()
+        if "top_item" in kinds and all(self.weight_at(at) <= 1 for at, _ in lists) and (placed := self._asked_place()):
+            lists = placed  # “kje je največ panjev”, in a table that has their kinds too
+        modes = [at for at, name in numbers if self.has(at - 1, "which") and self.column_at(at, (Category,))]
+        if modes and set(kinds) == {"top_item"} and self._most_common():  # “kateri med je najpogostejši”
+            lists, numbers = [(at, self.column_at(at, (Category,)) or "") for at in modes], []
         if not numbers and any(self.has(at - 1, "which") for at, _ in lists):
             numbers = self._compared([at for at in range(len(self.marks)) if self.has(at, "top", "bottom")])
+        extreme = [at for at in range(len(self.marks)) if self.free(at, "top") or self.free(at, "bottom")]
+        if not kinds and not numbers and len(extreme) == 1 and any(self._most_of(at, extreme[0]) for at, _ in lists):
+            numbers = self._compared(extreme)  # “najdražji kraj”, “site with the shortest commute”
+        elif not kinds and not numbers and not lists and len(extreme) == 1 and (lists := self._asked_place()):
+            numbers = self._compared(extreme)  # “kje so stanovanja najdražja”
         if "top_item" in kinds and not numbers and any(self.has(at - 1, "which") for at, _ in lists):
             bringing = [at for at in range(len(self.marks)) if self._adds_money(at)]
             numbers = [(bringing[0], name) for name in self._of_unit("money")[:1]] if bringing else []
@@ -347,6 +355,8 @@ class Question(Proportions):
         categories = [(at, name) for at, name in lists if self.is_a(name, Category)]
         asked = [found for found in categories if any(self.has(found[0] - step, "which") for step in (1, 2))]
         asked = asked or [found for found in categories if self._superlative(found[0]) >= 0]
+        asked = asked or [found for found in categories if self.has(found[0] - 1, "top", "bottom")]
+        asked = asked or [found for found in categories if self.said(found[0]).split(" ")[0] in _WHERE]
         places = range(len(self.marks))
         said = [at for at in places if self.role(at, "kind") == "top_item" or self.has(at, "top", "bottom")]
         if self.by or not numbers or not asked or not said:
@@ -362,6 +372,9 @@ class Question(Proportions):
         most = any(self.said(at) in ("most", "najvec") for at in said) and name not in self._ratings()
         given = self._asked(where, column=name, by=self._plain_ref(asked[0][1]))
         return [(key, given) for key in (("sum", "mean", "median") if most else ("mean", "median"))]
+
+    def _most_of(self, at: int, extreme: int) -> bool:
+        return at - 1 == extreme or self._superlative(at) == extreme
 
     def _counts_things(self) -> bool:
         """Does “how many” ask for a number of things, and not for money? “how many books did we sell”"""
@@ -730,14 +743,16 @@ class Question(Proportions):
             self.guessed = True  # each of them, or all together?
             given = self._asked(where, column=self._take_best(numbers), **self._grouped())
             self.take("target", self.all_free("money"))
-            order = ("median", "mean", "sum") if self._rate() else ("sum", "mean", "median")
+            timed = any(mark.took == "target" and mark.roles.get("unit") in TIMES for mark in self.marks)
+            lasts = timed and not any(self.role(at, "kind") == "sum" for at in self._kind_marks())
+            order = ("median", "mean", "sum") if self._rate() or lasts else ("sum", "mean", "median")
             return [(found, given) for found in order]
         if key == "count" and (name := self._added(numbers)):
             self.guessed = True
             self._take(numbers, name)
             given = self._asked(where, column=name, **self._grouped())
             return [("sum", given), ("mean", given), ("median", given)]
-        if key == "count" and numbers and self._how_much(numbers):
+        if key == "count" and numbers and (self._how_much(numbers) or self._how_many_of_unit(numbers)):
             return self._without_kind(numbers, lists, days, where, [])
         if key == "count":
             if len(self.by) > 1:
@@ -810,7 +825,12 @@ class Question(Proportions):
             open_lists.sort(key=lambda name: (name not in places, name not in loose))
             return [(key, self._asked(where, column=name, **extra)) for name in open_lists]
         if not fitting:
-            wide = [name for name in self.numbers if takes in ("column.number", "column.ordered", "column.any")]
+            ages = set(self.ages)
+            wide = [
+                name
+                for name in sorted(self.numbers, key=ages.__contains__)
+                if takes in ("column.number", "column.ordered", "column.any")
+            ]
             self.guessed = True
             much = any(self.said(at) == "how much" and self._alone(at) for at in self._kind_marks())
             wide = self._of_unit("money") or wide if much else wide
@@ -918,6 +938,16 @@ class Question(Proportions):
 
     def _kind_marks(self) -> list[int]:
         return [at for at, mark in enumerate(self.marks) if mark.took in ("kind", "passed")]
+
+    def _how_many_of_unit(self, numbers: list[Json]) -> bool:
+        """“how many hours a week do they attend”, of `hrs_wk`: what is counted is measured."""
+        timed = ("seconds", "minutes", "hours")
+        return any(
+            at - 1 in self._kind_marks()
+            and self.weight_at(at) > 2
+            and self.known.phrases.get((self._tokens_of(at)[0].stem,), {}).get("unit") in timed
+            for at, _ in numbers
+        )
 
     def _how_much(self, numbers: list[Json]) -> bool:
         """Does “koliko” mean how much, not how many? It does right before a number: “koliko zaslužijo ženske”"""

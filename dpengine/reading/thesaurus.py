@@ -414,6 +414,11 @@ CONCEPTS = (
 # Where just one column of a table is of a class (by a word of its name), people ask for it in these words too.
 CLASSES = (
     (
+        "mode|transport|prevoz|vehicle",
+        "transport|means of transport|mode of transport|way of travel|get to work|gets to work|getting to work"
+        "|come to work|go to work|prevozno sredstvo|način prevoza|način potovanja",
+    ),
+    (
         "rating|score|satisfaction|stars|ocena|zadovoljstvo",
         "happy|happier|happiness|satisfied|satisfaction|pleased|rate|rated|rates|rating|ratings|score|scores|scored"
         "|stars"
@@ -512,5 +517,5 @@ SUBJECTS = {
     "|transakcije|krajan|krajani|stanovalec|stanovalci|član|člani|članica|anketiranec|anketiranci|oskrbovanec"
     "|oskrbovanci"
     "|pogovor|pogovori|dostava|dostave|kos|kosi|stvar|stvari|gospodinjstva|ekipa|ekipe|sodelujoči|vpisani|prijavljeni"
-    "|frend",
+    "|frend|pot|poti|potovanje|potovanja|nepremičnina|nepremičnine|oglas|oglasi|ponudba|ponudbe|objava|objave",
 }

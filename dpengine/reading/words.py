@@ -316,7 +316,7 @@ EN = Vocabulary(
         "more": "hotter|colder|warmer|cooler|busier|wider|higher|lower|more|less|longer|shorter|older|younger|better"
         "|worse|bigger|smaller|larger|faster|slower"
         "|heavier|lighter|richer|poorer|cheaper|dearer|more expensive|happier|than|than others|than the others"
-        "|than the rest|sooner|later|taller|greater|fewer",
+        "|than the rest|sooner|later|taller|greater|fewer|closer|nearer|further|farther",
     },
     periods={
         "month": "month|monthly|months",
@@ -743,8 +743,7 @@ ALIKE = (
     "|far|how far|how far away|further|farther|oddaljenost|razdalja|daleč|kako daleč|oddaljen|dlje stran",
     "nights|night|overnight stays|length of stay|nočitve|nočitev|noči|prenočitve|prenočil|prenočili",
     "genre|kind of book|zvrst|žanr",
-    "transport|mode|means of transport|mode of transport|way of travel|commute|way to school|way to work|prevoz"
-    "|prevozno sredstvo|način prevoza",
+    "transport|commute|way to school|way to work|prevoz",
     "height|tall|taller|višina|visok",
     "kwh|consumption|energy use|electricity use|power use|energy|electricity",
     "weight|heavy|heavier|weigh|weighs|teža|masa|tehta|tehtajo|težek|težka",
@@ -782,6 +781,10 @@ ALIKE = (
     "bmi|body mass index|indeks telesne mase|itm",
     "co|carbon monoxide|ogljikov monoksid",
     "co2|carbon dioxide|ogljikov dioksid",
+    "paid with|paid by|payment method|payment methods|method of payment|payment type|payment types|means of payment"
+    "|way of paying|way of payment|ways of paying|plačano z|način plačila|načini plačila|plačilno sredstvo"
+    "|vrsta plačila",
+    "honey|harvest|yield|med|pridelek|donos",
     "upkeep|maintenance|maintain|maintaining|servicing|vzdrževanje",
     "repair|repairs|fix|fixing|mending|popravilo|popravila",
     "problem|problems|trouble|troubles|težava|težave"

@@ -178,7 +178,7 @@ def test_a_model_is_shown_tried_out_and_listed(tables: dict[str, dp.Table], answ
     assert f"pay: about {figures.bare(model_of(answer).predict(values))}" in text
     assert "for every 0.2" in text or "for every 0.5" in text
     assert "Full figure: A model of pay from 3 columns" in text
-    assert "All ranges at once hold" in text and len(pictures(app)) == 1
+    assert "No ranges: steps that start at the noisy average" in text and len(pictures(app)) == 1
     opened(table="rows", trained=answer.request_id, **{"with": '{"town": 7, "born": "soon", "x": [1]}'})
     assert "Trained before" in said(opened(table="rows")) and "not a trained model" not in text
     assert tables["rows"].meter().spent_epsilon == spent, "a prediction costs"

@@ -43,10 +43,11 @@ if table.closed:
     owner.closed(table)
     history.show(table)
     st.stop()
-follow = box.show(table)
+box.show(table)
 kept = form.state(table)
 spend.start_from(table, kept["given"].get("epsilon"))
 key, given = form.sentence(table)
+below = st.container(key="box-undone")
 spend.follow(table, key, given, key != kept["q"] or not kept["given"].get("epsilon"))
 answer = shown_answer.owned(table, key, given) if request is None else requested  # before anything is offered for it
 if answer is not None:
@@ -62,7 +63,7 @@ with st.container(key="card-spend"):
     with left:
         given["epsilon"] = spend.choose(table, trusted.at_steps(table, key, given))
         form.remember(table, key, given)
-        follow(key, given)
+        box.follow(below, table, key, given)
         try:
             usual = table.query(key, **given, noise="")
             query = trusted.asked(table, usual) or table.cheapest(usual)

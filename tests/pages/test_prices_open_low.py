@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from fractions import Fraction
+from html import unescape
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -186,11 +187,13 @@ BESIDE = ("epsilon", "noise")
 
 @pytest.mark.long
 def test_a_suggestion_s_card_and_the_plan_it_goes_into_tell_what_the_form_tells(census: dp.Table) -> None:
-    links = {one.proto.label: one.proto for one in open_page("ask", table=census.name).get("page_link")}
-    ideas = [query for query in census.suggestions() if unmarked(query.sentence()) in links]
-    assert len(ideas) == suggestions.MOST_IDEAS
+    told = html_of(open_page("ask", table=census.name))
+    found = re.findall(r'<div class="idea"><a href="ask\?(.*?)" target="_self">(.*?)</a>', told)
+    links = {unescape(sentence): unescape(query) for query, sentence in found}
+    ideas = [query for query in census.suggestions() if query.sentence() in links]
+    assert len(ideas) == suggestions.MOST_IDEAS == len(links)
     for idea in ideas:
-        given = parse_qs(links[unmarked(idea.sentence())].query_string)
+        given = parse_qs(links[idea.sentence()])
         assert given["epsilon"] == [preview.opening(census, idea)["epsilon"]]
     app, best = open_page("several", table=census.name), census.suggestions()[0]
     next(one for one in app.button if one.key == "suggest-add-0").click().run()

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -35,9 +33,8 @@ _COMING = "box-coming"  # typed on another page
 MOST_OFFERED = 500  # phrases that the browser gets for completion
 
 
-def show(table: dp.Table) -> Callable[[str, dict[str, Any]], None]:
-    """The box, and below it what it understood. Called before the form, which it fills; what it returns is told what
-    the form holds, and offers to undo its last change."""
+def show(table: dp.Table) -> None:
+    """The box, and below it what it understood. Called before the form, which it fills."""
     if coming := st.session_state.pop(_COMING, None):
         st.session_state[_FIELD] = coming
         _fill(table, coming)
@@ -49,16 +46,15 @@ def show(table: dp.Table) -> Callable[[str, dict[str, Any]], None]:
         scroll.complete(json.dumps(reader.vocabulary(table.schema)[:MOST_OFFERED], ensure_ascii=False))
         found = st.session_state.get(_READ)
         readings = _understood(table.name, *found[1]) if found is not None and found[0] == table.name else []
-        below = st.container(key="box-other", horizontal=True, vertical_alignment="center")
-        with below:
+        with st.container(key="box-other", horizontal=True, vertical_alignment="center"):
             for place, reading in enumerate(readings):
                 label = say("box.rather", sentence=unmarked(reading.sentence))
                 st.button(label, key=f"box-rather-{place}", on_click=_use, args=(table, reading))
-    return partial(_follow, below, table)
 
 
-def _follow(below: DeltaGenerator, table: dp.Table, key: str, given: dict[str, Any]) -> None:
-    """Note a change of the form; nothing was spent on it, so it can be undone."""
+def follow(below: DeltaGenerator, table: dp.Table, key: str, given: dict[str, Any]) -> None:
+    """Note a change of the form; nothing was spent on it, so it can be undone. The button stands `below` the sentence,
+    which must not move away from the pointer."""
     now = (table.name, key, {name: value for name, value in given.items() if name != "epsilon"})
     before, past = st.session_state.get(_NOW), st.session_state.setdefault(_PAST, [])
     if before is not None and before[0] == table.name and before != now:

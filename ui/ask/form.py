@@ -239,7 +239,7 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
     given = kept["given"]
     keys = [key for key in ORDER if offered(table, key)]
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(say("form.the"), width="content")
+        fields.word(say("form.the"))
         key = fields.pick("form.kind", keys, kept["q"], lambda question: dp.catalogue[question].card.noun, "ask-kind")
         if key != kept["q"] and given.get("where") and given["where"] == st.session_state.get(_MADE_UP):
             given = {name: value for name, value in given.items() if name != "where"}
@@ -247,7 +247,7 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
         column, instead, columns = "", "", list[str]()
         parameters = {parameter.name: parameter for parameter in dp.catalogue[key].card.parameters}
         if "column" in parameters:
-            st.markdown(parameters["column"].around("form.of"), width="content")
+            fields.word(parameters["column"].around("form.of"))
             columns = offered(table, key)
             now = conditions.group_option(given.get("column"))
             instead, now = now, now if now in columns else columns[0]
@@ -257,7 +257,7 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
         rows = ".rows" if dp.catalogue[key].rows_in_form(table.facts, given | {"column": column} | counts) else ""
         if "where" in parameters:
             people = parameters["where"]
-            st.markdown(people.around("form.for"), width="content")
+            fields.word(people.around("form.for"))
             known = dp.catalogue[key].known_of_everyone(table.facts) and not given.get("by")
 
             def words(who: str) -> str:
@@ -268,7 +268,7 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
         groups = table.schema.of_kind(Category) + conditions.group_options(table.schema)
         by = ""
         if "by" in parameters and groups:
-            st.markdown(say("form.by"), width="content")
+            fields.word(say("form.by"))
             now = conditions.group_option(given.get("by"))
             now = now if now in groups else ""
             by = fields.pick("form.by_label", ["", *groups], now, _by_words, f"ask-by-{key}")

@@ -112,6 +112,11 @@ def turn_picker() -> str:
     return f"-{st.session_state[_TURN]}" if st.session_state.get(_TURN) else ""
 
 
+def word(text: str) -> None:
+    """What stands between two pickers."""
+    st.html(f'<p class="word">{escape(text)}</p>', width="content")
+
+
 def pick(label: str, options: list[str], now: str, words: Any, key: str) -> str:
     """A selectbox as wide as the word in it."""
     key += turn_picker()
@@ -160,8 +165,8 @@ def odds_of_answer(epsilon: Fraction, delta: Fraction, relation: str) -> str:
 def dots(on: int, caption: str) -> str:
     """A hundred dots, `on` of them filled."""
     words = escape(caption)
-    spans = "".join(f'<i class="{"on" if place < on else ""}"></i>' for place in range(100))
-    picture = f'<div class="dots" role="img" aria-label="{words}">{spans}</div>'
+    rows, rest = divmod(on, 10)
+    picture = f'<div class="dots" role="img" aria-label="{words}" style="--rows:{rows};--rest:{rest}"></div>'
     return f"<figure>{picture}<figcaption>{words}</figcaption></figure>"
 
 

@@ -36,7 +36,7 @@ from ui.shell.frame import hint, paragraph
 from ui.shell.language import address
 from ui.shell.state import attempt
 from ui.words import gloss, prices
-from ui.words.markup import bullets, few_names, p, unmarked
+from ui.words.markup import bullets, few_names, link, p, unmarked
 
 # --- run a plan: a click hands it to a background thread, and the page finds it by the id in the URL
 
@@ -132,8 +132,8 @@ def show(table: dp.Table) -> None:
     job.show_refusal()
     if "run" not in st.query_params:
         remember_plan(table, plan)
-    link = say("plan.more" if plan.rows else "plan.ask")
-    st.page_link(nav.page("ask"), label=link, query_params={"table": table.name})
+    label = say("plan.more" if plan.rows else "plan.ask")
+    st.page_link(nav.page("ask"), label=label, query_params={"table": table.name})
     show_suggestions(table)
 
 
@@ -503,11 +503,16 @@ def show_suggestions(table: dp.Table, asked: dp.Query | None = None, for_plan: b
         if not for_plan:
             tables.first_look_link(table)
         return
+    title = f'<h2 class="ideas">{escape(say("suggest.title"))}</h2>'
+    if not for_plan:  # one element: a browser takes long over many
+        look = tables.first_look_label(table)
+        way = link(nav.address("board", table.name), look) if look else ""
+        with st.container(key="suggest"):
+            st.html(f'<div class="exact">{title}{way}</div>{"".join(_idea(table, best) for best in queries)}')
+        return
     plan = current_plan(table)
-    st.html(f'<h2 class="ideas">{escape(say("suggest.title"))}</h2>')
+    st.html(title)
     with st.container(key="suggest", gap=None):
-        if not for_plan:
-            tables.first_look_link(table)
         for place, best in enumerate(queries):
             price = table.preview(best, checked=True)
             with st.container(key=f"suggest-{place}", horizontal=True, vertical_alignment="center"):
@@ -516,9 +521,14 @@ def show_suggestions(table: dp.Table, asked: dp.Query | None = None, for_plan: b
                 st.html(f'<span class="muted">{escape(price.promise.short(best))}</span>', width="content")
                 takes = escape(prices.takes(table, price.share))
                 st.html(f'<span class="take-words">{takes}</span>', width="content")
-                if not for_plan:
-                    continue
                 if plan.holds(best):
                     st.html(f'<p role="status"><b class="whole">✓</b> {escape(say("plan.holds"))}</p>', width="content")
                     continue
                 st.button(say("plan.add"), key=f"suggest-add-{place}", on_click=add_to_plan, args=(table, best))
+
+
+def _idea(table: dp.Table, best: dp.Query) -> str:
+    price = table.preview(best, checked=True)
+    way = link(nav.address("ask", **preview.opening(table, best)), best.sentence())
+    worth, takes = escape(price.promise.short(best)), escape(prices.takes(table, price.share))
+    return f'<div class="idea">{way}<span class="muted">{worth}</span><span class="take-words">{takes}</span></div>'

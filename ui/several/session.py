@@ -280,12 +280,12 @@ def _sentence(table: dp.Table) -> dict[str, Any]:
     numbers = table.schema.of_kind(dp.Number)
     kinds = ["share", *(["average"] if numbers else []), "largest"]
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(say("form.the"), width="content")
+        fields.word(say("form.the"))
         kind = fields.pick("session.kind", kinds, "share", lambda kind: say(f"session.kind.{kind}"), "session-kind")
         if kind == "average":
-            st.markdown(say("session.of"), width="content")
+            fields.word(say("session.of"))
             return {"average": fields.pick("form.column", numbers, numbers[0], str, "session-column")}
-        st.markdown(say(f"session.where.{kind}"), width="content")
+        fields.word(say(f"session.where.{kind}"))
     if kind == "largest":
         return {"largest": conditions.compare(table, [])}
     return {"share": conditions.conditions(table, [], "session")}

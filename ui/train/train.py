@@ -454,14 +454,14 @@ def pick_goal(
     """The target, and of a list which of its `labels` is predicted; `now` holds both. The sentence ends in “from”."""
     first, value = now
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(say("train_page.predict"), width="content")
+        fields.word(say("train_page.predict"))
         target, positive = fields.pick("train_page.target", offered, first, called, widget("target")), ""
         if isinstance(goal := schema[target], dp.Category):
-            st.markdown(say("train_page.is"), width="content")
+            fields.word(say("train_page.is"))
             listed = labels[target]
             usual = next(name for name in (value, model_words.usual_yes(goal), listed[0]) if name in listed)
             positive = fields.pick("train_page.value", listed, usual, called, widget(f"positive-{target}"))
-        st.markdown(say("train_page.from"), width="content")
+        fields.word(say("train_page.from"))
     return target, positive
 
 

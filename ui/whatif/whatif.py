@@ -117,14 +117,14 @@ def _question(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
     keys = _offered(table, own)
     now = given["q"] if given["q"] in keys else keys[0]
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(say("form.the"), width="content")
+        fields.word(say("form.the"))
         key = fields.pick("form.kind", keys, now, noun, widget("q"))
         column = ""
         if columns := _columns(table, key, own):
-            st.markdown(say("whatif.like" if "columns" in whatif.typed(key) else "form.of"), width="content")
+            fields.word(say("whatif.like" if "columns" in whatif.typed(key) else "form.of"))
             first = given["column"] if given["column"] in columns else columns[0]
             column = fields.pick("form.column", columns, first, called, widget(f"column-{key}"))
-        st.markdown(say(_middle(key, column)), width="content")
+        fields.word(say(_middle(key, column)))
         here = table.name if own else ""
         picked = fields.pick("whatif.source", ["", *table_names()], here, _source, widget("from"))
     chosen = given | {"q": key, "column": column, "from": "table" if picked else "typed"}

@@ -136,7 +136,7 @@ def test_a_mean_without_the_999s_is_near_the_truth() -> None:
     assert "999 counts as an empty cell" in plain(html_of(open_page("data", table="pressure")))
     check = table.ask(table.query("fit_checks", epsilon="0.3"))
     assert check.value["sbp"] < 100, "400 cells that fit: noise of 100 has a chance below 1e-6"
-    assert table.fit_of("sbp").checked and not table.fit_of("sbp").in_part
+    assert table.fit_of("sbp").checked and not table.fit_of("sbp").doubted
     again = table.revise(dp.Schema({"sbp": dp.Number(40, 260, measure="mmHg", codes=[998, 999])}))
     assert not again.fit_of("sbp").checked, "declared anew it is unchecked"
 

@@ -453,6 +453,6 @@ def test_what_rows_beyond_the_limit_do_is_said_where_it_is_chosen(page: Page) ->
     page.upload("who,age\na,33\na,34\nb,44\n").to("unit").set("declare-unit", "more").set("declare-who", "who")
     assert page.app.number_input(key="declare-each").value is None
     page.set("declare-each", 2)
-    assert say("data.unit.each_cut", each=2) in page.text and "too low, and averages shift" in page.text
+    assert say("data.unit.each_cut", each=2) in page.text and "too low, averages shift" in page.text
     page.set("declare-relation", "replace").press("Go on")
     assert page.draft.step == "cards" and page.draft.each == 2

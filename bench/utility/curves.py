@@ -17,6 +17,7 @@ from bench.accuracy import ADD_REMOVE, REPLACE, line
 from bench.utility.columns import Made, every
 from bench.utility.frame import BEFORE, COINS, OURS, ask, pure
 from dpengine.core.types import Floats
+from dpengine.mechanisms.curves import count_tree
 from dpengine.mechanisms.curves.cdf_tree import CdfTree
 
 LARGEST_GRID = 1_000  # that a dense solver is run on
@@ -38,7 +39,7 @@ def _lines(table: Made, relation: str, epsilon: str, draws: int) -> Iterator[dic
     drawn = [query.draw(tuple(counts.tolist()), COINS) for _ in range(draws)]
     told = [list(query.finish(raw).value.values()) for raw in drawn]
     yield line(case, relation, pure(epsilon), OURS, (_off(one, truth) for one in told))
-    before = [query._sums_of(raw) for raw in drawn]
+    before = [count_tree.sums_of(raw, query.leaves, query.everyone) for raw in drawn]
     yield line(case, relation, pure(epsilon), BEFORE, (_off(one, truth) for one in before))
     sides, spend = (2 if relation == REPLACE else 1), float(epsilon)
     found = [_tree(counts, branches, sides / spend, relation == REPLACE, draws) for branches in (2, 4, 8, 10, 16)]

@@ -19,6 +19,8 @@ Each = TypeVar("Each", float, Floats)
 
 # The factor between scales whose partial fractions are computed in floats, for up to three of them and for more.
 _APART, _FARTHER_APART, _MOST_POLES = 1.01, 1.03, 6
+_TERMS, _PERIOD = 48, 1.5  # of the sum in `_of_sums`: how many terms, and how often Chernoff's bound T is
+_ROUNDED = 0.8  # k of `weighted_reaches`: a larger one costs more where noise is narrow, a smaller one where it is wide
 _DIGITS = Context(prec=60)
 _GUARD = Decimal(1) + Decimal(10) ** -20  # far above the rounding of a few hundred 60-digit operations
 
@@ -250,16 +252,24 @@ def total_reach(scale: Fraction, draws: int, beta: Fraction) -> int:
 
 def weighted_reaches(scale: Fraction, sizes: Floats, times: Floats, beta: Fraction) -> Floats:
     """For each row a t with Pr[|Σ a·Z| > t] ≤ β, for independent discrete Laplace variables with factors of these
-    sizes, each with its multiplicity in `times`; 0 for a row without factors.
+    sizes, each with its multiplicity in `times`; 0 for a row without factors. The lesser of two bounds:
 
-    Chernoff as in `total_reach`, with Σ κ(a·s) for 0 < s < 1/(scale·a), and κ(x) = −ln(1 − q·(cosh x − 1)), where q =
-    2r/(1−r)² is the variance. (Σ κ(a·s) + ln(2/β))/s falls, then rises, and its least is at most the s of Gaussian
-    noise of the same variance; a search that errs only widens the bound.
+    Chernoff    as in `total_reach`, with Σ κ(a·s) for 0 < s < 1/(scale·a), and κ(x) = −ln(1 − q·(cosh x − 1)), where q
+                = 2r/(1−r)² is the variance. (Σ κ(a·s) + ln(2/β))/s falls, then rises, and its least is at most the s
+                of Gaussian noise of the same variance; a search that errs only widens the bound.
+    The law     of continuous noise, about a sixth narrower. If E is exponential of mean `scale`, its whole part and the
+                rest F < 1 are independent. So X = E − E′ ~ Laplace is Z + V, V = F − F′ independent of Z and symmetric.
+                With x = s/2, y = 1/(2·scale) and g(z) = ln(sinh z/z), E[e^(sV)] = e^(g(y+x) + g(y−x) − 2g(y)) ≤
+                e^(s²/12), since g″ ≤ 1/3. Hence Pr[ΣaV < −k|a|₂] ≤ e^(−3k²), and
+                Pr[ΣaZ ≥ t]·(1 − e^(−3k²)) ≤ Pr[ΣaX ≥ t − k|a|₂]. The tail of ΣaX is that of `_of_sums`, which does
+                not depend on the scale and is remembered: the same factors are asked for at many ε.
     """
     rate = 1 / float_above(scale)
     variance = 0.5 / math.sinh(rate / 2) ** 2
     wanted = math.log(2 / float(beta))
     used = sizes.max(axis=1) > 0
+    if not used.any():
+        return np.zeros(len(sizes))
     a, many = sizes[used], times[used]
 
     def least(s: Floats) -> Floats:
@@ -280,8 +290,57 @@ def weighted_reaches(scale: Fraction, sizes: Floats, times: Floats, beta: Fracti
         at_lower, at_upper = np.where(left, found, at_upper), np.where(left, at_lower, found)
     left = at_lower <= at_upper
     low, high = np.where(left, low, lower), np.where(left, upper, high)
+    by_law = _of_sums(a.tobytes(), many.tobytes(), len(a), float(beta) * (1 - math.exp(-3 * _ROUNDED**2)))
+    rounded = _ROUNDED * np.sqrt((many * a * a).sum(axis=1))
     reaches = np.zeros(len(sizes))
-    reaches[used] = least((low + high) / 2) * (1 + 1e-9)
+    reaches[used] = np.minimum(least((low + high) / 2), by_law / rate + rounded) * (1 + 1e-9)
+    return reaches
+
+
+@lru_cache(maxsize=64)
+def _of_sums(raw_sizes: bytes, raw_times: bytes, rows: int, beta: float) -> Floats:
+    """For each row a t with Pr[|Σ a·X| ≥ t] ≤ β, for independent Laplace variables X of scale 1.
+
+    Let G be the tail of S = ΣaX, M(z) = Π (1 − a²z²)^(−times) its moments, 0 < c < 1/a, T > 0, u_j = 2πj/T. By
+    Poisson's summation of e^(cx)·G(x), which is continuous and falls exponentially on both sides,
+
+        e^(ct)·G(t) ≤ Σ_k e^(c(t+kT))·G(t+kT) = (1/T)·Σ_j e^(−i·u_j·t)·M(c+i·u_j)/(c+i·u_j):
+
+    no term is negative, so the sum over j is a bound, whatever T is, and a near one where T is about the reach. We take
+    c from Chernoff's bound, and |j| ≤ J. What is left out is at most |M(c+iU)|/π, U = u_J, where a·U ≥ 1 for the
+    largest a: |1 − a²z²|/u of that factor does not fall with u beyond 1/a, nor |1 − a²z²| of any other.
+    """
+    sizes, times = (np.frombuffer(raw).reshape(rows, -1) for raw in (raw_sizes, raw_times))
+    wide = sizes.max(axis=1)
+    a = sizes / wide[:, None]
+    wanted = math.log(2 / beta)
+
+    def cumulant(s: Floats) -> Floats:
+        found: Floats = -(times * np.log1p(-((a * s[:, None]) ** 2))).sum(axis=1)
+        return found
+
+    low, c = np.zeros(rows), np.full(rows, 1 - 1e-9)
+    for _ in range(40):  # Chernoff's bound is least where s·K′(s) − K(s) = ln(2/β), and K′(s) there
+        s = (low + c) / 2
+        lifted = (a * s[:, None]) ** 2
+        low_yet = (times * 2 * lifted / (1 - lifted)).sum(axis=1) - cumulant(s) <= wanted
+        low, c = np.where(low_yet, s, low), np.where(low_yet, c, s)
+    base = cumulant(c)
+    chernoff = (base + wanted) / c
+    step = 2 * np.pi / (_PERIOD * chernoff)
+    terms = np.empty((_TERMS + 1, rows), dtype=np.complex128)
+    for j in range(_TERMS + 1):
+        z = c + 1j * j * step
+        terms[j] = np.exp(-(times * np.log(1 - (a * z[:, None]) ** 2)).sum(axis=1) - base) / z
+    left_out = np.where(_TERMS * step >= 1, np.abs(terms[-1] * (c + 1j * _TERMS * step)) / np.pi, np.inf) + 1e-12
+    turns = -1j * step * np.arange(1, _TERMS + 1)[:, None]
+    low, high = 0.7 * chernoff, chernoff
+    for _ in range(16):
+        t = (low + high) / 2
+        summed = (terms[0].real + 2 * (terms[1:] * np.exp(turns * t)).real.sum(axis=0)) * step / (2 * np.pi)
+        enough = base - c * t + np.log(np.maximum(summed, 0) + left_out) <= -wanted - 1e-9
+        low, high = np.where(enough, low, t), np.where(enough, t, high)
+    reaches: Floats = high * wide
     return reaches
 
 

@@ -9,9 +9,10 @@ Statistic   a tree over at most MOST_LEAVES equal cells of the grid, B branches 
 Draw        every node's count + noise.
 Accuracy    the number at or below a cell comes from least squares over all nodes, or from a short sum of nodes, some of
             them subtracted, none of them twice (both in `count_tree`): for each cell the estimate with the lesser
-            bound, a choice of public facts. Chernoff's bound is for a weighted sum of noises, the exact law for a short
-            one; all cells at once by a union bound. B depends on the number of cells alone. True numbers are integers,
-            so we round the result of least squares, and its range inwards. The promise is that of the farthest cell.
+            bound, a choice of public facts. A weighted sum of noises has the bound of `tails.weighted_reaches`, near
+            the law of continuous noise, a short sum the exact law; all cells at once by a union bound. B depends on the
+            number of cells alone. True numbers are integers, so we round the result of least squares, and its range
+            inwards. The promise is that of the farthest cell.
 Root        “gaussian_root”: Gaussian noise by a root of the matrix of sums (`count_tree.rooted`) in place of the tree:
             ρ-zCDP at the same ρ, and less noise. All cells at once by a union bound.
 Several     draws are averaged node by node; sums of means are as far off as a sum of that many more noises, divided.

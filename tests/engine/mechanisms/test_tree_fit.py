@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from dpengine.mechanisms.curves import count_tree
+from dpengine.noise import tails
 from dpengine.noise.coins import SystemCoins
-from dpengine.noise.tails import sum_reach, weighted_reaches
+from dpengine.noise.tails import weighted_reaches
 
 Matrix = list[list[Fraction]]
 
@@ -87,18 +88,55 @@ def test_less_a_share_of_all_rows(share: Fraction) -> None:
         assert sorted(abs(w) for w in less if w) == sorted(size for size, times in kept.items() for _ in range(times))
 
 
-def test_a_bound_on_weighted_noise_is_above_the_exact_law_and_near_it() -> None:
-    """Equal weights have an exact law; others are counted: at most β of 4,000 are beyond, but for 1e-6."""
+WEIGHED = [([1], [1]), ([1], [4]), ([2, 1], [2, 5]), ([1], [40]), ([7, 4, 1], [1, 6, 30])]  # in halves
+
+
+def exact_reach(scale: Fraction, halves: list[int], times: list[int], beta: float) -> float:
+    """The least t with Pr[|Σ a·Z| > t] ≤ β, by convolution of the laws."""
+    law = np.ones(1)
+    for half, many in zip(halves, times, strict=True):
+        places = np.arange(-int(25 * scale), int(25 * scale) + 1)
+        one = np.zeros(half * (len(places) - 1) + 1)
+        one[::half] = np.exp(-np.abs(places) / float(scale))
+        for _ in range(many):
+            law = np.convolve(law, one / one.sum())
+    beyond = 2 * np.cumsum(law[::-1])[: len(law) // 2]  # Pr[|S| ≥ t] from the farthest t to the nearest but 0
+    return (len(law) // 2 - int((beyond <= beta).sum())) / 2
+
+
+def check_a_bound_on_weighted_noise(scale: Fraction, halves: list[int], times: list[int]) -> float:
+    """By how much it is above the exact law."""
+    sizes, many = np.array([halves]) / 2, np.array([times], dtype=float)
+    bound, exact = weighted_reaches(scale, sizes, many, BETA)[0], exact_reach(scale, halves, times, float(BETA))
+    assert exact <= bound
+    return float(bound / max(exact, 1))
+
+
+BETA = Fraction(1, 1000)
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(6), Fraction(30)])
+def test_a_bound_on_weighted_noise_is_above_the_exact_law_and_near_it(scale: Fraction) -> None:
+    near = {Fraction(1, 2): 1.7, Fraction(6): 1.12, Fraction(30): 1.09}[scale]
+    for halves, times in WEIGHED[: 3 if scale > 6 else None]:
+        assert check_a_bound_on_weighted_noise(scale, halves, times) < near
+    assert weighted_reaches(scale, np.zeros((1, 2)), np.zeros((1, 2)), BETA)[0] == 0
+    assert weighted_reaches(Fraction(6, 1000), np.array([[1.0, 0.3]]), np.array([[2.0, 5.0]]), BETA)[0] < 3
+
+
+def test_a_tail_of_one_side_alone_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = tails._of_sums
+    monkeypatch.setattr(tails, "_of_sums", lambda sizes, times, rows, beta: right(sizes, times, rows, 2 * beta))
+    with pytest.raises(AssertionError):
+        for halves, times in WEIGHED[:3]:
+            check_a_bound_on_weighted_noise(Fraction(30), halves, times)
+
+
+def test_few_of_many_draws_are_beyond_the_bound_on_weighted_noise() -> None:
+    """At most β of 4,000, but for 1e-6."""
     scale, beta = Fraction(6), Fraction(1, 100)
-    for many in (1, 4, 20):
-        bound = weighted_reaches(scale, np.array([[0.5]]), np.array([[float(many)]]), beta)[0]
-        exact = sum_reach(scale, many, beta) / 2
-        assert exact <= bound < (1.7 if many == 1 else 1.5) * exact + 1
-    assert weighted_reaches(scale, np.zeros((1, 2)), np.zeros((1, 2)), beta)[0] == 0
-    sizes = np.array([[1.0, 0.3, 0.01]])
-    times = np.array([[2.0, 5.0, 90.0]])
+    sizes, times = np.array([[1.0, 0.3, 0.01]]), np.array([[2.0, 5.0, 90.0]])
     bound = weighted_reaches(scale, sizes, times, beta)[0]
     noise = SystemCoins().many_laplace(np.zeros(4_000 * 97, dtype=np.int64), scale).reshape(4_000, 97)
     beyond = int((np.abs(noise @ np.repeat(sizes[0], times[0].astype(int))) > bound).sum())
     assert beyond <= 79  # Pr[Bin(4000, 1/100) > 79] < 1e-6
-    assert weighted_reaches(scale / 1000, sizes, times, beta)[0] < 3

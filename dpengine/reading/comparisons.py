@@ -409,13 +409,14 @@ class Comparisons(Percentiles):
             return self.ages[0], None
         if bound.unit in MEASURES:
             return None, None  # “below 2.5 kg” is about no number of days
-        wide = [name for name in self.numbers if self._within(name, bound.values)]
+        plain = [name for name in self.numbers if not self._measure(name)]
+        wide = [name for name in (plain if bound.unit in TIMES else self.numbers) if self._within(name, bound.values)]
         named = [at for at in self.all_free("col") if self.column_at(at) in wide]
         if named and not bound.unit:
             at = min(named, key=lambda at: min(abs(at - bound.first), abs(at - bound.last)))
             self._or_else([name for name in self.numbers if name != self.column_at(at) and name in wide])
             return self.column_at(at), at if self._other_target() else None
-        money = [name for name in self._of_unit("money") if name in wide]
+        money = [name for name in self._of_unit("money") if name in wide and bound.unit not in TIMES]
         wide = list(dict.fromkeys([*money, *wide]))
         if wide:  # no word says which: if several may be meant, the others are offered too
             self._or_else(wide[1:])

@@ -396,7 +396,7 @@ class Conditions(Relations):
     def _some(self) -> None:
         """“share of loans with a late fee”: a number that is not 0."""
         kinds = self._typed_kinds()
-        if kinds - {"count", "proportion"}:
+        if kinds - {"count", "proportion"} or self.all_free("takings"):
             return
         for at in self.all_free("col"):
             name = self.column_at(at)
@@ -404,10 +404,14 @@ class Conditions(Relations):
             said = at - 1 if not self.has(at - 1, "stop") or self.has(at - 1, "with") else at - 2
             if column is None or self.weight_at(at) < 2 or name in self._ratings():
                 continue
-            counts = column.step == 1 and not column.measure and self.has(0, "rows", "val")
-            if not kinds and not counts:
-                continue  # “plots with warnings”, and not “income with a car”
-            some = self.has(said, "with") or (self.said(at - 1) == "any" and self._negated(at, str(name)) is None)
+            counts = column.step == 1 and not column.measure and (self.has(0, "rows", "val") or not self.marks[0].roles)
+            owing = self.said(at - 1) in ("in", "v") and self.named_for(
+                str(name), "arrears", "debt", "dolg", "zaostanek"
+            )
+            if not kinds and not counts and not owing:
+                continue  # “plots with warnings”, “tenants in arrears”, and not “income with a car”
+            some = owing or self.has(said, "with")
+            some = some or (self.said(at - 1) == "any" and self._negated(at, str(name)) is None)
             if column.lower == 0 and some and not any(cond.column == name for cond in self.conds):
                 self.conds.append(Condition(at, str(name), ">", "0"))
                 self.marks[at].take("bound")

@@ -21,6 +21,7 @@ _TOKEN = re.compile(
 )
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:['’ \u00a0\u202f]\d{3})+(?![\d.,]*\d)")  # 10'000, 10 000
 _DECLINED = re.compile(r"\b([^\W\d_]|[A-ZČŠŽ]{2,})-(?:ja|ju|jem|ji|jih|jev|jevo|u|a|om|em|i|e|ov|ih)\b")  # v c-ju
+_MINUS = re.compile(r"-\d")
 _CLITIC = re.compile(r"(?<=\w)['’](?:s|d|m|ll|ve|re)$", re.IGNORECASE)
 _THOUSAND_K = re.compile(r"(?<=\d)[kK]\b")  # 50k
 _NUMBER_OF = re.compile(r"#(?=\s*[^\W\d])|\bno\.(?=\s*[^\W\d])", re.IGNORECASE)  # no. claims
@@ -57,8 +58,13 @@ def cut_words(text: str, lang: str) -> list[TypedWord]:
     text = re.sub(r"([€$£]) ?(\d(?:[\d.,]*\d)?)", r"\2 \1 ", text)  # $5,000
     text = _THOUSANDS.sub(lambda found: re.sub(r"\D", "", found[0]), text)
     text = re.sub(r"\b((?:19|20)\d\d)/(?=\d\d\b)", r"\1 ", text)  # winter 2024/25
+    below = False  # a minus sign right before a number
     for match in _TOKEN.finditer(text):
         word = match[0]
+        if word == "-" and _MINUS.match(text, match.start()) and not (tokens and tokens[-1].number is not None):
+            below = match.start() == 0 or text[match.start() - 1].isspace()
+            if below:
+                continue
         if lang == "en" and (tens := _TENS_OF_YEARS.get(word.lower())):  # the nineties
             tokens += [TypedWord(word, str(tens), Fraction(tens)), TypedWord("s", "s")]
             continue
@@ -70,6 +76,7 @@ def cut_words(text: str, lang: str) -> list[TypedWord]:
         following = text[match.end() : match.end() + 2]
         ordinal = word[-1].isalpha() or (lang == "sl" and following[:1] == "." and following != ".")
         number = None if day else _number(word.rstrip("sthndr"), lang)
+        number, below = -number if below and number is not None else number, False
         tokens.append(TypedWord(word, word if number is None else text_of(number), number, day, ordinal))
     return tokens
 

@@ -270,6 +270,7 @@ class Groups(Comparisons):
             not dated
             and self.has(at, "rows")
             and (name in self.dates or (self.weight_at(at) <= 1 and self.covered[name] < 2))
+            and not (self.said(at - 1) == "by" and self.is_a(name, Category) and not self.said(at).endswith("s"))
         ):
             return None
         declared = self.declared(name)

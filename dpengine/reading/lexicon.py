@@ -15,6 +15,7 @@ from itertools import pairwise
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA, Prefix
 
+from dpengine.core.exact import text_of
 from dpengine.core.remembered import remembered
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.schema import Category, ItemSet, Number, Schema
@@ -76,7 +77,7 @@ _TIME = ("time", "duration", "value", "level", "čas", "trajanje", "vrednost", "
 _PREPOSITIONS = frozenset("with at by in on for from to and or z s v na po za od do pri pred".split())
 _BRIEF = frozenset("min minut minutes h hours ur s sec".split())
 _LONG = frozenset("km mi m".split())
-_PLACED = ("location", "place", "site", "lokacija", "kraj", "mesto")
+_PLACED = {"en": ("location", "place", "site"), "sl": ("lokacija", "kraj", "mesto")}
 _WIDE = ("m2", "ha")  # velikost parcel
 _LENGTH = ("length", "dolžina")
 _COUNTED = ("number", "count", "quantity", "size", "število", "količina", "velikost")
@@ -110,6 +111,7 @@ class Lexicon:
     made: dict[str, str] = field(default_factory=dict)  # the table's own stems, by what they are made from
     written_as: dict[str, str] = field(default_factory=dict)  # the table's own stems as they are written
     counted: set[str] = field(default_factory=set)  # stems of what a column counts: rooms, members
+    acronyms: set[str] = field(default_factory=set)  # parts of names in capitals: LOS, BMI
     whole: set[str] = field(default_factory=set)  # stems of parts that are written out: star is starost, and no starš
     cut: set[str] = field(default_factory=set)  # words of columns' names that are cut short: frms, amt
     small: dict[str, set[str]] = field(default_factory=dict)  # how the small words are written, by their stem
@@ -291,6 +293,12 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
                         known.add((word,), "col", (_LOOSE, name))
     _elsewhere(lang)  # made now, so that the first unknown word does not wait for it
     parts = {bare(word) for text in (*schema.columns, *names) for word in plain_words(text).split(" ")}
+    known.acronyms = {
+        bare(word)
+        for text in schema.columns
+        for word in plain_words(text).split(" ")
+        if word.isupper() and len(word) > 2
+    } - {"eur", "usd", "gbp"}
     known.whole = {stem(word, lang) for text in schema.columns for word in _written_whole(text)}
     known.cut = {word for word in parts if _is_cut(word, base, lang)}
     known.written_as = {own: written for written, own in known.raw.items()}
@@ -313,7 +321,7 @@ def _is_cut(word: str, base: Lexicon, lang: str) -> bool:
     """Is a word of a name cut short: no word of the language, and no unit?"""
     own = stem(word, lang)
     plain = 2 < len(word) < 7 and word.isalpha() and own not in base.stems and not unit_in(f"a_{word}")
-    return plain and own not in _elsewhere(lang)
+    return plain and word not in _written_elsewhere()
 
 
 def _written_out(name: str, base: Lexicon) -> str:
@@ -476,6 +484,8 @@ def _add_values(known: Lexicon, name: str, column: Category | ItemSet, lang: str
     for value in column.values:
         for written in {value, called(value)}:
             phrase = stems_of(name_words(written), lang)
+            if "-" in phrase and len(phrase) > 2:  # 2-bed
+                known.add((word for word in phrase if word != "-"), "val", (3, name, value), own=True)
             if name_words(written) != written.replace("_", " "):  # memoQ
                 known.add(stems_of(written, lang), "val", (3, name, value), own=True)
             if sum(map(len, phrase)) > 1:
@@ -561,7 +571,7 @@ def _add_classes(known: Lexicon, schema: Schema, lang: str) -> None:
         _add_loosely(known, stems_of(phrase, lang), wide[0])
     places = {word for word in PLACES if len(word) > 3}
     placed = [name for name in schema.of_kind(Category) if places & set(bare(name_words(name)).split(" "))]
-    for phrase in _PLACED if len(placed) == 1 else ():
+    for phrase in _PLACED[lang] if len(placed) == 1 else ():
         _add_loosely(known, stems_of(phrase, lang), placed[0])
 
 
@@ -623,6 +633,32 @@ def _add_subjects(known: Lexicon, schema: Schema, lang: str) -> None:
             known.add(phrase, "rows", True)
 
 
+def joined(tokens: list[TypedWord], known: Lexicon, lang: str) -> list[TypedWord]:
+    """Words that a table writes as one: “take away” of Takeaway, “length of stay” of LOS."""
+    made: list[TypedWord] = []
+    at = 0
+    while at < len(tokens):
+        size = 1
+        for end in range(min(at + 4, len(tokens)), at + 1, -1):
+            run = tokens[at:end]
+            if any(token.number is not None or token.day or not token.text.isalpha() for token in run):
+                continue
+            initials = "".join(bare(token.text)[:1] for token in run)
+            whole = "".join(bare(token.text) for token in run)
+            own = typed_stem(whole, lang)
+            if len(run) > 2 and initials in known.acronyms and run[0].stem not in known.own:
+                own, size = typed_stem(initials, lang), len(run)
+            elif len(run) == 2 and len(whole) > 6 and whole in known.raw and run[1].stem not in known.own:
+                size = 2
+            else:
+                continue
+            made.append(TypedWord(" ".join(token.text for token in run), own))
+            break
+        made += tokens[at : at + 1] if size == 1 else []
+        at += size
+    return made
+
+
 def spell(tokens: list[TypedWord], known: Lexicon, lang: str, called: Collection[str] = ()) -> None:
     """A word that nothing knows becomes the nearest known one: an inflected form, or a misspelling."""
     place = -1
@@ -642,6 +678,7 @@ def spell(tokens: list[TypedWord], known: Lexicon, lang: str, called: Collection
         denied = re.match("non|ne|un|in|dis", word)
         rest = word[denied.end() :] if denied else ""
         made = rest if rest in known.own else _made_from(rest, known, lang) if lang == "sl" and len(rest) > 4 else None
+        made = made or (_begins_alike(rest, known) if lang == "sl" and len(rest) > 6 else None)  # nepodaljšane
         if denied and made and not _made_from(word, known, lang):  # nekadilec, unresolved, nejahač
             token.stem = made
             tokens.insert(place, TypedWord(token.text, "ne" if lang == "sl" else "non"))
@@ -664,7 +701,7 @@ def _cut_short(token: TypedWord, known: Lexicon, lang: str) -> str | None:
     """The stem of the one cut word of a column's name that a typed word may be: `Brood_frms` has frames."""
     roles = known.phrases.get((token.stem,), {}).keys()
     word = bare(token.text)
-    if token.stem in known.own or roles - {"rows", "stop"} or (not roles and token.stem in known.stems):
+    if (token.stem in known.own and roles) or roles - {"rows", "stop"}:
         return None
     if not roles and token.stem in _elsewhere(lang) and len(word) < 5:
         return None
@@ -777,6 +814,13 @@ def _elsewhere(lang: str) -> frozenset[str]:
     return frozenset(word for line in lines for phrase in line.split("|") for word in stems_of(phrase, lang))
 
 
+@remembered(1)
+def _written_elsewhere() -> frozenset[str]:
+    """The same words as they are written, in both languages."""
+    lines = (*ALIKE, *SAME_VALUE, *CONCEPTS, ELSEWHERE, *EVERYDAY["en"], *EVERYDAY["sl"])
+    return frozenset(word for line in lines for phrase in line.split("|") for word in bare(phrase).split(" "))
+
+
 _SL_VERB = re.compile(
     "(?:emo|ete|ejo|em|es|amo|ate|ajo|am|as|imo|ite|ijo|im|is|al|ala|ali|alo|il|ila|ili|ilo|ati|iti)$"
 )
@@ -853,10 +897,12 @@ def _follows(tokens: list[TypedWord], at: int, *words: str) -> bool:
 def marked(tokens: list[TypedWord], known: Lexicon) -> list[MarkedWords]:
     marks, place = [], 0
     while place < len(tokens):
-        longest = _LONGEST_PHRASE if tokens[place].stem in known.stems else 0
+        longest = _LONGEST_PHRASE if tokens[place].stem in known.stems or tokens[place].number is not None else 0
         for length in range(min(longest, len(tokens) - place), 0, -1):
             phrase = tuple(token.stem for token in tokens[place : place + length])
             roles = known.phrases.get(phrase)
+            if roles is None and length > 1 and (number := tokens[place].number) is not None:  # “two bed” of 2-bed
+                roles = known.phrases.get((text_of(number), *phrase[1:]))
             following = tokens[place + length].number if place + length < len(tokens) else None
             if roles and roles.keys() == {"after"} and length > 1 and place == 0:
                 continue  # “ali starejši čakajo dlje”

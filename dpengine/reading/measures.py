@@ -39,6 +39,8 @@ def unit_in(name: str) -> str:
         return ""
     if words[0] in _BEGINNING:
         return _UNITS[words[0]]
+    if words[0].startswith("temp"):
+        return "degrees"
     if words[-1] in _AGED and words[0].startswith(_OF_AGE):
         return _AGED[words[-1]]
     return "" if words[-2] in ("per", "na") else _UNITS.get(words[-1], "")

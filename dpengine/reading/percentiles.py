@@ -96,6 +96,7 @@ class Percentiles(Days):
         ):
             return self.marks[at + 1].take("per cent")  # “losses over 20 %”
         before = self.past(at - 1, -1, ["stop"], ["top", "bottom"])
+        before = before if self.has(before, "top", "bottom") else at + 2  # “10 % najdaljših izposoj”
         side = next((side for side in ("top", "bottom") if self.has(before, side)), "")
         open_ended = self._open_comparison()
         if open_ended is not None and not side:

@@ -24,6 +24,7 @@ from dpengine.reading.words import GENERIC, LANGUAGES, MEASURES, MONEY, PLACES, 
 _SEPARATELY = "posebej loceno separately respectively each vsak vsakega vsake vsakih posamezno posamic".split()
 _NEW = ("new", "nove", "novi", "novih", "nova", "novo")
 _AMOUNTS = MONEY | {"kg", "t", "l", "g", "kwh", "m3", "ha"}
+_OFTEN = ("how often", "kako pogosto", "kolikokrat")
 _WHERE = ("where", "kje", "kod", "kam")
 _DONE = re.compile("(?:an|en|n|t)(?:a|e|i|o|ih|im)?$")  # ends of a Slovene participle
 MOST_GROUPS = 200  # values of a number of which the commonest is sought one by one
@@ -412,6 +413,11 @@ class Question(Proportions):
     def _unnamed(self, key: str | None) -> list[tuple[int, str]]:
         """A number that is asked for without its name: “how long do people stay”, “koliko denarja dobijo”."""
         for at in range(len(self.marks)):
+            if key == "count" and self.said(at) in _OFTEN and self.has(at, "kind") and not self.has(at + 1, "val"):
+                names = [name for name in self._of_unit("times") if name not in {cond.column for cond in self.conds}]
+                if len(names) == 1:  # “how often do students come”
+                    self.guessed = True
+                    return [(at, names[0])]
             if self.free(at, "money"):
                 names = self._of_unit("money")
             elif self.free(at, "long") or (key in ("count", "median", "mean") and self._asks_for(at, TIMES)):
@@ -605,6 +611,8 @@ class Question(Proportions):
             return [("count", self._asked(where)), bars]
         if lists and not self.by:
             self._take(lists, lists[0][1])
+            if where and self._things_first(lists[0][0]):
+                return [("count", self._asked(where))]
             bars = ("histogram", self._asked(where, column=self._plain_ref(lists[0][1])))
             if not where or self.has(lists[0][0] - 1, "which"):
                 return [bars]
@@ -655,6 +663,15 @@ class Question(Proportions):
     def _alone(self, at: int) -> bool:
         """“…, how much in all”: no word says how much of what."""
         return at + 1 >= len(self.marks) or self.has(at + 1, "kind")
+
+    def _things_first(self, at: int) -> bool:
+        """“drinks over 4 euros”, “študentske vozovnice”: things of which some are counted, and not how they spread."""
+        if self._asks_for_figure():
+            return False
+        if self.lang == "sl":
+            return at > 0 and self.marks[at - 1].took == "val" and at == len(self.marks) - 1
+        compared = at + 1 < len(self.marks) and (self._limited(at) or self.said(at + 1) in ("without", "with"))
+        return at == 0 and compared and self.words(at).lower().endswith("s")
 
     def _asks_for_figure(self) -> bool:
         """A word that asks: “what”, “kakšne”."""
@@ -752,7 +769,8 @@ class Question(Proportions):
             self._take(numbers, name)
             given = self._asked(where, column=name, **self._grouped())
             return [("sum", given), ("mean", given), ("median", given)]
-        if key == "count" and numbers and (self._how_much(numbers) or self._how_many_of_unit(numbers)):
+        often = bool(numbers) and self.said(numbers[0][0]) in _OFTEN
+        if key == "count" and numbers and (often or self._how_much(numbers) or self._how_many_of_unit(numbers)):
             return self._without_kind(numbers, lists, days, where, [])
         if key == "count":
             if len(self.by) > 1:

@@ -15,6 +15,7 @@ from dpengine.reading.lexicon import (
     SAID_ALIKE,
     MarkedWords,
     alike_to,
+    joined,
     lexicon_of,
     marked,
     measureless,
@@ -23,7 +24,7 @@ from dpengine.reading.lexicon import (
     women_apart,
 )
 from dpengine.reading.measures import measured
-from dpengine.reading.words import LANGUAGES, MEASURES, MONEY, SCALES, bare, stem
+from dpengine.reading.words import LANGUAGES, MEASURES, MONEY, SCALES, bare, roots, stem
 
 _MOST_WORDS = 60
 _TIMED = frozenset(
@@ -61,6 +62,7 @@ class Sentence:
         if lang == "sl":
             apart = [part for token in self.tokens for part in women_apart(token, self.known, called)]
             self.tokens = [part for token in apart for part in numbered(token, self.known)]
+        self.tokens = joined(self.tokens, self.known, lang)
         spell(self.tokens, self.known, lang, called)
         self.marks = marked(self.tokens, self.known)
         rows_alike = alike_to(called, lang)
@@ -86,6 +88,8 @@ class Sentence:
         for at in range(len(self.marks)):
             if self._only_a_pronoun(at):
                 del self.marks[at].roles["val"]
+            if self._events(at):
+                self.marks[at].roles = {"rows": True}
             if self.role(at, "unit") == "times" and (
                 self.said(at) != "time" or self.has(at - 1, "ord", "number", "num")
             ):
@@ -126,6 +130,20 @@ class Sentence:
     def _with_unit_in_name(self, name: str) -> bool:
         """`parcel_kg`: in a table of parcels, these are the rows and no weight."""
         return len(plain_words(name).split(" ")) == 2 and measureless(name, self.declared(name)) != ""
+
+    def _events(self, at: int) -> bool:
+        """“arrivals per month”, of a date `arrived`, although a list is called `arr_mode`."""
+        senses = self.marks[at].roles.get("col", ())
+        if self.lang != "en" or not senses or not self.said(at).endswith("s") or max(senses)[0] > 2:
+            return False
+        made = set(roots(self._tokens_of(at)[0].stem, self.lang)) - {""}
+        dated = {
+            root
+            for name in self.schema.of_kind(Date)
+            for word in stems_of(name_words(name), self.lang)
+            for root in roots(word, self.lang)
+        }
+        return bool(made & dated) and self.is_a(max(senses)[1], Category)
 
     def _only_a_pronoun(self, at: int) -> bool:
         """“how it was paid”, of a list with IT: a small word in small letters."""
@@ -268,7 +286,7 @@ class Sentence:
         signs = {
             "money": MONEY,
             "seconds": ("s", "sec", "sek", "seconds", "sekund"),
-            "minutes": ("min",),
+            "minutes": ("min", "s"),
             "hours": ("h", "hour", "ur", "min"),
             "days": ("d", "days", "dni"),
             "weeks": ("weeks", "d", "days", "dni"),

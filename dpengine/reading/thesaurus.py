@@ -179,6 +179,7 @@ CONCEPTS = (
     "|rešeni|rešene|rešenih|zaključen|zaključeno|zaključeni|končan|končano|odpravljeno|odpravljen|popravljeno|urejeno",
     "rejected|refused|declined|denied|turned down|dismissed|zavrnjen|zavrnjeno|zavrnjeni|zavrnjene|zavrnili|odbit"
     "|odklonjen",
+    "admitted|admission|admissions|hospitalised|hospitalized|kept in|sprejet|sprejem|sprejeti|hospitaliziran",
     "approved|accepted|granted|admitted|allowed|odobren|odobreno|odobreni|sprejet|sprejeto|ugoden|ugodno rešeno"
     "|potrjen",
     "cancelled|canceled|called off|cancel|cancels|cancellation|cancellations|withdrawn|withdrew|dropped|odpovedan"

@@ -198,7 +198,7 @@ EN = Vocabulary(
         "|largest|favourite|favorite|top|mode|most|main|most frequently|most typical|most commonly|busiest|leading"
         "|prefer"
         "|preferred|predominant|dominant|bulk of|the bulk of|majority of|the majority of|mostly|most of the|most of"
-        "|sells best|sell best"
+        "|sells best|sell best|like best|like most|like the most|liked best|liked most|most liked"
         "|sold most|sold the most|best seller|bestseller|most prevalent|most numerous|most widespread",
         "sum": "total|sum|in total|altogether|overall|combined|summed|totals|sum total|how much|revenue|turnover"
         "|payroll|add up|added up|added together|together|all told|grand total|in all|aggregate|bring in|brought in"
@@ -688,7 +688,8 @@ OPPOSITES = (
 # Words that people use for the same kind of column, in both languages. A column whose name has one of them is meant by
 # all of them, unless another column's own name says it better.
 ALIKE = (
-    "income|earner|earners|zaslužkom|salary|wage|wages|pay|earnings|earn|earns|earning|payroll"
+    "income|gross|gross pay|bruto|neto"
+    "|earner|earners|zaslužkom|salary|wage|wages|pay|earnings|earn|earns|earning|payroll"
     "|paid|dohodek|plača|zaslužek|zasluži|zaslužijo|prejemki|prihodek",
     "age|how old|kako stari|koliko stari|koliko so stari|koliko je stara|koliko so stare|old|older|younger|aged"
     "|starost|starejši|mlajši|stara|starih|starostnih|stari",
@@ -761,7 +762,7 @@ ALIKE = (
     "price|spend|spends|spent|pay|pays|paid|charged|admission|ticket|entrance fee|cena|vstopnina|vstopnica",
     "training|trainings|train|trains|practice|workouts|trening|treningi|trenira|trenirajo|vadba|vadijo",
     "sport|discipline|panoga|šport",
-    "cancelled|canceled|called off|odpovedan|odpovedana|odpadla|odpadle|odpadel",
+    "cancelled|canceled|quit|quits|leavers|called off|odpovedan|odpovedana|odpadla|odpadle|odpadel",
     "vaccinated|vaccination|jab|cepljen|cepljenje|cepljeni",
     "renewed|renewal|renew|extended|podaljšan|podaljšanje",
     "category|product|products|goods|article|articles|buy|bought|kategorija|izdelek|izdelki|artikel|blago|kupujejo"
@@ -831,7 +832,8 @@ ALIKE = (
     "absent|absence|absences|days off|off sick|odsoten|odsotnost|izostanek|izostanki|manjkal|manjkali|manjkajo|manjka",
     "elevator|lift|lifts|elevators|dvigalo|dvigala|lift",
     "varroa|mite|mites|varoja|varoje|pršica|pršice",
-    "found at|location|where found|place|found where|kraj najdbe|lokacija|mesto",
+    "found at|location|where found|found where|kraj najdbe|lokacija",
+    "los|length of stay|stay|stays|stayed|time in hospital|days in hospital|ležalna doba",
     "ahead|in advance|advance|beforehand|vnaprej|prej",
     "borrowed|borrow|loan|loans|lent|izposojen|izposoja|izposodili",
 )
@@ -1016,7 +1018,7 @@ CUT_SHORT = dict(
         "|diff:difference|dest:destination|orig:origin|loc:location|muni:municipality|org:organisation|sal:salary"
         "|tot:total"
         "|lic:licence|dep:departure|arr:arrival|pts:points|elec:electricity|desc:description|ins:insurance"
-        "|veh:vehicle|med:medication|pat:patient|stud:student|trans:transport"
+        "|veh:vehicle|fav:favourite|med:medication|pat:patient|stud:student|trans:transport"
         "|st:število|štev:število|dat:datum|kol:količina|povp:povprečna|obč:občina|kat:kategorija"
         "|str:strani|nap:naprave|zak:zakonski|izk:izkušnje|izobr:izobrazba|zap:zaposlitev|zaposl:zaposlitev"
         "|preb:prebivalci"
@@ -1097,19 +1099,8 @@ _MAN_OF = {
 }
 
 
-_NO_WOMEN = (
-    "petk",
-    "enk",
-    "dvojk",
-    "trojk",
-    "stirk",
-    "stevilk",
-    "znamk",
-    "oznak",
-    "vozovnic",
-    "vstopnic",
-    "tablic",
-    "izkaznic",
+_NO_WOMEN = tuple(
+    "petk petic enk enic dvojk trojk stirk stiric desetk stevilk znamk oznak vozovnic vstopnic tablic izkaznic".split()
 )
 
 

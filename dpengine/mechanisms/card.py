@@ -41,7 +41,7 @@ ALL = Fraction(100)  # percent
 
 @dataclass(frozen=True)
 class Takes:
-    """Which declared columns a field takes. `column.wanted.<name>` says it in words."""
+    """Which declared columns a form's field accepts. The message `column.wanted.<name>` says so in words."""
 
     name: str
     holds: Callable[[Column], bool]
@@ -67,7 +67,7 @@ class Parameter:
     words: str = ""  # other words beside the field than the usual ones: form.of.<words>, form.for.<words>
 
     def fitting(self, names: list[str], schema: Schema) -> list[str]:
-        """The columns of these that it takes."""
+        """The columns among `names` that this field accepts."""
         takes = self.takes
         return names if takes is None else [name for name in names if takes.holds(schema[name])]
 

@@ -37,7 +37,7 @@ _YEARS = range(1800, 2101)
 
 @dataclass(frozen=True)
 class Cut:
-    """One such rule: a code of the message catalogue with public facts, all JSON."""
+    """One rule by which the declaration changes the file: a message code with public facts, all JSON."""
 
     code: str
     facts: tuple[tuple[str, Json], ...]
@@ -69,7 +69,7 @@ def cut(code: str, **facts: Json) -> Cut:
 def of_question(
     facts: Facts, need: AnyNeed | RawNeed, valued: set[str], conditions: Iterable[Predicate]
 ) -> tuple[Cut, ...]:
-    """All rules for a question, without the limit on rows per person if the statistic reads every row."""
+    """All rules for a question. The limit on rows per person is omitted if the statistic reads every row."""
     unit, reads_all = facts.unit, getattr(need, "every_row", False)
     cuts = [] if unit.single or reads_all else [cut("rows", column=unit.id_column, most=unit.at_most)]
     return *cuts, *of_columns(facts, valued, conditions)
@@ -122,7 +122,7 @@ def _of_ordered(name: str, column: Ordered, kinds: set[str]) -> Iterator[Cut]:
 
 
 def _of_list(column: Category, kinds: set[str]) -> Iterator[tuple[str, str]]:
-    """What cells outside the list count as, and empty ones if they count as a listed value."""
+    """The rules of a list: which label cells outside it get, and which one empty cells get, if that is in the list."""
     outside = OUTSIDE in kinds
     empty = EMPTY in kinds and column.missing in column.values
     if outside and empty and column.unknown == column.missing:
@@ -135,7 +135,7 @@ def _of_list(column: Category, kinds: set[str]) -> Iterator[tuple[str, str]]:
 
 
 def _changed(facts: Facts, rows: Iterable[Json]) -> Iterator[tuple[str, set[str]]]:
-    """For each simple condition its column, and the rules that can change whether it holds."""
+    """Each simple condition's column, with the rules that can change who meets the condition."""
     for row in rows:
         if row[0] == "any":
             yield from _changed(facts, row[1])
@@ -155,7 +155,8 @@ def _changed(facts: Facts, rows: Iterable[Json]) -> Iterator[tuple[str, set[str]
 
 
 def _of_groups(facts: Facts, group: Grouped, op: str, named: Json) -> set[str]:
-    """A value beyond an end counts in the group of that end; in any group, if groups recur like weekdays."""
+    """The rules that can change a condition on groups. Values beyond an end count in that end's group, so the end
+    matters if the condition names this group; it always does if groups recur like weekdays."""
     column = facts.schema.ordered(group.column)
     ends = {LOWER: group.of(0), UPPER: group.of(column.size - 1)}
     kinds = {end for end, place in ends.items() if group.rule in AGAIN or group.labels[place] in named}
@@ -170,14 +171,15 @@ def _of_groups(facts: Facts, group: Grouped, op: str, named: Json) -> set[str]:
 
 
 def _of_absent(column: Number, holds: Callable[[Fraction | int], bool]) -> set[str]:
-    """An empty cell meets no condition. A code for “unknown” matters if the condition treats it unlike one."""
+    """The rules for empty cells that can change a condition. Filling does if the filled value meets it, because an
+    empty cell never does. A code for “unknown” does if the condition would treat it unlike an empty cell."""
     filled = column.missing is not None and holds(column.code(column.missing))
     coded = any(holds(column.place(code)) != filled for code in column.codes)
     return {kind for kind, so in ((FILLED, filled), (CODES, coded)) if so}
 
 
 def _of_interval(column: Ordered, op: str, operand: Json) -> set[str]:
-    """A condition on an ordered column is an interval, in steps from the lowest value."""
+    """The rules that can change a condition on an ordered column, which is an interval in steps of its grid."""
     low: Fraction | None
     high: Fraction | None
     low, high, last = None, None, column.size - 1

@@ -31,9 +31,8 @@ def beyond(query: AnyQuery, part: str) -> str:
 
 
 def near_end(query: AnyQuery, value: Json, interval: Json) -> str:
-    """Does an answer lie at the "upper" or "lower" end of its column's range? Empty if elsewhere, if its own range
-    reaches into the other half, or if only cells that fit count. A range that ends at 0 usually ends there because
-    nothing lies beyond."""
+    """Is an answer close to the "upper" or "lower" end of its column's range? Empty if not, if its own range reaches
+    into the other half, or if only cells that fit count. An end at 0 is ignored: usually nothing lies beyond it."""
     if query.answer_column in query.where.fitting():
         return ""
     column = query.facts.schema.columns.get(query.answer_column)
@@ -48,7 +47,7 @@ def near_end(query: AnyQuery, value: Json, interval: Json) -> str:
 
 
 def near_end_words(query: AnyQuery, code: str) -> str:
-    """What the truth may be for an answer at this end."""
+    """The note that the truth may lie farther out than an answer at this end."""
     column = query.facts.schema.number(query.answer_column)
     end = measured(figure(column.text(column.size - 1 if code == "upper" else 0)), column.measure)
     return say(f"edge.near.{code}", column=query.answer_column, end=end)

@@ -13,8 +13,8 @@ from dpengine.mechanisms.query import AnyQuery
 
 @remembered(2048)
 def least_epsilon(query: AnyQuery, wish: Fraction, anew: bool = False, near: Fraction | None = None) -> Fraction | None:
-    """The least ε, in millionths, that promises at most `wish`; None if even the largest does not. With `anew`, the
-    form's own choices are made again at each ε. `near` is a guess, which spares steps."""
+    """The least ε, rounded to millionths, whose promised error is at most `wish`; None if even the largest ε is too
+    small. With `anew`, the form's settings are chosen again at each ε. `near`, a first guess, saves steps."""
     grain = 10**6
     at = query.asked_at if anew else query.at
     low, high = int(LEAST_EPSILON * grain), int(MOST_EPSILON * grain)

@@ -59,7 +59,7 @@ Kind = TypeVar("Kind", bound=NoiseKind)
 
 
 def chosen(accepts: Sequence[type[Kind]], name: str) -> type[Kind]:
-    """The kind of this name; the first, the usual one, for ""."""
+    """The kind of noise with this name; for "" the first one, which is the usual one."""
     return next((kind for kind in accepts[1:] if kind.name == name), accepts[0])
 
 
@@ -74,12 +74,12 @@ class Added(NoiseKind, ABC):
     @classmethod
     @abstractmethod
     def fitted(cls, change: Fraction | int, epsilon: Fraction, parts: int) -> Self:
-        """The noise for a change of this size in its norm."""
+        """The noise for one person's change of this size in `norm`, at a loss of `parts` equal parts of ε in all."""
 
     @classmethod
     @abstractmethod
     def of(cls, scale: Fraction, variance: Fraction) -> Self:
-        """The noise of this scale, or of this variance."""
+        """The noise of this kind: with this scale if Laplace, with this variance if Gaussian."""
 
     @classmethod
     @abstractmethod
@@ -88,11 +88,11 @@ class Added(NoiseKind, ABC):
     @classmethod
     @abstractmethod
     def least_error(cls, epsilon: Fraction, beta: Fraction) -> Fraction:
-        """No method has a smaller error of a count, at this loss; 0 if no bound is known."""
+        """A lower bound on any method's error of a count, at this loss; 0 if none is known."""
 
     @abstractmethod
     def thinner(self, weight: int | Fraction, copies: int = 1) -> Self:
-        """The smaller noise of a number that is in the measured vector `copies` times, each `weight` times as large."""
+        """The smaller noise of a number that the measured vector holds `copies` times, each `weight` times as large."""
 
     @abstractmethod
     def draw(self, values: Sequence[int], coins: Coins) -> list[int]: ...
@@ -106,9 +106,9 @@ class Added(NoiseKind, ABC):
 
     @classmethod
     def line_reaches(cls, noises: Sequence[Added], factors: Floats, draws: int, beta: Fraction) -> Floats:
-        """For each row of factors, how far Σ factor·Z can be from 0, where Z is the mean of `draws` draws of each of
-        two or three of these noises: by the law of the sum, or by a part of β for each, which is less where the noise
-        is narrower than its unit."""
+        """For each row of factors, how far Σ factor·Z can be from 0 except with probability β, where each Z is the mean
+        of `draws` draws of one of two or three noises. It is the smaller of two bounds: by the law of the sum, or with
+        a part of β for each noise (better for noise that is narrower than 1)."""
         sizes = np.abs(factors)
         each = np.array([float_above(Fraction(noise.reach(beta / len(noises), draws))) for noise in noises])
         apart: Floats = sizes @ each * (1 + 1e-12)
@@ -117,16 +117,17 @@ class Added(NoiseKind, ABC):
     @staticmethod
     @abstractmethod
     def _summed(noises: Sequence[Added], sizes: Floats, draws: int, beta: Fraction) -> Floats:
-        """The same by the law of the sum."""
+        """The bound of `line_reaches` by the law of the sum."""
 
     @abstractmethod
     def sum_reach(self, many: int, beta: Fraction, exact: int) -> int:
-        """How far a sum of `many` noises can be from 0; by the exact law up to `exact` of them, if it has one."""
+        """How far a sum of `many` noises can be from 0 except with probability β: by the exact law, if this noise has
+        one and `many` is at most `exact`."""
 
     @abstractmethod
     def mixed_reaches(self, sizes: Floats, times: Floats, draws: int, beta: Fraction) -> tuple[float, ...]:
-        """For each row, how far a sum of means of `draws` draws with factors of these sizes can be from 0. `times`
-        counts how often a factor occurs."""
+        """For each row of factors (`sizes`), how far a weighted sum of noises can be from 0 except with probability β.
+        Each noise is the mean of `draws` draws, and `times` says how often each factor occurs."""
 
 
 class LaplaceNoise(Added):
@@ -173,7 +174,7 @@ class LaplaceNoise(Added):
 
 
 class SharedNoise(LaplaceNoise):
-    """Laplace noise on numbers that share a row's weight out among them, so that each gets the whole ε."""
+    """Laplace noise on numbers among which every row divides one weight, so that each number gets the whole ε."""
 
     name = "shared"
 
@@ -232,7 +233,7 @@ ADDED: tuple[type[Added], ...] = (LaplaceNoise, GaussianNoise)
 
 @dataclass(frozen=True)
 class Choice(NoiseKind, ABC):
-    """One of several candidates, by integer gaps; only their differences count, so they may begin below 0."""
+    """Draws one of several candidates by integer gaps. Only their differences count, so they may begin below 0."""
 
     rate: Fraction
 
@@ -242,7 +243,7 @@ class Choice(NoiseKind, ABC):
 
     @abstractmethod
     def draw(self, gaps: Integers, sizes: Integers, coins: Coins, most: int | None) -> tuple[int, int]:
-        """A block of equal candidates, and the place inside it; `most` is a public bound on the gaps."""
+        """The drawn candidate as (block of equal candidates, place in it). `most` is a public bound on the gaps."""
 
     @abstractmethod
     def law(self, gaps: Mapping[int, int]) -> Finite: ...
@@ -253,7 +254,7 @@ class Choice(NoiseKind, ABC):
 
     @abstractmethod
     def behind(self, candidates: int, beta: Fraction) -> int:
-        """`gap` from the worst table: no larger."""
+        """A bound like `gap`, computed on the worst table: never larger than `gap`."""
 
 
 class ExponentialChoice(Choice):

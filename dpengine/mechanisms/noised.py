@@ -56,12 +56,12 @@ class Noised(Averaged[Statistic]):
 
     @property
     def weights(self) -> tuple[int, ...]:
-        """w of each number of a group."""
+        """w: the factor by which each number of a group enters the measured vector."""
         return (1,)
 
     @property
     def copies(self) -> tuple[int, ...]:
-        """c of each number of a group."""
+        """c: how many times each number of a group enters the measured vector."""
         return (1,) * len(self.weights)
 
     @cached_property
@@ -71,8 +71,8 @@ class Noised(Averaged[Statistic]):
         return tuple(whole.thinner(weight, copies) for weight, copies in zip(self.weights, self.copies, strict=True))
 
     def of_rows(self, first: int, second: int) -> Sensitivity:
-        """The sensitivity, if one row changes at most `first` in L1 and `second` in squared L2. A person has m rows: m
-        times, and m² times as lengths add."""
+        """A person's sensitivity, if one row changes the vector by at most `first` in L1 and `second` in squared L2.
+        With m rows a person, that is m times the L1 bound or m² times the squared L2 bound."""
         rows = self.facts.unit.at_most
         return Sensitivity(norm := self.noise_kind.norm, {"l1": first * rows, "l2sq": second * rows**2}[norm])
 
@@ -94,13 +94,13 @@ class Noised(Averaged[Statistic]):
         return Independent(tuple(noise.law(number) for number, noise in pairs))
 
     def reaches(self, draws: int = 1) -> tuple[int | Fraction, ...]:
-        """How far the mean of `draws` draws of each number of a group can be off, all groups at once."""
+        """How far the mean of `draws` draws of each number of a group can be off: for all groups at once, but for β."""
         noises = self.added
         return tuple(noise.reach(self.beta / (len(noises) * self.groups), draws) for noise in noises)
 
 
 def too_many(code: str, columns: Sequence[Category | Grouped], most: int) -> AllowanceError:
-    """The refusal of too many combinations; another sentence if only the labels beside the lists are too many."""
+    """The refusal of too many combinations, in other words if the listed values alone would not be too many."""
     cells = prod(column.size for column in columns)
     listed = prod(column.size - len(extra_labels(column)) for column in columns)
     if listed <= most:
@@ -210,8 +210,8 @@ class OfCounts(Noised[int | tuple[int, ...]]):
         return self.facts.people is not None or (self.holds_rows() is not None and self.numbers > 1)
 
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
-        """Every count as a share of everybody, where their number is public; else of those in one of the counts, where
-        nobody is in two."""
+        """Each count as a share of everybody, if their number is public. Otherwise, if no person is counted twice, as a
+        share of all who are counted."""
         counts, noise = [int(count) for count in raw], self.added[0]
         each, everybody = beta / self.numbers, self.facts.people
         if not self.speaks_of_all:
@@ -231,7 +231,7 @@ class OfCounts(Noised[int | tuple[int, ...]]):
 
 @dataclass(frozen=True, kw_only=True)
 class OfMisfits(OfCounts):
-    """A check of how cells fit their declaration: its counts are about rows, and no check comes before it."""
+    """A check of how cells fit their declaration. It counts rows, and needs no check before it."""
 
     of_people: ClassVar[bool] = False
     counts_rows = True
@@ -240,7 +240,7 @@ class OfMisfits(OfCounts):
         return set()
 
     def valued(self) -> set[str]:
-        """No column: the cell in the file shows its kind."""
+        """None: a check looks at the kind of each cell in the file, not at declared values."""
         return set()
 
     def holds_none(self, interval: Json) -> bool:
@@ -286,5 +286,5 @@ class OfNumbers(Noised[Statistic]):
 
     @cached_property
     def known(self) -> int | None:
-        """The number of rows, where it is public and may be divided by."""
+        """The number of rows if it is public, so that we may divide by it; else None."""
         return self.facts.countable(self.where, self.column) if self.by is None else None

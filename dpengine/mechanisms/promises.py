@@ -72,19 +72,19 @@ class Answered(ABC):
 
     @abstractmethod
     def valued(self) -> set[str]:
-        """The declared columns with values in the answer."""
+        """The declared columns whose values enter the answer, the groups' column included."""
 
     def left_out(self) -> list[str]:
-        """The columns of numbers and days in which a row needs a value to count."""
+        """Number and date columns in which an empty cell excludes the row from the answer."""
         columns = {} if self.keeps_empty else {name: self.facts.schema[name] for name in sorted(self.valued())}
         return [name for name, column in columns.items() if isinstance(column, Number | Date) and not column.complete]
 
     def counted_empty(self) -> list[str]:
-        """Columns that may be empty in a row although the row counts in the total of a share."""
+        """Columns in which an empty cell still counts in the total of a share."""
         return []
 
     def column_of(self, part: str = "") -> str:
-        """The column with the unit of this part of the answer."""
+        """The column in whose unit this part of the answer is given."""
         return self.answer_column
 
     @property
@@ -106,16 +106,16 @@ class Answered(ABC):
 
     @property
     def unit(self) -> str:
-        """The unit of the answer's figures: "people", "rows", "percent" or "column"."""
+        """The unit of the figures: "people", "rows", "percent", "column" (its own), or the promise's kind."""
         return "column" if self.answer_kind in ON_COLUMN else self.promise().unit_for(self)
 
     @property
     def measure(self) -> str:
-        """The declared unit of a figure on a column: €, kg. "" if none is declared or the figure is of another kind."""
+        """The declared unit of the answer's column, such as €; "" if there is none or the figures are not in it."""
         return self.measure_of()
 
     def measure_of(self, part: str = "") -> str:
-        """The measure of a part of the answer."""
+        """`measure` for one part of the answer."""
         measure = getattr(self.facts.schema.columns.get(self.column_of(part)), "measure", "")
         return measure if measure and self.unit == "column" else ""
 
@@ -136,7 +136,7 @@ class Answered(ABC):
 
     @property
     def names_ranks(self) -> bool:
-        """Is each name promised to be near its own rank, and not ahead of those left out?"""
+        """Does the promise compare each name with the true holder of its rank, rather than with the best one left?"""
         return False
 
     def has_range(self) -> bool:
@@ -150,12 +150,12 @@ class Answered(ABC):
 
     @property
     def predicts(self) -> str:
-        """The column predicted by a model that is read off the answer's figures."""
+        """The column predicted by a model that is computed from the answer's figures."""
         return ""
 
     def limits(self, part: str = "") -> Ends | None:
-        """The range of an answer, or of a part, by declaration. It uses the declared number of people if the true one
-        is not public. None if the answer is not a number."""
+        """The possible range of the answer, or of a part, from the declaration (with the declared number of people if
+        the true one is secret). None if the answer is not a number."""
         match self.answer_kind:
             case "count":
                 return 0, self.most
@@ -173,7 +173,7 @@ class Answered(ABC):
         return self.facts.about * self.facts.unit.at_most
 
     def sure(self, part: str = "") -> Ends:
-        """The range of the true answer on every table; None for an unknown end."""
+        """Bounds on the true answer that hold on every table; None for a bound that is not known."""
         least, most = self.limits(part) or (None, None)
         return least, None if self.answer_kind == "count" and self.facts.people is None else most
 
@@ -187,19 +187,19 @@ class Answered(ABC):
         return self.answer_kind == "count" and interval is not None and bool(interval[0] <= 0)
 
     def verdict(self, interval: Json) -> str:
-        """Does the declaration fit, judged by this range? A word of `data.fit`."""
+        """How well cells fit the declaration, judged by this range: a word of `data.fit`; "" if nobody asked that."""
         return ""
 
     def finding(self, value: Json, interval: Json) -> str:
-        """The answer in a few words, if the question has better words than its kind of answer."""
+        """The answer in a few words; "" if the usual words for its kind of answer will do."""
         return ""
 
     def finding_of(self, value: Json, interval: Json, raw: tuple[int, ...] | None) -> str:
-        """`finding` from the numbers that were drawn, which may hold more than the answer."""
+        """`finding` from the drawn numbers `raw`, which may say more than the answer."""
         return self.finding(value, interval)
 
     def spreads(self, value: Json) -> Iterator[Runs]:
-        """Ordered columns for which the answer counts everybody by runs of codes."""
+        """The distribution of each ordered column that the answer shows for everybody, as counts of runs of codes."""
         return iter(())
 
     def holds_none(self, interval: Json) -> bool:
@@ -212,7 +212,7 @@ class Answered(ABC):
         return self.by is not None
 
     def headline_parts(self, parts: list[str]) -> list[str]:
-        """The parts in the order in which a headline should begin, if it has too many."""
+        """The parts in order of importance, for a headline that cannot name them all."""
         return parts
 
     @property
@@ -245,7 +245,8 @@ class Answered(ABC):
         return not counted or 2 * sum(max(figures.get(part) or 0, 0) for part in good) < counted
 
     def _wide(self, figure: Json, ends: Ends, part: str) -> bool:
-        """Is a range coarse: wider than a quarter of the figure's limits and, for a count, of the figure itself?"""
+        """Is the range too wide? For counts: is half of it above both `coarse` and a quarter of the figure? Otherwise:
+        is it wider than a quarter of the limits?"""
         half = (ends[1] - ends[0]) / 2
         if self.answer_kind == "count":
             return bool(half > max(self.coarse(), abs(figure) / 4))
@@ -272,22 +273,22 @@ class Promise(ABC):
 
     @abstractmethod
     def words(self, asked: Answered | None = None) -> str:
-        """How accurate the answer will be, before anything is paid; in plainer words if the question is given."""
+        """A sentence on how accurate the answer will be, before anything is paid; plainer if the question is given."""
 
     @abstractmethod
     def short(self, asked: Answered | None = None) -> str:
-        """For a card or a table cell."""
+        """`words` in short, for a card or a table cell."""
 
     def drawn(self, asked: Answered | None = None, several: bool = False) -> str:
         """How accurate a drawn answer is; `several`: it names more than one item."""
         return self.words(asked)
 
     def each(self, asked: Answered, of: int) -> str:
-        """How far each of `of` figures may be off."""
+        """A sentence on how far each of the answer's `of` figures may be off."""
         return say("answer.ranges_one" if of == 1 else "answer.ranges", of=of, chance=chance(asked.beta))
 
     def size(self) -> str:
-        """The amount by itself, in its own unit."""
+        """The amount with its unit, as text."""
         return percent_up(self.amount)
 
     @property
@@ -317,11 +318,6 @@ class Promise(ABC):
     def grouped(self) -> bool:
         """Is it for several groups, assuming that all have the same size?"""
         return False
-
-    @property
-    def code(self) -> str:
-        """The last part of the message code of a sentence that ends with this promise."""
-        return self.kind
 
     @property
     def figure(self) -> Fraction:
@@ -365,12 +361,12 @@ class Promise(ABC):
         return self.amount * people if self.in_percent else self.amount
 
     def supposes(self, asked: Answered | None = None) -> bool:
-        """Does it suppose that the declared number of people count? How many meet a condition is not public, nor is
-        their total if membership is secret."""
+        """Does the promise assume the declared number of people? It must where the true number is secret: under a
+        condition, or if membership is secret."""
         return bool(getattr(self, "nominal", False))
 
     def equal_groups(self, asked: Answered | None = None) -> bool:
-        """Does it suppose that all groups are of one size?"""
+        """Does it assume that all groups have the same size?"""
         return asked is not None and asked.by is not None
 
     def guess(self, asked: Answered | None = None) -> str:
@@ -406,7 +402,7 @@ class Promise(ABC):
         return say("promise.short.groups", promise=short) if groups else short
 
     def wished(self, asked: Answered) -> tuple[str, str]:
-        """`field`, with what a wish supposes."""
+        """`field`; under a condition its label also says that the promise assumes that everyone meets it."""
         label, now = self.field(asked)
         if self.supposes(asked) and asked.conditional:
             label = say("spend.wish.if_met", label=label, who=_everyone(asked))
@@ -546,6 +542,7 @@ class Within(Promise):
 
     @property
     def code(self) -> str:
+        """Which sentence words this promise: `promise.<code>` in the message catalogue."""
         return "within" if self.of == 1 else "within_all"
 
     def field(self, asked: Answered) -> tuple[str, str]:
@@ -564,8 +561,8 @@ class Within(Promise):
 
 @dataclass(frozen=True)
 class WithinEach(Promise):
-    """Each figure is within the same share of its own column's declared range, its alpha, of the truth; all at once
-    except with chance beta."""
+    """Every figure is off by at most `share` of its own column's declared range, all at once except with chance beta.
+    `alphas` are the same errors in the columns' units."""
 
     share: Fraction  # of the range, in the worst column
     columns: tuple[str, ...]
@@ -614,7 +611,7 @@ class WithinEach(Promise):
 
 @dataclass(frozen=True)
 class Rank(Promise):
-    """The answer's place in the ordering is within `rows` people, a `share` of them, of the wanted place."""
+    """The answer's rank is at most `rows` people, a `share` of all of them, away from the wanted rank."""
 
     rows: Fraction
     share: Fraction
@@ -710,7 +707,8 @@ class NearBest(Promise):
         return say(f"promise.short.{self.about(asked)}", **self._facts(asked))
 
     def about(self, asked: Answered | None) -> str:
-        """Is it about those left out, about ranks, or about the best of what is left?"""
+        """What is promised: "left_out" (no unnamed value leads a named one by more than the gap), "ranks" (each has
+        nearly the count of its rank) or "near_best" (nearly the largest count)."""
         if asked is not None and not asked.names_ordered:
             return "left_out"
         return "ranks" if asked is not None and asked.names_ranks else "near_best"
@@ -786,7 +784,7 @@ class Blurred(Promise):
         return self._say("answer.blurred")
 
     def _say(self, code: str) -> str:
-        """How accurate an average of all rows is."""
+        """The sentence `code` with the accuracy of an average over all rows."""
         if self.empty:
             return say(f"{code}_nothing")
         return say(code, share=percent_up(self.share), chance=chance(self.beta))
@@ -822,7 +820,7 @@ class Band(Promise):
         return self.at_best(say("promise.short.band", share=percent_up(self.amount)), asked)
 
     def supposes(self, asked: Answered | None = None) -> bool:
-        """The fewer people meet a condition, the lower is an even spread of them."""
+        """Also under a condition: `amount` is relative to an even spread, which is lower if fewer people count."""
         return self.nominal or (asked is not None and asked.conditional)
 
     def size(self) -> str:

@@ -63,7 +63,7 @@ def read_column(given: JsonObject, declared: Callable[[str], object]) -> str:
 
 
 def given_json(value: Json) -> Json:
-    """A field of a question as its form's JSON."""
+    """The value of a question's field, as JSON for the form."""
     if isinstance(value, Fraction):
         return text_of(value)
     if isinstance(value, tuple):
@@ -72,7 +72,7 @@ def given_json(value: Json) -> Json:
 
 
 def _once(method: Callable[[Any], T]) -> Callable[[Any], T]:
-    """Computed once for each question: its loss and promise follow from its fields."""
+    """Cache the method's result on the question, because it depends on the question's fields alone."""
     name = f"_{method.__qualname__}"
 
     @wraps(method)
@@ -107,7 +107,7 @@ class Released:
 
 @dataclass(frozen=True)
 class ReleaseTools:
-    """The tools of a release that was charged."""
+    """What a release may use once it is charged."""
 
     read: Callable[[AnyNeed | RawNeed], Any]
     coins: Coins
@@ -153,7 +153,7 @@ class Query(Answered, Generic[Statistic, Raw]):
         return known
 
     def __getstate__(self) -> dict[str, object]:
-        """Without the hash, which is another one in another process."""
+        """Pickle without the cached hash, because hashes differ between processes."""
         return {name: value for name, value in self.__dict__.items() if name != "_hash"}
 
     @classmethod
@@ -230,7 +230,7 @@ class Query(Answered, Generic[Statistic, Raw]):
     def need(self) -> AnyNeed | RawNeed: ...
 
     def needs(self) -> tuple[AnyNeed | RawNeed, ...]:
-        """One of each kind that it reads: an engine that cannot compute one of them refuses before the charge."""
+        """One need of each kind that it reads. An engine that cannot compute one of them refuses before the charge."""
         return (self.need(),)
 
     @abstractmethod
@@ -244,7 +244,7 @@ class Query(Answered, Generic[Statistic, Raw]):
     def loss(self) -> Loss: ...
 
     def cost(self, alpha: Fraction | None) -> costs.Cost:
-        """What the loss costs under a budget of this order; kept, because a page compares many prices."""
+        """The cost of the loss under a budget of order `alpha`. It is cached, because a page compares many prices."""
         known: tuple[Fraction | None, costs.Cost] | None = self.__dict__.get("_cost")
         if known is None or known[0] != alpha:
             known = alpha, costs.cost(self.loss(), alpha)
@@ -255,23 +255,23 @@ class Query(Answered, Generic[Statistic, Raw]):
     def draw(self, value: Statistic, coins: Coins) -> Raw: ...
 
     def drawn(self, value: Statistic, coins: Coins, progress: Progress) -> Raw:
-        """`draw` with progress, for a question that takes long."""
+        """`draw`, which reports progress if the question takes long."""
         return self.draw(value, coins)
 
     @abstractmethod
     def law(self, value: Statistic) -> Law | None:
-        """The exact law of `draw`."""
+        """The exact law of `draw`; None if it cannot be listed."""
 
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
-        """If the people are a random sample: the range of the same figure for the larger group, except with
-        probability β, as (low, high) or by label; None where nothing can be claimed. For a count it is a share of that
-        group, in percent; for a sum the average of a person. `moved`: what releases before the question could do
-        (`mechanisms/sampling.py`). Free post-processing."""
+        """If the people are a random sample: a range that holds the figure of the larger group except with probability
+        β, as (low, high) or by label. None if nothing can be claimed. A count becomes a share of that group in percent,
+        a sum the average of a person. `moved` bounds the effect of earlier releases (`mechanisms/sampling.py`). Free
+        post-processing."""
         return None
 
     @property
     def speaks_of_all(self) -> bool:
-        """Is there a `population` of this question, if nothing was released before it?"""
+        """Does `population` give a range, if nothing was released before this question?"""
         return False
 
     @property
@@ -280,8 +280,8 @@ class Query(Answered, Generic[Statistic, Raw]):
         return False
 
     def supposed_draw(self) -> tuple[int, ...] | None:
-        """For a preview of `population`: a draw without noise from a table of the declared size with even shares, and
-        values spread evenly over their range. None if the question has no such range."""
+        """A made-up draw without noise, to preview `population`: the table has the declared size, equal shares, and
+        values spread evenly over their range. None if there is no such preview."""
         return None
 
     def truth(self, rows: Sequence[Row]) -> Json:
@@ -298,7 +298,7 @@ class Query(Answered, Generic[Statistic, Raw]):
         return {base(name) for name in [*single, *getattr(self, "columns", ())] if name is not None}
 
     def conditions(self) -> tuple[Predicate, ...]:
-        """All conditions that decide which rows count, or where."""
+        """All conditions of the question: who counts (`where`), and what is counted among them (`of`)."""
         return self.where, getattr(self, "of", EVERYONE)
 
     def used(self) -> set[str]:
@@ -315,7 +315,7 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     @property
     def gated(self) -> bool:
-        """Is it refused where a check doubts a column? Else each part of its answer says so."""
+        """Does a doubtful check of a column refuse the question? If not, each part of its answer states the doubt."""
         return self.of_people
 
     def cuts(self) -> tuple[Cut, ...]:
@@ -336,11 +336,11 @@ class Query(Answered, Generic[Statistic, Raw]):
         return ("label",), [(label,) for label in self.labels()]
 
     def crossed(self) -> list[tuple[str, dict[str, str]]]:
-        """If parts are combinations of columns: each column's name, with its values as stored and as read."""
+        """For parts that combine columns: each column's name, and its stored values with the words a reader sees."""
         return []
 
     def shown(self) -> dict[str, str]:
-        """Stored names of parts (English) in the reader's language, without names that stay the same."""
+        """The stored (English) names of parts in the reader's language; names that stay the same are omitted."""
         return {} if self.by is None else self.named(self.by)
 
     def named(self, column: Ref) -> dict[str, str]:
@@ -465,7 +465,7 @@ class Query(Answered, Generic[Statistic, Raw]):
         return self if epsilon == self.epsilon else replace(self, epsilon=epsilon)
 
     def asked_at(self, epsilon: Fraction) -> Self:
-        """The question at this ε, with the form's own choices made again."""
+        """The question at this ε; settings that the form chose, not the person, are chosen anew."""
         return self.at(epsilon)
 
     def of_size(self, people: int) -> Self:
@@ -488,7 +488,7 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     @property
     def theorem(self) -> str:
-        """The theorem that makes it private, with its noise."""
+        """The theorem behind its privacy guarantee, with the chosen noise."""
         return say(f"noise.{self.noise}.theorem") if self.noise else self.card.theorem
 
 
@@ -508,5 +508,5 @@ class Averaged(Query[Statistic, Figures]):
         return self.from_mean(raw, 1)
 
     def stored(self, raw: Figures) -> JsonObject:
-        """The charge paid for the draw itself, so it may be stored too."""
+        """The charge covers the drawn numbers themselves, so they are stored too."""
         return super().stored(raw) | {"raw": list(raw)}

@@ -56,17 +56,15 @@ def ratio_range(
 
 
 def tested_range(top: float, bottom: float, reaches: Floats) -> tuple[float, float]:
-    """All u in [−1, 1] that a test does not reject: |top − u·bottom| ≤ c(u), and what lies between them; all of [−1, 1]
-    if none is left. The test at the true u fails with the chance for which c is made, so the truth lies in the range
-    except with that chance, whatever the bottom is (Fieller 1954).
-
-    `reaches` bounds c from above on cells of equal length from −1 to 1."""
+    """The range of every u in [−1, 1] that the test |top − u·bottom| ≤ c(u) accepts; all of [−1, 1] if it accepts none.
+    It rejects the true u with the chance for which c is made, so the range misses the truth at most with that chance,
+    whatever the bottom is (Fieller 1954). `reaches` bounds c from above on cells of equal length from −1 to 1."""
     (found,) = tested_ranges([top], [bottom], reaches)
     return found
 
 
 def tested_ranges(tops: Sequence[float], bottoms: Sequence[float], reaches: Floats) -> list[tuple[float, float]]:
-    """The same for several pairs."""
+    """`tested_range` for several pairs."""
     if len(tops) > _AT_ONCE:
         parts = [slice(at, at + _AT_ONCE) for at in range(0, len(tops), _AT_ONCE)]
         return [one for part in parts for one in tested_ranges(tops[part], bottoms[part], reaches)]
@@ -109,7 +107,7 @@ def share_and_range(hits: Exact, misses: Exact, reach: Exact) -> tuple[float, tu
 
 
 def _share(hits: Exact, misses: Exact) -> Fraction | None:
-    """In percent; None if there is nobody to divide by."""
+    """hits/(hits + misses) in percent; None if that is not defined."""
     if hits < 0 or misses < 0 or hits + misses <= 0:
         return None
     return Fraction(100 * hits, hits + misses)
@@ -129,11 +127,11 @@ class OfRatio(Noised[Statistic]):
     @property
     @abstractmethod
     def known(self) -> int | None:
-        """The number of rows, where it is public and may be divided by."""
+        """The number of rows if it is public, so that we may divide by it; else None."""
 
     @abstractmethod
     def estimate(self, numbers: Figures, draws: int = 1) -> Estimate:
-        """One group's answer from its numbers, which are means of `draws` draws or supposed; a known N comes first."""
+        """One group's answer and range. `numbers` are means of `draws` draws, or supposed; a known N comes first."""
 
     def estimates(self, groups: Sequence[Figures], draws: int) -> list[Estimate]:
         """The answers of all groups."""
@@ -141,7 +139,7 @@ class OfRatio(Noised[Statistic]):
 
     @abstractmethod
     def supposed(self, people: Fraction) -> Number:
-        """How far the answer may be off in a group of this many people; if it is `placed`, for values spread evenly."""
+        """How far the answer may be off in a group of this many people; for evenly spread values, if it is `placed`."""
 
     @property
     def placed(self) -> bool:
@@ -150,7 +148,7 @@ class OfRatio(Noised[Statistic]):
 
     @property
     def shareable(self) -> bool:
-        """Does sharing a row's weight out among the numbers lessen the noise?"""
+        """Does SharedNoise lessen the noise?"""
         return self.known is None and (self.by is not None or self.facts.relation == "add_remove")
 
     @property
@@ -167,14 +165,14 @@ class OfRatio(Noised[Statistic]):
 
     @property
     def parts_apart(self) -> bool:
-        """By group under replace-one, a change inside one group may cost one draw as much as two parts."""
+        """Not by group under replace-one: there a change inside one group may cost one draw as much as two parts."""
         return self.by is None or self.facts.relation == "add_remove"
 
     def _known_first(self, numbers: Figures, known: Figure | None) -> Figures:
         return numbers if self.known is None or known is None else (known, *numbers)
 
     def least(self) -> Fraction:
-        """No method promises a smaller error; 0 if no bound is known."""
+        """A lower bound on the error of any method; 0 if none is known."""
         return Fraction(0)
 
     @property
@@ -188,7 +186,7 @@ class OfRatio(Noised[Statistic]):
         return Within(alpha, self.groups, self.beta, self.least(), self.promise_unit, nominal, self.placed)
 
     def from_mean(self, raw: Figures, draws: int) -> Released:
-        """For several draws, the numbers are averaged, not their ratios."""
+        """Averages the drawn numbers of several draws and divides once; ratios are not averaged."""
         width = len(self.weights)
         groups = [self._known_first(raw[at : at + width], self.known) for at in range(0, len(raw), width)]
         answers = self.estimates(groups, draws)
@@ -249,15 +247,16 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
 
     @abstractmethod
     def figure(self, mean: Fraction) -> Number:
-        """The answer if the mean of y is this. It only rises, or only falls."""
+        """The answer if the mean of y is `mean`. It is monotone in the mean."""
 
     def figure_of(self, total: Exact, number: Exact) -> Number:
-        """The same for the mean total/number."""
+        """`figure` of the mean total/number."""
         return self.figure(Fraction(total, number))
 
     @property
     def weights(self) -> tuple[int, ...]:
-        """Of N and S; of S alone if N is known; of A and B; with R of three, or of two if N is known."""
+        """The weights of the drawn numbers: of N and S (S alone if N is known), or of A and B if they share a row's
+        weight. With R three numbers are drawn, or two if N is known."""
         w = self.width
         if self.spread:
             return (2 * w, 1) if self.known is not None else (1, 1, 1) if self.shared else (2 * w * w, 2 * w, 1)
@@ -273,7 +272,7 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
 
     @property
     def loss_parts(self) -> int:
-        """R adds none."""
+        """The number of equal parts of the loss; R adds none."""
         numbers = 1 if self.shared or self.known is not None else 2
         return numbers if self.facts.relation == "add_remove" else 1 if self.by is None else 2 * numbers
 
@@ -285,7 +284,7 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         )
 
     def in_group(self, number: Drawn, total: Drawn, squares: Drawn | None = None) -> tuple[Drawn, ...]:
-        """What gets noise in a group, from N, S and Σy²; with R if that is drawn."""
+        """The numbers of a group that get noise, computed from N, S and Σy²; R is one of them if it is drawn."""
         w = self.width
         if not self.spread or squares is None:
             if self.known is not None:
@@ -300,7 +299,7 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         return ends - 2 * w * total, 2 * rest, ends + 2 * w * total
 
     def _moments(self, numbers: Figures) -> tuple[Exact, Exact, Exact]:
-        """N, S and Σy² from the numbers of a group, a known N first; Σy² is 0 if it is not drawn."""
+        """N, S and Σy² from a group's numbers, of which a known N comes first. Σy² is 0 if R is not drawn."""
         w = self.width
         if self.shared and self.known is None:
             if not self.spread:
@@ -329,8 +328,8 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         return [(figure, self._answers(*end)) for figure, end in zip(figures, ends, strict=True)]
 
     def _between(self, total: Exact, number: Exact, low: float, high: float) -> Estimate:
-        """The answer of S and N where the mean of y is between `low` and `high` times W. Exactly, but no fraction is
-        made that is not needed: with many groups they would be most of the work."""
+        """The answer and its range, where the mean S/N of y is cut to [low, high] times W. It is exact, but makes few
+        fractions: with many groups they would be most of the work."""
         (least, parts), (most, others) = low.as_integer_ratio(), high.as_integer_ratio()
         least, most, number = least * self.width, most * self.width, max(number, 1)
         below, above = total * parts < least * number, total * others > most * number
@@ -341,7 +340,7 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         return figure, (min(ends), max(ends))
 
     def _answers(self, low: Fraction, high: Fraction) -> tuple[Number, Number]:
-        """The range of the answer, for means of y in this range and what rounding may add."""
+        """The range of the answer for means of y in [low, high], widened by what rounding may add."""
         off = self.rounded
         ends = self.figure(low - off if off else low), self.figure(high + off if off else high)
         return min(ends), max(ends)
@@ -354,7 +353,7 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         return test_reaches(first, last, width, self.shared, draws, beta)
 
     def seeming(self, people: Fraction) -> Fraction:
-        """As few as this many people seem to be, because of the noise of N, except with a tenth of β."""
+        """A lower bound on the noisy N of a group of this many people (at least 1), except with a tenth of β."""
         beta, noises = self.beta / self.groups / 10, self.added
         (whole,) = (
             self.noise_kind.line_reaches(noises, np.ones((1, len(noises))), 1, beta) / self._moments_whole
@@ -365,11 +364,11 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
 
     @property
     def _moments_whole(self) -> int:
-        """What a row adds to the numbers that share it out."""
+        """How much one row adds to the sum of the numbers that share its weight."""
         return 4 * self.width**2 if self.spread else 2 * self.width
 
     def off_middle(self, people: Fraction) -> Fraction:
-        """How far a mean of y at 0 may be off in a group of this many people."""
+        """How far the mean of y may be off in a group of this many people, if it is truly 0."""
         reach = self._tests(1, self.beta / self.groups * 9 / 10)[_CELLS]
         return Fraction(float(reach)) / self.seeming(people)
 
@@ -381,7 +380,7 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         return self.facts.unit.at_most == 1
 
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
-        """The mean of x = (y + W)/2W, which lies in [0, 1]: `sampling.mean_of_all`."""
+        """The larger group's answer, from the mean of x = (y + W)/2W, which lies in [0, 1] (`sampling.mean_of_all`)."""
         everybody = not self.conditional and self.by is None and self.declared.complete
         if not self.speaks_of_all or (moved and not everybody):
             return None
@@ -416,7 +415,7 @@ def _floats(moments: tuple[Exact, Exact, Exact]) -> tuple[float, float, float]:
 
 
 def squares_fit(width: int) -> bool:
-    """Do sums of squares, and their noise, fit?"""
+    """Do sums of squares, with their noise, stay below MOST_SUM?"""
     return 4 * width**2 * MOST_ROWS <= MOST_SUM
 
 
@@ -455,11 +454,11 @@ class MeanOfWeights(OfMeans[Spread | tuple[Spread, ...]]):
         return max(abs(self._ends[1] - self._ends[0]), 1)
 
     def centred(self, code: int) -> int:
-        """y; cut at ±W, so that a weight beyond both ends by mistake costs accuracy and no privacy."""
+        """y of a row, cut at ±W: if a weight lay beyond both ends by mistake, it would cost accuracy but no privacy."""
         return max(min(2 * self.weight(code) - sum(self._ends), self.width), -self.width)
 
     def figure(self, mean: Fraction) -> float:
-        """Within the declared range, where the true answer lies; beyond the least and the largest weight, its ends."""
+        """The answer, clamped to the declared range; an end of that range for means beyond all weights."""
         (first, last), (low, high) = self._ends, self.declared.ends
         weight = (mean + first + last) / 2
         if not min(first, last) <= weight <= max(first, last):
@@ -490,8 +489,8 @@ class MeanOfWeights(OfMeans[Spread | tuple[Spread, ...]]):
 
 @lru_cache(maxsize=256)
 def test_reaches(first: Added, last: Added, width: int, shared: bool, draws: int, beta: Fraction) -> Floats:
-    """Of S − uWN with N and S drawn, or of ((1 − u)B − (1 + u)A)/2 with A and B. The bound grows with |u| (by Proschan
-    1965 for the latter), so a cell takes that of its farther end."""
+    """For each cell of u, how far noise moves S − uWN (N and S drawn) or ((1 − u)B − (1 + u)A)/2 (A and B drawn). The
+    bound grows with |u| (in the second case by Proschan 1965), so a cell takes the bound at its farther end."""
     u = np.arange(1, _CELLS + 1) / _CELLS
     factors = np.column_stack(((1 + u) / 2, (1 - u) / 2) if shared else (u * width, np.ones(_CELLS)))
     half = first.line_reaches((first, last), factors, draws, beta)
@@ -500,7 +499,7 @@ def test_reaches(first: Added, last: Added, width: int, shared: bool, draws: int
 
 @lru_cache(maxsize=256)
 def _tests_of_three(noises: tuple[Added, ...], width: int, draws: int, beta: Fraction) -> Floats:
-    """Of S − uWN from C₀, C₁ and C₂; a cell takes the largest size of each factor in it."""
+    """`test_reaches` of S − uWN from C₀, C₁ and C₂. A cell takes the largest size of each factor in it."""
     u = np.arange(_CELLS + 1) / _CELLS
     line = np.abs(np.stack((1 + u, u, 1 - u))) / (4 * width)
     half = noises[0].line_reaches(noises, np.maximum(line[:, :-1], line[:, 1:]).T, draws, beta)

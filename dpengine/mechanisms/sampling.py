@@ -134,7 +134,7 @@ class NoiseWindow:
         return NoiseWindow(_trimmed(both) if trim else both)
 
     def times(self, many: int) -> NoiseWindow:
-        """The law of a sum of so many."""
+        """The law of the sum of `many` independent noises with this law."""
         if many == 1:
             return self
         half = self.times(many // 2)
@@ -147,12 +147,12 @@ class NoiseWindow:
 
 
 def _sum_of(one: Floats, other: Floats) -> float:
-    """Of products. A dot product of long arrays would wait for threads."""
+    """Σ one·other. It is no dot product: those of long arrays would wait for threads."""
     return float((one * other).sum())
 
 
 def _trimmed(chances: Floats) -> Floats:
-    """Without places at both ends that hold less than 10^-15 each way."""
+    """Drops the outermost places, which hold less than 10^-15 at each end."""
     middle = len(chances) // 2
     kept = int(np.searchsorted(np.cumsum(chances[:middle]), 1e-15))
     return chances[kept : len(chances) - kept]
@@ -187,15 +187,15 @@ def binomial(n: int, p: float) -> tuple[int, Floats]:
 
 
 def share(hits: int, people: int, noise: Added, beta: Fraction, moved: Fraction) -> Range:
-    """The range of a share of everybody; `moved`: what other releases before the question could do."""
+    """The range of a share of everybody. `moved`: see “After other releases” above."""
     if not moved:
         return share_of_all(hits, people, noise, beta)
     return mean_of_all(hits, people, [(noise, lambda mean: 1.0, 1)], beta, moved)
 
 
 def part(hits: int, misses: int, first: Added, rest: Added, beta: Fraction, moved: Fraction, many: int = 1) -> Range:
-    """A share of hits and misses, both drawn. `rest` is the noise of each of `many` numbers that `misses` adds up. If
-    there are many of them, by the test of a mean, which is quicker and wider."""
+    """The range of the share hits/(hits + misses), both drawn. `misses` is the sum of `many` numbers, each with the
+    noise `rest`. If there are many, or after other releases, we test a mean instead, which is quicker and wider."""
     if not moved and many <= _MOST_EXACT:
         return share_among(hits, misses, first, rest, beta, many)
     law = window(rest)
@@ -209,13 +209,13 @@ def part(hits: int, misses: int, first: Added, rest: Added, beta: Fraction, move
 
 
 def percent(ends: Range) -> Range:
-    """In percent, rounded outwards to 10^-6."""
+    """The range in percent, rounded outwards to 10^-6."""
     low, high = (100 * end for end in ends)
     return max(np.floor(low * 1e6) / 1e6, 0.0), min(np.ceil(high * 1e6) / 1e6, 100.0)
 
 
 def as_answer(labels: list[str], ranges: list[Range]) -> Json:
-    """As an answer holds them: one range, or one for each label."""
+    """The ranges in the shape of an answer: one range, or one for each label."""
     pairs = [[float(low), float(high)] for low, high in ranges]
     return dict(zip(labels, pairs, strict=True)) if labels else pairs[0]
 
@@ -249,7 +249,7 @@ def share_up_to(out: Callable[[float], bool]) -> float:
 
 
 def share_among(hits: int, misses: int, first: Added, rest: Added, beta: Fraction, many: int = 1) -> Range:
-    """`rest` is the noise of each of `many` numbers that `misses` adds up."""
+    """The range of the share hits/(hits + misses). `misses` adds up `many` numbers, each with the noise `rest`."""
     laws = _laws_of_both(first, rest, many)
     if laws is None or hits + misses <= 0:
         return EVERYTHING
@@ -264,7 +264,7 @@ def share_among(hits: int, misses: int, first: Added, rest: Added, beta: Fractio
 
 @lru_cache(maxsize=64)
 def _laws_of_both(first: Added, rest: Added, many: int) -> tuple[NoiseWindow, NoiseWindow, NoiseWindow] | None:
-    """Of the hits, the misses and their sum; None if they reach too far."""
+    """The laws of the noise in the hits, the misses and their sum; None if one reaches too far."""
     one, other = window(first), window(rest)
     if one is None or other is None or other.reach * many > _WIDEST:
         return None
@@ -273,17 +273,17 @@ def _laws_of_both(first: Added, rest: Added, many: int) -> tuple[NoiseWindow, No
 
 
 class _Side(ABC):
-    """One end of a range: everything below it is out."""
+    """Finds the lower end of a range. Values below it are out: the test rejects them."""
 
     guess: float  # the estimate
     rough: float  # about its standard deviation
 
     @abstractmethod
     def out(self, u: float, v: float) -> bool:
-        """Is all of [u, v] out?"""
+        """Does the test reject all of [u, v]?"""
 
     def least(self) -> float:
-        """Somewhere below the estimate a bisection finds where `out` begins; then cells cover the rest."""
+        """The lower end: a bisection finds where values are out, then cells show that all below are out too."""
         low, high, wide = self.guess - 2 * self.rough, self.guess, 2 * self.rough
         while low > 0 and not self.out(low, low):
             low, high, wide = low - wide, low, 2 * wide
@@ -293,7 +293,7 @@ class _Side(ABC):
         return self._covered(low)
 
     def _covered(self, end: float) -> float:
-        """The largest number up to `end` below which cells that are out cover everything; 0 if that takes too many."""
+        """The largest number, up to `end`, with cells that are out all the way below it; 0 if that takes too many."""
         top, wide = end, end if self.out(0.0, end) else end / 64
         for _ in range(_MOST_CELLS):
             bottom = max(top - wide, 0.0)
@@ -338,7 +338,7 @@ class _Among(_Side):
         return True
 
     def _noise(self, v: float) -> tuple[float, Floats]:
-        """P(W ≥ place) on a grid around 0, and its grain."""
+        """The step of a grid around 0, and P(W ≥ place) for its places."""
         spread = v * (1 - v) * len(self.people) / 4 + (1 - v) ** 2 * self.one.variance + v**2 * self.other.variance
         grain = max((spread + v * (1 - v) * self.people[len(self.people) // 2]) ** 0.5 / 400, 1 / 64)
         grain = _even(grain)
@@ -358,8 +358,8 @@ def _tails_on_grid(one: NoiseWindow, other: NoiseWindow, v: float, grain: float)
 
 @dataclass(frozen=True)
 class SampledMoments:
-    """Of y in ±h: N, Σy and Σy² as they were drawn, and what one more of each drawn number adds to them. x = (y + h)/2h
-    lies in [0, 1]."""
+    """For values y in ±h: the drawn N, Σy and Σy² (`drawn`), and what a unit of each drawn number adds to these three
+    (`adds`). x = (y + h)/2h lies in [0, 1]."""
 
     half: int
     drawn: tuple[float, float, float]
@@ -367,11 +367,11 @@ class SampledMoments:
     added: tuple[Added, ...]
 
     def total(self) -> tuple[float, Noises]:
-        """The drawn Σx, and its noises. To test a mean w, those of w·N are subtracted."""
+        """The drawn Σx, and the noises in Σx − w·N, with which a mean w is tested."""
         return self._summed(lambda n, s, squares: s / (2 * self.half) + n / 2)
 
     def around(self, c: float) -> tuple[float, Noises]:
-        """The same for Σ(x − c)², where x − c = (y − at)/2h."""
+        """`total` for (x − c)² in place of x, where x − c = (y − at)/2h."""
         at, whole = self.half * (2 * c - 1), 4 * self.half**2
         return self._summed(lambda n, s, squares: (squares - 2 * at * s + at * at * n) / whole)
 
@@ -387,7 +387,7 @@ class SampledMoments:
         return self._reach([n for n, _, _ in self.adds], beta)
 
     def cell(self, people: float, beta: Fraction) -> float:
-        """About a quarter of the mean's range among so many people: public, a power of two."""
+        """The width of a cell of the mean: about a quarter of its range among `people`. Public, a power of two."""
         people, reach = max(people, 1.0), self._reach([s / (2 * self.half) for _, s, _ in self.adds], beta)
         return float(2.0 ** min(math.ceil(math.log2((1.5 / math.sqrt(people) + reach / people) / 2)), 0))
 
@@ -408,7 +408,8 @@ def mean_of_all(
     off: float = 0.0,
     squares: Squares | None = None,
 ) -> Range:
-    """`total` estimates Σx and `people` N, which is off by at most `off`. `noises` are the noises in Σx − μN."""
+    """The range of the mean μ of x. `total` estimates Σx, and `people` estimates N up to `off`. `noises` are those in
+    Σx − μN."""
     laws = _laws_for_means(noises)
     if people <= 0 or laws is None:
         return EVERYTHING
@@ -423,7 +424,7 @@ def mean_of_all(
 
 
 def mean_of_moments(moments: SampledMoments, beta: Fraction, about: float, off: float = 0.0) -> Range:
-    """The same with squares drawn too, among about so many people."""
+    """`mean_of_all` with squares drawn too, which narrow the range; there are `about` this many people."""
     people, (total, noises) = moments.drawn[0], moments.total()
     squares = Squares(moments, off, beta * _V_SHARE, moments.cell(about, beta))
     return mean_of_all(total, people, noises, beta, off=off, squares=squares)
@@ -437,7 +438,7 @@ def _laws_for_means(noises: Noises) -> list[tuple[NoiseWindow, Factor]] | None:
 
 @dataclass(eq=False)
 class _Mean(_Side):
-    """One side of `mean_of_all`; with `flip` of 1 − x."""
+    """One side of `mean_of_all`: the lower end for x, or with `flip` for 1 − x."""
 
     total: float
     people: float
@@ -472,11 +473,11 @@ class _Mean(_Side):
         return _sum_of(noise, self._sampled(u, v, left, grain)) <= self.wanted
 
     def spread(self, u: float, v: float) -> float:
-        """About the largest spread of a value, for means from u to v."""
+        """About the largest variance of a value whose mean is between u and v."""
         return v * (1 - v)
 
     def _sampled(self, u: float, v: float, y: Floats, grain: float) -> Floats:
-        """A bound on P(Σ(x − μ) ≥ y) for the means μ from u to v, for falling places y of the grid."""
+        """An upper bound on P(Σ(x − μ) ≥ y) for all means μ from u to v, at places y of the grid in falling order."""
         n = self.most
         if self.moved:
             mean, share = min(v + self.moved, 1.0), np.clip(v + y / n, 0.0, 1.0)
@@ -491,7 +492,7 @@ class _Mean(_Side):
 
 
 def _even(grain: float) -> float:
-    """The same for tables of nearly the same size: what is tabled for one serves the next."""
+    """The grain rounded down to a power of 2^(1/4), so that a table for one grain also serves similar ones."""
     return float(2.0 ** (math.floor(4 * math.log2(grain)) / 4))
 
 
@@ -502,8 +503,8 @@ def _looked_up(table: Floats, y: Floats, grain: float) -> Floats:
 
 @lru_cache(maxsize=256)
 def _tails(n: int, p: float, grain: float, power: int) -> Floats:
-    """min over k of E(B − k)₊^power/(y − k)^power for B = Bin(n, p) − np, at the places y of a grid; the last stands
-    for all beyond, and 0 for all below."""
+    """A bound on P(B ≥ y) at the places y of a grid, B = Bin(n, p) − np: min over k of E(B − k)₊^power/(y − k)^power.
+    The last place stands for all beyond it, the first (0) for all below."""
     first, chances = binomial(n, p)
     above = np.cumsum(chances[::-1])[::-1]  # P(Bin ≥ k)
     over = np.concatenate((np.cumsum(above[::-1])[::-1][1:], [0.0]))  # E(Bin − k)₊
@@ -519,7 +520,7 @@ def _tails(n: int, p: float, grain: float, power: int) -> Floats:
 
 
 class Squares:
-    """An upper bound on E(x − c)² for the middle c of each cell, except with probability β each."""
+    """For the middle c of each cell an upper bound on E(x − c)², which fails with probability at most β."""
 
     def __init__(self, moments: SampledMoments, off: float, beta: Fraction, cell: float) -> None:
         self.moments, self.off, self.beta, self.cell = moments, off, beta, cell
@@ -548,7 +549,7 @@ class _MeanOfSpread(_Mean):
     place: int | None = None  # of the cell that is tested; None: no cell, and v is μ(1−μ)
 
     def least(self) -> float:
-        """What is out with v = μ(1−μ); then cell after cell, as far as all is out."""
+        """The end that variance μ(1−μ) gives, then moved up cell by cell as long as the whole cell is out."""
         cell, self.place = self.squares.cell, None
         low = super().least()
         self.place = math.floor(low / cell)
@@ -572,7 +573,8 @@ class _MeanOfSpread(_Mean):
 
 
 def _law_for_means(noise: Added, factor: Factor, many: int) -> tuple[NoiseWindow, Factor] | None:
-    """The law of a sum of so many, in larger steps, rounded up, if it has many places; None if it reaches too far."""
+    """The law of the sum of `many` noises, and its factor. A law with very many places is rounded up to larger steps;
+    None if it reaches too far."""
     if many == 1 and (step := _step(noise)) > 1:
         return _in_steps(noise, step), lambda mean: step * factor(mean)
     law = window(noise)
@@ -592,10 +594,11 @@ def _step(noise: Added) -> int:
 
 @lru_cache(maxsize=64)
 def _in_steps(noise: Added, step: int) -> NoiseWindow:
-    """Of Laplace noise the law of ⌈Z/step⌉: q^(−j)·(1−q)/(1+r) up to 0, then r·q^(j−1)·(1−q)/(1+r), with r =
-    e^(−1/size), q = r^step. Of Gaussian noise a law above it: P(Z ≥ m) ≤ P(N ≥ m − 1) for N normal of that variance
-    (Canonne, Kamath, Steinke 2020, Prop. 25), so P(⌈Z/step⌉ > j) ≤ P(N ≥ j·step) for j ≥ 0. Below 0, P(Z ≥ m) ≥
-    P(N ≥ m)/(1 + 0.4/σ) by comparing sum and integral, which is more than P(N ≥ m + step)."""
+    """The law of noise Z in whole steps, rounded up. Laplace: ⌈Z/step⌉ has q^(−j)·(1−q)/(1+r) up to 0, then
+    r·q^(j−1)·(1−q)/(1+r), with r = e^(−1/size), q = r^step. Gaussian: a law above that of ⌈Z/step⌉, since P(Z ≥ m) ≤
+    P(N ≥ m − 1) for N normal of that variance (Canonne, Kamath, Steinke 2020, Prop. 25), so P(⌈Z/step⌉ > j) ≤ P(N ≥
+    j·step) for j ≥ 0. Below 0, P(Z ≥ m) ≥ P(N ≥ m)/(1 + 0.4/σ) by comparing sum and integral, which is more than P(N ≥
+    m + step)."""
     size = float_above(noise.size)
     if isinstance(noise, GaussianNoise):
         return _gaussian_in_steps(size**0.5, step)
@@ -633,7 +636,7 @@ def _added(one: Floats, other: Floats) -> Floats:
 
 
 def spread_of_all(moments: SampledMoments, beta: Fraction, moved: Fraction, about: float, off: float = 0.0) -> Range:
-    """The range of V, among about so many people."""
+    """The range of the variance V of x in the larger group; there are `about` this many people."""
     people, cell = moments.drawn[0], moments.cell(about, beta)
     if people <= 0:
         return 0.0, 0.25
@@ -650,7 +653,7 @@ def spread_of_all(moments: SampledMoments, beta: Fraction, moved: Fraction, abou
 
 
 def spread_around(middle: float, moments: SampledMoments, beta: Fraction, moved: Fraction, off: float) -> Range:
-    """The range of the mean square distance from this c."""
+    """The range of E(x − c)² in the larger group, for c = `middle`."""
     wide = max(middle, 1 - middle) ** 2
     total, noises = moments.around(middle)
     scaled: Noises = [(noise, _divided(factor, wide), many) for noise, factor, many in noises]
@@ -659,7 +662,7 @@ def spread_around(middle: float, moments: SampledMoments, beta: Fraction, moved:
 
 
 def _divided(factor: Factor, by: float) -> Factor:
-    """For a tested mean w of (x − c)²/b: the noises of Σ(x − c)² − w·b·N, over b."""
+    """A noise's factor when a mean w of (x − c)²/b is tested: its factor in (Σ(x − c)² − w·b·N)/b."""
     return lambda mean: factor(mean * by) / by
 
 
@@ -668,7 +671,7 @@ def _divided(factor: Factor, by: float) -> Factor:
 
 @lru_cache(maxsize=256)
 def ranks_around(n: int, share: Fraction, beta: Fraction) -> tuple[int, int]:
-    """k₋ and k₊; 0 or n+1 where even the ends say nothing."""
+    """k₋ and k₊ (see Percentile above); 0 or n+1 if the table's extreme values would not be enough."""
     first, chances = binomial(n, float(share))
     wanted = float(beta) / 2 - SPARE
     below, above = np.cumsum(chances), np.cumsum(chances[::-1])[::-1]  # P(Bin ≤ k) and P(Bin ≥ k), k from `first` on
@@ -687,7 +690,8 @@ def ranks_off(n: int, share: Fraction, beta: Fraction) -> int:
 
 @lru_cache(maxsize=256)
 def ranks_by_line(guess: int, share: Fraction, beta: Fraction) -> tuple[Fraction, int]:
-    """a and b: P(Bin(N, q) ≤ (q−a)N − b) ≤ β for every N. Least at N = `guess`, up to a rounding of a to 1/m."""
+    """(a, b) with P(Bin(N, q) ≤ (q−a)N − b) ≤ β for every N. Of all a = 1/m, the pair has the least aN + b at N =
+    `guess`."""
     q, z = float(share), -NormalDist().inv_cdf(float(beta) * (1 - 1e-9)) * (1 + 1e-9)
 
     def ranks(a: float) -> float:
@@ -714,5 +718,6 @@ def _line_rate(q: float, aim: float) -> float:
 
 
 def pairs_off(n: int, size: int, beta: Fraction) -> float:
-    """How far differences of two shares of a sample may be from those of the population, all ordered pairs at once."""
+    """How far the difference of two shares in a sample may be from that in the population, for all ordered pairs at
+    once."""
     return math.sqrt(2 * math.log(min(size - 1, 2) * size / float(beta)) / n) * (1 + 1e-9)

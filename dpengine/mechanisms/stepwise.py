@@ -17,7 +17,7 @@ Reader = Callable[[AnyNeed], Any]  # computes a need on the data
 
 @dataclass(frozen=True)
 class Path:
-    """The path of a training, in integers on a public lattice. Public: the charge paid for the noise of each point."""
+    """The path of a training, in integers on a public lattice. It is public: the charge covers every point's noise."""
 
     steps: int  # done
     of: int
@@ -40,8 +40,8 @@ class Path:
 
 @dataclass(frozen=True, kw_only=True)
 class Stepwise(Query[Statistic, Raw]):
-    """A question that computes a statistic, draws, and goes on from the draw. The whole loss is charged before step 1.
-    If it stops early, the result is what it has drawn so far. `need` and `draw` are those of step 1."""
+    """A question in steps, each of which computes a statistic from the draws so far and draws again. The whole loss is
+    charged before step 1. If stopped early, its result is what was drawn so far. `need` and `draw` are of step 1."""
 
     @abstractmethod
     def descend(self, read: Reader, coins: Coins, progress: Progress, stopped: Callable[[], bool]) -> Path:

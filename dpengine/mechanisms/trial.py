@@ -73,7 +73,7 @@ class Trial:
 def model(
     schema: Schema, target: str, feature: str, yes: tuple[int, ...], no: tuple[int, ...], *weights: int
 ) -> JsonObject:
-    """A released model as a question receives it: of yes and no if `yes` is given, else of a number."""
+    """A released model as JSON, as questions receive it: of yes and no if `yes` is given, else of a number."""
     columns = {name: [name, schema[name].as_json()] for name in (target, feature)}
     sides = {"kind": "logistic", "yes": list(yes), "no": list(no)} if yes else {"kind": "linear"}
     return {"features": [columns[feature]], "target": columns[target], "bits": 24, "weights": list(weights)} | sides
@@ -82,7 +82,7 @@ def model(
 def shapes(
     schema: Schema, target: str, feature: Json, yes: tuple[int, ...], no: tuple[int, ...], *weights: int
 ) -> JsonObject:
-    """A model that was read off a first look."""
+    """The JSON of a model that was computed from a first look."""
     name = feature["column"] if isinstance(feature, dict) else feature
     return model(schema, target, str(name), yes, no, *weights) | {"kind": "shapes", "cells": [feature]}
 

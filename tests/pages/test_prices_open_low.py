@@ -303,7 +303,7 @@ def test_a_lever_leads_to_what_it_tells(census: dp.Table) -> None:
     """The form that it opens has the error and the price that stood on it."""
     app = open_page("ask", table=census.name, q="top_item", column="country", how_many="5")
     found = opens(census, "top_item", {"column": "country", "how_many": 5})
-    (lever,) = [one for one in app.get("page_link") if "Bars of all values" in one.proto.label]
+    (lever,) = [one for one in app.get("page_link") if "bars of all values" in one.proto.label]
     to = {name: one[0] for name, one in parse_qs(lever.proto.query_string).items()}
     form = open_page("ask", **to)
     asked = census.cheapest(census.query("histogram", column="country", epsilon=form.session_state["ask-epsilon"]))

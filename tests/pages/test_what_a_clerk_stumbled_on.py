@@ -165,12 +165,12 @@ def test_the_warning_at_an_end_goes_where_a_check_found_the_cells_beyond_the_oth
 @pytest.mark.usefixtures("shared")
 def test_columns_that_no_name_explains_are_not_called_guessed_and_nothing_is_red_before_a_click() -> None:
     page = Page().upload("xq,zw\n" + "1,2\n3,4\n" * 40).to("cards")
-    assert "Guessed from the names" not in page.text and say("data.cards.choose") in page.text
+    assert say("data.cards.lead") not in page.text and say("data.cards.choose") in page.text
     assert 'class="refused"' not in html_of(page.app)
     page.click("declare-next-cards")
     assert say("data.cards.none") in page.text and 'class="refused' in html_of(page.app)
     assert say("data.cards.choose") not in page.text
-    assert "Guessed from the names" in Page().upload("age,zw\n" + "1,2\n3,4\n" * 41).to("cards").text
+    assert say("data.cards.lead") in Page().upload("age,zw\n" + "1,2\n3,4\n" * 41).to("cards").text
 
 
 def test_a_range_that_was_checked_is_not_called_too_wide_where_it_is_changed(home: dp.Workspace) -> None:

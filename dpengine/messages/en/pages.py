@@ -124,7 +124,7 @@ SENTENCES: dict[str, str] = {
     "answer.column.range": "Range",
     "receipt.line": "Receipt {hash} · {title} · {relation}",
     "receipt.open": "What is this? Details and downloads",
-    "receipt.plain": "Random noise was added before this answer left the table, so it would look almost the same whatever any one person’s row held. A range for this table, where one is given, says how far that noise can have moved it; mistakes in the file are not in it.",
+    "receipt.plain": "Random noise was added before this answer left the table, so it would look almost the same whatever the table held about any one person. A range for this table, where one is given, says how far that noise can have moved it; mistakes in the file are not in it.",
     "receipt.theorem": "For specialists: {theorem}.",
     "receipt.value": "Full figure: {value}",
     "receipt.json": "Receipt (JSON)",

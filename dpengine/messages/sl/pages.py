@@ -124,7 +124,7 @@ SENTENCES: dict[str, str] = {
     "answer.column.range": "Razpon",
     "receipt.line": "Potrdilo {hash} · {title} · {relation}",
     "receipt.open": "Kaj je to? Podrobnosti in prenosi",
-    "receipt.plain": "Preden je odgovor zapustil tabelo, mu je bil dodan naključni šum, zato bi bil skoraj enak, karkoli bi pisalo v vrstici katerekoli osebe. Razpon za to tabelo, če je naveden, pove, kako daleč ga je lahko premaknil ta šum; napak v datoteki ne zajema.",
+    "receipt.plain": "Preden je odgovor zapustil tabelo, mu je bil dodan naključni šum, zato bi bil skoraj enak, karkoli bi v tabeli pisalo o katerikoli osebi. Razpon za to tabelo, če je naveden, pove, kako daleč ga je lahko premaknil ta šum; napak v datoteki ne zajema.",
     "receipt.theorem": "Za strokovnjake: {theorem}.",
     "receipt.value": "Polna številka: {value}",
     "receipt.json": "Potrdilo (JSON)",

@@ -78,7 +78,7 @@ with st.container():  # keeps the elements below in place
     tour.show(name, shown)
     st.html('<span class="sr" id="here" tabindex="-1"></span>')  # where the link that skips to the content leads
 try:
-    with incoming.here.run(person.person() or visitor_of(st.context.cookies)), steady():
+    with incoming.here.run(person.person() or visitor_of(st.context.cookies)), steady(), language.kept():
         page.run()
 except dp.AllowanceError as error:
     from dpengine.ledger.people_rules import NO_RIGHT

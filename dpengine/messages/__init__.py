@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import date
 from fractions import Fraction
+from functools import lru_cache
 from importlib import import_module
 from types import MappingProxyType
 
@@ -248,8 +249,18 @@ def plain(value: object) -> str:
 
 def say(code: str, /, **facts: object) -> str:
     """The sentence for `code` in the current language, filled with public facts."""
+    lang = current()
+    sentence = CATALOGUES[lang][code]
+    if not facts:
+        return _without_facts(sentence, lang)
     words = {name: plain(value) for name, value in facts.items()}
-    return kept_together(forms(CATALOGUES[current()][code], words).format_map(words))
+    return kept_together(forms(sentence, words).format_map(words))
+
+
+@lru_cache(maxsize=2**13)
+def _without_facts(sentence: str, lang: str) -> str:
+    """A sentence in the current language. Kept, since a page says a hundred of them: words of the catalogue alone."""
+    return kept_together(forms(sentence, {}).format_map({}))
 
 
 def written_day(iso: str) -> str:

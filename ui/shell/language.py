@@ -5,13 +5,14 @@ A choice stays in the address, so that shared links keep their language, and in 
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Literal
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpengine.messages import MEANT, say
-from dpengine.messages.language import LANGUAGES, STORED, by_default, current
+from dpengine.messages.language import LANGUAGES, STORED, by_default, current, speaking
 from ui.shell import web
 
 IN_ADDRESS = "lang"
@@ -53,6 +54,11 @@ def settle() -> None:
         if st.query_params.get(IN_ADDRESS) != lang:
             st.query_params[IN_ADDRESS] = lang
     _spoken.keep(lang or _ours(st.context.locale) or STORED)
+
+
+def kept() -> AbstractContextManager[None]:
+    """One language while a page is drawn, so that it is not looked up for each of its hundreds of sentences."""
+    return speaking(current())
 
 
 def address(wanted: dict[str, str], again: bool = False) -> None:

@@ -37,7 +37,7 @@ _AGAIN = (429, 502, 503, 504)
 
 
 class RefusedByServer(Exception):
-    """`code` names why, `sentence` says what to do next, `status` is the HTTP status (0: no answer came)."""
+    """A refusal: `code` names why, `sentence` says what to do next, `status` is the HTTP status (0: no answer came)."""
 
     def __init__(self, code: str, sentence: str, status: int = 0, wait: float | None = None) -> None:
         super().__init__(f"{sentence} ({code})")
@@ -48,7 +48,7 @@ class RefusedByServer(Exception):
 
 
 class Reply(dict[str, Json]):
-    """A reply of the server, also by attribute: `answer.value`. Exact numbers are Fractions."""
+    """What the server answered; its parts are also attributes, as in `answer.value`. Exact numbers are Fractions."""
 
     def __getattr__(self, name: str) -> Json:
         try:
@@ -58,7 +58,7 @@ class Reply(dict[str, Json]):
 
 
 class _StayHere(urllib.request.HTTPRedirectHandler):
-    """A token goes to its own address only, so no redirect is followed."""
+    """Refuses redirects, so that a token is only ever sent to its own address."""
 
     def redirect_request(self, *given: Json, **named: Json) -> None:
         return None
@@ -84,15 +84,15 @@ class Client:
         return [table["name"] for table in self.call("GET", "tables")["tables"]]
 
     def catalogue(self) -> dict[str, Reply]:
-        """The questions by their keys, with their parameters."""
+        """All questions with their parameters, by key."""
         return {question["key"]: Reply(question) for question in self.call("GET", "catalogue")["questions"]}
 
     def job(self, request_id: str) -> Reply:
-        """The state of a question, with its answer once there is one."""
+        """The state of a question, with its answer once it has one."""
         return _job(self.call("GET", f"job/{_quoted(request_id)}"))
 
     def call(self, method: str, path: str, body: Mapping[str, Json] | None = None) -> Reply:
-        """One call of the API. It may be sent several times: nothing is charged twice."""
+        """One call of the API. It is sent again if the connection breaks; nothing is charged twice."""
         pause = 0.5
         for left in reversed(range(_TRIES)):
             try:
@@ -131,8 +131,8 @@ class ClientTable:
         return _exact(self.client.call("POST", "preview", self._question(key, parameters)))
 
     def read(self, text: str) -> Reply:
-        """The question that a text means, such as “median age of smokers”: its `key`, `parameters` and `sentence`, for
-        `ask(read.key, **read.parameters)`. A text that is not clear is refused, with `readings`. Spends nothing."""
+        """The question that a text means, such as “median age of smokers”: its `key`, `parameters` and `sentence`. Ask
+        it with `ask(read.key, **read.parameters)`. An unclear text is refused, with `readings`. Spends nothing."""
         return self.client.call("POST", "read", {"table": self.name, "text": text})
 
     def recall(self, key: str, /, **parameters: Json) -> list[Reply]:
@@ -141,24 +141,24 @@ class ClientTable:
         return [Reply(answer) for answer in answers]
 
     def ask(self, key: str, /, request_id: str | None = None, anyway: bool = False, **parameters: Json) -> Reply:
-        """Ask and wait for the answer. The same request id is the same answer; without one it is a new, paid draw.
-        Unchecked columns are checked first; if a check doubts one, the question is refused, with the ways out in
-        `ways`, and with `anyway` it is asked of the cells that fit."""
+        """Ask and wait for the answer. The same request id always has the same answer; without one the answer is a new,
+        paid draw. Unchecked columns are checked first. If a check doubts one, the question is refused with the possible
+        fixes in `ways`; with `anyway` it is then asked only of the cells that fit."""
         question = self._question(key, parameters) | ({"anyway": True} if anyway else {})
         return Reply(self._asked("ask", question, request_id)["answer"])
 
     def overview(self, request_id: str | None = None, **parameters: Json) -> Reply:
-        """A first look at all columns: the answer, and in `look` the bars of each column with their ranges."""
+        """A first look at all columns: the answer, and in `look` each column's bars with their ranges."""
         asked = self._asked("overview", {"table": self.name, "parameters": parameters}, request_id)
         return Reply(asked["answer"] | {"look": asked["look"]})
 
     def meter(self) -> Reply:
-        """How much of the table's allowance is used; `yours` is the same for one's own share."""
+        """How much of the table's allowance is used; `yours`: how much of one's own share."""
         reply = self.client.call("GET", f"meter/{_quoted(self.name)}")
         return Reply(_exact(reply["table"]) | {"yours": _exact(reply["yours"])})
 
     def declaration(self) -> Reply:
-        """What is declared about the table, to be kept as a JSON file and brought with next year's."""
+        """The table's declaration, to be saved as a JSON file and used for next year's table."""
         return self.client.call("GET", f"declaration/{_quoted(self.name)}")
 
     def facts(self) -> Reply:
@@ -198,7 +198,7 @@ def _number(name: str, value: Json) -> Json:
 
 
 def _written(value: Json) -> str:
-    """Fractions and decimals as the server reads them, exactly."""
+    """Exact numbers as text, in the form that the server reads exactly."""
     if isinstance(value, Fraction):
         near = Decimal(value.numerator) / Decimal(value.denominator)
         return f"{near:f}" if Fraction(near) == value else str(value)

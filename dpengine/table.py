@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from typing import Protocol
 
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
@@ -104,10 +105,26 @@ def _priced_now(rule: filter.Rule, totals: Totals, queries: tuple[AnyQuery, ...]
     return Planner(rule, totals).price_of(queries)
 
 
+class TableHome(Home, Protocol):
+    """The part of the workspace that a table uses: the workspace itself, or a person's view of it (people/home.py)."""
+
+    def schema_of(self, record: Record) -> Schema: ...
+    def revise(self, name: str, schema: Schema, actor: str) -> Record: ...
+    def protect(self, name: str, unit: Unit, actor: str, people: int | None = None) -> Record: ...
+    def refuse_unit(self, record: Record, unit: Unit) -> None: ...
+    def correct_people(self, name: str, people: int, actor: str) -> Record: ...
+    def declare_sample(self, name: str, sample: bool, actor: str) -> Record: ...
+    def names(self) -> list[tuple[str, str]]: ...
+    def job(self, request_id: str, actor: str = "") -> Job: ...
+    def answer_of(self, entry: Entry) -> Answer | None: ...
+    def keep_draft(self, name: str, actor: str, draft: JsonObject | None) -> None: ...
+    def draft_of(self, name: str, actor: str) -> JsonObject | None: ...
+
+
 class Table:
     """Reading public facts and the ledger is free; `ask` and `submit` spend."""
 
-    def __init__(self, workspace: Home, record: Record, budget: BudgetRecord, actor: str, joined: bool = False):
+    def __init__(self, workspace: TableHome, record: Record, budget: BudgetRecord, actor: str, joined: bool = False):
         self._workspace = workspace
         self._record = record
         self._budget = budget
@@ -140,24 +157,22 @@ class Table:
 
     @property
     def closed(self) -> str | None:
-        """`seal`, `forget` or `close` if it accepts no more questions."""
+        """Why the table accepts no more questions: `seal`, `forget`, `close` or `joined`. None if it still does."""
         return None if self.practice else closed_kind(self._workspace.ledger.closed(), self._budget.id, self.name)
 
     def declaration(self) -> Declaration:
-        """What is declared, as one file to keep and to bring with another table. Public facts alone: free."""
+        """The table's declaration, to save as a file and use for another table. Public facts alone. Free."""
         facts = self.facts
         return Declaration(facts.schema, facts.unit, facts.relation, self.dialect, facts.header, self.name, facts.whose)
 
     def acts(self) -> list[Act]:
-        """What an owner did to this budget and its tables, newest first."""
+        """What its owner did to this table and to others on its budget, newest first."""
         return self._workspace.ledger.acts(self._budget.id)
 
     def query(self, key: str, /, **parameters: Json) -> AnyQuery:
-        """A question from the catalogue; refuses in one sentence what it cannot use.
-
-        Without a `noise` it gets the one that comes nearest among those that cost no more at this ε
-        (`planning.opening.nearest`). `noise=""` is the usual one. `cheapest`, which pages call too, may change ε as
-        well."""
+        """A question from the catalogue. What it cannot use is refused in one sentence. Without a `noise` it gets the
+        one that comes nearest to the truth among those that cost no more at this ε (`planning.opening.nearest`);
+        `noise=""` is the usual one. `cheapest`, which pages call as well, may also change ε."""
         given = {name: value for name, value in parameters.items() if name != "noise" or value != ""}
         query = asked(key, self.facts, given, self._delta_at_hand)
         if "noise" in parameters or not query.noises:
@@ -165,33 +180,33 @@ class Table:
         return nearest(query, self.budget.rule, self._standing().totals)
 
     def readings(self, text: str) -> list[Meaning]:
-        """At most three questions that a typed text may mean, best first. Free; only public facts are searched."""
+        """The up to three questions that a typed text may mean, best first. Free; only public facts are searched."""
         return reader.readings(text, self.facts)
 
     def read(self, text: str, epsilon: Json = None) -> AnyQuery:
-        """The question that a text means, such as “median income of women by region”, at the price with which pages
-        open it, or at this ε. `NotUnderstood` has the readings of a text that is not clear. Free."""
+        """The question that a text means, such as “median income of women by region”: at this ε, or at the price with
+        which pages open it. If the text is not clear, `NotUnderstood` has the possible readings. Free."""
         found = reader.understood(text, self.facts)
         query = self.query(found.key, **found.given, epsilon=reader.USUAL if epsilon is None else epsilon)
         start = self.opening(query) if epsilon is None else None
         return query if start is None else start.asked
 
     def draft(self) -> JsonObject | None:
-        """The question that this person left unfinished, as `key` and `given`; None without one. Free."""
+        """The question that this person left unfinished, as `key` and `given`; None if there is none. Free."""
         found = self._workspace.draft_of(self.name, self.actor) or {}
         return {name: found[name] for name in ("key", "given")} if {"key", "given"} <= found.keys() else None
 
     def keep_draft(self, key: str | None, given: JsonObject | None = None) -> None:
-        """Keep an unfinished question for this person, also over a sign-out; None deletes it. Free."""
+        """Store an unfinished question for this person; it survives a sign-out. None deletes it. Free."""
         self._keep({"key": key, "given": None if key is None else given or {}})
 
     def plan_draft(self) -> JsonObject | None:
-        """The plan that this person left unfinished, as `plan` and `keep` of its link; None without one. Free."""
+        """The plan this person left unfinished, as the `plan` and `keep` of its link; None if there is none. Free."""
         found = self._workspace.draft_of(self.name, self.actor) or {}
         return {name: found[name] for name in ("plan", "keep")} if {"plan", "keep"} <= found.keys() else None
 
     def keep_plan(self, plan: str | None, keep: int = 0) -> None:
-        """Keep an unfinished plan for this person, also over a sign-out; None deletes it. Free."""
+        """Store an unfinished plan for this person; it survives a sign-out. None deletes it. Free."""
         self._keep({"plan": plan, "keep": None if plan is None else keep})
 
     def _keep(self, part: JsonObject) -> None:
@@ -201,16 +216,16 @@ class Table:
             self._workspace.keep_draft(self.name, self.actor, after or None)
 
     def completions(self, text: str) -> list[str]:
-        """A typed text with its last word completed, from public facts. Free."""
+        """Texts in which the last word is completed to one that a question may have; from public facts. Free."""
         return reader.completions(text, self.schema)
 
     @property
     def _delta_at_hand(self) -> Fraction:
-        """The δ reserve; a question that names no δ takes a part of it."""
+        """The δ of which a question takes a part if it names none: here the δ reserve."""
         return self.budget.rule.delta_reserve
 
     def preview(self, query: AnyQuery, checked: bool = False) -> Preview:
-        """The price and the promise of a question; with `checked`, including the check that it would buy first."""
+        """The price and the promise of a question; with `checked`, including the checks that it would buy first."""
         standing = self._standing()  # read before the cap, which only grows: the meter never shows more than 100 %
         seen = build_preview(query, self.budget.rule, standing)
         checks = self.checks_for([query]) if checked else []
@@ -228,8 +243,8 @@ class Table:
         )
 
     def checks_for(self, queries: Sequence[AnyQuery]) -> list[AnyQuery]:
-        """The checks that these questions buy with them, in order: first whether ids repeat, then their columns. From
-        public facts and released figures."""
+        """The checks that these questions would buy first: whether ids repeat, then their columns. From public facts
+        and released figures."""
         if not any(query.gated or query.to_check() for query in queries):
             return []
         wanted = frozenset[str]().union(*(query.to_check() for query in queries))
@@ -242,21 +257,21 @@ class Table:
         return work() if follows is None else list(_lately((follows, wanted, len(queries)), work))
 
     def _follows(self) -> Hashable:
-        """All that the prices of checks and of suggestions follow from; None where it is more than this."""
+        """A key for caching the prices of checks and suggestions: all that they depend on. None: do not cache."""
         checks = tuple(check.seq for check in self.fits().checks)
         place = self._budget.id, self._record.folder, self._record.version
         return place, self.facts, self.facts.repeated, self.budget.rule, self._standing().totals, checks
 
     def finer_check(self, columns: Sequence[str]) -> AnyQuery | None:
-        """A check that shows nearly everything about columns checked only roughly; None where it is dear."""
+        """A check that finds nearly all misfits of columns checked only roughly. None if it costs too much."""
         return finer_check(self, columns)
 
     def doubts(self, query: AnyQuery) -> ColumnDoubted | None:
-        """Why the paid checks would refuse this question; None where they would not. Free."""
+        """The refusal that the paid checks give this question, or None. Free."""
         return None if self.practice else doubts(self.fits(), query, self.facts)
 
     def can_read(self, query: AnyQuery) -> bool:
-        """Can its statistic be computed where the table lies? From public facts."""
+        """Can the question's statistic be computed where the rows are? From public facts."""
         try:
             for need in query.needs():
                 self._workspace.refuse_need(need, self._record)
@@ -265,12 +280,12 @@ class Table:
         return True
 
     def took(self, entry: Entry) -> Fraction:
-        """How far a charge moved the meter, as a share of the present allowance and at the present protection."""
+        """The share of the present allowance that a charge took, counted under the present protection."""
         before, after = self._sums(entry)
         return filter.used(self.budget.rule, after) - filter.used(self.budget.rule, before)
 
     def left_before(self, entry: Entry) -> Fraction:
-        """What was left of the present allowance before a charge."""
+        """The share of the present allowance that was left before a charge."""
         return 1 - filter.used(self.budget.rule, self._sums(entry)[0])
 
     def _sums(self, entry: Entry) -> tuple[Totals, Totals]:
@@ -278,18 +293,18 @@ class Table:
         return ledger.recounted(charge) or (ledger.before(charge), charge.totals_after)
 
     def checks_before(self, entry: Entry) -> list[Entry]:
-        """The charges of the checks that were bought with a question."""
+        """The charges of the checks that this question bought first."""
         return self.checks_of(entry.charge.request)
 
     def checks_of(self, request: str) -> list[Entry]:
-        """The same for a question's or a plan's request."""
+        """The charges of the checks that the question or the plan with this request bought first."""
         requests = [f"{request}{CHECK}{place}" for place in ("", "1")]
         found = [entry for one in requests if (entry := self._workspace.ledger.find(one)) is not None]
         return [entry for entry in found if entry.charge.table == self.name]
 
     def prices(self, queries: Sequence[AnyQuery], checked: bool = False) -> list[Fraction | None]:
-        """The price of each of these now, with the noise that it would get; None where no equally accurate noise fits.
-        With `checked`, for versions of one question: with the checks that it would buy first, as in `preview`."""
+        """The share that each question takes now, with the cheapest noise that is as accurate; None if that does not
+        fit. With `checked` (for versions of one question) each includes the checks it would buy first."""
         rule, totals = self.budget.rule, self._standing().totals
         if checked:
             before, now = filter.used(rule, totals), totals
@@ -300,7 +315,7 @@ class Table:
         return [price_now(query, rule, totals) for query in queries]
 
     def suggestions(self) -> list[AnyQuery]:
-        """Up to five questions this table can answer, from public facts and paid checks, each at its opening price."""
+        """Up to five questions worth asking, each at its opening price; from public facts and paid checks."""
         rule, totals, follows = self.budget.rule, self._standing().totals, self._follows()
 
         def work() -> tuple[AnyQuery, ...]:
@@ -310,7 +325,7 @@ class Table:
         return [query for query in found if self.doubts(query) is None]
 
     def suggested(self, key: str, /, **parameters: Json) -> AnyQuery | None:
-        """This question at its opening price, if half of the rest makes it more than noise; else None."""
+        """This question at its opening price; None unless half of what is left would give more than noise."""
         rule, totals, given = self.budget.rule, self._standing().totals, json.dumps(parameters, default=repr)
         affordable = takes_at_most(Fraction(1, 2), rule, totals)
         name = ("worth", self.facts, self.facts.repeated, rule, totals, key, given)
@@ -319,9 +334,9 @@ class Table:
         return None if start is None else start.asked
 
     def opening(self, query: AnyQuery | Make, worth: Room = room) -> Opening | None:
-        """The question at the price that every page opens it with: at most a twentieth of the remaining allowance if
-        possible; None where it buys nothing. Also for a question built anew at each ε, or with another measure of
-        `worth`."""
+        """The question at the price at which every page opens it: a twentieth of what is left or less, if that gives an
+        answer worth having. None if nothing would. `query` may be a function that builds the question at an ε; `worth`
+        says how useful an answer is."""
         rule, totals, left = self.budget.rule, self._standing().totals, self._spendable()
         make = query.asked_at if isinstance(query, Query) else query
         check = self._check_share(make)
@@ -337,11 +352,11 @@ class Table:
         return self._priced(checks).share if checks else Fraction(0)
 
     def _priced(self, queries: Sequence[AnyQuery]) -> Priced:
-        """Exactly these together, now."""
+        """These questions priced as a plan, from the present state of the budget."""
         return _priced_now(self.budget.rule, self._standing().totals, tuple(queries))
 
     def check_part(self, query: AnyQuery) -> Fraction:
-        """By which part of the remaining allowance its check makes this question dearer."""
+        """How much dearer its checks make this question, as a part of what is left of the allowance."""
         left, alone = self._spendable(), self.preview(query)
         return (self.preview(query, checked=True).share - alone.share) / left if left else Fraction(0)
 
@@ -349,7 +364,7 @@ class Table:
         return self.meter().unused
 
     def least_epsilon(self, query: AnyQuery, wish: Fraction) -> Fraction | None:
-        """The least ε at which the answer is as accurate as wished, or None."""
+        """The least ε at which the answer is as accurate as `wish`; None if there is none."""
         return least_epsilon(query, wish)
 
     def cheapest(self, query: AnyQuery) -> AnyQuery:
@@ -357,15 +372,15 @@ class Table:
         return cheapest(query, self.budget.rule, self._standing().totals)
 
     def ways(self, query: AnyQuery) -> WaysAtOnce | None:
-        """The accuracy of each way of drawing several averages at once at the present price; else None."""
+        """For several averages at once: how accurate each way of drawing them is at this price; else None."""
         return means_together(query, self.budget.rule, self._standing().totals)
 
     def least_priced(self, query: AnyQuery, wish: Fraction) -> AnyQuery | None:
-        """The same question with the cheapest noise and ε that reach the wished accuracy, or None."""
+        """The same question with the cheapest noise and ε that are as accurate as `wish`; None if there are none."""
         return least_priced(query, wish, self.budget.rule, self._standing().totals)
 
     def levers(self, query: AnyQuery) -> list[Lever]:
-        """What would help a question that is mostly noise, the strongest first. From public facts; no row is read."""
+        """What would help a question that is mostly noise, best first. From public facts; no row is read."""
         rule, totals = self.budget.rule, self._standing().totals
 
         def share(changed: AnyQuery) -> Fraction | None:
@@ -387,7 +402,7 @@ class Table:
         return any(found is not None and found.misfit.low > 0 for found in results)
 
     def _answered_between(self, column: str) -> tuple[Fraction, Fraction] | None:
-        """The range of the newest paid averages, medians and the like of a column; None without any."""
+        """The lowest and highest end of a column's newest paid averages, medians and the like; None without any."""
         answers = [] if self.practice else self.answers(MOST_ASKED)
         facts = [(answer.query.answer_kind, answer.query.answer_column, answer.interval) for answer in answers]
         own = [interval for kind, name, interval in facts if (kind, name) == ("place", column)]
@@ -397,11 +412,11 @@ class Table:
         return min(Fraction(low) for low, _ in ends), max(Fraction(high) for _, high in ends)
 
     def at_share(self, query: AnyQuery, share: Fraction) -> AnyQuery | None:
-        """The same question at the largest ε that takes at most this share of the allowance now, or None."""
+        """The same question at the largest ε that takes at most this share of the allowance now; None if none does."""
         return at_share(query, share, self.budget.rule, self._standing().totals)
 
     def rehearse_rows(self, query: OfRows) -> tuple[list[list[Json]], list[list[Json]]]:
-        """A few made-up rows, and what would be published for each. Free, and reveals nothing."""
+        """A few made-up rows, and what would be published for them. Free; reveals nothing."""
         return imagined(query, self._workspace.coins)
 
     def ask(
@@ -422,7 +437,8 @@ class Table:
     def _work_for(
         self, query: AnyQuery, request: str, seen: int | None, checked: bool, anyway: bool
     ) -> Callable[[], Entry]:
-        """The work for one question, from the first charge to the stored answer."""
+        """A function that charges the question, its checks first, and stores the answer. What cannot be asked is
+        refused now."""
         ledger = self._workspace.ledger
         if not checked or self.practice:
             return self._asker.work_for(query, request, seen)
@@ -430,7 +446,7 @@ class Table:
         if known is not None and self._asked_before(known, query, anyway):
             return lambda: outcome_of(ledger, request)  # the same request is the same answer
         first, checks = self._decided(query, anyway, None), self.checks_for([query])
-        self._asker.release(first, request, seen)  # refuses what cannot be asked at all
+        self._asker.prepared(first, request, seen)  # refuses what cannot be asked at all
         if checks and not self.preview(query, checked=True).admissible:
             raise BudgetExceeded("fit.both")
 
@@ -444,22 +460,23 @@ class Table:
         return work
 
     def _asked_before(self, known: Entry, query: AnyQuery, anyway: bool) -> bool:
-        """Is this charge by the same person for this very question to this table, or, with `anyway`, for its cells that
-        fit?"""
+        """Is `known` this person's charge for this very question to this table; or, with `anyway`, for only its cells
+        that fit?"""
         same = [query, *([other] if anyway and (other := only_fitting(query, self.fits().doubted(query))) else [])]
         charge = known.charge
         ours = (charge.actor, charge.budget, charge.table) == (self.actor, self._budget.id, self.name)
         return ours and any(claim_of(asked) == charge.claim for asked in same)
 
     def _bought(self, check: AnyQuery, request: str) -> Answer | None:
-        """A check's answer; None if another question bought one of these columns while this one waited."""
+        """A check's answer. None if another question bought the same meanwhile."""
         with _one_check_at_a_time[self._record.folder]:
             if self._workspace.ledger.find(request) is None and self.fits().answer(check, self.facts.unit):
                 return None
             return self.answer_of(self._asker.work_for(check, request)())
 
     def _decided(self, query: AnyQuery, anyway: bool, check: Answer | None) -> AnyQuery:
-        """The question that may be asked; refuses where a check doubts one of its columns."""
+        """The question to ask, after its checks. Refused if they doubt a column; with `anyway`, asked of fitting
+        cells."""
         fits = self.fits()
         refused = doubts(fits, query, self.facts, check)
         if refused is None:
@@ -472,22 +489,22 @@ class Table:
         return only_fitting(query, doubted) or query
 
     def revise(self, schema: Schema) -> Table:
-        """The same rows declared anew, on the same budget. Free; earlier answers keep their meaning."""
+        """Declare the same rows anew, on the same budget. Free; earlier answers keep their meaning."""
         if self.practice:
             raise AllowanceError("table.practice")
         record = self._workspace.revise(self.name, schema, self.actor)
         return type(self)(self._workspace, record, self._budget, self.actor)
 
     def protection_preview(self, unit: Unit) -> Protection:
-        """What would be left if rows belonged to people: every earlier answer counts for a person with as many rows as
-        `unit` says. Free; no row is read."""
+        """What would be left of the allowance if rows belonged to people. Every earlier answer then counts for a person
+        with as many rows as `unit` says. Free; no row is read."""
         self._workspace.refuse_unit(self._record, unit)
         before, after = self._workspace.ledger.protection_of(self._budget.id, unit)
         return build_protection(self.budget.rule, before, after, unit.at_most)
 
     def protect(self, unit: Unit, people: int | None = None) -> Table:
         """Declare more protection, never less: one row each becomes an id column with a bound on a person's rows, or
-        the bound grows. You vouch that nobody has more rows: earlier answers count for a person with that many. Open
+        the bound grows. You vouch for the bound, since earlier answers count for a person with that many rows. Open
         sessions end. `people`: about how many there are, if that is secret."""
         record = self._workspace.protect(self.name, unit, self.actor, people)
         return type(self)(self._workspace, record, self.budget, self.actor)
@@ -500,8 +517,8 @@ class Table:
         checked: bool = False,
         anyway: bool = False,
     ) -> Job:
-        """The same in a background thread; `Workspace.job` finds it by its request id, even after a reload or a
-        restart. `seen` is the last ledger row that the person has seen: it is refused if the same was asked since."""
+        """Ask in a background thread. `Workspace.job` finds it by its request id, even after a reload or a restart.
+        `seen`: the last ledger row that the person has seen; refused if the same was asked since."""
         request = request_id or new_request()
         asked = self._work_for(query, request, seen, checked, anyway)
         work = paid_answers.with_rows(self._asker, query, asked)
@@ -509,8 +526,8 @@ class Table:
         return self._workspace.job(request)
 
     def cancel(self, request_id: str) -> bool:
-        """Ask a training to end after the current step. The charge stays, and the model so far is the answer. False if
-        none runs here under that id."""
+        """Ask a training to end after its present step. The charge stays, and the model so far is the answer. False if
+        no training with this id runs here."""
         return self._workspace.jobs.cancel(request_id)
 
     def training_for(self, key: str, share: Fraction, /, **parameters: Json) -> AnyQuery:
@@ -520,7 +537,7 @@ class Table:
         return _lately(name, lambda: trained(self.query, key, parameters, share, rule, totals))
 
     def planner(self, keep: Fraction = Fraction(0)) -> Planner:
-        """Prices plans against the present state of the budget; the share `keep` must be left. Free."""
+        """Prices plans from the present state of the budget; the share `keep` must be left afterwards. Free."""
         standing = self._standing()  # before the cap, as in `preview`
         return Planner(self.budget.rule, standing.totals, keep)
 
@@ -532,9 +549,9 @@ class Table:
         seen: int | None = None,
         checked: bool = False,
     ) -> None:
-        """All of them in a background thread: charged together or not at all, then drawn one after the other. With
-        `checked`, unchecked columns are checked first, and questions about a doubted column are neither asked nor paid
-        for."""
+        """Ask all questions in a background thread: charged together or not at all, then drawn one after the other.
+        With `checked`, unchecked columns are checked first, and questions about a doubted column are neither asked nor
+        paid for."""
         work, long = self._plan_work(queries, run, keep, seen, checked), any(query.takes_long for query in queries)
         self._workspace.jobs.submit(run, work, turn=self.actor, long=long)
 
@@ -559,55 +576,55 @@ class Table:
         return checked_first if checked and not self.practice else at_once
 
     def run(self, run: str) -> PlanRun:
-        """The state of a plan in this process, in another, or stored before a restart."""
+        """The state of a plan, whether it runs in this process or another, or is stored."""
         return paid_answers.run_of(self._asker, run)
 
     def session_for(self, questions: Json, share: Fraction, calibration: str = BEST) -> AdaptiveSession:
-        """The session with the least noise that takes at most this share of the allowance, of the kind that promises
-        more now unless one is named. Free; nothing is opened."""
+        """The session with the least noise that takes at most this share of the allowance. `calibration` names the kind
+        of noise; by default the one that promises more now. Free; nothing is opened."""
         rule, totals = self.budget.rule, self._standing().totals
         return fitted(self.facts, questions, calibration, share, rule, totals, self.released())
 
     def session_over(
         self, columns: Sequence[str], questions: Json, share: Fraction
     ) -> tuple[Overview, AdaptiveSession]:
-        """A first look at these columns together, and a session for what it leaves in doubt, for at most this share
-        of the allowance together (`Session.answer`). Free; nothing is opened."""
+        """A first look at these columns, and a session for what the look leaves in doubt (`Session.answer`): together
+        they take at most this share of the allowance. Free; nothing is opened."""
         rule, totals = self.budget.rule, self._standing().totals
         return over_columns(self.facts, columns, questions, share, rule, totals, self.released())
 
     def open_session_over(
         self, look: Overview, session: AdaptiveSession, run: str | None = None, checked: bool = False
     ) -> Session:
-        """Charge both, together or not at all, and draw the look. `submit_plan` does the same in the background."""
+        """Charge both together or not at all, and draw the look. `submit_plan` does the same in the background."""
         run = run or new_request()
         self._plan_work([look, session], run, Fraction(0), None, checked)()
         return self.session_of_run(run)
 
     def session_of_run(self, run: str) -> Session:
-        """The session that a plan opened; refused if it opened none."""
+        """The session that a plan opened; refused if the plan opened none."""
         for entry, _ in self.run(run).rows:
             if entry.charge.claim["key"] == AdaptiveSession.card.key:
                 return self.session(entry.charge.request)
         raise AllowanceError("session.unknown")
 
     def open_session(self, query: AnyQuery, request_id: str | None = None, checked: bool = False) -> Session:
-        """Charge a whole session; its questions are then asked one by one. `submit` does the same in the background.
-        With `checked`, unchecked columns are checked first."""
+        """Charge a whole session; then ask its questions one by one. `submit` does the same in the background. With
+        `checked`, unchecked columns are checked first."""
         request = request_id or new_request()
         self._work_for(query, request, None, checked, False)()
         return self.session(request)
 
     def session(self, request_id: str) -> Session:
-        """A paid session at its present step; refused if this table has none of that id."""
+        """A paid session of this table in its present state; refused if there is none with this id."""
         return paid_answers.paid_session(self._asker, request_id)
 
     def published(self, answer: Answer) -> Published:
-        """A published table, with what can be computed from it: free."""
+        """A published table, with all that can be computed from it. Free."""
         return Published(answer.query, self._workspace.published_file(answer.request_id), answer.value)
 
     def publications(self, most: int = 20) -> list[Answer]:
-        """Published tables from this one under this budget, newest first: free to see and to ask."""
+        """Tables of published rows made from this table under this budget, newest first. Free to see and to ask."""
         return paid_answers.answers_of_kinds(self._asker, ("publish_*",), most)
 
     def trainings(self, most: int = 20) -> list[Answer]:
@@ -615,19 +632,19 @@ class Table:
         return paid_answers.answers_of_kinds(self._asker, ("train_*",), most)
 
     def checks(self, most: int = 50) -> list[Answer]:
-        """Paid checks of models on this table, newest first: free to see."""
+        """Paid checks of trained models on this table, newest first. Free to see."""
         return paid_answers.answers_of_kinds(self._asker, ("check_*",), most)
 
     def drafted(self, most: int = 20) -> list[Answer]:
-        """Bought ranges and lists of several columns of this table, newest first: free to see and to use."""
+        """Paid ranges and lists found for several columns of this table, newest first. Free to see and to use."""
         return paid_answers.answers_of_kinds(self._asker, (FindDeclarations.card.key,), most)
 
     def synthetic(self, answer: Answer) -> Synthetic | FittedTable:
-        """A synthetic table, with what can be computed from it: free."""
+        """A synthetic table, with all that can be computed from it. Free."""
         return paid_answers.synthetic_rows(self._asker, answer)
 
     def make_rows(self, answer: Answer) -> None:
-        """Fit the rows of a synthetic table in a background thread, if they are not fitted yet: free."""
+        """Begin to fit the rows of a synthetic table in the background, unless they are there. Free."""
         paid_answers.submit_rows(self._asker, answer)
 
     def syntheses(self, most: int = 20) -> list[Answer]:
@@ -640,7 +657,7 @@ class Table:
         return paid_answers.answers_of_kinds(self._asker, (Overview.card.key,), most)
 
     def newest_look(self) -> str | None:
-        """The request that bought the newest first look."""
+        """The request of the newest paid first look; None if there is none."""
         entries = paid_answers.entries_of_kinds(self._asker, (Overview.card.key,), 1)
         return entries[0].charge.request if entries else None
 
@@ -649,64 +666,64 @@ class Table:
         return paid_answers.already_known(self.first_looks(paid_answers.MOST_LOOKS), query)
 
     def last_asked(self, query: AnyQuery) -> Entry | None:
-        """The last charge for exactly this question, even without an answer yet: free."""
+        """The last charge for exactly this question, answered or not; None if there is none. Free."""
         return self._workspace.ledger.newest_to(self._budget.id, self.name, query.digest())
 
     def recall(self, query: AnyQuery, exactly: bool = True) -> list[Answer]:
-        """The latest paid answers to exactly this question, oldest first: free. The same question under other bounds is
-        a different one. If not `exactly`, only the latest answer, at any ε."""
+        """The latest paid answers to exactly this question under the same bounds, oldest first. With `exactly` false:
+        only the latest answer, at any ε. Free."""
         return paid_answers.answers_to(self._asker, query) if exactly else paid_answers.latest_to(self._asker, query)
 
     def looks(self, query: AnyQuery) -> paid_answers.Reading:
-        """The paid answers to this question at any ε, and what they say together: free. They are read in the order they
-        were given, so that a later answer never changes a stated range."""
+        """All paid answers to this question at any ε, and what they say together. They are read in the order they were
+        given, so that a later answer never changes a range stated before. Free."""
         return paid_answers.repeated_answers(self._asker, query)
 
     def fits(self) -> Fits:
-        """The paid checks of how the cells of its columns fit: free to see."""
+        """What the paid checks say about whether cells fit their declarations. Free."""
         return fits_of(self._workspace.ledger, self._budget.id, self.name, made=self.practice)
 
     def people_far_off(self) -> ImpliedPeople | None:
-        """The number of people that a paid answer implies, if the declared one is certainly far off: free to see."""
+        """How many people a paid answer implies, if the declared number is certainly far off; else None. Free."""
         if self.practice or self.facts.people is not None:
             return None
         return far_off(paid_answers.answers_of_kinds(self._asker, kinds(), MOST_ASKED), self.facts.about)
 
     def correct_people(self, people: int) -> Table:
-        """Declare another number of people, where membership is secret. Free: no row is read, no answer changes."""
+        """Declare another number of people, where it is secret. Free: no row is read, no answer changes."""
         record = self._workspace.correct_people(self.name, people, self.actor)
         return type(self)(self._workspace, record, self._budget, self.actor)
 
     def both_ranges(self, query: AnyQuery) -> BothRanges | None:
-        """For a random sample: how wide both ranges of this question will be, after all that was released. Free; no row
-        is read. None where there will be no second range."""
+        """For a random sample: how wide the range for the table and the range for the larger group will be, after all
+        that was released. None if there will be no second range. Free; no row is read."""
         if not self.facts.sample:
             return None
         return both_ranges(query, self.released(), self.budget.rule.delta_reserve)
 
     def declare_sample(self, sample: bool = True) -> Table:
-        """Say that these people, one row each, are a random sample of a larger group; or that they are not. Later
-        answers then have a second range, for all of that group (`Answer.population`). Free: no row is read. A
-        question that was built before must be built again."""
+        """Declare that these people, one row each, are a random sample of a larger group, or that they are not. Later
+        answers then have a second range, for that group (`Answer.population`). A question built before must be built
+        again. Free: no row is read."""
         record = self._workspace.declare_sample(self.name, sample, self.actor)
         return type(self)(self._workspace, record, self._budget, self.actor)
 
     def fit_of(self, column: str) -> ColumnFit:
-        """The same for one column, as declared now."""
+        """What the paid checks say about one column, as it is declared now."""
         return self.fits().of(column, self.schema[column])
 
     def answer_of(self, entry: Entry) -> Answer:
-        """The answer as it was given: under the bounds in its claim, even if the table was declared anew since."""
+        """The stored answer of a charge, under the bounds that it had, even if the table was declared anew since."""
         return paid_answers.answer_of(self._workspace.ledger, self.facts, entry)
 
     def beside(self, other: Table) -> list[AcrossTables]:
-        """The figures that this table and another one have, side by side, this one less the other: last year's and this
-        year's. Answers to the same question under the same declarations; of several, the newest. Free."""
+        """Figures of the newest answers that this table and another one both have, with the difference, this less the
+        other: last year's and this year's. Only same questions under the same declarations compare. Free."""
         each = BETA if self.budget.id == other.budget.id else BETA / 2
         return across(other.asked_figures(each), self.asked_figures(each))
 
     def asked_figures(self, beta: Fraction = BETA) -> dict[str, AskedFigures]:
-        """The figures of the newest answer to each question about this table, in one joint claim at β."""
+        """The newest answer's figures for each question about this table; all ranges hold at once, at β."""
         found: dict[str, AskedFigures] = {}
         for entry in self.history(MOST_ANSWERS):
             if entry.charge.table == self.name and entry.answer and (figures := self.figures(entry, beta=beta)):
@@ -717,14 +734,15 @@ class Table:
         return found
 
     def person_in_both(self, other: Table) -> PersonInBoth:
-        """What a person is promised who is in this table and in another one. Free."""
+        """What a person who is in both tables is promised. Free."""
         one, two = self.meter(), other.meter()
         if self.budget.id == other.budget.id:
             return PersonInBoth(one.epsilon, one.delta, self.facts.relation, shared=True)
         return promised(((one.epsilon, one.delta, self.facts.relation), (two.epsilon, two.delta, other.facts.relation)))
 
     def figures(self, entry: Entry, parts: Collection[str] | None = None, beta: Fraction = BETA) -> list[Comparable]:
-        """The figures of a paid answer, or some of them, in one joint claim with all others of the budget: free."""
+        """The figures of a paid answer, or of some of its parts. Their ranges and those of all other figures of the
+        budget hold together, except with probability `beta`. Free."""
         answer = None if entry.outcome is None else self._workspace.answer_of(entry)
         if answer is None or answer.query.card.answer == "session":
             return []
@@ -733,11 +751,11 @@ class Table:
         return figures(*given, parts, beta, answer.population)
 
     def history(self, limit: int = 50, offset: int = 0) -> list[Entry]:
-        """The charges to this table's budget, newest first, for all tables that share it."""
+        """The charges to this table's budget, newest first, also those of other tables that share it."""
         return self._workspace.ledger.charges(budget=self._budget.id, limit=limit, offset=offset)
 
     def sharing(self) -> list[str]:
-        """The tables that spend this budget, this one among them."""
+        """The names of the tables that spend this budget, this one among them."""
         return [name for name, budget in self._workspace.names() if budget == self._budget.id] or [self.name]
 
     def burn_down(self) -> list[BurnDownStep]:
@@ -747,11 +765,11 @@ class Table:
         return exports.more_like_last(self._workspace.ledger, self.budget)
 
     def ledger_rows(self) -> Iterator[list[Json]]:
-        """Every row of the budget, under `exports.ROW_COLUMNS`."""
+        """Every ledger row of the budget, as a table with `exports.ROW_COLUMNS`."""
         return exports.statement_rows(self._workspace.ledger, self.budget)
 
     def answer_rows(self) -> Iterator[list[Json]]:
-        """Every figure released under the budget, under `exports.ANSWER_COLUMNS`."""
+        """Every figure released under the budget, as a table with `exports.ANSWER_COLUMNS`."""
         ledger = self._workspace.ledger
 
         @cache
@@ -765,19 +783,19 @@ class Table:
         return exports.answer_rows(ledger, self.budget, fits, beyond)
 
     def answer_lines(self) -> Iterator[str]:
-        """The same as lines of JSON, each with its receipt."""
+        """Every answer under the budget as a line of JSON with its receipt, oldest first."""
         return exports.answer_lines(self._workspace.ledger, self.budget)
 
     def account_lines(self) -> Iterator[str]:
-        """Every answer under the budget as a record for download (`exports.Account`)."""
+        """Every answer under the budget as a line of a downloadable account (`exports.Account`)."""
         return account_lines(self._workspace.ledger.walk(self._budget.id))
 
     def released(self, before: int | None = None) -> Past:
-        """All that was charged to the budget, up to now or before a ledger row. Claims about a population count it."""
+        """All losses charged to the budget, up to now or before a row; claims about a larger population count them."""
         return self._workspace.ledger.released(self._budget.id, before)
 
     def released_so_far(self) -> ReleasedSoFar | None:
-        """The facts of this budget for a registry; None before the first answer."""
+        """What a public register of releases states about this budget. None before the first answer."""
         meter, kinds, first = self.meter(), Counter[str](), ""
         for entry in self._workspace.ledger.walk(self._budget.id):
             if entry.answer and entry.charge.claim["key"] in catalogue:
@@ -789,7 +807,7 @@ class Table:
         return ReleasedSoFar(meter.spent_epsilon, meter.delta_now, meter.epsilon, meter.delta, first, cards)
 
     def answers(self, most: int) -> list[Answer]:
-        """The newest answers under the budget, oldest first, for all tables that share it."""
+        """The newest answers under the budget, oldest first, also those of other tables that share it."""
         answers = (self._workspace.answer_of(entry) for entry in reversed(self.history(most)))
         return [answer for answer in answers if answer is not None]
 

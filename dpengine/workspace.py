@@ -54,7 +54,7 @@ from dpengine.intake.marks import address_mark
 from dpengine.intake.person_rows import summarise
 from dpengine.intake.postgres import Described, describe
 from dpengine.ledger.chain import Verdict
-from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Ledger, open_ledger, refuse_unprotected
+from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Ledger, open_ledger, refuse_over_cap
 from dpengine.ledger.owner_rows import closed_kind
 from dpengine.ledger.people_rules import ADMINISTRATOR, OPERATOR, is_person, owns
 from dpengine.ledger.rows import TakenOver, rows_of_a_person
@@ -93,7 +93,7 @@ BudgetFor = Budget | str | Callable[[int], Budget]
 
 
 def refuse_sample(unit: Unit, sample: object) -> None:
-    """Only a table where each person has one row can be a sample: rows of one person are not drawn independently."""
+    """Refuse a random sample where people may have several rows: rows of one person are not drawn independently."""
     if not isinstance(sample, bool):
         raise AllowanceError("sample.yes_no")
     if sample and not unit.single:
@@ -101,7 +101,7 @@ def refuse_sample(unit: Unit, sample: object) -> None:
 
 
 def read_secret(path: Path) -> bytes:
-    """The key of the fingerprints that identify content. Created once, and never shown outside its file."""
+    """The workspace's key, by which content is identified, rows chosen and people named. Created at the first call."""
     if not path.exists():
         if any(path.with_name(name).exists() for name in ("registry.sqlite", "ledger.sqlite")):
             # Under a new key no content would be recognised, and each would get a new allowance.
@@ -127,8 +127,8 @@ _opening = threading.Lock()
 
 
 def open_workspace(folder: str | Path | None = None, samples_only: bool = False) -> Workspace:
-    """The workspace in this folder, created if absent; the app's own without one. One per process and folder. With
-    `samples_only` it holds the bundled tables alone and refuses every other."""
+    """The workspace in this folder, created if there is none; without a folder, that of the app. A process has one for
+    each folder. With `samples_only` it holds only the bundled tables."""
     path = places.home() if folder is None else Path(folder)
     if path not in _opened:  # its keys are resolved, and pages ask for their folder some thirty times a click
         path = path.resolve()
@@ -146,7 +146,7 @@ def open_workspace(folder: str | Path | None = None, samples_only: bool = False)
 
 
 def finish_releases() -> None:
-    """Before a server ends: finish and store the running answers of every open workspace."""
+    """Called before a server ends: finish the running questions of every open workspace and store their answers."""
     for opened in list(_opened.values()):
         opened.jobs.close()
 
@@ -204,8 +204,8 @@ class Workspace:
         add_up: bool = False,
     ) -> Table:
         """Declare a table: a CSV or Parquet path, a pandas frame, a `Source` or two files that are `Joined`, with its
-        public facts. The budget may be a function of the number of people, which is not known before. A newer state of
-        a source joins its budget, unless the owner says that these are `new_people`. If the content is here with less
+        public facts. `budget` may be a function of the number of people, which is not known before. A newer state of a
+        source joins its budget, unless the owner says that these are `new_people`. If the content is here with less
         protection (one row each, and now rows belong to people), `protect` corrects that, at a price: see
         `Table.protect`. `sample`: the people, one row each, are a random sample of a larger group
         (`Table.declare_sample`). `whose`: the column that tells people apart, where each row is said to be one person;
@@ -255,10 +255,10 @@ class Workspace:
         actor: str = OWNER,
         progress: Callable[[float], None] | None = None,
     ) -> Table:
-        """The present rows of a table's source as another table with the same declaration. It shares the allowance,
-        unless the owner says that its people are new: then it gets one of the same size."""
+        """Load the present rows of a table's source as another table `newer` with the same declaration. It shares the
+        allowance, or gets one of the same size if the owner says that its people are new."""
         record = self._declared(name)
-        self.ledger.refuse_other(record.budget, name, actor)
+        self.ledger.refuse_not_owner(record.budget, name, actor)
         source = sources.kept_alone(self.folder / "tables" / record.folder)
         if source is None:
             raise AllowanceError("source.unknown", table=name)
@@ -288,10 +288,10 @@ class Workspace:
         actor: str = OWNER,
         progress: Callable[[float], None] | None = None,
     ) -> Table:
-        """Another table `made` of the table `name`: one row for each person, with columns that summarise all of that
-        person's rows. It is about the same people and spends the same allowance; m = 1, and no row is dropped."""
+        """Make another table `made` with one row for each person of the table `name`; its columns summarise all of the
+        person's rows, and none is dropped. It is about the same people and spends the same allowance."""
         record = self._declared(name)
-        self.ledger.refuse_other(record.budget, name, actor)
+        self.ledger.refuse_not_owner(record.budget, name, actor)
         self._refuse_closed(record)
         unit, schema = Unit.from_json(record.unit), self.schema_of(record)
         if unit.single:
@@ -323,14 +323,14 @@ class Workspace:
         return Table(self, new, self.ledger.budget(new.budget), actor, joined)
 
     def _refuse_sharing(self, budget: str, actor: str) -> None:
-        """Where people sign in, a table may share only the allowance of another table of its owner."""
+        """Where people sign in, refuse to share the allowance of a table that the actor does not own."""
         with self.ledger.people() as book:
             theirs = (owns(book, actor, name) for name, paid in self.names() if paid == budget)
             if book.served() and not any(theirs):
                 raise UnknownBudget()
 
     def table(self, name: str, visitor: str = "local") -> Table:
-        """A declared table. A bundled sample is loaded on first use, with a practice budget per visitor."""
+        """A declared table. A bundled sample is loaded when first used, with a practice budget for each visitor."""
         record = self.record(name)
         if not record.practice:
             return Table(self, record, self.ledger.budget(record.budget), OWNER)
@@ -338,7 +338,7 @@ class Workspace:
         return Table(self, record, self.practice_budget(record, actor), actor)
 
     def record(self, name: str) -> Record:
-        """The declaration of a table or a bundled sample."""
+        """The stored record of a declared table or a bundled sample."""
         record = self._sample(SAMPLES[name]) if name in SAMPLES else self._registry.get(name)
         if record is None:
             raise UnknownTable(name)
@@ -355,11 +355,11 @@ class Workspace:
     # People
 
     def as_person(self, person: str) -> Face:
-        """The rights of this person and nothing else: pages and programs use it once people sign in."""
+        """The workspace as this person may use it. Pages and programs use only this once people sign in."""
         return Face(self, person)
 
     def person(self, issuer: str, subject: str, name: str = "", email: str = "") -> str:
-        """The id of the person who signed in; name and address are stored beside the ledger, not in it."""
+        """The id of a person who signed in. Their name and address are stored in the registry, not in the ledger."""
         person = people_names.person_id(self._secret, issuer, subject)
         people_names.remember(self._registry, person, name, email)
         return person
@@ -369,40 +369,40 @@ class Workspace:
         return people_names.everybody(self._registry)
 
     def forget_person(self, person: str) -> None:
-        """Delete a person's name, address and tokens. Their acts stay, under an id that says nothing."""
+        """Delete a person's name, address and tokens. What they did stays, under an id that reveals nothing."""
         people_names.forget(self._registry, person)
         self.token_book.forget(person)
         self._registry.forget_drafts("person", person)
 
     def matches(self) -> list[Match]:
-        """Tables that were added although another owner's table held their content."""
+        """Tables that somebody added although another owner's table has the same content."""
         return all_matches(self._registry)
 
     @property
     def served(self) -> bool:
-        """Do people sign in? Then every act needs a right."""
+        """Do people sign in? Then everything needs a right."""
         return self.ledger.served
 
     def name_administrator(self, person: str) -> None:
-        """Name an administrator from the machine itself. The first one makes the workspace served, for good."""
+        """Name an administrator from the machine itself. From the first one on everything needs a right, for good."""
         self.ledger.name_role(person, ADMINISTRATOR, OPERATOR)
 
     # What a release uses
 
     def open_budget(self, budget: BudgetRecord, actor: str) -> None:
-        """A practice budget is stored when its first question is charged, not when a page is opened."""
+        """Create a practice budget in the ledger. Called when its first question is charged, not when a page opens."""
         if budget.kind == "practice":
             terms = budget.name, budget.unit, budget.relation
             self.ledger.create_budget(budget.id, budget.rule, budget.kind, actor, *terms)
 
     def refuse_need(self, need: AnyNeed | RawNeed, record: Record) -> None:
-        """Called before a charge: can this be computed where the table lies? From public facts."""
+        """Refuse, before a charge, a statistic that cannot be computed where the rows are. From public facts."""
         parts: tuple[AnyNeed | RawNeed, ...] = (need.coded, *need.raw) if isinstance(need, Beside) else (need,)
         for part in parts:
             self.engine.of(self.coded(record)).refuse(part)
 
     def read(self, need: AnyNeed | RawNeed, record: Record, schema: Schema) -> Any:
-        """A statistic of coded rows or of raw columns. Cached only in a workshop's folder: its tables are public."""
+        """A statistic of coded rows or of a raw column. Cached only in a workshop's folder, where tables are public."""
         if not self.samples_only:
             return self._read(need, record, schema)
         return self._statistics((record.name, repr(need)), lambda: self._read(need, record, schema))
@@ -423,7 +423,7 @@ class Workspace:
     # What an owner does
 
     def seal(self, name: str, actor: str = OWNER) -> Act:
-        """No more questions to this table, nor to its content under another name, for good. Its answers stay."""
+        """Accept no more questions to this table, nor to its content under another name, for good. Its answers stay."""
         own = self._declared(name)
         with self._registry.transaction() as rows:  # nobody adds the same content meanwhile
             self._seal(rows, name, actor)
@@ -452,20 +452,20 @@ class Workspace:
         return [record for record in self._registry.all() if not record.practice]
 
     def names(self) -> list[tuple[str, str]]:
-        """Only their names and budgets."""
+        """The declared tables' names with their budgets."""
         return self._registry.names()
 
     def here(self, name: str) -> bool:
-        """Is the table loaded? A bundled sample is loaded at its first use."""
+        """Are the table's rows loaded? Those of a bundled sample are loaded when it is first used."""
         return self._registry.get(name) is not None
 
     def current(self, record: Record) -> bool:
-        """Is this still the table's declaration?"""
+        """Is this still the table's declaration, and not one that was replaced?"""
         declared = self._registry.get(record.name)
         return declared is not None and declared.version == record.version
 
     def closed(self) -> dict[str, str]:
-        """The tables that accept no more questions: their names, and `seal`, `forget` or `close`."""
+        """Maps each table that accepts no more questions to the reason: `seal`, `forget`, `close` or `joined`."""
         closed = self.ledger.closed()
         return {name: kind for name, budget in self.names() if (kind := closed_kind(closed, budget, name))}
 
@@ -478,11 +478,11 @@ class Workspace:
         return record
 
     def _to_correct(self, name: str, actor: str) -> Record:
-        """The declaration of a table, refused to all but its owner. Samples have none to correct."""
+        """The record of a table that the actor wants to correct. Refused for all but its owner, and for samples."""
         record = self.record(name)
         if record.practice:
             raise AllowanceError("table.practice")
-        self.ledger.refuse_other(record.budget, name, actor)
+        self.ledger.refuse_not_owner(record.budget, name, actor)
         return record
 
     def _refuse_closed(self, record: Record) -> None:
@@ -490,29 +490,30 @@ class Workspace:
             raise AllowanceError("table.closed", table=record.name)
 
     def schema_of(self, record: Record) -> Schema:
-        """Cached, because a list of 100,000 values takes half a second to read and every page needs it."""
+        """The declared columns. Cached: a list of 100,000 values takes half a second to read, and every page needs
+        it."""
         return self._schemas((record.folder, record.version), lambda: Schema.from_json(record.schema))
 
     def coded(self, record: Record) -> Coded:
-        """The place of the coded rows: a file here, unless they stayed in their database."""
+        """The address of the coded rows: a file here, unless the rows stayed in their database or lake."""
         folder = self.folder / "tables" / record.folder
         most = record.about * Unit.from_json(record.unit).at_most if record.relation == "replace" else None
         return sources.coded_there(folder, record.version, most) or folder / f"coded-{record.version}.parquet"
 
     def counts_place(self, record: Record) -> Path | None:
-        """Where a large table's counts are kept; None for a small one, by its declared number of people."""
+        """Where a large table's counts are kept; None for a table with few people, by its declared number."""
         most = record.about * Unit.from_json(record.unit).at_most
         return self.folder / "tables" / record.folder / f"coded-{record.version}" if most >= kept.LEAST_ROWS else None
 
     def _keep_counts(self, record: Record, schema: Schema, counted: KeptColumns) -> None:
-        """Keep the counts of a large table, if its rows lie here: elsewhere a column is counted when first asked."""
+        """Keep a large table's counts if its rows are here; elsewhere a column is counted when first asked about."""
         coded, place = self.coded(record), self.counts_place(record)
         if place is not None and isinstance(coded, Path):
             scan = partial(self.engine.duck.read, coded=coded, schema=schema)
             kept.keep_all(place, schema, scan, counted)
 
     def differing_counts(self) -> list[str]:
-        """The tables with kept counts that do not follow from their rows: a test of oneself, for an operator."""
+        """The tables whose kept counts a scan of their rows contradicts, for `verify --kept`."""
         closed, wrong = self.closed(), []
         for record in self.tables():
             place = self.counts_place(record)
@@ -523,7 +524,7 @@ class Workspace:
         return wrong
 
     def refuse_damaged(self, record: Record) -> None:
-        """Called before a charge: is the coded file complete? That reveals nothing about its rows."""
+        """Refuse, before a charge, if the coded file is not complete. That reveals nothing about its rows."""
         coded = self.coded(record)
         if not isinstance(coded, Path):
             self.engine.of(coded).refuse_away(coded)
@@ -539,7 +540,7 @@ class Workspace:
             raise AllowanceError("table.damaged", table=record.name)
 
     def read_raw(self, need: RawNeed, record: Record) -> RawStatistic:
-        """A statistic of a raw column over the rows that count; for ids, over all rows."""
+        """A statistic of a raw column: over the rows that count, or over all rows for one about ids."""
         folder = self.folder / "tables" / record.folder
         unit = Unit.rows() if isinstance(need, Crowded | Different) else Unit.from_json(record.unit)
         rows = redeclare.raw_rows(folder, unit, self._secret)
@@ -547,7 +548,7 @@ class Workspace:
         return read_columns(need.under(Dialect.from_json(record.dialect)), rows, place)
 
     def describe_source(self, source: Source) -> Described:
-        """The columns of a table in a database, as the database declares them; no row is read."""
+        """The columns of a database table, as the database declares them. No row is read."""
         if self.samples_only:
             raise AllowanceError("workshop.no_tables")
         sources.refuse_elsewhere(source, self.databases, self.ledger.served)
@@ -558,21 +559,21 @@ class Workspace:
 
     @property
     def reads_databases(self) -> bool:
-        """May a table come from a database at all? Where people sign in, only from hosts that the operator named."""
+        """May a table come from a database? Where people sign in, only from hosts that the operator allowed."""
         return not self.samples_only and sources.may_read(self.databases, self.ledger.served, lakes=False)
 
     @property
     def reads_lakes(self) -> bool:
-        """The same for a lake, if Spark is installed here."""
+        """May a table come from a lake? That also needs Spark, installed here."""
         return not self.samples_only and sources.may_read(self.databases, self.ledger.served, lakes=True)
 
     def has_source(self, name: str) -> bool:
-        """Can newer rows of a table be loaded from its source?"""
+        """Is the connection stored from which newer rows of this table can be loaded?"""
         record = self._registry.get(name)
         return record is not None and sources.kept_alone(self.folder / "tables" / record.folder) is not None
 
     def revise(self, name: str, schema: Schema, actor: str = OWNER) -> Record:
-        """Declare a table anew, on the budget it has: free, and no answer already given changes."""
+        """Declare a table anew on the same budget. Free; answers already given do not change."""
         record = self._to_correct(name, actor)
         schema.check_signs()
         schema = public_rules.carry_over(self.schema_of(record), schema)
@@ -589,7 +590,7 @@ class Workspace:
         return redeclare.names_of(folder) if sources.kept_there(folder) is None else record.header
 
     def _code(self, new: Record, schema: Schema, other_people: bool = False) -> int:
-        """Code a table anew under its next version, unit and schema; returns the number of people."""
+        """Code a table under its next version, unit and schema; returns the number of people."""
         folder = self.folder / "tables" / new.folder
         declared = Declared(schema, Unit.from_json(new.unit), Dialect.from_json(new.dialect), self._secret)
         source = sources.kept_there(folder)
@@ -602,8 +603,8 @@ class Workspace:
         return people
 
     def refuse_unit(self, record: Record, unit: Unit) -> None:
-        """Refuses a unit for a table, and for all tables on its budget, that is no more protection, or if a file has no
-        such column. Uses only public facts."""
+        """Refuse a unit that does not protect the table, or another table on its budget, more than now; or whose column
+        a file lacks. From public facts."""
         if record.practice:
             raise AllowanceError("act.practice")
         self._refuse_closed(record)
@@ -613,9 +614,9 @@ class Workspace:
                 raise AllowanceError("protect.absent", table=other.name, column=unit.id_column)
 
     def protect(self, name: str, unit: Unit, actor: str = OWNER, people: int | None = None) -> Record:
-        """More protection: rows belong to people, identified by this column, or more rows of a person count. The rows
-        are coded anew, and every earlier charge counts anew for a person, in one row of the ledger, for all tables that
-        the budget pays for. `people`: about how many there are, if their number is secret."""
+        """Declare more protection: rows belong to people, identified by this column, or more rows of a person count.
+        The rows are coded anew. One row of the ledger counts every earlier charge for a person, for all tables on the
+        budget. `people`: about how many there are, if that is secret."""
         record = self._declared(name)
         self.ledger.refuse_protecting(record.budget, name, actor)
         self.refuse_unit(record, unit)
@@ -625,7 +626,7 @@ class Workspace:
         budget = self.ledger.budget(record.budget)
         if budget.unit != unit.as_json():  # else a process was killed after it wrote its row
             _, after = self.ledger.protection_of(record.budget, unit)  # refuses before any work
-            refuse_unprotected(budget.rule, after.totals)
+            refuse_over_cap(budget.rule, after.totals)
         refuse_full(self.folder)
         self._protect(record, unit, actor, people)
         return self._declared(name)
@@ -647,7 +648,7 @@ class Workspace:
             redeclare.protect(self._registry, folders, unit, code, commit)
 
     def _protected_with(self, budget: str, unit: Unit) -> list[Record]:
-        """The open tables on a budget that this unit protects more; a table with another id keeps its own bound."""
+        """The open tables on a budget that this unit protects more. One with another id column keeps its own bound."""
         closed, tables = self.ledger.closed(), []
         for table in self.tables():
             was = Unit.from_json(table.unit)
@@ -657,7 +658,7 @@ class Workspace:
         return tables
 
     def _finish_protecting(self) -> None:
-        """Code the tables that a process, killed between the row of the ledger and the registry, left unusable."""
+        """Code the tables of a process that was killed after it wrote the ledger's row and before the registry's."""
         with suppress(AllowanceError):  # a damaged ledger, or rows that cannot be read: a question reports it
             for record in self.tables():
                 if self.ledger.protected_since(record.budget) is None:
@@ -669,7 +670,7 @@ class Workspace:
                     self._protect(record, unit, act.actor, None)
 
     def correct_people(self, name: str, people: int, actor: str = OWNER) -> Record:
-        """Change the declared number of people, if the owner only estimated it: only promises are planned with it."""
+        """Change the declared number of people where it was estimated: only promises are planned with it."""
         record = self._to_correct(name, actor)
         if record.relation != "add_remove":
             raise AllowanceError("facts.people_public")
@@ -679,7 +680,7 @@ class Workspace:
         return self._registry.correct(replace(record, about=people))
 
     def declare_sample(self, name: str, sample: bool, actor: str = OWNER) -> Record:
-        """Say whether people, one row each, are a random sample of a larger group. Earlier answers stay."""
+        """Declare whether people, one row each, are a random sample of a larger group. Earlier answers stay."""
         record = self._to_correct(name, actor)
         refuse_sample(Unit.from_json(record.unit), sample)
         self._refuse_closed(record)
@@ -693,10 +694,10 @@ class Workspace:
         bad_records: str,
         progress: Callable[[float], None] | None,
     ) -> tuple[Record, bool]:
-        """Join the budget that this content already has, or the named one, or open a new one; then register the table.
-        People are counted only now, and their number is reported nowhere else; known content keeps its terms, so only
-        one number is ever revealed. Checked before counting, and again inside the transaction. Also returns whether a
-        budget was joined, as far as the person may know: False if only other owners have the content."""
+        """Register a loaded table, on the budget that its content already has, the named one, or a new one. People are
+        counted only now. Their number is reported nowhere else, and known content keeps its terms, so only one number
+        is ever revealed. All this is checked before counting and again inside the transaction. Also returns whether it
+        joined a budget, as far as the person may know: False if only other owners have the content."""
         tell = progress or (lambda share: None)
         with self._fresh_folder() as folder:
             loaded = self._load(folder, source, new, bad_records, lambda share: tell(LOADING * share))
@@ -781,7 +782,7 @@ class Workspace:
         budget: BudgetFor,
         others: Sequence[str],
     ) -> None:
-        """Two allowances become one only if their owner says so; where people sign in, only into one that is there."""
+        """Refuse to make two allowances one unless the owner says so; where people sign in, one of them must pay."""
         if not taken:
             return
         if others or (self.ledger.served and not pays):
@@ -795,7 +796,7 @@ class Workspace:
         arrivals.refuse_added_up(known, new, taken, rule, self.ledger.sum_of(pays or None, taken, rule).totals)
 
     def _theirs(self, name: str, actor: str) -> bool:
-        """Does a table belong to this person? Where nobody signs in, every table does."""
+        """Does the table belong to this person? Where nobody signs in, all tables do."""
         with self.ledger.people() as book:
             return not book.served() or owns(book, actor, name)
 
@@ -803,20 +804,20 @@ class Workspace:
         return [table.record.name for table in known if not self._theirs(table.record.name, actor)]
 
     def _seal(self, rows: sqlite3.Connection, name: str, actor: str) -> None:
-        """Seal all tables that share content with this one, and this one last."""
+        """Seal all tables that share content with this one, then this one."""
         for other in reversed(self._registry.kin(rows, [name])):
             table = self._registry.find(rows, other)
             if table is not None and (other == name or self._theirs(other, actor)):
                 self.ledger.close_table("seal", table.budget, other, actor)
 
     def loading(self, exclusive: bool = False) -> AbstractContextManager[bool]:
-        """A lock that any number of loads hold while they run; the kernel releases it if the process is killed.
+        """A context with a lock that any number of loads can hold at once; the kernel releases it on a kill.
         `exclusive`: yields False at once if a load holds it."""
         return files.locked(self.folder / "loading.lock", shared=not exclusive, wait=not exclusive)
 
     @contextmanager
     def _fresh_folder(self) -> Iterator[Path]:
-        """A folder for the files of a new table; deleted if loading fails."""
+        """A context with a folder for a new table's files; the folder is deleted if loading fails."""
         refuse_full(self.folder)
         folder = self.folder / "tables" / secrets.token_hex(8)
         folder.mkdir(mode=0o700)
@@ -879,14 +880,15 @@ class Workspace:
         return self._registry.draft_of(name, actor)
 
     def answer_of(self, entry: Entry) -> Answer | None:
-        """A stored answer of any table, even a forgotten one; None if the table was never here."""
+        """A stored answer of any table, also of a forgotten one. None if its table was never in this workspace."""
         record = self._registry.get(entry.charge.table)
         if record is None or entry.answer is None:
             return None
         return Table(self, record, self.ledger.budget(entry.charge.budget), entry.charge.actor).answer_of(entry)
 
     def job(self, request_id: str, actor: str = "") -> Job:
-        """The state of a question, here, in another process, or stored. With `actor`, only if this person asked it."""
+        """A question's state, whether here, in another process, or stored. With `actor`, only of a question they
+        asked."""
         jobs = self.jobs.of(actor) if actor else self.jobs
         state, answer = jobs.state(request_id), None
         if state.state == "done":
@@ -904,11 +906,11 @@ class Workspace:
         return folder / f"{hashlib.sha256(request_id.encode()).hexdigest()[:32]}.parquet"
 
     def verify_ledger(self) -> Verdict:
-        """Is the hash chain intact, and if not, where does it break?"""
+        """The verdict on the whole ledger: is it intact, and if not, which row is at fault?"""
         return self.ledger.verify()
 
     def check_receipts(self, content: bytes, name: str) -> list[Finding]:
-        """Does this workspace's ledger hold the receipts in a file?"""
+        """For each receipt in a file: does this workspace's ledger hold it?"""
         return check(read_receipts(content, name), self.ledger.export_rows())
 
     # Closing, and what a killed process left behind
@@ -924,7 +926,7 @@ class Workspace:
         self._hold.let_go()
 
     def _sweep(self) -> None:
-        """Remove what a killed load or deletion left behind, unless some process is loading right now."""
+        """Remove what a killed load or deletion left behind, unless a process is loading right now."""
         with self.loading(exclusive=True) as alone:
             if alone:
                 gone = {name for name, kind in self.closed().items() if kind == "forget"}
@@ -935,14 +937,14 @@ class Workspace:
             erase.sweep_published(self.folder / "published", self._published)
 
     def _drop_there(self, folder: str) -> bool:
-        """Drop a forgotten table's codes from its database. False if it is unreachable: then its address is kept."""
+        """Drop a forgotten table's codes from its database. False if it does not answer: keep its address then."""
         with suppress(AllowanceError):
             sources.drop_there(self.folder / "tables" / folder)
             return True
         return False
 
     def _give_back(self) -> None:
-        """A table from a process that was killed before it named the owner goes to the person who added it."""
+        """Make the person who added a table its owner, if the process was killed before it did."""
         lost: list[Record] = []
         with suppress(AllowanceError), self.ledger.people() as book:  # a damaged ledger does not name their owners
             lost = [table for table in self.tables() if is_person(table.owner) and not book.owned(table.name)]
@@ -951,7 +953,7 @@ class Workspace:
                 self.ledger.hand_over(record.budget, record.name, record.owner, record.owner)
 
     def _published(self) -> set[str]:
-        """The files of published tables that are answers, or are being written."""
+        """The names of the published files that are answers, or are being written now."""
         kinds = [key for key in catalogue if key.startswith("publish_") or key == SyntheticTable.card.key]
         requests = (entry.charge.request for key in kinds for entry in self.ledger.charges(limit=-1, key=key))
         published = (request for request in requests if self.jobs.state(request).state in ("running", "done"))

@@ -39,7 +39,7 @@ FINDS = 10  # this many finds without a δ of their own fit into the δ reserve
 
 @dataclass(frozen=True)
 class Preview:
-    """The price and accuracy of a question before anything is spent. It uses no data."""
+    """The price and the accuracy of a question before anything is spent. No data are used."""
 
     cost: Fraction  # by how much ε "if you stop now" grows
     share: Fraction  # how far the meter moves
@@ -50,9 +50,9 @@ class Preview:
     unused_after: Fraction  # the share of the allowance that would be left
     admissible: bool
     more_like_this: int
-    own_share: Fraction | None = None  # where people sign in: the price out of the asker's own share, of the allowance
-    own_left: Fraction | None = None  # the rest of the asker's share before it
-    own_whole: Fraction | None = None  # the asker's share, of the allowance
+    own_share: Fraction | None = None  # where people sign in: what it takes of the asker's own share
+    own_left: Fraction | None = None  # what is left of that share before it …
+    own_whole: Fraction | None = None  # … and the whole share; all as parts of the allowance
     own_delta: bool = True  # False: it takes more δ than is left of the asker's part of the δ reserve
     tighter: str = "table"  # the limit that leaves less now: `table` or `own`
     covered: bool = True  # False: the asker's share excludes this kind of question
@@ -99,8 +99,8 @@ class Job:
 
 @dataclass(frozen=True)
 class Meter:
-    """`used` is the share of the allowance that is used up. `spent_epsilon` is the guarantee if nothing more is asked:
-    it holds at `delta_now` at any moment, even one chosen because of the answers."""
+    """`used` is the used share of the allowance. `spent_epsilon` is the guarantee if nothing more is asked: it holds
+    with `delta_now`, at any moment, even one chosen because of the answers."""
 
     epsilon: Fraction
     delta: Fraction
@@ -119,13 +119,13 @@ class Meter:
 
     @property
     def delta_now(self) -> Fraction:
-        """The δ at which `spent_epsilon` holds now: the slack, plus the δ of single questions."""
+        """The δ with which `spent_epsilon` holds now: the rule's slack, plus the δ of single questions."""
         return self.delta - self.delta_reserve + self.spent_delta
 
 
 @dataclass(frozen=True)
 class Protection:
-    """What more protection would cost before it is declared: the share of the allowance left now and afterwards."""
+    """What more protection would cost: the share of the allowance left now, and the share left afterwards."""
 
     rows: int  # the most of one person
     left_now: Fraction
@@ -160,7 +160,7 @@ def build_preview(query: AnyQuery, rule: filter.Rule, standing: Standing) -> Pre
 
 
 def round_up_two(value: Fraction) -> int:
-    """To two figures, upwards: 1,234 becomes 1,300."""
+    """Rounded up to two figures: 1,234 becomes 1,300."""
     number = -(-value.numerator // value.denominator)
     grain = int(10 ** max(len(str(number)) - 2, 0))
     return -(-number // grain) * grain
@@ -197,7 +197,7 @@ def _plain(value: Json) -> Json:
 
 
 def claim_of(query: AnyQuery) -> JsonObject:
-    """What the ledger stores about a question: public facts only, enough to understand it in ten years."""
+    """What the ledger stores about a question: only public facts, and enough to understand it in ten years."""
     facts = query.facts
     with stored():
         words = {"sentence": query.sentence(), "theorem": query.theorem}
@@ -215,13 +215,13 @@ def claim_of(query: AnyQuery) -> JsonObject:
 
 
 def cuts_as_json(query: AnyQuery) -> list[JsonObject]:
-    """The question's cuts as a claim stores them, with their sentences."""
+    """The question's cuts (values clamped, rows ignored) as a claim stores them, each with a sentence."""
     with stored():
         return [cut.as_json() | {"words": cut.words()} for cut in query.cuts()]
 
 
 def _interval(stored: Json, labels: list[str]) -> Json:
-    """JSON lists back into tuples: (low, high), alone or by label."""
+    """A stored range as tuples (low, high): one, or one for each label."""
     if isinstance(stored, dict):
         return {label: tuple(stored[label]) for label in labels}
     return None if stored is None else tuple(stored)
@@ -255,7 +255,7 @@ def build_answer(query: AnyQuery, entry: Entry) -> Answer:
 
 
 def build_step_receipt(entry: Entry, burned: SessionStep) -> JsonObject:
-    """The receipt of a session together with one of its steps and that step's outcome."""
+    """The receipt of a session with one of its steps and that step's outcome."""
     step = {"seq": burned.seq, "hash": burned.hash, "index": burned.index, "id": burned.step, "claim": burned.claim}
     outcome = burned.outcome
     part = {"seq": outcome.seq, "hash": outcome.hash} | outcome.body if outcome and outcome.kind == "part" else None
@@ -263,7 +263,7 @@ def build_step_receipt(entry: Entry, burned: SessionStep) -> JsonObject:
 
 
 def build_receipt(entry: Entry) -> JsonObject:
-    """Everything needed to check the claim against the ledger later; docs/receipts.md names every field."""
+    """Everything needed to check the claim later against the ledger; docs/receipts.md explains each field."""
     charge, outcome = entry.charge, entry.outcome
     return {
         "receipt": RECEIPT,
@@ -282,7 +282,7 @@ def build_receipt(entry: Entry) -> JsonObject:
 
 
 def asked(key: str, facts: Facts, given: JsonObject, reserve: Fraction) -> AnyQuery:
-    """Build a question as a person asks it. One that finds declarations without a δ gets a tenth of the δ reserve."""
+    """The question as a page builds it. One that finds declarations and names no δ gets a tenth of the δ reserve."""
     if key not in catalogue:
         raise AllowanceError("query.unknown", key=str(key)[:60], keys=list(catalogue))
     kind = catalogue[key]
@@ -301,18 +301,18 @@ _asked = Lately(2048)  # a page asks for the same questions at every click
 
 
 def same_question(one: AnyQuery, other: AnyQuery) -> bool:
-    """Are these one question under the same bounds, at any ε and with any noise?"""
+    """Are these one question under the same bounds, perhaps at another ε and with another noise?"""
     return identity(claim_of(one.with_noise(""))) == identity(claim_of(other.with_noise("")))
 
 
 def identity(claim: JsonObject) -> str:
-    """The part of a claim that is the same at any ε and with any noise. The ledger finds answers by it."""
+    """The part of a claim by which the ledger finds answers: it is the same at any ε and with any noise."""
     return repeats.question_of("", "", claim)
 
 
 def with_folded_names(claim: JsonObject, names: Iterable[str]) -> JsonObject:
-    """The claim with column names that differ in nothing but capitals and spaces written alike, in its parameters and
-    bounds. Cells of such words are read alike too (`normal`). Two names of one table that would become one stay."""
+    """The claim with column names in one spelling if they differ only in capitals and spaces, in its parameters and
+    bounds. Equal texts in parameters change too. Two names of one table that would become equal stay."""
     folded: dict[str, list[str]] = {}
     for name in names:
         folded.setdefault(normal(name), []).append(name)
@@ -329,7 +329,7 @@ def with_folded_names(claim: JsonObject, names: Iterable[str]) -> JsonObject:
 
 
 def query_of(charge: Charge) -> AnyQuery | None:
-    """A charged question rebuilt from its claim; None if this program cannot build it."""
+    """The question of a charge, built again from its claim. None if this program cannot build it."""
     try:
         content = json.dumps([charge.table, charge.claim]).encode()
     except (TypeError, ValueError):  # a receipt that somebody wrote
@@ -350,8 +350,8 @@ def _query_of(charge: Charge) -> AnyQuery | None:
 
 
 def facts_of(charge: Charge) -> Facts:
-    """The public facts in a claim. A question about an undeclared column has a name but no bounds; a placeholder stands
-    in, since a schema needs at least one column."""
+    """The table's public facts as the claim states them. A question about an undeclared column states no columns; then
+    a placeholder stands in, since a schema needs one."""
     claim = charge.claim
     header = tuple(dict.fromkeys([*claim["bounds"], *named_columns(claim["parameters"])]))
     bounds = claim["bounds"] or {claim["parameters"].get("column") or "-": Category(["-"]).as_json()}

@@ -35,14 +35,15 @@ from dpengine.population.validity import SHIFT_SHARE, shift
 
 _log = logging.getLogger(__name__)
 NOTHING_SEEN, AFTER_OTHERS = "first", "after"
-_PURE_SHARE = Fraction(1, 10**9)  # of β: pure charges move a mean for sure
-_WHOLE = 0.98  # of what is possible
+_PURE_SHARE = Fraction(1, 10**9)  # of β, for the shift after pure charges, which is nearly certain
+_WHOLE = 0.98  # a range as wide as this part of all that is possible says nothing
 
 
 def population_part(
     ledger: Ledger, budget: BudgetRecord, query: AnyQuery, body: JsonObject, requests: Sequence[str]
 ) -> JsonObject:
-    """What an answer of a sample stores beside its own range. `requests`: charges of the click, the first one first."""
+    """What an answer about a random sample stores besides its own range: the range for the larger group, or why there
+    is none. `requests`: the charges of this click, the first one first."""
     if not query.facts.sample or query.answer_kind == "session":
         return {}
     charged = next((entry for name in requests if name and (entry := ledger.find(name)) is not None), None)
@@ -57,7 +58,7 @@ def population_part(
 
 
 def claimed(query: AnyQuery, answer: Released, raw: Sequence[int], past: Past, reserve: Fraction) -> tuple[Json, str]:
-    """The range and what it rests on, or None and why."""
+    """The range for the larger group and what it rests on; or None and the reason."""
     beta, moved = query.beta, Fraction(0)
     if not query.speaks_of_all:
         return None, "kind"
@@ -76,7 +77,7 @@ def claimed(query: AnyQuery, answer: Released, raw: Sequence[int], past: Past, r
 
 
 def _says_nothing(query: AnyQuery, found: Json) -> bool:
-    """Does every range hold nearly everything?"""
+    """Does every range contain nearly everything, so that it says nothing?"""
     ranges = found.values() if isinstance(found, dict) else [found]
     limits = _limits(query)
     if limits is None:

@@ -39,11 +39,11 @@ DEAR = Fraction(1, 25)  # no check is bought automatically above this …
 BOUGHT = Fraction(1, 10)  # … and none is offered above this
 # The accuracy of a check: one person in this many.
 FINE, CLOSE, ROUGH = 50, 20, 6
-OF_ROWS = 6  # for counts of ids
+OF_ROWS = 6  # the same for counts of ids
 
 
 class Checked(Protocol):
-    """The part of a table that the rule uses."""
+    """The part of a table that these rules use."""
 
     practice: bool
     facts: Facts
@@ -60,8 +60,8 @@ class Checked(Protocol):
 
 @dataclass(frozen=True)
 class WayOut:
-    """A way out of a refusal: another question (`query`), the columns declared anew (`schema`), or, with neither,
-    something that only the owner can say about the column."""
+    """One way to go on after a refusal: ask another question (`query`), declare the columns anew (`schema`), or, with
+    neither, something that only the owner can say about the column."""
 
     kind: str  # code, words, widen, name_code, written, list, people, rows, more_rows, cut or fitting
     column: str
@@ -74,7 +74,7 @@ class WayOut:
 
 
 class ColumnDoubted(AllowanceError):
-    """A question was not asked, because the paid check `check` doubts its columns. `ways` are the ways out."""
+    """A question was not asked because the paid check `check` found faults in its columns. `ways`: how to go on."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class ColumnDoubted(AllowanceError):
 
 
 def doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | None = None) -> ColumnDoubted | None:
-    """Why the paid checks do not let this question be asked; None where they do."""
+    """The refusal that the paid checks give this question; None if it may be asked."""
     if not query.gated and not query.of_people:
         return None
     if facts.unit == Unit.rows() and fits.repeated:
@@ -109,7 +109,7 @@ def doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | None = Non
 
 
 def column_doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | None = None) -> ColumnDoubted | None:
-    """The same, because of its columns alone."""
+    """The same, for the question's columns alone: whose rows they are is not considered."""
     doubted = fits.doubted(query) if query.gated else []
     if not doubted:
         return None
@@ -120,7 +120,7 @@ def column_doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | Non
 
 
 def _ways(fit: ColumnFit, schema: Schema) -> list[WayOut]:
-    """What may mend one column, the likeliest first."""
+    """What may mend one column, the likeliest fix first."""
     found, column, name = fit.found, fit.declared, fit.column
     assert found is not None
     ways = []
@@ -140,7 +140,7 @@ def _ways(fit: ColumnFit, schema: Schema) -> list[WayOut]:
 
 
 def ways_in_part(fit: ColumnFit, schema: Schema) -> list[WayOut]:
-    """One-click fixes where a check found too little to refuse a question: codes, many zeros, words for “unknown”."""
+    """One-click fixes after a check that found too little for a refusal: codes, many zeros, words for “unknown”."""
     column, name = fit.declared, fit.column
     if fit.found is None or not (fit.in_part or fit.zeros):
         return []
@@ -160,12 +160,12 @@ def _with(schema: Schema, name: str, column: Column) -> Schema:
 
 
 def with_code(column: Number, code: Fraction) -> Number:
-    """The column with this number meaning “unknown”."""
+    """The column, declared anew so that this number means “unknown”."""
     return Number(**_parts(column) | {"codes": [*column.codes, code]})
 
 
 def with_unknown_words(column: Column) -> Column | None:
-    """The column with the usual words for “unknown” counting as empty cells."""
+    """The column, declared anew so that the usual words for “unknown” count as empty cells; None if it cannot be."""
     if isinstance(column, Number):
         return Number(**_parts(column) | {"words": True})
     if isinstance(column, Date):
@@ -181,7 +181,7 @@ def _parts(column: Number) -> JsonObject:
 
 
 def check_for(table: Checked, wanted: Iterable[str], questions: int = 1) -> AnyQuery | None:
-    """The check that so many questions about these columns buy; None if none is needed, or it is too dear."""
+    """The check that so many questions about these columns buy first. None if none is needed, or it costs too much."""
     if table.practice:
         return None
     fits, names = table.fits(), set(wanted)
@@ -200,16 +200,16 @@ def check_for(table: Checked, wanted: Iterable[str], questions: int = 1) -> AnyQ
 
 
 def _as_many(table: Checked, needed: Sequence[str]) -> AnyQuery | None:
-    """A rough check of as many of these columns as is not dear."""
+    """A rough check of as many of these columns as are affordable."""
     checks = (_least(table, needed[:many], ROUGH, DEAR) for many in range(len(needed) - 1, 0, -1))
     return next(filter(None, checks), None)
 
 
 def id_check_for(table: Checked) -> AnyQuery | None:
-    """A rough check of its own, bought before everything else. For “one row each”: how many different values an id-like
-    column has. For a known id: how many people have more rows than count. None where this is known or does not apply.
-    If people turn out to have more rows, everything bought before counts for all of a person's rows, which multiplies
-    its price; so this check is cheap."""
+    """A separate rough check, bought before everything else; None if its result is known or it does not apply. For “one
+    row each” it counts the different values of an id-like column; for a known id, the people with more rows than count.
+    If people turn out to have more rows, everything bought before counts for all of a person's rows, at a multiple of
+    its price. So this check is cheap."""
     unit, fits = table.facts.unit, table.fits()
     if table.practice or unit.person:  # made with one row each
         return None
@@ -225,7 +225,7 @@ def id_check_for(table: Checked) -> AnyQuery | None:
 
 
 def usual_check(table: Checked, columns: Sequence[str], most: Fraction, least: int) -> AnyQuery | None:
-    """The finest useful check that `most` of the allowance buys; None if rougher than one row in `least`."""
+    """The most exact useful check for `most` of the allowance; None if less exact than one row in `least`."""
     asked = table.query("fit_checks", epsilon="1", columns=list(columns), noise="")
     finest = table.least_priced(asked, Fraction(asked.most, FINE))
     if finest is not None and table.preview(finest).share <= most:
@@ -236,12 +236,12 @@ def usual_check(table: Checked, columns: Sequence[str], most: Fraction, least: i
 
 
 def finer_check(table: Checked, columns: Sequence[str]) -> AnyQuery | None:
-    """A check that shows nearly everything about columns checked only roughly; None where it is dear."""
+    """A check that finds nearly all misfits of columns that were checked only roughly. None if it costs too much."""
     return _least(table, columns, 2 * FINE, BOUGHT)
 
 
 def _least(table: Checked, columns: Sequence[str], step: int, most: Fraction) -> AnyQuery | None:
-    """The check within one row in `step`, if it takes at most `most`."""
+    """The check that is exact to one row in `step`; None if it takes more than `most` of the allowance."""
     asked = table.query("fit_checks", epsilon="1", columns=list(columns), noise="")
     check = table.least_priced(asked, Fraction(asked.most, step))
     return check if check is not None and table.preview(check).share <= most else None

@@ -42,7 +42,7 @@ from dpengine.messages import called, say
 from dpengine.messages.numbers import day
 
 MADE, UNCHECKED = "made", "unchecked"  # beside GOOD, MOSTLY_NOT, SOME_NOT and UNSURE
-MOST_CHECKS = 200  # the newest
+MOST_CHECKS = 200  # the newest checks that are read
 MOST_NAMED = 5  # columns in a sentence
 _MORE_THAN_FEW = 12
 FEW_FIT = Fraction(1, 20)  # of the cells: where fewer fit, nothing is asked about them alone
@@ -64,33 +64,33 @@ class ColumnFit:
 
     @property
     def doubted(self) -> bool:
-        """Are questions about it refused?"""
+        """Are questions about the column refused?"""
         return self.found is not None and self.found.doubted
 
     @property
     def fits(self) -> bool:
-        """Does nothing speak against it?"""
+        """Did no check find anything against the column?"""
         return self.state in (MADE, GOOD) and not self.doubted and not self.in_part
 
     @property
     def codes(self) -> dict[Fraction, CellShare]:
-        """Usual codes that some cells certainly hold."""
+        """The usual codes for “unknown” that some cells certainly hold."""
         return {} if self.found is None else {code: share for code, share in self.found.codes.items() if share.low > 0}
 
     @property
     def in_part(self) -> bool:
-        """Do some cells certainly not fit or hold a code, but too few to refuse a question?"""
+        """Do some cells certainly not fit, or hold a code, but too few to refuse a question?"""
         found = self.found
         return found is not None and not (found.doubted or found.quiet) and (found.misfit.low > 0 or bool(self.codes))
 
     @property
     def rough(self) -> bool:
-        """Did the check find nothing, though it could have missed a small share?"""
+        """Did the check find nothing, but could it have missed a small share?"""
         return self.found is not None and not (self.doubted or self.in_part or self.found.quiet)
 
     @property
     def may_hide(self) -> bool:
-        """Is it checked so roughly that as many cells as refuse a question may not fit?"""
+        """Was it checked so roughly that it may have missed as many misfits as would refuse a question?"""
         return self.rough and self.hidden >= GATE
 
     @property
@@ -104,20 +104,20 @@ class ColumnFit:
 
     @property
     def zeros(self) -> CellShare | None:
-        """The share of cells that are exactly 0, if it is surely a tenth."""
+        """The share of cells that are exactly 0, if it is certainly at least a tenth; else None."""
         found = None if self.found is None else self.found.zeros
         return found if found is not None and found.low >= GATE else None
 
     @property
     def unknown(self) -> Fraction | None:
-        """About which share of the cells holds no value, if that is clearly a tenth."""
+        """About which share of cells holds no value, if it is certainly at least a tenth; else None."""
         if self.found is None or isinstance(self.declared, ItemSet) or _fills(self.declared):
             return None
         return self.found.empty if self.found.empty >= max(GATE, self.found.sees / 2) else None
 
     def moves(self, query: AnyQuery) -> str:
-        """“higher” or “lower”: on which side of the answer the truth lies, because cells beyond the range count as its
-        end. Empty if that is not known, as with cells that hold a code besides."""
+        """Whether the truth is “higher” or “lower” than the answer, because cells beyond the range count as its end.
+        Empty if that is not known, as when cells also hold a code."""
         if self.codes or not query.rises or query.answer_column != self.column or not (self.doubted or self.in_part):
             return ""
         if any(self.column in condition.columns() for condition in query.conditions()):
@@ -126,7 +126,7 @@ class ColumnFit:
 
     @property
     def named_code(self) -> Fraction | None:
-        """The code that `reason` names; None if it names misfits."""
+        """The code that `reason` names; None if it names cells that do not fit."""
         if self.found is None:
             return None
         if self.found.doubted_codes and self.found.misfit.low < self.found.codes[self.found.doubted_codes[0]].low:
@@ -136,8 +136,8 @@ class ColumnFit:
         return None
 
     def reason(self, query: AnyQuery | None = None) -> str:
-        """What speaks against it, as sentences: a code, or the commonest kind of misfit, what such cells count as, and
-        where the truth then lies."""
+        """Sentences on what is wrong with the column: a code, or the commonest kind of misfit; what such cells count
+        as; and on which side the truth then lies."""
         if self.found is None:
             return ""
         if (code := self.named_code) is not None:
@@ -157,7 +157,7 @@ class ColumnFit:
         return f"{reason} {say(f'fit.reason.{side}')}" if side else reason
 
     def note(self, query: AnyQuery | None = None) -> str:
-        """The note beside an answer about the column; empty where there is none."""
+        """The note on an answer about this column; empty if nothing is wrong."""
         if self.state == UNCHECKED:
             return say("fit.note.unchecked", column=self.column)
         if self.found is None or self.found.quiet:
@@ -167,13 +167,13 @@ class ColumnFit:
         return self.words()
 
     def spared_note(self) -> str:
-        """The note beside an answer that leaves out the cells that do not fit."""
+        """The note on an answer that leaves out cells that do not fit."""
         note = say("fit.note.spared", column=self.column, share=self.fitting_share())
         side = self.one_side
         return f"{note} {say(f'fit.note.spared_{side}', **declared_ends(self.declared))}" if side else note
 
     def words(self) -> str:
-        """The result of the check as a line of its own."""
+        """The check's result as one line."""
         if self.found is None:
             return ""
         if self.doubted or self.in_part:
@@ -186,20 +186,20 @@ class ColumnFit:
 
     @property
     def _looked_for(self) -> list[str]:
-        """The usual codes in its range, as a reader writes them."""
+        """The usual codes within its range that the check looked for, as text."""
         codes = [bar.number for bar in bars(self.column, self.declared) if bar.name == "code"]
         return [figure(text_of(code)) for code in codes if code is not None]
 
     @property
     def hidden(self) -> Fraction:
-        """The share of cells that may not fit although the check found nothing."""
+        """The share of cells that may not fit although the check found none."""
         if self.found is None:
             return Fraction(1)
         return max(self.found.misfit.high, self.found.sees) if self.rough else self.found.misfit.high
 
     @property
     def fitting(self) -> Fraction:
-        """About which share of the cells fits."""
+        """The estimated share of cells that fit."""
         if self.found is None:
             return Fraction(1)
         codes = sum((self.found.codes[code].value for code in self.found.doubted_codes), Fraction(0))
@@ -207,11 +207,11 @@ class ColumnFit:
 
     @property
     def hardly_fits(self) -> bool:
-        """Do so few cells fit that a question about them alone is not asked?"""
+        """Do so few cells fit that a question about just these is refused too?"""
         return self.doubted and self.fitting < FEW_FIT
 
     def fitting_share(self) -> str:
-        """The range of `fitting` in words: “51–57 %”."""
+        """The range of the share that fits, as text: “51–57 %”."""
         if self.found is None:
             return ""
         doubted = [self.found.misfit, *(self.found.codes[code] for code in self.found.doubted_codes)]
@@ -219,14 +219,14 @@ class ColumnFit:
         return CellShare(self.fitting, *ends).span()
 
     def clause(self) -> list[object]:
-        """The condition that keeps only cells that fit, without frequent codes."""
+        """A condition that only cells meet that fit and hold none of the frequent codes."""
         codes = () if self.found is None else self.found.doubted_codes
         return [self.column, FIT_OP, [text_of(code) for code in codes]]
 
 
 @dataclass(frozen=True)
 class Check:
-    """A paid check: the declaration, and the result for each column."""
+    """A paid check: what it found about each column, and how that was declared then."""
 
     bounds: JsonObject
     found: dict[str, ColumnFound]
@@ -240,13 +240,13 @@ class Check:
 
 @dataclass(frozen=True)
 class Fits:
-    """The paid checks of one table, newest first."""
+    """All paid checks of one table, newest first."""
 
     checks: tuple[Check, ...]
     made: bool = False  # a bundled table, which fits by construction
 
     def of(self, name: str, declared: Column) -> ColumnFit:
-        """The newest check with a clear result, else the newest check."""
+        """What the checks say about one column: the newest clear result, or else the newest."""
         if self.made:
             return ColumnFit(name, declared, MADE)
         own = [(check.found[name], check.bounds[name]) for check in self.checks if name in check.found]
@@ -259,37 +259,37 @@ class Fits:
         return [self.of(name, column) for name, column in columns]
 
     def answer(self, check: AnyQuery, unit: Unit) -> bool:
-        """Do they know all that another check asks about?"""
+        """Do the checks already say all that `check` would ask?"""
         asked = check.parameters()
         known = all(self.of(name, check.facts.schema[name]).checked for name in asked["columns"])
         return known and all(name in self.ids or self.crowded(unit) is not None for name in asked.get("ids") or ())
 
     def about(self, query: AnyQuery, part: str = "") -> list[ColumnFit]:
-        """The columns that an answer, or a part of it, is about."""
+        """What the checks say about each column that the answer, or one part of it, is about."""
         columns, about = query.facts.schema.columns, query.about(part)
         return self.all_of((name, column) for name, column in columns.items() if name in about)
 
     def doubted(self, query: AnyQuery, part: str = "") -> list[ColumnFit]:
-        """Columns because of which a question is refused, unless it counts only their cells that fit and enough do."""
+        """Columns because of which a question is refused; none if it counts only fitting cells and enough cells fit."""
         spared = query.where.fitting()
         found = [fit for fit in self.about(query, part) if fit.doubted]
         return [fit for fit in found if fit.column not in spared or fit.hardly_fits]
 
     @property
     def repeated(self) -> dict[str, tuple[int, int, int]]:
-        """Columns of the file that look like ids and repeat, by the newest check that counted each."""
+        """Columns that look like ids and have repeated values, by the newest check of each."""
         repeated: dict[str, tuple[int, int, int]] = {}
         for check in reversed(self.checks):
             repeated = {name: counts for name, counts in repeated.items() if name not in check.ids} | check.repeated
         return repeated
 
     def crowded(self, unit: Unit) -> CellShare | None:
-        """The share of people with more rows than count, by the newest check under this unit; None: unknown."""
+        """The share of people with more rows than count, by the newest check under this unit. None if unknown."""
         declared = unit.as_json()
         return next((check.crowded for check in self.checks if check.crowded and check.unit == declared), None)
 
     def row_notes(self, query: AnyQuery) -> list[str]:
-        """Prominent notes about rows that belong to one person."""
+        """Prominent notes if rows belong to people in another way than declared."""
         unit = query.facts.unit
         if self.made or (not query.to_check() and not query.gated):
             return []
@@ -308,18 +308,18 @@ class Fits:
         return [say("fit.note.crowded", share=share.span(), most=most)]
 
     def cut_rows(self, query: AnyQuery) -> int | None:
-        """How many rows of each person count, where a tenth of people or more may have others: the headline says it."""
+        """How many rows of a person count, if a tenth of people or more may have others: the headline then says so."""
         share, many = self.crowded(query.facts.unit), bool(self.row_notes(query))
         return query.most_rows if many and (share is None or share.high >= GATE) else None
 
     @property
     def ids(self) -> set[str]:
-        """Columns with a count of their different values."""
+        """The columns whose different values were counted."""
         return {name for check in self.checks for name in check.ids}
 
     def notes(self, query: AnyQuery, part: str = "") -> list[str]:
-        """Notes on an answer, or on a part of it: rows of one person; each column that does not fit; one note for all
-        that were checked only roughly, and one for all unchecked."""
+        """All notes on an answer, or on one part of it: on rows of one person; on each column that does not fit; one
+        for all columns checked only roughly, and one for all unchecked."""
         fits, notes = self.about(query, part), [*([] if part else self.row_notes(query)), *self.doubts(query, part)]
         whole = [fit for fit in fits if fit.column not in query.where.fitting()]
         for fit in whole:
@@ -329,14 +329,14 @@ class Fits:
         return [*notes, *filter(None, (rough_words(whole), unchecked_words(fits)))]
 
     def unknown_notes(self, query: AnyQuery, part: str = "") -> list[str]:
-        """For conditions on columns in which many cells hold no value: those people are in the total."""
+        """Notes on conditions about columns in which many cells hold no value: those people count in the total."""
         asked = set[str]().union(*(condition.columns() for condition in query.conditions()))
         fits = [fit for fit in self.about(query, part) if fit.column in asked.difference(query.where.fitting())]
         unknown = [(fit.column, fit.unknown) for fit in fits if fit.unknown is not None]
         return [say("fit.note.unknown", column=name, share=percent(share)) for name, share in unknown]
 
     def doubts(self, query: AnyQuery, part: str = "") -> list[str]:
-        """What the checks say against the columns of a question; for excluded cells, that they are excluded."""
+        """What the checks say against the columns of a question; if it leaves out misfits, that it does."""
         spared, notes = query.where.fitting(), []
         for fit in self.about(query, part):
             if fit.column in spared:
@@ -346,17 +346,17 @@ class Fits:
         return notes
 
     def between(self, query: AnyQuery) -> list[ColumnFit]:
-        """Columns with a prominent note: unchecked, doubted, checked roughly, or with few misfits."""
+        """The columns with a prominent note: unchecked, doubted, checked roughly, or with few misfits."""
         others = [fit for fit in self.about(query) if fit.column not in query.where.fitting()]
         return [fit for fit in others if fit.doubted or fit.in_part or fit.rough or not fit.checked]
 
     def in_short(self, query: AnyQuery) -> str:
-        """The doubts on a line that leads to the answer."""
+        """The doubts in a few words, for a line that links to the answer."""
         return " ".join([*self.row_notes(query), *self.doubts(query), *self.unknown_notes(query)])
 
 
 def rough_words(fits: Iterable[ColumnFit]) -> str:
-    """One sentence for all columns checked only roughly; empty if there are none."""
+    """One sentence for all columns that were checked only roughly; "" if there are none."""
     rough = [fit for fit in fits if fit.rough]
     if len(rough) < 2:
         return "".join(fit.words() for fit in rough)
@@ -365,7 +365,7 @@ def rough_words(fits: Iterable[ColumnFit]) -> str:
 
 
 def unchecked_words(fits: Iterable[ColumnFit]) -> str:
-    """One sentence for all unchecked columns; empty if there are none."""
+    """One sentence for all unchecked columns; "" if there are none."""
     names = [fit.column for fit in fits if not fit.checked]
     if len(names) > MOST_NAMED + 1:
         first = say("data.list", labels=names[:MOST_NAMED], more=len(names) - MOST_NAMED)
@@ -388,7 +388,7 @@ def fits_of(ledger: Ledger, budget: str, table: str, made: bool) -> Fits:
 
 @dataclass(frozen=True)
 class _Paid:
-    """A charge and its answer, known by the hash of the answer's row: it holds that of every row before it."""
+    """A charge and its answer, compared by the hash of the answer's row, which covers every row before it."""
 
     hash: str
     entry: Entry = field(compare=False)
@@ -408,8 +408,8 @@ def _check(paid: _Paid) -> Check | None:
 
 
 def _sure(query: FitChecks, drawn: Figures) -> dict[str, tuple[int, int, int]]:
-    """Ids that repeat. A column that by its name may hold something else, such as yes and no, counts only where it
-    surely has more than a few different values; one that its owner named always does."""
+    """The ids that certainly repeat. A column that may hold something else by its name, such as yes and no, counts only
+    if it certainly has more than a few different values; one that the owner named always counts."""
     found, counted = query.repeated(drawn), query.different(drawn)
     guessed = {*numbering_people(found), *naming_people(found)}
     many = {name for name in found if surely_numbers_people(name) or counted[name][1] >= _MORE_THAN_FEW}
@@ -417,8 +417,8 @@ def _sure(query: FitChecks, drawn: Figures) -> dict[str, tuple[int, int, int]]:
 
 
 def _as_declared_now(found: ColumnFound, before: JsonObject, declared: Column) -> ColumnFound | None:
-    """The check's result under the present declaration: unchanged, or with codes inside the range or the usual words
-    named as “unknown” since (their bars are known, and those cells now count as empty). None after any other change."""
+    """What a check found, under the present declaration. Codes in the range, or the usual words for “unknown”, may be
+    declared since: they now count as empty, and the check knows how many they are. None after any other change."""
     now = declared.as_json()
     if before == now:
         return found
@@ -445,13 +445,13 @@ def _as_declared_now(found: ColumnFound, before: JsonObject, declared: Column) -
 
 
 def _fills(declared: Column) -> bool:
-    """Do empty cells count as a value of the column?"""
+    """Do empty cells of this column count as one of its values?"""
     missing = getattr(declared, "missing", None)
     return missing in declared.values if isinstance(declared, Category) else missing is not None
 
 
 def only_fitting(query: AnyQuery, doubted: Iterable[ColumnFit]) -> AnyQuery | None:
-    """The same question, only of cells that fit; None where hardly any does, or where it takes no condition."""
+    """The same question about only the cells that fit. None if hardly any fit, or if it takes no condition."""
     doubted = list(doubted)
     if any(fit.hardly_fits for fit in doubted):
         return None
@@ -460,7 +460,7 @@ def only_fitting(query: AnyQuery, doubted: Iterable[ColumnFit]) -> AnyQuery | No
 
 
 def declared_since(claim: JsonObject, facts: Facts) -> list[str]:
-    """What was declared anew since an answer was given under this claim, as sentences."""
+    """Sentences on what was declared anew since an answer was given under this claim."""
     sentences, schema, unit = [], facts.schema, facts.unit
     if (before := claim.get("unit", unit.as_json())) != unit.as_json():
         same = before.get("column") == unit.id_column
@@ -489,7 +489,7 @@ def _changed(name: str, before: JsonObject, now: JsonObject) -> str:
 
 
 def slip(column: Column) -> str:
-    """What may have gone wrong where cells do not fit, guessed from the declaration alone."""
+    """What may have gone wrong if cells do not fit: a guess from the declaration alone."""
     if isinstance(column, Category | ItemSet):
         codes = all(str(value).strip().isdigit() for value in column.values)
         kind = "set" if isinstance(column, ItemSet) else "codes" if codes else "list"
@@ -501,7 +501,7 @@ def slip(column: Column) -> str:
 
 
 def declared_ends(column: Column) -> dict[str, str]:
-    """The ends of a declared range as a reader writes them; empty for a list."""
+    """The ends of a declared range as text; "" for a list."""
     if isinstance(column, Number | Date):
         write = day if isinstance(column, Date) else figure
         return {"lower": write(column.text(0)), "upper": write(column.text(column.size - 1))}
@@ -518,7 +518,7 @@ def declared_ends(column: Column) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class ImpliedPeople:
-    """An answer implies between `low` and `high` people, or at least `low`, except with probability β."""
+    """How many people an answer implies: from `low` to `high`, or at least `low`. False with probability β at most."""
 
     declared: int
     low: int
@@ -531,17 +531,17 @@ class ImpliedPeople:
 
     @property
     def about(self) -> int:
-        """A number to declare instead: the middle of the range, or its lower end, rounded up to two figures."""
+        """A number to declare instead: the middle of the range, or its only end, rounded up to two figures."""
         return round_up_two(Fraction(self.low if self.high is None else (self.low + self.high) // 2))
 
     def note(self, place: str) -> str:
-        """On the answer that shows it ("far"), beside a promise ("planned"), or on the table's "card"."""
+        """A sentence for the answer that shows it ("far"), beside a promise ("planned"), or on the table's "card"."""
         facts = {"declared": self.declared, "low": self.low, "high": self.high, "chance": chance(self.beta)}
         return say(f"people.{place}_least" if self.high is None else f"people.{place}", **facts)
 
 
 def implied_by(answer: Answer) -> ImpliedPeople | None:
-    """What an answer implies; None where it implies nothing or the number is public."""
+    """How many people an answer implies. None if it implies nothing, or if the number is public."""
     query = answer.query
     if query.facts.people is not None or answer.raw is None:
         return None
@@ -550,13 +550,13 @@ def implied_by(answer: Answer) -> ImpliedPeople | None:
 
 
 def kinds() -> list[str]:
-    """Questions with answers that may imply it."""
+    """The keys of the questions whose answers may imply a number of people."""
     return [key for key, kind in catalogue.items() if kind.row_bounds is not AnyQuery.row_bounds]
 
 
 def far_off(answers: Iterable[Answer], declared: int) -> ImpliedPeople | None:
-    """The newest of these answers that was asked with the declared number and shows it to be far off. One with both
-    ends comes before those with a lower end only."""
+    """Of these answers the newest that was asked with the declared number and shows it to be far off; first those that
+    imply both ends. None if there is none."""
     implied = (implied_by(answer) for answer in answers if answer.query.facts.about == declared)
     far = [people for people in implied if people is not None and people.far]
     return next((people for people in far if people.high is not None), far[0] if far else None)

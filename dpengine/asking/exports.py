@@ -61,7 +61,7 @@ _ILLEGIBLE = (AllowanceError, KeyError, TypeError, ValueError)
 
 
 class FigureNotes:
-    """Notes for one answer. The drawn figure stays beside its note."""
+    """The notes on one answer. A figure that was drawn is not changed by its note."""
 
     def __init__(self, query: AnyQuery, value: Json, interval: Json, fits: Fits) -> None:
         self._query, self._interval, self._fits = query, interval, fits
@@ -69,7 +69,7 @@ class FigureNotes:
         self._notes: dict[frozenset[str], str] = {}
 
     def of(self, part: str = "") -> str:
-        """That the answer or this part says nothing, and how well the cells of the part's columns fit."""
+        """The notes on this part of the answer: whether it says nothing, and whether the cells of its columns fit."""
         state, interval = self._state, self._interval
         if part and isinstance(interval, dict) and self._query.mute(interval.get(part), part):
             state = FEW
@@ -85,7 +85,7 @@ class FigureNotes:
 
 @dataclass(frozen=True)
 class BurnDownStep:
-    """What was left after this many charges, as a share of the allowance at that time."""
+    """The share of the allowance that was left after this many charges."""
 
     at: str
     left: Fraction
@@ -94,8 +94,8 @@ class BurnDownStep:
 
 
 def burn_down(ledger: Ledger, budget: BudgetRecord, most: int = MOST_STEPS) -> list[BurnDownStep]:
-    """The share left over time: down with each charge and each declaration of more protection, up with each raise of
-    the cap. Of very many charges an even selection that includes the last."""
+    """The share that was left after each charge. It falls with charges and with more protection, and rises when the cap
+    is raised. At most `most` of the charges are taken, evenly, the last among them."""
     rule = budget.rule
     acts = [act for act in reversed(ledger.acts(budget.id)) if act.kind in ("raise", "protect")]
     raises = [act for act in acts if act.kind == "raise"]
@@ -115,14 +115,14 @@ def burn_down(ledger: Ledger, budget: BudgetRecord, most: int = MOST_STEPS) -> l
 
 @dataclass(frozen=True)
 class Fit:
-    """How many more such questions the rule admits; `cheaper`: more than the present price suggests."""
+    """How many more such questions fit. `cheaper`: more than their present price would suggest."""
 
     more: int
     cheaper: bool
 
 
 def more_like_last(ledger: Ledger, budget: BudgetRecord) -> Fit | None:
-    """For questions like the last one charged; None before the first."""
+    """How many more questions like the last one fit; None before the first."""
     last = ledger.charges(budget.id, limit=1)
     if not last:
         return None
@@ -134,7 +134,7 @@ def more_like_last(ledger: Ledger, budget: BudgetRecord) -> Fit | None:
 
 
 def statement_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Json]]:
-    """Every row of a budget under ROW_COLUMNS, oldest first; amounts as exact decimal text."""
+    """Every ledger row of a budget with ROW_COLUMNS, oldest first; amounts as exact decimal text."""
     for row in ledger.export_rows(budget.id):
         table = sentence = price = total = ""
         if row["kind"] == "charge":
@@ -159,14 +159,14 @@ def statement_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Json]]
 
 
 def sentence_of(charge: Charge) -> str:
-    """A charged question in the reader's language: rebuilt from its claim, else as stored."""
+    """A charged question as a sentence in the reader's language, or as it was stored if it cannot be rebuilt."""
     as_stored = str(charge.claim.get("sentence", ""))
     query = None if current() == STORED else query_of(charge)
     return as_stored if query is None else query.sentence()
 
 
 def counted(charge: Charge, step: SessionStep | None = None) -> str:
-    """The cuts that apply to an answer, as stored in its row."""
+    """The cuts that hold for an answer, as its row states them."""
     claim = charge.claim if step is None else step.claim
     with stored():
         parts = [str(stated_cut["words"]) for stated_cut in claim["cuts"]]
@@ -174,7 +174,7 @@ def counted(charge: Charge, step: SessionStep | None = None) -> str:
 
 
 def cells_of(charge: Charge) -> dict[str, tuple[str, ...]]:
-    """The cells behind each label of a charged question with two columns or more, up to LABELS."""
+    """For a question with two columns or more: the cell that each label stands for, at most LABELS of them."""
     query = query_of(charge) if len(charge.claim.get("parameters", {}).get("columns") or ()) > 1 else None
     names, cells = ((), []) if query is None else query.cells()
     return dict(zip(query.labels(), cells, strict=True)) if query is not None and 1 < len(names) <= LABELS else {}
@@ -202,7 +202,7 @@ class AuditRow:
 
 
 def _act_of(row: JsonObject) -> tuple[str, str] | None:
-    """The table and the sentence of a row that is an owner's act, a step of a session or about people."""
+    """The table and a sentence for a row that is an owner's act, a step of a session, or about people."""
     kind, body = row["kind"], json.loads(row["body"])
     if kind in ACTS:
         act = Act.from_row(row)
@@ -228,7 +228,7 @@ def audit_row(row: JsonObject) -> AuditRow:
 
 
 def people_words(kind: str, body: JsonObject, actor: str) -> str:
-    """A row about people as a sentence; people appear by the beginning of their ids."""
+    """A sentence for a row about people. A person is named by the beginning of their id."""
     shares = {name: body[name] for name in ("share", "takes") if body.get(name) is not None}
     facts: JsonObject = {name: Fraction(str(share)) * 100 for name, share in shares.items()}
     facts |= {name: str(body[name])[:12] for name in ("person", "to") if name in body}
@@ -249,7 +249,7 @@ def people_words(kind: str, body: JsonObject, actor: str) -> str:
 
 
 def _terms(body: JsonObject) -> list[str]:
-    """Which questions a share is for, and until when, unless for all and for good."""
+    """The questions and the last day of a share, as text; "" if it is for all questions and for good."""
     patterns = [str(pattern) for pattern in body.get("questions", ALL_QUESTIONS)]
     terms = []
     for code, out in (("only", False), ("except", True)):
@@ -266,8 +266,8 @@ def _title(key: str) -> str:
 def answer_rows(
     ledger: Ledger, budget: BudgetRecord, fits: Callable[[str], Fits], beyond: Callable[[Entry], Json]
 ) -> Iterator[list[Json]]:
-    """Every released figure under ANSWER_COLUMNS, oldest first, a row for each. `fits` gives a table's checks, `beyond`
-    an answer's ranges for a larger group, if they were not withdrawn."""
+    """A row with ANSWER_COLUMNS for every released figure, oldest first. `fits`: a table's checks. `beyond`: an
+    answer's ranges for a larger group, unless withdrawn."""
     for entry in _answered(ledger, budget):
         charge, body = entry.charge, entry.outcome.body if entry.outcome else {}
         value, interval, wider = body["value"], body["interval"], body.get("population") and beyond(entry)
@@ -297,7 +297,7 @@ def answer_rows(
 
 
 def _english(notes: FigureNotes | None, part: str = "") -> str:
-    """A file of all answers is in English, in any reader's language."""
+    """The notes in English, in which a file of all answers is written for any reader."""
     with stored():
         return "" if notes is None else notes.of(part)
 
@@ -311,7 +311,7 @@ def answer_lines(ledger: Ledger, budget: BudgetRecord) -> Iterator[str]:
 
 
 def _parts(ledger: Ledger, entry: Entry) -> list[SessionStep]:
-    """The answers of a session, in order."""
+    """The answers of a session's steps, in order."""
     if questions_of(entry.charge.claim) is None:
         return []
     return [step for step in ledger.steps(entry.charge.request) if step.outcome and step.outcome.kind == "part"]
@@ -322,14 +322,14 @@ def _answered(ledger: Ledger, budget: BudgetRecord) -> Iterator[Entry]:
 
 
 def account_lines(entries: Iterable[Entry]) -> Iterator[str]:
-    """Each answered charge as one line of JSON: its place in the history, and its receipt."""
+    """Each answered charge as a line of JSON with its number and its receipt."""
     for entry in entries:
         if entry.answer:
             yield json.dumps({"place": entry.charge.history.count, "receipt": build_receipt(entry)})
 
 
 def charge_of(receipt: Receipt) -> Charge:
-    """A charge from its receipt, without the sums around it, which stay with the ledger."""
+    """The charge that a receipt describes. The sums around it are missing: they stay in the ledger."""
     return Charge(
         seq=receipt["charge"]["seq"],
         at=receipt["at"],
@@ -349,7 +349,7 @@ def charge_of(receipt: Receipt) -> Charge:
 
 @dataclass(frozen=True)
 class Account:
-    """Records in the order they were charged."""
+    """A downloaded account: its records in the order in which they were charged."""
 
     records: tuple[tuple[int, Receipt], ...]
 
@@ -363,12 +363,12 @@ class Account:
         return [_line(check_alone(receipt, charge_of(receipt))) for _, receipt in self.records]
 
     def against(self, ledger: str) -> list[str]:
-        """Check each receipt against a copy of the ledger."""
+        """Check each receipt against a copy of a ledger."""
         with opened(Path(ledger)) as rows:
             return [_line(finding) for finding in check([receipt for _, receipt in self.records], rows)]
 
     def answer(self, number: int) -> Answer | None:
-        """The answer of a record, counted from 0; None for a session or an unknown question."""
+        """The answer of the record with this number, counted from 0. None for a session or an unknown question."""
         receipt = self.records[number][1]
         charge, body = charge_of(receipt), dict(receipt["answer"])
         if questions_of(charge.claim) is not None or charge.claim.get("key") not in catalogue:
@@ -381,8 +381,8 @@ class Account:
             return None
 
     def lines(self) -> list[str]:
-        """Every answer in a line or more: its number, its question, its figures with their ranges; of a random sample
-        with those for all such people too, of a count as shares in percent."""
+        """Every answer as one line or more: its number, its question, and its figures with their ranges. A random
+        sample also has ranges for all such people, a count also shares in percent."""
         lines = []
         for number, (_, receipt) in enumerate(self.records):
             answer = self.answer(number)
@@ -402,7 +402,7 @@ class Account:
         return lines
 
     def figures(self, number: int) -> list[Comparable]:
-        """The figures of a record for comparison, in one joint claim with all others."""
+        """The figures of the record with this number, for comparison. The ranges of all records hold together."""
         answer, place = self.answer(number), self.records[number][0]
         if answer is None:
             return []

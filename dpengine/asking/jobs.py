@@ -49,7 +49,7 @@ class _Lane:
 
 
 class Lanes:
-    """Each lane's free thread takes the next person in turn."""
+    """Two queues, for short and for long work. In each, a free thread takes the work of the next person in turn."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -65,7 +65,7 @@ class Lanes:
             lane.pool.submit(self._next, lane)
 
     def ahead(self, request: str) -> int:
-        """The place of a request in its lane, from 1; 0 once its turn has come."""
+        """The place of a request in its queue, counted from 1; 0 once it runs."""
         with self._lock:
             for lane in self._lanes.values():
                 order = _turns(lane)
@@ -78,12 +78,12 @@ class Lanes:
             return {long: sum(map(len, lane.waiting.values())) for long, lane in self._lanes.items()}
 
     def close(self) -> None:
-        """Finish what runs and drop what waits."""
+        """Let running work end and drop what waits."""
         for lane in self._lanes.values():
             lane.pool.shutdown(wait=True, cancel_futures=True)
 
     def _next(self, lane: _Lane) -> None:
-        """Called once for every piece of work, so one is waiting."""
+        """Take and run the next piece of work. It is called once for each piece, so there is one."""
         with self._lock:
             person, own = next(iter(lane.waiting.items()))
             _, work = own.popleft()
@@ -95,7 +95,7 @@ class Lanes:
 
 
 def _turns(lane: _Lane) -> list[str]:
-    """The waiting requests in the order of their turns."""
+    """The waiting requests of a queue, in the order in which they will run."""
     people, order = [list(own) for own in lane.waiting.values()], []
     while people:
         order += [own.pop(0)[0] for own in people]
@@ -104,15 +104,15 @@ def _turns(lane: _Lane) -> list[str]:
 
 
 def _state_of(ledger: Ledger, request: str) -> tuple[str, Entry | None]:
-    """The state of a request, from the ledger and the workers' locks. Machines that share a ledger record an
-    interrupted release there, once: so all report the same, and a machine that was only disconnected stores nothing
-    later."""
+    """The state of a request, from the ledger and the workers' locks. If machines share a ledger, an interrupted
+    release is recorded there, once: then all machines report the same, and one that was only disconnected can store
+    nothing later."""
     entry = ledger.find(request)
     if entry is None:
         return "unknown", None
-    charge, kept_in = entry.charge, ledger.kept_in
-    if entry.outcome is None and not still_computing(ledger.path.parent, charge.worker, charge.request, kept_in.hears):
-        if kept_in.shared and questions_of(charge.claim) is None:  # opening a session draws nothing: it can wait
+    charge, store = entry.charge, ledger.store
+    if entry.outcome is None and not still_computing(ledger.path.parent, charge.worker, charge.request, store.hears):
+        if store.shared and questions_of(charge.claim) is None:  # opening a session draws nothing: it can wait
             with suppress(AllowanceError):
                 ledger.fail(request, "release.interrupted")
         entry = ledger.find(request) or entry  # its worker may have stored the answer and ended between the two reads
@@ -126,7 +126,7 @@ def _state_of(ledger: Ledger, request: str) -> tuple[str, Entry | None]:
 
 
 def outcome_of(ledger: Ledger, request: str, patience: float = PATIENCE) -> Entry:
-    """The stored outcome of a charged request, once there is one."""
+    """The charge of a request with its outcome; waits for `patience` seconds at most until there is one."""
     deadline = time.monotonic() + patience
     while True:
         state, entry = _state_of(ledger, request)
@@ -141,7 +141,7 @@ def outcome_of(ledger: Ledger, request: str, patience: float = PATIENCE) -> Entr
 
 @dataclass(frozen=True)
 class JobState:
-    """unknown, queued, running, done, failed, refused or interrupted; the last three have a sentence in `error`."""
+    """unknown, queued, running, done, failed, refused or interrupted; for the last three, `error` is a sentence."""
 
     state: str
     error: AllowanceError | None = None
@@ -154,7 +154,7 @@ class JobState:
 @dataclass(frozen=True)
 class JobCounts:
     asked: int
-    refused: dict[str, int]  # by the first part of the code
+    refused: dict[str, int]  # refusals, by the first part of their code
     waiting: int
     waiting_long: int
 
@@ -169,7 +169,7 @@ class _Job:
 
 
 class _Running:
-    """What this process runs, for all people: a forked child begins anew."""
+    """The work that this process runs, for all people. A forked child begins without any."""
 
     def __init__(self) -> None:
         self.begin()
@@ -193,31 +193,31 @@ class Jobs:
         self._ledger = ledger
         self._worker = Worker(ledger.path.parent)
         self._running = _Running()
-        if ledger.kept_in.shared:  # announce at once, so that others notice a folder that is not theirs
+        if ledger.store.shared:  # announce at once, so that others notice a folder that is not theirs
             try:
                 assert self.worker
             except BaseException:
-                ledger.kept_in.leave()
+                ledger.store.leave()
                 self._worker.close()
                 raise
 
     def of(self, person: str) -> Jobs:
-        """The same for one person: only their requests count."""
+        """The same jobs for one person: only their requests count."""
         theirs = copy(self)
         theirs._person = person
         return theirs
 
     @property
     def worker(self) -> str:
-        """The name under which this process charges; it shows others that the process lives."""
+        """The name under which this process charges. Others see by its lock that this process is alive."""
         name = self._worker.name
-        if self._ledger.kept_in.announce(name):
-            refuse_apart(self._ledger.path.parent, self._ledger.kept_in.others)
+        if self._ledger.store.announce(name):
+            refuse_apart(self._ledger.path.parent, self._ledger.store.others)
         return name
 
     def submit(self, request: str, work: Callable[[], object], turn: str = "", long: bool = False) -> None:
-        """Queue a release, unless the same request is queued or running. Each `turn` (default: the person) takes turns
-        with the others, and `long` work has its own lane."""
+        """Queue the work of a request, unless the same request is queued or running. Work of one `turn` (by default a
+        person) alternates with that of others; `long` work has a queue of its own."""
         read_request(request)
         now, key = self._running, self._key(request)
         if now.pid != os.getpid():
@@ -237,23 +237,23 @@ class Jobs:
             return self._running.jobs.get(self._key(request))
 
     def _key(self, request: str) -> str:
-        """Two people may use the same id; an id holds no line end."""
+        """The request with its person: two people may use the same id. Ids hold no line end."""
         return f"{self._person}\n{request}" if self._person else request
 
     def counted(self) -> JobCounts:
-        """Counts since the process started: about the server, not about any table or person. A question counts when it
-        is submitted, so nothing here shows how long a release took."""
+        """Counts since this process started, about the server and not about any table or person. A question is counted
+        when it is submitted, so the counts do not show how long it took."""
         now = self._running
         waiting = now.lanes.waiting()
         with now.lock:
             return JobCounts(now.asked, dict(now.refused), waiting[False], waiting[True])
 
     def ahead(self, request: str) -> int:
-        """How many questions run before this one; 0 once it runs, or if this process does not have it."""
+        """How many questions run before this one; 0 if it runs or is not in this process."""
         return max(self._running.lanes.ahead(self._key(request)) - 1, 0)
 
     def state(self, request: str) -> JobState:
-        """From this process's memory, else from the ledger, so a reload or restart finds it too."""
+        """A request's state: from this process's memory, else from the ledger, so also after a reload or restart."""
         job, person = self._job(request), self._person
         if job is not None and not job.ended.is_set():
             return JobState(job.state)
@@ -263,12 +263,12 @@ class Jobs:
         refused = job.error if job is not None else None
         if refused is not None and (state == "unknown" or refused.code == "request.reused"):
             return JobState("refused", refused)
-        if entry is None and was_waiting(self._ledger.path.parent, self._key(request), self._ledger.kept_in.hears):
+        if entry is None and was_waiting(self._ledger.path.parent, self._key(request), self._ledger.store.hears):
             return JobState("refused", AllowanceError("release.dropped"))
         return JobState(state, AllowanceError(_ENDED_BADLY[state]) if state in _ENDED_BADLY else None)
 
     def note(self, request: str, done: int, total: int) -> None:
-        """The progress of a long release; both numbers are public."""
+        """Note the progress of a long release: `done` of `total` steps, both public numbers."""
         if (job := self._job(request)) is not None:
             job.progress = done, total
 
@@ -277,8 +277,8 @@ class Jobs:
         return (0, 1) if job is None else job.progress
 
     def cancel(self, request: str) -> bool:
-        """Ask a release with several steps to end after the current one: the charge stays, and so do its draws. A
-        queued release is neither started nor charged. False if this process does not have it."""
+        """Ask a release with several steps to end after its present step; its charge and its draws stay. A queued
+        release is dropped, not charged. False if this process has no such release."""
         job = self._job(request)
         if job is None or job.ended.is_set():
             return False
@@ -290,7 +290,7 @@ class Jobs:
         return job is not None and job.stopped.is_set()
 
     def wait(self, request: str, timeout: float) -> JobState:
-        """The final state, or the state after `timeout` seconds."""
+        """The final state of a request, or its state after `timeout` seconds."""
         deadline = time.monotonic() + timeout
         while True:
             state = self.state(request)
@@ -303,22 +303,22 @@ class Jobs:
                 time.sleep(min(_POLL, left))  # another process has it
 
     def close(self) -> None:
-        """Finish what runs, drop what is queued (it was not charged), release the lock."""
+        """Let running work end, drop what waits (it was not charged), and release the worker's lock."""
         self._running.lanes.close()
         with self._running.lock:
             for job in self._running.jobs.values():
                 job.ended.set()
-        self._ledger.kept_in.leave()  # before the folder's lock: every announced worker has one
+        self._ledger.store.leave()  # before the folder's lock: every announced worker has one
         self._worker.close()
         tidy_notes(self._ledger.path.parent)
 
     def _note(self, name: str, waits: bool) -> None:
-        """Record what waits, so that after a crash it is known not to have been asked or charged."""
+        """Note on disk that a request waits or not, so that after a crash it is known that it was never charged."""
         with suppress(AllowanceError):  # a charge, if there will be one, shows the same
             note_waiting(self._ledger.path.parent, self._worker.name, name, waits)
 
     def _run(self, request: str, job: _Job, work: Callable[[], object], lang: str) -> None:
-        """`lang`: the language of the thread that asked."""
+        """Run the work of a request and note its state. `lang`: the language of the person who asked."""
         job.state = "running"
         try:
             if job.stopped.is_set():

@@ -78,7 +78,7 @@ MOST_CURVES = 100  # answers that are searched for a curve
 
 @dataclass(frozen=True)
 class Reading:
-    """What several answers to one question say together. `value` and `interval` have the shape of one answer's."""
+    """What several answers to one question say together; `value` and `interval` have the form of one answer's."""
 
     kind: str  # averaged, shared (the intersection of the ranges) or apart (side by side)
     answers: tuple[Answer, ...]  # the combined ones, oldest first
@@ -91,7 +91,7 @@ class Reading:
 
 
 def share_of(beta: Fraction, spend: int, draws: int) -> Fraction:
-    """β_(g,m): the failure probability of the range stated after the m-th draw (`draws`) at the g-th ε (`spend`). Over
+    """β_(g,m): the probability that the range stated after the m-th draw (`draws`) at the g-th ε (`spend`) fails. Over
     all g and m they add up to β."""
     halvings: int = max(draws, 2) if spend == 1 else spend + draws + 1
     return beta * Fraction(1, 1 << halvings)
@@ -100,8 +100,8 @@ def share_of(beta: Fraction, spend: int, draws: int) -> Fraction:
 def read_together(
     answers: Sequence[Answer], beta: Fraction, newest: Sequence[Answer] | None = None, count: int | None = None
 ) -> Reading:
-    """Combine answers to one question (the same except for ε), oldest first: all of them, or the first few of every law
-    and the `newest` of `count`. Leaving out the rest changes no stated range, only how many are stated."""
+    """What answers to one question (the same except for ε) say together. `answers`: oldest first, all, or the first few
+    of each law and the `newest` of `count`. Leaving out others changes no range; fewer are then stated."""
     latest = tuple(answers if newest is None else newest)
     count = len(answers) if count is None else count
     return replace(_read(tuple(answers), latest, count, beta), newest=latest, count=count)
@@ -118,7 +118,7 @@ def _read(answers: tuple[Answer, ...], latest: tuple[Answer, ...], count: int, b
 
 
 def _parts(answer: Answer) -> set[str] | None:
-    """The names of an answer's parts. If they are not declared, two answers may have different parts."""
+    """The names of an answer's parts, such as groups. If they are not declared, two answers may differ in them."""
     return set(answer.interval) if isinstance(answer.interval, dict) else None
 
 
@@ -142,13 +142,13 @@ def _averaged(answers: tuple[Answer, ...], last: Answer, beta: Fraction) -> Read
 
 
 def _law(answer: Answer) -> Law:
-    """Of the draws that are averaged."""
+    """The ε and noise of an answer: draws with the same are averaged."""
     return answer.query.noise, answer.query.epsilon, len(answer.raw or ())
 
 
 def foreseen(answers: Sequence[Answer], query: AnyQuery, beta: Fraction) -> Json:
-    """The range that one more answer to `query` would give if the mean of its answers stayed the same. For plain counts
-    its width does not depend on the draws. Free post-processing."""
+    """The range after one more answer to `query`, if their mean stays the same. For plain counts its width does not
+    depend on the draws. Free: it uses only released answers."""
     laws = list(dict.fromkeys(map(_law, answers)))
     own = [law for law in laws if law[:2] == (query.noise, query.epsilon)]
     rows = [answer.raw for answer in answers if own and _law(answer) == own[-1] and answer.raw is not None]
@@ -171,7 +171,7 @@ def mean_of(rows: Sequence[tuple[int, ...]]) -> tuple[int | Fraction, ...]:
 
 
 def _shared(answers: tuple[Answer, ...], count: int, beta: Fraction) -> Reading:
-    """The intersection of all ranges; none is stated if there are more answers than were read."""
+    """The intersection of the ranges of all answers; None if there are more answers than were read."""
     last, fails = answers[-1], count * beta
     common = _intersection([answer.interval for answer in answers])
     if common is None:
@@ -182,7 +182,7 @@ def _shared(answers: tuple[Answer, ...], count: int, beta: Fraction) -> Reading:
 
 
 def _intersection(ranges: Sequence[Json]) -> Json:
-    """The intersection of ranges, part by part where they have labels; None if some part's is empty."""
+    """The intersection of ranges; if they have labels, for each label. None if one is empty."""
     if isinstance(ranges[0], dict):
         parts = {label: _overlap([part_of[label] for part_of in ranges]) for label in ranges[0]}
         return None if None in parts.values() else parts
@@ -195,15 +195,15 @@ def _overlap(ranges: Sequence[Interval]) -> Interval | None:
 
 
 def _inside(value: Json, ranges: Json) -> Json:
-    """The nearest point of the range: an average may lie outside the intersection with earlier ranges."""
+    """The point of the range nearest to `value`: a mean may lie outside the intersection with earlier ranges."""
     if isinstance(value, dict):
         return {label: _inside(part, ranges[label]) for label, part in value.items()}
     return min(max(value, ranges[0]), ranges[1])
 
 
 def answer_of(ledger: Ledger, facts: Facts, entry: Entry) -> Answer:
-    """The answer as it was given: under the bounds in its claim, even if the table was declared anew since. Without a
-    range for a larger group, if the people are not, or no longer, a sample, or more protection was declared since."""
+    """A stored answer, under the bounds in its claim, even if the table was declared anew since. Its range for a larger
+    group is left out if the people are not, or no longer, a random sample, or if more protection was declared since."""
     answer = build_answer(_asked(entry.charge.hash, facts, entry), entry)
     if not answer.beyond:
         return answer
@@ -215,7 +215,7 @@ def answer_of(ledger: Ledger, facts: Facts, entry: Entry) -> Answer:
 
 
 def _asked(charge: str, facts: Facts, entry: Entry) -> AnyQuery:
-    """The question of a charge. The last few are cached: to rebuild a large one takes longer than to draw it."""
+    """The question of a charge. The last few are cached: rebuilding a large one takes longer than drawing it."""
     cached = _kept.get(charge)
     if cached is None or (cached[0], cached[0].repeated) != (facts, facts.repeated):
         cached = facts, _built(facts, entry.charge.claim)
@@ -244,7 +244,7 @@ def _built(facts: Facts, claim: JsonObject) -> AnyQuery:
 
 
 def entries_of_kinds(asker: Asker, keys: Sequence[str], most: int) -> list[Entry]:
-    """Answered questions of some kinds, asked of this table under this budget, newest first."""
+    """The newest answered charges for this table and budget whose question has one of these keys (patterns)."""
     ledger, asked = asker.home.ledger, [key for key in catalogue if any(fnmatchcase(key, kind) for kind in keys)]
     entries = [
         entry for key in asked for entry in ledger.charges(asker.budget.id, asker.record.name, key=key, limit=most)
@@ -254,7 +254,7 @@ def entries_of_kinds(asker: Asker, keys: Sequence[str], most: int) -> list[Entry
 
 
 def answers_of_kinds(asker: Asker, keys: Sequence[str], most: int, but: str = "") -> list[Answer]:
-    """The answers to questions of some kinds, newest first, except that of the request `but`."""
+    """Their answers, newest first; without that of the request `but`."""
     entries = entries_of_kinds(asker, keys, most)
     return [_own(asker, entry) for entry in entries if entry.charge.request != but]
 
@@ -277,7 +277,7 @@ def _own(asker: Asker, entry: Entry) -> Answer:
 
 
 def already_known(bought: Sequence[Answer], query: AdaptiveSession) -> KnownAlready | None:
-    """What first looks say about one question of a session: the narrowest promised range, else an estimate."""
+    """What first looks say about a session's question: the narrowest promised range, else an estimate, else None."""
     if query.ask is None:
         return None
     looks = [(answer.request_id, answer.value) for answer in bought if isinstance(answer.value, Look)]
@@ -288,8 +288,8 @@ def already_known(bought: Sequence[Answer], query: AdaptiveSession) -> KnownAlre
 
 
 def repeated_answers(asker: Asker, query: AnyQuery) -> Reading:
-    """The answers to this question at any ε, and what they say together. They are read in the order they were given, so
-    that a later answer never changes a stated range."""
+    """What all answers to this question at any ε say together. They are read in the order in which they were given, so
+    that a later answer never changes a range stated before."""
     repeats = asker.home.ledger.looks_at(asker.budget.id, asker.record.name, claim_of(query))
     answers = {entry.charge.seq: _own(asker, entry) for entry in (*repeats.first, *repeats.newest)}
     first, newest = ([answers[entry.charge.seq] for entry in entries] for entries in (repeats.first, repeats.newest))
@@ -297,7 +297,7 @@ def repeated_answers(asker: Asker, query: AnyQuery) -> Reading:
 
 
 def run_of(asker: Asker, run: str) -> PlanRun:
-    """The state of a plan, whether it runs in this process or another, or was stored before a restart."""
+    """The state of a plan, whether it runs in this process or another, or is stored."""
     jobs, rows = asker.home.jobs, []
     handed = jobs.state(run)
     for request in requests_of(run):
@@ -312,7 +312,7 @@ def run_of(asker: Asker, run: str) -> PlanRun:
 
 
 def paid_session(asker: Asker, request: str) -> Session:
-    """A paid session at its present step; refused if this table has none of that id."""
+    """A paid session of this table in its present state; refused if there is none with this id."""
     ledger, jobs, coins = asker.home.ledger, asker.home.jobs, asker.home.coins
     entry = ledger.find(request)
     if entry is None or (entry.charge.budget, entry.charge.table) != (asker.budget.id, asker.record.name):
@@ -342,7 +342,7 @@ def synthetic_rows(asker: Asker, answer: Answer) -> Synthetic | FittedTable:
 
 
 def with_rows(asker: Asker, query: AnyQuery, work: Callable[[], Entry]) -> Callable[[], object]:
-    """The work for a question; at its end the fit of a synthetic table's rows is queued."""
+    """The work for a question; if it makes a synthetic table, fitting its rows is queued at the end."""
     return (lambda: submit_rows(asker, build_answer(query, work()))) if query.makes_rows == "fitted" else work
 
 
@@ -364,7 +364,7 @@ def _progress(asker: Asker, answer: Answer) -> tuple[int, int] | None:
 
 
 def _curves(asker: Asker, answer: Answer) -> list[Curve]:
-    """The distributions of single columns in other paid answers; answers that are mostly noise are left out."""
+    """Distributions of single columns in other paid answers; those that are mostly noise are left out."""
     kinds = [key for key, kind in catalogue.items() if kind.spreads is not Answered.spreads]
     curves, schema = [], answer.query.facts.schema
     for other in answers_of_kinds(asker, kinds, MOST_CURVES, answer.request_id):

@@ -37,7 +37,7 @@ _SAVES = Fraction(9, 10)  # of the plan's price: a smaller saving is no reason t
 
 @dataclass(frozen=True)
 class Wish:
-    """A question as a page would ask it, and the accuracy it needs, in the promise's own unit."""
+    """A question as a page would ask it, and the accuracy that it must have, in the unit of its promise."""
 
     query: AnyQuery
     amount: Fraction
@@ -45,18 +45,18 @@ class Wish:
 
     @staticmethod
     def of(query: AnyQuery) -> Wish:
-        """The accuracy of the question now, to three digits and never better."""
+        """A wish for the accuracy that the question has now, rounded to three digits and never better."""
         return Wish(query, round_up_amount(query.promise().amount))
 
     @property
     def as_asked(self) -> bool:
-        """Is this still the question's own accuracy?"""
+        """Is the wished accuracy the question's own?"""
         return self.amount == round_up_amount(self.query.promise().amount)
 
 
 @dataclass(frozen=True)
 class PlanLine:
-    """A wish at the least ε that meets it; `query` is None where no ε does."""
+    """A wish, and the question at the least ε that is so accurate. `query` is None if no ε is."""
 
     wish: Wish
     query: AnyQuery | None
@@ -73,7 +73,7 @@ class PlanLine:
 
 @dataclass(frozen=True)
 class Priced:
-    """A plan priced against a budget in its present state."""
+    """A plan with its price, for a budget in its present state."""
 
     lines: tuple[PlanLine, ...]
     used: Fraction  # the meter before the plan
@@ -88,7 +88,7 @@ class Priced:
 
     @property
     def over(self) -> Fraction:
-        """The share by which the plan is too expensive; 0 if it fits, or if only the δ reserve is too small."""
+        """The share by which the plan exceeds what is left. 0 if it fits, or if only the δ reserve is too small."""
         return max(self.used + self.share + self.keep - 1, Fraction(0))
 
     @property
@@ -106,7 +106,7 @@ class Priced:
 
 @dataclass(frozen=True)
 class Relief:
-    """How changing one row would make the plan fit: a looser promise (None: none is loose enough), or its removal."""
+    """How changing one row would make the plan fit: by a looser promise, or (None) only by removing it."""
 
     place: int
     amount: Fraction | None
@@ -115,7 +115,7 @@ class Relief:
 
 @dataclass(frozen=True)
 class PlanRun:
-    """The state of a submitted plan. `rows` are its charges in order with their states; empty before the charge."""
+    """The state of a submitted plan. `rows`: its charges in order with their states; empty before it is charged."""
 
     id: str
     rows: tuple[tuple[Entry, str], ...] = ()
@@ -140,7 +140,7 @@ def requests_of(run: str) -> list[str]:
 
 
 class Planner:
-    """Prices plans against one budget: `totals` is everything charged so far, `keep` the share that must stay."""
+    """Prices plans for one budget. `totals`: everything charged so far; `keep`: the share that must be left."""
 
     def __init__(self, rule: Rule, totals: Totals, keep: Fraction = Fraction(0)) -> None:
         if not 0 <= keep < 1:
@@ -159,7 +159,8 @@ class Planner:
         return best
 
     def _least(self, wishes: Sequence[Wish], as_asked: bool) -> Priced:
-        """The better of least ε and least r for each question; `as_asked`: unchanged questions stay as they are."""
+        """Each wish at its least price, with the noises of least ε or those of least Rényi loss, whichever makes the
+        plan cheaper. With `as_asked`, wishes whose accuracy was not changed stay as they are."""
         by_epsilon, by_renyi = (self._by(key, wishes, as_asked) for key in (_least_epsilon, _least_renyi))
         first = self._priced(by_epsilon)
         if by_renyi == by_epsilon or self._rule.c is None:
@@ -177,7 +178,7 @@ class Planner:
         return [(wish, best(wish)) for wish in wishes]
 
     def price_of(self, queries: Sequence[AnyQuery]) -> Priced:
-        """The price of exactly these questions, each at its own ε."""
+        """The price of these questions as they are, each at its own ε."""
         return self._priced([(Wish(query, Fraction(0)), self._option(query)) for query in queries])
 
     def _option(self, query: AnyQuery) -> _Option:
@@ -197,11 +198,11 @@ class Planner:
         return Priced(tuple(lines), before, share, cost_now, self._keep, filter.admits(self._rule, totals))
 
     def redistributed(self, wishes: Sequence[Wish]) -> list[Wish] | None:
-        """The unlocked promises scaled by one factor so that the plan just fits; None where no factor does it."""
+        """The wishes with one factor on all promises not locked, so that the plan just fits; None if none does."""
         return self._scaled(wishes, [place for place, wish in enumerate(wishes) if not wish.locked])
 
     def reliefs(self, wishes: Sequence[Wish]) -> list[Relief]:
-        """For each row, how changing it alone would make the plan fit; rows where nothing helps are left out."""
+        """By row number, how changing only this row would make the plan fit. Rows where nothing would are missing."""
         reliefs = []
         for place, wish in enumerate(wishes):
             alone = None if wish.locked else self._scaled(wishes, [place])
@@ -211,16 +212,16 @@ class Planner:
         return reliefs
 
     def fixed_price(self, wishes: Sequence[Wish]) -> Fraction | None:
-        """ε of exactly this list at the budget's δ by numerical accounting, with noise of finite ε: valid only if
-        nothing in the list changes. None where it cannot be computed."""
+        """The ε of exactly this plan, at the budget's δ, by numerical accounting with noises of finite ε. It is valid
+        only if the plan is not changed. None if it cannot be computed."""
         queries = [option[0] for _, option in self._by(_least_epsilon, wishes) if option is not None]
         if not all(query.parts_apart for query in queries):
             return None
         return pld.epsilon_of([query.loss() for query in queries], self._rule.delta)
 
     def _options(self, wish: Wish) -> list[_Option]:
-        """The question at its least ε with each of its noises, and the cost of each; empty if no ε is enough. Cached,
-        because a search prices the same rows many times."""
+        """The question at its least ε for each of its noises, with the cost. Empty if no ε suffices. Cached, because a
+        search prices the same rows many times."""
         key = (id(wish.query), wish.amount)
         if key not in self._known:
             options = []
@@ -257,7 +258,7 @@ def _least_renyi(option: _Option) -> tuple[Fraction, bool]:
 
 
 def round_up_amount(amount: Fraction) -> Fraction:
-    """Rounded up to three digits, above that to a whole number: an amount that a person can read and type."""
+    """The amount rounded up to three digits, or to a whole number if that is longer, so that a person can type it."""
     if amount <= 0:
         return Fraction(0)
     grain = decade(amount) / 100

@@ -42,7 +42,7 @@ from dpengine.messages import known, plain, say
 
 MOST_BYTES = 50 * 2**20
 _LONGEST_SHOWN = 60
-_NO_RULE = Rule(Fraction(1), Fraction(0), Fraction(0), Fraction(0), None, None)  # of a budget that is not at hand
+_NO_RULE = Rule(Fraction(1), Fraction(0), Fraction(0), Fraction(0), None, None)  # stands in for an unknown budget's
 _ILLEGIBLE = (AllowanceError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError)
 
 Receipt = JsonObject
@@ -50,7 +50,7 @@ Receipt = JsonObject
 
 @dataclass(frozen=True)
 class Finding:
-    """The result for one receipt: one sentence, and in detail every field that differs."""
+    """The result for one receipt: a sentence, and a sentence for each field that differs."""
 
     ok: bool
     name: str  # the start of its charge's hash
@@ -74,7 +74,7 @@ def read_receipts(content: bytes, name: str) -> list[Receipt]:
 
 
 def _parsed(content: bytes) -> list[Json]:
-    """The file parsed as JSON, or line by line; empty if it is neither."""
+    """The JSON values of a file or of its lines; empty if it holds neither."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -88,8 +88,8 @@ def _parsed(content: bytes) -> list[Json]:
 def check(
     receipts: list[Receipt], rows: Iterable[LedgerRow], seen: Callable[[str], bool] = lambda request: True
 ) -> list[Finding]:
-    """Check every receipt against all rows of a ledger, in one pass. A request that the asker may not see (`seen`)
-    counts as absent: otherwise the differences to a forged receipt would reveal any answer."""
+    """Check every receipt in one pass over all rows of a ledger. `seen`: may the asker see this request? If not, it
+    counts as absent: otherwise the differences to a forged receipt would reveal its answer."""
     book = _Book({receipt["request"] for receipt in receipts if seen(receipt["request"])})
     verdict = verify(book.noting(rows))
     if not verdict.ok:
@@ -98,7 +98,7 @@ def check(
 
 
 def check_alone(receipt: Receipt, charge: Charge) -> Finding:
-    """Check one receipt without a ledger: do its loss, promise and cuts follow from its parameters?"""
+    """Check a receipt without a ledger: do its loss, its promise and its cuts follow from its parameters?"""
     if receipt.get("receipt") != RECEIPT:
         return _finding(receipt, "verify.version")
     if not _recomputable(charge.claim):
@@ -109,7 +109,7 @@ def check_alone(receipt: Receipt, charge: Charge) -> Finding:
 
 
 class _Book:
-    """The rows of a ledger that the receipts refer to."""
+    """Those rows of a ledger that the receipts refer to."""
 
     def __init__(self, wanted: set[str]) -> None:
         self.wanted = wanted
@@ -177,7 +177,7 @@ class _Book:
         return SessionStep.from_row(self._with_lists(self.steps[place]), self.step_outcomes.get(place))
 
     def _with_lists(self, row: LedgerRow) -> LedgerRow:
-        """The row, after its long lists are registered."""
+        """The row; if it holds a long list, the list is stored in memory first."""
         for digest in long_lists.named_in(row["body"]):
             long_lists.noted(self.lists[digest])
         return row
@@ -218,13 +218,13 @@ def _title(charge: Charge) -> str:
 
 
 def _recomputable(claim: JsonObject) -> bool:
-    """Does this program have the mechanism in the version that the claim names?"""
+    """Does this program have the claim's mechanism in the claim's version?"""
     kind = catalogue.get(str(claim.get("key")))
     return kind is not None and claim.get("version") == kind.card.version
 
 
 def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
-    """The fault in a claim by itself: a message code, or None."""
+    """What is wrong with a charge's claim by itself, as a message code; None if nothing."""
     claim = charge.claim
     try:
         alike = Unit.from_json(claim["unit"]).may_share(budget.unit or {})
@@ -248,7 +248,7 @@ def _same_cuts(claim: JsonObject, query: AnyQuery) -> bool:
 
 
 def step_fault(charge: Charge, burned: SessionStep) -> str | None:
-    """The fault in a step's claim as one answer of the charged session: a message code, or None."""
+    """What is wrong with a step's claim as an answer of its session, as a message code; None if nothing."""
     if not _recomputable(charge.claim):
         return None
     try:

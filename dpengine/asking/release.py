@@ -1,6 +1,8 @@
 """One release from charge to answer: charge and commit, compute the statistic, draw, store the answer.
 
-Whatever happens after the charge, the charge stays, and a charged request is never drawn a second time.
+Whatever happens after the charge, the charge stays, and a charged request is never drawn a second time. Everywhere here
+`seen` is the last ledger row that the person has seen (None: not compared): a question that was charged after it, in
+another tab or by somebody else, is refused, so that nobody pays twice without knowing.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dpengine.asking import beyond
-from dpengine.asking.answers import Answer, Job, claim_of
+from dpengine.asking.answers import claim_of
 from dpengine.asking.jobs import PATIENCE, Jobs, Statistic, outcome_of
 from dpengine.asking.plan import MOST_ROWS, requests_of
 from dpengine.asking.sessions import refuse_hopeless
@@ -25,7 +27,6 @@ from dpengine.core.strict_json import canonical
 from dpengine.core.types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
-from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import BudgetRecord, Entry, Ledger
 from dpengine.ledger.rows import Reservation
 from dpengine.mechanisms.query import AnyQuery, ReleaseTools
@@ -40,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Release:
-    """What to charge, how to compute the statistic, how to draw the answer."""
+    """One charge to be made (`reserve_args`), and then how to compute its statistic and draw its answer."""
 
     reserve_args: Reservation
     read: Callable[[], Any]
@@ -48,7 +49,7 @@ class Release:
 
 
 class Home(Protocol):
-    """The part of the workspace that a table and its releases use."""
+    """The part of the workspace that releases use; a table uses more of it (`table.TableHome`)."""
 
     @property
     def ledger(self) -> Ledger: ...
@@ -56,28 +57,17 @@ class Home(Protocol):
     def jobs(self) -> Jobs: ...
     @property
     def coins(self) -> Coins: ...
-    def schema_of(self, record: Record) -> Schema: ...
-    def revise(self, name: str, schema: Schema, actor: str) -> Record: ...
-    def protect(self, name: str, unit: Unit, actor: str, people: int | None = None) -> Record: ...
-    def refuse_unit(self, record: Record, unit: Unit) -> None: ...
-    def correct_people(self, name: str, people: int, actor: str) -> Record: ...
-    def declare_sample(self, name: str, sample: bool, actor: str) -> Record: ...
     def current(self, record: Record) -> bool: ...
     def refuse_damaged(self, record: Record) -> None: ...
     def refuse_need(self, need: AnyNeed | RawNeed, record: Record) -> None: ...
     def read(self, need: AnyNeed | RawNeed, record: Record, schema: Schema) -> Any: ...
     def open_budget(self, budget: BudgetRecord, actor: str) -> None: ...
     def published_file(self, request_id: str) -> Path: ...
-    def names(self) -> list[tuple[str, str]]: ...
-    def job(self, request_id: str, actor: str = "") -> Job: ...
-    def answer_of(self, entry: Entry) -> Answer | None: ...
-    def keep_draft(self, name: str, actor: str, draft: JsonObject | None) -> None: ...
-    def draft_of(self, name: str, actor: str) -> JsonObject | None: ...
 
 
 @dataclass(frozen=True)
 class Asker:
-    """Who asks, which table, and which budget pays."""
+    """Asks one table for one person, on the budget that pays."""
 
     home: Home
     record: Record
@@ -89,7 +79,7 @@ class Asker:
         return self.home.read(need, self.record, self.facts.schema)
 
     def refuse_changed(self) -> None:
-        """Called before a charge: the table's declaration must be unchanged, and its file complete."""
+        """Refuse, before a charge, if the table was declared anew or its file is not complete."""
         if not self.home.current(self.record):
             raise AllowanceError("table.revised")
         self.home.refuse_damaged(self.record)
@@ -97,14 +87,14 @@ class Asker:
     def work_for(
         self, query: AnyQuery, request: str, seen: int | None = None, with_request: str = ""
     ) -> Callable[[], Entry]:
-        """The work for one question, from its charge to its stored answer, for a background thread. `with_request`: the
-        request that the same click charges first, such as a check. The question was chosen before that charge."""
-        release = self.release(query, request, seen, with_request)
+        """A function that charges a question and stores its answer; a background thread may call it. `with_request`:
+        the request that the same click charges first, such as a check. The question was chosen before that charge."""
+        prepared = self.prepared(query, request, seen, with_request)
 
         def work() -> Entry:
             self._open(request)
-            step = release()
-            return charge_and_draw(self.home.ledger, step.reserve_args, step.read, step.draw)
+            release = prepared()
+            return charge_and_draw(self.home.ledger, release.reserve_args, release.read, release.draw)
 
         return work
 
@@ -116,27 +106,27 @@ class Asker:
         seen: int | None = None,
         with_request: str = "",
     ) -> Callable[[], None]:
-        """The same for a plan: charged together or not at all, then drawn one after the other. `run` names the plan;
-        the share `keep` of the allowance must be left."""
+        """The same for a plan: a function that charges all its questions together or none, then draws them one after
+        the other. `run` names the plan; the share `keep` of the allowance must be left."""
         if not queries:
             raise AllowanceError("plan.empty")
         if len(queries) > MOST_ROWS:
             raise AllowanceError("plan.long", most=MOST_ROWS)
-        requests = requests_of(run)
+        requests = requests_of(run)[: len(queries)]
         first = with_request or requests[0]
-        releases = [self.release(query, own, seen, first) for query, own in zip(queries, requests, strict=False)]
+        prepared = [self.prepared(query, own, seen, first) for query, own in zip(queries, requests, strict=True)]
 
         def work() -> None:
             self._open(requests[0])
-            charge_and_draw_all(self.home.ledger, [release() for release in releases], keep)
+            charge_and_draw_all(self.home.ledger, [make() for make in prepared], keep)
 
         return work
 
-    def release(
+    def prepared(
         self, query: AnyQuery, request: str, seen: int | None = None, with_request: str = ""
     ) -> Callable[[], Release]:
-        """How a question is charged, computed and drawn. A question that this table cannot answer is refused now, in
-        the caller's thread; the returned function makes the release later, in the thread that charges."""
+        """A function that makes the release; the thread that charges calls it, so that its process is named as the
+        worker. A question that this table cannot answer is refused at once, in the caller's thread."""
         if query.facts is not self.facts and not self._same(query.facts):
             raise AllowanceError("query.other_table")
         refuse_hopeless(query)
@@ -191,18 +181,18 @@ def charge_and_draw(
     return outcome_of(ledger, charge.request, patience)
 
 
-def charge_and_draw_all(ledger: Ledger, steps: Sequence[Release], keep: Fraction) -> None:
+def charge_and_draw_all(ledger: Ledger, releases: Sequence[Release], keep: Fraction) -> None:
     """Charge all questions in one transaction, or none; then draw one after the other. A failure does not stop the
     others, which are paid for. If this process stops, the rest stays charged and is never drawn. The share `keep` of
     the allowance must be left."""
     with ExitStack() as registered:
-        for step in steps:
-            registered.enter_context(in_hand(step.reserve_args["worker"], step.reserve_args["request"]))
-        charges = ledger.reserve_all([step.reserve_args for step in steps], keep)
-        for charge, step in zip(charges, steps, strict=True):
+        for release in releases:
+            registered.enter_context(in_hand(release.reserve_args["worker"], release.reserve_args["request"]))
+        charges = ledger.reserve_all([release.reserve_args for release in releases], keep)
+        for charge, release in zip(charges, releases, strict=True):
             if charge.fresh:
                 with suppress(AllowanceError):  # recorded in the ledger
-                    _draw_once(ledger, charge.request, step.read, step.draw)
+                    _draw_once(ledger, charge.request, release.read, release.draw)
 
 
 def _draw_once(

@@ -58,7 +58,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Taken:
-    """One step and its state: `done`, `running` or `lost`."""
+    """One used step of a session and its state: `done`, `running` or `lost`."""
 
     index: int
     step: str
@@ -78,7 +78,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Session:
-    """Everything here is free, up to the number of questions: opening charged the whole session."""
+    """A paid session. Opening it charged all its questions, so everything here is free."""
 
     ledger: Ledger
     jobs: Jobs
@@ -89,14 +89,14 @@ class Session:
     ready: Callable[[], None]  # refuses if the table was declared anew since
     reserve: Fraction  # the most δ that charges to its budget spend
     fits: Callable[[], Fits]  # the paid checks of the table's columns
-    known: Callable[[AdaptiveSession], KnownAlready | None]  # by first looks
+    known: Callable[[AdaptiveSession], KnownAlready | None]  # what first looks say about a question
 
     @property
     def request(self) -> str:
         return self.entry.charge.request
 
     def look(self, newest: int | None = None) -> tuple[State, bool, list[Taken]]:
-        """The number of steps used, whether it was ended early, and its steps in order: all, or the newest."""
+        """The number of used steps; whether the session is over; and its steps in order, all or the newest."""
         burned = self.ledger.steps(self.request, newest)
         before = 0 if not burned or burned[0].index == 1 else self._choices_before(burned[0].index)
         steps, since = [], self.others_from
@@ -108,35 +108,35 @@ class Session:
 
     @property
     def past(self) -> Past:
-        """What had been released about these people when the session was reserved."""
+        """What had been released about these people before the session was charged."""
         return self.ledger.released(self.entry.charge.budget, self.entry.charge.seq)
 
     @property
     def others_from(self) -> int | None:
-        """The first ledger row that released something else about these people since, or None: a charge after the
-        reservation, or an answer after the session was opened or first asked. An answer before that belongs to a charge
-        that `past` counts, such as a first look reserved with the session, or to a later one, which counts by itself.
-        """
+        """The number of the first ledger row that released something else about these people since; None if there is
+        none. That is a charge after the session's charge, or an answer after the session was opened or first asked. An
+        earlier answer belongs to a charge that counts anyhow: one in `past`, such as a first look charged with the
+        session, or a later one."""
         own, opened, first = self.entry.charge, self.entry.outcome, self.ledger.first_step(self.request)
         answered = own.seq if opened is None else opened.seq if first is None else min(opened.seq, first)
         return self.ledger.other_since(own.budget, own.seq, answered, self.request)
 
     @property
     def withdrawn(self) -> bool:
-        """Was more protection declared since it was opened? That ends it, and withdraws every claim beyond the table
-        itself, because rows of one person are not independent."""
+        """Was more protection declared since it was opened? That ends it. It also withdraws every claim beyond the
+        table itself, because rows of one person are not independent."""
         since = self.ledger.protected_since(self.entry.charge.budget)
         return since is not None and since > self.entry.charge.seq
 
     def ask(self, ask: Json, step: str, checked: bool = False) -> Taken:
-        """The next answer. The same step id is the same answer; a new id uses up a question. With `checked`, a question
-        about a doubted or unchecked column is refused and uses up none."""
+        """The answer to the next question. The same step id always has the same answer; a new one uses up a question.
+        With `checked`, a question about a doubted or unchecked column is refused and uses up none."""
         burned = self._work_for(ask, step, checked)()
         return self._taken(burned, self._choices_before(burned.index), self.others_from)
 
     def answer(self, ask: Json, step: str, checked: bool = False) -> KnownAlready | Taken:
-        """What a first look says where it leaves little doubt (`KnownAlready.doubtful`) or no question is left: free.
-        Else the next answer. Which of the two depends on released figures and public facts alone."""
+        """What a first look says about the question, if that leaves little doubt (`KnownAlready.doubtful`) or no
+        question is left: free. Otherwise the next answer. Released figures and public facts alone decide which."""
         asked = self.query.asking(ask)
         known, (used, ended, _) = self.known(asked), self.ledger.progress(self.request)
         over = ended or used >= self.query.questions
@@ -145,7 +145,7 @@ class Session:
         return self.ask(ask, step, checked)
 
     def against(self, asked: AdaptiveSession) -> AllowanceError | None:
-        """Why the paid checks do not let this question be asked here; None where they do."""
+        """The refusal that the paid checks give a question of this session; None if it may be asked."""
         fits = self.fits()
         # Whoever opened it has answered for whose rows they are, as far as checks before it could tell.
         since = replace(fits, checks=tuple(check for check in fits.checks if check.seq > self.entry.charge.seq))
@@ -165,11 +165,11 @@ class Session:
         return None
 
     def submit(self, ask: Json, step: str, checked: bool = False) -> None:
-        """The same in a background thread; `job` finds it by its step id."""
+        """Ask in a background thread; `job` finds the answer by its step id."""
         self.jobs.submit(self._name(step), self._work_for(ask, step, checked), turn=self.entry.charge.actor)
 
     def job(self, step: str) -> JobState:
-        """The state of a step, whether it runs in this process or another, or was stored before a restart."""
+        """The state of a step, whether it runs in this process or another, or is stored."""
         handed = self.jobs.state(self._name(step))
         burned = self.ledger.step(self.request, step)
         if burned is None:
@@ -178,7 +178,7 @@ class Session:
         return JobState(state, AllowanceError("session.step_lost") if state == "lost" else None)
 
     def end(self) -> None:
-        """No more questions, for good. The charge stays."""
+        """Close the session for good. The charge stays."""
         self.ledger.end_session(self.request, self.entry.charge.actor)
 
     def _name(self, step: str) -> str:
@@ -229,9 +229,9 @@ class Session:
             time.sleep(_POLL)
 
     def _state(self, burned: SessionStep) -> str:
-        kept_in, name = self.ledger.kept_in, self._name(burned.step)
-        if burned.outcome is None and not still_computing(self.ledger.path.parent, burned.worker, name, kept_in.hears):
-            if kept_in.shared:  # noted once for all machines, as for a question (jobs.py)
+        store, name = self.ledger.store, self._name(burned.step)
+        if burned.outcome is None and not still_computing(self.ledger.path.parent, burned.worker, name, store.hears):
+            if store.shared:  # noted once for all machines, as for a question (jobs.py)
                 with suppress(AllowanceError):
                     self.ledger.tell(self.request, burned.index, "lost", {"code": "session.step_lost"})
             # Its worker may have stored the answer and ended between the two reads.
@@ -243,7 +243,8 @@ class Session:
         return "done" if burned.outcome.kind == "part" else "lost"
 
     def _taken(self, burned: SessionStep, choices: int, since: int | None) -> Taken:
-        """`choices`: how many of the steps before it asked “which is largest”; `since`: `others_from`."""
+        """A step with its state and answer. `choices`: steps before it that asked “which is largest”; `since`:
+        `others_from`."""
         body = burned.outcome.body if burned.outcome is not None else {}
         interval = body.get("interval")
         state, query, value = self._state(burned), self.query.again(burned.claim), body.get("value")
@@ -254,7 +255,7 @@ class Session:
         return Taken(*step, state, query, value, ends, receipt, burned.seq, population)
 
     def _claim(self, burned: SessionStep, choices: int, since: int | None) -> Width | None:
-        """The claim about the population, counting all that was released before the step."""
+        """What the answer claims about the larger group, counting all that was released before its step."""
         if self.withdrawn:
             return None
         others = None
@@ -269,7 +270,7 @@ class Session:
 
 
 def _around(query: AdaptiveSession, value: Json, width: Fraction) -> tuple[float, float] | None:
-    """The range in the question's own unit; None where the answer is no number."""
+    """The range of a value, in the question's own unit; None if the answer is no number."""
     if not isinstance(query.ask, Share | Average):
         return None
     low, high, reach = query.ask.low, query.ask.low + query.ask.width, width * query.ask.width
@@ -281,7 +282,7 @@ def _chose(burned: SessionStep) -> bool:
 
 
 def step_claim(query: AdaptiveSession) -> JsonObject:
-    """What the ledger stores about a step: public facts only."""
+    """What the ledger stores about a step: only public facts."""
     assert query.ask is not None
     with stored():
         sentence = query.sentence()
@@ -298,7 +299,7 @@ def step_claim(query: AdaptiveSession) -> JsonObject:
 
 
 def refuse_hopeless(query: AnyQuery) -> None:
-    """Refuses a session so noisy that guessing would do as well, and a single answer without its session."""
+    """Refuse a session so noisy that guessing would do as well, and a session's answer asked without the session."""
     if not isinstance(query, AdaptiveSession):
         return
     if query.ask is not None:
@@ -318,9 +319,9 @@ def fitted(
     totals: Totals,
     past: Past = Past.NOTHING,
 ) -> AdaptiveSession:
-    """The session with the least noise that moves the meter by at most `share`. `BEST` picks the noise that promises
-    more now, from public facts and the ledger's sums; for the lecture's formula `share` also bounds its part of the
-    budget's ε. Answers are rounded where that allows a better claim about the population, given the `past` releases."""
+    """The session with the least noise that moves the meter by at most `share`. BEST takes the kind of noise that
+    promises more now, from public facts and the ledger's sums; for the lecture's formula `share` also bounds its part
+    of the budget's ε. Answers are rounded if that improves the claim about the larger group, after `past`."""
     options: list[AdaptiveSession] = []
     refused: AllowanceError | None = None
     for kind in ("laplace", "gaussian") if calibration == BEST else (calibration,):
@@ -358,7 +359,7 @@ def _fitted(
 
 
 def most_questions(make: Callable[[int], AdaptiveSession], alpha: Fraction) -> int:
-    """The most questions for which every answer is within alpha of the table's own; 0 if even one is too many."""
+    """The most questions for which every answer is within alpha of the table's own; 0 if not even one is."""
 
     def fine(questions: int) -> bool:
         try:

@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> int:
 
 
 def home_of(arguments: list[str]) -> tuple[Path, list[str]]:
-    """The workspace's folder, as the app finds it, unless `--home` names another; and the other arguments."""
+    """The workspace's folder and the other arguments. The folder is that of the app, unless `--home` names another."""
     home, rest = place_of(arguments)
     folder = Path(home).resolve()
     if not any((folder / name).exists() for name in (LEDGER, REGISTRY, anchor_path(Path(LEDGER)))):
@@ -50,7 +50,7 @@ def home_of(arguments: list[str]) -> tuple[Path, list[str]]:
 
 
 def place_of(arguments: list[str]) -> tuple[str, list[str]]:
-    """The same, if there may be no workspace yet."""
+    """The folder and the other arguments, as `home_of`; the folder need not hold a workspace."""
     rest, home = list(arguments), str(places.home())
     if "--home" in rest[:-1]:
         place = rest.index("--home")
@@ -60,7 +60,7 @@ def place_of(arguments: list[str]) -> tuple[str, list[str]]:
 
 
 def backup(home: Path, place: Path) -> tuple[int, Verdict]:
-    """Returns the number of copied tables, and the verdict on the copy's ledger, in which every row is valid."""
+    """Copy a workspace; returns the number of tables and the verdict on the copy's ledger, which must be valid."""
     if place.exists():
         raise AllowanceError("backup.exists", place=str(place))
     if home in place.resolve().parents:
@@ -90,7 +90,7 @@ def _copy(workspace: Workspace, place: Path) -> tuple[int, Verdict]:
         _folder(workspace.folder / "tables" / record.folder, place / "tables" / record.folder)
     _file(workspace.folder / SECRET, place / SECRET, shutil.copyfile)
     _file(workspace.folder / REGISTRY, place / REGISTRY, _database)
-    if workspace.ledger.kept_in.shared:
+    if workspace.ledger.store.shared:
         _from_database(workspace.ledger, place / LEDGER)
     else:
         _file(workspace.folder / LEDGER, place / LEDGER, _database)
@@ -117,7 +117,7 @@ def _folder(source: Path, place: Path) -> None:
 
 
 def _file(source: Path, place: Path, copy: Callable[[Path, Path], object]) -> None:
-    """Copy a file, readable by the user only, and flush it to disk before the copy counts."""
+    """Copy a file for its user only, and flush the copy to disk."""
     files.create(place).close()
     copy(source, place)
     with open(place, "r+b") as file:
@@ -125,7 +125,7 @@ def _file(source: Path, place: Path, copy: Callable[[Path, Path], object]) -> No
 
 
 def _from_database(ledger: Ledger, place: Path) -> None:
-    """The rows of a ledger in Postgres, up to its current last one, as a file: a copy that needs no database."""
+    """Copy the rows of a ledger in Postgres, up to its last one now, into a ledger file, which needs no database."""
     last = ledger.head()[0]
     with closing(Ledger(place.with_name("ledger.new.sqlite"))) as file:
         file.adopt(takewhile(lambda row: row["seq"] <= last, ledger.export_rows()))
@@ -135,7 +135,7 @@ def _from_database(ledger: Ledger, place: Path) -> None:
 
 
 def _database(source: Path, place: Path) -> None:
-    """Copy a database as one snapshot, even while others write."""
+    """Copy a SQLite database as of one moment, even while others write."""
     read_only = f"{source.as_uri()}?mode=ro"
     with closing(sqlite3.connect(read_only, uri=True)) as old, closing(sqlite3.connect(place)) as new:
         old.backup(new)

@@ -48,7 +48,7 @@ def line_of(row: int, digest: str) -> str:
 
 
 def write(place: Path, line: str) -> None:
-    """Append a line, on the disk before this returns; earlier lines are not touched."""
+    """Append a line and flush it to disk. Earlier lines are not touched."""
     with (
         refusing("head.unwritable", OSError, file=place.name),
         open(place, "ab", buffering=0, opener=files.private) as file,
@@ -58,7 +58,7 @@ def write(place: Path, line: str) -> None:
 
 
 def check(ledger: Path, place: Path) -> int:
-    """Does the ledger hold every row in the file, and is its chain whole?"""
+    """The exit code: 0 if the ledger's chain is whole and holds every row that the file names."""
     wanted: dict[int, set[str]] = {}
     lines = read(place)
     for row, digest in lines:

@@ -31,13 +31,13 @@ class Place(Protocol):
     def there(self) -> bool: ...
     def rows(self) -> AbstractContextManager[Iterator[JsonObject]]: ...
     def checked(self) -> Verdict:
-        """The verdict on rows, triggers and indexes of a ledger with valid rows."""
+        """The verdict on a ledger whose rows are valid: are its triggers and indexes right too?"""
 
     def renew(self, rows: Rows, then: Callable[[Ledger], None]) -> str:
-        """Replace this ledger by one with these rows and what `then` adds; returns where the old one is kept."""
+        """Replace this ledger by a new one with these rows and what `then` writes; returns where the old one is now."""
 
     def tidy(self) -> None:
-        """Finish what a killed command left undone."""
+        """Finish what a killed command left behind."""
 
     def close(self) -> None: ...
 
@@ -86,7 +86,7 @@ class InFile:
 
 
 class InDatabase:
-    """Meanwhile no program has the ledger open, on any machine."""
+    """A ledger in a database. While this is open, no program on any machine has the ledger open."""
 
     def __init__(self, home: Path, address: Address) -> None:
         from dpengine.ledger.postgres_store import PostgresLedger  # imported only when used
@@ -106,7 +106,7 @@ class InDatabase:
         return Ledger(self.path, store=self.store).verify()
 
     def renew(self, rows: Rows, then: Callable[[Ledger], None]) -> str:
-        """Everything in one transaction: if it is killed before its end, nothing has happened."""
+        """The same in one transaction: if it is killed before its end, nothing has happened."""
         aside = set_aside(self.path.parent)
         ledger = Ledger(self.path, store=self.store)
         with self.store.renewing() as schema:
@@ -118,7 +118,7 @@ class InDatabase:
         return f"{aside.name}, {schema}" if schema else aside.name
 
     def tidy(self) -> None:
-        """A file with all its rows in the database was carried over."""
+        """Set a ledger file aside if all its rows are in the database: a killed command had carried them over."""
         if self.path.exists() and not self._copied:
             with opened(self.path) as rows, self.store.all_rows() as ours:
                 same = all(row["hash"] == next(ours, {}).get("hash") for row in rows)
@@ -132,7 +132,7 @@ class InDatabase:
 
 
 def set_aside(home: Path) -> Path:
-    """Keep a copy of the folder's ledger files beside it."""
+    """Copy the folder's ledger files to a new folder beside them, and return that folder."""
     aside = next(place for number in count(1) if not (place := home / f"found-{number}").exists())
     aside.mkdir(mode=0o700)
     for name in (LEDGER, *(LEDGER + end for end in _BESIDE), anchor_path(Path(LEDGER)).name):

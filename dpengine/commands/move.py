@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
 
 
 def move(home: Path, file: Path) -> int:
-    """Returns the number of the ledger's rows."""
+    """Write the workspace into a file and close the folder; returns the number of rows in the ledger."""
     if address_set() is not None:
         raise AllowanceError("move.database")
     if file.exists():
@@ -79,7 +79,7 @@ def arriving(arguments: list[str]) -> int:
 
 
 def arrive(home: Path, file: Path) -> int:
-    """Returns the number of the ledger's rows."""
+    """Unpack such a file into an empty place; returns the number of rows in the ledger."""
     if any((home / name).exists() for name in (LEDGER, REGISTRY, SECRET, _HEAD)):
         raise AllowanceError("arrive.taken", place=str(home))
     written: list[Path] = []
@@ -123,7 +123,7 @@ def _pack(folder: Path, file: Path, head: tuple[int, str]) -> None:
 
 
 def _checked(archive: zipfile.ZipFile) -> tuple[dict[str, str], str]:
-    """The files of the list, each with the content that it had, and nothing else."""
+    """The archive's files. Refused unless they are those of its list, each with the content noted there."""
     contents = json.loads(archive.read(_LIST))
     sums, head = dict(contents["files"]), str(contents["head"])
     usual = {LEDGER, REGISTRY, SECRET, _HEAD, f"{Path(REGISTRY).stem}.head"}

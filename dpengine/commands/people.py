@@ -48,12 +48,12 @@ def main(arguments: list[str]) -> int:
 
 
 def _until(rest: list[str]) -> tuple[str, list[str]]:
-    """The last day of a token, if one is named, and its tables."""
+    """The last day and the tables of a new token, from the arguments; "" for no day."""
     return (rest[1], rest[2:]) if rest[:1] == ["--until"] and len(rest) > 1 else ("", rest)
 
 
 def token(workspace: Workspace, person: str, name: str, tables: list[str], metrics: bool, until: str) -> int:
-    """Create a token for a person, with their rights; nothing else goes to the standard output."""
+    """Create a token with a person's rights and print it, alone, on the standard output."""
     shown, record = workspace.as_person(person).new_token(name, tables, metrics, until)
     print(say("people.token_made", token=record.id, person=person, day=record.until), file=sys.stderr)
     print(shown)

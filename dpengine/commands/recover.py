@@ -40,12 +40,12 @@ _LEAST_HEAD = 12
 
 @dataclass(frozen=True)
 class LedgerState:
-    """The state of a ledger, `fine`, `copy`, `ahead`, `rolled_back`, `missing` or `damaged`, and its valid part."""
+    """The state of a ledger (`fine`, `copy`, `ahead`, `rolled_back`, `missing` or `damaged`) and its valid rows."""
 
     state: str
     rows: int
     head: str
-    had: int  # the least number of rows there once were
+    had: int  # the ledger once had at least this many rows
     why: str = ""
 
     @property
@@ -86,7 +86,8 @@ def _done(home: Path, place: Place, state: LedgerState, wanted: str, rest: list[
 
 
 def look(home: Path, place: Place, kept: str = "") -> LedgerState:
-    """`kept`: a head noted elsewhere. A ledger without that row is an older copy. Nothing is changed."""
+    """The ledger's state; nothing is changed. `kept`: a head noted elsewhere; a ledger without that row is an older
+    copy."""
     if kept and len(kept) < _LEAST_HEAD:
         raise AllowanceError("recover.short_head", least=_LEAST_HEAD)
     try:
@@ -124,7 +125,7 @@ def look(home: Path, place: Place, kept: str = "") -> LedgerState:
 
 
 def close(home: Path, state: LedgerState, place: Place) -> tuple[int, str]:
-    """Close the budgets; returns their number, and where the old ledger is now."""
+    """Close every private budget that is open; returns how many, and where the old ledger is now."""
     budgets = _budgets(home, state, place)
     return len(budgets), _rebuild(place, state, budgets)
 
@@ -138,7 +139,7 @@ def moved(home: Path, state: LedgerState, head: str, place: Place) -> None:
 
 
 def _verdict(place: Place, note: Json) -> Verdict:
-    """The verdict on the rows up to the first that is invalid or cannot be read."""
+    """The verdict on the rows before the first that is invalid or cannot be read."""
     broken = False
 
     def readable(rows: Iterator[JsonObject]) -> Iterator[JsonObject]:
@@ -163,7 +164,7 @@ def _kept(place: Place, state: LedgerState) -> Iterator[JsonObject]:
 
 
 def _budgets(home: Path, state: LedgerState, place: Place) -> list[str]:
-    """Every known private budget, from valid rows or from a declared table, that is not closed yet."""
+    """The private budgets that are not closed, of the valid rows and of the declared tables."""
     rows = [row for row in _kept(place, state) if row["kind"] in ("budget", "close")]
     kinds = {row["budget"]: json.loads(row["body"])["kind"] for row in rows if row["kind"] == "budget"}
     private = {budget for budget, kind in kinds.items() if kind == "private"}

@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> int:
 
 
 def whole(home: Path) -> int:
-    """Every row, link, sum, right and grant of the workspace's ledger, computed again."""
+    """Compute every row, link, sum, right and grant of the workspace's ledger again; returns the exit code."""
     with opened_anywhere(home / LEDGER) as rows:
         verdict = verify(rows)
     print(verdict.sentence)
@@ -63,7 +63,7 @@ def whole(home: Path) -> int:
 
 
 def kept(home: Path) -> int:
-    """Do the kept counts of every table follow from its rows?"""
+    """Compare every table's kept counts with its rows; returns the exit code."""
     with closing(Workspace(home)) as workspace:
         differing = workspace.differing_counts()
     print(say("verify.kept_differ", tables=differing) if differing else say("verify.kept_agree"))

@@ -15,18 +15,18 @@ MOST_EPSILON = Fraction(50)
 LEAST_DELTA, MOST_DELTA = Fraction(1, 10**30), Fraction(1, 100)
 BETA = Fraction(1, 20)  # “95 times in 100”
 FINEST_EPSILON = 10**9  # the ledger keeps nine decimals of an ε
-_FAR = 40  # places from the decimal point
+_FAR = 40  # most places before or after the decimal point
 _BEYOND = re.compile(r"(\d*[.,]\d{20})\d+")  # digits that no rounding to nine decimals depends on
 
 
 def cut_decimals(text: str) -> str:
-    """A written ε without the decimals that no rounding depends on."""
+    """An ε as typed, without the decimals that are too small to matter."""
     match = _BEYOND.fullmatch(text.strip())
     return text if match is None else match[1]
 
 
 def read_epsilon(value: Json) -> Fraction:
-    """The ε that is charged and that sets the noise: rounded down, so that nothing beyond the typed ε is lost."""
+    """The ε that is charged and sets the noise: the typed one, rounded down, so that it is never exceeded."""
     if value is None or value == "":
         raise AllowanceError("epsilon.missing")
     if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) < _FAR:
@@ -44,7 +44,7 @@ def read_epsilon(value: Json) -> Fraction:
 
 
 def read_delta(value: Json) -> Fraction:
-    """The δ of one question. Whether the δ reserve still has room for it is up to the ledger."""
+    """The δ of one question. Whether the δ reserve has room for it is decided by the ledger."""
     if value is None or value == "":
         raise AllowanceError("delta.missing")
     delta = read_number(value, "δ")
@@ -54,7 +54,7 @@ def read_delta(value: Json) -> Fraction:
 
 
 def read_row_delta(value: Json) -> Fraction:
-    """The δ of a mechanism that adds noise to every row separately; 0 or empty means δ = 0."""
+    """The δ of a mechanism that adds noise to each row separately; 0 or empty means δ = 0."""
     delta = Fraction(0) if value in (None, "") else read_number(value, "δ")
     if not 0 <= delta < 1:
         raise AllowanceError("delta.row")

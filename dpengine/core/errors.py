@@ -20,7 +20,7 @@ class AllowanceError(Exception):
 
 
 class refusing:
-    """Errors of these kinds become one refusal: their own words may quote a cell, a statement or an address."""
+    """A context that turns these errors into one refusal: their text may quote a cell, a statement or an address."""
 
     def __init__(self, code: str, *errors: type[BaseException], **facts: object) -> None:
         self._code, self._errors, self._facts = code, errors, facts
@@ -33,7 +33,7 @@ class refusing:
 
 
 class Misused(Exception):
-    """A command was called in a way that it does not know: its usage says how."""
+    """A command was called with arguments that it does not know. `str()` is its usage."""
 
 
 class UnknownTable(AllowanceError):

@@ -21,17 +21,17 @@ _PATIENCE = 5.0  # seconds to wait for a reader on Windows
 
 
 def private(path: str | os.PathLike[str], flags: int) -> int:
-    """An opener for `open`: a new file is readable by its user only."""
+    """For `open(…, opener=private)`: a new file is readable by its user only."""
     return os.open(path, flags, 0o600)
 
 
 def create(path: Path) -> BinaryIO:
-    """A new file, readable by its user only. FileExistsError if it exists."""
+    """Open a new file, readable by its user only. FileExistsError if it exists."""
     return cast(BinaryIO, open(path, "xb", opener=private))
 
 
 def replace(fresh: Path, place: Path) -> None:
-    """Put a finished file in the place of another, in one step. On Windows, wait for readers to close it."""
+    """Put a finished file in another's place in one step. On Windows this waits until readers close the other."""
     deadline = time.monotonic() + _PATIENCE
     while True:
         try:
@@ -43,7 +43,7 @@ def replace(fresh: Path, place: Path) -> None:
 
 
 def put_first(fresh: Path, place: Path) -> None:
-    """Put a finished file in a place where nothing is yet. If another process was faster, its file stays."""
+    """Move a finished file to an empty place. If another process put a file there first, that one stays."""
     try:
         if os.name == "nt":
             os.rename(fresh, place)  # refuses an existing place there, and only there
@@ -56,7 +56,7 @@ def put_first(fresh: Path, place: Path) -> None:
 
 
 def lock(handle: int, shared: bool = False, wait: bool = True) -> bool:
-    """Lock an open file until it is closed. False if it is taken and `wait` is off. OSError if locks do not exist."""
+    """Lock an open file until it is closed. False if it is locked and `wait` is off. OSError if there are no locks."""
     # Imported here: of what `import dpengine.workspace` takes it would be a twentieth.
     from portalocker import AlreadyLocked, LockException, LockFlags
     from portalocker import portalocker as lockers
@@ -77,13 +77,13 @@ def lock(handle: int, shared: bool = False, wait: bool = True) -> bool:
 
 @contextmanager
 def locked(path: Path, shared: bool = False, wait: bool = True) -> Iterator[bool]:
-    """Hold the lock of this file, which is made if it is missing."""
+    """A context that holds the lock of this file, which is created if it is missing."""
     with open(path, "ab", opener=private) as file:
         yield lock(file.fileno(), shared, wait)
 
 
 def after_fork(begin_anew: Callable[[], None]) -> None:
-    """Call this in every forked child, where the system can fork."""
+    """Have this function called in every forked child, on systems that can fork."""
     if register := getattr(os, "register_at_fork", None):
         register(after_in_child=begin_anew)
 
@@ -96,8 +96,8 @@ _PAGE = 4096
 
 
 def refuse_full(folder: Path) -> None:
-    """Refuse new questions once little space is left: running ones need it. A disk that does not report its free space
-    counts as large enough."""
+    """Refuse new questions once little disk space is left, since running ones need it. If a disk does not report its
+    space, nothing is refused."""
     if nearly_full(folder):
         raise AllowanceError("ledger.full", megabytes=KEPT_FREE // 2**20)
 
@@ -111,9 +111,8 @@ def nearly_full(folder: Path) -> bool:
 
 
 def small_blocks(folder: Path) -> bool:
-    """Are the disk's blocks smaller than a memory page? SQLite writes one byte per page of its shared-memory file. Such
-    a file would then have holes, and on a full disk the kernel kills a process that touches one (SIGBUS). Windows does
-    not."""
+    """Are the disk's blocks smaller than a memory page? SQLite then leaves holes in its shared-memory file, and on a
+    full disk the kernel kills a process that touches one (SIGBUS). Windows does not."""
     blocks = getattr(os, "statvfs", None)
     try:
         return blocks is not None and blocks(folder).f_bsize < _PAGE

@@ -27,7 +27,7 @@ def home() -> Path:
 
 
 def empty() -> bool:
-    """Was there never a workspace? A start leaves no more than `tmp` in its folder."""
+    """Has this folder never held a workspace? A mere start leaves no more than `tmp` in it."""
     try:
         return not os.environ.get(LEDGER) and all(path.name == "tmp" for path in home().iterdir())
     except FileNotFoundError:

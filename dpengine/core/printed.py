@@ -13,8 +13,8 @@ from dpengine.messages.numbers import local, scientific
 
 
 def percent(share: Fraction | float) -> str:
-    """A share of the allowance: 12 %, 0.4 %, below 0.1 %. Only the whole prints as 100 %; nearly all is cut to a tenth
-    (99.96 % becomes 99.9 %), so that the meter shows a small price."""
+    """A share as text: 12 %, 0.4 %, below 0.1 %. Only the whole prints as 100 %. A share just below is cut to a tenth
+    (99.96 % becomes 99.9 %), so that the meter shows small prices."""
     value = float(share) * 100
     if 0 < value < 0.1:
         return say("percent.tiny")
@@ -27,7 +27,7 @@ def percent(share: Fraction | float) -> str:
 
 
 def _tenths(left: Fraction) -> int:
-    """The rest of an allowance on the meter, in tenths of a percent: only the whole is 100 %."""
+    """What is left of an allowance in tenths of a percent, as the meter shows it: only the whole is 1000."""
     return 1000 if left >= 1 else min(max(round(left * 1000), 0), 999)
 
 
@@ -42,19 +42,19 @@ def percent_left(left: Fraction) -> str:
 
 
 def percent_taken(left: Fraction, share: Fraction) -> str:
-    """The price of a question as a share of the allowance: exactly the difference between the meter's two readings."""
+    """The price of a question as text: exactly the difference between the meter's readings before and after it."""
     return _in_tenths(_tenths(left) - _tenths(left - share), share)
 
 
 def percents(shares: Sequence[Fraction], left: Fraction = Fraction(1)) -> list[str]:
-    """Rising prices as `percent_taken` shows them; prices that would read alike get two digits (and may still)."""
+    """Rising prices as `percent_taken` writes them; where these read alike, two digits (which may still be alike)."""
     texts = [percent_taken(left, share) for share in shares]
     alike = {text for text, times in Counter(texts).items() if times > 1}
     return [_fine(share) if text in alike else text for text, share in zip(texts, shares, strict=True)]
 
 
 def _fine(share: Fraction) -> str:
-    """A small share to two digits."""
+    """A small share as text, to two digits."""
     exact = decimal_of(share * 100)
     text = f"{exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1)).normalize():f}"
     return f"{local(text)} %"
@@ -78,7 +78,7 @@ def two_figures(size: Fraction, rounding: str = ROUND_CEILING) -> str:
 
 
 def three_figures(epsilon: Fraction) -> str:
-    """An ε in a line of words: exact where it is short, else to three figures."""
+    """An ε as text in a sentence: exact where that is short, else to three figures."""
     return local(text_of(epsilon) if epsilon.denominator <= 1000 else text_of(Fraction(f"{float(epsilon):.3g}")))
 
 
@@ -93,7 +93,7 @@ def power_of_ten(value: Fraction) -> str:
 
 
 def chance(beta: Fraction) -> str:
-    """How many times in 100 a claim holds that fails with probability β."""
+    """How many times in 100 a claim holds if it fails with probability β."""
     return plain(float(1 - beta) * 100)
 
 

@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 
 def remembered(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Cache the newest `most` results. With an unhashable argument the function is just called."""
+    """A decorator that caches the newest `most` results. Calls with arguments that cannot be hashed are not cached."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         kept = lru_cache(maxsize=most, typed=True)(function)
@@ -47,7 +47,8 @@ def _hashable(args: tuple[object, ...], named: dict[str, object]) -> bool:
 
 
 class Lately:
-    """The same for work on things that are too large to compare: the caller names all that its result depends on."""
+    """A cache of the newest results under keys that the caller gives. Use it where arguments are too large to compare;
+    the key must name all that the result depends on."""
 
     def __init__(self, most: int) -> None:
         self._most, self._lock = most, threading.Lock()
@@ -67,7 +68,7 @@ class Lately:
 
 
 def guessed(measure: Callable[[int], float | None], wanted: float, start: int, low: int, high: int) -> int:
-    """About where a measure that grows like a power reaches `wanted`: a few secant steps between logarithms."""
+    """About where `measure`, which grows like a power, reaches `wanted`: a few secant steps between logarithms."""
     place, power = start, 1.5
     value = measure(place)
     for _ in range(4):
@@ -96,12 +97,10 @@ def largest(
     scale: Fraction = Fraction(1),
     near: Callable[[], int] | None = None,
 ) -> int:
-    """The largest allowed number from `low`, which is allowed, to `high`. If a number is allowed, so is every smaller
-    one.
-
-    Pages repeat a search whenever the meter has moved a little, and the result then moves little. So a search with a
-    `name` starts where the last one of that name ended, and takes a few steps instead of twenty. A result that grows
-    with something is remembered relative to that `scale`. A caller who can guess the result passes it as `near`."""
+    """The largest allowed number up to `high`. `low` must be allowed, and below an allowed number every number must be.
+    Pages repeat a search whenever the meter has moved a little, and its result then moves little. So a search with a
+    `name` begins where the last one of that name ended; if its result grows in proportion to something, pass that as
+    `scale`. A caller who can guess the result passes it as `near`."""
     known = _ended.get(name)
     if known is not None:
         low, high = _around(allowed, low, high, round(known * float(scale)))
@@ -119,7 +118,7 @@ def largest(
 
 
 def _around(allowed: Callable[[int], bool], low: int, high: int, near: int) -> tuple[int, int]:
-    """Closer ends for the search, in growing steps from a number that should be near the result."""
+    """Closer ends for the search, found by growing steps away from `near`."""
     near, step = min(max(near, low), high), 1
     if near == low or allowed(near):
         low = near

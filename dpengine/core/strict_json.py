@@ -11,13 +11,13 @@ MOST_DEEP = 64  # far more than any real input, far less than makes a reader fai
 
 
 def canonical(data: Json) -> str:
-    """Sorted keys, no spaces, plain Unicode: equal data have equal hashes."""
+    """JSON with sorted keys, without spaces, in plain Unicode, so that equal data have equal hashes."""
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def read_strict(text: str, deepest: int = MOST_DEEP, largest: int | None = None) -> Json:
-    """Raises ValueError for repeated names (a reader and a program could see different values), NaN, numbers such as
-    1e400, half characters, deep nesting, and whole numbers from `largest` on."""
+    """The parsed text. ValueError for repeated names (two readers could see different values), NaN, numbers such as
+    1e400, lone surrogates, deep nesting, and whole numbers from `largest` on."""
     try:
         parsed = json.loads(text, object_pairs_hook=_once, parse_constant=_never, parse_float=_finite)
     except RecursionError:

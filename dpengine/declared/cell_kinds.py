@@ -45,7 +45,7 @@ _NEVER_NONE = (
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar of a check. A usual code, or a number beside one, has its `number`."""
+    """One bar of a check. `number` is set for a usual code, or a number beside one."""
 
     kind: int
     name: str  # fits, empty, below, above, unreadable, unlisted, word, code, zero or beside
@@ -62,7 +62,7 @@ class Bar:
 
 
 def bars(name: str, column: Column) -> tuple[Bar, ...]:
-    """The bars of a column's check, from its name and declaration. Every cell is in exactly one."""
+    """The bars of a column's check, from its name and declaration. Every cell counts in exactly one."""
     if isinstance(column, Number):
         return _of_numbers(name, column)
     if isinstance(column, Date):
@@ -109,7 +109,7 @@ def _codes(name: str, column: Number) -> list[Fraction]:
 
 
 def _nines(column: Number) -> set[Fraction]:
-    """Nines before and after the point, with as many places as the column's step has: 99.9."""
+    """99.9, 999.9 and 9999.9, with as many places after the point as the column's step; none for whole numbers."""
     places = next((many for many in range(1, _MOST_PLACES + 1) if 10**many % column.step.denominator == 0), 0)
     if column.step.denominator == 1 or not places:
         return set()
@@ -117,7 +117,7 @@ def _nines(column: Number) -> set[Fraction]:
 
 
 def _neighbours(code: Fraction, codes: list[Fraction], column: Number) -> tuple[Fraction, ...]:
-    """The nearest whole numbers on both sides that are in the range and no codes themselves."""
+    """The whole numbers nearest to a code on both sides that are in the range and are no codes."""
     neighbours = []
     for step in (-1, 1):
         number = code + step
@@ -129,18 +129,18 @@ def _neighbours(code: Fraction, codes: list[Fraction], column: Number) -> tuple[
 
 
 def numbered(name: str, column: Number) -> dict[Fraction, int]:
-    """The kind of each number in the range that has its own."""
+    """The kinds of those numbers in the range that have a kind of their own."""
     return {bar.number: bar.kind for bar in _of_numbers(name, column) if bar.number is not None}
 
 
 @cache
 def unknown_words() -> frozenset[str]:
-    """Words for “unknown” in files, as `normal` writes them: “?”, “n/a”, “unknown”, “neznano”."""
+    """Usual words for “unknown”, as `normal` writes them: “?”, “n/a”, “unknown”, “neznano”."""
     return frozenset(normal(word) for line in spelling.spelling_lines(spelling.MISSING) for word in line if word)
 
 
 def listed_kinds(column: Category) -> dict[str, int]:
-    """The kind of every spelling that a list accepts, and of the usual words for “unknown”; others are UNREADABLE."""
+    """The kind of each text that a list accepts and of each usual word for “unknown”; all others are UNREADABLE."""
     fits, places = column.fitting(), column.spelled()
     own_missing = column.missing not in column.values and not column.complete
     none = column.labels.index(column.missing)

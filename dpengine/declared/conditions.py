@@ -34,7 +34,7 @@ Row = JsonObject  # a code for each column; for an ItemSet the tuple of its item
 
 @dataclass(frozen=True)
 class Range:
-    """low ≤ code ≤ high; nobody when low > high."""
+    """The code is from `low` to `high`. Nobody meets it if low > high."""
 
     column: str
     low: Code
@@ -55,7 +55,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class InGroup:
-    """The row is in one of these groups; a row without a value is in none."""
+    """The row is in one of these groups. A row without a value is in none."""
 
     group: Grouped
     places: tuple[int, ...]
@@ -70,7 +70,7 @@ class InGroup:
 
 @dataclass(frozen=True)
 class Has:
-    """The row's set holds at least one of the items; or, with `none`, none of them."""
+    """The row's set holds at least one of the items; with `none`, it holds none of them."""
 
     column: str
     codes: tuple[Code, ...]
@@ -82,7 +82,7 @@ class Has:
 
 @dataclass(frozen=True)
 class Fitting:
-    """The cell fits the declaration and is of none of these kinds: usual codes inside the range."""
+    """The cell fits its declaration and is not of the kinds in `without`, which are usual codes in the range."""
 
     column: str
     without: tuple[int, ...] = ()
@@ -93,7 +93,7 @@ class Fitting:
 
 
 def kind_name(column: str) -> str:
-    """The name under which a row holds the kind of a column's cell."""
+    """The key under which a row in tests has the kind of a column's cell."""
     return f"kind {column}"
 
 
@@ -117,7 +117,7 @@ def parts_of(clause: Clause) -> tuple[Simple, ...]:
 
 @dataclass(frozen=True)
 class Predicate:
-    """All clauses hold. `rows` is the canonical JSON that the clauses were compiled from."""
+    """A condition: all clauses hold. `rows`: the canonical JSON that they were compiled from."""
 
     clauses: tuple[Clause, ...] = ()
     rows: tuple[Json, ...] = ()
@@ -141,16 +141,16 @@ class Predicate:
         return {part.column for part in self.parts}
 
     def fitting(self) -> dict[str, Fitting]:
-        """The columns of which only fitting cells count, each with its clause."""
+        """Its clauses that only count fitting cells, by column."""
         return {clause.column: clause for clause in self.clauses if isinstance(clause, Fitting)}
 
     def kinds_of(self) -> set[str]:
-        """The columns with cell kinds that decide who meets it."""
+        """The columns for which the kind of a cell decides who meets the condition."""
         return {part.column for part in self.parts if isinstance(part, Fitting)}
 
 
 def excludes_nothing(clause: Clause, schema: Schema) -> bool:
-    """Does every row with a value meet it, by the declaration alone?"""
+    """Does every row with a value meet this clause, by the declaration alone?"""
     if isinstance(clause, AnyOf):
         return any(excludes_nothing(part, schema) for part in clause.parts)
     if isinstance(clause, InGroup):
@@ -167,7 +167,7 @@ EVERYONE = Predicate()
 
 
 def read_predicate(rows: Json, schema: Schema) -> Predicate:
-    """Compile JSON rows; refuses in one sentence what the schema does not have."""
+    """Compile JSON rows to a condition. A row that the schema does not allow is refused in one sentence."""
     if rows is None:
         return EVERYONE
     if not isinstance(rows, (list, tuple)):
@@ -248,7 +248,7 @@ def _range(name: str, column: Ordered, op: object, operand: Json) -> Range:
 
 
 def _fitting(name: str, column: Column, operand: Json) -> tuple[Fitting, tuple[Json, ...]]:
-    """`operand` lists usual codes that do not count either."""
+    """The clause that only fitting cells meet. `operand`: usual codes that do not count either."""
     if not isinstance(operand, (list, tuple)):
         raise AllowanceError("predicate.unreadable")
     own = numbered(name, column) if isinstance(column, Number) else {}
@@ -269,7 +269,7 @@ def _has(name: str, column: ItemSet, op: object, operand: Json) -> tuple[Has, tu
 def _one_of(
     name: str, column: Category | Grouped, op: object, operand: Json
 ) -> tuple[tuple[Code, ...], str, tuple[str, ...]]:
-    """The codes that meet the condition, then its canonical operator and labels."""
+    """The codes that meet the condition; and its operator and labels in canonical form."""
     op, named = _known_op(name, op, CATEGORY_OPS), _listed(name, column, operand)
     codes = set(range(column.size)) - named if op == "not in" else named
     return tuple(sorted(codes)), "in" if op == "=" else op, tuple(column.labels[code] for code in sorted(named))
@@ -291,8 +291,8 @@ def _listed(name: str, column: Category | Grouped | ItemSet, operand: Json) -> s
 
 
 def who(where: Predicate, by: Ref | None = None, rows: int | None = None) -> str:
-    """“everyone”, or “people where district is Mill or Hill and age is at least 30, by district”. With `rows` it says
-    rows instead of people: at most this many of each person, or 0 for all."""
+    """Who is counted, as text: “everyone”, or “people where district is Mill or Hill and age is at least 30, by
+    district”. `rows`: say rows and not people, at most so many of each person; 0: all of them."""
     kind = "" if rows is None else ".rows" if rows else ".all_rows"
     facts = {} if where.everyone else {"conditions": conditions(where)}
     people = say(f"who.{'where' if facts else 'everyone'}{kind}", most=rows, **facts)
@@ -321,12 +321,12 @@ def _row(row: tuple[Json, ...]) -> str:
 
 
 def _figure(value: Json) -> str:
-    """Numbers of four digits are written without a comma, because they may be years."""
+    """A number as text. Four digits have no comma, since they may be a year."""
     return str(value) if isinstance(value, int) and abs(value) < 10_000 else plain(value)
 
 
 def combined(lists: Sequence[Sequence[str]]) -> list[str]:
-    """A name for every combination of one value from each list; the last list varies fastest."""
+    """A name for each combination of one value from each list; the last list varies fastest."""
     labels = [" × ".join(combination) for combination in product(*lists)]
     if len(set(labels)) < len(labels):  # some values contain the separator themselves
         labels = [" × ".join(f"“{value}”" for value in combination) for combination in product(*lists)]

@@ -25,8 +25,8 @@ _YEAR_LAST = re.compile(rf"(\d{{1,2}})([./-]) ?(\d{{1,2}})\2 ?(\d{{4}})\.?{_TIME
 
 @dataclass(frozen=True)
 class Date:
-    """A day from `first` to `last`; `order` is the order of day, month and year in the file. With `words` the usual
-    words for “unknown” count as empty cells, and so fit."""
+    """A day from `first` to `last`. `order`: how the file writes day, month and year. With `words` the usual words for
+    “unknown” count as empty cells, which fit."""
 
     first: date
     last: date
@@ -70,19 +70,19 @@ class Date:
         return self.value(code)
 
     def place(self, value: Json, name: str = "value") -> Fraction:
-        """The position of a public date in days from the first; it may lie outside the range."""
+        """The position of a public date, counted in days from the first; it may be outside the range."""
         return Fraction((read_date(value, name) - self.first).days)
 
     def plain(self, value: Json) -> str:
-        """A public date in its canonical text."""
+        """A public date as canonical text."""
         return read_date(value, "value").isoformat()
 
     def code(self, value: Json) -> int:
-        """The day, clamped into the range; for public values typed into a form."""
+        """The code of a date that a person typed; clamped into the range."""
         return min(max(int(self.place(value)), 0), self.size - 1)
 
     def day(self, cell: str) -> int | None:
-        """Days from the first one, before clamping; None where the cell is no date."""
+        """The day of a cell, counted from the first and not clamped; None if the cell is no date."""
         text = cell.strip()
         if len(text) > LONGEST_DATE:
             return None
@@ -106,7 +106,7 @@ class Date:
 
 
 def read_date(value: Json, name: str) -> date:
-    """A public date as a form or a notebook gives it: a date, or ISO text."""
+    """A date from a form or a notebook, where it is a date or ISO text."""
     if isinstance(value, datetime):
         return value.date()
     if isinstance(value, date):

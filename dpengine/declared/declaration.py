@@ -28,10 +28,10 @@ _VERSION = 1
 
 @dataclass(frozen=True)
 class Differences:
-    """How a file's columns differ from those of a declaration. Names only."""
+    """How a file's columns differ from a declaration's; only names."""
 
     absent: tuple[str, ...] = ()  # declared, and not in the file
-    fresh: tuple[str, ...] = ()  # in the file, and in no earlier file
+    fresh: tuple[str, ...] = ()  # in the file, and unknown to the declaration
     renamed: tuple[tuple[str, str], ...] = ()  # declared as, and written in the file as
     who: str = ""  # the column that says who a row belongs to, if the file lacks it
 
@@ -41,7 +41,7 @@ class Differences:
 
 @dataclass(frozen=True)
 class Declaration:
-    """What is declared about a table. `terms()` are those of `Workspace.add_table`."""
+    """What is declared about a table. `terms()` gives it as parameters of `Workspace.add_table`."""
 
     schema: Schema
     unit: Unit
@@ -52,13 +52,13 @@ class Declaration:
     whose: str = ""  # for one row each: the column that tells people apart, if it was named
 
     def terms(self) -> JsonObject:
-        """`workspace.add_table(name, file, **declaration.terms(), budget=…)`."""
+        """Parameters for `workspace.add_table(name, file, **declaration.terms(), budget=…)`."""
         terms: JsonObject = {"schema": self.schema, "unit": self.unit, "relation": self.relation}
         return terms | {"dialect": self.dialect, "whose": self.whose}
 
     def fitted(self, names: Sequence[str]) -> tuple[Declaration, Differences]:
-        """The same for a file with these columns, and what differs. A column is the same if its name is, but for
-        capitals and spaces. Columns that the file lacks are left out; new ones wait to be declared."""
+        """This declaration for a file with these columns, and how they differ. Names that differ only in capitals and
+        spaces are the same. Columns that the file lacks are dropped; new ones must still be declared."""
         exact, loose = set(names), {normal(name): name for name in reversed(names)}
 
         def found(name: str) -> str | None:
@@ -105,7 +105,7 @@ class Declaration:
 
     @staticmethod
     def read(text: str | bytes) -> Declaration:
-        """Read a file that `text` wrote. Everything in it is checked as if a person had typed it."""
+        """The declaration in a file that `text` wrote. It is checked as if a person had typed it."""
         if len(text) > LONGEST:
             raise AllowanceError("declaration.unreadable")
         try:
@@ -129,7 +129,7 @@ class Declaration:
 
 
 def _csvw_dialect(dialect: Dialect) -> JsonObject:
-    """CSVW knows one encoding for a file; where each line may have its own, that is UTF-8."""
+    """The dialect in CSVW's words. CSVW knows one encoding for a file; if each line may have its own, it says UTF-8."""
     encoding = "utf-8" if " or " in dialect.encoding else dialect.encoding
     return {"delimiter": dialect.separator, "quoteChar": dialect.quote or None, "encoding": encoding, "header": True}
 

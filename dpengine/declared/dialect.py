@@ -26,7 +26,7 @@ from dpengine.declared.schema import LONGEST_NAME
 from dpengine.declared.spelling import trimmed, visible
 from dpengine.messages import say
 
-EITHER = {f"utf-8 or {other}": other for other in ("windows-1250", "windows-1252")}  # each line by itself
+EITHER = {f"utf-8 or {other}": other for other in ("windows-1250", "windows-1252")}  # decoded line by line
 ENCODINGS = ("utf-8", *EITHER, "windows-1250", "windows-1252", "iso-8859-1", "utf-16")
 SEPARATORS = (",", ";", "\t", "|")  # what `suggest` tries; others can be declared
 MOST_COLUMNS = 1_000
@@ -50,9 +50,9 @@ _BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF
 
 @dataclass(frozen=True)
 class Dialect:
-    """A space as the `thousands` sign stands for every kind of space, and ' also for ’. Without `line_breaks` every
-    line of the file is a record, whatever quotes it holds. With it a quoted cell may run over several lines, so an
-    unpaired quote in one cell can merge the lines of other people."""
+    """How a text file is written. A space as the `thousands` sign means every kind of space, and ' also means ’.
+    Without `line_breaks` each line of the file is a record, whatever quotes it holds. With it a quoted cell may go over
+    several lines; then an unpaired quote in one cell can merge lines of other people."""
 
     separator: str = ","
     quote: str = '"'
@@ -90,7 +90,7 @@ class Dialect:
             raise AllowanceError("dialect.encoding", encodings=ENCODINGS)
 
     def as_json(self) -> JsonObject:
-        """Parts that only some files have are written only where they say something."""
+        """The dialect as JSON. Parts that only some files need are left out if they are not set."""
         return {part: value for part, value in asdict(self).items() if part not in _RARE or value != _RARE[part]}
 
     @staticmethod
@@ -110,7 +110,7 @@ PRESETS: dict[str, Dialect] = {
 
 
 def _mark(error: UnicodeError) -> tuple[str, int]:
-    """Replaces undecodable bytes by a lone surrogate, which never occurs in decodable text."""
+    """The replacement for undecodable bytes: a lone surrogate, which decodable text never holds."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     return "\udcff", error.end
@@ -120,7 +120,7 @@ codecs.register_error("dpengine.mark", _mark)
 
 
 def refuse_unreadable(path: Path) -> None:
-    """Refuses anything but a file or a folder: reading a pipe could wait forever, reading a device never end."""
+    """Refuse anything but a file or a folder: reading a pipe could wait forever, reading a device could never end."""
     try:
         kind = stat.S_IFMT(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -132,8 +132,8 @@ def refuse_unreadable(path: Path) -> None:
 
 
 class _ByLine:
-    """Decodes each line as UTF-8 or, where that fails, in another encoding. A line is read by itself, so one person's
-    cell changes nothing for the others."""
+    """Decodes each line by itself, as UTF-8 or, if that fails, in another encoding. So one person's cell does not
+    change how others' lines are read."""
 
     def __init__(self, other: str) -> None:
         self._other, self._rest = other, b""
@@ -163,9 +163,8 @@ def _decoder(encoding: str) -> codecs.IncrementalDecoder | _ByLine | None:
 
 
 class Utf8(io.RawIOBase):
-    """A file's bytes as UTF-8, whatever its encoding, decoded while streaming, so that no second copy is written.
-    Undecodable bytes stay in their place, so the damage stays within their record. A byte order mark is dropped. Whole
-    blocks can be put back."""
+    """A file's bytes in UTF-8, whatever its encoding. It is decoded while read, without a second copy. Undecodable
+    bytes are kept in place, so only their record is damaged. A byte order mark is dropped. Blocks can be put back."""
 
     def __init__(self, path: Path, encoding: str) -> None:
         refuse_unreadable(path)
@@ -201,7 +200,7 @@ class Utf8(io.RawIOBase):
 
     @property
     def share(self) -> float:
-        """How much of the file has been read, for a progress bar."""
+        """The share of the file that has been read."""
         return min(self._file.tell() / self.size, 1.0)
 
     def _more(self) -> bytes:
@@ -225,7 +224,7 @@ class Utf8(io.RawIOBase):
         return size
 
     def take(self, least: int) -> bytes:
-        """At least `least` bytes; fewer only at the end of the file."""
+        """The next bytes, at least `least`; fewer only at the end of the file."""
         parts = [bytes(self._held)]
         self._held = memoryview(b"")
         size = len(parts[0])
@@ -244,7 +243,7 @@ class Utf8(io.RawIOBase):
 
 
 class Lines:
-    """The lines of a stream, for the csv module, with a bound on the length of a record."""
+    """The lines of a stream, as the csv module reads them, with a bound on a record's length."""
 
     def __init__(self, stream: Utf8, newline: str) -> None:
         self._text = io.TextIOWrapper(io.BufferedReader(stream), "utf-8", "surrogateescape", newline)
@@ -264,7 +263,7 @@ class Lines:
         self.ended = True
 
     def alone(self) -> Iterator[str | None]:
-        """Line by line; a line that is too long is skipped and yields None."""
+        """One line at a time; None for a line that is too long, which is skipped."""
         for line in iter(partial(self._text.readline, LONGEST_RECORD + 1), ""):
             self.given += len(line)
             if len(line) <= LONGEST_RECORD:
@@ -293,20 +292,20 @@ _DATUM = re.compile(rf"{_NUMBER}|(?:{_DAY})(?:[ T]+\d{{1,2}}:\d{{2}}\S*)?", re.I
 
 
 def has_data(cells: Iterable[str]) -> bool:
-    """Is a number or a date among the cells, in any notation?"""
+    """Does any cell hold a number or a date, in any notation?"""
     return any(_DATUM.fullmatch(cell.strip().strip("\"'").strip()) for cell in cells)
 
 
 def _refuse_data(names: Sequence[str], line: str, separator: str) -> None:
-    """Refuses a first line that holds data, before anything may show a name. The line is also split at other
-    separators, so that a wrong one cannot make a row of data look like names."""
+    """Refuse a first line that holds data, before it is shown anywhere. It is split at other separators too: with a
+    wrong separator, a row of data could look like names."""
     others = (next(csv.reader([line], delimiter=mark), []) for mark in SEPARATORS if mark != separator)
     if any(has_data(cells) for cells in (names, *(cells for cells in others if len(cells) > len(names)))):
         raise AllowanceError("load.no_names")
 
 
 def check_names(given: Sequence[str]) -> list[str]:
-    """The column names, trimmed. They are public and the same in every neighbouring table, so they may be shown."""
+    """The column names, trimmed. They may be shown: they are public and the same in every neighbouring table."""
     names = [trimmed(name) for name in given]
     if len(names) > MOST_COLUMNS:
         raise AllowanceError("load.many_columns", most=MOST_COLUMNS)
@@ -350,9 +349,9 @@ def read_header(path: Path, dialect: Dialect) -> list[str]:
 
 
 def suggest(path: Path, regional: str = "windows-1252") -> Dialect:
-    """A guess from the first line alone. Separator: the one that splits it into most parts. Encoding: that of the byte
-    order mark; else UTF-8 if the names prove it; else, if they are no valid UTF-8, the usual one of the person's
-    region. Plain letters prove neither, so then each line may be in either."""
+    """A guess at the dialect from the first line alone. Separator: the one that splits it into most parts. Encoding:
+    that of the byte order mark; without one UTF-8 if the names prove it, or the usual one of the person's region if
+    they are not valid UTF-8. Plain letters prove neither, so then each line may be in either."""
     refuse_unreadable(path)
     marked = "utf-8"  # the encoding of the byte order mark
     with suppress(OSError):  # the next step reports it

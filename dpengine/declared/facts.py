@@ -16,7 +16,7 @@ MOST_VALUES = 10**6  # of a column, in a public bound
 
 @dataclass(frozen=True)
 class Facts:
-    """What is public about a table. `people` is None where membership is secret; then `about` is the owner's guess."""
+    """The public facts of a table. `people` is None if membership is secret; `about` is then the owner's estimate."""
 
     table: str
     schema: Schema
@@ -36,36 +36,36 @@ class Facts:
 
     @property
     def sides(self) -> int:
-        """How many sides one person's change has: under replace-one what they leave and what they enter."""
+        """2 under replace-one, where a person's old data go and new data come; else 1, because they only come or go."""
         return 2 if self.relation == "replace" else 1
 
     @property
     def said_rows(self) -> int | None:
-        """None: words say people. Else they say rows: at most this many of each person, or 0 for all."""
+        """What sentences count. None: people. Else rows: at most this many of each person, or 0 for all rows."""
         return self.unit.counted if self.unit.counted or self.repeated else None
 
     def values_at_most(self, column: str) -> int:
-        """A public bound on a column's different values: the work of a selection. More than a million count as that."""
+        """A public bound, at most a million, on the different values of a column: for the work of a selection."""
         size = self.schema[column].size
         return min(size if self.people is None else min(size, self.people * self.unit.at_most), MOST_VALUES)
 
     def in_file(self, name: object) -> str:
-        """This name, if the file has such a column, declared or not; else refused. Names in a file are public."""
+        """The name, if the file has such a column, declared or not; else refused. Names in a file are public."""
         header = self.header or tuple(self.schema.columns)
         if name not in header:
             raise AllowanceError("column.absent", column=str(name)[:60], columns=list(header))
         return str(name)
 
     def countable(self, where: Predicate, *columns: str) -> int | None:
-        """The number of rows behind a statistic, where it is public and may be divided by: replace-one, one row per
-        person, no condition, no missing value. Else None."""
+        """The number of rows behind a statistic, if it is public, so that one may divide by it: under replace-one, with
+        one row per person, no condition and no missing value. Else None."""
         asked = [self.schema[name] for name in columns]
         complete = all(not isinstance(column, (Number, Date)) or column.complete for column in asked)
         return self.people if where.everyone and complete and self.unit.single else None
 
 
 def named_columns(parameters: JsonObject) -> list[str]:
-    """The columns in a stored question; they need not be declared."""
+    """The names of the columns in a stored question's parameters, declared or not."""
     names = [parameters.get("column"), *(name for part in _PARTS for name in parameters.get(part) or [])]
     return [name for name in names if isinstance(name, str)]
 

@@ -30,8 +30,8 @@ OF_DAYS = ("month", "quarter", "year", "weekday", "month_of_year")
 
 @dataclass(frozen=True)
 class Grouped:
-    """Runs of codes: run i starts at starts[i] and is in group places[i]. Or days of the week: `monday` is the code of
-    the first Monday."""
+    """Groups of a column's codes. Run i begins at code starts[i] and is in group places[i]. For days of the week there
+    are no runs; `monday` is the code of the first Monday."""
 
     column: str
     by: str | tuple[str, tuple[str, ...]]  # "month" and so on; ("step", ("10",)); ("edges", ("18", "65"));
@@ -63,7 +63,7 @@ class Grouped:
         return self.labels[place]
 
     def code(self, value: Json) -> int:
-        """The place of a group by its stored label; for public values typed into a form."""
+        """The place of the group with this stored label, as a person types it."""
         return self._places[normal(str(value))]
 
     @property
@@ -71,7 +71,7 @@ class Grouped:
         return self.by if isinstance(self.by, str) else self.by[0]
 
     def as_json(self) -> JsonObject:
-        """As in the parameters of a question."""
+        """The groups as JSON, as in a question's parameters."""
         if isinstance(self.by, str):
             return {"column": self.column, "by": self.by}
         rule, figures = self.by
@@ -81,19 +81,19 @@ class Grouped:
         return {"column": self.column, rule: figures[0] if rule == "step" else list(figures)}
 
     def __str__(self) -> str:
-        """“month of visited”, in the reader's language."""
+        """The groups as text in the reader's language: “month of visited”."""
         if self.title:
             return say("group.of.lookup", title=self.title, column=self.column)
         return _called(self.column, self.by, current())
 
     def where(self) -> str:
-        """The subject of a condition: “weekday of visited”, or the column where its groups say the rest."""
+        """How a condition names the groups: “weekday of visited”, or the column if the labels say the rest."""
         if self.rule in ("step", "edges"):
             return self.column
         return str(self) if self.rule == MERGED else say(f"group.where.{self.rule}", column=self.column)
 
     def shown(self) -> dict[str, str]:
-        """Each stored label as the reader writes it."""
+        """Maps each stored label to its text in the reader's language."""
         years = self.rule in ("step", "edges") and _years([end for label in self.labels for end in label.split("–")])
         return {label: self._shown(label, years) for label in self.labels}
 
@@ -118,7 +118,7 @@ Ref = str | Grouped  # a declared column with a list of values, or a grouped one
 
 
 def base(ref: Ref) -> str:
-    """The declared column itself."""
+    """The declared column behind a column or its groups."""
     return ref.column if isinstance(ref, Grouped) else ref
 
 
@@ -132,18 +132,18 @@ def ref_json(ref: Ref) -> Json:
 
 @lru_cache(maxsize=1000)
 def _called(column: str, by: str | tuple[str, tuple[str, ...]], lang: str) -> str:
-    """The name of a grouped column. Cached, because every bar has it; `lang` is there for the cache alone."""
+    """The name of a grouped column in the language `lang`. Cached, because every bar has it."""
     rule, ends = (by, ()) if isinstance(by, str) else by
     ends = () if rule == MERGED else ends
     return say(f"group.of.{rule}", column=column, figures=", ".join(_figure(end) for end in ends))
 
 
 def _years(ends: Iterable[str]) -> bool:
-    """May all of these be years? Then they are written without a thousands sign."""
+    """Can all of these numbers be years? Then they are written without a thousands sign."""
     return all(1_000 <= Fraction(end) < 3_000 for end in ends)
 
 
 def _figure(text: str, bare: bool = True) -> str:
-    """With `bare`, four figures have no thousands sign: as years, and in a row with commas."""
+    """A number as text. With `bare`, four digits have no thousands sign: for years, and in a list with commas."""
     exact = Fraction(text)
     return text if bare and exact.denominator == 1 and abs(exact) < 10_000 else plain(exact)

@@ -46,8 +46,8 @@ _GLUED = re.compile(
 
 
 def id_like(facts: Facts) -> list[str]:
-    """Columns of the file, declared or not, that tell people apart: the one that the owner named, those that by their
-    names number people, or name them (“Member”) unless they are declared as a list."""
+    """Columns of the file, declared or not, that seem to identify people. First the one that the owner named; then
+    those with a name that numbers people; then those named after people (“Member”) unless declared as a list."""
     names = facts.header or tuple(facts.schema.columns)
     listed = {name for name, column in facts.schema.columns.items() if isinstance(column, Category | ItemSet)}
     sure = [*([facts.whose] if facts.whose in names else []), *numbering_people(names)]
@@ -56,12 +56,12 @@ def id_like(facts: Facts) -> list[str]:
 
 
 def numbering_people(names: Iterable[str]) -> list[str]:
-    """Names that number people, or identify them: “Pupil no.”, “Št. kartoteke”, “E-mail”, “Card no.”."""
+    """The names that number or identify people: “Pupil no.”, “Št. kartoteke”, “E-mail”, “Card no.”."""
     return [name for name in names if _numbers(name, maybe=True)][:MOST_IDS]
 
 
 def surely_numbers_people(name: str) -> bool:
-    """Without names that may number something else, such as “Card no.” or “Name”."""
+    """Does this name certainly number people? Not “Card no.” or “Name”, which may be about something else."""
     return _numbers(name, maybe=False)
 
 
@@ -81,19 +81,19 @@ def _numbers(name: str, maybe: bool) -> bool:
 
 
 def glued(words: list[str]) -> bool:
-    """Is the name one word for a person and a number: PatNr, patientid, Kundennummer?"""
+    """Is the name one word for a person and a number, such as PatNr, patientid or Kundennummer?"""
     return _GLUED.fullmatch("".join(words)) is not None
 
 
 def naming_people(names: Iterable[str]) -> list[str]:
-    """Names that are one word for a person: “Member”, “Patient”. Such a column may hold ids, or yes and no."""
+    """The names that are a word for a person: “Member”, “Patient”. Such a column may hold ids, or yes and no."""
     numbered = set(numbering_people(names := list(names)))
     return [name for name in names if name not in numbered and len(words := _folded(name)) == 1 and words[0] in PERSON]
 
 
 @lru_cache(maxsize=4096)
 def _folded(name: str) -> tuple[str, ...]:
-    """The words of a name, in small plain letters; PatNr is two."""
+    """The words of a name in small letters without accents; PatNr is two words."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     plain = "".join(
         letter for letter in unicodedata.normalize("NFKD", parted.lower()) if not unicodedata.combining(letter)

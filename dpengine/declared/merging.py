@@ -28,8 +28,8 @@ _SIGNS = "\t;,"  # between two cells, the first that occurs in the first line
 
 
 def read_merged(given: Json, schema: Schema) -> Grouped | None:
-    """{"column": "town", "merged": [["the south", ["Koper", "Piran"]], …]}, with an optional “title” for the groups
-    together; None for anything else."""
+    """Merged values from JSON such as {"column": "town", "merged": [["the south", ["Koper", "Piran"]], …]}, perhaps
+    with a “title” for all groups. None for any other JSON."""
     if not isinstance(given, dict) or MERGED not in given:
         return None
     name, groups, title = given.get("column"), given[MERGED], given.get("title", "")
@@ -66,7 +66,7 @@ def read_merged(given: Json, schema: Schema) -> Grouped | None:
 
 
 def _read(group: Json, column: Category, name: str) -> tuple[str, list[str]]:
-    """A group's name and its values. A group without a name is called by its values."""
+    """The name and the values of one group. Without a name it is named after its values."""
     if not isinstance(group, (list, tuple)) or len(group) != 2 or not isinstance(group[1], (list, tuple)):
         raise AllowanceError("group.unreadable")
     known = {normal(label): label for label in column.labels}
@@ -86,7 +86,7 @@ class Lookup:
     alone: tuple[str, ...]  # declared values that it does not name
 
     def as_json(self) -> list[list[object]]:
-        """In the form of a first look: {"column": …, "merged": this}."""
+        """The lookup as groups of a column: {"column": …, "merged": this}."""
         return [[name, list(values)] for name, values in self.groups]
 
 

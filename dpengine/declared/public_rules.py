@@ -34,7 +34,7 @@ def read_rules(given: Json, schema: Schema) -> tuple[Predicate, ...]:
 
 
 def among(schema: Schema, names: Sequence[str], given: Json) -> tuple[Predicate, ...]:
-    """The rules of a question, if any; all must be about its own columns."""
+    """The declared rules that a question uses; refused if one is not about the question's own columns."""
     rules = () if given in (None, "", [], ()) else read_rules(given, schema)
     for rule in rules:
         if strange := sorted(rule.columns() - set(names)):
@@ -43,7 +43,7 @@ def among(schema: Schema, names: Sequence[str], given: Json) -> tuple[Predicate,
 
 
 def check(schema: Schema) -> None:
-    """Can the rules and lookups of a new declaration be read?"""
+    """Refuse rules and lookups of a new declaration that cannot be read."""
     if schema.never:
         read_rules(schema.never, schema)
     if len(schema.lookups) > MOST_LOOKUPS:
@@ -60,7 +60,7 @@ def rules_on(schema: Schema, names: Sequence[str]) -> list[Json]:
 
 
 def carry_over(old: Schema, new: Schema) -> Schema:
-    """A new declaration without rules and lookups keeps the old ones that still fit."""
+    """The new declaration. If it has no rules and lookups, it gets those of the old one that still fit."""
     never = new.never or tuple(rule for rule in old.never if _fits(replace(new, never=(rule,))))
     lookups = new.lookups or {
         name: lookup for name, lookup in old.lookups.items() if _fits(replace(new, lookups={name: lookup}))

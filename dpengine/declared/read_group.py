@@ -25,7 +25,7 @@ MOST_RUNS = 3_000  # of codes: each is a comparison in the statement that is rea
 
 
 def read_ref(given: Json, schema: Schema) -> Ref:
-    """A column's name, or a grouped column."""
+    """A column's name, or a grouped column, from JSON."""
     if isinstance(given, Grouped):
         return given
     return read_group(given, schema) if isinstance(given, dict) else str(given)
@@ -51,7 +51,7 @@ def read_group(given: Json, schema: Schema) -> Grouped:
 
 
 def _looked_up(given: JsonObject, schema: Schema) -> JsonObject:
-    """The groups of a declared lookup, in place of its name."""
+    """The groups of a declared lookup in place of the lookup's name."""
     name = given.get("by")
     column, groups = schema.lookups.get(name, ("", None)) if isinstance(name, str) else ("", None)
     if column != given["column"] or set(given) != {"column", "by"}:
@@ -63,7 +63,7 @@ _COARSER = {"month": ("quarter", "year"), "quarter": ("year",)}
 
 
 def coarser(group: Grouped, schema: Schema) -> list[JsonObject]:
-    """The same column in fewer groups, as JSON: at least two groups, and fewer than now."""
+    """Ways to put the same column in fewer groups (at least two), as JSON."""
     column = schema[group.column]
     options: list[JsonObject] = [{"column": group.column, "by": rule} for rule in _COARSER.get(group.rule, ())]
     if group.rule == "step" and isinstance(column, Number):
@@ -115,7 +115,7 @@ def _of_days(name: str, column: Date, rule: str) -> Grouped:
 
 
 def _of_steps(name: str, column: Number, step: Json) -> Grouped:
-    """From multiples of the step: by tens, 30–39 is one group wherever the range begins."""
+    """Groups that begin at multiples of the step: by tens, 30–39 is one group wherever the range begins."""
     wide = read_number(step, say("group.step"))
     if wide <= 0:
         raise AllowanceError("group.step_positive", column=name)
@@ -129,7 +129,7 @@ def _of_steps(name: str, column: Number, step: Json) -> Grouped:
 
 @remembered(1000)  # a form reads those of every column at every price
 def _of_edges(name: str, column: Number, edges: tuple[Json, ...]) -> Grouped:
-    """Each edge is the first value of a group; below the first edge is one more group."""
+    """Groups that begin at each edge, and one more below the first edge."""
     numbers = [read_number(edge, say("group.edges")) for edge in edges]
     if not numbers or any(b <= a for a, b in pairwise(numbers)):
         raise AllowanceError("group.rising", column=name)

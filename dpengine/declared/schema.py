@@ -41,10 +41,10 @@ Code = int
 
 @dataclass(frozen=True)
 class ItemSet:
-    """A set of values from a declared list: the items of a cell, with a separator between them (None: one item per
-    cell). A repeated item counts once, an item outside the list is dropped, an empty cell is the empty set. A person
-    with several rows has the union over *all* of them, however many count elsewhere. Only histograms need `at_most`: of
-    a larger set, that many items count there."""
+    """A set of values from a declared list. `separator` is between the items of a cell (None: one item per cell). A
+    repeated item counts once, an item outside the list is dropped, an empty cell is the empty set. A person with
+    several rows has the union over *all* of them, however many count elsewhere. `at_most` is for histograms only: of a
+    larger set, that many items count there."""
 
     values: tuple[str, ...]
     separator: str | None
@@ -86,23 +86,23 @@ class ItemSet:
 
     @property
     def points(self) -> int:
-        """The number of different sets: D = 2^H (thesis, Ex. 3.1)."""
+        """The number of different sets: D = 2^H, with H items (thesis, Ex. 3.1)."""
         return 1 << self.size
 
     @property
     def diameter(self) -> Fraction:
-        """The distance of two sets is the number of items in one and not in the other."""
+        """The largest distance of two sets; their distance is the number of items that only one of them holds."""
         return Fraction(self.size)
 
     def value(self, code: Code) -> str:
         return self.values[code]
 
     def code(self, value: Json) -> Code:
-        """The place of one listed item; for public values typed into a form."""
+        """The place of one listed item, as a person types it."""
         return self._places[normal(str(value))]
 
     def codes(self, cell: str) -> list[Code]:
-        """The items a cell holds, in the declared order."""
+        """The places of the items that a cell holds, in the declared order."""
         items = cell.split(self.separator) if self.separator else [cell]
         return sorted({self._places[item] for item in map(normal, items) if item in self._places})
 
@@ -162,12 +162,12 @@ class Number:
 
     @property
     def complete(self) -> bool:
-        """Does every row have a value, by declaration?"""
+        """Has every row a value, by declaration?"""
         return self.missing is not None
 
     @property
     def years(self) -> bool:
-        """Does the range look like years? They are written without a comma."""
+        """Does the range look like years? They are written without a thousands sign."""
         whole = self.step.denominator == 1 and self.lower.denominator == 1
         return whole and self.lower >= 1000 and self.upper < 3000
 
@@ -181,18 +181,18 @@ class Number:
 
     @property
     def kappa(self) -> Fraction:
-        """κ: the smallest distance between two different values. The lower bounds for published rows and their grid
-        rest on it (`noise.row_noise`, `mechanisms.publish`)."""
+        """κ: the smallest distance of two different values. Lower bounds for published rows and their grid use it
+        (`noise.row_noise`, `mechanisms.publish`)."""
         return self.step
 
     @property
     def points(self) -> int:
-        """|D|: the number of different values of a cell."""
+        """|D|: the number of values that a cell can have."""
         return self.size
 
     @cached_property
     def _whole(self) -> tuple[int, int] | None:
-        """The lower bound and the step, if both are whole."""
+        """The lower bound and the step if both are whole, else None."""
         whole = self.lower.denominator == 1 and self.step.denominator == 1
         return (int(self.lower), int(self.step)) if whole else None
 
@@ -203,11 +203,11 @@ class Number:
         return int(exact) if exact.denominator == 1 else float(exact)
 
     def code(self, value: Json) -> Code:
-        """The nearest grid point, clamped into the range; for public values typed into a form."""
+        """The code of a number that a person typed: the nearest grid point, clamped into the range."""
         return min(max(round(self.place(value)), 0), self.size - 1)
 
     def place(self, value: Json, name: str = "value") -> Fraction:
-        """The position of a public number in steps from the lower bound; it may lie outside the range."""
+        """The position of a public number, counted in steps from the lower bound; it may be outside the range."""
         return (read_number(value, name) - self.lower) / self.step
 
     def text(self, code: Code) -> str:
@@ -223,7 +223,7 @@ class Number:
 
 
 def _codes(given: Json) -> tuple[Fraction, ...]:
-    """Each once, in order. A number without a finite decimal is in no cell, and is refused."""
+    """The codes, each once, in order. A number without a finite decimal is refused, since no cell can hold it."""
     if not isinstance(given, (list, tuple, set, frozenset)):
         raise AllowanceError("schema.unreadable")
     if len(given) > MOST_CODES:
@@ -233,7 +233,7 @@ def _codes(given: Json) -> tuple[Fraction, ...]:
 
 
 def round_step(width: Fraction) -> Fraction:
-    """A default step that divides the width: the largest power of ten up to a hundredth of it, else a thousandth."""
+    """A default step: the largest power of ten, up to a hundredth of the width, that divides it; else a thousandth."""
     step = Fraction(10) ** 12
     while step > width / 100 or (width / step).denominator != 1:
         step /= 10
@@ -244,10 +244,10 @@ def round_step(width: Fraction) -> Fraction:
 
 @dataclass(frozen=True)
 class Category:
-    """One value of a declared list. Other cells count as `unknown`, empty ones as `missing`: a listed value, or a label
-    of their own, which is then one more public value. A `complete` list has no such labels: every other cell silently
-    counts as one fixed listed value (the first unless `unknown` names one), so an answer never shows whether there was
-    one. Checks still count such cells, and empty ones too."""
+    """One value of a declared list. Other cells count as `unknown`, empty ones as `missing`: each is a listed value, or
+    a label of its own, which is then one more public value. A `complete` list has no such labels: every other cell
+    silently counts as one listed value (the first unless `unknown` names one), so an answer never shows whether there
+    was one. Checks still count such cells, and empty ones too."""
 
     values: tuple[str, ...]
     unknown: str
@@ -332,15 +332,15 @@ class Category:
         return self.labels[code]
 
     def code(self, value: Json) -> Code:
-        """The index of a listed value; for public values typed into a form."""
+        """The place of a listed value, as a person types it."""
         return self._places[normal(str(value))]
 
     def spelled(self) -> dict[str, Code]:
-        """The code of every accepted spelling: the labels first, then the aliases, then those of the usual table."""
+        """The code of every accepted spelling: of the labels first, then the aliases, then the usual table."""
         return self._spelled(self.missing)
 
     def fitting(self) -> set[str]:
-        """Every spelling that fits the declaration. An empty cell fits, unless the list is complete."""
+        """Every spelling that fits the declaration. An empty cell fits unless the list is complete."""
         return set(self._spelled("")) if self.complete else {"", *self.spelled()}
 
     def _spelled(self, missing: str) -> dict[str, Code]:
@@ -361,8 +361,8 @@ class Category:
 
 
 def _marked(labels: list[str], listed: tuple[str, ...]) -> list[str]:
-    """The labels, with the automatic ones marked for translation. None is marked if a written label equals the name of
-    one in some language: two would read the same."""
+    """The labels, with the automatic ones marked for translation; none is marked if a declared value equals its name in
+    some language, since the two would read the same."""
     automatic = {label for label in labels if label in AUTOMATIC and label not in listed}
     automatic |= set(listed) if set(listed) == {"yes", "no"} else set()
     called = {normal(name) for label in automatic for name in named_in_any_language(label)}
@@ -372,14 +372,14 @@ def _marked(labels: list[str], listed: tuple[str, ...]) -> list[str]:
 
 
 def extra_labels(column: object) -> list[str]:
-    """The labels for cells outside the list and for empty ones."""
+    """The labels that the list adds for other cells and for empty ones."""
     if not isinstance(column, Category):
         return []
     return [label for label in column.labels if label not in column.values]
 
 
 def yes_no(unknown: str = "other", missing: str = "no answer") -> Category:
-    """Yes or no, in the spellings that files use."""
+    """A Category of yes and no, with the spellings that files use."""
     spellings = {"y": "yes", "true": "yes", "1": "yes", "t": "yes", "n": "no", "false": "no", "0": "no", "f": "no"}
     return Category(["yes", "no"], unknown=unknown, missing=missing, aliases=spellings)
 
@@ -397,7 +397,7 @@ class Schema:
     lookups: dict[str, tuple[str, Json]] = field(default_factory=dict)  # a name: the column, and its groups
 
     def __hash__(self) -> int:
-        """By the names alone: lists of values can be long, and equal schemas have equal names."""
+        """A hash of the names alone: lists of values can be long, and equal schemas have equal names."""
         return hash(tuple(self.columns))
 
     def __post_init__(self) -> None:
@@ -432,7 +432,7 @@ class Schema:
     @overload
     def category(self, name: Ref) -> Category | Grouped: ...
     def category(self, name: Ref) -> Category | Grouped:
-        """A column with one of its declared values in each row, or a grouped column, with its groups as values."""
+        """The declared list, or the grouped column with its groups as values. Refused for any other column."""
         if isinstance(name, Grouped):
             return name
         column = self[name]
@@ -441,7 +441,7 @@ class Schema:
         return column
 
     def listed(self, name: Ref) -> Category | Grouped | ItemSet:
-        """A column with declared values: a row holds one (Category) or any number (ItemSet)."""
+        """The declared list of this name: a row holds one value (Category) or any number (ItemSet). Else refused."""
         column = self.columns.get(name) if isinstance(name, str) else None
         return column if isinstance(column, ItemSet) else self.category(name)
 
@@ -449,7 +449,7 @@ class Schema:
         return [name for name, column in self.columns.items() if isinstance(column, kinds)]
 
     def check_signs(self) -> None:
-        """Refuses names and values that show nothing."""
+        """Refuse names and values that show nothing on a page."""
         for name, column in self.columns.items():
             if not visible(name):
                 raise AllowanceError("column.name_signs", column=name)

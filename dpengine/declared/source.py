@@ -75,7 +75,7 @@ class Source:
             raise AllowanceError("source.address")
 
     def _of_lake(self, spark: str, path: object, table: object, snapshot: object, password: str) -> None:
-        """Rows in a lake are always coded and queried in place."""
+        """Check a source in a lake. Its rows are always coded and queried in place."""
         texts = [str(part).strip() if isinstance(part, (str, int)) else "\0" for part in (path, table, snapshot)]
         if password or bool(texts[0]) == bool(texts[1]) or not _fit(texts[0] or texts[1]):
             raise AllowanceError("source.path")
@@ -104,21 +104,21 @@ class Source:
 
     @property
     def url(self) -> str:
-        """The whole address, with the password, for core/libpq.py."""
+        """The whole address with the password, for core/libpq.py."""
         who = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}"
         return f"postgresql://{who}@{self.where}/{quote(self.database, safe='')}?sslmode={self.encrypted}"
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The table's name, after its schema if that was given."""
+        """The parts of the table's name: its schema, if that was given, and its own."""
         return _named(self.table, most=3 if self.spark else 2)
 
     def newest(self) -> Source:
-        """The same table in its present state."""
+        """The same table in its present state, not at a `snapshot`."""
         return _built(vars(self) | {"snapshot": ""})
 
     def beside(self, what: str) -> Source:
-        """Another table of the same database or lake, read by the same role."""
+        """The same source for another table of its database or lake, read by the same role."""
         name = what.strip()
         if self.spark:
             path, table = (name, "") if "/" in name else ("", name)
@@ -127,24 +127,24 @@ class Source:
         return _built(vars(self) | {"table": name, "seen": ()})
 
     def lake_place(self) -> tuple[str, ...]:
-        """The identity of a path (a local one in full) or table, in any state and read by any Spark. Two catalogues may
-        hold tables of one name; they then share an allowance, which is safe."""
+        """The identity of a path (a local one in full) or a table, in any state and read by any Spark. Tables of one
+        name in two catalogues are taken for one: they share an allowance, which is safe."""
         if not self.path:
             return "spark table", *(part.lower() for part in self.names)
         local = self.path if "://" in self.path else os.path.abspath(self.path)
         return "spark", local.removeprefix("file://")
 
     def place(self, schema: str, table: str) -> tuple[str, ...]:
-        """The identity of the table: neither its reader nor the password matters."""
+        """The identity of the table, without its reader and the password."""
         host = "localhost" if self.host in _THIS_MACHINE else self.host
         return "postgresql", host, str(self.port), self.database, schema, table
 
     def described(self, columns: tuple[tuple[str, str], ...]) -> Source:
-        """The same source, to be read as long as it has these columns."""
+        """The same source; reading it is refused if it no longer has these columns."""
         return _built(vars(self) | {"seen": tuple(columns)})
 
     def kept(self) -> JsonObject:
-        """All of it, the password too: for the one file that holds it."""
+        """All of it as JSON, the password too, for the only file that stores it."""
         return {key: getattr(self, key) for key in (*_KEPT, "in_place")} | {"seen": [list(pair) for pair in self.seen]}
 
     @staticmethod
@@ -164,13 +164,13 @@ def _built(parts: JsonObject) -> Source:
 
 
 def split_lake(entry: str) -> tuple[str, str]:
-    """A Spark's address and a folder, from a list of readable sources; empty for any other entry."""
+    """The Spark's address and the folder in an entry of a list of readable sources; empty if the entry is no lake."""
     match = re.fullmatch(rf"({_SPARK})(/(?:[0-9A-Za-z_.=-]+/)+)?", entry.strip())
     return (match[1], match[2] or "") if match else ("", "")
 
 
 def spark_of(address: object) -> str:
-    """The Spark in an address; "local[2]" is one on this machine. Empty for any other address."""
+    """The Spark that an address names; "local[2]" for one on this machine. Empty if it names none."""
     if address == "spark":
         return "local[2]"
     elsewhere = isinstance(address, str) and re.fullmatch(_SPARK, address)
@@ -178,7 +178,7 @@ def spark_of(address: object) -> str:
 
 
 def _read(address: object) -> dict[str, str | int]:
-    """The parts of an address. A refusal quotes nothing of it: a mistyped one may hold the password anywhere."""
+    """The parts of an address. A refusal quotes none of it, since a mistyped one may hold the password anywhere."""
     try:
         if not isinstance(address, str) or not _fit(address.strip()):
             raise ValueError
@@ -205,7 +205,7 @@ def _read(address: object) -> dict[str, str | int]:
 
 
 def without_password(address: str) -> str:
-    """A typed address without what may be a password; empty where a password may be elsewhere."""
+    """A typed address without what may be its password; empty if the password may be elsewhere in it."""
     head, at, tail = address.rpartition("@")
     scheme, colon, who = head.rpartition("://") if head.count("://") == 1 else ("", "", head)
     left = f"{scheme}{colon}{who.partition(':')[0]}{at}{tail}"
@@ -219,7 +219,7 @@ def _fit(text: str) -> bool:
 
 
 def _named(table: str, most: int = 2) -> tuple[str, ...]:
-    """The parts of a table's name; a part in double quotes may hold dots."""
+    """The parts of a table's name, at most `most`. A part in double quotes may hold dots."""
     parts: list[str] = []
     rest = table
     while rest and _fit(rest):
@@ -275,11 +275,11 @@ class Joined:
 
     @property
     def sources(self) -> list[Source]:
-        """Those that are tables of a database or a lake."""
+        """Those of the two files that are tables of a database or a lake."""
         return [file for file in self.files if isinstance(file, Source)]
 
     def kept(self) -> JsonObject:
-        """How the first table is joined with the second, for the one file that holds it."""
+        """How the tables are joined, as JSON for the only file that stores it."""
         assert isinstance(self.people, Source)
         return {"people": self.people.kept(), "on": list(self.on), "everybody": self.everybody}
 
@@ -289,7 +289,7 @@ class Joined:
         return Joined(events, people, (on[0], on[1]), dialect, dialect, bool(kept["everybody"]))
 
     def names(self, events: Sequence[str], people: Sequence[str]) -> list[str]:
-        """The columns of the events, then the others of the people. A name that both files have gets a number."""
+        """The columns of the events, then those of the people without the id. A name that both have gets a number."""
         for column, names in zip(self.on, (events, people), strict=True):
             if column not in names:
                 raise AllowanceError("column.absent", column=column, columns=list(names))
@@ -304,7 +304,7 @@ class Joined:
 
 
 def _server(file: str | Path | Source) -> tuple[object, ...]:
-    """Where a table's rows must be joined: tables that stay are joined where both are."""
+    """The server where the rows must stay; empty if they may be read here. Both tables need the same one."""
     if not isinstance(file, Source) or not file.in_place:
         return ()
     return (file.host, file.port, file.database, file.user, file.spark)

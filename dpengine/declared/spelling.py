@@ -34,17 +34,17 @@ def trimmed(text: str) -> str:
 
 
 def trimmed_sql(column: str) -> str:
-    """The same as a DuckDB expression. `nfc_normalize` ends at a NUL, so NULs go first."""
+    """`trimmed` as a DuckDB expression. NULs are dropped first, because `nfc_normalize` ends at one."""
     return f"trim(nfc_normalize(replace({column}, chr(0), '')), '{SPACES}')"
 
 
 def normal(text: str) -> str:
-    """The form in which listed values and cells are compared: without capitals and outer spaces."""
+    """The form in which listed values and cells are compared: small letters, no spaces around."""
     return text.strip().lower()
 
 
 def visible(text: str) -> bool:
-    """Does a name or a listed value hold only visible signs? A name may run over several lines."""
+    """Does a name or a listed value hold only visible characters? A name may have several lines."""
     return text.isprintable() or not any(hidden(sign) for sign in text if sign not in "\t\r\n")
 
 
@@ -55,7 +55,7 @@ _NAME = re.compile(r"[a-z_]+-[0-9]+")
 
 @lru_cache(maxsize=64)
 def spelling_lines(name: str) -> tuple[tuple[str, ...], ...]:
-    """The spellings of each value, as the table has them."""
+    """For each value of the table its spellings, in the table's order."""
     path = FOLDER / f"{name}.txt"
     if not _NAME.fullmatch(name) or not path.is_file():
         raise AllowanceError("schema.unreadable")
@@ -67,15 +67,15 @@ def spelling_values(name: str, language: str) -> tuple[str, ...]:
 
 
 def spellings(name: str, value: str) -> tuple[str, ...]:
-    """All spellings of a value; empty if the table does not have it."""
+    """All spellings of a value; empty if the table does not hold it."""
     matching = (line for line in spelling_lines(name) if normal(value) in map(normal, line))
     return tuple(spelling for spelling in next(matching, ()) if spelling)
 
 
 @lru_cache(maxsize=64)
 def _variants(name: str) -> tuple[dict[str, int], int]:
-    """The line number of every spelling, also with hyphens for spaces and without accents; a spelling of two lines
-    belongs to the first. Spellings of a missing answer come last. Also the number of that last line."""
+    """The line number of each spelling, also with hyphens for spaces and without accents; and the number of the last
+    line, which spells a missing answer. A spelling in two lines belongs to the first."""
     line_of: dict[str, int] = {}
     table = [*spelling_lines(name), *(spelling_lines(MISSING) if name != MISSING else ())]
     for change in (normal, _hyphens, _bare, lambda text: _hyphens(_bare(text))):
@@ -94,7 +94,7 @@ def _bare(text: str) -> str:
 
 
 def spelling_places(name: str, labels: Sequence[str], missing: str) -> dict[str, int]:
-    """The index of each spelling's label, declared values only. `missing` is the label for no answer."""
+    """For each spelling of a declared value, the place of its label. `missing`: the label for no answer."""
     line_of, none = _variants(name)
     of_line: dict[int, int] = {}
     for place, label in enumerate(labels):

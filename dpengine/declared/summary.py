@@ -26,8 +26,8 @@ _ENDS = 10**12
 class Summary:
     """`Summary("count", lower=0, upper=50)`; `Summary("any", "reason", value="injury")`; `Summary("first", "reason",
     by="day")`; `Summary("sum", "cost", lower=0, upper=5000)`. Without `lower` and `upper`, mean, least, most, first and
-    last keep the range of their column. A sum and a count need a declared range: it is the person's total now. A count
-    with a column is of the rows with a value in it: 0 for a person whose only row came from the second of two files."""
+    last have their column's range. A sum and a count need a range of their own: a person's total now. A count with a
+    column counts rows with a value in it: 0 for a person whose only row came from the second of two files."""
 
     kind: str
     column: str = ""
@@ -48,7 +48,7 @@ class Summary:
             raise AllowanceError("summary.range", kind=self.kind)
 
     def declared(self, schema: Schema) -> Column:
-        """The column of the summary, as declared; refuses what its own column cannot give."""
+        """The summary as a declared column. Refused if the column that it reads cannot give it."""
         if self.kind == COUNT:
             if self.column and not tells_empty(schema[self.column]):
                 raise AllowanceError("summary.counted", column=self.column)
@@ -81,19 +81,19 @@ class Summary:
         }
 
     def asked(self, schema: Schema) -> list[str]:
-        """The columns that it reads."""
+        """The columns that the summary reads."""
         return [name for name in dict.fromkeys((self.column, self.by)) if name]
 
 
 def tells_empty(column: Column) -> bool:
-    """Has an empty cell a code of its own, that no value has?"""
+    """Has an empty cell a code that no value has?"""
     if isinstance(column, Category):
         return column.missing not in column.values
     return isinstance(column, Date) or (isinstance(column, Number) and column.missing is None)
 
 
 def read_summaries(summaries: Mapping[str, Summary], schema: Schema, who: str) -> Schema:
-    """The declared columns of one row a person."""
+    """The declared columns of a table with one row a person."""
     if not summaries:
         raise AllowanceError("summary.none")
     if who in summaries:
@@ -103,7 +103,7 @@ def read_summaries(summaries: Mapping[str, Summary], schema: Schema, who: str) -
 
 @dataclass(frozen=True)
 class PersonRows:
-    """One row a person of rows that stay where they are: made there, of all rows of each person."""
+    """A source with one row a person, made of all their rows in `rows`, which stay in their database or lake."""
 
     rows: Source | Joined
     mark: str  # of those rows: if they have changed since, nothing is made
@@ -114,7 +114,7 @@ class PersonRows:
 
     @property
     def inputs(self) -> Schema:
-        """The columns that the summaries read."""
+        """The declared columns that the summaries read."""
         return inputs_of(self.summaries, self.schema)
 
     def kept(self) -> JsonObject:
@@ -133,7 +133,7 @@ Staying = Source | Joined | PersonRows  # rows that may stay where they are
 
 
 def tables_of(source: Staying) -> list[Source]:
-    """The tables that are read."""
+    """The tables of a database or lake that a source reads."""
     rows = source.rows if isinstance(source, PersonRows) else source
     return rows.sources if isinstance(rows, Joined) else [rows]
 

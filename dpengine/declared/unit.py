@@ -28,7 +28,7 @@ def read_relation(value: Json) -> Relation:
 
 @dataclass(frozen=True)
 class Unit:
-    """Built by `Unit.rows()` or `Unit.column(name, at_most)`."""
+    """Who is protected. Make one by `Unit.rows()` or `Unit.column(name, at_most)`."""
 
     id_column: str | None = None
     at_most: int = 1
@@ -46,27 +46,27 @@ class Unit:
 
     @staticmethod
     def rows() -> Unit:
-        """One row per person."""
+        """Each row is one person."""
         return Unit()
 
     @staticmethod
     def column(name: str, at_most: int) -> Unit:
-        """Rows with the same value in this column belong to one person; at most `at_most` of them count."""
+        """Rows with the same value in this column are one person's; at most `at_most` of them count."""
         return Unit(name, at_most)
 
     @staticmethod
     def of_person(name: str) -> Unit:
-        """One row a person, made of all the person's rows (intake/person_rows.py); this column is the id."""
+        """Each row is one person, made of all their rows (intake/person_rows.py); this column is the id."""
         return Unit(name, 1, person=True)
 
     @property
     def counted(self) -> int:
-        """How many rows of a person count; 0 if every row is a person of its own."""
+        """How many rows of a person count; 0 if each row is a person."""
         return 0 if self.id_column is None or self.person else self.at_most
 
     @property
     def single(self) -> bool:
-        """Has every person exactly one row, so that the number of rows is the number of people?"""
+        """Has each person exactly one row, so that there are as many people as rows?"""
         return self.id_column is None or self.person
 
     def as_json(self) -> JsonObject:
@@ -76,8 +76,8 @@ class Unit:
         return data | ({"person": True} if self.person else {})
 
     def may_share(self, other: JsonObject) -> bool:
-        """May tables of these two units be about the same people, on one allowance? Both must have an id, under any
-        name, or neither. How many rows count is each table's own matter, because every loss is stated for all of a
+        """May tables with these two units be about the same people and share an allowance? Either both have an id,
+        under any name, or neither has. How many rows count may differ, because every loss is stated for all of a
         person's rows in its table."""
         return (self.id_column is None) == (other.get("kind") == "rows")
 

@@ -30,7 +30,7 @@ RAW = "raw.parquet"
 
 @dataclass(frozen=True)
 class Declared:
-    """A declaration as rows are coded by it, and the workspace's secret."""
+    """A table's declaration, as far as coding its rows needs it, and the workspace's secret."""
 
     schema: Schema
     unit: Unit
@@ -39,13 +39,13 @@ class Declared:
 
 
 def cut_sets(coded: Path, schema: Schema, secret: bytes, several: bool) -> None:
-    """Add, beside each column of sets with a declared size, the items that count in a histogram: at most the declared
-    number of each person. With `several`, the rows of a `person` hold one set together.
+    """For each column of sets with a declared size, add a column with the items that count in a histogram: at most that
+    many of each person. With `several`, the rows of a `person` hold one set together.
 
-    The rule uses only the person's own set and the workspace's secret: of a set larger than declared, the first k by a
-    keyed hash of the whole set and the item. The hash is keyed so that nobody can choose which items win. It covers the
-    set, not the person's number in the file, which depends on who else is in it. The cut comes before any condition:
-    the same k items of a person count in every histogram, and a condition can only leave out some of them.
+    The rule uses only the person's own set and the workspace's secret: of a larger set, the first k by a keyed hash of
+    the whole set and the item. The hash is keyed so that nobody can choose which items win. It covers the set, not the
+    person's number in the file, which depends on who else is in it. The cut comes before any condition: the same k
+    items of a person count in every histogram, and a condition can only leave out some of them.
     """
     columns = [(f"c{place}", column) for place, column in enumerate(schema.columns.values())]
     sizes = {name: column.at_most for name, column in columns if isinstance(column, ItemSet) and column.at_most}
@@ -74,8 +74,8 @@ def cut_sets(coded: Path, schema: Schema, secret: bytes, several: bool) -> None:
 
 
 def _first(items: str, size: int, key: str) -> str:
-    """SQL that keeps `size` items of a list: those with the smallest keyed hash of the whole list and the item. It
-    keeps a list of at most `size` items as it is. The lists in the column `items` are sorted."""
+    """SQL that keeps at most `size` items of each list: those with the smallest keyed hash of the whole list and the
+    item. The column `items` holds the lists, each sorted."""
     mark = f"sha256(concat('{key}', {items}::VARCHAR, ':', x))"
     marked = f"list_sort(list_transform({items}, lambda x: struct_pack(mark := {mark}, item := x)))"
     few = f"list_transform({marked}[:{size}], lambda pair: pair.item)"
@@ -90,7 +90,7 @@ def load_raw(
     progress: Callable[[float], None] | None = None,
     marked: bool = True,
 ) -> Loaded:
-    """Store every cell as text, after checking that all declared columns exist."""
+    """Load a source into the table's folder, every cell as text. Refused if a declared column is absent."""
     if isinstance(source, str) and not source:  # Path("") would be the current folder
         raise AllowanceError("load.absent")
     path = Path(source) if isinstance(source, (str, Path)) else source
@@ -101,7 +101,7 @@ def load_raw(
 
 
 def refuse_absent(declared: Declared, columns: Sequence[str]) -> None:
-    """Refuses a declaration of columns that the file does not have."""
+    """Refuse a declaration with columns that the file does not have."""
     unit = declared.unit
     for name in (*declared.schema.columns, *([unit.id_column] if unit.id_column else [])):
         if name not in columns:
@@ -115,8 +115,8 @@ def code_rows(
     version: int = 1,
     report: Callable[[float], None] = lambda share: None,
 ) -> tuple[int, KeptColumns]:
-    """Store the rows that count as integer codes under a schema; returns the number of people, and counts of columns
-    that may be kept."""
+    """Write the rows that count as integer codes; returns the number of people, and counts of columns that may be
+    kept."""
     raw, coded = folder / RAW, folder / f"coded-{version}.parquet"
     schema, unit, dialect, secret = declared.schema, declared.unit, declared.dialect, declared.secret
     if unit.id_column is None:

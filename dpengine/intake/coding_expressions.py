@@ -54,7 +54,7 @@ _USUAL_DAY = "^[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2})?$"
 
 @dataclass(frozen=True)
 class Listed:
-    """A row of `lists`: a spelling in a column's list, its code, and its kind of cell."""
+    """A row of the table `lists`: a spelling in a column's list, its code, and its kind of cell."""
 
     column: int
     spelled: str
@@ -63,7 +63,7 @@ class Listed:
 
 
 def listed(schema: Schema) -> Iterator[Listed]:
-    """The entries of the declared lists. They are public."""
+    """The rows of the table `lists`, for all declared lists. They are public."""
     for at, column in enumerate(schema.columns.values()):
         if isinstance(column, Category):
             places, kinds = column.spelled(), listed_kinds(column)
@@ -77,7 +77,7 @@ def listed(schema: Schema) -> Iterator[Listed]:
 
 
 def refuse_uncodable(schema: Schema, engine: str = "postgres") -> None:
-    """Refuses, before anything is read, columns that an engine cannot code where the rows are."""
+    """Refuse columns that this engine cannot code where the rows are, before anything is read."""
     most, places = MOST[engine in ANY_LENGTH]
     if engine == "postgres" and len(schema.columns) > MOST_IN_PLACE:
         raise AllowanceError("source.in_place_wide", most=MOST_IN_PLACE)
@@ -92,12 +92,9 @@ def refuse_uncodable(schema: Schema, engine: str = "postgres") -> None:
 
 
 def coding(schema: Schema, dialect: Dialect, engine: str, kept: tuple[str, ...] = ()) -> str:
-    """A SELECT in the engine's dialect over `texts` and `lists`: c0, c1, …, f0, f1, …, fault, and the `kept` columns;
-    for a column of sets its text, which coding_sets.py codes.
-
-    It goes in stages, each a query over the one before: in a single expression, every value used twice would be written
-    out twice, and so on again.
-    """
+    """SQL that codes the rows of `texts` by the declared `lists`: columns c0, c1, …, f0, f1, …, `fault` and the `kept`
+    ones; a column of sets stays text, which coding_sets.py codes. It has stages, each a query over the one before: in a
+    single expression every value used twice would be written twice, and so on again."""
     import ibis  # takes half a second, so only when needed
 
     columns = list(schema.columns.values())
@@ -127,7 +124,7 @@ def coding(schema: Schema, dialect: Dialect, engine: str, kept: tuple[str, ...] 
 
 @dataclass(frozen=True)
 class Coder:
-    """How one column is coded: the columns each stage adds, then the code and the kind of the cell."""
+    """How to code one column: the columns that each stage adds, then the code and the kind of the cell."""
 
     stages: tuple[Callable[[Expression], dict[str, Expression]], ...]
     code: Callable[[Expression], Expression]
@@ -145,7 +142,7 @@ def _coder(at: int, name: str, column: Column, dialect: Dialect, engine: str) ->
 
 
 def _category(at: int, column: Category) -> Coder:
-    """Empty cells are missing; then the listed values, then their other spellings; everything else is unknown."""
+    """Codes of a list: listed values and their other spellings have theirs; empty cells are missing, others unknown."""
     import ibis
 
     unknown = column.labels.index(column.unknown)
@@ -167,7 +164,7 @@ def _category(at: int, column: Category) -> Coder:
 
 
 def group_signs(thousands: str) -> str:
-    """As in `raw_cells`: every kind of space, and both apostrophes."""
+    """All signs that may separate thousands: every kind of space, or both apostrophes, as in `raw_cells`."""
     return " \u00a0\u2009\u202f" if thousands == " " else "'’" if thousands == "'" else thousands
 
 
@@ -176,14 +173,14 @@ def _stripped(rows: Expression, at: int) -> Expression:
 
 
 def _whole(column: Number) -> tuple[int, int, int]:
-    """(D, L, S), whole numbers with lower = L/D and step = S/D."""
+    """A column's grid in whole numbers (D, L, S): lower = L/D and step = S/D."""
     denominator = lcm(column.lower.denominator, column.step.denominator)
     return denominator, int(column.lower * denominator), int(column.step * denominator)
 
 
 def _number(at: int, name: str, column: Number, dialect: Dialect, engine: str) -> Coder:
-    """The nearest grid index, halves to even, clamped into the range. A text that is no number is missing, and so is a
-    number that stands for none."""
+    """Codes of a Number: the nearest grid index, halves to even, clamped into the range. Missing if the text is no
+    number, or a number declared to mean no value."""
     import ibis
 
     last, (scale, low, step) = column.size - 1, _whole(column)
@@ -214,7 +211,7 @@ def _number(at: int, name: str, column: Number, dialect: Dialect, engine: str) -
         return {f"h{at}": held, f"g{at}": (rough.cast("float64") / step).floor().cast("int64")}
 
     def whole(rows: Expression) -> dict[str, Expression]:
-        """Division may round: the remainder, which is exact, corrects it."""
+        """The quotient. An engine may round a division; the remainder, which is exact, corrects that."""
         quotient, rest = rows[f"g{at}"], rows[f"h{at}"] - rows[f"g{at}"] * step
         return {f"w{at}": ibis.cases((rest < 0, quotient - 1), (rest >= step, quotient + 1), else_=quotient)}
 
@@ -247,7 +244,7 @@ def _number(at: int, name: str, column: Number, dialect: Dialect, engine: str) -
 
 
 def _without_value(text: Expression, words_fit: bool) -> Expression:
-    """The kind of a cell without a number or a day."""
+    """The kind of a cell that holds neither a number nor a day. `words_fit`: words for “unknown” count as empty."""
     import ibis
 
     word = text.lower().isin(sorted(unknown_words()))
@@ -276,8 +273,9 @@ def _kind(engine: str) -> str:
 
 
 def _value(rows: Expression, at: int, column: Number, engine: str) -> dict[str, Expression]:
-    """n: -1, 0 or 1 for below, near or above the range; v: the number, if it is near. Decimals of any length are read
-    as they are; elsewhere a float comes first, so that a number too long for a decimal is never read as one."""
+    """Two columns: n is -1, 0 or 1 for numbers below, near or above the range; v is the number, if it is near. Engines
+    with decimals of any length read the text as one. The others read a float first, so that a number too long for a
+    decimal is never read as one."""
     import ibis
 
     digits = rows[f"x{at}"]
@@ -290,15 +288,15 @@ def _value(rows: Expression, at: int, column: Number, engine: str) -> dict[str, 
 
 
 def _none(rows: Expression, at: int, column: Number, engine: str) -> Expression:
-    """Does the cell hold a number that stands for none? It may lie far from the range, where v is not set; a text with
-    the same float is then short enough to be read as a decimal."""
+    """Does the cell hold a number declared to mean no value? It may be far from the range, where v is not set; a text
+    with the same float is then short enough to be read as a decimal."""
     import ibis
 
     return rows[f"m{at}"] & ibis.or_(*(_equal(rows, at, code, engine) for code in column.codes))
 
 
 def _equal(rows: Expression, at: int, number: Fraction, engine: str) -> Expression:
-    """Is the number in a cell exactly this?"""
+    """Is the cell's number exactly this one?"""
     import ibis
 
     digits, exact = rows[f"x{at}"], ibis.literal(text_of(number))
@@ -310,8 +308,8 @@ def _equal(rows: Expression, at: int, number: Fraction, engine: str) -> Expressi
 
 
 def _day(at: int, column: Date) -> Coder:
-    """Days from the first, clamped into the range; a text that is no date is missing. Days are counted, not cast, so a
-    30 February is no error."""
+    """Codes of a Date: days from the first, clamped into the range. Missing if the text is no date. Days are computed
+    and not cast, so a 30 February is no error."""
     import ibis
 
     forms: list[tuple[str, tuple[int, int, int]]] = []

@@ -27,29 +27,29 @@ _SPACES = SPACES[:-4]  # those that Python's `strip` knows
 
 
 def separators(schema: Schema) -> dict[str, str]:
-    """The separators between the items of a cell, by column; arrays are written with them."""
+    """The separator between the items of a cell, by column."""
     columns = schema.columns.items()
     return {name: kind.separator for name, kind in columns if isinstance(kind, ItemSet) and kind.separator}
 
 
 def cut_sizes(schema: Schema) -> dict[str, int]:
-    """The number of items of a set that count in a histogram, by coded column."""
+    """How many items of a set count in a histogram, by coded column."""
     columns = enumerate(schema.columns.values())
     return {f"c{at}": column.at_most for at, column in columns if isinstance(column, ItemSet) and column.at_most}
 
 
 @dataclass(frozen=True)
 class Words:
-    """How an engine writes operations on arrays."""
+    """An engine's SQL for operations on arrays."""
 
     name: str
     codes: Callable[[int], str]  # the type of codes below a size
     array: str  # the type of arrays of a type
-    none: str  # an empty one
+    none: str  # an empty array
     flag: str  # the type of a mark, and of the kind of a cell
-    items: Callable[[str, str], str]  # a row for each part of a text
-    together: str  # different codes in order, without those that are NULL
-    union: str  # a row for each item of an array
+    items: Callable[[str, str], str]  # one row for each part of a text
+    together: str  # an array of the different codes, sorted, without NULL
+    union: str  # one row for each item of an array
     first: str  # the first items of an array by a hash
     also: str  # the items of an array that are also in another
 
@@ -59,7 +59,7 @@ def _literal(text: str) -> str:
 
 
 def _pattern(text: str) -> str:
-    """A Java regular expression that matches a text literally."""
+    """A Java regular expression that matches exactly this text."""
     return "r'" + "".join(f"\\x{{{ord(letter):x}}}" for letter in text) + "'"
 
 
@@ -95,9 +95,9 @@ SPARK = Words(
 def coded_rows(
     words: Words, schema: Schema, dialect: Dialect, small: str, kept: tuple[str, ...] = (), cut: bool = False
 ) -> dict[str, str]:
-    """Queries over `texts` (t0, t1, … and the `kept` columns), `set_texts`, `lists` and `keys`, each over those before
-    it; the last, `coded`, has the columns of a coded table. `small`: the engine's lower-case expression. With `cut`,
-    the items that count in a histogram stand beside each set with a declared size."""
+    """Queries that code a table, each over those before it. They begin from `texts` (t0, t1, … and the `kept` columns),
+    `set_texts`, `lists` and `keys`; the last, `coded`, has the columns of a coded table. `small`: the engine's lower
+    case. With `cut`, each set of a declared size gets a second column with the items that count in a histogram."""
     columns = dict(enumerate(schema.columns.values()))
     sets = {at: column for at, column in columns.items() if isinstance(column, ItemSet)}
     tables = {"plain": coding(schema, dialect, words.name, kept)}
@@ -126,7 +126,7 @@ def _none(words: Words, size: int) -> str:
 
 
 def _set_table(words: Words, at: int, column: ItemSet, small: str) -> str:
-    """The codes of each distinct text of a column of sets, and its kind: whether it holds an unlisted item."""
+    """For each distinct text of a column of sets, its codes and its kind: whether it holds an unlisted item."""
     each = f"SELECT DISTINCT t{at} AS text{at} FROM {SET_TEXTS} WHERE t{at} IS NOT NULL"
     text = f"text{at}"
     items = words.items(text, column.separator) if column.separator else text

@@ -49,12 +49,12 @@ Batches = Iterator[tuple[list[Arrow], float]]  # text columns, and the share of 
 
 
 def blank_row(row: list[str], dialect: Dialect) -> bool:
-    """Is this a row without content in a table of several columns? Such rows are skipped."""
+    """Is this a row without content in a table of several columns? Such rows are nobody's, and are skipped."""
     return len(row) > 1 and not any(cell.strip(_NOTHING + dialect.separator) for cell in row)
 
 
 def without_blanks(columns: list[Arrow], signs: str = "") -> list[Arrow]:
-    """The columns without such rows."""
+    """The columns without the rows that `blank_row` finds."""
     import pyarrow.compute as pc  # slow to import
 
     if len(columns) < 2 or not len(columns[0]):
@@ -72,8 +72,8 @@ def without_blanks(columns: list[Arrow], signs: str = "") -> list[Arrow]:
 
 
 def read_csv(path: Path, dialect: Dialect, bad_records: str, distinct: bool = False) -> tuple[list[str], Batches]:
-    """The column names, and the rows below them. `bad_records`: "refuse" the file, or read them as "empty". `distinct`:
-    a column may hold each distinct text once, and which of them a cell is."""
+    """The column names, and the rows below them. `bad_records`: "refuse" the file if a record is damaged, or make the
+    record "empty". `distinct`: a column may be returned as its distinct texts and each cell's place among them."""
     names, newline = first_record(path, dialect)
 
     def batches() -> Batches:
@@ -90,12 +90,12 @@ def read_csv(path: Path, dialect: Dialect, bad_records: str, distinct: bool = Fa
 
 
 def every_text(cells: Arrow) -> Arrow:
-    """Every cell's own text."""
+    """One text for each cell, whether or not the column is stored as distinct texts."""
     return cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
 
 
 def _swift(stream: Utf8, width: int, dialect: Dialect) -> Iterator[list[Arrow]]:
-    """Reads `_proven` blocks; stops at the first one in doubt and puts it back."""
+    """Read the blocks that `_proven` accepts. At the first one in doubt, put it back and stop."""
     names = [f"c{place}" for place in range(width)]
     import pyarrow.csv as arrow_csv
 
@@ -151,10 +151,9 @@ def _swift(stream: Utf8, width: int, dialect: Dialect) -> Iterator[list[Arrow]]:
 
 
 def _bare_cells(block: bytes, width: int, dialect: Dialect, different: list[int]) -> list[Arrow] | None:
-    """The columns of a block of ASCII without quotes, if every row is of this width and not too long, and every CR
-    before an LF: what Arrow reads, in half the time, and as surely as a `_proven` block. None if anything is otherwise.
-    A column where most texts are `different` holds every cell's own text, for so many blocks more; others hold each
-    distinct text once."""
+    """The columns of a block of ASCII without quotes: what Arrow would read, as surely, in half the time. None unless
+    every row has `width` cells and is not too long, and every CR stands before an LF. A column where most texts are
+    `different` is returned as one text for each cell, for that many further blocks; others as distinct texts."""
     quoted = dialect.quote and dialect.quote.encode() in block
     if quoted or b"\0" in block or not block.isascii() or not block.endswith(b"\n"):
         return None
@@ -191,7 +190,7 @@ def _bare_cells(block: bytes, width: int, dialect: Dialect, different: list[int]
 
 
 def _cut(block: bytes, starts: Integers, ends: Integers) -> Arrow:
-    """Every cell's own text. The block is cut at both ends of all cells; every second piece is a cell."""
+    """One text for each cell: the block is split where cells start and end, so every second piece is a cell."""
     cuts = np.stack([starts, ends], axis=1).ravel().astype(np.int32)
     pieces = pa.StringArray.from_buffers(len(cuts) - 1, pa.py_buffer(cuts), pa.py_buffer(block))
     return pieces.take(pa.array(np.arange(0, len(cuts), 2)))
@@ -201,9 +200,9 @@ _BYTES_OF = np.array([2 ** (8 * size) - 1 for size in range(9)], dtype=np.uint64
 
 
 def _texts_of(words: Integers, starts: Integers, lengths: Integers) -> Arrow:
-    """Each distinct text of a column once, and which of them a cell holds. No cell is longer than SHORT: it is one
-    number of its bytes, or two, and numbers are told apart faster than texts. `words`: eight bytes from each place
-    on."""
+    """The distinct texts of a column, and each cell's place among them. No cell is longer than SHORT bytes, so each is
+    one or two numbers, which are compared faster than texts. `words`: the eight bytes from each place on, as a
+    number."""
     first = words[starts] & _BYTES_OF[np.minimum(lengths, 8)]
     found = pa.array(first).dictionary_encode()
     if lengths.max() <= 8:
@@ -224,7 +223,7 @@ def _texts_of(words: Integers, starts: Integers, lengths: Integers) -> Arrow:
 
 
 def _proven(block: bytes, width: int, dialect: Dialect, last: bool) -> tuple[int, int]:
-    """The number of leading bytes, and of records in them, on which every CSV reader agrees; or zeros."""
+    """How many leading bytes of the block, and records in them, every CSV reader would read alike; zeros if none."""
     nothing = 0, 0
     if block.startswith(b"\xef\xbb\xbf"):  # Arrow would take it for a byte order mark
         return nothing
@@ -264,7 +263,7 @@ def _proven(block: bytes, width: int, dialect: Dialect, last: bool) -> tuple[int
 
 
 class _SingleLine:
-    """Gives the csv module exactly one line to read, even if the line ends inside a quoted cell."""
+    """Lets the csv module read just one line, even if the line ends inside a quoted cell."""
 
     line: str | None = None
 
@@ -279,7 +278,7 @@ class _SingleLine:
 
 
 def _alone(lines: Lines, dialect: Dialect) -> Iterator[list[str] | str]:
-    """The cells of each line, or the code of its fault."""
+    """For each line its cells, or the code of its fault."""
     single = _SingleLine()
     reader = reader_of(single, dialect)
     for line in lines.alone():
@@ -294,7 +293,7 @@ def _alone(lines: Lines, dialect: Dialect) -> Iterator[list[str] | str]:
 
 
 def _joined(lines: Lines, dialect: Dialect) -> Iterator[list[str] | str]:
-    """The cells of each record, which may span several lines; after a fault the start of the next one is unknown."""
+    """The cells of each record, which may span lines. Ends after a fault: nobody knows where the next record starts."""
     try:
         for row in reader_of(lines, dialect):
             lines.since = lines.given
@@ -304,7 +303,7 @@ def _joined(lines: Lines, dialect: Dialect) -> Iterator[list[str] | str]:
 
 
 def _careful(stream: Utf8, width: int, dialect: Dialect, newline: str, bad_records: str) -> Iterator[list[Arrow]]:
-    """The reference reader: the csv module, one record at a time, from the stream's position to its end."""
+    """The reference reader: the csv module reads one record at a time from here to the end of the stream."""
     lines = Lines(stream, newline)
     missing = [""] * width
     rows: list[list[str]] = []

@@ -54,9 +54,9 @@ def encode(
     names: Sequence[str] | None = None,
     report: Callable[[float], None] = lambda share: None,
 ) -> KeptColumns:
-    """Write columns c0, c1, … in the schema's order, row for row. With `names`, the raw columns are called c0, c1, … in
-    the order of `names`, and the column `person` is copied too. Returns the counts of columns that may be kept, by
-    their places: they cost nothing here, and a scan of each column later."""
+    """Write the codes of all rows, as columns c0, c1, … in the schema's order. With `names`, the raw file has columns
+    c0, c1, … for these names, and a column `person` that is copied. Returns the counts of columns that may be kept, by
+    place: here they cost nothing, later each would be a scan."""
     with refusing("engine.unreadable", pa.ArrowException, OSError):
         columns = list(names or pq.read_schema(raw, memory_map=False).names)
         absent = [name for name in schema.columns if name not in columns]
@@ -102,7 +102,7 @@ def _encode(
 
 
 def _one_ahead(worker: ThreadPoolExecutor, rows_of: Callable[[int], Arrow], groups: int) -> Iterator[Arrow]:
-    """The rows of each group; the next are made while these are written."""
+    """The coded rows of each group. While one group is being written, a thread codes the next."""
     waiting = [worker.submit(rows_of, 0)] if groups else []
     for group in range(groups):
         rows = waiting.pop().result()
@@ -112,14 +112,14 @@ def _one_ahead(worker: ThreadPoolExecutor, rows_of: Callable[[int], Arrow], grou
 
 
 class _RowsOfCodes:
-    """The number of rows of each code and kind of one column, added up while it is coded."""
+    """Adds up, while a column is coded, how many rows have each code and kind."""
 
     def __init__(self, size: int) -> None:
         self._fitting = np.zeros(size + 1, dtype=np.int64)  # from MISSING on
         self._others = Counter[int]()  # few: all texts outside a range have the same code
 
     def add(self, codes: Integers, kinds: Integers, rows: Integers) -> None:
-        """Of each distinct text: its code and kind, and its rows."""
+        """Add rows: for each distinct text its code, its kind and its number of rows."""
         fits = kinds == FITS
         np.add.at(self._fitting, codes[fits] - MISSING, rows[fits])
         rest = np.flatnonzero(~fits & (rows > 0))
@@ -141,7 +141,7 @@ class _RowsOfCodes:
 
 
 def _counted(schema: Schema) -> dict[int, _RowsOfCodes]:
-    """For the columns that may be kept, as many as fit the memory for them."""
+    """Empty counts for the columns that may be kept, as many as fit into the memory for them."""
     counted, room = dict[int, _RowsOfCodes](), COUNTED
     for place, column in enumerate(schema.columns.values()):
         if keepable({f"c{place}"}, schema) and column.size <= room:
@@ -150,7 +150,7 @@ def _counted(schema: Schema) -> dict[int, _RowsOfCodes]:
 
 
 def _distinct(cells: Arrow) -> Arrow:
-    """Each distinct text once, and which of them a cell holds."""
+    """The distinct texts, and each cell's place among them."""
     if isinstance(cells, pa.ChunkedArray):
         cells = cells.combine_chunks()
     return cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
@@ -159,9 +159,9 @@ def _distinct(cells: Arrow) -> Arrow:
 def _cells(
     name: str, column: Column, dialect: Dialect, most: int, counted: _RowsOfCodes | None
 ) -> Callable[[Arrow], tuple[Arrow, Arrow]]:
-    """The function that finds the code and the kind of every cell; an absent cell is an empty one. Up to `most` texts
-    are remembered from one group of rows to the next, besides plain numbers, which are read all at once. It counts the
-    rows in `counted`."""
+    """A function that codes cells: the code and the kind of each; an absent cell is empty. Up to `most` texts are
+    remembered from one group of rows to the next, except plain numbers, which are read many at once. It also adds the
+    rows to `counted`."""
     code_of, kind_of_text = coder_of(column, dialect), kind_of(name, column, dialect)
     nothing, empty = code_of(pa.nulls(1, pa.string())).to_pylist(), kind_of_text("")
     plain = _plain_numbers(name, column, dialect) if isinstance(column, Number) else None
@@ -203,9 +203,9 @@ def _cells(
 
 
 def _plain_numbers(name: str, column: Number, dialect: Dialect) -> Callable[[Arrow], tuple[Integers, Bits]]:
-    """The function that reads texts of digits with at most a minus and a decimal sign, all at once: their codes, and
-    which are sure. A text is sure if it is such a number strictly within the range, so that it fits, not near the
-    middle of two codes, and no number with a meaning of its own; then floats decide as exact numbers do."""
+    """A function that reads many texts of digits at once, each with at most a minus and a decimal sign: their codes,
+    and which of them are certain. A text is certain if it is such a number, strictly within the range, not near the
+    middle of two codes, and without a meaning of its own. There floats give the same code as exact numbers."""
     import pyarrow.compute as pc  # slow to import
 
     form = f"^-?[0-9]{{1,{_SURE_DIGITS}}}([{dialect.decimal}][0-9]{{1,{_SURE_DIGITS}}})?$"
@@ -227,7 +227,7 @@ def _plain_numbers(name: str, column: Number, dialect: Dialect) -> Callable[[Arr
 
 
 def _floats_decide(column: Number) -> bool:
-    """Floats decide where they cannot err: below 2^40 steps from zero a position is off by less than a thousandth."""
+    """Do floats suffice for this grid? Up to 2^40 steps from zero a position is wrong by less than a thousandth."""
     steps = max(abs(column.lower), abs(column.upper)) / column.step
     return steps < 2**40 and Fraction(1, 10**200) < column.step < 10**200
 
@@ -242,7 +242,7 @@ def _float(value: Fraction) -> float:
 
 
 def coder_of(column: Column, dialect: Dialect) -> Callable[[Arrow], Arrow]:
-    """The function that turns a column of texts into codes. Each distinct text is coded once."""
+    """A function that codes a column of texts; each distinct text is coded once."""
     if isinstance(column, ItemSet):
         return lambda cells: _sets(_distinct(cells), column)
     coder, missing = _coder(column, dialect)
@@ -256,13 +256,13 @@ def coder_of(column: Column, dialect: Dialect) -> Callable[[Arrow], Arrow]:
 
 
 def _sets(distinct: Arrow, column: ItemSet) -> Arrow:
-    """Lists of codes; an absent cell is the empty set."""
+    """Lists of codes for distinct texts; an absent cell is the empty set."""
     sets = [column.codes(text) for text in distinct.dictionary.to_pylist()]
     return pa.array([*sets, []], _kind(column)).take(pa.array(_places(distinct)))
 
 
 def _places(distinct: Arrow) -> Arrow:
-    """The index of each cell's text among the distinct texts; for an absent cell, one past the last."""
+    """Each cell's place among the distinct texts; for an absent cell, the place after the last."""
     return distinct.indices.fill_null(len(distinct.dictionary)).to_numpy(zero_copy_only=False)
 
 
@@ -273,7 +273,7 @@ def _kind(column: Column) -> Arrow:
 
 
 def _coder(column: Number | Date | Category, dialect: Dialect) -> tuple[Coder, Code]:
-    """How texts are coded, and the code of an absent cell."""
+    """A function from a text to its code, and the code of an absent cell."""
     if isinstance(column, Category):
         return _category(column), column.labels.index(column.missing)
     if isinstance(column, Date):
@@ -282,12 +282,12 @@ def _coder(column: Number | Date | Category, dialect: Dialect) -> tuple[Coder, C
 
 
 def _absent(column: Number) -> Code:
-    """The code of a cell without a number: none, or that of the declared stand-in."""
+    """The code of a cell without a number: MISSING, or that of the declared value to use instead."""
     return MISSING if column.missing is None else column.code(column.missing)
 
 
 def _category(column: Category) -> Coder:
-    """Empty cells are missing; then the listed values, then their other spellings; everything else is unknown."""
+    """The code of a text: listed values and their other spellings have theirs; empty is missing, all else unknown."""
     places = column.spelled()
     places[""] = column.labels.index(column.missing)
     unknown = column.labels.index(column.unknown)
@@ -299,7 +299,7 @@ def _category(column: Category) -> Coder:
 
 
 def _date(column: Date) -> Coder:
-    """Days from the first, clamped into the range; a text that is no date is missing."""
+    """The code of a date: days from the first, clamped into the range. MISSING if the text is no date."""
 
     def codes(texts: list[str]) -> Integers:
         days = [column.day(text) for text in texts]
@@ -310,8 +310,8 @@ def _date(column: Date) -> Coder:
 
 
 def _number(column: Number, dialect: Dialect) -> Coder:
-    """The nearest grid index, halves to even, clamped into the range. A text that is no number is missing, and so is a
-    number that stands for none."""
+    """The code of a number: the nearest grid index, halves to even, clamped into the range. Missing if the text is no
+    number, or a number declared to mean no value."""
     plain, none = number_reader(dialect), stands_for_none(column)
     rough = [float(code) for code in column.codes]
     last, absent = column.size - 1, _absent(column)

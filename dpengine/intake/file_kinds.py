@@ -39,7 +39,7 @@ _HIDDEN = ("__MACOSX/", ".")  # what archivers add
 
 
 def kind_of(stream: BinaryIO | IO[bytes]) -> str:
-    """One of KINDS; "csv" for everything else, whose own reader says what is wrong with it."""
+    """The kind of a file, one of KINDS. "csv" for anything unknown: its reader then says what is wrong."""
     stream.seek(0)
     head = stream.read(64)
     kind = next((kind for magic, kind in _HEADS.items() if head.startswith(magic)), "csv")
@@ -54,7 +54,7 @@ def kind_of(stream: BinaryIO | IO[bytes]) -> str:
 
 
 def _archive(stream: BinaryIO | IO[bytes]) -> str:
-    """A spreadsheet is an archive with a workbook in it."""
+    """The kind of a zip archive: a spreadsheet is one with a workbook in it."""
     known = suppress(zipfile.BadZipFile, OSError, ValueError, RuntimeError, KeyError)
     with known, zipfile.ZipFile(stream) as parts:
         names = parts.namelist()
@@ -68,7 +68,7 @@ def _archive(stream: BinaryIO | IO[bytes]) -> str:
 
 @contextmanager
 def unpacked(path: Path) -> Iterator[Path]:
-    """The file itself or, if it is packed, what is in it: in a folder of its own beside it, deleted at the end."""
+    """A context with the file or, if it is packed, its content, in a folder beside it that is deleted at the end."""
     if path.suffix.lower().lstrip(".") not in PACKED:
         yield path
         return
@@ -79,7 +79,8 @@ def unpacked(path: Path) -> Iterator[Path]:
 
 
 def unpack(path: Path, folder: Path, name: str = "unpacked") -> Path:
-    """Write what a packed file holds into the folder, as `name` with the ending of its kind. Nothing packed twice."""
+    """Write what a packed file holds into a folder, as `name` with the ending of its kind; not if it is packed
+    again."""
     most = MOST_UNPACKED + MOST_TIMES * path.stat().st_size
     target = folder / name
     try:

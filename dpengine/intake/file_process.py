@@ -34,8 +34,8 @@ _PASSED = ("PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "LD_LIBRARY_PATH", "DY
 
 
 def run(work: str, given: JsonObject, progress: Callable[[float], None] | None = None) -> Json:
-    """Do `work` (one of `_WORKS`) in a process, and return what it returns. A refusal there is raised
-    here; a process that crashes, or takes too much memory or time, is refused too."""
+    """Do `work` (a name in `_WORKS`) in a process and return its result. A refusal there is raised here. A process that
+    crashes, or takes too much memory or time, becomes a refusal."""
     environment = {name: os.environ[name] for name in _PASSED if name in os.environ}
     command = [sys.executable, "-I", "-c", _START, _ROOT]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}  # errors quote cells
@@ -57,7 +57,7 @@ def run(work: str, given: JsonObject, progress: Callable[[float], None] | None =
 
 @contextmanager
 def _ended(process: subprocess.Popen[str]) -> Iterator[None]:
-    """Whatever happens, the process ends with the work, at the latest after MOST_SECONDS."""
+    """A context that ends the process when the work ends, at the latest after MOST_SECONDS."""
     timer = threading.Timer(MOST_SECONDS, process.kill)
     timer.daemon = True
     timer.start()
@@ -80,7 +80,7 @@ def _read(line: str) -> JsonObject:
 
 
 def main() -> None:
-    """Read one job from standard input, do it, and write the result as a line of JSON."""
+    """What the process does: read one job from standard input, do it, and write the result as a line of JSON."""
     _limit()
     answers, sys.stdout = sys.stdout, sys.stderr  # a library may print
 
@@ -120,7 +120,7 @@ Tell = Callable[[float], None]
 
 
 def describe(tell: Tell, path: str, dialect: Json) -> JsonObject:
-    """The column names, the visible sheets, and the code book that the file itself holds. No row is returned."""
+    """The column names, the visible sheets and the file's own code book. Returns no row."""
     place, how = Path(path), Dialect.from_json(dialect)
     if sheet_records.is_sheet(place):
         return {"sheets": sheet_records.sheets(place), "names": sheet_records.sheet_names(place, how), "book": {}}
@@ -132,7 +132,7 @@ def list_sheets(tell: Tell, path: str) -> list[str]:
 
 
 def has_rows(tell: Tell, path: str, dialect: Json) -> bool:
-    """Reads everything and keeps nothing: refuses what `convert` would refuse."""
+    """Are there rows? Reads everything, keeps nothing, and refuses what `convert` would refuse."""
     some = False
     for columns, share in _batches(Path(path), Dialect.from_json(dialect))[1]:
         some = some or bool(len(columns[0]))
@@ -141,7 +141,7 @@ def has_rows(tell: Tell, path: str, dialect: Json) -> bool:
 
 
 def convert(tell: Tell, path: str, dialect: Json, to: str) -> list[str]:
-    """Write the rows as a Parquet file of texts with columns c0, c1, …; returns the column names."""
+    """Write the rows to a Parquet file, as texts in columns c0, c1, …; returns the column names."""
     names, batches = _batches(Path(path), Dialect.from_json(dialect))
     schema = pa.schema([(f"c{place}", pa.string()) for place in range(len(names))])
     with pq.ParquetWriter(to, schema, write_statistics=False) as writer:

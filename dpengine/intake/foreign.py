@@ -31,7 +31,7 @@ _ROWS = 61_440  # at once
 
 @dataclass(frozen=True)
 class CodedColumn:
-    """What a statistics file says about one of its variables: its own words, not its rows."""
+    """What a statistics file says about one of its variables, in the file's own words. No rows."""
 
     name: str  # as the file calls it
     label: str = ""  # as people read it
@@ -39,7 +39,7 @@ class CodedColumn:
     values: tuple[tuple[str, str], ...] = ()  # a code, and its label
     missing: tuple[str, ...] = ()  # codes that mean “no answer”
     ranges: bool = False  # are whole ranges of numbers missing? They are read as empty
-    scale: bool = False  # measured, not named
+    scale: bool = False  # is it a measured number, and no code?
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def is_statistics(path: Path) -> bool:
 
 
 def describe(path: Path, dialect: Dialect) -> DescribedFile:
-    """The names, the sheets and the code book; no row is returned. Remembered while the file is the same."""
+    """The column names, the visible sheets and the code book; no row. Cached while the file is the same."""
     return _described(str(path), *_state(path), _key(dialect))
 
 
@@ -74,7 +74,7 @@ def _state(path: Path) -> tuple[int, int]:
 
 
 def _key(dialect: Dialect) -> tuple[tuple[str, Json], ...]:
-    """What decides the names; a decimal sign does not."""
+    """The parts of a dialect on which the names depend, for caching."""
     return tuple((part, getattr(dialect, part)) for part in ("sheet", "names_row", "names_rows", "labels"))
 
 
@@ -96,13 +96,13 @@ def _listed(path: str, changed: int, size: int) -> tuple[str, ...]:
 
 
 def has_rows(path: Path, dialect: Dialect, progress: Callable[[float], None] | None = None) -> bool:
-    """Is there a row? Refuses what `read_foreign` would refuse."""
+    """Does the file hold a row? Refuses what `read_foreign` would refuse."""
     return bool(file_process.run("has_rows", {"path": str(path), "dialect": dialect.as_json()}, progress))
 
 
 def read_foreign(path: Path, dialect: Dialect) -> tuple[list[str], Batches]:
-    """The column names, and the rows as text. They pass through a file in a folder of its own beside the given one,
-    readable by its user alone and deleted at the end."""
+    """The column names, and the rows as text. They pass through a Parquet file in a folder beside the given file, which
+    only its user can read and which is deleted at the end."""
     names = list(describe(path, dialect).names)
 
     def batches() -> Batches:
@@ -139,7 +139,7 @@ MOST_BOOK = 100_000  # lines of a code book
 
 
 def read_book(path: Path, dialect: Dialect) -> list[CodedColumn]:
-    """What a code book says about columns, in its own order."""
+    """What a code book in a file of its own says about columns, in its order."""
     if is_statistics(path):
         return list(describe(path, replace(dialect, labels=False)).book.values())
     if path.suffix.lower() not in SHEETS:
@@ -158,7 +158,7 @@ def read_book(path: Path, dialect: Dialect) -> list[CodedColumn]:
 
 
 def _heading(names: list[str], words: list[str]) -> int | None:
-    """The column with one of these headings, alone or as the first of several words (`Value labels`)."""
+    """The place of the column whose heading is one of these words, or begins with one (`Value labels`)."""
     exact = [place for place, name in enumerate(names) if name in words]
     return next(iter([*exact, *(place for place, name in enumerate(names) if name.split(" ")[0] in words)]), None)
 

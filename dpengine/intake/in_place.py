@@ -71,7 +71,7 @@ SIGNS = ".,’ \u00a0\u2009\u202f+-−"
 def code_table(
     source: Staying, name: str, declared: Declared, report: Callable[[float], None] = lambda share: None
 ) -> Loaded:
-    """Code the table as `allowance.<name>`. A refusal leaves nothing of it behind."""
+    """Code the table as `allowance.<name>`. If it is refused, nothing of it stays."""
     refuse_uncodable(declared.schema)
     if isinstance(source, PersonRows):
         refuse_uncodable(source.inputs)
@@ -81,7 +81,7 @@ def code_table(
 
 
 def drop(source: Source, *names: str) -> None:
-    """Delete the coded tables of a forgotten table."""
+    """Delete these coded tables from the source's database."""
 
     def delete(psycopg: Driver, connection: Driver) -> None:
         for name in (*names, *(f"{name}{EVERY}" for name in names)):
@@ -132,7 +132,7 @@ def _code_table(
 
 
 def _columns(snapshot: Snapshot, source: Staying) -> list[str]:
-    """The names of the columns of the rows to be coded."""
+    """The names of the columns that the rows to be coded have."""
     if isinstance(source, PersonRows):
         return [str(source.unit.id_column), *source.summaries]
     own, *others = (
@@ -146,7 +146,7 @@ def _columns(snapshot: Snapshot, source: Staying) -> list[str]:
 def _lay(
     snapshot: Snapshot, source: Staying, schema: Schema, dialect: Dialect, letters: str, secret: bytes
 ) -> tuple[str, ...]:
-    """Lay out the texts of all rows as `allowance_rows`; returns the marks of two tables that were joined."""
+    """Write all rows' texts to the temporary table `allowance_rows`. Returns the marks of two joined tables."""
     run = snapshot.connection.execute
     if isinstance(source, PersonRows):
         rows = source.rows
@@ -170,7 +170,7 @@ def _lay(
 
 
 def _join(snapshot: Snapshot, joined: Joined) -> None:
-    """The rows of the two tables, as join_files.py joins files."""
+    """Join the rows of the two tables, as join_files.py joins files."""
     assert snapshot.beside is not None
     names = [[column.name for column in table.described.columns] for table in (snapshot, snapshot.beside)]
     first, second = (check_names(own) for own in names)
@@ -190,7 +190,7 @@ def _join(snapshot: Snapshot, joined: Joined) -> None:
 
 
 def _summarise(snapshot: Snapshot, source: PersonRows, columns: list[str], letters: str) -> None:
-    """One row a person in place of `allowance_rows`, as person_rows.py makes it of a file."""
+    """Replace `allowance_rows` by one row for each person, as person_rows.py makes them of a file."""
     run, inputs, summaries = snapshot.connection.execute, source.inputs, list(source.summaries.values())
     _lists(snapshot, inputs)
     coded = _coded(inputs, source.unit, source.dialect, columns, letters, every=True)
@@ -213,7 +213,7 @@ def _summarise(snapshot: Snapshot, source: PersonRows, columns: list[str], lette
 
 
 def _create(snapshot: Snapshot, name: str, declared: Declared, columns: list[str], letters: str) -> int:
-    """Create a coded table, or the table of every row, and return its number of rows."""
+    """Create a coded table and return its number of rows. If its name ends in EVERY, it is that of all rows."""
     every, unit = name.endswith(EVERY), declared.unit
     coded = snapshot.sql.SQL(_coded(declared.schema, unit, declared.dialect, columns, letters, every))
     target = snapshot.sql.Identifier(OURS, name)
@@ -225,9 +225,9 @@ def _create(snapshot: Snapshot, name: str, declared: Declared, columns: list[str
 
 
 def _protect(snapshot: Snapshot, name: str, schema: Schema, unit: Unit) -> str:
-    """Checks that every code is present and within its column's range, and protects the table from further writes: by
-    its owner, who could grant them to themselves, and by a superuser, unless they remove the triggers first. Returns
-    the table's identity (libpq.AS_MADE), by which a change is noticed before the next question is charged."""
+    """Check that every code is present and within its column's range, then protect the table from writing by anybody,
+    its owner and superusers too, unless they remove the triggers first. Returns the table's identity (libpq.AS_MADE),
+    by which a change is noticed before the next question is charged."""
     run, sql = snapshot.connection.execute, snapshot.sql
     target = sql.Identifier(OURS, name)
     ranges = {f"c{at}": (-1, column.size - 1) for at, column in enumerate(schema.columns.values())}
@@ -266,8 +266,8 @@ def _protect(snapshot: Snapshot, name: str, schema: Schema, unit: Unit) -> str:
 
 
 def _texts(snapshot: Snapshot, schema: Schema, dialect: Dialect) -> None:
-    """All cells as texts, without empty rows: an array for each row, because Postgres stores a long array elsewhere,
-    and a page has no room for a long row of many short cells."""
+    """Create `allowance_rows`: the texts of all cells, without empty rows. A row is one array: Postgres stores a long
+    array outside the page, which has no room for a long row of many short cells."""
     sql = snapshot.sql
     cells = snapshot.cells(dialect, separators(schema))
     some = sql.SQL("EXISTS (SELECT FROM unnest(cells) AS cell(x) WHERE btrim(x, {}) <> '')").format(
@@ -285,7 +285,7 @@ def _cell(columns: list[str], name: str) -> str:
 
 
 def _lists(snapshot: Snapshot, schema: Schema) -> None:
-    """The declared lists."""
+    """Create the table of the declared lists."""
     run = snapshot.connection.execute
     kinds = 'list bigint, spelled text COLLATE "C", place bigint, kind bigint'
     run("DROP TABLE IF EXISTS pg_temp.lists")
@@ -302,7 +302,7 @@ def _keys(snapshot: Snapshot, secret: bytes) -> None:
 
 
 def choosing_key(what: str, secret: bytes) -> str:
-    """The key by which rows or items are chosen in place, and nothing else."""
+    """A key derived for one purpose: choosing rows or items in a database."""
     return hmac.new(secret, f"allowance: which {what}, in place".encode(), hashlib.sha256).hexdigest()
 
 
@@ -315,7 +315,7 @@ def _trimmed(cell: str) -> str:
 
 
 def _wanted(unit: Unit, columns: list[str], every: bool) -> str:
-    """The number of coded rows there must be, counted in another way than they are chosen."""
+    """SQL for the number of rows that must be coded, counted in another way than they are chosen."""
     if unit.id_column is None:
         return "SELECT count(*) FROM pg_temp.allowance_rows"
     who = _who(unit, columns)
@@ -324,7 +324,7 @@ def _wanted(unit: Unit, columns: list[str], every: bool) -> str:
 
 
 def _coded(schema: Schema, unit: Unit, dialect: Dialect, columns: list[str], letters: str, every: bool = False) -> str:
-    """The coded rows: all, or at most the declared number of each person, by keyed hash. With `every`, all rows."""
+    """SQL for the coded rows: at most the declared number of each person, by keyed hash; with `every` all rows."""
     cells = [
         _SMALL.format(_cell(columns, name), letters) if isinstance(column, Category) else _cell(columns, name)
         for name, column in schema.columns.items()
@@ -355,8 +355,8 @@ def _coded(schema: Schema, unit: Unit, dialect: Dialect, columns: list[str], let
 
 
 def _letters(snapshot: Snapshot) -> str:
-    """The collation that makes capitals small by our rules, not by those of the database or of a column, for which Š
-    may be no letter. Otherwise the same rows would differ from those of a file."""
+    """The collation for lower case by our own rules. The database's or a column's may not know Š as a letter; the same
+    rows would then differ from those of a file."""
     run = snapshot.connection.execute
     for (name,) in run(_LETTERS).fetchall():
         small = _SMALL.format("'ČŠÉIΩ'", name)
@@ -366,7 +366,7 @@ def _letters(snapshot: Snapshot) -> str:
 
 
 def _mark(snapshot: Snapshot, letters: str, secret: bytes) -> str:
-    """The mark of the rows as they lie; empty if there is none."""
+    """The mark of the rows in `allowance_rows`; "" if none holds a cell that counts."""
     run = snapshot.connection.execute
     run("CREATE OR REPLACE AGGREGATE pg_temp.allowance_product(numeric) (SFUNC = numeric_mul, STYPE = numeric)")
     count, *sums = run(_marks(snapshot, letters)).fetchone()
@@ -374,7 +374,7 @@ def _mark(snapshot: Snapshot, letters: str, secret: bytes) -> str:
 
 
 def _marks(snapshot: Snapshot, letters: str) -> Driver:
-    """SQL for the number of non-empty rows, and the sums of their products: as marks.py, cell by cell."""
+    """SQL for the number of rows that are not empty, and the sums of their products, as marks.py computes them."""
     literal = snapshot.sql.Literal
     alike = "btrim(regexp_replace({}, ' +', ' ', 'g'))"
     bare = f"translate(normalize(translate(x, {{}}, {{}}), NFC), '{_SINGLY[0]}', '{_SINGLY[1]}')"

@@ -61,7 +61,7 @@ _AS_TEXT = ("boolean", *_WHOLE, "date", "timestamp", "timestamp_ntz")
 
 
 class Lake:
-    """The files of a source as a table of a Spark session, under names that are unique in it."""
+    """A session of Spark with the source's files, and temporary tables under names that are unique in it."""
 
     def __init__(self, session: Driver, view: str, source: Source) -> None:
         self.session, self.source, self.mark = session, source, next(_numbers)
@@ -86,7 +86,8 @@ class Lake:
 
 @contextmanager
 def reading(source: Source, spill: Callable[[], Path] | None) -> Iterator[Lake]:
-    """Drops Spark's error messages: they may quote a value. `spill`: the folder for what exceeds Spark's memory."""
+    """A context with a `Lake`. Errors of Spark become one sentence, since their text may quote a value. `spill`: the
+    folder for what exceeds Spark's memory."""
     try:
         from dpengine.statistics.engines.spark import BROKEN, CONNECT, SparkEngine
     except ImportError:
@@ -110,7 +111,7 @@ def reading(source: Source, spill: Callable[[], Path] | None) -> Iterator[Lake]:
 
 
 def _view(session: Driver, source: Source) -> str:
-    """The table under a name of ours; its files are looked up once."""
+    """The name of the source's table in this session. Its files are listed once."""
     if source.path:
         rows = session.read.parquet(source.path)
     else:
@@ -134,7 +135,7 @@ def code_table(
     report: Callable[[float], None] = lambda share: None,
     spill: Callable[[], Path] | None = None,
 ) -> Loaded:
-    """Code the table into the folder `target`. A refusal leaves nothing of it behind."""
+    """Code the table into the folder `target`. If it is refused, nothing of it stays."""
     refuse_uncodable(declared.schema, "pyspark")
     if isinstance(source, PersonRows):
         refuse_uncodable(source.inputs, "pyspark")
@@ -185,7 +186,7 @@ def _code_table(
 
 
 class Laid:
-    """The texts of all rows, kept on Spark's own disks while they are marked and coded."""
+    """The texts of all rows, stored on Spark's own disks while they are marked and coded."""
 
     def __init__(self, lake: Lake, keys: str, secret: bytes) -> None:
         self._lake, self._keys, self._secret = lake, keys, secret
@@ -195,7 +196,7 @@ class Laid:
     def lay(
         self, source: Staying, read: list[Lake], schema: Schema, dialect: Dialect, beside: Path
     ) -> tuple[list[str], str]:
-        """The names of the columns, and the table of their texts, r0, r1, …"""
+        """Store the texts; returns the columns' names, and the name of the table with the texts r0, r1, …"""
         if isinstance(source, PersonRows):
             names, rows = self.lay(source.rows, read, source.schema, source.dialect, beside)
             if self.mark(rows, len(names)) != source.mark:
@@ -232,7 +233,7 @@ class Laid:
         return self._lake.table(name, rows)
 
     def mark(self, rows: str, width: int) -> str:
-        """The mark of these rows; empty if there is none."""
+        """The mark of these rows; "" if none holds a cell that counts."""
         marks = _marks(rows, width, f"(SELECT marks FROM {self._keys})")
         count, *sums = self._lake.session.sql(marks).toArrow().to_pylist()[0].values()
         return mark_of([int(count), *map(int, sums)], self._secret) if count else ""
@@ -247,7 +248,7 @@ def _trimmed(cell: str) -> str:
 
 
 def _summarised(lake: Lake, source: PersonRows, names: list[str], rows: str, beside: Path, keys: str) -> str:
-    """SQL for one row a person, as person_rows.py makes it of a file."""
+    """SQL for one row for each person, as person_rows.py makes them of a file."""
     inside, inputs, summaries = beside / "inputs", source.inputs, list(source.summaries.values())
     inside.mkdir(mode=0o700)
     _, everyone = _numbered(lake, names, rows, inside, source.unit, keys)
@@ -269,7 +270,7 @@ def _summarised(lake: Lake, source: PersonRows, names: list[str], rows: str, bes
 
 
 def _numbered(lake: Lake, names: list[str], rows: str, beside: Path, unit: Unit, keys: str) -> tuple[int, str]:
-    """The number of people, and all rows of each with their `person` and their `place` among that person's rows."""
+    """The number of people; and SQL for all rows, each with its `person` and its `place` among that person's rows."""
     who, key = _trimmed(f"r{names.index(str(unit.id_column))}"), f"(SELECT rows FROM {keys})"
     cells = ", ".join(f"coalesce(concat(octet_length(r{at}), ':', r{at}), '-')" for at, _ in enumerate(names))
     hashes = f"sha2(concat({key}, {who}), 256) AS who, sha2(concat({key}, {cells}), 256) AS mark"
@@ -284,7 +285,7 @@ def _numbered(lake: Lake, names: list[str], rows: str, beside: Path, unit: Unit,
 
 
 def _lists(lake: Lake, beside: Path, schema: Schema) -> str:
-    """The declared lists as a table."""
+    """Add the declared lists as a table."""
     kinds = pa.schema({"list": pa.int64(), "spelled": pa.string(), "place": pa.int64(), "kind": pa.int64()})
     spelled = [dict(zip(kinds.names, astuple(entry), strict=True)) for entry in listed(schema)]
     pq.write_table(pa.Table.from_pylist(spelled, kinds), beside / "lists.parquet")
@@ -314,7 +315,7 @@ def _coding(
 def _code(
     lake: Lake, names: list[str], rows: str, target: Path, beside: Path, declared: Declared, keys: str
 ) -> int | None:
-    """Write the coded rows; returns the number of people if it is not the number of rows."""
+    """Write the coded rows. Returns the number of people if that is not the number of rows, else None."""
     chosen, everyone, people = rows, "", None
     schema, unit, dialect = declared.schema, declared.unit, declared.dialect
     if unit.id_column is not None:
@@ -340,7 +341,7 @@ def _category(kind: str) -> str:
 
 
 def _texts(lake: Lake, schema: Schema, dialect: Dialect) -> str:
-    """All cells as texts r0, r1, …, without empty rows."""
+    """SQL for all cells as texts r0, r1, …, without empty rows."""
     width = len(lake.kinds)
     longest = LONGEST_RECORD // (2 * width) - 4
     between = separators(schema)
@@ -374,7 +375,7 @@ def _cell(name: str, kind: str, dialect: Dialect, between: str) -> str:
 
 
 def _marks(rows: str, width: int, key: str) -> str:
-    """SQL for the number of non-empty rows, and the sums of their products: as marks.py, cell by cell."""
+    """SQL for the number of rows that are not empty, and the sums of their products, as marks.py computes them."""
     missing, true, false = (
         ", ".join(f"'{word}'" for word in words) for words in (MISSING_WORDS, TRUE_WORDS, FALSE_WORDS)
     )

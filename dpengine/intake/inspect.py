@@ -54,7 +54,7 @@ class Unpacked:
             raise AllowanceError("load.swollen")
 
     def declared(self, metadata: Arrow) -> None:
-        """Checks the size in the file's metadata before any row is read; rows are counted again when read."""
+        """Refuse by the sizes in the file's metadata, before a row is read. Rows are counted again when read."""
         self.add(metadata.num_rows * metadata.num_columns)
         self._size = 0
         groups = (metadata.row_group(place) for place in range(metadata.num_row_groups))
@@ -63,7 +63,7 @@ class Unpacked:
 
 
 def files_of(path: Path) -> list[Path]:
-    """The file itself, or all files of a folder in the order of their names; links out of it are not followed."""
+    """The file itself, or a folder's files in the order of their names; links in it are not followed."""
     refuse_unreadable(path)
     if not path.is_dir():
         return [path]
@@ -75,7 +75,7 @@ def files_of(path: Path) -> list[Path]:
 
 
 def names_of(path: Path, dialect: Dialect) -> list[str]:
-    """The column names; no row is read."""
+    """The file's column names; no row is read."""
     with unpacked(files_of(path)[0]) as first:
         if foreign.is_foreign(first):
             return list(foreign.describe(first, dialect).names)
@@ -85,13 +85,13 @@ def names_of(path: Path, dialect: Dialect) -> list[str]:
 def survey(
     path: Path, dialect: Dialect, bad_records: str = "refuse", progress: Callable[[float], None] | None = None
 ) -> None:
-    """Refuses what `load` would refuse, and reports nothing else: the number of rows is still private."""
+    """Refuse what `load` would refuse. Nothing else is reported, since the number of rows is still private."""
     if not sum(_some(file, dialect, bad_records, progress) for file in files_of(path)):  # each is read to its end
         raise AllowanceError("load.no_rows")
 
 
 def _some(path: Path, dialect: Dialect, bad_records: str, progress: Callable[[float], None] | None) -> bool:
-    """Does a file hold any row?"""
+    """Does the file hold any row?"""
     with unpacked(path) as plain:
         return _some_plain(plain, dialect, bad_records, progress)
 

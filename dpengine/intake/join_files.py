@@ -30,12 +30,12 @@ from dpengine.intake.load import Loaded, load, write_table
 from dpengine.statistics.engines.duck import connect
 
 BATCH = 61_440  # rows at once
-EVENTS, PEOPLE = 0.3, 0.6  # shares of the work after each file
+EVENTS, PEOPLE = 0.3, 0.6  # the share of the work done after each file
 
 
 @dataclass(frozen=True)
 class JoinWords:
-    """How an engine writes a cell of a side (`e.`, `p.` or nothing), the id in a cell, and a keyed hash of cells."""
+    """An engine's SQL for a cell of a side (`e.`, `p.` or none), the id in a cell, and a keyed hash of cells."""
 
     cell: Callable[[str, int], str]
     who: Callable[[str], str]
@@ -45,8 +45,8 @@ class JoinWords:
 def join_sql(
     events: str, people: str, widths: tuple[int, int], on: tuple[int, int], words: JoinWords, everybody: bool
 ) -> tuple[list[str], str]:
-    """SQL for the cells of a joined row, those of the events with the id in its place, then those of the people but for
-    their id; and what they are selected from. The same for DuckDB, Postgres and Spark."""
+    """SQL for the cells of a joined row, and for where they come from. First the cells of the events with the id in its
+    place, then those of the people without the id. The same for DuckDB, Postgres and Spark."""
     who_e, who_p = (words.who(words.cell("", place)) for place in on)
     mark = words.mark([words.cell("", place) for place in range(widths[1])])
     one = (
@@ -73,7 +73,7 @@ def _duck(key: str) -> JoinWords:
 
 
 def choosing_record(secret: bytes) -> str:
-    """The key by which one record of a person is chosen, and nothing else."""
+    """A key derived for one purpose: choosing which record of a person counts."""
     return hmac.new(secret, b"allowance: which record of a person", hashlib.sha256).hexdigest()
 
 
@@ -84,7 +84,7 @@ def load_joined(
     progress: Callable[[float], None] | None = None,
     bad_records: str = "refuse",
 ) -> Loaded:
-    """Write the joined raw table."""
+    """Load both files and write the joined raw table."""
     report = progress or (lambda share: None)
     with tempfile.TemporaryDirectory(prefix=".", dir=raw.parent) as inside:
         events, people = Path(inside) / "events.parquet", Path(inside) / "people.parquet"

@@ -47,7 +47,7 @@ COPYING, READING = 0.1, 0.85  # shares of the work for copying, and for reading 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A loaded raw table. `rows` is public only if the number of people is; marks are never shown (marks.py)."""
+    """A loaded raw table. `rows` is public only if the number of people is. Marks are never shown (marks.py)."""
 
     rows: int
     columns: tuple[str, ...]
@@ -55,9 +55,9 @@ class Loaded:
     marks: tuple[str, ...] = field(default=(), compare=False)  # of the rows of each file of a folder
     files: tuple[str, ...] = field(default=(), compare=False)  # of the bytes of each file
     addresses: tuple[str, ...] = field(default=(), compare=False)  # of its place in a database
-    seen: tuple[tuple[str, str], ...] = field(default=(), compare=False)  # the columns' types there
-    people: int | None = field(default=None, compare=False)  # counted there already, if the rows stayed there
-    made: str = field(default="", compare=False)  # the identity of the coded table there when it was made
+    seen: tuple[tuple[str, str], ...] = field(default=(), compare=False)  # the columns' types in the database
+    people: int | None = field(default=None, compare=False)  # if the rows stayed there: the number of people
+    made: str = field(default="", compare=False)  # … and the coded table's identity (libpq.AS_MADE)
 
 
 def load(
@@ -70,8 +70,8 @@ def load(
     separators: Mapping[str, str] | None = None,
     marked: bool = True,
 ) -> Loaded:
-    """Write the raw table. A refusal names a formal fault but no row number or value, and leaves no file behind. Rows
-    that need not be recognised are not `marked`."""
+    """Write the raw table. A refusal names a formal fault, no row number and no value, and leaves no file behind. With
+    `marked` off, the rows get no mark by which they would be recognised."""
     if bad_records not in ("refuse", "empty"):
         raise AllowanceError("load.bad_records")
     report = progress or (lambda share: None)
@@ -121,7 +121,8 @@ def write_table(
     no_rows: str = "load.no_rows",
     marked: bool = True,
 ) -> Loaded:
-    """One table of all parts, in their order, and its marks. `no_rows`: the refusal of an empty table; "" keeps it."""
+    """Write all parts as one table, in their order, with its marks. `no_rows`: the refusal of an empty one; "" allows
+    it."""
     names = check_names(parts[0][0])
     sources = [batches for _, batches in parts]
     with written(raw) as part, RowMarks(len(parts), secret) as added:
@@ -143,7 +144,7 @@ def _file(path: Path, dialect: Dialect, bad_records: str) -> tuple[list[str], Ba
 
 @contextmanager
 def written(target: Path) -> Iterator[Path]:
-    """A file beside `target` that only its owner can read, renamed to `target` if all went well."""
+    """A context with a new file beside `target`, for its owner only; it becomes `target` if all goes well."""
     part = None
     try:
         handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=target.parent)  # 0600
@@ -163,8 +164,8 @@ def written(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def parquet(part: Path, schema: Arrow) -> Iterator[Callable[[Arrow], None]]:
-    """A function that takes batches of codes and writes them in groups of a useful size, as a scan reads them fastest:
-    few codes as places in a short dictionary, many as they are."""
+    """A function that writes batches of codes in row groups of a size that scans read fastest. Few different codes are
+    written as places in a short dictionary, many as they are."""
     held: list[Arrow] = []
     short = [field.name for field in schema if pa.types.is_int8(field.type) or pa.types.is_int16(field.type)]
     short += [f"{field.name}.list.element" for field in schema if pa.types.is_list(field.type)]
@@ -193,8 +194,8 @@ def _store(
     mark: Callable[[int, Sequence[Arrow]], None],
     report: Callable[[float], None],
 ) -> list[int]:
-    """Write all sources, and mark their rows; returns the number of rows from each. Where most texts of the first rows
-    are different, a column is written and marked text by text: to look for equal ones would only take time."""
+    """Write and mark the rows of all sources; returns the number of rows from each. If most texts of a column's first
+    rows differ, the column is handled text by text: looking for equal ones would only take time."""
     rows = [0] * len(sources)
     given = ((place, *batch) for place, batches in enumerate(sources) for batch in _gathered(batches))
     first = list(islice(given, 1))
@@ -216,7 +217,7 @@ def _store(
 
 
 def _gathered(batches: Batches) -> Batches:
-    """Small batches together."""
+    """The same rows in larger batches."""
     held, share = list[list[Arrow]](), 0.0
 
     def together() -> list[Arrow]:
@@ -238,12 +239,12 @@ def _joined(parts: Sequence[Arrow]) -> Arrow:
 
 
 def _differ(texts: Arrow) -> bool:
-    """Are most cells' texts different?"""
+    """Do most cells hold different texts?"""
     return 2 * len(distinct(texts).dictionary) > len(texts)
 
 
 def _each(texts: Arrow) -> Arrow:
-    """Every cell's own text; NULL if it is empty."""
+    """One text for each cell; NULL if it is empty."""
     import pyarrow.compute as pc  # slow to import
 
     found = every_text(texts)
@@ -252,7 +253,7 @@ def _each(texts: Arrow) -> Arrow:
 
 
 def distinct(texts: Arrow) -> Arrow:
-    """Each distinct text once, and which of them a cell holds; NULL if it is empty."""
+    """The distinct texts, and each cell's place among them; NULL for an empty cell."""
     import pyarrow.compute as pc  # slow to import
 
     found = texts if pa.types.is_dictionary(texts.type) else texts.dictionary_encode()
@@ -292,7 +293,7 @@ def _parquet(path: Path, dialect: Dialect) -> tuple[list[str], Batches]:
 
 
 def _weighed(columns: list[tuple[Arrow, str]], size: Unpacked) -> Iterator[list[tuple[Arrow, str]]]:
-    """The batch in pieces of at most HEAVY bytes of text, or one row; refuses a cell that is too long."""
+    """The batch in pieces of at most HEAVY bytes of text, or of one row. A cell that is too long is refused."""
     import pyarrow.compute as pc  # slow to import
 
     rows = len(columns[0][0])
@@ -344,7 +345,7 @@ def _array(series: Arrow, dialect: Dialect) -> Arrow:
 
 
 def _cell(value: Arrow, dialect: Dialect) -> str | None:
-    """Any object as text; an object without text is missing."""
+    """An object as text; None if it has none."""
     try:
         if value is None or bool(value != value):
             return None
@@ -369,8 +370,8 @@ _PLAIN = (
 
 
 def _text(cells: Arrow, name: str, dialect: Dialect) -> Arrow:
-    """A typed column as the texts that a CSV file in this dialect would hold, each distinct value written once: 1500.0
-    is 1500, NaN is missing."""
+    """The cells of a typed column as the texts that a CSV file in this dialect would hold. Each distinct value is
+    converted once: 1500.0 becomes 1500, NaN is missing."""
     import pyarrow.compute as pc  # slow to import
 
     if isinstance(cells, pa.ChunkedArray):

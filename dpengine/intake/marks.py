@@ -104,8 +104,8 @@ _KINDS[[ord(digit) for digit in string.digits]] = _DIGIT
 def own_copy(
     source: Path, beside: Path, secret: bytes, report: Callable[[float], None]
 ) -> Iterator[tuple[Path, Callable[[], list[str]]]]:
-    """Reads a file or folder once: makes a private copy that nobody else can replace. A thread marks every file in it
-    while the copy is loaded; who asks for the marks waits for it."""
+    """A context with the path of a private copy, read once, and a function that returns the marks of its files. A
+    thread computes the marks while the copy is loaded; the function waits for it."""
     files = files_of(source)
     with refusing("load.unwritable", OSError):
         inside = Path(tempfile.mkdtemp(prefix=".", dir=beside))  # 0700
@@ -144,7 +144,7 @@ def _copied(file: Path, to: Path) -> None:
 
 
 def _file_mark(file: Path, secret: bytes, over: Event) -> str:
-    """Of no use once it is `over`: nobody waits for it."""
+    """The mark of a file's bytes. It gives up once the context is `over`, since nobody waits for it then."""
     mark = hmac.new(secret, b"allowance: file", hashlib.sha256)
     with refusing("load.unreadable", OSError):
         given = open(file, "rb")  # noqa: SIM115 - closed below
@@ -160,19 +160,19 @@ def _block(file: object) -> bytes:
 
 
 def address_mark(place: Sequence[str], secret: bytes) -> str:
-    """The mark of a table's place in a database: a newer state of the same table has the same."""
+    """The mark of a table's place in a database: the same for every state of the table."""
     return hmac.new(secret, b"allowance: address" + json.dumps(list(place)).encode("ascii"), hashlib.sha256).hexdigest()
 
 
 @cache
 def _calculator() -> duckdb.DuckDBPyConnection:
-    """Opened once: that takes longer than to hash a small table. It holds no rows but while a cursor hashes them."""
+    """A DuckDB for hashing. Opening one takes longer than hashing a small table, so it stays; it keeps no rows."""
     return duckdb.connect(config=SETTINGS | {"threads": 1, "preserve_insertion_order": True})
 
 
 class RowMarks(AbstractContextManager["RowMarks"]):
-    """Adds up the products of rows while they are loaded, some at a time and in any order: one sum for each part of a
-    table that came in several files, and the mark of all. Other threads hash while this one reads."""
+    """Adds up the products of rows while they are loaded, a batch at a time and in any order: a sum for each part of
+    the table (a file of a folder), and for all. Other threads hash while this one reads."""
 
     def __init__(self, parts: int, secret: bytes) -> None:
         self._key = row_key(secret)
@@ -186,7 +186,8 @@ class RowMarks(AbstractContextManager["RowMarks"]):
         self._worker.shutdown(wait=True, cancel_futures=True)
 
     def add(self, part: int, cells: Sequence[Arrow]) -> None:
-        """Each column's distinct texts, and which of them a cell holds, or every cell's text; NULL is an empty cell."""
+        """Add rows of a part. `cells`: for each column one text for each cell, or the distinct texts with each cell's
+        place; NULL is an empty cell."""
         while len(self._waiting) >= WAITING:
             self._take()
         self._waiting.append((part, self._worker.submit(self._hashed, list(cells))))
@@ -196,7 +197,7 @@ class RowMarks(AbstractContextManager["RowMarks"]):
         self._sums[part] = [before + more for before, more in zip(self._sums[part], sums.result(), strict=True)]
 
     def marks(self) -> list[str]:
-        """The mark of all rows; if there are several parts, also the mark of each."""
+        """The mark of all rows; if there are several parts, then the mark of each."""
         while self._waiting:
             self._take()
         total = [sum(lane) for lane in zip(*self._sums, strict=True)]
@@ -214,8 +215,8 @@ class RowMarks(AbstractContextManager["RowMarks"]):
 
 
 def summed(columns: Sequence[OfColumn], rows: int) -> list[int]:
-    """The number of rows with a cell that counts, and the sums of their products. Of each column: the place of each
-    cell's text, each text's numbers, and whether it counts."""
+    """The number of rows with a cell that counts, and the sums of their products. `columns`: for each column, each
+    cell's place among its texts, each text's numbers, and whether the text counts."""
     columns = _together(columns)
     lanes = columns[0][1].shape[1]
     found = [0] * (1 + lanes)
@@ -242,7 +243,7 @@ def summed(columns: Sequence[OfColumn], rows: int) -> list[int]:
 
 
 def _together(columns: Sequence[OfColumn]) -> list[OfColumn]:
-    """Columns of few texts as one: each pair of texts is multiplied once, and not in every row."""
+    """Columns with few texts joined to one: each pair of texts is multiplied once, not in every row."""
     held = list[OfColumn]()
     for places, numbers, counts in sorted(columns, key=lambda column: len(column[1])):
         if held and len(held[-1][1]) * len(numbers) <= AT_ONCE:
@@ -255,10 +256,10 @@ def _together(columns: Sequence[OfColumn]) -> list[OfColumn]:
 
 
 def _fold(numbers: Numbers, upper: Numbers) -> None:
-    """The same modulo p = 2^31 - 1, but smaller, without a division: 2^31 is 1, so the upper bits count as they stand.
-    A product of a factor below c·2^31 and one below 2^31 becomes less than (c + 1)·2^31, and fits 64 bits up to c = 4.
-    Less than 2^34 becomes less than 2^31 + 8, so c is hardly above 1 after every second column, and 3 at most; after a
-    last time less than p + 8 is left. `upper` is room to work in."""
+    """The numbers modulo p = 2^31 - 1, not fully reduced, and without a division: 2^31 is 1, so the upper bits are
+    added to the lower. A product of a factor below c·2^31 and one below 2^31 becomes less than (c + 1)·2^31, and fits
+    64 bits up to c = 4. Less than 2^34 becomes less than 2^31 + 8, so c is hardly above 1 after every second column,
+    and 3 at most; after a last time less than p + 8 is left. `upper` is room to work in."""
     np.right_shift(numbers, np.uint64(PRIME.bit_length()), out=upper)
     numbers &= np.uint64(PRIME)
     numbers += upper
@@ -269,7 +270,7 @@ def _texts(column: Arrow) -> Arrow:
 
 
 def _places(column: Arrow) -> Integers:
-    """The place of each cell's text among those of the column; of an empty cell, one past the last."""
+    """Each cell's place among the column's texts; for an empty cell, the place after the last."""
     if not pa.types.is_dictionary(column.type):
         return np.arange(len(column), dtype=np.int32)
     places: Integers = column.indices.fill_null(len(column.dictionary)).to_numpy(zero_copy_only=False)
@@ -279,8 +280,8 @@ def _places(column: Arrow) -> Integers:
 def numbers_of(
     columns: Sequence[Arrow], key: str, database: duckdb.DuckDBPyConnection, known: Known | None = None
 ) -> list[tuple[Numbers, Bits]]:
-    """The numbers of each column's texts. They are remembered in `known`, by the column's place, because a query takes
-    milliseconds; so columns of few texts share their first."""
+    """The numbers of each column's texts. They are kept in `known`, by the column's place, because a query takes
+    milliseconds. For the same reason columns with few texts are hashed together first."""
     many = sum(map(len, columns)) > FEW
     if known is not None and (many or known):
         room = MOST_KNOWN // len(columns)
@@ -300,8 +301,8 @@ def numbers_of(
 def _known_numbers(
     place: int, texts: Arrow, key: str, database: duckdb.DuckDBPyConnection, known: Known, room: int
 ) -> tuple[Numbers, Bits]:
-    """The numbers of texts, looked up where they were hashed before, which takes at most a fifth of the time. Remembers
-    up to `room` texts, and none of a column where most are new. Threads that run at once may forget each other's."""
+    """The numbers of texts. Those hashed before are looked up, which takes at most a fifth of the time. Up to `room`
+    texts are kept, and none of a column where most are new. Threads that run at once may drop each other's."""
     import pyarrow.compute as pc  # slow to import
 
     nothing = pa.array([], pa.string()), np.zeros((0, LANES), np.uint64), np.zeros(0, np.bool_)
@@ -325,7 +326,7 @@ def _known_numbers(
 
 
 def cell_numbers(texts: Arrow, key: str, database: duckdb.DuckDBPyConnection) -> tuple[Numbers, Bits]:
-    """The numbers of each text, and whether it counts. Last, those of an empty cell: the product stays as it is."""
+    """Each text's numbers, and whether it counts. At the end those of an empty cell, which leave a product as it is."""
     numbers = np.ones((len(texts) + 1, LANES), dtype=np.uint64)
     counts = np.zeros(len(texts) + 1, dtype=bool)
     for prefix, forms, places in canonical(texts, database):
@@ -335,14 +336,14 @@ def cell_numbers(texts: Arrow, key: str, database: duckdb.DuckDBPyConnection) ->
 
 
 def _hashes(texts: Arrow, key: str, database: duckdb.DuckDBPyConnection) -> Arrow:
-    """The keyed hash of each text in hexadecimal. Few texts are hashed here: a query takes longer."""
+    """Each text's keyed hash in hexadecimal. A few texts are hashed here, since a query would take longer."""
     if len(texts) <= FEW:
         return pa.array([hashlib.sha256((key + text).encode()).hexdigest() for text in texts.to_pylist()], pa.string())
     return _asked("SELECT sha256(concat(?, text)) FROM texts", texts, database, [key])
 
 
 def _asked(query: str, texts: Arrow, database: duckdb.DuckDBPyConnection, given: list[str]) -> Arrow:
-    """What a query finds for each text, in their order."""
+    """What a query returns for each text, in their order."""
     try:
         database.register("texts", pa.table({"text": texts}))
         found: Arrow = database.sql(query, params=given).to_arrow_table()
@@ -354,8 +355,8 @@ def _asked(query: str, texts: Arrow, database: duckdb.DuckDBPyConnection, given:
 
 
 def _numbers(hashes: Arrow) -> Numbers:
-    """The first LANES numbers of 32 bits in each hash, as remainders. Eight letters are one number of 64 bits, so all
-    are read at once: a letter's last four bits and 9 more from a on are its digit; then neighbours are joined."""
+    """The first LANES 32-bit numbers of each hash, modulo p. Eight hexadecimal letters are one number of 64 bits, so
+    all are read at once: a digit is a letter's last four bits, plus 9 from a on; then neighbours are joined."""
     letters = np.frombuffer(hashes.buffers()[2], dtype=np.uint8)[_HEX * hashes.offset :][: _HEX * len(hashes)]
     words, found = letters.view("<u8").reshape(-1, _HEX // 8), np.empty((len(hashes), LANES), dtype=np.uint64)
     for start in range(0, len(words), AT_ONCE):
@@ -374,9 +375,9 @@ def _numbers(hashes: Arrow) -> Numbers:
 
 
 def canonical(texts: Arrow, database: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, Arrow, Integers | slice]]:
-    """The canonical forms of texts that count: how they begin, what follows, and where these texts are. The SQL below
-    defines them. Two kinds of cells that are surely simple are read faster, with the same result: a whole number of at
-    most PLACES digits, and an ASCII word with a letter other than e, without space, quote or colon."""
+    """The canonical forms of the texts that count: how each begins, what follows, and the places of these texts. The
+    SQL below defines the forms. Two simple kinds of cells are read faster, with the same result: whole numbers of at
+    most PLACES digits, and ASCII words with a letter other than e, without space, quote or colon."""
     import pyarrow.compute as pc  # slow to import
 
     bits, lengths = _signs(texts), pc.binary_length(texts).to_numpy(zero_copy_only=False)
@@ -399,7 +400,7 @@ def canonical(texts: Arrow, database: duckdb.DuckDBPyConnection) -> Iterator[tup
 
 
 def _signs(texts: Arrow) -> NDArray[np.uint8]:
-    """Which kinds of characters each text has, as bits."""
+    """The kinds of characters in each text, as bits."""
     data, ends = texts.buffers()[2], np.frombuffer(texts.buffers()[1], dtype=np.int32)
     ends = ends[texts.offset :][: len(texts) + 1]
     bits = np.full(len(texts), _ODD, dtype=np.uint8)
@@ -423,7 +424,7 @@ def mark_of(sums: list[int], secret: bytes) -> str:
 
 
 def row_key(secret: bytes) -> str:
-    """Of 128 bits: with it, most cells fit one block of the hash."""
+    """A key of 128 bits for hashing cells: with it most cells fit one block of the hash."""
     return hmac.new(secret, b"allowance: rows in any order", hashlib.sha256).hexdigest()[:32]
 
 
@@ -435,8 +436,8 @@ def _tidy(cell: str) -> str:
 
 
 def _kinds(cell: str) -> str:
-    """SQL for a cell's canonical text: # (or - if negative) and the digits of a number without leading zeros; for
-    anything else, = and the text."""
+    """SQL for a cell's canonical text. A number is # (negative: -) and its digits without leading zeros; any other text
+    is = and the text."""
     digits = f"translate(split_part({cell}, 'e', 1), '{_SIGNS}', '')"
     time = cell
     for written, same in TIMES:

@@ -36,8 +36,8 @@ BATCH = 61_440  # people at once
 
 
 def summary_sql(rows: str, schema: Schema, summaries: Sequence[Summary]) -> str:
-    """SQL for one row a person over coded `rows` (c0, c1, … in the schema's order, and `person`). Columns s0, s1, …: a
-    code, a sum of codes, or for a mean the sum; n0, n1, … the number of values behind each."""
+    """SQL for one row a person from coded `rows` (c0, c1, … in the schema's order, and `person`). It has s0, s1, …: a
+    code, or a sum of codes (for a mean too); and n0, n1, …: the number of values behind each."""
     places = {name: f"c{place}" for place, name in enumerate(schema.columns)}
     each, chosen, columns = ["count(*) AS rows_of"], "", [f"each_one.{PERSON} AS {PERSON}"]
     for at, summary in enumerate(summaries):
@@ -64,7 +64,7 @@ def summary_sql(rows: str, schema: Schema, summaries: Sequence[Summary]) -> str:
 
 
 def _has_value(cell: str, schema: Schema, name: str) -> str:
-    """SQL: is the cell not empty? An empty cell of a list has a code of its own, unless it counts as a listed value."""
+    """SQL: does the cell hold a value? In a list an empty cell has a code of its own, or counts as a listed value."""
     column = schema.columns.get(name)
     if isinstance(column, Category) and column.missing not in column.values:
         return f"({cell} >= 0 AND {cell} <> {column.code(column.missing)})"
@@ -72,7 +72,7 @@ def _has_value(cell: str, schema: Schema, name: str) -> str:
 
 
 def _first(rows: str, cell: str, places: Mapping[str, str], schema: Schema, summary: Summary) -> str:
-    """One value of each person, by an order of the person's own rows."""
+    """SQL for one value of each person: the first by an order of the person's own rows."""
     if summary.kind in BY_DAY:
         day, order = places[summary.by], "ASC" if summary.kind == "first" else "DESC"
         source, order = f"{rows} WHERE {cell} >= 0 AND {day} >= 0", f"{day} {order}, {cell} ASC"
@@ -89,7 +89,7 @@ def _first(rows: str, cell: str, places: Mapping[str, str], schema: Schema, summ
 def summarise(
     raw: Path, names: Sequence[str], declared: Declared, summaries: Mapping[str, Summary], target: Path
 ) -> None:
-    """Write one row a person as Parquet of texts: the id, and each summary under its name."""
+    """Write one row for each person as Parquet of texts: the id, then each summary under its name."""
     inputs, id_column = inputs_of(summaries, declared.schema), str(declared.unit.id_column)
     writers = [_writer(summary, inputs, declared.dialect) for summary in summaries.values()]
     schema = pa.schema([(name, pa.string()) for name in (id_column, *summaries)])
@@ -121,7 +121,7 @@ def _texts(batch: Arrow, writers: Sequence[Callable[[int, int], str | None]], sc
 
 
 def _writer(summary: Summary, inputs: Schema, dialect: Dialect) -> Callable[[int, int], str | None]:
-    """From a code or a sum of codes, and the number of values behind it, to the text of a cell."""
+    """A function that writes a cell's text from a code or a sum of codes, and from the number of values behind it."""
     if summary.kind == COUNT:
         return lambda value, n: str(value)
     if summary.kind == ANY:
@@ -152,14 +152,14 @@ def _writer(summary: Summary, inputs: Schema, dialect: Dialect) -> Callable[[int
 
 @dataclass(frozen=True)
 class TextWords:
-    """How an engine writes the type of texts, and the day so many days after another."""
+    """An engine's SQL for the type of texts, and for the day that is so many days after another."""
 
     text: str
     day: Callable[[str, str], str]
 
 
 def labels_of(inputs: Schema, summaries: Sequence[Summary]) -> list[tuple[int, int, str]]:
-    """The labels that a summary may show: the summary's place, the code and its label. They are public."""
+    """For each label that a summary may show: the summary's place, the code and the label. They are public."""
     return [
         (at, place, label)
         for at, summary in enumerate(summaries)
@@ -169,8 +169,8 @@ def labels_of(inputs: Schema, summaries: Sequence[Summary]) -> list[tuple[int, i
 
 
 def texts_sql(rows: str, inputs: Schema, summaries: Sequence[Summary], decimal: str, words: TextWords) -> str:
-    """SQL for `person` and the text of each summary, x0, x1, …, over coded rows and the table `labels` (list, place,
-    label): what `_writer` writes. Integers are exact, with at most 38 digits."""
+    """SQL for `person` and each summary's text, x0, x1, …: the texts that `_writer` writes. It reads coded rows and the
+    table `labels` (list, place, label). Integers are exact, with at most 38 digits."""
     first, second, texts, joins = list[str](), list[str](), [PERSON], ""
     for at, summary in enumerate(summaries):
         column = None if summary.kind == COUNT else inputs[summary.column]
@@ -199,7 +199,7 @@ def texts_sql(rows: str, inputs: Schema, summaries: Sequence[Summary], decimal: 
 
 
 def _places(column: Number | None, summary: Summary, inputs: Schema) -> int:
-    """The digits after the point that every value of a summary has."""
+    """How many digits after the point every value of a summary is written with."""
     if column is None:
         return 0
     grid = [column.lower, column.step]
@@ -212,8 +212,8 @@ def _places(column: Number | None, summary: Summary, inputs: Schema) -> int:
 
 
 def _exact(at: int, summary: Summary, column: Number | None, inputs: Schema, unit: int) -> tuple[list[str], str]:
-    """SQL for a number of 1/`unit`: columns that come first, and the number. A mean is rounded to its grid, half to
-    even, by whole numbers."""
+    """SQL for a summary as an integer multiple of 1/`unit`: columns to compute first, and then the number. A mean is
+    rounded to its grid, half to even, in whole numbers."""
     value, n = (f"CAST({name}{at} AS DECIMAL(38, 0))" for name in "sn")
     if column is None:
         return [], value

@@ -75,7 +75,7 @@ _SHORT = (20, 21, 23, 700, 701, _MONEY, *_DAYS)  # types with texts that are nev
 
 @dataclass(frozen=True)
 class SourceColumn:
-    """A column as the database declares it: its name, its type, and the list of an enumerated type."""
+    """A column as the database declares it: its name, its type, and if it is an enumerated type its list."""
 
     name: str
     kind: str
@@ -96,21 +96,21 @@ class Described:
 
 
 def describe(source: Source) -> Described:
-    """The columns of a table; no row is read."""
+    """The columns of a table. No row is read."""
     return in_snapshot(source, lambda snapshot: snapshot.described)
 
 
 def copy_rows(
     source: Source, dialect: Dialect, separators: Mapping[str, str], to: Path, report: Callable[[float], None]
 ) -> Described:
-    """Write all rows into a new file, as CSV under a first line of generated names."""
+    """Write all rows to a new CSV file; its first line has generated names."""
     return in_snapshot(source, lambda snapshot: snapshot.copied(dialect, separators, to, report))
 
 
 def in_snapshot(
     source: Source, work: Callable[[Snapshot], Result], writes: bool = False, also: Source | None = None
 ) -> Result:
-    """Run the work in a transaction on one table, or two of one database; its errors become our own sentences."""
+    """Do the work in one transaction, on one table or two of the same database. Its errors become our sentences."""
 
     def within(psycopg: Driver, connection: Driver) -> Result:
         result = work(Snapshot(psycopg, connection, source, writes, also))
@@ -121,7 +121,7 @@ def in_snapshot(
 
 
 def with_connection(source: Source, work: Callable[[Driver, Driver], Result]) -> Result:
-    """The same without a table: the work gets the driver and a connection."""
+    """Do the work with the driver and a connection, without a table. Its errors become our sentences."""
     psycopg = _driver()
     code, facts = "", {"place": source.where, "table": source.table}
     try:
@@ -152,7 +152,7 @@ def _connection(psycopg: Driver, source: Source) -> Iterator[Driver]:
 
 
 def _code(error: Driver) -> str:
-    """Decided by the kind of failure alone; its message is not read."""
+    """The message code for an error, by its kind alone: its text is not read."""
     state = error.sqlstate or ""
     failed = getattr(error, "pgconn", None)
     if not state:
@@ -173,7 +173,7 @@ def _code(error: Driver) -> str:
 
 
 class Snapshot:
-    """An open transaction on one table. `beside`: another table in the same transaction."""
+    """An open transaction on one table; `beside`: on another table in the same transaction."""
 
     described: Described
     beside: Snapshot | None = None
@@ -204,9 +204,9 @@ class Snapshot:
         self.here = self.sql.Identifier(*self._relation[:2])
 
     def _bytes(self, psycopg: Driver) -> str:
-        """The codec for a database that is not in UTF8: its texts come as raw bytes and are decoded here. A byte that
-        the encoding has no letter for, which Postgres accepts in a cell but cannot write as UTF8, then empties that one
-        record, as in a file, instead of making the whole table unreadable. SQL_ASCII is no encoding: its bytes stay."""
+        """A codec for a database that is not in UTF8, whose texts are sent as raw bytes and decoded here. Postgres
+        accepts bytes that its encoding has no letter for, but cannot send them as UTF8: the whole table would be
+        unreadable. Here only that record is emptied, as in a file. SQL_ASCII is no encoding: its bytes stay."""
         if self.encoding == "UTF8":
             return ""
         setting = self.sql.SQL("SET LOCAL client_encoding TO {}").format(self.sql.Literal(self.encoding))
@@ -217,7 +217,7 @@ class Snapshot:
             return str(self.connection.info.encoding)
 
     def _find(self) -> tuple[Driver, ...]:
-        """The table by its name as written, else in lower case, as Postgres reads names without quotes."""
+        """Find the table by its name as written, or in lower case, as Postgres reads names without quotes."""
         *schema, name = self._source.names
         wanted = {
             "exact": name,
@@ -258,7 +258,7 @@ class Snapshot:
         return self.described
 
     def cells(self, dialect: Dialect, separators: Mapping[str, str]) -> list[Driver]:
-        """SQL for the texts of a row, if the columns are still those that were described."""
+        """SQL for the texts of a row. Refused if the columns are not those described before."""
         columns = self.described.columns
         refuse_changed(self._source.seen, self.described.seen)
         longest = LONGEST_RECORD // (2 * len(columns)) - 4  # bytes; every quote in a cell is written twice
@@ -286,8 +286,8 @@ class Snapshot:
                     report(1 - 1 / (1 + size / (1 << 28)))  # nobody knows how much is still to come
 
     def cell(self, column: SourceColumn, dialect: Dialect, separator: str | None, longest: int) -> Driver:
-        """SQL for the text of a cell, for every value of the column's type. The text is compared byte by byte, however
-        the column is declared to sort: a collation with e = é would match two entries of a list."""
+        """SQL for a cell's text, for every value of the column's type. Texts compare byte by byte, however the column
+        sorts: a collation with e = é would match two entries of a list."""
         return self.sql.SQL('({}) COLLATE pg_catalog."C"').format(self._text(column, dialect, separator, longest))
 
     def _text(self, column: SourceColumn, dialect: Dialect, separator: str | None, longest: int) -> Driver:
@@ -316,7 +316,7 @@ class Snapshot:
 
 
 def refuse_changed(before: tuple[tuple[str, str], ...], now: tuple[tuple[str, str], ...]) -> None:
-    """Refuses a table with other columns than described: numbers that became texts would be read as missing."""
+    """Refuse a table with other columns than described before: numbers that became texts would be read as missing."""
     kinds = dict(now)
     for name, kind in before:
         if kinds.get(name) != kind:

@@ -25,8 +25,8 @@ PERSON = "person"
 
 def keep_rows(raw: Path, names: Sequence[str], unit: Unit, secret: bytes, kept: Path, every: bool = False) -> int:
     """Write the rows that count, as columns c0, c1, … in the file's order and `person`. Returns the number of people,
-    which may be 0: whether a table is refused must not depend on one person. With `every`, all rows of each person are
-    written: the union of a person's sets is over all of them."""
+    which may be 0: a refusal must not depend on one person. With `every` all rows are written, since a person's set is
+    over all of them."""
     if unit.id_column is None or unit.id_column not in names:
         raise AllowanceError("column.absent", column=unit.id_column, columns=list(names))
     key = hmac.new(secret, b"allowance: which rows", hashlib.sha256).hexdigest()

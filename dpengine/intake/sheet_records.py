@@ -52,7 +52,7 @@ def sheets(path: Path) -> list[str]:
 
 
 def sheet_names(path: Path, dialect: Dialect) -> list[str]:
-    """The names in the declared row; nothing of any other row is returned."""
+    """The names in the declared row of a sheet. Nothing of another row is returned."""
     return _header(_grid(path, dialect), dialect)
 
 
@@ -78,7 +78,7 @@ def read_rows(path: Path, dialect: Dialect) -> tuple[list[str], Iterator[tuple[l
 
 
 def _opened(path: Path) -> CalamineWorkbook:
-    """A workbook with parts of bearable size; every failure of its reader becomes one refusal."""
+    """A workbook. Refused if its parts are too large; every error of its reader becomes one refusal."""
     from python_calamine import CalamineWorkbook, PasswordError
 
     _bounded(path)
@@ -155,7 +155,7 @@ def _header(sheet: CalamineSheet, dialect: Dialect) -> list[str]:
 
 
 def _spread(rows: list[list[str]], merged: Sequence[tuple[tuple[int, int], tuple[int, int]]], first: int) -> None:
-    """A name that spans several columns counts for each of them."""
+    """The first row, with a merged name repeated in each column that it spans."""
     for (top, left), (bottom, right) in merged:
         if first <= top and bottom < first + len(rows):
             for place in range(left, min(right + 1, len(rows[top - first]))):
@@ -174,7 +174,7 @@ def _cells(sheet: CalamineSheet, most: int | None = None) -> list[list[object]]:
 
 
 def _rows(sheet: CalamineSheet, first: int, width: int, dialect: Dialect) -> Iterator[list[str]]:
-    """Every row as `width` texts; empty rows at the end are nobody's."""
+    """Every row as `width` texts; empty rows at the end are nobody's and left out."""
     empty, place = 0, 0
     for place, row in enumerate(sheet.iter_rows(), sheet.start[0] if sheet.start else 0):
         if place < first:
@@ -195,7 +195,7 @@ def _rows(sheet: CalamineSheet, first: int, width: int, dialect: Dialect) -> Ite
 
 
 def _text(value: object, dialect: Dialect) -> str:
-    """As a spreadsheet saves it as CSV: 1500.0 is 1500, a day without a time is a day."""
+    """A cell's text as a spreadsheet would save it as CSV: 1500.0 is 1500, a day without a time is a day."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -216,7 +216,7 @@ def _text(value: object, dialect: Dialect) -> str:
 
 
 def _part(parts: zipfile.ZipFile, sheet: str) -> str | None:
-    """The name of the part that holds a sheet, from the workbook's own list."""
+    """The name of the archive's part that holds a sheet, from the workbook's own list."""
     try:
         book = ElementTree.fromstring(parts.read("xl/workbook.xml"))
         links = ElementTree.fromstring(parts.read("xl/_rels/workbook.xml.rels"))
@@ -233,7 +233,7 @@ def _part(parts: zipfile.ZipFile, sheet: str) -> str | None:
 
 
 def _scanned(path: Path, sheet: str) -> Iterator[bytes]:
-    """A sheet's own part, unpacked as it is read, in pieces that overlap."""
+    """The text of a sheet's part, unpacked while it is read, in pieces that overlap."""
     if path.suffix.lower() != ".xlsx":
         return
     with (
@@ -251,13 +251,13 @@ def _scanned(path: Path, sheet: str) -> Iterator[bytes]:
 
 
 def _solved(path: Path, sheet: str) -> None:
-    """Refuses a sheet with formulas that no program has computed yet: their cells would be read as empty."""
+    """Refuse a sheet with formulas that no program has computed yet: their cells would be read as empty."""
     if any(_UNSOLVED.search(piece) for piece in _scanned(path, sheet)):
         raise AllowanceError("load.sheet_formulas")
 
 
 def _refuse_far(path: Path, sheet: str) -> None:
-    """Refuses a cell far away from the others: the reader holds every cell in between."""
+    """Refuse a sheet with a cell far away from the others: the reader would hold every cell in between."""
     rows = columns = 1
     for piece in _scanned(path, sheet):
         for letters, number in _PLACE.findall(piece):

@@ -47,7 +47,7 @@ _SAS = {
 
 
 def describe(path: Path, dialect: Dialect) -> JsonObject:
-    """The names and the code book; no row is read."""
+    """The column names and the code book; no row is read."""
     meta = _read(path, metadataonly=True)[1]
     names = _names(meta, dialect)
     columns = zip(names, meta.column_names, strict=True)
@@ -79,7 +79,7 @@ def read_rows(path: Path, dialect: Dialect) -> tuple[list[str], Iterator[tuple[l
 
 
 def _read(path: Path, **more: Arrow) -> tuple[dict[str, Arrow], Arrow]:
-    """The cells as arrays, and what the file says about them. Every failure of the library becomes one refusal."""
+    """The cells as arrays, and what the file says about them. Every error of the library becomes one refusal."""
     import pyreadstat
 
     kind = path.suffix.lower()
@@ -109,8 +109,8 @@ def _read(path: Path, **more: Arrow) -> tuple[dict[str, Arrow], Arrow]:
 
 
 def _names(meta: Arrow, dialect: Dialect) -> list[str]:
-    """The variables' names or, if that was declared, their labels. A label that is no usable name, or that two
-    variables have, keeps the variable's name beside it."""
+    """The variables' names or, if so declared, their labels. A label that two variables have, or that is another's
+    name, is followed by the variable's name; without a label the name stands."""
     variables = [str(name) for name in meta.column_names]
     if len(variables) > MOST_COLUMNS:
         raise AllowanceError("load.many_columns", most=MOST_COLUMNS)
@@ -131,7 +131,7 @@ def _label(meta: Arrow, variable: str) -> str:
 
 
 def _kind(meta: Arrow, variable: str, path: Path) -> str:
-    """ "text", "number", or how its numbers count time."""
+    """The variable's kind: "text", "number", or the unit in which it counts time."""
     if str(meta.readstat_variable_types.get(variable)) == "string":
         return "text"
     form = str(meta.original_variable_types.get(variable) or "").upper()
@@ -144,14 +144,14 @@ def _kind(meta: Arrow, variable: str, path: Path) -> str:
 
 
 def _missing(meta: Arrow, variable: str) -> tuple[list[Arrow], list[tuple[float, float]]]:
-    """The single values, and the ranges, that the file calls missing."""
+    """The single values and the ranges that the file declares missing."""
     ranges = (getattr(meta, "missing_ranges", None) or {}).get(variable, [])
     single = [part["lo"] for part in ranges if part["lo"] == part["hi"]]
     return single, [(float(part["lo"]), float(part["hi"])) for part in ranges if part["lo"] != part["hi"]]
 
 
 def _coded(meta: Arrow, variable: str, path: Path) -> JsonObject:
-    """The code book's entry; labels and codes are the file's own words."""
+    """A variable's entry in the code book, with the file's own labels and codes."""
     kind = _kind(meta, variable, path)
     single, ranges = _missing(meta, variable)
     labels = meta.variable_value_labels.get(variable, {})
@@ -179,7 +179,7 @@ def _number(code: str) -> float:
 
 
 def _code(value: Arrow) -> str:
-    """A code as its cells are written: 1.0 is 1."""
+    """A code as text, as its cells are written: 1.0 becomes 1."""
     if isinstance(value, float | np.floating):
         return repr(float(value)).removesuffix(".0")
     return str(value).strip()
@@ -206,7 +206,7 @@ def _plain(value: Arrow) -> str:
 
 
 def _floats(cells: Arrow) -> Arrow:
-    """A missing number is NaN; a letter for a kind of missing (Stata's .a, SAS's .A) is missing too."""
+    """The cells as numbers, NaN if missing. A letter for a kind of missing (Stata's .a, SAS's .A) is missing too."""
     try:
         return np.asarray(cells, dtype=np.float64)
     except (TypeError, ValueError):
@@ -251,7 +251,7 @@ def _clock(value: float) -> str | None:
 
 
 def _period(value: float, unit: str) -> str | None:
-    """The first day of a week, month, quarter or half year of Stata, which counts them from 1960; a year is a year."""
+    """The first day of the week, month, quarter, half year or year with this number; Stata counts them from 1960."""
     if value != value or not abs(value) < 10**6:
         return None
     number = int(value)

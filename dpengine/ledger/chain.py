@@ -77,12 +77,12 @@ _ILLEGIBLE = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, 
 
 
 def hash_of(row: LedgerRow) -> str:
-    """SHA-256 over a JSON list, which keeps columns, types and the ends of texts apart."""
+    """SHA-256 over the row's columns as a JSON list, so that different rows always give different texts to hash."""
     return hashlib.sha256(canonical([FORMAT, *(row[name] for name in _HASHED)]).encode()).hexdigest()
 
 
 def sound(row: LedgerRow) -> bool:
-    """Does the row still match its hash? Cheap enough to check every row before use."""
+    """Does the row still match its hash? Cheap enough to check on every read."""
     try:
         return bool(hash_of(row) == row["hash"])
     except (ValueError, TypeError):  # bytes or broken Unicode in a column
@@ -91,7 +91,8 @@ def sound(row: LedgerRow) -> bool:
 
 @dataclass(frozen=True)
 class Verdict:
-    """`head` is the last valid row, `broken` the number of the first invalid one (None: no single row is at fault)."""
+    """The result of a check. `head`: number and hash of the last valid row. `broken`: the number of the first invalid
+    row, or None if the fault is in no single row."""
 
     ok: bool
     rows: int
@@ -198,7 +199,7 @@ class _Reader:
         return None
 
     def _charge(self, row: LedgerRow) -> str | None:
-        """Computed again from its loss and the sums before it, the row must be exactly the same."""
+        """Why a charge is wrong, or None: computed again from its loss and the sums before it, it must be the same."""
         if row["budget"] not in self.budgets or not self.lists.issuperset(long_lists.named_in(row["body"])):
             return "chain.orphan"
         if row["request"] in self.charged:
@@ -233,7 +234,8 @@ class _Reader:
         return None
 
     def _step(self, row: LedgerRow) -> str | None:
-        """Steps are used in order, up to the number paid for, each with one outcome, and none after the end."""
+        """Why a step is wrong, or None. Steps are used in order, up to the number paid for, each with one outcome, and
+        none after the session's end."""
         session = self.sessions.get(row["request"])
         if session is None or row["budget"] != session.budget or row["actor"] != session.actor:
             return "chain.orphan" if session is None else "chain.session"
@@ -274,8 +276,8 @@ class _Reader:
         return None
 
     def _act(self, row: LedgerRow) -> str | None:
-        """An owner closes a table once, raises a cap to a larger one, and declares a newer table's people new once. An
-        operator closes a budget once, even if its own rows are lost."""
+        """Why an act is wrong, or None. An owner closes a table once, only raises a cap, and declares a newer table's
+        people new once. An operator closes a budget once, even if the row that created it is lost."""
         act, record = Act.from_row(row), self.budgets.get(row["budget"])
         if (act.kind == "close" and act.table) or (act.kind == "new_people" and act.newer in ("", act.table)):
             return "chain.form"
@@ -303,7 +305,7 @@ class _Reader:
         return None
 
     def _protect(self, row: LedgerRow, record: BudgetRecord, unit: Unit, taken: TakenOver | None) -> str | None:
-        """Every earlier charge counts anew, and the row must be exactly the same."""
+        """Why a `protect` row is wrong, or None: with every earlier charge counted anew, it must be the same."""
         if self._shut(record.id):
             return "chain.closed"
         if not people_rules.is_own(record):
@@ -339,7 +341,7 @@ class _Reader:
         return None
 
     def _taken_fault(self, record: BudgetRecord, unit: Unit, taken: TakenOver, actor: str) -> str | None:
-        """May this budget take over that one, which nobody spends from afterwards?"""
+        """Why this budget may not take over `taken`, or None. Nothing may be spent from `taken` afterwards."""
         other = self.budgets.get(taken.budget)
         if other is None:
             return "chain.orphan"
@@ -361,7 +363,7 @@ class _Reader:
 
 
 class PeopleSoFar:
-    """A `Book` that grows with the rows."""
+    """A `Book` of the rows read so far, kept in memory."""
 
     def __init__(self) -> None:
         self._roles: dict[tuple[str, str, str], bool] = {}
@@ -450,7 +452,7 @@ class PeopleSoFar:
     # Rows
 
     def fault(self, row: LedgerRow, budgets: dict[str, BudgetRecord], standings: dict[str, Standing]) -> str | None:
-        """Was a row about people written by somebody with the right to it?"""
+        """Why a row about people is wrong, or None: had its writer the right to it?"""
         assert row["kind"] in KINDS
         check: Callable[[LedgerRow], str | None] = getattr(self, f"_{row['kind']}")
         if row["kind"] not in ("role", "group") or (row["kind"] == "role" and Role.from_row(row).table):
@@ -464,7 +466,7 @@ class PeopleSoFar:
     def charge_fault(
         self, row: LedgerRow, body: JsonObject, record: BudgetRecord, before: Standing, paid: Cost, loss: Loss
     ) -> str | None:
-        """Did the asker have a live grant for this question with room for it, and are the charge's sums right?"""
+        """Why a charge is wrong, or None. It needs a live grant for the question with enough left, and correct sums."""
         stated = sums_of(body)
         if not self.served():
             return None if stated is None else WRONG
@@ -498,7 +500,7 @@ class PeopleSoFar:
         return None
 
     def raised(self, record: BudgetRecord, after: Fraction, standings: dict[str, Standing]) -> None:
-        """A cap was raised: every holder's part falls as their table's meter does."""
+        """Reads a raise of the cap: every holder's part then falls as their table's meter does."""
         for (budget, holder), (moved, table) in self._moved.items():
             if base_of(budget) == record.id:
                 meter = people_rules.meter(self, budget, table, standings[budget])
@@ -506,7 +508,7 @@ class PeopleSoFar:
                 self._moved[budget, holder] = moved, table
 
     def counted_anew(self, budget: str, sums: Repriced, moved: Moved) -> None:
-        """More protection was declared: the sums of each holder and each table from then on."""
+        """Takes over the sums of each holder and each table that a declaration of more protection states."""
         self._own |= {(budget, holder): standing for holder, standing in sums.own.items()}
         self._of_table |= {(budget, table): standing for table, standing in sums.of_table.items()}
         for holder, parts in moved.items():

@@ -30,7 +30,7 @@ _ROWS = f"SELECT {', '.join(COLUMNS)} FROM entries ORDER BY seq"
 
 
 def export_lines(ledger: Ledger) -> Iterator[str]:
-    """The whole ledger, to be checked elsewhere: a line about it, then every row as stored."""
+    """The whole ledger as text: a line with the number of rows and the last hash, then every row as stored."""
     rows, head = ledger.head()
     yield canonical({"ledger": FORMAT, "rows": rows, "head": head}) + "\n"
     for row in ledger.export_rows():
@@ -40,7 +40,7 @@ def export_lines(ledger: Ledger) -> Iterator[str]:
 
 
 def opened_anywhere(path: Path) -> AbstractContextManager[Iterator[JsonObject]]:
-    """The rows of a ledger that is only read, in order: from the database if one is set, else from the file."""
+    """All rows in order, read-only: from the database that the environment names, else from this file."""
     address = address_set()
     if address is None:
         if str(path) == SETTING:
@@ -53,7 +53,7 @@ def opened_anywhere(path: Path) -> AbstractContextManager[Iterator[JsonObject]]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Iterator[JsonObject]]:
-    """The rows of a ledger file, in order. A fault in it, now or while reading, becomes one sentence."""
+    """A context with the rows of a ledger file, in order. A fault in the file is raised as one sentence."""
     try:
         with path.open("rb") as file:
             start = file.read(len(_SQLITE))
@@ -77,7 +77,7 @@ def opened(path: Path) -> Iterator[Iterator[JsonObject]]:
 
 @contextmanager
 def _database(path: Path) -> Iterator[str]:
-    """The address by which SQLite reads the file without creating another beside it."""
+    """The address under which SQLite reads the file in place, without creating a file beside it."""
     log, shared, journal = (path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal"))
     with path.open("rb") as file:
         keeps_log = file.read(20)[18:] == SHARES_MEMORY
@@ -104,7 +104,7 @@ def _killed(address: str) -> bool:
 
 
 def _exported(lines: Iterator[str], name: str) -> Iterator[JsonObject]:
-    """Line by line, each with exactly the columns of a row. The first line gives their number and the last hash."""
+    """An export's rows, each with exactly the columns of a row. The first line gives their number and last hash."""
     first = _read(next(lines, ""))
     if not isinstance(first, dict) or first.get("ledger") != FORMAT:
         raise AllowanceError("verify.not_ledger", file=name)
@@ -122,7 +122,7 @@ def _exported(lines: Iterator[str], name: str) -> Iterator[JsonObject]:
 
 
 def _read(line: str) -> Json:
-    """None if the line is no JSON. The error would quote it, and somebody may have picked the wrong file."""
+    """The line as JSON, or None. The JSON error would quote it, and somebody may have picked the wrong file."""
     try:
         return json.loads(line)
     except ValueError:

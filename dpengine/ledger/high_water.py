@@ -32,7 +32,7 @@ _SIZE = len(_LIVE) + 1 + _DIGITS + 1 + _HASH + 1
 
 @dataclass(frozen=True)
 class Mark:
-    """A row's number and hash. `copy`: it belongs to a backup."""
+    """A row's number and hash. `copy`: the mark lies in a backup."""
 
     seq: int
     hash: str
@@ -51,15 +51,15 @@ class Mark:
 
 
 class Anchor:
-    """The file with the mark, and its lock. Any process may advance it; it never goes back by itself."""
+    """The file with the mark, and the lock on it. Any process may advance the mark; only `put` can set it back."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = path.with_name(f"{path.name}.lock")
 
     def read(self, held: bool = False) -> Mark | None:
-        """None if nothing was ever noted. ValueError if the line cannot be read: then work must stop. `held`: read
-        under its lock: nobody is writing it then, on any machine."""
+        """The mark; None if there is no file. Raises ValueError if the line cannot be read: then work must stop. With
+        `held` it is read under the lock, so that no process on any machine is writing it."""
         try:
             if held:
                 with self._held() as file:
@@ -82,7 +82,7 @@ class Anchor:
                 file.write(Mark(seq, digest).line())
 
     def put(self, mark: Mark) -> None:
-        """Replace the line atomically, whatever it was: for the first line, and for an operator."""
+        """Replace the mark by any other, atomically: for the first one, and for an operator."""
         fresh = self.path.with_name(f"{self.path.name}.{os.getpid()}-{threading.get_ident()}.new")
         with open(fresh, "wb", opener=files.private) as file:
             file.write(mark.line())
@@ -97,7 +97,7 @@ class Anchor:
 
 
 def refuse_older(mark: Mark | None, held: str | None, code: str, **facts: str) -> None:
-    """`held`: the ledger's hash for the marked row, None if it has no such row."""
+    """Refuse a ledger without the marked row. `held`: its hash for that row number, None if it has no such row."""
     if mark is not None and mark.copy:
         raise AllowanceError("workspace.copy")
     if mark is not None and mark.seq and held != mark.hash:

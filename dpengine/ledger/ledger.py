@@ -5,7 +5,15 @@ writes the charge in one transaction under the write lock; the row is durable be
 refunded. The last charge of a budget carries its sums, so a decision costs the same after a hundred thousand rows as
 after ten.
 
+**More protection.** A loss is stated for a change of one row, or of all rows under one id. When the owner declares that
+rows belong to people (`protect`), or that another budget is about the same people (`take_over`), no earlier row
+changes. One new row of kind `protect` carries the sums of all earlier charges, counted anew: a loss for one row becomes
+the loss for a person's m rows (accountant/group.py), a loss for an id stays. Later charges add to these sums. A budget
+that was taken over keeps its charges; they are read from there.
+
 The file holds public facts and released answers, nothing else about the data. Only its user may read it (mode 0600).
+`people.home.LedgerView` subclasses `Ledger` and shows one person only what they may see: it overrides the methods that
+read, and a new one that returns rows or sums must be overridden there too.
 """
 
 from __future__ import annotations
@@ -84,6 +92,8 @@ __all__ = ["Act", "BudgetRecord", "Charge", "Entry", "Ledger", "Outcome", "Sessi
 
 _PAGE = 500
 BUDGET_KINDS = ("private", "practice")
+LONGEST_REASON = 500
+T = TypeVar("T")
 _INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join(':' + name for name in COLUMNS)})"
 _MOST_COUNTED = 500  # losses composed one by one; beyond that the running sums stand in, with a slightly looser bound
 _CHARGES_BEFORE = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND seq < ? ORDER BY seq"
@@ -107,16 +117,40 @@ _NEWEST = (
     " AND json_extract(body, '$.claim.digest') = ? ORDER BY seq DESC LIMIT 1"
 )
 _read_charge, _read_outcome = Lately(256), Lately(64)
-_PAGE_OF_CHARGES = 200  # cached; more are read for a file
+_PAGE_OF_CHARGES = 200  # the longest list of charges that is cached
 _FIRST = "SELECT hash FROM entries WHERE seq = 1"
 _HASHED = "SELECT seq FROM entries WHERE substr(hash, 1, ?) = ? ORDER BY seq DESC LIMIT 1"
-LONGEST_REASON = 500
 _ACTIONS = "kind NOT IN ('answer', 'failed', 'part', 'lost')"
-T = TypeVar("T")
+
+# The steps of a session, as rows of the ledger.
+#
+#     step   records the next step as used, before anything is read or drawn     once per number and per step id
+#     part   its answer                                                          } one of the two, once
+#     lost   it was interrupted, and is never drawn again                        }
+#     ended  no more steps; what was charged stays charged                       once per session
+#
+# All carry the request of the session's charge. A step without an outcome, from a worker that has stopped, was
+# interrupted too: readers report it as lost, and it is never drawn.
+
+_STEPS = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.index') > ?"
+_OUTCOMES_AFTER = (
+    "SELECT * FROM entries WHERE kind IN ('part', 'lost') AND request = ? AND json_extract(body, '$.index') > ?"
+)
+_CHOSE = (
+    "SELECT * FROM entries WHERE kind = 'step' AND request = ?"
+    " AND json_extract(body, '$.claim.ask.largest') IS NOT NULL LIMIT 1"
+)
+_BY_ID = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.step') = ?"
+_NUMBERED = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.index') = ?"
+_OUTCOME_OF = (
+    "SELECT * FROM entries WHERE kind IN ('part', 'lost') AND request = ? AND json_extract(body, '$.index') = ?"
+)
+_ASKED = "SELECT coalesce(max(json_extract(body, '$.index')), 0) AS n FROM entries WHERE kind = 'step' AND request = ?"
+_ENDED = "SELECT * FROM entries WHERE kind = 'ended' AND request = ?"
 
 
 class Ledger:
-    """One file, used by any number of threads and processes. Every refusal is an AllowanceError with one sentence."""
+    """All rows, used by any number of threads and processes. Every refusal is an AllowanceError with one sentence."""
 
     def __init__(self, path: Path, wait: float = 5.0, store: Store | None = None) -> None:
         self._file: Store = LedgerFile(Path(path), wait) if store is None else store
@@ -128,19 +162,19 @@ class Ledger:
         self._watch.check_soon()
 
     @property
-    def kept_in(self) -> Store:
-        """The store of the rows; it also knows which processes spend from it."""
+    def store(self) -> Store:
+        """Where the rows are stored: a file or a database. It also knows which processes spend from it."""
         return self._file
 
     def steady(self) -> AbstractContextManager[None]:
-        """While this thread draws a page (store.py)."""
+        """A context in which this thread draws a page: cached reads are not checked each time (`Store.steady`)."""
         return self._file.steady()
 
     def close(self) -> None:
         self._watch.close()
         self._file.close()
 
-    # Reading: budgets
+    # Reading: budgets, with their caps, sums and closings
 
     def budget(self, budget_id: str) -> BudgetRecord:
         def read(db: Database) -> BudgetRecord:
@@ -150,22 +184,23 @@ class Ledger:
                 raise UnknownBudget()
             return record
 
-        return self._file.kept(("budget", budget_id), read)
+        return self._file.cached(("budget", budget_id), read)
 
     def standing(self, budget: str) -> Standing:
         """The running sums of a budget; zeros if nothing was charged yet."""
-        return self._file.kept(("standing", budget), lambda db: self._standing(db, budget))
+        return self._file.cached(("standing", budget), lambda db: self._standing(db, budget))
 
     def before(self, charge: Charge) -> Totals:
-        """The sums of its budget just before a charge."""
+        """The sums of the charge's budget just before this charge."""
 
         def read(db: Database) -> Totals:
             return owner_rows.standing_before(db, charge.budget, charge.seq).totals
 
-        return self._file.kept(("before", charge.budget, str(charge.seq)), read)
+        return self._file.cached(("before", charge.budget, str(charge.seq)), read)
 
     def recounted(self, charge: Charge) -> tuple[Totals, Totals] | None:
-        """The sums before and after a charge, as counted since more protection was declared; None if none was."""
+        """The sums just before and just after a charge, both counted under the protection declared last. None if it was
+        made after that declaration, or none was made."""
 
         def read(db: Database) -> dict[int, tuple[Totals, Totals]]:
             done = owner_rows.protections(db, charge.budget)
@@ -174,7 +209,7 @@ class Ledger:
             record, by_row_before = self._known_budget(db, charge.budget), self._by_row_before(db, charge.budget)
             rows, last = Unit.from_json(record.unit).at_most, int(done[0]["seq"])
             sums: dict[int, tuple[Totals, Totals]] = {}
-            taken = [paid for _, part in self._taken(db, charge.budget) for paid in part]
+            taken = [paid for _, part in self._taken_over(db, charge.budget) for paid in part]
             totals, seq = repriced(taken, rows, record.rule.alpha).whole.totals, 0
             while page := sound_rows(db, _NEXT_CHARGES, [charge.budget, seq, _PAGE]):
                 for row in page:
@@ -186,32 +221,49 @@ class Ledger:
                     totals = sums[seq][1]
             return sums
 
-        return self._file.kept(("recounted", charge.budget), read).get(charge.seq)
+        return self._file.cached(("recounted", charge.budget), read).get(charge.seq)
 
     def acts(self, budget: str) -> list[Act]:
         with self._file.reading() as db:
             return owner_rows.of_budget(db, budget)
 
     def protected_since(self, budget: str) -> int | None:
-        """The row that last declared more protection on this budget. It withdraws earlier claims about anything but the
-        table itself, and it ends the sessions opened before it."""
+        """The number of the row that last declared more protection on this budget, or None. That row ends the sessions
+        opened before it and withdraws earlier claims about a larger population."""
 
         def read(db: Database) -> int | None:
             rows = owner_rows.protections(db, base_of(budget))
             return int(rows[0]["seq"]) if rows else None
 
-        return self._file.kept(("protected", budget), read)
+        return self._file.cached(("protected", budget), read)
 
     def protection_of(self, budget: str, unit: Unit) -> tuple[Standing, Standing]:
-        """The sums of a budget now, and under this unit, which must protect more. Nothing is written."""
+        """A budget's sums now, and under this unit, which must protect more. Nothing is written."""
         with self._file.reading() as db:
             record = self._known_budget(db, budget)
             rows = rows_of_a_person(record.unit, unit)
-            return self._standing(db, budget), repriced(self._past(db, budget), rows, record.rule.alpha).whole
+            return self._standing(db, budget), repriced(
+                self._charges_and_raises(db, budget), rows, record.rule.alpha
+            ).whole
+
+    def sum_of(self, budget: str | None, taken: Sequence[TakenOver], rule: Rule) -> Standing:
+        """The sums a budget (None: a new one under `rule`) would have after taking over `taken`. Nothing is written."""
+        with self._file.reading() as db:
+            past = [] if budget is None else self._charges_and_raises(db, budget)
+            for part in taken:
+                past += taken_over(
+                    self._charges_and_raises(db, part.budget), self._known_budget(db, part.budget).unit, part.rows
+                )
+            rows = 1 if budget is None else Unit.from_json(self._known_budget(db, budget).unit).at_most
+            return repriced(past, rows, rule.alpha).whole
+
+    def taken_by(self) -> dict[str, str]:
+        """Maps each budget that was taken over to the budget that took it over and now pays."""
+        return self._file.cached(("taken",), owner_rows.taken_by)
 
     def closed(self) -> dict[tuple[str, str], str]:
         """(budget, table) → `seal` or `forget`; (budget, "") → `close` or `joined`."""
-        return self._file.kept(("closed",), owner_rows.all_closed)
+        return self._file.cached(("closed",), owner_rows.all_closed)
 
     # Reading: charges and answers
 
@@ -230,7 +282,8 @@ class Ledger:
         offset: int = 0,
         key: str | None = None,
     ) -> list[Entry]:
-        """Newest first, skipping `offset` of them; `key` selects one kind of question."""
+        """Charges with their outcomes, newest first, from number `offset` on. Each filter that is given must match;
+        `key` is the catalogue's key of a question."""
         conditions, values = ["kind = 'charge'"], []
         body_table, body_key = "json_extract(body, '$.table')", "json_extract(body, '$.claim.key')"
         for expression, value in (("budget", budget), (body_table, table), (body_key, key)):
@@ -243,12 +296,12 @@ class Ledger:
             return self._entries(db, sound_rows(db, sql, [*values, limit, offset]))
 
         if 0 <= limit <= _PAGE_OF_CHARGES:
-            return list(self._file.kept(("charges", sql, *values, str(limit), str(offset)), read))
+            return list(self._file.cached(("charges", sql, *values, str(limit), str(offset)), read))
         with self._file.reading() as db:
             return read(db)
 
     def visible_part(self, charge: Charge) -> Charge:
-        """The part of a charge that the reader may see: here all of it."""
+        """The charge as this reader may see it: here all of it; `people.home.LedgerView` hides others' sums."""
         return charge
 
     def walk(self, budget: str) -> Iterator[Entry]:
@@ -264,7 +317,7 @@ class Ledger:
 
     def spread(self, budget: str, most: int) -> list[Charge]:
         """At most `most` charges of a budget, oldest first: all of them, or the first, the last and some about evenly
-        spaced in between. Costs the same after a hundred thousand charges as after a thousand."""
+        spaced in between. Takes the same time after a hundred thousand charges as after a thousand."""
         with self._file.reading() as db:
             newest = sound_rows(db, _LAST_CHARGE, [budget])
             if not newest or Charge.from_row(newest[0]).history.count <= most:
@@ -276,26 +329,27 @@ class Ledger:
         return [Charge.from_row(row) for row in rows]
 
     def answers_to(self, budget: str, table: str, claim: JsonObject, noises: Sequence[str] = ("",)) -> list[Entry]:
-        """The latest paid answers to one question under any of these noises, oldest first."""
+        """The latest answers to one question at its ε, with any of these noises, oldest first."""
         laws = [repeats.law_of(claim, noise) for noise in noises]
 
         def read(db: Database) -> list[Entry]:
             charges = repeats.of_laws(db, self._question(db, budget, table, claim), laws)
             return self._answered(db, charges)[-repeats.MOST_NEWEST :]
 
-        return list(self._file.kept(("answers", budget, table, repeats.question_of("", "", claim), *laws), read))
+        return list(self._file.cached(("answers", budget, table, repeats.question_of("", "", claim), *laws), read))
 
     def newest_to(self, budget: str, table: str, claim_digest: str) -> Entry | None:
-        """The last charge for one question, with or without an outcome."""
+        """The last charge for one question (`claim_digest` identifies it), with its outcome if there is one. None if
+        there is no charge, or if more protection was declared since."""
         with self._file.reading() as db:
             entries = self._entries(db, sound_rows(db, _NEWEST, [budget, table, claim_digest]))
-            if entries and self._outlived(db, entries[0].charge):
+            if entries and self._before_protection(db, entries[0].charge):
                 return None  # it asked about rows; the same words now ask about people
         return entries[0] if entries else None
 
     def looks_at(self, budget: str, table: str, claim: JsonObject) -> Repeats:
-        """The answers to one question, at any ε and with any noise: their number, the first ones of each law, and the
-        latest. Costs the same after ten thousand answers as after a hundred."""
+        """The answers to one question, at any ε and with any noise: their number, the first ones of each law (ε and
+        noise), and the latest. Takes the same time after ten thousand answers as after a hundred."""
 
         def read(db: Database) -> Repeats:
             question = self._question(db, budget, table, claim)
@@ -303,7 +357,7 @@ class Ledger:
             first, newest = (self._answered(db, find(db, question)) for find in (repeats.first, repeats.newest))
             return Repeats(count, tuple(first), tuple(newest))
 
-        return self._file.kept(("looks", budget, table, repeats.question_of("", "", claim)), read)
+        return self._file.cached(("looks", budget, table, repeats.question_of("", "", claim)), read)
 
     # Reading: sessions
 
@@ -320,43 +374,45 @@ class Ledger:
             return find_step(db, _BY_ID, session, step)
 
     def first_step(self, session: str) -> int | None:
-        """The row of a session's first step."""
+        """The number of the row that recorded a session's first step as used; None before that."""
         with self._file.reading() as db:
             first = find_step(db, _NUMBERED, session, 1)
         return None if first is None else first.seq
 
     def progress(self, session: str) -> tuple[int, bool, bool]:
-        """How many steps were used, whether the session was ended, and whether “which is largest” was asked in it."""
+        """How many steps were used; whether it ended, also by more protection; whether one asked “which is largest”."""
         with self._file.reading() as db:
-            ended = session_ended(db, session) or self._outlived(db, self._charge(db, session))
+            ended = session_ended(db, session) or self._before_protection(db, self._charge(db, session))
             return steps_asked(db, session), ended, bool(sound_rows(db, _CHOSE, [session]))
 
     # Reading: everything released, and the chain itself
 
     def released(self, budget: str, before: int | None = None, but: str = "") -> Past:
-        """Everything released about the people of a budget before row `before`, or up to now: every loss charged to it,
-        from any table that shares it, answered or not. `but` is the request of a charge to leave out. Every claim that
-        would need “nothing else was seen” asks this. If more protection was declared since, a charge for a row counts
-        as for a person, for every row asked about."""
+        """The losses of all that was released about the people of a budget before row `before`, or up to now: from
+        every table that shares the budget, answered or not. `but` is the request of a charge to leave out. After more
+        protection was declared, a charge for a row counts as for a person. Every claim that would need “nothing else
+        was seen” uses this."""
         row = NO_ROW if before is None else before
-        newest, anew = self._file.kept(
+        newest, anew = self._file.cached(
             ("newest", budget, str(row)),
             lambda db: (sound_rows(db, _CHARGE_BEFORE, [budget, row]), owner_rows.protections(db, budget)),
         )
         if not newest:
             taken = any(taken_of(row) is not None for row in anew)
             key = ("released", budget, "", but)
-            return self._file.kept(key, lambda db: self._counted(db, budget, 0, but)) if taken else Past.NOTHING
+            return (
+                self._file.cached(key, lambda db: self._released_before(db, budget, 0, but)) if taken else Past.NOTHING
+            )
         last = Charge.from_row(newest[0])
         if last.history.count > _MOST_COUNTED:  # then `but` is included: never less than what was released
             sums = standing_after(anew[0]) if anew and anew[0]["seq"] > last.seq else last.standing
             return Past.of_sums(sums.history)
         key = ("released", budget, str(last.seq), but)
-        return self._file.kept(key, lambda db: self._counted(db, budget, last.seq + 1, but))
+        return self._file.cached(key, lambda db: self._released_before(db, budget, last.seq + 1, but))
 
     def other_since(self, budget: str, charged: int, released: int, but: str) -> int | None:
-        """The first row that charged something to a budget after the row `charged`, or released something after the row
-        `released`, except for the request `but`."""
+        """The number of the first row that charged the budget after row `charged`, or stored an answer after row
+        `released`; rows of the request `but` do not count. None if there is no such row."""
         with self._file.reading() as db:
             return next((int(row["seq"]) for row in db.query(_OTHER_SINCE, [budget, but, charged, released])), None)
 
@@ -365,11 +421,11 @@ class Ledger:
         return self._pages("", []) if budget is None else self._pages("budget = ? AND", [budget])
 
     def head(self) -> tuple[int, str]:
-        """The last row's number and hash. Keep it elsewhere: it changes if any rows are cut off or changed."""
-        return self._file.kept(("head",), head_of)
+        """The last row's number and hash. Keep them elsewhere: they show later if rows were cut off or changed."""
+        return self._file.cached(("head",), head_of)
 
     def row_of(self, start_of_hash: str) -> int | None:
-        """The number of the last row with a hash that starts like this."""
+        """The number of the last row with a hash that begins like this; None if there is none."""
         with self._file.reading() as db:
             rows = list(db.query(_HASHED, [len(start_of_hash), start_of_hash]))
         return rows[0]["seq"] if rows else None
@@ -387,124 +443,17 @@ class Ledger:
             return verdict
         return replace(verdict, ok=False, why="chain.guards" if intact else DAMAGED)
 
-    # Reading, inside a transaction
-
-    def _budget(self, db: Database, budget_id: str) -> BudgetRecord | None:
-        rows = sound_rows(db, _BUDGET, [budget_id])
-        return owner_rows.protected(db, owner_rows.raised(db, BudgetRecord.from_row(rows[0]))) if rows else None
-
-    def _standing(self, db: Database, budget: str) -> Standing:
-        return owner_rows.standing_before(db, budget)
-
-    def _past(self, db: Database, budget: str) -> list[Paid | Raised]:
-        """Every charge of a budget in order, for a change of its unit, and every raise of its cap in between."""
-        by_row_before = self._by_row_before(db, budget)
-        others: list[tuple[int, list[Paid | Raised]]] = [
-            (seq, [raised]) for seq, raised in owner_rows.raises(db, budget)
-        ]
-        others = sorted(others + self._taken(db, budget), key=lambda other: other[0])
-        past: list[Paid | Raised] = []
-        same: dict[Paid, Paid] = {}
-        after = 0
-        while page := sound_rows(db, _NEXT_CHARGES, [budget, after, _PAGE]):
-            for row in page:
-                while others and others[0][0] < row["seq"]:
-                    past += others.pop(0)[1]
-                paid = paid_of(row, row["seq"] < by_row_before)
-                past.append(same.setdefault(paid, paid))
-            after = page[-1]["seq"]
-        return [*past, *(entry for _, entries in others for entry in entries)]
-
-    def _taken(self, db: Database, budget: str) -> list[tuple[int, list[Paid | Raised]]]:
-        """The charges of each budget that this one took over, as they count here, with the row that says so."""
-        found: list[tuple[int, list[Paid | Raised]]] = []
-        for row in reversed(owner_rows.protections(db, budget)):
-            if (taken := taken_of(row)) is not None:
-                unit = self._known_budget(db, taken.budget).unit
-                found.append((int(row["seq"]), [*taken_over(self._past(db, taken.budget), unit, taken.rows)]))
-        return found
-
-    def _by_row_before(self, db: Database, budget: str) -> int:
-        """The first row that declared more protection: charges of a budget before it were stated for one row."""
-        created, protections = sound_rows(db, _BUDGET, [budget]), owner_rows.protections(db, budget)
-        if not created or BudgetRecord.from_row(created[0]).unit != Unit.rows().as_json():
-            return 0
-        return int(protections[-1]["seq"]) if protections else NO_ROW
-
-    def _outlived(self, db: Database, charge: Charge | None) -> bool:
-        """Was more protection declared since this charge?"""
-        rows = [] if charge is None else owner_rows.protections(db, base_of(charge.budget))
-        return bool(rows) and charge is not None and int(rows[0]["seq"]) > charge.seq
-
-    def _counted(
-        self, db: Database, budget: str, row: int, but: str, visible: Callable[[Charge], bool] = lambda _: True
-    ) -> Past:
-        charges = (Charge.from_row(paid) for paid in sound_rows(db, _CHARGES_BEFORE, [budget, row]))
-        anew, by_row_before = owner_rows.protections(db, budget), self._by_row_before(db, budget)
-        rows = int(json.loads(anew[0]["body"])["unit"]["at_most"]) if anew else 1
-        counted = (charge for charge in charges if charge.request != but and visible(charge))
-        own = [for_group(charge.loss, rows if charge.seq < by_row_before else 1) for charge in counted]
-        taken = (paid for _, part in self._taken(db, budget) for paid in part if isinstance(paid, Paid))
-        return Past.of([*own, *(paid.loss for paid in taken)])
-
-    def _known_budget(self, db: Database, budget: str) -> BudgetRecord:
-        record = self._budget(db, budget)
-        if record is None:
-            raise UnknownBudget()
-        return record
-
-    def _private_budget(self, db: Database, budget: str) -> BudgetRecord:
-        record = self._known_budget(db, budget)
-        if record.kind != "private":
-            raise AllowanceError("act.practice")
-        return record
-
-    def _charge(self, db: Database, request: str) -> Charge | None:
-        rows = sound_rows(db, _CHARGE, [request])
-        return Charge.from_row(rows[0]) if rows else None
-
-    def _entries(self, db: Database, charges: list[JsonObject]) -> list[Entry]:
-        origin = next((row["hash"] for row in db.query(_FIRST)), "")
-        requests = json.dumps([row["request"] for row in charges])
-        ended = sound_rows(db, _OUTCOMES, [requests])
-        # Their hashes were just compared with what they hold, so a hash stands for all of a row.
-        outcomes = {row["request"]: _read_outcome(row["hash"], partial(Outcome.from_row, row)) for row in ended}
-        paid = [_read_charge(row["hash"], partial(Charge.from_row, row)) for row in charges]
-        return [Entry(charge, outcomes.get(charge.request), origin) for charge in paid]
-
-    def _question(self, db: Database, budget: str, table: str, claim: JsonObject) -> str:
-        return repeats.question_of(repeats.since(db, budget), table, claim)
-
-    def _answered(self, db: Database, charges: list[int]) -> list[Entry]:
-        """The answered ones of these charges, in the order of their answers."""
-        entries = self._entries(db, sound_rows(db, _THESE, [json.dumps(charges)]))
-        answered = [(entry.answer.seq, entry) for entry in entries if entry.answer]
-        return [entry for _, entry in sorted(answered, key=lambda numbered: numbered[0])]
-
-    def _pages(self, where: str, values: list[Json]) -> Iterator[JsonObject]:
-        """Reads in pages, each in its own transaction, so that a long read does not block later writes."""
-        after = -(2**63)  # a row numbered below 1 by hand must be seen too
-        while True:
-            with self._file.reading() as db:
-                sql = f"SELECT * FROM entries WHERE {where} seq > ? ORDER BY seq LIMIT {_PAGE}"
-                page = list(db.query(sql, [*values, after]))
-            yield from page
-            if len(page) < _PAGE:
-                return
-            after = page[-1]["seq"]
-
-    # People: roles, groups, grants, requests and decisions, limits and agreements. `people_rules` decides on each row
-    # inside the transaction that writes it.
+    # Reading: people, and what each may do
 
     @contextmanager
     def people(self) -> Iterator[PeopleBook]:
-        """What the rows say about people at this moment."""
+        """A context for reading roles, groups, grants and requests as the rows state them at this moment."""
         with self._file.reading() as db:
             yield PeopleBook(db)
 
     def cached_people(self, key: tuple[str, ...], read: Callable[[PeopleBook], T]) -> T:
-        """The same, cached until somebody writes: for what a page asks many times."""
-        return self._file.kept(("people", *key), lambda db: read(PeopleBook(db)))
+        """What `read` finds about people, cached until somebody writes: a page asks for it many times."""
+        return self._file.cached(("people", *key), lambda db: read(PeopleBook(db)))
 
     @property
     def served(self) -> bool:
@@ -512,14 +461,14 @@ class Ledger:
         return self.cached_people(("served",), lambda book: book.served())
 
     def acts_by(self, person: str | None, most: int, before: int | None) -> list[JsonObject]:
-        """Rows of actions that a person took, newest first, before a row number: no answers, no outcomes of steps."""
+        """Rows of what a person (None: anybody) did, newest first, before row `before`; answers are not among them."""
         theirs, values = ("actor = ? AND ", [person]) if person is not None else ("", [])
         sql = f"SELECT * FROM entries WHERE {theirs}{_ACTIONS} AND seq < ? ORDER BY seq DESC LIMIT ?"
         with self._file.reading() as db:
             return sound_rows(db, sql, [*values, NO_ROW if before is None else before, most])
 
-    def refuse_other(self, budget: str, table: str, actor: str) -> None:
-        """Refuses anybody who may not do what only an owner does to a table."""
+    def refuse_not_owner(self, budget: str, table: str, actor: str) -> None:
+        """Refuse an actor who may not do what only an owner of the table may do."""
         with self._file.reading() as db:
             self._refuse_act(db, budget, table, actor)
 
@@ -532,13 +481,16 @@ class Ledger:
             if book.served() and not people_rules.may_add_tables(book, actor):
                 raise AllowanceError(people_rules.NO_RIGHT)
 
+    # Writing: roles, groups, grants, requests, limits and agreements. `people_rules` decides on each row inside the
+    # transaction that writes it.
+
     def name_role(self, person: str, role: str, actor: str, table: str = "", on: bool = True, budget: str = "") -> None:
-        """Give a role to a person, or take it back. Does nothing if it is so already."""
+        """Give a role to a person, or take it back if `on` is false. Does nothing if that is already so."""
         with self._file.writing() as db:
             self._role(db, person, role, table, on, actor, budget)
 
     def hand_over(self, budget: str, table: str, person: str, actor: str) -> None:
-        """Make a person owner of a table, with all of its allowance: whoever added it, or received it."""
+        """Make a person an owner of a table; without a grant on it they get one of its whole allowance."""
         with self._file.writing() as db:
             self._role(db, person, people_rules.OWNER, table, True, actor, budget)
             if PeopleBook(db).grant(budget, table, person) is None:
@@ -560,7 +512,7 @@ class Ledger:
         questions: Sequence[str] = ALL_QUESTIONS,
         until: str = "",
     ) -> Grant:
-        """Let a person or a group use a share of a table's allowance. A share of 0 takes back what was not used."""
+        """Let a person or a group use a share of a table's allowance. 0 takes back what was not used."""
         with self._file.writing() as db:
             return self._grant(db, Grant(0, "", actor, budget, table, to, Fraction(share), tuple(questions), until))
 
@@ -575,7 +527,7 @@ class Ledger:
         claim: JsonObject | None = None,
         takes: Fraction | None = None,
     ) -> ShareRequest:
-        """Ask for a larger share, or for one question above the limit. The row holds no answer."""
+        """Request a larger share, or one question above the limit. `wish`: the request's id. No answer is stored."""
         read_request(wish)
         printable = "".join(letter if letter.isprintable() else " " for letter in reason)
         reason = " ".join(printable.split())[:LONGEST_REASON]
@@ -589,7 +541,7 @@ class Ledger:
             return ShareRequest.from_row(self._append(db, "wish", budget, wish, actor, body, "", at))
 
     def decide(self, wish: str, answer: str, actor: str, share: Fraction | None = None) -> Decision:
-        """Approve, decline or change a request; never one's own. An approval is granted in the same transaction."""
+        """Approve, decline or change a request; nobody decides their own. An approval also writes the grant."""
         with self._file.writing() as db:
             book, at = PeopleBook(db), _now()
             wanted = book.wanted(wish)
@@ -599,20 +551,21 @@ class Ledger:
             body = people_rules.body_of(table=wanted.table, answer=answer, share=given)
             row = self._append(db, "decided", wanted.budget, wish, actor, body, "", at)
             if given is not None and answer != NO:
-                kept, questions, until = approved_terms(book, wanted, given, answer, at[:10])
-                if kept or book.grant(wanted.budget, wanted.table, wanted.actor) is not None:
-                    terms = wanted.budget, wanted.table, wanted.actor, kept, questions, until
+                granted, questions, until = approved_terms(book, wanted, given, answer, at[:10])
+                if granted or book.grant(wanted.budget, wanted.table, wanted.actor) is not None:
+                    terms = wanted.budget, wanted.table, wanted.actor, granted, questions, until
                     self._grant(db, Grant(0, "", actor, *terms))
             return Decision.from_row(row)
 
     def set_limit(self, budget: str, table: str, share: Fraction | None, actor: str) -> None:
-        """From now on a question that takes more than this share waits for a decision; None: no question waits."""
+        """From now on a question that takes more than this share waits for a decision. None removes the limit."""
         with self._file.writing() as db:
             _refuse(people_rules.limit_fault(PeopleBook(db), budget, table, share, actor))
             self._append(db, "limit", budget, "", actor, people_rules.body_of(table=table, share=share), "", _now())
 
     def keep_apart(self, budget: str, table: str, people: Sequence[str], actor: str) -> list[BudgetRecord]:
-        """From now on each of these people has a budget of their own, on the same terms. Nobody uses the shared one."""
+        """From now on each person has an own budget on the same terms; nobody uses the shared one. Returns the new
+        budgets."""
         with self._file.writing() as db:
             book, at = PeopleBook(db), _now()
             shared = self._known_budget(db, budget)
@@ -629,70 +582,7 @@ class Ledger:
                     opened.append(record)
             return opened
 
-    # Who may write
-
-    def _sums(
-        self,
-        db: Database,
-        record: BudgetRecord,
-        payer: Payer | None,
-        question: Reservation,
-        paid: Cost,
-        before: Standing,
-    ) -> Sums | None:
-        """The holder's and the table's sums with this question, and the approved request that it uses up."""
-        if payer is None:
-            return None
-        book, table, wish = PeopleBook(db), question["table"], ""
-        if people_rules.waits(record.rule, book.limit(base_of(record.id), table), before, paid):
-            approved = people_rules.approval(book, question["actor"], record.id, table, question["claim"])
-            if approved is None:
-                raise AllowanceError("people.waits")
-            wish = approved.id
-        own, of_table = book.own(record.id, payer.grant.to), book.of_table(record.id, table)
-        held, meter = book.held(record, payer.grant.to), book.meter(record.id, table)
-        if not people_rules.fits(record.rule, payer.grant, held, meter, [paid]):  # a plan over tables of two meters
-            raise grant_exceeded(record, Payer(payer.grant, own, held, meter), [paid])
-        takes = people_rules.moves(record.rule, meter, [paid])
-        loss = question["loss"]
-        return Sums(payer.grant.to, own.plus(paid, loss), of_table.plus(paid, loss), takes, held.moved + takes, wish)
-
-    def _refuse_step(self, db: Database, charge: Charge, claim: JsonObject) -> None:
-        record, under = self._known_budget(db, charge.budget), "" if charge.sums is None else charge.sums.under
-        facts = charge.actor, record, charge.table, under, people_rules.step_keys(charge.claim, claim), _now()[:10]
-        _refuse(people_rules.step_fault(PeopleBook(db), *facts))
-
-    def _refuse_act(self, db: Database, budget: str, table: str, actor: str) -> None:
-        _refuse(people_rules.act_fault(PeopleBook(db), budget, table, actor))
-
-    def _refuse_protecting(self, db: Database, budget: str, table: str, actor: str) -> None:
-        """Only an owner declares it, and only on a budget that pays for nobody else's table: it would change that one
-        too. People who keep apart each have a budget and charges of their own."""
-        self._refuse_act(db, budget, table, actor)
-        _refuse(people_rules.protect_fault(PeopleBook(db), budget, actor))
-
-    def _role(self, db: Database, person: str, role: str, table: str, on: bool, actor: str, budget: str) -> Role | None:
-        book = PeopleBook(db)
-        if on and book.has(person, role, table):
-            return None
-        if table and not people_rules.is_own(self._known_budget(db, budget)):
-            raise AllowanceError("act.practice")
-        _refuse(people_rules.role_fault(book, person, role, table, on, actor, budget))
-        if book.has(person, role, table) == on:
-            return None
-        body = people_rules.body_of(person=person, role=role, table=table, on=on)
-        return Role.from_row(self._append(db, "role", budget, "", actor, body, "", _now()))
-
-    def _grant(self, db: Database, wanted: Grant) -> Grant:
-        """Write a grant; its number and its time come from the row."""
-        if not people_rules.is_own(self._known_budget(db, wanted.budget)):
-            raise AllowanceError("act.practice")
-        _refuse(people_rules.grant_fault(PeopleBook(db), wanted))
-        terms = {"share": wanted.share, "questions": wanted.questions, "until": wanted.until}
-        body = people_rules.body_of(table=wanted.table, to=wanted.to, **terms)
-        return Grant.from_row(self._append(db, "grant", wanted.budget, "", wanted.actor, body, "", _now()))
-
-    # Spending
+    # Writing: a budget, its charges, and their outcomes
 
     def create_budget(
         self,
@@ -704,15 +594,15 @@ class Ledger:
         unit: JsonObject | None = None,
         relation: str = "",
     ) -> BudgetRecord:
-        """Create a budget. If the id exists already, return that budget with its cap unchanged."""
+        """Create a budget and return it. If the id exists, nothing is written and the existing budget is returned."""
         if kind not in BUDGET_KINDS:
             raise ValueError("a budget is private or practice")
         with suppress(UnknownBudget):
             return self.budget(budget_id)  # the usual case must not queue for the write lock
         with self._file.writing() as db:
-            known = self._budget(db, budget_id)
-            if known is not None:
-                return known
+            existing = self._budget(db, budget_id)
+            if existing is not None:
+                return existing
             self._file.refuse_full()
             record = BudgetRecord(budget_id, name, kind, rule, _now(), unit or {}, relation)
             _refuse(people_rules.budget_fault(PeopleBook(db), record, actor))
@@ -720,24 +610,24 @@ class Ledger:
         return record
 
     def reserve(self, **wanted: Unpack[Reservation]) -> Charge:
-        """Charge the question, once per request, or refuse and spend nothing. Only a `fresh` charge allows a draw."""
+        """Charge the question once per request, or refuse and spend nothing. Only a `fresh` charge may be drawn."""
         return self.reserve_all([wanted])[0]
 
     def reserve_all(self, wanted: Sequence[Reservation], keep: Fraction | None = None) -> list[Charge]:
-        """Charge several questions to one budget in one transaction, each its own row; or refuse, and charge none.
+        """Charge several questions to one budget in one transaction, each as its own row; or refuse, and charge none.
 
-        `keep`: the share of the allowance that must be left after the whole plan. Requests charged before are returned
-        as they are.
+        `keep`: the share of the allowance that must be left afterwards. If all requests were charged before, those
+        charges are returned; if only some were, all are refused.
         """
         requests = [read_request(question["request"]) for question in wanted]
         if not wanted or len(set(requests)) < len(requests) or len({question["budget"] for question in wanted}) > 1:
             raise AllowanceError("request.reused")
         self._watch.before_spending()
         with self._file.writing() as db:
-            known = [charge for question in wanted if (charge := self._known(db, question)) is not None]
-            if len(known) == len(wanted):
-                return known
-            if known:
+            earlier = [charge for question in wanted if (charge := self._charged_before(db, question)) is not None]
+            if len(earlier) == len(wanted):
+                return earlier
+            if earlier:
                 raise AllowanceError("request.reused")
             self._file.refuse_full()
             self._watch.refuse_broken(db)
@@ -774,17 +664,19 @@ class Ledger:
         """Record that the release failed; the charge stays. Does nothing if the request already has an outcome."""
         self._settle(request, "failed", {"code": code})
 
+    # Writing: the steps of a session
+
     def burn(self, session: str, step: str, actor: str, claim: JsonObject, worker: str) -> SessionStep:
-        """Record the next step of a session as used, once per step id, or refuse. Only a `fresh` step may be drawn."""
+        """Record the next step as used, once per step id, or refuse. Only a `fresh` step may be drawn."""
         read_request(step)
         self._watch.before_spending()
         with self._file.writing() as db:
             charge = self._session(db, session, actor)
-            known = find_step(db, _BY_ID, session, step)
-            if known is not None:
-                if canonical(known.claim) != canonical(claim):
+            earlier = find_step(db, _BY_ID, session, step)
+            if earlier is not None:
+                if canonical(earlier.claim) != canonical(claim):
                     raise AllowanceError("session.step_reused")
-                return known
+                return earlier
             self._file.refuse_full()
             self._watch.refuse_broken(db)
             asked, questions = steps_asked(db, session), questions_of(charge.claim)
@@ -792,7 +684,7 @@ class Ledger:
                 raise AllowanceError("session.ended", asked=asked, questions=questions)
             if questions is None or asked >= questions:
                 raise AllowanceError("session.over", questions=questions)
-            if self._outlived(db, charge):
+            if self._before_protection(db, charge):
                 raise AllowanceError("session.protected")
             self._refuse_step(db, charge, claim)
             owner_rows.refuse_closed(db, charge.budget, charge.table)
@@ -823,17 +715,19 @@ class Ledger:
             body = canonical({"table": charge.table, "asked": steps_asked(db, session)})
             self._append(db, "ended", charge.budget, session, actor, body, "", _now())
 
+    # Writing: what an owner does to a table or its budget (owner_rows.py)
+
     def close_table(self, kind: str, budget: str, table: str, actor: str) -> Act:
-        """`seal` or `forget` a table: from this row on it accepts no question. The first such row counts."""
+        """`seal` or `forget` a table: from this row on it accepts no question. Each is written only once."""
         with self._file.writing() as db:
             self._private_budget(db, budget)
             self._refuse_act(db, budget, table, actor)
-            if known := owner_rows.closing(db, budget, table, kind):
-                return known[0]
+            if earlier := owner_rows.closing(db, budget, table, kind):
+                return earlier[0]
             return Act.from_row(self._append(db, kind, budget, "", actor, owner_rows.body(table), "", _now()))
 
     def raise_cap(self, budget: str, table: str, epsilon: Fraction, actor: str) -> Act:
-        """Raise a budget's cap, from this row on."""
+        """Raise a budget's cap ε, from this row on. Lowering it is refused."""
         with self._file.writing() as db:
             record = self._known_budget(db, budget)
             owner_rows.refuse_budget_closed(db, budget)
@@ -843,18 +737,18 @@ class Ledger:
             return Act.from_row(self._append(db, "raise", budget, "", actor, body, "", _now()))
 
     def new_people(self, budget: str, table: str, newer: str, actor: str) -> Act:
-        """The owner declares that the newer state of a table's source holds other people. The first such row counts."""
+        """The owner declares that `newer`, a newer state of the table's source, has other people. Written only once."""
         with self._file.writing() as db:
             self._private_budget(db, budget)
             self._refuse_act(db, budget, table, actor)
-            if known := owner_rows.new_people(db, budget, table, newer):
-                return known[0]
+            if earlier := owner_rows.new_people(db, budget, table, newer):
+                return earlier[0]
             body = owner_rows.body(table, newer=newer)
             return Act.from_row(self._append(db, "new_people", budget, "", actor, body, "", _now()))
 
     def protect(self, budget: str, table: str, unit: Unit, actor: str) -> Act:
-        """Declare more protection, from this row on: every earlier charge counts for a person instead of a row, as long
-        as that fits into the cap. If this unit was declared before, its row counts."""
+        """Declare that rows belong to people, or that more rows of a person count: from this row on every earlier
+        charge counts for a person. Refused beyond the cap. Written once for each unit."""
         with self._file.writing() as db:
             record = self._private_budget(db, budget)
             self._refuse_protecting(db, budget, table, actor)
@@ -864,17 +758,17 @@ class Ledger:
             owner_rows.refuse_budget_closed(db, budget)
             rows = rows_of_a_person(record.unit, unit)
             before = self._standing(db, budget)
-            past = self._past(db, budget)
+            past = self._charges_and_raises(db, budget)
             sums = repriced(past, rows, record.rule.alpha)
-            refuse_unprotected(record.rule, sums.whole.totals)
+            refuse_over_cap(record.rule, sums.whole.totals)
             moved = people_rules.moved_anew(record.rule, past, rows)
             body = protect_body(table, record.unit, unit.as_json(), sums, moved)
             totals = charge_totals(before.totals, sums.whole.totals, sums.whole.history)
             return Act.from_row(self._append(db, "protect", budget, "", actor, body, totals, _now()))
 
     def take_over(self, budget: str, table: str, taken: TakenOver, actor: str) -> Act:
-        """The people of another budget are these people: from this row on all its charges count here, and nothing more
-        is spent from it. If it was taken over before, that row counts."""
+        """Declare that `taken` is a budget of the same people: from this row on its charges count here, and it is
+        closed. If it was taken over before, that row is returned."""
         with self._file.writing() as db:
             record, other = self._private_budget(db, budget), self._private_budget(db, taken.budget)
             self._refuse_protecting(db, budget, table, actor)
@@ -886,9 +780,12 @@ class Ledger:
                 owner_rows.refuse_budget_closed(db, closed)
             _refuse(None if may_take_over(record, other, taken) else "budget.other_terms")
             rows, before = Unit.from_json(record.unit).at_most, self._standing(db, budget)
-            past = [*self._past(db, budget), *taken_over(self._past(db, other.id), other.unit, taken.rows)]
+            past = [
+                *self._charges_and_raises(db, budget),
+                *taken_over(self._charges_and_raises(db, other.id), other.unit, taken.rows),
+            ]
             sums = repriced(past, rows, record.rule.alpha)
-            refuse_unprotected(record.rule, sums.whole.totals, joined=True)
+            refuse_over_cap(record.rule, sums.whole.totals, joined=True)
             moved = people_rules.moved_anew(record.rule, past, rows)
             body = protect_body(table, record.unit, record.unit, sums, moved, taken)
             totals = charge_totals(before.totals, sums.whole.totals, sums.whole.history)
@@ -896,33 +793,177 @@ class Ledger:
             self._append(db, "close", other.id, "", actor, owner_rows.body(""), "", _now())
             return act
 
-    def sum_of(self, budget: str | None, taken: Sequence[TakenOver], rule: Rule) -> Standing:
-        """The sums of a budget, or of a new one under this rule, once it has taken over others. Nothing is written."""
-        with self._file.reading() as db:
-            past = [] if budget is None else self._past(db, budget)
-            for part in taken:
-                past += taken_over(self._past(db, part.budget), self._known_budget(db, part.budget).unit, part.rows)
-            rows = 1 if budget is None else Unit.from_json(self._known_budget(db, budget).unit).at_most
-            return repriced(past, rows, rule.alpha).whole
-
-    def taken_by(self) -> dict[str, str]:
-        """Every budget that was taken over, and the one that pays for its people now."""
-        return self._file.kept(("taken",), owner_rows.taken_by)
+    # Writing: what an operator does to the ledger
 
     def adopt(self, rows: Iterable[JsonObject]) -> None:
-        """Copy checked rows into a new ledger; the file's triggers check again that each continues the chain."""
+        """Copy checked rows into a new ledger. Its triggers check each row again: it must continue the chain."""
         with self._file.writing() as db:
             for row in rows:
                 db.conn.execute(_INSERT, row)
             repeats.fill(db)
 
     def recover(self, budgets: Sequence[str], report: JsonObject, actor: str) -> None:
-        """Record an operator's recovery and close the budgets that may not spend after it, in one transaction."""
+        """Record an operator's recovery and close these budgets for good, in one transaction."""
         with self._file.writing() as db:
             self._append(db, "recovered", "", "", actor, canonical(report), "", _now())
             for budget in sorted(set(budgets)):
                 if (budget, "") not in owner_rows.all_closed(db):
                     self._append(db, "close", budget, "", actor, owner_rows.body(""), "", _now())
+
+    # From here on: what the methods above share. Whatever takes `db` runs inside their transaction.
+
+    # Reading: records, sums and rows
+
+    def _budget(self, db: Database, budget_id: str) -> BudgetRecord | None:
+        rows = sound_rows(db, _BUDGET, [budget_id])
+        return owner_rows.protected(db, owner_rows.raised(db, BudgetRecord.from_row(rows[0]))) if rows else None
+
+    def _known_budget(self, db: Database, budget: str) -> BudgetRecord:
+        record = self._budget(db, budget)
+        if record is None:
+            raise UnknownBudget()
+        return record
+
+    def _private_budget(self, db: Database, budget: str) -> BudgetRecord:
+        record = self._known_budget(db, budget)
+        if record.kind != "private":
+            raise AllowanceError("act.practice")
+        return record
+
+    def _standing(self, db: Database, budget: str) -> Standing:
+        return owner_rows.standing_before(db, budget)
+
+    def _charge(self, db: Database, request: str) -> Charge | None:
+        rows = sound_rows(db, _CHARGE, [request])
+        return Charge.from_row(rows[0]) if rows else None
+
+    def _entries(self, db: Database, charges: list[JsonObject]) -> list[Entry]:
+        origin = next((row["hash"] for row in db.query(_FIRST)), "")
+        requests = json.dumps([row["request"] for row in charges])
+        ended = sound_rows(db, _OUTCOMES, [requests])
+        # Their hashes were just compared with what they hold, so a hash stands for all of a row.
+        outcomes = {row["request"]: _read_outcome(row["hash"], partial(Outcome.from_row, row)) for row in ended}
+        paid = [_read_charge(row["hash"], partial(Charge.from_row, row)) for row in charges]
+        return [Entry(charge, outcomes.get(charge.request), origin) for charge in paid]
+
+    def _question(self, db: Database, budget: str, table: str, claim: JsonObject) -> str:
+        return repeats.question_of(repeats.since(db, budget), table, claim)
+
+    def _answered(self, db: Database, charges: list[int]) -> list[Entry]:
+        """Of the charges with these row numbers those that were answered, in the order of their answers."""
+        entries = self._entries(db, sound_rows(db, _THESE, [json.dumps(charges)]))
+        answered = [(entry.answer.seq, entry) for entry in entries if entry.answer]
+        return [entry for _, entry in sorted(answered, key=lambda numbered: numbered[0])]
+
+    def _pages(self, where: str, values: list[Json]) -> Iterator[JsonObject]:
+        """The rows that meet `where`, in pages: each is its own transaction, so a long read does not block writers."""
+        after = -(2**63)  # a row numbered below 1 by hand must be seen too
+        while True:
+            with self._file.reading() as db:
+                sql = f"SELECT * FROM entries WHERE {where} seq > ? ORDER BY seq LIMIT {_PAGE}"
+                page = list(db.query(sql, [*values, after]))
+            yield from page
+            if len(page) < _PAGE:
+                return
+            after = page[-1]["seq"]
+
+    def _charged_before(self, db: Database, wanted: Reservation) -> Charge | None:
+        """The charge that this request already has; None if it has none. Refused if it was another question."""
+        earlier = self._charge(db, wanted["request"])
+        if earlier is not None:
+            bound = (earlier.budget, earlier.table, earlier.actor, canonical(earlier.claim))
+            if bound != (wanted["budget"], wanted["table"], wanted["actor"], canonical(wanted["claim"])):
+                raise AllowanceError("request.reused")
+        return earlier
+
+    def _session(self, db: Database, request: str, actor: str | None = None) -> Charge:
+        charge = self._charge(db, request) if is_request(request) else None
+        if charge is None or questions_of(charge.claim) is None or actor not in (None, charge.actor):
+            raise AllowanceError("session.unknown")
+        return charge
+
+    # Reading: what earlier charges count for once rows belong to people (see **More protection** above)
+
+    def _by_row_before(self, db: Database, budget: str) -> int:
+        """Charges with smaller row numbers were stated for one row, later ones for an id. 0 if the budget always had an
+        id; the number of the first row that declared an id; or `NO_ROW` if it has none."""
+        created, protections = sound_rows(db, _BUDGET, [budget]), owner_rows.protections(db, budget)
+        if not created or BudgetRecord.from_row(created[0]).unit != Unit.rows().as_json():
+            return 0
+        return int(protections[-1]["seq"]) if protections else NO_ROW
+
+    def _before_protection(self, db: Database, charge: Charge | None) -> bool:
+        """Was this charge made before more protection was last declared on its budget?"""
+        rows = [] if charge is None else owner_rows.protections(db, base_of(charge.budget))
+        return bool(rows) and charge is not None and int(rows[0]["seq"]) > charge.seq
+
+    def _taken_over(self, db: Database, budget: str) -> list[tuple[int, list[Paid | Raised]]]:
+        """For each budget that this one took over: the number of the row that says so, and the charges of that budget,
+        each with the loss that it has for a person."""
+        found: list[tuple[int, list[Paid | Raised]]] = []
+        for row in reversed(owner_rows.protections(db, budget)):
+            if (taken := taken_of(row)) is not None:
+                unit = self._known_budget(db, taken.budget).unit
+                found.append(
+                    (int(row["seq"]), [*taken_over(self._charges_and_raises(db, taken.budget), unit, taken.rows)])
+                )
+        return found
+
+    def _charges_and_raises(self, db: Database, budget: str) -> list[Paid | Raised]:
+        """Every charge that counts in this budget and every raise of its cap, in order: what the sums under another
+        unit are computed from. Charges of a budget that was taken over stand where that happened."""
+        by_row_before = self._by_row_before(db, budget)
+        others: list[tuple[int, list[Paid | Raised]]] = [
+            (seq, [raised]) for seq, raised in owner_rows.raises(db, budget)
+        ]
+        others = sorted(others + self._taken_over(db, budget), key=lambda other: other[0])
+        past: list[Paid | Raised] = []
+        same: dict[Paid, Paid] = {}
+        after = 0
+        while page := sound_rows(db, _NEXT_CHARGES, [budget, after, _PAGE]):
+            for row in page:
+                while others and others[0][0] < row["seq"]:
+                    past += others.pop(0)[1]
+                paid = paid_of(row, row["seq"] < by_row_before)
+                past.append(same.setdefault(paid, paid))
+            after = page[-1]["seq"]
+        return [*past, *(entry for _, entries in others for entry in entries)]
+
+    def _released_before(
+        self, db: Database, budget: str, row: int, but: str, visible: Callable[[Charge], bool] = lambda _: True
+    ) -> Past:
+        """The losses of the visible charges before a row, except the request `but`, as they count for a person now."""
+        charges = (Charge.from_row(paid) for paid in sound_rows(db, _CHARGES_BEFORE, [budget, row]))
+        anew, by_row_before = owner_rows.protections(db, budget), self._by_row_before(db, budget)
+        rows = int(json.loads(anew[0]["body"])["unit"]["at_most"]) if anew else 1
+        counted = (charge for charge in charges if charge.request != but and visible(charge))
+        own = [for_group(charge.loss, rows if charge.seq < by_row_before else 1) for charge in counted]
+        taken = (paid for _, part in self._taken_over(db, budget) for paid in part if isinstance(paid, Paid))
+        return Past.of([*own, *(paid.loss for paid in taken)])
+
+    # Refusing: what somebody may not do, and charges that exceed a limit
+
+    def _refuse_act(self, db: Database, budget: str, table: str, actor: str) -> None:
+        _refuse(people_rules.act_fault(PeopleBook(db), budget, table, actor))
+
+    def _refuse_protecting(self, db: Database, budget: str, table: str, actor: str) -> None:
+        """Refuse an actor who does not own every table on the budget, since more protection changes them all; and
+        anybody if people keep apart, since each then has a budget of their own."""
+        self._refuse_act(db, budget, table, actor)
+        _refuse(people_rules.protect_fault(PeopleBook(db), budget, actor))
+
+    def _refuse_step(self, db: Database, charge: Charge, claim: JsonObject) -> None:
+        record, under = self._known_budget(db, charge.budget), "" if charge.sums is None else charge.sums.under
+        facts = charge.actor, record, charge.table, under, people_rules.step_keys(charge.claim, claim), _now()[:10]
+        _refuse(people_rules.step_fault(PeopleBook(db), *facts))
+
+    def _refuse_unseen(self, db: Database, wanted: Reservation) -> None:
+        seen = wanted.get("seen")
+        if seen is not None:
+            same = [wanted["budget"], wanted["table"], wanted["claim"].get("digest")]
+            newest = sound_rows(db, _NEWEST, same)
+            if newest and newest[0]["seq"] > seen:
+                raise AllowanceError("request.meanwhile")
 
     def _admitted(
         self,
@@ -933,12 +974,15 @@ class Ledger:
         keep: Fraction | None,
         day: str,
     ) -> Payer | None:
-        """Apply both limits, the budget's rule and the asker's grant; a refusal names the tighter one."""
+        """The grant that pays (None where none is needed), or a refusal. Budget and grant must both admit the
+        questions; if neither does, the refusal names the one with the smaller percentage left. It never names the rest
+        of a budget that also pays for a table unknown to this table's owners: that would reveal the same people
+        there."""
         before = self._standing(db, record.id).totals
         try:
             payer = payer_for(PeopleBook(db), record, wanted, costs, day)
-        except BudgetExceeded as theirs:
-            left, unknown = theirs.facts.get("left"), self._shared_unknown(db, record, wanted)
+        except BudgetExceeded as of_grant:
+            left, unknown = of_grant.facts.get("left"), self._shared_unknown(db, record, wanted)
             tighter = not isinstance(left, Fraction) or (1 - used(record.rule, before)) * 100 <= left
             if tighter and not unknown:
                 _admit(record.rule, before, costs, keep)
@@ -952,31 +996,57 @@ class Ledger:
         return payer
 
     def _shared_unknown(self, db: Database, record: BudgetRecord, wanted: Sequence[Reservation]) -> bool:
-        """Could the remaining budget reveal that somebody else's table holds the same people?"""
+        """Does the budget pay for a table unknown to this table's owners? What is left would reveal the same people."""
         return people_rules.known_tables(PeopleBook(db), record.id, wanted[0]["table"]) is not None
 
-    def _known(self, db: Database, wanted: Reservation) -> Charge | None:
-        """The charge that this very question already has under its request."""
-        known = self._charge(db, wanted["request"])
-        if known is not None:
-            bound = (known.budget, known.table, known.actor, canonical(known.claim))
-            if bound != (wanted["budget"], wanted["table"], wanted["actor"], canonical(wanted["claim"])):
-                raise AllowanceError("request.reused")
-        return known
+    # Writing rows
 
-    def _refuse_unseen(self, db: Database, wanted: Reservation) -> None:
-        seen = wanted.get("seen")
-        if seen is not None:
-            same = [wanted["budget"], wanted["table"], wanted["claim"].get("digest")]
-            newest = sound_rows(db, _NEWEST, same)
-            if newest and newest[0]["seq"] > seen:
-                raise AllowanceError("request.meanwhile")
+    def _sums(
+        self,
+        db: Database,
+        record: BudgetRecord,
+        payer: Payer | None,
+        question: Reservation,
+        paid: Cost,
+        before: Standing,
+    ) -> Sums | None:
+        """The holder's and the table's sums after a charge, and the request that it uses up. None without a grant."""
+        if payer is None:
+            return None
+        book, table, wish = PeopleBook(db), question["table"], ""
+        if people_rules.waits(record.rule, book.limit(base_of(record.id), table), before, paid):
+            approved = people_rules.approval(book, question["actor"], record.id, table, question["claim"])
+            if approved is None:
+                raise AllowanceError("people.waits")
+            wish = approved.id
+        own, of_table = book.own(record.id, payer.grant.to), book.of_table(record.id, table)
+        held, meter = book.held(record, payer.grant.to), book.meter(record.id, table)
+        if not people_rules.fits(record.rule, payer.grant, held, meter, [paid]):  # a plan over tables of two meters
+            raise grant_exceeded(record, Payer(payer.grant, own, held, meter), [paid])
+        takes = people_rules.moves(record.rule, meter, [paid])
+        loss = question["loss"]
+        return Sums(payer.grant.to, own.plus(paid, loss), of_table.plus(paid, loss), takes, held.moved + takes, wish)
 
-    def _session(self, db: Database, request: str, actor: str | None = None) -> Charge:
-        charge = self._charge(db, request) if is_request(request) else None
-        if charge is None or questions_of(charge.claim) is None or actor not in (None, charge.actor):
-            raise AllowanceError("session.unknown")
-        return charge
+    def _role(self, db: Database, person: str, role: str, table: str, on: bool, actor: str, budget: str) -> Role | None:
+        book = PeopleBook(db)
+        if on and book.has(person, role, table):
+            return None
+        if table and not people_rules.is_own(self._known_budget(db, budget)):
+            raise AllowanceError("act.practice")
+        _refuse(people_rules.role_fault(book, person, role, table, on, actor, budget))
+        if book.has(person, role, table) == on:
+            return None
+        body = people_rules.body_of(person=person, role=role, table=table, on=on)
+        return Role.from_row(self._append(db, "role", budget, "", actor, body, "", _now()))
+
+    def _grant(self, db: Database, wanted: Grant) -> Grant:
+        """Write a grant; its number and its time come from the row."""
+        if not people_rules.is_own(self._known_budget(db, wanted.budget)):
+            raise AllowanceError("act.practice")
+        _refuse(people_rules.grant_fault(PeopleBook(db), wanted))
+        terms = {"share": wanted.share, "questions": wanted.questions, "until": wanted.until}
+        body = people_rules.body_of(table=wanted.table, to=wanted.to, **terms)
+        return Grant.from_row(self._append(db, "grant", wanted.budget, "", wanted.actor, body, "", _now()))
 
     def _settle(self, request: str, kind: str, body: JsonObject) -> bool:
         text = canonical(body)
@@ -994,7 +1064,7 @@ class Ledger:
         return True
 
     def _listed(self, db: Database, budget: str, actor: str, claim: JsonObject, at: str) -> JsonObject:
-        """The claim as stored: long lists are in rows of their own, each once."""
+        """The claim as stored: each long list becomes a digest, and gets a row of its own the first time."""
         claim, lists = long_lists.folded(claim)
         for digest, values in lists.items():
             if not long_lists.stands(db, digest):
@@ -1012,31 +1082,7 @@ class Ledger:
         return row
 
 
-# The steps of a session, as rows of the ledger.
-#
-#     step   records the next step as used, before anything is read or drawn     once per number and per step id
-#     part   its answer                                                          } one of the two, once
-#     lost   it was interrupted, and is never drawn again                        }
-#     ended  no more steps; what was charged stays charged                       once per session
-#
-# All carry the request of the session's charge. A step without an outcome, from a worker that has stopped, was
-# interrupted too: readers report it as lost, and it is never drawn.
-
-_STEPS = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.index') > ?"
-_OUTCOMES_AFTER = (
-    "SELECT * FROM entries WHERE kind IN ('part', 'lost') AND request = ? AND json_extract(body, '$.index') > ?"
-)
-_CHOSE = (
-    "SELECT * FROM entries WHERE kind = 'step' AND request = ?"
-    " AND json_extract(body, '$.claim.ask.largest') IS NOT NULL LIMIT 1"
-)
-_BY_ID = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.step') = ?"
-_NUMBERED = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.index') = ?"
-_OUTCOME_OF = (
-    "SELECT * FROM entries WHERE kind IN ('part', 'lost') AND request = ? AND json_extract(body, '$.index') = ?"
-)
-_ASKED = "SELECT coalesce(max(json_extract(body, '$.index')), 0) AS n FROM entries WHERE kind = 'step' AND request = ?"
-_ENDED = "SELECT * FROM entries WHERE kind = 'ended' AND request = ?"
+# Reading the steps of a session
 
 
 def steps_asked(db: Database, session: str) -> int:
@@ -1052,7 +1098,7 @@ def _index(row: JsonObject) -> int:
 
 
 def find_step(db: Database, sql: str, session: str, step: str | int) -> SessionStep | None:
-    """A step of a session, by its id or its number, with its outcome."""
+    """A step of a session with its outcome, or None. `step`: its id, with `sql` _BY_ID; its number, with _NUMBERED."""
     rows = sound_rows(db, sql, [session, step])
     if not rows:
         return None
@@ -1065,7 +1111,7 @@ def find_step(db: Database, sql: str, session: str, step: str | int) -> SessionS
 
 
 def _admit(rule: Rule, before: Totals, costs: Sequence[Cost], keep: Fraction | None) -> None:
-    """Check all costs at once. Sums only grow, so if the rule admits them together it admits each in turn."""
+    """Refuse unless the rule admits all costs together. Sums only grow, so it then admits each in turn."""
     after = reduce(Totals.plus, costs, before)
     if keep is None and not admits(rule, after):
         raise _refusal(rule, before, costs[0]) if len(costs) == 1 else BudgetExceeded("plan.exceeded")
@@ -1073,9 +1119,9 @@ def _admit(rule: Rule, before: Totals, costs: Sequence[Cost], keep: Fraction | N
         raise BudgetExceeded("plan.exceeded")
 
 
-def refuse_unprotected(rule: Rule, after: Totals, joined: bool = False) -> None:
-    """Refuses more protection if earlier questions already exceed the cap for a person. A larger cap is another claim;
-    its owner raises it first."""
+def refuse_over_cap(rule: Rule, after: Totals, joined: bool = False) -> None:
+    """Refuse more protection if the sums `after` it exceed the cap, which its owner must raise first. `joined`: another
+    budget would be taken over."""
     if not admits(rule, after):
         needs = cap_needed(rule, after)
         if needs is None:
@@ -1084,7 +1130,7 @@ def refuse_unprotected(rule: Rule, after: Totals, joined: bool = False) -> None:
 
 
 def cap_needed(rule: Rule, totals: Totals) -> Fraction | None:
-    """The least cap ε, in hundredths, that these sums fit into; None if no cap does."""
+    """The least cap ε into which these sums fit, rounded up to hundredths; None if no cap suffices."""
     needs = up(spent(rule, totals), SHOWN)
     return None if totals.delta > rule.delta_reserve or needs > MOST_EPSILON else needs
 
@@ -1103,7 +1149,7 @@ def _refuse(code: str | None) -> None:
 
 
 def _now() -> str:
-    """A time for people to read, no finer than they need. Rows are ordered by number, since clocks can be changed."""
+    """The time to the second, for people to read. Rows are ordered by number, since clocks can be changed."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 

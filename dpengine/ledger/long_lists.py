@@ -37,7 +37,7 @@ def digest_of(values: Json) -> str:
 
 
 def folded(claim: JsonObject) -> tuple[JsonObject, dict[str, list[str]]]:
-    """The claim with digests for its long lists, and those lists by digest."""
+    """The claim with digests in place of its long lists; and those lists, by digest."""
     lists: dict[str, list[str]] = {}
     bounds: JsonObject = {}
     for name, column in claim.get("bounds", {}).items():
@@ -51,7 +51,7 @@ def folded(claim: JsonObject) -> tuple[JsonObject, dict[str, list[str]]]:
 
 
 def whole(claim: JsonObject) -> JsonObject:
-    """The claim with its lists put back in; a list not in memory stays a digest."""
+    """The claim with its lists in place of their digests; a digest whose list is not in memory stays."""
     bounds = claim.get("bounds")
     if not isinstance(bounds, dict) or not any(_digest(column) for column in bounds.values()):
         return claim
@@ -78,7 +78,7 @@ def stands(db: Database, digest: str) -> bool:
 
 
 def at_hand(db: Database, bodies: Iterable[str]) -> None:
-    """Load the lists that these bodies name. A list that does not match its digest is not loaded."""
+    """Load into memory the lists that these bodies refer to. A list that does not match its digest is not loaded."""
     for digest in {digest for body in bodies for digest in named_in(body)}:
         with _lock:
             known = digest in _kept
@@ -92,7 +92,7 @@ def named_in(body: str) -> Iterator[str]:
 
 
 def noted(body: str) -> str:
-    """Keep the list in the body of its row and return its digest; empty if the two do not match."""
+    """Store the list of a `list` row in memory and return its digest; "" if the row's digest is wrong."""
     data = json.loads(body)
     values = data["values"]
     if data["digest"] != digest_of(values) or body != body_of(data["digest"], values):
@@ -102,7 +102,7 @@ def noted(body: str) -> str:
 
 
 def _known(values: list[str]) -> str:
-    """The digest of a list in memory, without hashing it again."""
+    """The digest of a list that is in memory, found by comparison and not by hashing; "" if it is not there."""
     with _lock:
         return next((digest for digest, kept in _kept.items() if kept is values or kept == values), "")
 

@@ -57,20 +57,20 @@ def body(table: str, before: Fraction | None = None, after: Fraction | None = No
 
 
 def new_people(db: Database, budget: str, table: str, newer: str) -> list[Act]:
-    """The row that declares this for a newer table, if there is one."""
+    """The row that declares the people of `newer` new, as a list; empty if there is none."""
     acts = [Act.from_row(row) for row in sound_rows(db, _NEW_PEOPLE, [budget])]
     return [act for act in acts if (act.table, act.newer) == (table, newer)]
 
 
 def raised(db: Database, record: BudgetRecord) -> BudgetRecord:
-    """The budget with the cap it has now."""
+    """The budget's record with its present cap."""
     rows = sound_rows(db, _LAST_RAISE, [base_of(record.id)])
     after = Act.from_row(rows[0]).after if rows else None
     return record if after is None else record.at_cap(after)
 
 
 def raises(db: Database, budget: str, since: int = 0) -> list[tuple[int, Raised]]:
-    """Every raise of a budget's cap after a row, in order, with its row number."""
+    """Every raise of a budget's cap after row `since`, in order, each with its row number."""
     acts = [Act.from_row(row) for row in sound_rows(db, _RAISES, [base_of(budget), since])]
     return [
         (act.seq, Raised(act.before, act.after)) for act in acts if act.before is not None and act.after is not None
@@ -83,13 +83,13 @@ def protections(db: Database, budget: str) -> list[JsonObject]:
 
 
 def standing_before(db: Database, budget: str, row: int = NO_ROW) -> Standing:
-    """The sums of a budget just before a row: after its last charge, or as counted anew since."""
+    """A budget's sums just before a row: those of its last charge or its last `protect` row, whichever is later."""
     rows = [last for sql in (_CHARGE_BEFORE, PROTECT_BEFORE) for last in sound_rows(db, sql, [budget, row])]
     return standing_after(max(rows, key=lambda last: int(last["seq"]))) if rows else Standing.NOTHING
 
 
 def taken_by(db: Database) -> dict[str, str]:
-    """Every budget that was taken over, and the one that pays for its people now."""
+    """Maps each budget that was taken over to the budget that pays now."""
     now: dict[str, str] = {}
     for row in sound_rows(db, _TAKEN, []):
         if (taken := taken_of(row)) is not None:
@@ -99,19 +99,19 @@ def taken_by(db: Database) -> dict[str, str]:
 
 
 def protected(db: Database, record: BudgetRecord) -> BudgetRecord:
-    """The budget with the unit it has now."""
+    """The budget's record with its present unit."""
     rows = protections(db, base_of(record.id))
     return record if not rows else replace(record, unit=json.loads(rows[0]["body"])["unit"])
 
 
 def refuse_by_row(db: Database, record: BudgetRecord, claim: JsonObject) -> None:
-    """Once people are protected, nothing is charged for a row: a question prepared before is asked anew."""
+    """Refuse a loss stated for one row once rows belong to people: the question was prepared before that."""
     if record.kind == "private" and protections(db, base_of(record.id)) and by_row(claim):
         raise AllowanceError("table.revised")
 
 
 def closing(db: Database, budget: str, table: str, kind: str | None = None) -> list[Act]:
-    """The rows that close a table, of one kind or both."""
+    """The `seal` and `forget` rows of a table; with `kind`, only those of that kind."""
     acts = [Act.from_row(row) for row in sound_rows(db, _CLOSED, [budget, table])]
     return [act for act in acts if kind in (None, act.kind)]
 
@@ -144,7 +144,7 @@ def closed_kind(closed: dict[tuple[str, str], str], budget: str, table: str) -> 
 
 
 def of_budget(db: Database, budget: str) -> list[Act]:
-    """All acts on a budget, newest first: no raise may stay hidden."""
+    """All acts on a budget: first what closed it, then the others, newest first."""
     rows = sound_rows(db, _CLOSE, [budget])  # tables of a closed budget can still be sealed or forgotten
     later = sound_rows(db, _OF_BUDGET, [base_of(budget)]) + sound_rows(db, _NEW_PEOPLE, [base_of(budget)])
     later += protections(db, base_of(budget))
@@ -154,7 +154,7 @@ def of_budget(db: Database, budget: str) -> list[Act]:
 
 
 def higher(record: BudgetRecord, after: Fraction, most: Fraction) -> BudgetRecord:
-    """The budget under a larger cap, or a refusal."""
+    """The budget's record with the larger cap `after`; refused if it is not larger, or above `most`."""
     if record.kind != "private":
         raise AllowanceError("act.practice")
     if not record.rule.epsilon < after <= most:

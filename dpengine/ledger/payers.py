@@ -20,7 +20,7 @@ SHOWN = 100  # refusals show 0.01 %: the price rounded up, the rest rounded down
 
 @dataclass(frozen=True)
 class Payer:
-    """The grant that pays, what its holder took before, and the sums behind the table's meter."""
+    """A grant, what its holder was charged (`own`) and used of it (`held`), and the sums behind the table's meter."""
 
     grant: Grant
     own: Standing
@@ -36,7 +36,7 @@ def payers_of(book: PeopleBook, record: BudgetRecord, table: str, grants: Sequen
 def payer_for(
     book: PeopleBook, record: BudgetRecord, wanted: Sequence[Reservation], costs: Sequence[Cost], day: str
 ) -> Payer | None:
-    """The grant that pays for all of these questions; None where nobody signs in, and for practice budgets."""
+    """The grant that pays for all these questions, or a refusal. None for practice, and where nobody signs in."""
     actor, table = wanted[0]["actor"], wanted[0]["table"]
     if not book.served():
         return None
@@ -65,7 +65,8 @@ def payer_for(
 def _covering(
     book: PeopleBook, record: BudgetRecord, wanted: Sequence[Reservation], day: str, only_allowed: bool
 ) -> list[Grant]:
-    """The live grants that cover all of these questions; across two tables the smaller share counts."""
+    """The live grants that cover all of these questions; with `only_allowed`, those that allow each question. If a
+    holder has grants on two tables, the one with the smaller share."""
     by_holder = []
     for question in wanted:
         grants = people_rules.grants_for(book, question["actor"], record.id, question["table"], day)
@@ -76,7 +77,7 @@ def _covering(
 
 
 def grant_exceeded(record: BudgetRecord, payer: Payer, costs: Sequence[Cost]) -> BudgetExceeded:
-    """The questions' part of the person's share and the rest of it, as on their meter; or that δ is too small."""
+    """A refusal with the price and what is left, in percent of the person's share; or as δ, if only δ is short."""
     moves, room = people_rules.moves(record.rule, payer.meter, costs), people_rules.room(payer.grant, payer.held)
     if moves <= room:
         wanted = sum((paid.delta for paid in costs), Fraction(0))
@@ -90,8 +91,8 @@ def approved_terms(
     book: PeopleBook, wanted: ShareRequest, given: Fraction, answer: str, day: str
 ) -> tuple[Fraction, tuple[str, ...], str]:
     """The share, questions and last day of the grant that an approved request becomes. A request names a total share,
-    so the shares of the person's groups count towards it. Limits on questions and days stay: those of the person's own
-    last grant, even if it was taken back, else those of the narrowest grant by which they may ask."""
+    so the shares of the person's groups are subtracted. Questions and last day stay those of the person's newest grant,
+    even if it was taken back; without one, or after its last day, those of the narrowest grant of their groups."""
     live = people_rules.grants_for(book, wanted.actor, wanted.budget, wanted.table, day)
     groups = [grant for grant in live if grant.to != wanted.actor]
     share = max(given - sum((grant.share for grant in groups), Fraction(0)), Fraction(0))

@@ -14,7 +14,7 @@ from dpengine.ledger.rows import NO_ROW, BudgetRecord, Charge, Standing, Sums, s
 from dpengine.ledger.sqlite_file import sound_rows
 from dpengine.ledger.store import Database
 
-_UNDER = "kind = 'charge' AND json_extract(body, '$.under') IS NOT NULL"  # word for word as in the indexes
+_UNDER = "kind = 'charge' AND json_extract(body, '$.under') IS NOT NULL"  # exactly as in the indexes, or they go unused
 _PERSON, _ROLE, _TABLE = (f"json_extract(body, '$.{name}')" for name in ("person", "role", "table"))
 _TO, _GROUP = "json_extract(body, '$.to')", "json_extract(body, '$.group')"
 _TERMS = "kind IN ('limit', 'agreement', 'wish')"
@@ -58,7 +58,7 @@ _USED = (
 
 class PeopleBook:
     def __init__(self, db: Database, before: int = NO_ROW) -> None:
-        """`before`: sums and owners as they were before this row."""
+        """`before`: a row number; sums and owners are read as they were before that row."""
         self._db, self._before = db, before
 
     def served(self) -> bool:
@@ -110,21 +110,21 @@ class PeopleBook:
         return HolderPart(self.lowered(moved, record, last.table, since), self.own(record.id, holder).totals.delta)
 
     def moved_anew(self, budget: str, holder: str) -> tuple[int, dict[str, Fraction]]:
-        """The row that last declared more protection, and how far a holder had moved the meter before it, by table, as
-        counted anew there; 0 and nothing if there is none."""
+        """The last `protect` row of a budget, and how far a holder had moved the meter of each table by then, counted
+        anew in that row. 0 and an empty dict if there is no such row."""
         rows = self._rows(owner_rows.PROTECT_BEFORE, budget, self._before)
         parts = json.loads(rows[0]["body"]).get("moved", {}).get(holder, {}) if rows else {}
         return int(rows[0]["seq"]) if rows else 0, {table: Fraction(part) for table, part in parts.items()}
 
     def lowered(self, moved: Fraction, record: BudgetRecord, table: str, since: int) -> Fraction:
-        """A part of a table's meter as it reads now, after every raise of the cap since a row."""
+        """What `moved`, a part of a table's meter at row `since`, is now, after every later raise of the cap."""
         for row, (before, after) in owner_rows.raises(self._db, record.id, since):
             then = PeopleBook(self._db, row).meter(record.id, table)
             moved = people_rules.lowered(moved, record.rule, before, after, then)
         return moved
 
     def meter(self, budget: str, table: str) -> Totals:
-        """The sums behind a table's meter, as its owners read it."""
+        """The sums that a table's meter shows to its owners."""
         return people_rules.meter(self, budget, table, owner_rows.standing_before(self._db, budget, self._before))
 
     def of_table(self, budget: str, table: str) -> Standing:
@@ -132,7 +132,7 @@ class PeopleBook:
         return self._anew(budget, "of_table", table, sums and sums[0], sums and sums[1].table)
 
     def _anew(self, budget: str, part: str, name: str, seq: int | None, sums: Standing | None) -> Standing:
-        """These sums; if more protection was declared since, as counted anew there."""
+        """These `sums` of row `seq`; or, if a later row declared more protection, those that it states instead."""
         rows = self._rows(owner_rows.PROTECT_BEFORE, budget, self._before)
         if rows and (seq is None or rows[0]["seq"] > seq):
             counted = json.loads(rows[0]["body"]).get(part, {}).get(name)
@@ -153,7 +153,7 @@ class PeopleBook:
         return Decision.from_row(rows[0]) if rows else None
 
     def approved(self, actor: str, budget: str, table: str) -> list[ShareRequest]:
-        """This person's approved questions that are not asked yet."""
+        """The person's approved requests for one question that no charge has used up."""
         asked = (wanted for wanted in self.wishes(budget, table) if wanted.actor == actor and wanted.claim is not None)
         return [wanted for wanted in asked if self.passed(wanted.id) and not list(self._db.query(_USED, [wanted.id]))]
 
@@ -186,7 +186,7 @@ class PeopleBook:
         return list({(grant.table, grant.to): grant for grant in grants}.values())
 
     def waiting(self, actor: str, budget: str, table: str) -> int:
-        """The number of their open requests about a table."""
+        """How many requests of this person about this table are undecided."""
         return int(next(iter(self._db.query(_WAITING, [budget, table, actor])))["n"])
 
     # What pages list, beyond what a decision needs
@@ -207,17 +207,17 @@ class PeopleBook:
         return {body["group"]: tuple(body["people"]) for body in bodies}
 
     def grants_on(self, budget: str, table: str) -> list[Grant]:
-        """The newest grant of each holder."""
+        """The newest grant to each person and group."""
         return list({grant.to: grant for grant in map(Grant.from_row, self._rows(_GRANTS_ON, budget, table))}.values())
 
     def last_given(self, budget: str, table: str, to: str) -> Grant | None:
-        """The newest grant to a holder with a share, even if it was taken back since."""
+        """The newest grant to this holder that had a share above 0, even if it was taken back later."""
         grants = map(Grant.from_row, self._rows(_GRANTS_ON, budget, table))
         given = [grant for grant in grants if grant.to == to and grant.share]
         return given[-1] if given else None
 
     def grants_to(self, holder: str) -> list[Grant]:
-        """The newest grant of each table."""
+        """The holder's newest grant on each table."""
         newest = {(grant.budget, grant.table): grant for grant in map(Grant.from_row, self._rows(_GRANTS_TO, holder))}
         return list(newest.values())
 
@@ -231,7 +231,7 @@ class PeopleBook:
         return sound_rows(self._db, sql, list(values))
 
     def _sums(self, sql: str, *values: str | int) -> tuple[int, Sums] | None:
-        """The number and the sums of the last charge among these rows."""
+        """The row number and the sums of the last charge that the query finds."""
         rows = self._rows(sql, *values)
         sums = sums_of(json.loads(rows[0]["body"])) if rows else None
         return None if sums is None else (int(rows[0]["seq"]), sums)

@@ -76,7 +76,7 @@ def is_group(name: object) -> bool:
 
 @dataclass(frozen=True)
 class Role:
-    """A role given to a person or taken back; `table` is empty if the role is about none."""
+    """A row that gives a role to a person (`on`) or takes it back. `table`: empty unless it is about one table."""
 
     seq: int
     at: str
@@ -114,7 +114,7 @@ class Grant:
         return self.share > 0 and (not self.until or day <= self.until)
 
     def allows(self, key: str) -> bool:
-        """Whoever may ask anything may pay for the check that is part of asking."""
+        """May this grant pay for a question of this key? It always pays for the check that is part of asking."""
         if key == CHECK:
             return True
         wanted = any(fnmatchcase(key, pattern) for pattern in self.questions if not pattern.startswith("!"))
@@ -125,7 +125,7 @@ class Grant:
 
 @dataclass(frozen=True)
 class ShareRequest:
-    """A request for more: a share of the allowance, or one question with its price."""
+    """A request for a larger `share` of the allowance, or for one question (`claim`) that takes `takes` of it."""
 
     id: str
     seq: int
@@ -162,19 +162,19 @@ class Decision:
 
 
 def body_of(**parts: Json) -> str:
-    """The body of a row about people: shares as text, people in order."""
+    """The body of a row about people as canonical JSON: shares as text, people sorted."""
     parts |= {name: str(part) for name, part in parts.items() if isinstance(part, Fraction)}
     parts |= {"people": sorted(set(parts["people"]))} if "people" in parts else {}
     return canonical(parts)
 
 
 def apart_id(budget: str, person: str) -> str:
-    """The budget of a person who keeps apart."""
+    """The id of the budget that a person has of their own once people keep apart."""
     return f"{budget}:{person}"
 
 
 def base_of(budget: str) -> str:
-    """The budget that the table was declared with."""
+    """The id of the shared budget that a table was declared with."""
     base, _, person = budget.rpartition(":")
     return base if is_person(person) else budget
 
@@ -193,7 +193,7 @@ class HolderPart:
 
 
 class Book(Protocol):
-    """What the rows so far say of people."""
+    """What the rows read so far say about people."""
 
     def served(self) -> bool: ...
     def has(self, person: str, role: str, table: str = "") -> bool: ...
@@ -233,7 +233,7 @@ def owns(book: Book, person: str, table: str) -> bool:
 
 
 def owns_on(book: Book, person: str, table: str, budget: str) -> bool:
-    """Do they own a table, and does this budget, named in its first owner's row, pay for it?"""
+    """Does the person own this table, and does this budget pay for it? The row of its first owner names the budget."""
     return owns(book, person, table) and book.budget_of(table) == budget
 
 
@@ -249,7 +249,7 @@ def one_owner(book: Book, budget: str) -> bool:
 
 
 def may_add_tables(book: Book, person: str) -> bool:
-    """May they add tables? Whoever owns one, or was named an owner before the first."""
+    """May the person add tables? Yes if they own one, or were named an owner before they had any."""
     return active(book, person) and book.owner(person)
 
 
@@ -266,7 +266,7 @@ def grants_for(book: Book, person: str, budget: str, table: str, day: str) -> li
 
 
 def role_fault(book: Book, person: str, role: str, table: str, on: bool, actor: str, budget: str) -> str | None:
-    """An owner's row names the budget that pays for the table; every later row names the same."""
+    """Why the actor may not give or take a role, or None. An owner's row names the budget that pays for the table."""
     if role not in ROLES or not is_person(person) or (table and role != OWNER):
         return "people.role_unknown"
     if table and (not budget or base_of(budget) != budget or book.budget_of(table) not in (None, budget)):
@@ -282,7 +282,7 @@ def role_fault(book: Book, person: str, role: str, table: str, on: bool, actor: 
 
 
 def group_fault(book: Book, group: str, people: Sequence[str], actor: str) -> str | None:
-    """An administrator names groups, but does not join one: its grants would be theirs."""
+    """Why the actor may not set a group, or None. An administrator may, but not join it: its grants would be theirs."""
     if not is_group(group) or not all(is_person(person) for person in people):
         return "people.group_form"
     if not administers(book, actor):
@@ -291,8 +291,8 @@ def group_fault(book: Book, group: str, people: Sequence[str], actor: str) -> st
 
 
 def grant_fault(book: Book, grant: Grant) -> str | None:
-    """An owner grants to others; so does an administrator if an owner may not decide for themselves. Nobody grants
-    themselves more than they have, except the owner who added the table and gives its first grant."""
+    """Why this grant may not be given, or None. Owners and administrators grant to others. Nobody grants themselves
+    more than they have, except the owner who added the table and gives its first grant."""
     if not (is_person(grant.to) or is_group(grant.to)) or not 0 <= grant.share <= 1:
         return "people.grant_form"
     if not grant.questions or (grant.until and not _DAY.fullmatch(str(grant.until))):
@@ -325,7 +325,7 @@ def wish_fault(book: Book, wanted: ShareRequest, day: str) -> str | None:
 
 
 def may_decide(book: Book, wanted: ShareRequest, actor: str) -> bool:
-    """An owner of the table, except the requester; an administrator if the requester is an owner."""
+    """May the actor decide this request? A table's owner may, an administrator if an owner asks; nobody their own."""
     if actor == wanted.actor or book.budget_of(wanted.table) != wanted.budget:
         return False
     return owns(book, actor, wanted.table) or (administers(book, actor) and owns(book, wanted.actor, wanted.table))
@@ -359,10 +359,10 @@ def limit_fault(book: Book, budget: str, table: str, most: Fraction | None, acto
 def agreement_fault(
     book: Book, budget: str, table: str, people: Sequence[str], charged: bool, actor: str, day: str
 ) -> str | None:
-    """Why these people may not have a budget each on this table: the code of the refusal, or None. It must be agreed
-    before the first charge: answers that all have seen cannot be kept apart. Later people may be added, not removed.
-    One person must own all tables on the budget: another owner has not agreed. Only an administrator may do it: an
-    owner would learn from the refusal that somebody else has the same content."""
+    """Why these people may not each have a budget of their own on this table, or None. They must agree before the first
+    charge, since answers that all have seen cannot be kept apart. People may be added later, not removed. One person
+    must own all tables on the budget: another owner has not agreed. Only an administrator may write it: an owner would
+    learn from the refusal that somebody else has the same content."""
     if not people or not all(is_person(person) for person in people) or base_of(budget) != budget:
         return "people.agreement_form"
     if not administers(book, actor) or book.budget_of(table) != budget:
@@ -378,18 +378,19 @@ def agreement_fault(
 
 
 def act_fault(book: Book, budget: str, table: str, actor: str) -> str | None:
-    """Acts on a table and its budget that only an owner does."""
+    """Why the actor may not do what only an owner of the table may, or None."""
     return None if not book.served() or owns_on(book, actor, table, budget) else NO_RIGHT
 
 
 def protect_fault(book: Book, budget: str, actor: str) -> str | None:
-    """Only the owner of all tables on a budget may declare more protection on it, and only if nobody keeps apart."""
+    """Why the actor may not declare more protection, or None: only who owns all the budget's tables may, if nobody
+    keeps apart."""
     alone = book.apart(budget) is None and (not book.served() or owns_all(book, actor, budget))
     return None if alone else "protect.shared"
 
 
 def budget_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
-    """Whoever may add a table may open a budget, and everybody their own practice budget."""
+    """Why the actor may not open this budget, or None. Who may add a table may; so may all, their practice budget."""
     if not book.served():
         return None
     if record.kind == "practice":
@@ -401,14 +402,14 @@ def budget_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
 
 
 def known_tables(book: Book, budget: str, table: str) -> list[str] | None:
-    """The tables on a budget that the owners of this one know of; None if those are all."""
+    """The tables on a budget that share an owner with this one, so that its owners know of them. None if all do."""
     owners = book.owners_on(base_of(budget))
     known = [name for name, people in owners.items() if name == table or people & owners.get(table, set())]
     return None if len(known) == len(owners) else known
 
 
 def meter(book: Book, budget: str, table: str, whole: Standing) -> Totals:
-    """The sums behind a table's meter, as its owners read it. `whole`: the sums of the budget."""
+    """The sums behind a table's meter: of the tables that its owners know of. `whole`: the sums of the budget."""
     known = known_tables(book, budget, table)
     return whole.totals if known is None else together(book.of_table(budget, name) for name in known).totals
 
@@ -417,7 +418,7 @@ def meter(book: Book, budget: str, table: str, whole: Standing) -> Totals:
 
 
 def asking_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
-    """May this person charge this budget at all, under any grant?"""
+    """Why this person may not charge this budget at all, under any grant; or None."""
     if not active(book, actor):
         return NO_RIGHT
     if record.kind == "practice":
@@ -452,20 +453,20 @@ def delta_fits(rule: Rule, grant: Grant, held: HolderPart, costs: Sequence[Cost]
 
 
 def fits(rule: Rule, grant: Grant, held: HolderPart, before: Totals, costs: Sequence[Cost]) -> bool:
-    """`before`: the sums behind the table's meter."""
+    """Does the grant still cover these costs? `before`: the sums behind the table's meter."""
     return held.moved + moves(rule, before, costs) <= grant.share and delta_fits(rule, grant, held, costs)
 
 
 def lowered(moved: Fraction, rule: Rule, before: Fraction, after: Fraction, meter: Totals) -> Fraction:
-    """A holder's part of a meter after its cap is raised: it falls as the meter falls."""
+    """A holder's part `moved` of a meter after the cap was raised: it falls in the same proportion as the meter."""
     high, low = (used(replace(rule, epsilon=cap), meter) for cap in (before, after))
     return up(moved * low / high, PICO**2) if high else moved
 
 
 def moved_anew(rule: Rule, past: Sequence[Paid | Raised], rows: int) -> Moved:
-    """Every holder's part of the meter after more protection is declared: all charges of the budget again in their
-    order, each as it counts for a person with `rows` rows, and every raise of the cap in between. Whoever declares it
-    owns all tables that the budget pays for, so the meter of each is that of the whole budget."""
+    """How far each holder moved each table's meter, counted anew after more protection was declared: all charges again
+    in order, each with its loss for a person with `rows` rows, and every raise of the cap. Whoever declares it owns all
+    tables on the budget, so each table's meter is that of the whole budget."""
     parts: dict[tuple[str, str], Fraction] = {}
     if not any(isinstance(entry, Paid) and entry.under for entry in past):
         return {}
@@ -491,7 +492,7 @@ def waits(rule: Rule, most: Fraction | None, before: Standing, paid: Cost) -> bo
 
 
 def approval(book: Book, actor: str, budget: str, table: str, claim: JsonObject) -> ShareRequest | None:
-    """An approved request for exactly this question that was not used yet."""
+    """The person's approved and unused request for exactly this question; None if there is none."""
     same = canonical(claim)
     approved = book.approved(actor, base_of(budget), table)
     return next((wanted for wanted in approved if wanted.claim is not None and canonical(wanted.claim) == same), None)
@@ -500,7 +501,7 @@ def approval(book: Book, actor: str, budget: str, table: str, claim: JsonObject)
 def step_fault(
     book: Book, actor: str, record: BudgetRecord, table: str, under: str, keys: Sequence[str], day: str
 ) -> str | None:
-    """A step is drawn only while the grant that paid for it holds and covers both session and step."""
+    """Why a step may not be drawn, or None. The grant that paid must be live and allow both session and step."""
     if not book.served():
         return None
     if (fault := asking_fault(book, record, actor)) or record.kind == "practice":
@@ -513,7 +514,7 @@ def step_fault(
 
 
 def step_keys(session: JsonObject, step: JsonObject) -> list[str]:
-    """The questions of the catalogue that a step asks, from the claims of the session and the step."""
+    """The catalogue's keys of the session and of what the step asks."""
     asked = step.get("ask")
     kinds = [str(kind) for kind in asked] if isinstance(asked, dict) else []
     return [str(session.get("key", "")), *(ASKED_AS.get(kind, kind) for kind in kinds)]

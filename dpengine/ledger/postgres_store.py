@@ -79,7 +79,7 @@ _UNKNOWN = re.compile(r"\b(PRAGMA|rowid|OR REPLACE|OR IGNORE|json_set|GLOB|RAISE
 
 @dataclass(frozen=True)
 class Function:
-    """One of our functions in the schema. Postgres keeps its source word for word, so it can be compared."""
+    """One of our functions in the schema. Postgres stores its source word for word, so `guarded` can compare it."""
 
     name: str
     takes: str
@@ -159,7 +159,7 @@ RULE = (
 
 @lru_cache(maxsize=500)
 def postgres_query(sql: str, with_values: bool) -> str:
-    """A query, with placeholders if it has values."""
+    """A query of SQLite as one of Postgres; with placeholders if it has values."""
     query = _INDEXED.sub("", _expressions(sql)).replace("LIMIT ?", "LIMIT nullif(?, -1)")
     _refuse_unknown(query)
     if not with_values:
@@ -168,7 +168,7 @@ def postgres_query(sql: str, with_values: bool) -> str:
 
 
 def postgres_parts(statement: str) -> list[Part]:
-    """A statement of the schema: itself, or for a trigger its function and the trigger that calls it."""
+    """A statement of the schema as Postgres needs it; a trigger becomes a function and the trigger that calls it."""
     trigger = _TRIGGER.fullmatch(statement.strip())
     if trigger is None:
         translated = re.sub(r"\bINTEGER\b", "bigint", re.sub(r"\bTEXT\b", 'text COLLATE "C"', _expressions(statement)))
@@ -188,7 +188,7 @@ def postgres_parts(statement: str) -> list[Part]:
 
 
 def parts_of(schema: Iterable[str]) -> list[Part]:
-    """Everything the database gets: our functions, tables, indexes and triggers."""
+    """Everything that the database gets: our functions, tables, indexes and triggers."""
     return [*FUNCTIONS, *(part for statement in schema for part in postgres_parts(statement)), *RULE]
 
 
@@ -244,7 +244,7 @@ def driver() -> ModuleType:
 
 @contextmanager
 def own_errors() -> Iterator[None]:
-    """psycopg's errors as our sentences."""
+    """A context that raises psycopg's errors as our sentences."""
     psycopg = driver()
     try:
         yield
@@ -271,7 +271,7 @@ def code_for(error: Exception) -> str | None:
 
 
 def broken(error: Exception) -> bool:
-    """Did the connection fail, rather than the statement?"""
+    """Is this an error of the connection, rather than of the statement?"""
     state = state_of(error)
     return state in _ENDED or state.startswith("08") or (not state and isinstance(error, driver().OperationalError))
 
@@ -281,7 +281,7 @@ def state_of(error: Exception) -> str:
 
 
 class Fetched(Protocol):
-    """A cursor of psycopg, as used here."""
+    """The part of a psycopg cursor that is used here."""
 
     itersize: int
     statusmessage: str | None
@@ -299,7 +299,7 @@ class _Info(Protocol):
 
 
 class Connection(Protocol):
-    """A connection of psycopg, as used here."""
+    """The part of a psycopg connection that is used here."""
 
     closed: bool
     broken: bool
@@ -312,7 +312,7 @@ class Connection(Protocol):
 
 
 class Link:
-    """A connection, used by one thread at a time. Statements are SQLite's; `plain` takes Postgres's own."""
+    """A connection for one thread at a time. It takes statements in SQLite's SQL; `plain` takes Postgres's own."""
 
     def __init__(self, address: Address, patience: float) -> None:
         self.pid = os.getpid()
@@ -344,7 +344,7 @@ class Link:
         return iter(self.execute(sql, params or ()).fetchall())
 
     def walk(self, sql: str) -> Iterator[JsonObject]:
-        """A long result a few rows at a time, inside a transaction."""
+        """The rows of a long result, a few at a time, inside a transaction."""
         with self._pg.cursor(name=f"walk_{time.monotonic_ns()}") as cursor:
             cursor.itersize = _PAGE
             cursor.execute(postgres_query(sql, False))
@@ -363,7 +363,7 @@ class Link:
 
     @contextmanager
     def passing(self) -> Iterator[None]:
-        """Everything done inside is undone at its end."""
+        """A context that undoes at its end everything done inside."""
         begin, end = ("SAVEPOINT passing", "ROLLBACK TO SAVEPOINT passing") if self.busy else ("BEGIN", "ROLLBACK")
         self.plain(begin)
         try:
@@ -383,12 +383,12 @@ class Link:
                 self.plain("ROLLBACK")
 
     def value(self, sql: str, values: Values = ()) -> Json:
-        """The single value of a statement in Postgres's own words."""
+        """The single value of a statement in the SQL of Postgres."""
         row = self.plain(sql, values).fetchone()
         return None if row is None else next(iter(row.values()))
 
     def forked(self) -> None:
-        """A forked child must not keep its parent's connection, and with it its locks, after the parent has ended."""
+        """In a forked child: drop the parent's connection, whose locks would otherwise outlive the parent."""
         with suppress(OSError, driver().Error), open(os.devnull, "rb+") as nothing:
             os.dup2(nothing.fileno(), self._pg.fileno(), inheritable=False)
 
@@ -397,7 +397,7 @@ class Link:
         return not (self._pg.closed or self._pg.broken)
 
     def answers(self) -> bool:
-        """Is the other end still there?"""
+        """Does the server still answer on this connection?"""
         try:
             self.plain("SELECT 1")
         except driver().Error:
@@ -417,7 +417,7 @@ def rows_in(address: Address) -> Iterator[Iterator[JsonObject]]:
 
 
 def _connect(address: Address, patience: float) -> Connection:
-    """Tried until our patience ends: a restarted server is back within seconds."""
+    """A connection, tried again until `patience` seconds are over: a restarted server is back within seconds."""
     psycopg, rows = driver(), import_module("psycopg.rows")
     deadline = time.monotonic() + patience
     while True:
@@ -497,7 +497,7 @@ class Alive:
             return True
 
     def hears(self, db: Link, worker: str) -> bool:
-        """Tries a shared lock, so two that ask at once do not take each other for the worker."""
+        """Is a process of this name alive? Tried by a shared lock, so two who ask at once do not mislead each other."""
         return not db.value("SELECT pg_try_advisory_xact_lock_shared(%s, %s)", self._name(worker))
 
     def others(self, db: Link) -> list[str]:
@@ -555,7 +555,7 @@ _FUNCTIONS = """
 
 
 def described(link: Link, schema: str) -> set[str]:
-    """What the database has."""
+    """Everything that is in this schema of the database."""
     functions = {
         " ".join(map(str, row.values())).replace('"', "") for row in link.plain(_FUNCTIONS, {"schema": schema})
     }
@@ -563,7 +563,7 @@ def described(link: Link, schema: str) -> set[str]:
 
 
 def expected(link: Link, schema: str) -> set[str]:
-    """What it would have if it were created now."""
+    """What would be in the schema if it were created now."""
     expected_rows = set()
     parts = parts_of(SCHEMA)
     for part in parts:
@@ -582,7 +582,7 @@ def expected(link: Link, schema: str) -> set[str]:
 
 
 def _catalogue(link: Link, schema: str) -> set[str]:
-    """The catalogue's entries for the two tables, in any schema; "pg_temp" is its word for our own."""
+    """The catalogue's entries for the two tables, without the name of the schema."""
     rows = link.plain(_DESCRIBED, {"schema": schema})
     return {row["entry"].replace(f"{schema}.", "").replace("pg_temp.", "") for row in rows}
 
@@ -590,11 +590,11 @@ def _catalogue(link: Link, schema: str) -> set[str]:
 # The store
 
 T = TypeVar("T")
-_OLDEST = 130000  # pg_current_xact_id
+_OLDEST = 130000  # the oldest version of a server with pg_current_xact_id
 _IDLE = 8  # connections kept for the next reader
 _RESTED = 5.0  # seconds; an older connection is tested before use
 _KEPT = 500  # cached reads
-_LEAVING = 2.0  # seconds
+_LEAVING = 2.0  # seconds in which a program that has left is noticed
 _OWN = (
     "CREATE TABLE edition (version bigint PRIMARY KEY)",  # of the tables
     "CREATE TABLE home (mark text PRIMARY KEY)",  # the folder of the ledger
@@ -602,7 +602,7 @@ _OWN = (
 
 
 class _State:
-    """The state of one process: a forked child starts anew, and leaves its parent's connections alone."""
+    """The connections of one process. A forked child starts with none and leaves its parent's alone."""
 
     def __init__(self) -> None:
         self.pid = os.getpid()
@@ -614,8 +614,8 @@ class _State:
 
 
 class PostgresLedger:
-    """`mark`: the folder's (store.py); empty: not compared. `alone`: for an operator's commands, refused while any
-    program has the ledger open, and the other way round."""
+    """A ledger in Postgres. `mark`: the folder's mark (store.py), not compared if empty. `alone`: for an operator's
+    commands; refused while another program has the ledger open, and refuses programs meanwhile."""
 
     shared = True
 
@@ -650,7 +650,7 @@ class PostgresLedger:
 
     @contextmanager
     def reading(self, sure: bool = False) -> Iterator[Link]:
-        """`sure`: on a connection tested just now, so that a server restarted in between costs no answer."""
+        """A connection for reading. `sure`: it is tested first, so that a server just restarted costs no answer."""
         with own_errors():
             state = self._state
             state.local.sure = None
@@ -693,7 +693,8 @@ class PostgresLedger:
         return link
 
     def _open_for(self, link: Link, kind: str = "") -> bool:
-        """The lock of every program with the ledger open. Tried for a moment: a server notices late that one left."""
+        """Try for a moment to take the lock on an open ledger: `_shared` as every program has it, or alone. A server
+        notices late that a program has left."""
         deadline = time.monotonic() + min(self._wait, _LEAVING)
         while not link.value(f"SELECT pg_try_advisory_lock{kind}(%s)", [self._address.lock("open")]):
             if time.monotonic() > deadline:
@@ -712,8 +713,8 @@ class PostgresLedger:
 
     # Reading and writing
 
-    def kept(self, key: tuple[str, ...], read: Callable[[Database], T]) -> T:
-        """Rows are only appended, so nothing has changed while the last row is the same, whoever writes."""
+    def cached(self, key: tuple[str, ...], read: Callable[[Database], T]) -> T:
+        """What `read` returns, cached while the last row stays: rows are only appended, whoever writes."""
         state = self._state
         with state.lock:  # `sure` is the last row, as it was read just now
             sure = getattr(state.local, "sure", None)
@@ -744,7 +745,7 @@ class PostgresLedger:
             here.steady, here.sure = False, None
 
     def refuse_full(self) -> None:
-        """The folder's own disk; the server reports about its own."""
+        """Refuse if the folder's own disk is nearly full; the server reports about its own."""
         refuse_full(self.path.parent)
 
     @contextmanager
@@ -782,8 +783,8 @@ class PostgresLedger:
             raise AllowanceError("ledger.unreachable")
 
     def _stands(self, write: str, head: tuple[int, str]) -> bool:
-        """Did a commit without an answer succeed? Checked by the transaction's own number, because another thread may
-        have written a row that looks the same; and by the row, because a standby that took over may count anew."""
+        """Did a commit succeed whose reply was lost? Asked by the transaction's own number, because another thread may
+        have written an equal row; and by the row, because a standby that took over may number anew."""
         deadline = time.monotonic() + self._wait
         while time.monotonic() < deadline:
             with suppress(AllowanceError, driver().OperationalError):
@@ -823,7 +824,7 @@ class PostgresLedger:
                 db.plain("INSERT INTO home VALUES (%s)", [self._mark])
 
     def _create(self, db: Link) -> None:
-        """Under the write lock: two machines may start at once."""
+        """Create the schema, under the write lock, because two machines may start at once."""
         if self._has_tables(db):
             return
         if not db.value("SELECT count(*) FROM pg_namespace WHERE nspname = %s", [self._address.schema]):
@@ -839,7 +840,7 @@ class PostgresLedger:
         return db.value("SELECT to_regclass(%s)::text", [f"{self._address.schema}.{table}"]) is not None
 
     def _has_tables(self, db: Link) -> bool:
-        """Does the schema have our tables? Those of another version are refused."""
+        """Does the schema have our tables? Refused if they are of another version."""
         if not self._there(db, "edition"):
             if self.exists(db):
                 raise AllowanceError("workspace.older")
@@ -856,8 +857,8 @@ class PostgresLedger:
             raise AllowanceError("ledger.database_unfit", setting=SETTING)
 
     def _refuse_older(self, db: Link | None) -> None:
-        """As for a file. Read again under the lock before it counts: in a folder that several machines share, the first
-        read may come from this machine's cache."""
+        """Refuse an older copy, as for a file. A refusal is decided by a second read under the lock: in a folder that
+        several machines share, the first may come from this machine's cache."""
         code = "ledger.database_missing" if db is None else "ledger.database_rolled_back"
         for held_now in (False, True):
             try:
@@ -888,8 +889,8 @@ class PostgresLedger:
 
     @contextmanager
     def renewing(self) -> Iterator[str]:
-        """Everything written inside is a new ledger, which replaces this one in one transaction. Yields the name of the
-        schema with the old tables; empty if there were none."""
+        """A context in which a new ledger is written that replaces this one, in one transaction. Yields the name of the
+        schema that holds the old tables then; "" if there were none."""
         with self.reading() as db:
             local = self._state.local
             try:
@@ -909,7 +910,7 @@ class PostgresLedger:
             self._anchor.put(Mark(*head))
 
     def put_away(self) -> None:
-        """The ledger is elsewhere from now on."""
+        """Set the tables aside: the ledger is elsewhere from now on."""
         with self.writing() as db:
             self._set_aside(db)
             self._create(db)

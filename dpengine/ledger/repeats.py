@@ -22,8 +22,8 @@ from dpengine.ledger.people_rules import base_of
 from dpengine.ledger.rows import NO_ROW
 from dpengine.ledger.store import Database, walked
 
-FEW = 12  # the first answers under every law; repeated answers use no more
-MOST_FIRST = 480  # such answers in all, over all laws
+FEW = 12  # answers under each law that `first` finds; combining them uses no more
+MOST_FIRST = 480  # answers that `first` finds in all
 MOST_NEWEST = 50
 _ILLEGIBLE = (ValueError, KeyError, TypeError, AttributeError)
 
@@ -69,7 +69,7 @@ _ALL = "SELECT seq, charge, question, law, number, place FROM looks ORDER BY seq
 
 
 def question_of(budget: str, table: str, claim: JsonObject) -> str:
-    """An identifier of a question and its bounds that is the same at any ε and with any noise."""
+    """A hash of the question and its bounds; the same at any ε and with any noise."""
     asked = {name: value for name, value in claim.get("parameters", {}).items() if name not in ("epsilon", "noise")}
     identity = [budget, table, claim.get("key"), claim.get("version"), asked, claim.get("bounds")]
     return hashlib.sha256(canonical(identity).encode("utf-8", "surrogatepass")).hexdigest()
@@ -81,7 +81,8 @@ def law_of(claim: JsonObject, noise: str | None = None) -> str:
 
 
 def since(db: Database, budget: str, charge: int = NO_ROW) -> str:
-    """A budget, and the row before this charge that last declared more protection on it, which begins a new count."""
+    """The key of a budget in this index: its id and its last `protect` row before this charge. After more protection,
+    earlier answers are not found."""
     rows = list(db.query(_PROTECTED, [base_of(budget), charge]))
     return f"{budget} {rows[0]['seq']}" if rows else budget
 
@@ -94,7 +95,7 @@ def note(db: Database, seq: int, charge: int, budget: str, body: str) -> None:
 
 
 def _named(budget: str, body: str) -> tuple[str, str]:
-    """The question and the law of a charge."""
+    """The question and the law of a charge, from its row's `body`."""
     charge = json.loads(body)
     return question_of(budget, charge["table"], long_lists.whole(charge["claim"])), law_of(charge["claim"])
 
@@ -112,7 +113,7 @@ def number(db: Database, question: str) -> int:
 
 
 def first(db: Database, question: str) -> list[int]:
-    """The charges of the first answers under each law, in the order of the answers."""
+    """The charges of the first few answers with each law, in the order of the answers."""
     return _charges(db.query(_FIRST, [question]))
 
 
@@ -122,7 +123,7 @@ def newest(db: Database, question: str) -> list[int]:
 
 
 def of_laws(db: Database, question: str, laws: Sequence[str]) -> list[int]:
-    """The charges of the latest answers under some laws."""
+    """The charges of the latest answers with each of these laws, law by law."""
     return [charge for law in laws for charge in _charges(db.query(_OF_LAW, [question, law]))]
 
 

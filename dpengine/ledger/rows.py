@@ -46,7 +46,7 @@ LedgerRow = Mapping[str, Json]
 
 
 class _Record(Protocol):
-    """Any dataclass."""
+    """Any dataclass, for type checking."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
@@ -60,13 +60,13 @@ def parts_of(row: LedgerRow) -> JsonObject:
 
 
 def named(kind: type[Named], parts: JsonObject) -> Named:
-    """The record with these parts as its fields; parts that are no field are left out."""
+    """A record of this kind; parts that are no field of it are ignored."""
     return kind(**{own.name: parts[own.name] for own in fields(kind) if own.name in parts})
 
 
 @dataclass(frozen=True)
 class BudgetRecord:
-    """A budget: the rule and unit it was created with, but for a raised cap ε and more protection since."""
+    """A budget with its present cap ε and unit. `rule`'s other parts stay as they were when it was created."""
 
     id: str
     name: str
@@ -74,14 +74,14 @@ class BudgetRecord:
     rule: Rule
     at: str
     unit: JsonObject = field(default_factory=dict)  # every loss charged here is stated for one such unit
-    relation: str = ""  # and for one relation, or the sums would mean nothing
+    relation: str = ""  # … and under one relation, or the losses would not add up
 
     def body(self) -> str:
         data = {"name": self.name, "kind": self.kind, "rule": self.rule.as_json()}
         return canonical(data | {"unit": self.unit, "relation": self.relation})
 
     def at_cap(self, epsilon: Fraction) -> BudgetRecord:
-        """Under another cap; α, c and δ stay as they were frozen."""
+        """The same budget with another cap ε."""
         return replace(self, rule=replace(self.rule, epsilon=epsilon))
 
     @staticmethod
@@ -93,7 +93,7 @@ class BudgetRecord:
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a budget stands: everything ever charged to it, as running sums."""
+    """Running sums of everything charged to a budget."""
 
     totals: Totals
     history: History
@@ -112,7 +112,7 @@ Standing.NOTHING = Standing(Totals.NOTHING, History.NOTHING)
 
 
 def together(standings: Iterable[Standing]) -> Standing:
-    """The sums over several budgets of the same order, or several parts of one."""
+    """The sums of several budgets with the same α, or of several parts of one budget."""
     totals, history = Totals.NOTHING, History.NOTHING
     for standing in standings:
         totals = totals.plus(Cost(standing.totals.epsilon, standing.totals.renyi, standing.totals.delta))
@@ -142,7 +142,7 @@ def standing_from(data: JsonObject) -> Standing:
 
 @dataclass(frozen=True)
 class Sums:
-    """The further facts of a charge where people sign in."""
+    """What a charge also states where people sign in."""
 
     under: str  # the holder of the grant that pays
     own: Standing  # of that holder on this budget, with this charge
@@ -166,7 +166,7 @@ def sums_of(body: JsonObject) -> Sums | None:
 
 
 class Reservation(TypedDict):
-    """A charge to be made: which question, to which budget, by whom."""
+    """A charge that somebody wants to make."""
 
     budget: str
     table: str
@@ -182,7 +182,7 @@ class Reservation(TypedDict):
 
 @dataclass(frozen=True)
 class Charge:
-    """What was spent on which claim, and the sums before and after. `claim` holds public facts only."""
+    """A charge: what was spent on which claim, and the sums after it. `claim` holds public facts only."""
 
     seq: int
     at: str
@@ -214,7 +214,7 @@ class Charge:
 
 
 def standing_after(row: LedgerRow) -> Standing:
-    """The sums of a budget after a charge, or after more protection was declared."""
+    """The sums of a budget after the charge or `protect` row `row`."""
     totals = json.loads(row["totals"])
     return Standing(Totals.from_json(totals["after"]), History.from_json(totals["history"]))
 
@@ -247,7 +247,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Entry:
-    """A charge and its outcome: None while it is pending, and forever if it was interrupted."""
+    """A charge and its outcome: None while the release is pending, and for good if it was interrupted."""
 
     charge: Charge
     outcome: Outcome | None
@@ -269,10 +269,9 @@ class Repeats:
 
 
 def rows_of_a_person(before: JsonObject, unit: Unit) -> int:
-    """The most rows of a person that earlier charges count for, if this unit protects more than before; else a refusal.
-    More protection means: a row becomes an id with at least two rows a person, or more rows of the same id count.
-    Another id could make two people of one; fewer rows would leave some of a person's rows without the declared
-    protection."""
+    """The most rows of a person under `unit`: earlier charges will count for so many. Refused unless it protects more
+    than the unit `before`: a row becomes an id with at least two rows a person, or more rows of the same id count.
+    Another id could make two people of one; fewer rows would leave some of a person's rows unprotected."""
     if unit.id_column is None:
         raise AllowanceError("protect.less")
     if before == unit.as_json():
@@ -286,14 +285,14 @@ def rows_of_a_person(before: JsonObject, unit: Unit) -> int:
 
 
 def by_row(claim: JsonObject) -> bool:
-    """Is a question's loss not stated for an id?"""
+    """Is the question's loss stated for a change of one row, rather than of all rows under an id?"""
     unit = claim.get("unit")
     return not (isinstance(unit, dict) and unit.get("kind") == "column")
 
 
 class Paid(NamedTuple):
-    """What a change of the unit needs of a charge: whether it was stated for one row of a budget that now has an id,
-    the holder of the grant that paid, the table, and the loss."""
+    """What must be known of a charge to count it anew. `by_row`: its loss was stated for one row, before the budget had
+    an id. `under`: the holder of the grant that paid."""
 
     by_row: bool
     under: str
@@ -307,7 +306,7 @@ class Paid(NamedTuple):
 
 
 class Raised(NamedTuple):
-    """The cap of a budget was raised, between two charges."""
+    """A raise of a budget's cap, among its charges."""
 
     before: Fraction
     after: Fraction
@@ -323,7 +322,7 @@ Moved = dict[str, dict[str, Fraction]]  # how far each grant holder moved the me
 
 @dataclass(frozen=True)
 class Repriced:
-    """The sums of a budget after more protection was declared: all, each grant holder's, each table's."""
+    """The sums of a budget counted anew: of everything, by grant holder, and by table."""
 
     whole: Standing
     own: dict[str, Standing]
@@ -331,7 +330,7 @@ class Repriced:
 
 
 def repriced(past: Iterable[Paid | Raised], rows: int, alpha: Fraction | None) -> Repriced:
-    """The sums of a budget for a person with at most `rows` rows, from everything charged to it."""
+    """The sums of a budget, counted anew for a person with at most `rows` rows."""
     charges = Counter(paid for paid in past if isinstance(paid, Paid))
     whole: list[tuple[Loss, int]] = []
     own: dict[str, list[tuple[Loss, int]]] = {}
@@ -348,8 +347,8 @@ def repriced(past: Iterable[Paid | Raised], rows: int, alpha: Fraction | None) -
 
 @dataclass(frozen=True)
 class TakenOver:
-    """Another budget that is taken over, because its table was joined: the same people are in both. `rows`: the most
-    rows of a person in that table, which its charges for a row count for."""
+    """Another budget of the same people that is taken over, because its table was joined. A loss stated there for one
+    row counts for `rows` rows, the most that a person has in that table."""
 
     budget: str
     rows: int
@@ -362,14 +361,14 @@ def taken_of(row: LedgerRow) -> TakenOver | None:
 
 
 def may_take_over(budget: BudgetRecord, other: BudgetRecord, taken: TakenOver) -> bool:
-    """Losses add up if both budgets state them for the same change: of one person, under one relation."""
+    """May one budget take over the other? Losses add up only for a change of one person under one relation."""
     most = MOST_ROWS_EACH if Unit.from_json(other.unit).id_column is None else 1
     same = budget.relation == other.relation and Unit.from_json(budget.unit).id_column is not None
     return same and budget.id != other.id and 1 <= taken.rows <= most
 
 
 def taken_over(past: Iterable[Paid | Raised], unit: JsonObject, rows: int) -> list[Paid]:
-    """The charges of a budget that another takes over, each as it counts for a person."""
+    """The charges of a budget with this `unit`, each with its loss for a person with at most `rows` rows there."""
     own = Unit.from_json(unit)
     most = rows if own.id_column is None else own.at_most
     return [Paid(False, "", paid.table, paid.loss_for(most)) for paid in past if isinstance(paid, Paid)]
@@ -390,8 +389,8 @@ def protect_body(
 
 @dataclass(frozen=True)
 class Act:
-    """A row of owner_rows.py. `before` and `after` are the cap before and after a raise, `newer` the table with new
-    people, `unit` the newly declared unit and `standing` the sums after it."""
+    """A row of owner_rows.py. A raise has the cap `before` and `after`; new people have the table `newer`; more
+    protection has the new `unit` and the sums after it."""
 
     seq: int
     at: str

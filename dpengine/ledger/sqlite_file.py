@@ -38,7 +38,7 @@ _BASE = (  # the budget of a person who keeps apart is that of the table, a colo
 
 
 def _granted(under: str) -> str:
-    """Has the holder a live grant for the row's table, and is the actor the holder or of that group?"""
+    """SQL: has the holder `under` a live grant on the table, and is the actor the holder or in that group?"""
     return f"""EXISTS (SELECT 1 FROM entries AS given WHERE given.seq = (SELECT max(seq) FROM entries
                     WHERE kind = 'grant' AND budget = {_BASE}
                     AND json_extract(body, '$.table') = json_extract(NEW.body, '$.table')
@@ -56,7 +56,7 @@ _CHARGED_UNDER = "(SELECT json_extract(body, '$.under') FROM entries WHERE kind 
 
 
 def _role(role: str, where: str = "") -> str:
-    """Has the actor this role now?"""
+    """SQL: does the actor have this role now?"""
     return (
         "coalesce((SELECT json_extract(body, '$.on') FROM entries WHERE kind = 'role'"
         f" AND json_extract(body, '$.person') = NEW.actor AND json_extract(body, '$.role') = '{role}'{where}"
@@ -219,7 +219,7 @@ _SCHEMA = "SELECT sql FROM sqlite_master WHERE tbl_name IN ('entries', 'looks') 
 
 
 def has_tables(db: SqliteDatabase | sqlite3.Connection) -> bool:
-    """Does the file have our tables? Those of another version are refused."""
+    """Does the file have our tables? Refused if they are of another version."""
     version: int = db.execute("PRAGMA user_version").fetchone()[0]
     if version > VERSION:
         raise AllowanceError("workspace.newer")
@@ -249,8 +249,8 @@ def own_errors(damaged: str = DAMAGED) -> Iterator[None]:
 
 
 def import_library() -> None:
-    """Import sqlite-utils without pandas, which it would import only to store pandas' own types: a quarter of a second.
-    Call it while no other thread may import pandas: for this moment that would fail."""
+    """Import sqlite-utils without pandas, which it imports only to store pandas' own types, in a quarter of a second.
+    Meanwhile `import pandas` fails, so no other thread may try it."""
     if "pandas" in sys.modules or "sqlite_utils" in sys.modules:
         return
     sys.modules["pandas"] = None  # type: ignore[assignment]
@@ -261,7 +261,7 @@ def import_library() -> None:
 
 
 class Handle:
-    """A connection, used by one thread at a time, with what it has read."""
+    """A connection with a cache of what it read; used by one thread at a time."""
 
     def __init__(self, path: Path, wait: float) -> None:
         # mode=rw: if the ledger file is gone, SQLite must not create an empty one in its place.
@@ -281,12 +281,12 @@ class Handle:
         self._as_of: tuple[int, int] | None = None
 
     def of(self, path: Path) -> bool:
-        """May this process still use it for the file that is there now?"""
+        """May this process still use the connection for the file that is at this path now?"""
         return self.pid == os.getpid() and self._file == _identity(path) and not self.db.conn.in_transaction
 
-    def kept(self, key: tuple[str, ...], read: Callable[[SqliteDatabase], T], sure: bool = False) -> T:
-        """A cached read, valid until somebody writes: a page asks for the same sums many times. Nothing is decided by
-        it: a charge reads everything again, under the write lock. `sure`: whether others wrote was asked just now."""
+    def cached(self, key: tuple[str, ...], read: Callable[[SqliteDatabase], T], sure: bool = False) -> T:
+        """What `read` returns, cached until somebody writes. No charge relies on it: it reads again, under the write
+        lock. `sure`: we just asked whether others wrote."""
         if sure and key in self._read and self._as_of is not None and self._as_of[1] == self.db.conn.total_changes:
             return cast(T, self._read[key])
         version: int = self.db.conn.execute("PRAGMA data_version").fetchone()[0]  # changes when others write
@@ -310,8 +310,8 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 class _Lent:
-    """A connection while its thread lives. Pages are drawn by one short thread after another, so an ended thread's
-    connection waits for the next thread, and so does what it has read."""
+    """Lends a connection to a thread while the thread lives. Pages are drawn by one short thread after another, so the
+    connection and its cache then wait for the next thread."""
 
     def __init__(self, handle: Handle, waiting: list[Handle]) -> None:
         self.handle, self._waiting = handle, waiting
@@ -329,8 +329,8 @@ _inherited: list[_Closes] = []
 
 
 def close_own(connection: _Closes, pid: int) -> None:
-    """Close a connection of this process. After a fork its parent's stays: a child must not even close one of SQLite,
-    and closing one of Postgres would end the parent's."""
+    """Close a connection that this process opened. After a fork the child must leave its parent's connections open:
+    closing one of SQLite is not safe, and closing one of Postgres would end the parent's."""
     if os.getpid() == pid:
         connection.close()
     else:
@@ -338,7 +338,7 @@ def close_own(connection: _Closes, pid: int) -> None:
 
 
 class LedgerFile:
-    """Safe for several threads and processes: readers never wait, writers queue for at most `wait` seconds."""
+    """A ledger in a SQLite file. Readers never wait; writers, in any process, wait for at most `wait` seconds."""
 
     shared = False
 
@@ -388,11 +388,11 @@ class LedgerFile:
             self._handles.add(handle)
         return handle
 
-    def kept(self, key: tuple[str, ...], read: Callable[[SqliteDatabase], T]) -> T:
-        """Reads once for each connection, until something is written."""
+    def cached(self, key: tuple[str, ...], read: Callable[[SqliteDatabase], T]) -> T:
+        """What `read` returns, cached for each connection until something is written."""
         with own_errors():
             here = self._local
-            value = self._lent().handle.kept(key, read, getattr(here, "sure", False))
+            value = self._lent().handle.cached(key, read, getattr(here, "sure", False))
             here.sure = getattr(here, "steady", False)
             return value
 
@@ -406,12 +406,12 @@ class LedgerFile:
             here.steady = here.sure = False
 
     def refuse_full(self) -> None:
-        """Called before a charge or an opening. Rows that end one, an answer or a seal, may use the last space."""
+        """Refuse a charge or a budget on a nearly full disk. An answer or a seal may use the last space."""
         refuse_full(self.path.parent)
 
     @contextmanager
     def writing(self) -> Iterator[SqliteDatabase]:
-        """The write lock is taken before the first read, so every value read is still true when the row is written."""
+        """A transaction with the write lock from its first read on: what it read is still true when it writes."""
         with self.reading() as db:
             try:
                 db.conn.execute("BEGIN IMMEDIATE")
@@ -441,7 +441,7 @@ class LedgerFile:
         return []
 
     def leave(self) -> None:
-        """Nothing was announced."""
+        """Nothing to do: this process was not announced."""
 
     def close(self) -> None:
         """Close every thread's connection. A later call opens a new one."""
@@ -465,7 +465,7 @@ class LedgerFile:
                     db.execute(statement)
 
     def _refuse_older(self, db: SqliteDatabase | None) -> None:
-        """Refuses an older copy: a ledger without the row that was noted beside it as its last."""
+        """Refuse an older copy: a ledger without the row that high_water.py noted as its last."""
         with refusing("ledger.rolled_back", ValueError):
             mark = self._anchor.read()
         held = None
@@ -490,14 +490,14 @@ class LedgerFile:
 
 
 def journal(folder: Path) -> str:
-    """SQLite's journal mode. WAL shares memory between processes and is used where the disk's blocks allow it. A
-    rollback journal is slower but as durable, and makes readers wait for a write. If the ledger is in a database,
-    several machines may share the folder; they cannot share memory."""
+    """SQLite's journal mode. Usually WAL, which shares memory between processes. A rollback journal (`delete`) is as
+    durable but slower, and readers wait for writes: for disks with small blocks, and for folders that several machines
+    share."""
     return "delete" if small_blocks(folder) or os.environ.get(SETTING, "").strip() else "wal"
 
 
 def refuse_holes(path: Path) -> None:
-    """On a full disk with small blocks, refuses a file that uses shared memory: it may come from another disk."""
+    """Refuse a ledger file in WAL mode on a full disk with small blocks; it may have come from another disk."""
     risky = small_blocks(path.parent) and nearly_full(path.parent) and path.exists()
     if risky and _start(path)[18:] == SHARES_MEMORY:
         refuse_full(path.parent)
@@ -508,7 +508,7 @@ _seeking = threading.Lock()
 
 
 def _start(path: Path) -> bytes:
-    """The first bytes of the file. It stays open: closing it would drop SQLite's locks on it in this process."""
+    """The first bytes of the file. The file stays open: closing it would drop SQLite's locks in this process."""
     status = path.stat()
     place = status.st_dev, status.st_ino
     with _seeking:
@@ -529,7 +529,7 @@ def head_of(db: Database) -> tuple[int, str]:
 
 
 def sound_rows(db: Database, sql: str, values: list[Json]) -> list[JsonObject]:
-    """Rows, each hashed again before use: an edited sum must not allow a charge, nor an edited answer be shown."""
+    """A query's rows, each compared with its hash: an edited sum must allow no charge, no edited answer be shown."""
     rows = list(db.query(sql, values))
     if not all(sound(row) for row in rows):
         raise LedgerDamaged()

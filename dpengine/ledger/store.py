@@ -37,13 +37,13 @@ _LOCKS = 2**63
 
 @dataclass(frozen=True)
 class Address:
-    """A database, and the schema in it. Two ledgers in one database have schemas of their own."""
+    """A database and a schema in it. Several ledgers in one database each have their own schema."""
 
     given: str = field(repr=False)
     schema: str = SCHEMA
 
     def lock(self, what: str) -> int:
-        """The number of an advisory lock: the same in every program, another for every schema."""
+        """The number of an advisory lock for the purpose `what`: the same in every program, another in every schema."""
         digest = hashlib.sha256(f"allowance ledger {self.schema} {what}".encode()).digest()
         return int.from_bytes(digest[:8], "big") - _LOCKS
 
@@ -60,13 +60,13 @@ def read_address(text: str) -> Address:
 
 
 def address_set() -> Address | None:
-    """The address that the environment names; None: the ledger is a file."""
+    """The database that the environment names for the ledger; None: the ledger is a file."""
     text = os.environ.get(SETTING, "").strip()
     return read_address(text) if text else None
 
 
 def mark_of(secret: bytes) -> str:
-    """The mark by which a database knows its folder; it reveals nothing about the key itself."""
+    """A mark derived from the folder's key: a database knows its folder by it, and it does not reveal the key."""
     return hmac.new(secret, b"allowance ledger 1", hashlib.sha256).hexdigest()
 
 
@@ -83,31 +83,31 @@ class Executes(Protocol):
 
 
 class Database(Protocol):
-    """A connection: sqlite-utils' Database, or a Link of postgres_store.py."""
+    """A connection: sqlite-utils' Database, or a Link of postgres_store.py that behaves like one."""
 
     @property
     def conn(self) -> Executes: ...
     def query(self, sql: str, params: Values | None = None) -> Iterable[JsonObject]: ...
     def atomic(self) -> AbstractContextManager[object]:
-        """Everything read inside belongs to one moment."""
+        """A context in which all reads see the database at one moment."""
 
 
 class Store(Protocol):
-    """All threads and processes that use a ledger go through one of these. `path` is the ledger's place in the
-    workspace's folder; a ledger in a database has only its mark there (high_water.py)."""
+    """Access to the rows of a ledger, for all threads of a process. `path` is the ledger's place in the workspace's
+    folder; if the ledger is in a database, only its mark is there (high_water.py)."""
 
     path: Path
 
     def reading(self) -> AbstractContextManager[Database]: ...
     def writing(self) -> AbstractContextManager[Database]:
-        """One writer at a time. Durable at its end, before anything is drawn for the charge."""
+        """A transaction with the only write lock. On the disk at its end, before anything is drawn for its charge."""
 
-    def kept(self, key: tuple[str, ...], read: Callable[[Database], T]) -> T:
-        """A cached read, until something is written."""
+    def cached(self, key: tuple[str, ...], read: Callable[[Database], T]) -> T:
+        """What `read` returns, cached under `key` until something is written."""
 
     def steady(self) -> AbstractContextManager[None]:
-        """While a page is drawn by this thread: whether others wrote is asked only where something is read anew, not
-        for every cached read. A page reads the same sums some hundred times."""
+        """A context in which this thread draws a page. A page reads the same sums some hundred times, so here we ask
+        whether others wrote only when something is read anew."""
 
     def refuse_full(self) -> None: ...
     def guarded(self, db: Database) -> bool:
@@ -121,14 +121,14 @@ class Store(Protocol):
         """May programs on other machines use this ledger too?"""
 
     def announce(self, worker: str) -> bool:
-        """Announce this process to the others before it charges under this name (workers.py). False: they know already,
-        or there are none."""
+        """Announce this process under this name before it charges (workers.py). False if it is announced already, or if
+        no other machine can use the ledger."""
 
     def hears(self, worker: str) -> bool:
         """Is a process of this name alive, on any machine?"""
 
     def others(self) -> list[str]:
-        """The first characters of the names of all announced processes that are alive."""
+        """The first characters of the names of all announced processes that are alive, on any machine."""
 
     def leave(self) -> None:
         """Withdraw the announcement."""
@@ -137,6 +137,6 @@ class Store(Protocol):
 
 
 def walked(db: Database, sql: str) -> Iterable[JsonObject]:
-    """All rows of a long result, a few at a time. Use it inside a transaction."""
+    """All rows of a long result, fetched a few at a time. Call it inside a transaction."""
     walk: Callable[[str], Iterable[JsonObject]] = getattr(db, "walk", db.query)
     return walk(sql)

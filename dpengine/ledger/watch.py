@@ -21,18 +21,17 @@ Head = tuple[int, str]
 
 
 class Watch:
-    """Before a charge, and before a step of a session is used, two things must hold. First, this process found the
-    **whole chain** sound within the last ten minutes: every row's number, hash and link, from the first row on. It
-    checks at the first charge after the start, and again in the background after five minutes, so that nobody waits
-    while questions come steadily. Second, the **rows since then** are sound, up to the row that the charge continues.
-    Those are read under the write lock; usually they are few. So a row edited by hand stops all spending within ten
-    minutes, even if the edit recomputes that row's hash. Earlier answers can still be read.
+    """Stops all spending within ten minutes after a row was edited, even if the edit recomputes that row's hash.
 
-    The *content* of the rows (sums, rights, grants) is recomputed by `verify` (chain.py), not here. Somebody who writes
-    a whole new chain changes its head, which is kept elsewhere. An older sound copy put back is noticed at the next
-    charge.
+    Two things must hold before a charge, and before a step of a session is used. First, this process found the **whole
+    chain** sound within the last ten minutes: every row's number, hash and link. It checks before its first charge, and
+    again in the background after five minutes, so that nobody waits while questions come steadily. Second, all **rows
+    since then** are sound. Those are read under the write lock; usually they are few.
 
-    One Watch serves each ledger that a process has open; its threads share it.
+    Earlier answers can still be read. The *content* of the rows (sums, rights, grants) is recomputed by `verify`
+    (chain.py), not here. A chain that somebody wrote anew as a whole has another head: compare it with one kept
+    elsewhere. An older copy put back is noticed at the next charge (high_water.py). A process has one Watch for each
+    ledger, shared by its threads.
     """
 
     def __init__(self, store: Store) -> None:
@@ -44,8 +43,8 @@ class Watch:
         self._closed = False
 
     def before_spending(self) -> None:
-        """Check the whole chain if its last check is too old, before the write lock is taken: others can still write.
-        It refuses nothing, as an earlier charge may be looked up; `refuse_broken` does, later."""
+        """Check the whole chain if its last check is too old. Call it before taking the write lock: others can still
+        write. It does not refuse, as an earlier charge may be looked up; `refuse_broken` does, later."""
         age = self._age()
         if age > WITHIN:
             with self._checking:  # whoever waited here is served by the check they waited for
@@ -56,7 +55,7 @@ class Watch:
             self.check_soon()
 
     def refuse_broken(self, db: Database) -> None:
-        """Under the write lock: refuses if the checked rows, or a row since then, are not sound."""
+        """Refuse, under the write lock, if the checked rows or the rows since then are not sound."""
         with self._state:
             seq, digest = self._head
             checked = self._whole is not None
@@ -91,7 +90,7 @@ class Watch:
             self._check(threading.main_thread().is_alive)
 
     def _check(self, wanted: Callable[[], bool] = lambda: True) -> None:
-        """Check every row from the first on, in pages, each its own read, while that is wanted."""
+        """Check every row from the first on, a page at a time, as long as `wanted` allows."""
         began, head = time.monotonic(), (0, START)
         with self._store.reading() as db:
             if list(db.query(_BELOW)):
@@ -105,7 +104,7 @@ class Watch:
                 self._head, self._whole = head, began
 
     def _page(self, db: Database, head: Head) -> tuple[Head, bool]:
-        """The head after the next page of rows, and whether it was the last."""
+        """Check the next page of rows after `head`: the new head, and whether this was the last page."""
         page = list(db.query(_NEXT, [head[0]]))
         for row in page:
             if row["seq"] != head[0] + 1 or row["prev"] != head[1] or not sound(row):

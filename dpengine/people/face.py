@@ -53,11 +53,11 @@ NOTHING = Fraction(0)
 
 
 class PersonTable(Table):
-    """A table as one person asks it: priced against both limits, the table's and their own."""
+    """A table as one person asks it: questions must fit the table's budget and the person's own grant."""
 
     @property
     def _delta_at_hand(self) -> Fraction:
-        """The person's part of the δ reserve, rounded down to two figures if their share does not divide it."""
+        """The person's part of the δ reserve; to two figures, rounded down, unless it is the whole."""
         payer, grain = self._payer(), 1
         whole = self.budget.rule.delta_reserve
         part = whole if payer is None else whole * payer.grant.share
@@ -66,11 +66,11 @@ class PersonTable(Table):
         return part if part == whole else down(part, grain)
 
     def _follows(self) -> None:
-        """From their grants too."""
+        """None: prices also depend on the person's grants, so they are not cached."""
         return None
 
     def preview(self, query: AnyQuery, checked: bool = False) -> Preview:
-        """Adds which of the two limits is tighter, and whether the question waits for a decision."""
+        """The table's preview; also which of the two limits is tighter, and whether the question needs a decision."""
         seen = super().preview(query, checked)
         if self.practice:
             return seen
@@ -99,7 +99,7 @@ class PersonTable(Table):
         )
 
     def prices(self, queries: Sequence[AnyQuery], checked: bool = False) -> list[Fraction | None]:
-        """None also if a question does not fit into what is left of the person's own share."""
+        """As for the table, but also None if a question does not fit into what is left of the person's own share."""
         prices = super().prices(queries, checked)
         if self.practice:
             return prices
@@ -113,7 +113,7 @@ class PersonTable(Table):
         return [price if fits(query) else None for price, query in zip(prices, queries, strict=True)]
 
     def suggestions(self) -> list[AnyQuery]:
-        """Only those that also fit into what is left of the person's own share."""
+        """The table's suggestions that also fit into what is left of the person's own share."""
         return [query for query in super().suggestions() if self.preview(query).admissible]
 
     def at_share(self, query: AnyQuery, share: Fraction) -> AnyQuery | None:
@@ -135,19 +135,19 @@ class PersonTable(Table):
         return super()._priced(queries) if self.practice else self.planner().price_of(queries)
 
     def _payer(self) -> Payer | None:
-        """The grant with the most left."""
+        """The grant with the most left; None without a grant."""
         return _roomiest(self._payers())
 
     def _payers(self) -> list[Payer]:
         return [] if self.practice else _payers(self._workspace.ledger, self.budget, self.name, self.actor)
 
     def _spendable(self) -> Fraction:
-        """What is left of the table's allowance or of their own share, the lesser; the table's without a share."""
+        """What is left of the table's allowance or of the person's own share, whichever is less."""
         unused = super()._spendable()
         return unused if self._payer() is None else min(unused, self._left())
 
     def _left(self) -> Fraction:
-        """What is left of the person's own share of the table's allowance; on practice budgets all."""
+        """What is left of the person's own share, as a part of the table's allowance; all on practice budgets."""
         payer = self._payer()
         if payer is None:
             return Fraction(1) if self.practice else NOTHING
@@ -162,7 +162,7 @@ class PersonTable(Table):
 
 
 class PersonPlanner(Planner):
-    """Prices plans against the budget and a grant. If the grant is tighter, the price is what exceeds it."""
+    """Prices plans against budget and grant. If the grant is tighter, a plan is over by what exceeds the grant."""
 
     def __init__(self, rule: Rule, totals: Totals, keep: Fraction, payer: Payer | None) -> None:
         super().__init__(rule, totals, keep)
@@ -182,14 +182,14 @@ class PersonPlanner(Planner):
 
 
 def payer_of(ledger: Ledger, budget: BudgetRecord, table: str, person: str) -> Payer | None:
-    """The grant in use: the first with something left, else the first; None without a grant."""
+    """The grant to show: the first with something left, or else the first. None without a grant."""
     payers = _payers(ledger, budget, table, person)
     left = (payer for payer in payers if people_rules.room(payer.grant, payer.held) > 0)
     return next(left, payers[0] if payers else None)
 
 
 def _payers(ledger: Ledger, budget: BudgetRecord, table: str, person: str) -> list[Payer]:
-    """Every grant that might pay, in the order in which the ledger tries them."""
+    """Every grant that may pay, in the order in which the ledger tries them."""
 
     def read(book: PeopleBook) -> list[Payer]:
         return payers_of(book, budget, table, people_rules.grants_for(book, person, budget.id, table, today()))
@@ -206,7 +206,7 @@ def _roomiest(payers: Sequence[Payer]) -> Payer | None:
 
 
 def own_meter(record: BudgetRecord, payer: Payer | None) -> Meter:
-    """The used part of a person's share: how far they moved the table's meter, relative to their grant."""
+    """The used part of a person's share: how far they moved the table's meter, divided by their grant."""
     if payer is None:
         return replace(build_meter(record, Standing.NOTHING), used=Fraction(1), share=NOTHING)
     share = payer.grant.share
@@ -214,8 +214,8 @@ def own_meter(record: BudgetRecord, payer: Payer | None) -> Meter:
 
 
 def _times(rule: Rule, payer: Payer, price: Cost) -> int:
-    """How many more such questions fit into a grant: as long as one of the two readings of the table's meter stays
-    within its current value plus what is left of the grant."""
+    """How many more such questions fit into a grant: the meter, by ε or by Rényi loss, whichever admits more, must stay
+    within its present reading plus what is left of the grant."""
     reach = filter.used(rule, payer.meter) + people_rules.room(payer.grant, payer.held)
     runs = [0]
     if payer.meter.epsilon is not None and price.epsilon:
@@ -234,7 +234,7 @@ _log = logging.getLogger("allowance")
 
 @dataclass(frozen=True)
 class HeldGrant:
-    """A grant, and the part its holder used: how far they moved the table's meter."""
+    """A grant, and how much of it its holder used: how far they moved the table's meter."""
 
     grant: Grant
     used: Fraction
@@ -242,7 +242,7 @@ class HeldGrant:
 
 @dataclass(frozen=True)
 class AskedFor:
-    """A request for more, and the decision on it."""
+    """A request for more, with the decision on it if there is one."""
 
     wanted: ShareRequest
     decision: Decision | None
@@ -268,7 +268,8 @@ class Face:
         self.person = person
 
     def may(self, verb: str, table: str | None = None) -> bool:
-        """May they do this now, to a table or at all? For what a page shows; the verb itself checks again."""
+        """May the person use this verb now, on this table or at all? For what a page shows; the verb itself checks
+        too."""
         verbs = rights.WORKSPACE | rights.TABLE if table is not None else rights.WORKSPACE
         return verb in verbs and self._at.may(verbs[verb], table)
 
@@ -279,7 +280,7 @@ class Face:
 
     @property
     def folder(self) -> Path:
-        """Where their files wait before they become a table. Nobody else's files are there."""
+        """The folder for files that this person uploaded and that are no table yet. Nobody else's files are there."""
         self._check("folder")
         place = self._at.house.folder / "people" / self.person
         for part in (place.parent, place, place / "tmp", place / "files"):
@@ -288,7 +289,7 @@ class Face:
 
     @property
     def ledger(self) -> Ledger:
-        """The ledger as pages read it: rows about tables that the person may see."""
+        """The ledger with only those rows that this person may see."""
         return cast(Ledger, Guarded(self._at, self._at.ledger, rights.LEDGER, None))
 
     @property
@@ -298,7 +299,7 @@ class Face:
     # Tables
 
     def table(self, name: str, visitor: str = "") -> Table:
-        """A table that they may see; a sample has a practice budget of their own."""
+        """A table that this person may see. For a bundled sample they have a practice budget of their own."""
         self._check("table", name)
         return self._table(name)
 
@@ -325,7 +326,7 @@ class Face:
         return {name: kind for name, kind in self._at.house.closed().items() if self._at.visible(name)}
 
     def add_table(self, name: str, source: object, **declared: object) -> Table:
-        """Add a table: they become its owner, with a grant of its whole allowance."""
+        """Add a table. The person becomes its owner and is granted its whole allowance."""
         self._check("add_table")
         files = (source.events, source.people) if isinstance(source, Joined) else (source,)
         for file in files:
@@ -335,7 +336,7 @@ class Face:
         return self._table(added.name, added.joined)
 
     def describe_source(self, source: Source) -> Described:
-        """The columns of a table in a database, on hosts that the operator named."""
+        """The columns of a database table. Only hosts that the operator allowed."""
         self._check("describe_source")
         described = self._at.house.describe_source(source)
         return replace(described, earlier=tuple(name for name in described.earlier if self._at.governs(name)))
@@ -355,13 +356,13 @@ class Face:
         return self._at.house.has_source(name)
 
     def bring_newer(self, name: str, newer: str, **declared: object) -> Table:
-        """A newer state of a table of theirs from a database."""
+        """Load a newer state of a database table that this person owns, as another table."""
         self._check("bring_newer", name)
         added = self._at.house.bring_newer(name, newer, **declared | {"actor": self.person})
         return self._table(added.name, added.joined)
 
     def one_row_a_person(self, name: str, made: str, summaries: Mapping[str, Summary], **more: object) -> Table:
-        """A table of theirs with one row for each person of another table of theirs."""
+        """Make a table with one row for each person from a table that this person owns."""
         self._check("one_row_a_person", name)
         added = self._at.house.one_row_a_person(name, made, summaries, **more | {"actor": self.person})
         return self._table(added.name, added.joined)
@@ -383,9 +384,9 @@ class Face:
     def new_token(
         self, name: str, tables: Sequence[str] = (), metrics: bool = False, until: str = ""
     ) -> tuple[str, Token]:
-        """A token, shown now and never again, and its stored record. It covers the named tables, or all that the person
-        may see; with `metrics`, only the figures about the server, for an administrator alone. It works through its
-        last day, at most a year from now; 90 days if none is named."""
+        """A new token, shown now and never again, and its stored record. It covers the named tables, or all that the
+        person may see. With `metrics` it covers only figures about the server, and only an administrator may create it.
+        `until`: its last day, at most a year from now; by default in 90 days."""
         self._check("new_token")
         for table in tables:
             self._check("table", table)
@@ -396,14 +397,14 @@ class Face:
         return shown, token
 
     def tokens(self, person: str | None = None) -> list[Token]:
-        """Their own tokens; for an administrator also another person's."""
+        """The person's own tokens; an administrator may see another person's."""
         self._check("tokens")
         if person not in (None, self.person) and not self._administers():
             raise AllowanceError("people.no_right")
         return self._at.house.token_book.of(person or self.person)
 
     def revoke_token(self, token: str) -> None:
-        """Revoke a token of their own by its id; an administrator anybody's. It opens nothing from now on."""
+        """Revoke one of the person's own tokens by its id, for good; an administrator may revoke anybody's."""
         self._check("revoke_token")
         known = self._at.house.token_book.find(token)
         if known is None or not (known.person == self.person or self._administers()):
@@ -418,7 +419,7 @@ class Face:
         return PersonHome(self._at).answer_of(entry)
 
     def job(self, request_id: str, actor: str = "") -> Job:
-        """The state of a question of theirs; any other is unknown."""
+        """The state of a question that this person asked; any other question is unknown."""
         self._check("job")
         return PersonHome(self._at).job(request_id)
 
@@ -435,7 +436,7 @@ class Face:
         return self._at.house.verify_ledger()
 
     def check_receipts(self, content: bytes, name: str) -> list[Finding]:
-        """Checked against the rows that they may see: any other is unknown."""
+        """Check receipts against the rows that this person may see; any other request is unknown."""
         self._check("check_receipts")
         rows = self._at.house.ledger.export_rows()  # all: the chain is one
         return check(read_receipts(content, name), rows, lambda request: self._at.ledger.find(request) is not None)
@@ -448,13 +449,13 @@ class Face:
         return self._at.house.people()
 
     def myself(self) -> KnownPerson:
-        """Their own name and address, as far as they are known."""
+        """The person's own name and address, as far as they are stored."""
         self._check("myself")
         people = self._at.house.people()
         return next((known for known in people if known.id == self.person), KnownPerson(self.person, "", "", ""))
 
     def roles(self, person: str | None = None) -> list[Role]:
-        """The current roles of everybody, or one person; of owners' tables, those that the person may know of."""
+        """The present roles of everybody, or of one person. Owners only of tables that this person may know of."""
         self._check("roles")
         with self._at.house.ledger.people() as book:
             named = book.roles() if person is None else book.roles_of(person)
@@ -462,7 +463,7 @@ class Face:
         return [role for role in named if knows or not role.table or self._at.visible(role.table)]
 
     def name_role(self, person: str, role: str, on: bool = True, table: str = "") -> None:
-        """Make a person an administrator, an auditor or an owner, or bar them; with `on` false, no longer."""
+        """Make a person an administrator, an auditor or an owner, or bar them. With `on` false, take that back."""
         self._check("name_role")
         budget = self._at.house.record(table).budget if table else ""
         self._at.house.ledger.name_role(person, role, self.person, table, on, budget)
@@ -470,12 +471,12 @@ class Face:
             self._at.house.token_book.revoke_all(person)
 
     def hand_over(self, table: str, person: str) -> None:
-        """Make a person owner of a table, with a grant of its whole allowance if they have none."""
+        """Make a person an owner of a table. If they have no grant on it, they get its whole allowance."""
         record = self._private_record("hand_over", table)
         self._at.house.ledger.hand_over(record.budget, table, person, self.person)
 
     def forget_person(self, person: str) -> None:
-        """Empty a person's name and address; what they did stays."""
+        """Delete a person's name, address and tokens; what they did stays in the ledger."""
         self._check("forget_person")
         self._at.house.forget_person(person)
 
@@ -485,20 +486,20 @@ class Face:
             return book.groups()
 
     def name_group(self, group: str, people: Sequence[str]) -> None:
-        """Set the members of a group; its name begins with `g-`."""
+        """Set the members of a group. Its name must begin with `g-`."""
         self._check("name_group")
         self._at.house.ledger.name_group(group, people, self.person)
 
     def matches(self) -> list[Match]:
-        """The tables with the same content as another owner's: only an administrator learns of them."""
+        """Tables with the same content as another owner's table. Only an administrator may see them."""
         self._check("matches")
         return self._at.house.matches()
 
     # Grants
 
     def meter(self, table: str) -> tuple[Meter, Meter]:
-        """Two meters: the used part of their own share, and of the table's allowance. If people keep apart on a table,
-        the second is the sum if all of them talk."""
+        """Two meters: of the person's own share, and of the table's allowance. If people keep apart, the second adds
+        all their budgets up, as if they had told each other everything."""
         self._check("meter", table)
         record, ledger = self._at.house.record(table), self._at.ledger
         budget = self._at.budget_of(record)
@@ -519,9 +520,9 @@ class Face:
     def grant(
         self, table: str, to: str, share: Json, questions: Sequence[str] = ALL_QUESTIONS, until: str = ""
     ) -> Grant:
-        """Let a person or a group use a share of the allowance, for some questions (patterns of their keys; a leading !
-        forbids), until a day. A share of 0 takes back what was not used; the limits on questions and days stay on
-        record, so that an older request, approved later, does not lift them."""
+        """Let a person or a group use a share of the allowance. `questions`: patterns of keys, a leading ! forbids.
+        `until`: the last day. A share of 0 takes back what was not used; its questions and last day stay on record, so
+        that an older request, approved later, does not lift them."""
         record = self._private_record("grant", table)
         given = read_number(share, "share")
         if not given:
@@ -531,7 +532,7 @@ class Face:
         return self._at.house.ledger.grant(record.budget, table, to, given, self.person, questions, until)
 
     def grants(self, table: str) -> list[HeldGrant]:
-        """Who may use which part of a table's allowance, and what they used."""
+        """All grants on a table, and what their holders used."""
         record = self._private_record("grants", table)
         with self._at.house.ledger.people() as book:
             shown = self._at.relations(table) & {rights.OWNER, rights.AUDITOR}
@@ -556,7 +557,7 @@ class Face:
         return used
 
     def set_limit(self, table: str, share: Json | None) -> None:
-        """A question that takes more than this share of the allowance waits for a decision; None: no question waits."""
+        """From now on a question that takes more than this share waits for a decision. None removes the limit."""
         record = self._private_record("set_limit", table)
         most = None if share is None else read_number(share, "share")
         self._at.house.ledger.set_limit(record.budget, table, most, self.person)
@@ -567,14 +568,14 @@ class Face:
             return book.limit(record.budget, table)
 
     def keep_apart(self, table: str, people: Sequence[str]) -> None:
-        """By agreement these people keep their answers to themselves: each has a budget of their own, on the same
-        terms. Only before the first question. An administrator writes it down: an owner would learn from a refusal that
-        somebody else has the same content."""
+        """Record the agreement that these people keep their answers to themselves: each gets a budget of their own, on
+        the same terms. Only before the first question. Only an administrator may: an owner would learn from a refusal
+        that somebody else has the same content."""
         record = self._private_record("keep_apart", table)
         self._at.house.ledger.keep_apart(record.budget, table, people, self.person)
 
     def agreements(self) -> dict[str, tuple[str, ...]]:
-        """By table, the people who keep their answers apart."""
+        """For each table with such an agreement, the people who keep their answers apart."""
         self._check("agreements")
         with self._at.house.ledger.people() as book:
             return {name: apart for name, budget in self._at.house.names() if (apart := book.apart(budget)) is not None}
@@ -584,7 +585,7 @@ class Face:
     def wish(
         self, table: str, reason: str, share: Json | None = None, query: AnyQuery | None = None, wish_id: str = ""
     ) -> ShareRequest:
-        """Ask for a total share of the allowance, or for one question above the limit, with a reason."""
+        """Request a total share of the allowance, or one question above the limit, with a reason."""
         record = self._private_record("wish", table)
         wanted = None if share is None else read_number(share, "share")
         claim = takes = None
@@ -599,22 +600,22 @@ class Face:
         return self._at.house.ledger.wish(name, record.budget, table, reason, self.person, wanted, claim, takes)
 
     def wishes(self, table: str | None = None) -> list[AskedFor]:
-        """The person's own requests, also about a table that they may no longer see, and those they may decide about;
-        an owner sees all requests about the table, an auditor all."""
+        """The person's own requests, even about a table that they may no longer see, and those they may decide. An
+        owner also sees all requests about the table, an auditor all requests."""
         self._check("wishes")
         with self._at.house.ledger.people() as book:
             asked = [wanted for wanted in book.all_wishes() if table in (None, wanted.table)]
             return [AskedFor(wanted, book.decision(wanted.id)) for wanted in asked if self._sees(book, wanted)]
 
     def pending(self) -> list[ShareRequest]:
-        """The requests that wait for this person's decision: a badge counts them."""
+        """The requests that wait for this person's decision. Pages show their number."""
         self._check("pending")
         with self._at.house.ledger.people() as book:
             waiting = [wanted for wanted in book.all_wishes() if people_rules.may_decide(book, wanted, self.person)]
             return [wanted for wanted in waiting if book.decision(wanted.id) is None]
 
     def decide(self, wish: str, answer: str, share: Json | None = None) -> Decision:
-        """Approve (`yes`), decline (`no`) or change (`changed`, with another share) a request; never one's own."""
+        """Approve (`yes`), decline (`no`) or change a request (`changed`, to `share`). Nobody decides their own."""
         self._check("decide")
         with self._at.house.ledger.people() as book:
             wanted = book.wanted(wish)
@@ -631,7 +632,7 @@ class Face:
     # What an auditor reads
 
     def accounts(self) -> list[BudgetAccount]:
-        """Every private budget with the tables that spend it."""
+        """Every private budget, with the tables that spend it."""
         self._check("accounts")
         house, accounts = self._at.house, []
         with house.ledger.people() as book:
@@ -644,7 +645,7 @@ class Face:
         return accounts
 
     def acts_of(self, person: str | None = None, most: int = 100, before: int | None = None) -> list[AuditRow]:
-        """The acts of everybody, or one person, newest first: every question, grant, request, decision and act."""
+        """What everybody or one person did, newest first: each question, grant, request, decision and owner's act."""
         self._check("acts_of")
         return [audit_row(row) for row in self._at.house.ledger.acts_by(person, most, before)]
 
@@ -671,7 +672,7 @@ class Face:
 
 
 class Guarded:
-    """A part of the workspace with some of its verbs, each checked when it is called."""
+    """A part of the workspace of which only some verbs can be used; each is checked when it is called."""
 
     __slots__ = ("__at", "__inner", "__name", "__verbs")
 
@@ -701,7 +702,7 @@ class Guarded:
 
 
 def faced(at: Standpoint, value: object) -> object:
-    """What a verb returned, behind its own face if it has one."""
+    """The result of a verb; if it is a part of the workspace that has a face, behind that face."""
     if isinstance(value, Table):
         return Guarded(at, value, rights.TABLE, value.name)
     if isinstance(value, Session):

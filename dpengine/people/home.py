@@ -21,7 +21,6 @@ from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.history import Past
 from dpengine.asking.answers import Answer, Job
 from dpengine.asking.jobs import Jobs
-from dpengine.asking.release import Home
 from dpengine.core.errors import AllowanceError, UnknownBudget, UnknownTable
 from dpengine.core.types import JsonObject
 from dpengine.declared.schema import Schema
@@ -41,7 +40,7 @@ from dpengine.storage.people_names import KnownPerson
 from dpengine.storage.registry import Record
 from dpengine.storage.samples import SAMPLES
 from dpengine.storage.tokens import TokenBook
-from dpengine.table import Table
+from dpengine.table import Table, TableHome
 
 _OF_A_TABLE = (*ACTS, *KINDS)
 _BETWEEN_TWO = ("wish", "decided", "grant")  # between a requester or holder and whoever decides
@@ -49,7 +48,7 @@ _PAGE = 200
 
 
 class LedgerView(Ledger):
-    """The workspace's ledger as one person may read it."""
+    """The workspace's ledger as one person may read it. Writing is the same: the ledger itself checks each right."""
 
     def __init__(self, ledger: Ledger, at: Standpoint) -> None:
         self._file, self.path, self._watch = ledger._file, ledger.path, ledger._watch
@@ -57,10 +56,10 @@ class LedgerView(Ledger):
         self._kindred, self._knows = at.kindred, at.knows
 
     def close(self) -> None:
-        """The file is the workspace's, which closes it."""
+        """Nothing: the workspace closes the file, which it owns."""
 
     def _shows(self) -> Callable[[Charge], bool]:
-        """Is a charge visible? Rights are looked up once for each table and call, and never kept longer."""
+        """A function: may this person see a charge? It looks each table's rights up once; use it for one call only."""
         sees = cache(self._sees)
         return lambda charge: charge.actor == self._person or sees(charge.budget, charge.table)
 
@@ -75,7 +74,7 @@ class LedgerView(Ledger):
         return replace(record, name=kin[0], at=since)
 
     def standing(self, budget: str) -> Standing:
-        """The sums of a budget; if others use it unknown to this person, those of the tables that they know of."""
+        """The sums of a budget; if it also pays for tables unknown to this person, of those tables that they know."""
         kin = self._kindred(budget)
         if kin is None:
             return super().standing(budget)
@@ -91,7 +90,7 @@ class LedgerView(Ledger):
         return Totals(epsilon, after.renyi - paid.renyi, after.delta - paid.delta)
 
     def recounted(self, charge: Charge) -> tuple[Totals, Totals] | None:
-        """None if others use the budget unknown to this person: its sums are not theirs to know."""
+        """As in the ledger; None if the budget also pays for tables unknown to this person, as it would reveal them."""
         return super().recounted(charge) if self._kindred(charge.budget) is None else None
 
     def protection_of(self, budget: str, unit: Unit) -> tuple[Standing, Standing]:
@@ -100,7 +99,7 @@ class LedgerView(Ledger):
         return super().protection_of(budget, unit)
 
     def visible_part(self, charge: Charge) -> Charge:
-        """A charge with its running sums as far as the person may know them."""
+        """The charge; its table's sums in place of the budget's if that pays for tables unknown to this person."""
         if charge.sums is None or self._kindred(charge.budget) is None:
             return charge
         of_table = charge.sums.table
@@ -157,13 +156,13 @@ class LedgerView(Ledger):
         return super().sum_of(budget, taken, rule)
 
     def released(self, budget: str, before: int | None = None, but: str = "") -> Past:
-        """If others use the budget unknown to this person, only what the tables that they know of released."""
+        """As in the ledger, but without what tables released that are on the budget unknown to this person."""
         kin = self._kindred(budget)
         if kin is None:
             return super().released(budget, before, but)
         with self._file.reading() as db:
             row = NO_ROW if before is None else before
-            return self._counted(db, budget, row, but, lambda charge: charge.table in kin)
+            return self._released_before(db, budget, row, but, lambda charge: charge.table in kin)
 
     def other_since(self, budget: str, charged: int, released: int, but: str) -> int | None:
         kin = self._kindred(budget)
@@ -175,8 +174,8 @@ class LedgerView(Ledger):
         return next((int(row["seq"]) for row in rows if row["seq"] > after[row["kind"]]), None)
 
     def export_rows(self, budget: str | None = None) -> Iterator[JsonObject]:
-        """The rows about tables that the person may see, with what belongs to them. Other people's requests and grants,
-        with their reasons, only for the table's owner and an auditor."""
+        """The rows about tables that this person may see, and what belongs to them. Only a table's owner and an auditor
+        get other people's requests and grants, which hold reasons."""
         shows, sees, governs = self._shows(), cache(self._sees), cache(self._governs)
         hidden: set[str] = set()
         requested: set[str] = set()  # by the person themselves
@@ -201,8 +200,8 @@ class LedgerView(Ledger):
                 hidden.add(row["request"])
 
 
-class House(Home, Protocol):
-    """The part of the workspace that a face uses; a face is the workspace as one person may use it (face.py)."""
+class House(TableHome, Protocol):
+    """The part of the workspace that a face uses."""
 
     folder: Path
     samples_only: bool
@@ -235,7 +234,7 @@ class House(Home, Protocol):
 
 
 class Standpoint:
-    """A person's position in a workspace. Every check reads the ledger as it is at that moment."""
+    """One person's rights in a workspace. Every check reads the ledger as it is at that moment."""
 
     def __init__(self, house: House, person: str) -> None:
         self.house, self.person = house, person
@@ -243,8 +242,8 @@ class Standpoint:
         self.jobs = house.jobs.of(person)
 
     def relations(self, name: str | None = None, budget: str | None = None) -> frozenset[str]:
-        """The person's roles, for one table or at all; empty if they may do nothing. They depend on the ledger and
-        today's date alone, so the result is cached for the day, until somebody writes to the ledger."""
+        """The person's roles, for one table or at all; empty if they may do nothing. They follow from the ledger and
+        the day alone, so they are cached for the day, until somebody writes to the ledger."""
         moment = ("relations", self.person, repr(name), today())
         return self.house.ledger.cached_people(moment, lambda book: self._relations(book, name, budget))
 
@@ -272,7 +271,7 @@ class Standpoint:
         return bool(allowed & self.relations(name))
 
     def refuse(self, allowed: frozenset[str], name: str | None = None) -> None:
-        """The same refusal for a table that does not exist as for one that the person may not see."""
+        """Refuse without one of the allowed roles. A table they may not see is refused like one that does not exist."""
         roles = self.relations(name)
         if not roles:
             raise AllowanceError(NO_RIGHT)
@@ -291,7 +290,7 @@ class Standpoint:
         return name in SAMPLES or self._visible(self.relations(name, budget))
 
     def sees(self, budget: str, table: str) -> bool:
-        """May the person see what was asked of this table and paid from this budget?"""
+        """May the person see what was asked of this table at the expense of this budget?"""
         if table in SAMPLES:
             return budget.endswith(f":{self.person}") or rights.AUDITOR in self.relations()
         roles = self.relations(table)
@@ -300,12 +299,12 @@ class Standpoint:
         return self._visible(roles) and budget == apart_id(base_of(budget), self.person)
 
     def governs(self, table: str) -> bool:
-        """Do they own this table, or audit it?"""
+        """Does the person own this table, or audit it?"""
         return bool(self.relations(table) & {rights.OWNER, rights.AUDITOR})
 
     def kindred(self, budget: str) -> list[str] | None:
-        """The tables on a budget that the person may know of, if it also pays for somebody else's table with the same
-        content; None if it pays for no such table. Tables that share an owner know of one another."""
+        """The tables on a budget that the person may know of. None if these are all: nobody else's table is on it.
+        Tables that share an owner know of each other."""
         key = ("kindred", self.person, budget, today())
         return self.house.ledger.cached_people(key, lambda book: (self._kindred(book, budget),))[0]
 
@@ -318,7 +317,7 @@ class Standpoint:
         return None if not seen or len(kin) == len(on_it) else kin
 
     def knows(self, budget: str) -> bool:
-        """May the person know a budget's terms? Those of a visible table, and of their own practice budget."""
+        """May the person know a budget's terms? Of their own practice budget, and if they may see a table on it."""
         if base_of(budget) != budget and not budget.endswith(f":{self.person}"):
             return rights.AUDITOR in self.relations()
         return self.house.ledger.cached_people(
@@ -331,7 +330,7 @@ class Standpoint:
         return any(self.visible(name, paid) for name, paid in self.house.names() if paid == budget)
 
     def budget_of(self, record: Record) -> BudgetRecord:
-        """The budget that pays for this person's questions to a table."""
+        """The budget that pays when this person asks this table."""
         if record.practice:
             return self.house.practice_budget(record, self.person)
         with self.house.ledger.people() as book:
@@ -341,12 +340,12 @@ class Standpoint:
 
 
 def today() -> str:
-    """The day by which grants end, as the ledger's own times count it."""
+    """Today's date in UTC, as the ledger writes it; grants end by it."""
     return datetime.now(UTC).date().isoformat()
 
 
 class PersonHome:
-    """What a person's tables work with: the workspace, with the person's own view of the ledger and jobs."""
+    """The workspace as a person's tables use it: with the person's own view of the ledger and jobs."""
 
     def __init__(self, standpoint: Standpoint) -> None:
         self._at, self._house = standpoint, standpoint.house

@@ -37,7 +37,7 @@ class Limiter:
         self._buckets: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()  # how full it was, and when
 
     def wait(self, person: str, kind: str = "request") -> float:
-        """Take one: 0 if the bucket had one, else the seconds until it does."""
+        """Take one unit of this kind of work: 0 if there was one, else the seconds until there will be."""
         rate, most = self._rates[kind]
         with self._lock:
             now = self._clock()
@@ -50,12 +50,12 @@ class Limiter:
             return 0.0 if taken else (1 - full) / rate
 
     def take(self, person: str, kind: str = "request") -> None:
-        """The same, with a refusal."""
+        """The same, but refused if there is none."""
         if left := self.wait(person, kind):
             raise AllowanceError("door.slow", seconds=seconds(left))
 
     def begin(self, person: str) -> bool:
-        """Start heavy work for a person, unless enough of theirs is running; `end` ends it."""
+        """Note that heavy work for a person begins; refused if enough of theirs is running. Call `end` afterwards."""
         with self._lock:
             free = self._under_way[person] < AT_ONCE
             self._under_way[person] += free
@@ -68,13 +68,13 @@ class Limiter:
                 del self._under_way[person]
 
     def verb(self, person: str, verb: str) -> None:
-        """Take one for a heavy verb; the others are free."""
+        """Take one unit for a verb that costs much work; other verbs need none."""
         if verb in HEAVY:
             self.take(person, HEAVY[verb])
 
 
 def seconds(left: float) -> int:
-    """Whole seconds to wait, at least one."""
+    """A waiting time in whole seconds, at least one."""
     return max(int(-(-left // 1)), 1)
 
 

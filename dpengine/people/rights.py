@@ -83,7 +83,7 @@ PARTS = MappingProxyType({"workspace": WORKSPACE, "table": TABLE, "session": SES
 
 
 def printed() -> str:
-    """The table in docs/serving.md: verbs with the same rights share a row."""
+    """The table as docs/serving.md prints it: verbs with the same rights share a row."""
     lines = [f"| verbs | {' | '.join(COLUMNS)} |", f"|---|{'---|' * len(COLUMNS)}"]
     for part, verbs in PARTS.items():
         rows: dict[frozenset[str], list[str]] = {}

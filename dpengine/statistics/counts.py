@@ -26,7 +26,7 @@ SHORT_GRID = 2**12
 
 @dataclass(frozen=True)
 class RowCount(Aggregate[int]):
-    """The number of rows that meet the condition, or of people with such a row."""
+    """The number of rows that meet the condition; with `people`, the number of people with such a row."""
 
     where: Predicate = EVERYONE
     people: bool = False
@@ -52,7 +52,7 @@ class RowCount(Aggregate[int]):
 
 @dataclass(frozen=True)
 class ConditionCounts(Aggregate[Counts]):
-    """The number of rows that meet each of several conditions; a row may meet any number of them."""
+    """For each option, the number of rows that meet it; a row may meet several."""
 
     options: tuple[Predicate, ...]
     where: Predicate = EVERYONE
@@ -75,7 +75,7 @@ class ConditionCounts(Aggregate[Counts]):
 
 @dataclass(frozen=True)
 class PlaceSums(Aggregate[Counts]):
-    """The sum of code · weight for each of several number columns, over rows with a value in all of them."""
+    """For each number column, the sum of code times its weight, over rows with a value in all columns."""
 
     columns: tuple[str, ...]
     weights: tuple[int, ...]
@@ -97,7 +97,7 @@ class PlaceSums(Aggregate[Counts]):
 
 @dataclass(frozen=True)
 class BinCounts(Aggregate[Counts]):
-    """Rows per bin. Bin i holds the codes starts[i] ≤ code < starts[i+1]; the last one ends below `size`."""
+    """Rows in each bin of codes. Bin i goes from code starts[i] to before starts[i+1], the last to before `size`."""
 
     column: str
     starts: tuple[Code, ...]
@@ -126,7 +126,7 @@ class BinCounts(Aggregate[Counts]):
 
 @dataclass(frozen=True)
 class CellCounts(Aggregate[Counts]):
-    """Rows, or people with a row, per combination of codes of several columns; the last column varies fastest."""
+    """Rows, or with `people` distinct people, for each combination of codes; the last column varies fastest."""
 
     columns: tuple[Ref, ...]
     sizes: tuple[int, ...]
@@ -170,7 +170,7 @@ class CellCounts(Aggregate[Counts]):
 
 
 def cut(column: str) -> str:
-    """The column with the items that count in a histogram: at most the declared number for each person."""
+    """The name of a set column in which each person has at most the declared number of items, for histograms."""
     return f"{column}, cut"
 
 
@@ -181,9 +181,9 @@ def cut_name(column: str) -> str:
 
 @dataclass(frozen=True)
 class ItemCounts(Aggregate[Counts]):
-    """The number of people who hold each item of an ItemSet. With `people`, a person holds an item if one of the
-    person's rows that meet the condition does, over *every* row of the table; otherwise a row is a person. Either way
-    each person moves a count by at most one. With `cut`, only the items that count in a histogram."""
+    """The number of people who hold each item of an ItemSet. With `people`, a person holds an item if one of their rows
+    that meet the condition does, and *every* row of the table is read; otherwise each row is a person. Either way a
+    person moves a count by at most one. With `cut`, at most the declared number of items of a person counts."""
 
     column: str
     size: int
@@ -218,7 +218,7 @@ class ItemCounts(Aggregate[Counts]):
 
 @dataclass(frozen=True)
 class MisfitCount(Aggregate[int]):
-    """The number of rows with a cell that does not fit its declaration: in one column, or in any (`fault`)."""
+    """The number of rows in which the cell of `column` does not fit its declaration; without a column, any cell."""
 
     column: str | None = None
     where: Predicate = EVERYONE
@@ -244,7 +244,7 @@ class MisfitCount(Aggregate[int]):
 
 @dataclass(frozen=True)
 class KindCounts(Aggregate[Counts]):
-    """For each of several columns, the number of rows with a cell of each kind (`cell_kinds`)."""
+    """For each column, the number of rows with a cell of each of the given kinds (`declared/cell_kinds.py`)."""
 
     columns: tuple[tuple[str, tuple[int, ...]], ...]  # a name, and the kinds to count, in this order
     where: Predicate = EVERYONE
@@ -273,7 +273,7 @@ class KindCounts(Aggregate[Counts]):
 
 @dataclass(frozen=True)
 class HitCounts(Aggregate[Counts]):
-    """Per group, the number of rows that meet `hit`, and of those that do not."""
+    """For each group, the number of rows that meet `hit`, then the number of rows that do not."""
 
     hit: Predicate
     by: Ref | None
@@ -307,8 +307,8 @@ class HitCounts(Aggregate[Counts]):
 
 @dataclass(frozen=True)
 class Moments(Aggregate[Counts]):
-    """Per group, the number of rows with a value, the sum of y and (degree 2) of y². y = 2·code − (size−1) is the code
-    measured from the middle of the grid, doubled to stay an integer."""
+    """For each group, the number of rows with a value, the sum of y, and with degree 2 the sum of y². y = 2·code −
+    (size−1) is the code measured from the middle of the grid, doubled to stay an integer."""
 
     column: str
     size: int
@@ -334,11 +334,11 @@ class Moments(Aggregate[Counts]):
 
     @property
     def _by_code(self) -> bool:
-        """On a short grid we count rows code by code, which takes DuckDB half the time of squaring each."""
+        """Does DuckDB count rows code by code here? On a short grid that takes half the time of squaring each code."""
         return self.degree == 2 and self.by is None and self.size <= SHORT_GRID
 
     def expression(self, view: View) -> Expression:
-        """Plain sums of codes, which an engine adds fastest; `shape` measures them from the middle."""
+        """Sums of codes and of their squares, which engines add fastest; `shape` turns them into sums of y."""
         if (self.degree == 2 and view.weighed) or (self._by_code and view.counts_fast):
             if self.by is None:
                 return Distribution(self.column, self.size).expression(view)
@@ -351,7 +351,7 @@ class Moments(Aggregate[Counts]):
         return rows.aggregate(s0=view.count(), **sums)
 
     def shape(self, columns: Aggregated) -> Counts:
-        """Σy = 2Σc − hN and Σy² = 4Σc² − 4hΣc + h²N, in integers of any length."""
+        """Sums of y from sums of codes c, h = size−1: Σy = 2Σc − hN and Σy² = 4Σc² − 4hΣc + h²N, unbounded integers."""
         if "code" in columns:
             columns = _by_group(columns, self.degree, self.groups)
         width, h = self.degree + 1, self.size - 1
@@ -365,7 +365,7 @@ class Moments(Aggregate[Counts]):
 
 
 def _by_group(columns: Aggregated, degree: int, groups: int) -> Aggregated:
-    """Per group, the sums of the powers of codes, from the number of rows of each code; integers of any length."""
+    """For each group, the sums of code^0 to code^degree, from the number of rows with each code; unbounded integers."""
     codes, rows = columns["code"], columns["rows"]
     place = columns.get("group", np.zeros(len(codes), dtype=np.int64))
     most = int(codes.max(initial=0)) ** degree * int(rows.sum())
@@ -387,14 +387,14 @@ def spread_of(codes: Iterable[Code]) -> Spread:
 
 
 def sorted_spread(codes: Integers, counts: Integers) -> Spread:
-    """Sort here, not in the engine: a cluster would read the rows once more to distribute the sorting."""
+    """A distribution sorted by code. Sorted here, since a cluster would read the rows once more to sort them."""
     order = np.argsort(codes)
     return Spread(codes[order], counts[order])
 
 
 @dataclass(frozen=True)
 class Distribution(Aggregate[Spread]):
-    """The distribution of a Number over its grid, without missing values."""
+    """How many rows have each code of a Number; rows without a value do not count."""
 
     column: str
     size: int
@@ -406,7 +406,7 @@ class Distribution(Aggregate[Spread]):
         return spread_of(row[self.column] for row in rows if self.where.holds(row) and row[self.column] != MISSING)
 
     def imagine(self, people: int, shape: str) -> Spread:
-        """`people` values at the even ranks of a public shape on the grid."""
+        """A made-up distribution: `people` values at even ranks of `shape`, a public curve on the grid."""
         ranks = (np.arange(people) + 0.5) / people
         if shape == "even":
             place = ranks
@@ -427,7 +427,7 @@ class Distribution(Aggregate[Spread]):
 
 @dataclass(frozen=True)
 class GroupDistributions(Aggregate[tuple[Spread, ...]]):
-    """The distribution of a Number in each group of a Category or of a grouped column."""
+    """How many rows have each code of a Number, in each group of a Category or of a grouped column."""
 
     column: str
     size: int
@@ -455,8 +455,8 @@ class GroupDistributions(Aggregate[tuple[Spread, ...]]):
 
 @dataclass(frozen=True)
 class PairDistribution(Aggregate[Spread]):
-    """The distribution of pairs of codes of two Numbers, as one code: the first times the second's size, plus the
-    second. Rows without either value are left out."""
+    """How many rows have each pair of codes of two Numbers. A pair is one code: the first code times the second
+    column's size, plus the second code. Rows without both values do not count."""
 
     columns: tuple[str, str]
     sizes: tuple[int, int]
@@ -505,7 +505,7 @@ class CentredSums(Aggregate[tuple[int, ...]]):
         return tuple(size - 1 for size in self.sizes)
 
     def row(self, codes: Sequence[int]) -> tuple[int, ...]:
-        """What one row adds."""
+        """What one row adds to each sum."""
         away = [2 * code - half for code, half in zip(codes, self.halves, strict=True)]
         if self.limit is not None:
             square = sum((-(-abs(y) * UNITS // half)) ** 2 for y, half in zip(away, self.halves, strict=True))
@@ -552,5 +552,5 @@ class CentredSums(Aggregate[tuple[int, ...]]):
 
 
 def _divided(top: Expression, bottom: Expression | int) -> Expression:
-    """top // bottom of integers from 0 up, below 2^53. Engines divide in floats, which is exact for a multiple."""
+    """top // bottom for integers from 0 to 2^53. Engines divide in floats, which is exact for multiples of `bottom`."""
     return ((top - top % bottom) / bottom).cast("int64")

@@ -58,19 +58,19 @@ def toward_zero(value: int, bits: int) -> int:
 
 
 def multiplier(most: int, size: int) -> int:
-    """M with ⌊(size−1)·M / 2^SHIFT⌋ ≤ most."""
+    """The factor M that scales size−1 down to at most `most`: ⌊(size−1)·M / 2^SHIFT⌋ ≤ most."""
     return (most << SHIFT) // (size - 1)
 
 
 @lru_cache(maxsize=4096)
 def centred(code: Code, size: int, most: int) -> int:
-    """A code's place between the ends of its grid, from −most to most, toward zero."""
+    """A code's place on its grid as an integer from −most (the lowest code) to most (the highest), cut toward zero."""
     return toward_zero((2 * code - (size - 1)) * multiplier(most, size), SHIFT)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Which columns a model sees and what it predicts; hashable, from public facts."""
+    """The columns a model sees and the target it predicts. Hashable; made of public facts."""
 
     names: tuple[str, ...]
     columns: tuple[Number | Date | Category, ...]
@@ -78,7 +78,7 @@ class Layout:
     goal: Number | Category
     yes: tuple[Code, ...] = ()  # codes of the target on either side; none if it is a number
     no: tuple[Code, ...] = ()
-    sharp: bool = False  # a line with a margin separates yes and no, not a chance
+    sharp: bool = False  # predict yes or no by a margin (hinge), not by a chance
 
     @property
     def kind(self) -> str:
@@ -88,7 +88,7 @@ class Layout:
 
     @property
     def listed(self) -> bool:
-        """Is the target yes or no, rather than a number?"""
+        """Is the target a yes or no, rather than a number?"""
         return not isinstance(self.goal, Number)
 
     @property
@@ -97,18 +97,19 @@ class Layout:
         return *self.names, self.target
 
     def weights_at(self, place: int) -> int:
-        """The number of weights of a column, one for each value; 0 if it has a single weight to multiply by."""
+        """The number of weights of the column at this place: one for each label of a Category, 0 for a Number or Date,
+        which has a single weight that multiplies its value."""
         column = self.columns[place]
         return column.size if isinstance(column, Category) else 0
 
     @property
     def wide_most(self) -> int:
-        """The largest allowed width."""
+        """The largest allowed `width`, the number of weights."""
         return MOST_WIDE
 
     @cached_property
     def most(self) -> int:
-        """K: no coordinate is larger."""
+        """K: the largest value of a coordinate."""
         return math.isqrt(2 ** (2 * ROW_BITS) // (len(self.columns) + 1))
 
     @cached_property
@@ -133,7 +134,7 @@ class Layout:
         return tuple(names)
 
     def shown(self) -> dict[str, str]:
-        """The labels that differ in the reader's language."""
+        """Translations into the reader's language of the labels that differ in it."""
         translated: dict[str, str] = {}
         for name, column in zip(self.names, self.columns, strict=True):
             words = shown(column.labels) if isinstance(column, Category) else {}
@@ -141,7 +142,7 @@ class Layout:
         return translated
 
     def row(self, row: Row) -> list[tuple[int, int]] | None:
-        """The coordinates of a coded row that may differ from 0, as (place, value); None if the row is left out."""
+        """The coordinates of a coded row that may differ from 0, as (place, value). None if the row is left out."""
         coordinates = [(0, self.most)]
         for name, column, start in zip(self.names, self.columns, self.starts, strict=True):
             code = row[name]
@@ -154,14 +155,14 @@ class Layout:
         return coordinates
 
     def target_of(self, row: Row) -> int | None:
-        """In units of 2^-ROW_BITS, between −1 and 1; 1 or 0 for yes and no; None if the row has none."""
+        """From −1 to 1 in units of 2^-ROW_BITS; for a listed target 1 for yes, 0 for no. None if the row has none."""
         code = row[self.target]
         if isinstance(self.goal, Number):
             return centred(code, self.goal.size, 1 << ROW_BITS) if 0 <= code < self.goal.size else None
         return 1 if code in self.yes else 0 if code in self.no else None
 
     def margin(self, row: Row, weights: Sequence[int]) -> int | None:
-        """w·x in units of 2^-(ROW_BITS + WEIGHT_BITS)."""
+        """w·x in units of 2^-(ROW_BITS + WEIGHT_BITS). None if the row is left out."""
         coordinates = self.row(row)
         return None if coordinates is None else sum(weights[place] * value for place, value in coordinates)
 
@@ -190,17 +191,17 @@ class Model:
 
     @cached_property
     def scale(self) -> float:
-        """What a weight of one unit adds to the margin at the coordinate's largest value."""
+        """How much the margin grows if a weight grows by one unit and its coordinate has its largest value."""
         return self.layout.most / MARGIN_UNITS
 
     def coefficients(self) -> dict[str, float]:
-        """In the units of the columns: the margin, or the target, is the constant plus each number's coefficient times
-        its value, plus the coefficients of listed values."""
+        """The weights in the columns' own units. The margin, or the predicted number, is the constant, plus each number
+        times its coefficient, plus the coefficients of the listed values."""
         slopes = self.slopes()
         return {label: sum(a * w for a, w in zip(line, self.weights, strict=True)) + at for label, (at, line) in slopes}
 
     def slopes(self) -> list[tuple[str, tuple[float, list[float]]]]:
-        """Every coefficient as a fixed number plus a linear form of the weights."""
+        """How each coefficient depends on the weights: a fixed number, and a factor for each weight."""
         layout, width = self.layout, self.layout.width
         out, middle = self._outward
         constant = [0.0] * width
@@ -220,14 +221,14 @@ class Model:
 
     @property
     def _outward(self) -> tuple[float, float]:
-        """Factor and offset from [−1, 1] to the target's own unit; 1 and 0 for yes or no."""
+        """The factor and the offset that turn [−1, 1] into the target's range; 1 and 0 for yes or no."""
         goal = self.layout.goal
         if not isinstance(goal, Number):
             return 1.0, 0.0
         return float(goal.diameter / 2), float((goal.lower + goal.upper) / 2)
 
     def margin(self, values: Mapping[str, Json]) -> float:
-        """The margin of a row of written values; numbers are clamped to the declared range, as in training."""
+        """The margin of a row of written values. Numbers are clamped to the declared range, as in training."""
         total = float(self.weights[0])
         layout = self.layout
         for name, column, start in zip(layout.names, layout.columns, layout.starts, strict=True):
@@ -243,7 +244,7 @@ class Model:
         return total * self.scale
 
     def predict(self, values: Mapping[str, Json]) -> float:
-        """In the target's own unit; for yes or no, the chance of a yes, or a score: yes from 0 up."""
+        """The predicted number; for yes or no the chance of a yes or, if `sharp`, a score: yes from 0 up."""
         margin = self.margin(values)
         if self.kind == LOGISTIC:
             return 1 / (1 + math.exp(-max(min(margin, 40.0), -40.0)))
@@ -255,7 +256,7 @@ class Model:
 
 
 def _span(column: Number | Date) -> tuple[float, float]:
-    """The lowest value and the width, in the column's unit; days count from the first one."""
+    """A column's lowest value and its width; days are counted from the first."""
     if isinstance(column, Date):
         return 0.0, float(column.size - 1)
     return float(column.lower), float(column.diameter)

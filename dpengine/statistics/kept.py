@@ -46,8 +46,8 @@ _STORED = re.compile(r"[cf](\d+)")
 
 @dataclass(frozen=True)
 class CodeCounts(Aggregate[Aggregated]):
-    """Rows for each combination of code and kind of some columns: c0, f0, …, and their number. Only those that occur:
-    a person changes at most two of them."""
+    """The number of rows for each combination of code and kind that occurs in some columns. The result has columns c0,
+    f0, c1, … and the number. A person changes at most two of the numbers."""
 
     columns: tuple[str, ...]
     where: Predicate = EVERYONE
@@ -73,8 +73,8 @@ class CodeCounts(Aggregate[Aggregated]):
 
 
 def keepable(stored: Set[str], schema: Schema) -> tuple[int, ...] | None:
-    """The places of the one or two columns whose kept counts hold all of these stored columns; None if there are none.
-    A count of all rows reads the first column that can be kept."""
+    """The places of the one or two declared columns with kept counts that contain all these stored columns. None if
+    there are no such counts. A count of all rows, which needs no column, uses the first column that can be kept."""
     matches = [_STORED.fullmatch(name) for name in stored]
     columns = list(schema.columns.values())
     if not all(matches):
@@ -92,13 +92,13 @@ def _small(columns: Sequence[Column], places: tuple[int, ...]) -> bool:
 
 
 def place_of(kept: Path, places: tuple[int, ...]) -> Path:
-    """The file of a kept table. `kept` is the name of the coded rows without an ending: coded-3 gives
-    coded-3.kept-0-7.parquet, which is dropped with the other files of that coding."""
+    """The file of kept counts. `kept` is the path of the coded rows without ending: coded-3 gives
+    coded-3.kept-0-7.parquet, which is deleted with the other files of that coding."""
     return kept.with_name(f"{kept.name}.kept-{'-'.join(map(str, places))}.parquet")
 
 
 def keep(kept: Path, places: tuple[int, ...], schema: Schema, scan: Scan, counted: Aggregated | None = None) -> Path:
-    """The file of the counts of these columns; if it is not there yet, it is written, from `counted` or by a scan."""
+    """The file with the counts of these columns. If absent, it is written: from `counted`, or else by a scan."""
     file = place_of(kept, places)
     if file.is_file():
         return file
@@ -120,22 +120,22 @@ def keep(kept: Path, places: tuple[int, ...], schema: Schema, scan: Scan, counte
 
 
 def keep_all(kept: Path, schema: Schema, scan: Scan, counted: Mapping[int, Aggregated]) -> None:
-    """Keep the counts of every declared column of a large table, before its first question; `counted`: those that were
-    counted already."""
+    """Write the counts of every column of a large table before its first question. `counted`: counts that intake made,
+    by place."""
     for at in range(len(schema.columns)):
         if keepable({f"c{at}"}, schema):
             keep(kept, (at,), schema, scan, counted.get(at))
 
 
 def stored_counts(file: Path, only: Iterable[str] | None = None) -> Aggregated:
-    """A kept table as arrays: all of it, or these columns."""
+    """The columns of a kept table as arrays; with `only`, just these."""
     with refusing("engine.unreadable", OSError, pa.ArrowException), pq.ParquetFile(file) as stored:
         table = stored.read(None if only is None else sorted(only), use_threads=False)
         return {name: table.column(name).to_numpy() for name in table.column_names}
 
 
 def read_kept(need: Need[Statistic], schema: Schema, kept: Path, scan: Scan) -> Statistic:
-    """The statistic from kept counts where they hold it, else by a scan of the rows."""
+    """The statistic from kept counts if they suffice, else by a scan of the rows."""
     if isinstance(need, Needs):
         return cast(Statistic, tuple(read_kept(part, schema, kept, scan) for part in need.parts))
     if isinstance(need, Marginals):
@@ -149,7 +149,7 @@ def read_kept(need: Need[Statistic], schema: Schema, kept: Path, scan: Scan) -> 
 
 
 def _files(need: Aggregate[Any], schema: Schema, kept: Path, scan: Scan) -> list[tuple[Aggregate[Any], Path]]:
-    """Each part of a need with the file that has its counts; nothing if one scan of the rows is better."""
+    """The parts of a need, each with the file of its counts. Empty if one scan of the rows is better."""
     parts, files = need.apart(), list[tuple[Aggregate[Any], Path]]()
     for part in parts:
         places = keepable(reads(part, schema) - {WEIGHT}, schema)
@@ -160,13 +160,14 @@ def _files(need: Aggregate[Any], schema: Schema, kept: Path, scan: Scan) -> list
 
 
 def _from_kept(need: Aggregate[Statistic], file: Path, schema: Schema) -> Statistic:
-    """The statistic from the kept table in this file, which has all columns that it reads."""
+    """The statistic from the counts in this file, which has all columns that the need reads."""
     rows = KeptRows(stored_counts(file, reads(need, schema) | {WEIGHT}))
     return need.shape(computed(need, rows, schema))
 
 
 def _marginals(need: Marginals, schema: Schema, kept: Path, scan: Scan) -> tuple[Counts, ...]:
-    """Sets of one column, and of two whose counts are kept already, from these counts; one scan for all others."""
+    """The counts of each set of columns. A set of one column, or of two with counts already kept, is computed from
+    these; all others take one scan."""
     names, found = {name: f"c{at}" for at, name in enumerate(schema.columns)}, dict[tuple[int, ...], Counts]()
     for columns in need.sets:
         alone = need.only([columns])
@@ -180,7 +181,7 @@ def _marginals(need: Marginals, schema: Schema, kept: Path, scan: Scan) -> tuple
 
 
 def differing(kept: Path, schema: Schema, scan: Scan) -> list[str]:
-    """The kept tables that a scan of the rows does not confirm, by their names: a test of oneself."""
+    """The names of kept files that a scan of the rows contradicts, for `verify --kept`."""
     names, wrong = list(schema.columns), []
     for file in sorted(kept.parent.glob(f"{kept.name}.kept-*.parquet")):
         places = tuple(int(at) for at in file.stem.rpartition("kept-")[2].split("-"))

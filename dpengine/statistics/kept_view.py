@@ -21,13 +21,13 @@ from dpengine.declared.schema import MISSING, Code, Schema
 from dpengine.statistics.need import Aggregate, Aggregated
 from dpengine.statistics.view import WEIGHT, Expression, View, without_gaps
 
-MOST_CELLS = 2**20  # of the declared codes of a kept column, or of a pair's combinations
+MOST_CELLS = 2**20  # codes of a kept column, or combinations of codes of a kept pair
 MOST_ROWS = 10**12
 assert MOST_CELLS * MOST_ROWS < 2**62
 
 
 class KeptValues(np.ndarray):
-    """A number for each row of a kept table, with the methods of a column of Ibis that NumPy has under other names."""
+    """One column of a kept table as an array, with the methods of an Ibis column that NumPy calls otherwise."""
 
     def between(self, low: int, high: int) -> Expression:
         return (self >= low) & (self <= high)
@@ -40,7 +40,7 @@ class KeptValues(np.ndarray):
 
 
 class KeptRows:
-    """The rows of a kept table."""
+    """The rows of a kept table, with the methods of an Ibis table that needs use."""
 
     def __init__(self, columns: Mapping[str, Integers]) -> None:
         self._columns = columns
@@ -59,7 +59,7 @@ class KeptRows:
 
 
 class _NoRows(KeptRows):
-    """No rows at all; notes which columns are read."""
+    """An empty kept table that notes which columns are read."""
 
     def __init__(self) -> None:
         super().__init__({})
@@ -79,8 +79,8 @@ class _Groups:
     rows: int
 
     def aggregate(self, **parts: Expression) -> Aggregated:
-        """One row for each combination of keys that occurs. Keys are codes of kept columns, so their combinations are
-        few enough for a place each."""
+        """One row for each combination of keys that occurs. The keys are codes of kept columns, so an array has room
+        for every combination."""
         if not self.rows:
             return {name: np.zeros(0, dtype=np.int64) for name in (*self.keys, *parts)}
         keys = [np.asarray(key, dtype=np.int64) for key in self.keys.values()]
@@ -120,7 +120,7 @@ class KeptView(View):
         return self.total(met)
 
     def total(self, values: Expression, most: int | None = None) -> Expression:
-        """What each row of the kept table adds to a sum of codes, or of numbers that are 0 or 1."""
+        """For each row of the kept table its value times its number of rows: what it adds to a sum."""
         return np.multiply(values, self.rows[WEIGHT], dtype=np.int64)
 
     def among(self, code: Expression, codes: tuple[Code, ...]) -> Expression:
@@ -131,7 +131,7 @@ class KeptView(View):
 
 
 def computed(need: Aggregate[object], rows: KeptRows, schema: Schema) -> Aggregated:
-    """What the need aggregates, from the rows of a kept table."""
+    """The columns that the need's expression aggregates, from the rows of a kept table."""
     names = {name: f"c{place}" for place, name in enumerate(schema.columns)}
     view = KeptView(rows, names, {}, filled=without_gaps(schema))
     found: Aggregated = need.expression(view.meeting(need.where))
@@ -139,7 +139,7 @@ def computed(need: Aggregate[object], rows: KeptRows, schema: Schema) -> Aggrega
 
 
 def reads(need: Aggregate[object], schema: Schema) -> frozenset[str]:
-    """The stored columns that it reads, by public facts."""
+    """The stored columns that the need reads, found by running its expression on no rows."""
     return _reads(need.compiled_as(), tuple(schema.columns), without_gaps(schema))
 
 

@@ -24,8 +24,8 @@ LONGEST_TABLE = 2**20  # codes, for a table of their cells; for more, a search
 
 @dataclass(frozen=True)
 class CellAxis:
-    """A column as cells: its listed values or groups, then, if there can be such rows, one for rows without a value and
-    one for cells that do not fit the declaration. Every row is in exactly one of them."""
+    """The cells of a column: its listed values or groups; then one for rows without a value, if `absent`; then one for
+    cells that do not fit the declaration, if `misfit`. Every row is in exactly one."""
 
     ref: Ref
     listed: int
@@ -47,7 +47,7 @@ class CellAxis:
         return [name, flag_name(name)] if self.misfit else [name]
 
     def cells(self, rows: Mapping[str, Integers], names: Mapping[str, str]) -> Integers:
-        """The cell of every row, in 64 bits before any arithmetic, because stored codes are narrow."""
+        """The cell of every row. Widened to 64 bits before any arithmetic, because stored codes are narrow."""
         code, *flags = (rows[name] for name in self.stored(names))
         cells = self._grouped(code.astype(np.int64)) if isinstance(self.ref, Grouped) else code.astype(np.int64)
         for flag in flags:
@@ -55,7 +55,7 @@ class CellAxis:
         return cells
 
     def expression(self, view: View) -> Expression:
-        """`cells` for an engine's rows."""
+        """The cell of every row, as an expression for engines."""
         code = view.rows[view.names[base(self.ref)]]
         some = self.absent or isinstance(self.ref, Grouped)  # a list has a value in every row
         cell = (code == MISSING).ifelse(self.listed, view[self.ref]) if some else code
@@ -76,7 +76,7 @@ class CellAxis:
 
     @cached_property
     def _table(self) -> Integers:
-        """The cell of no value, then of each code up to the first of the last run."""
+        """For looking cells up: the cell of no value, then that of each code up to the start of the last run."""
         assert isinstance(self.ref, Grouped)
         starts = np.array(self.ref.starts, dtype=np.int64)
         runs = np.repeat(np.array(self.ref.places, dtype=np.int64), np.diff(starts, append=starts[-1] + 1))
@@ -84,7 +84,7 @@ class CellAxis:
 
 
 def axis_in(ref: Ref, schema: Schema) -> CellAxis:
-    """The cells of a declared column, or of its groups."""
+    """A declared column, or its groups, as cells."""
     column, listed = schema[base(ref)], schema.category(ref).size
     ranged = isinstance(ref, Grouped) and not isinstance(column, Category)
     return CellAxis(ref, listed, absent=ranged and not getattr(column, "complete", False), misfit=ranged)
@@ -92,7 +92,7 @@ def axis_in(ref: Ref, schema: Schema) -> CellAxis:
 
 @dataclass(frozen=True)
 class Marginals(Streamed[tuple[Counts, ...]]):
-    """For each set of columns, rows per combination of their cells; the last column varies fastest."""
+    """For each set of columns, the number of rows in each combination of cells; the last column varies fastest."""
 
     axes: tuple[CellAxis, ...]
     sets: tuple[tuple[int, ...], ...]  # places of axes
@@ -116,7 +116,7 @@ class Marginals(Streamed[tuple[Counts, ...]]):
 
     @cached_property
     def together(self) -> list[tuple[int, ...]]:
-        """Sets of columns to count at once: each holds as many wanted sets as fit, so rows are read few times."""
+        """Packs of columns to count at once. Each covers as many sets as fit, so that rows are read few times."""
         packs: list[tuple[int, ...]] = []
         for columns in self.sets:
             joined = tuple(sorted({*packs[-1], *columns})) if packs else columns
@@ -143,13 +143,13 @@ class Marginals(Streamed[tuple[Counts, ...]]):
         return tuple(self._part(columns, counted) for columns in self.sets)
 
     def only(self, sets: Sequence[tuple[int, ...]]) -> Marginals:
-        """The same counts for some of the sets; it reads their columns only."""
+        """The same need for some of the sets; it reads only their columns."""
         used = sorted({place for columns in sets for place in columns})
         places = tuple(tuple(used.index(place) for place in columns) for columns in sets)
         return Marginals(tuple(self.axes[place] for place in used), places, self.where)
 
     def weighed_counts(self, kept: Mapping[str, Integers], names: Mapping[str, str]) -> tuple[Counts, ...]:
-        """The counts of the only set from kept counts, where a row stands for as many rows as its weight says."""
+        """The counts of the only set, from kept counts: each kept row counts as often as its weight says."""
         (columns,) = self.sets
         codes = [self.axes[place].cells(kept, names) for place in columns]
         counts = np.zeros(self._cells(columns), dtype=np.int64)
@@ -161,8 +161,8 @@ class Marginals(Streamed[tuple[Counts, ...]]):
         return {name: "int64" for axis in self.axes for name in axis.stored(names)[1:]}
 
     def expression(self, view: View) -> Expression:
-        """Also one pass over the rows: a row becomes its cells, one in each pack, with running numbers; the engine
-        counts the cells, and only these counts leave it."""
+        """Also one pass over the rows. Each row becomes one cell number in each pack, and no two packs share a number;
+        the engine counts the numbers, and only these counts leave it."""
         import ibis
 
         if not self.sets:

@@ -55,7 +55,7 @@ MOST_MARGIN = 40.0  # beyond, σ is 0 or 1 to more digits than the lattice has
 
 @dataclass(frozen=True)
 class WithWeights(Aggregate[tuple[int, ...]]):
-    """A need that reads the public weights of a model from a table of their own."""
+    """A need that also reads a model's public weights, from a table named `weights`."""
 
     layout: Layout
     weights: tuple[int, ...]
@@ -64,7 +64,7 @@ class WithWeights(Aggregate[tuple[int, ...]]):
         return replace(self, weights=())
 
     def tables(self) -> dict[str, pa.Table]:
-        """One row: the constant's weight, each number's, and a list for each category's labels or cells."""
+        """The weights as one row: the constant's, then for each column its weight, or a list for its labels."""
         cells: JsonObject = {"w": pa.array([self.weights[0]], pa.int64())}
         for place, start in enumerate(self.layout.starts):
             if many := self.layout.weights_at(place):
@@ -75,7 +75,7 @@ class WithWeights(Aggregate[tuple[int, ...]]):
 
 
 def _beside_weights(rows: Expression, layout: Layout) -> Expression:
-    """The rows, each with the weights."""
+    """Each row with the weights as further columns."""
     import ibis
 
     kinds = {"w": "int64"}
@@ -88,7 +88,7 @@ def _beside_weights(rows: Expression, layout: Layout) -> Expression:
 
 
 def _counted(view: View, layout: Layout) -> View:
-    """Only rows with every needed feature, and the target."""
+    """Only rows with a value in every needed feature and a target."""
     columns = zip((*layout.names, layout.target), (*layout.columns, layout.goal), strict=True)
     held = [view[name].between(0, column.size - 1) for name, column in columns if name in layout.needed]
     if layout.listed:
@@ -97,17 +97,17 @@ def _counted(view: View, layout: Layout) -> View:
 
 
 def _weight_of(rows: Expression, place: int, code: Expression) -> Expression:
-    """The weight of a category's label. Some engines index a list with 32 bits, which hold every code."""
+    """The weight of a category's label. Some engines index a list by 32 bits only; every code fits them."""
     return rows[f"w{place}"][code.cast("int32")]
 
 
 def _coordinate(view: View, layout: Layout, place: int) -> Expression:
-    """The coordinate of a number or a date."""
+    """The coordinate of a number or date, as `Layout.row` has it."""
     return _centred(view[layout.names[place]], layout.columns[place].size, layout.most)
 
 
 def _margin(view: View, layout: Layout) -> Expression:
-    """`Layout.margin`, w·x of rows with weights."""
+    """`Layout.margin` as an expression: w·x of rows that have the weights beside them."""
     parts = [view.rows.w * layout.most]
     for place, name in enumerate(layout.names):
         if layout.weights_at(place):
@@ -119,7 +119,7 @@ def _margin(view: View, layout: Layout) -> Expression:
 
 
 def _target(view: View, layout: Layout) -> Expression:
-    """`Layout.target_of`."""
+    """`Layout.target_of` as an expression."""
     code = view[layout.target]
     if layout.listed:
         return view.among(code, layout.yes).ifelse(1, 0).cast("int64")
@@ -127,7 +127,7 @@ def _target(view: View, layout: Layout) -> Expression:
 
 
 def _cut_off(value: Expression, bits: int) -> Expression:
-    """value / 2^bits, cut toward zero."""
+    """value / 2^bits, truncated toward zero."""
     return signed(value.abs() >> integer(bits), value) if bits else value
 
 
@@ -247,8 +247,8 @@ ONE = 1 << ROW_BITS + WEIGHT_BITS  # a margin of 1
 
 @dataclass(frozen=True)
 class ModelNeed(WithWeights):
-    """Sums over the bins of a model's margin. Bin i holds the margins from edges[i−1] up to edges[i]; the first has no
-    lower end and the last no upper one."""
+    """A need that sorts rows into bins by the model's margin. Bin i holds margins from edges[i−1] up to edges[i]; the
+    first bin has no lower end, the last no upper."""
 
     edges: tuple[int, ...]
 
@@ -268,7 +268,7 @@ class ModelNeed(WithWeights):
         return {name: "int64" for axis in axes for name in axis.stored(names)[1:]}
 
     def binned(self, view: View) -> Expression:
-        """Rows that count, each with its margin, its target and its bin: the number of edges at or below the margin."""
+        """The rows that count, each with its margin, its target and its bin."""
         view = _counted(view.of(_beside_weights(view.rows, self.layout)), self.layout)
         margin, target = _margin(view, self.layout), _target(view, self.layout)
         rows = view.rows.mutate(margin=margin, target=target)
@@ -278,7 +278,7 @@ class ModelNeed(WithWeights):
 
 @dataclass(frozen=True)
 class HitsByMargin(ModelNeed):
-    """Per bin of the margin: how many rows are truly a yes, and how many a no."""
+    """For each bin of the margin, the number of rows that are a yes, then the number that are a no."""
 
     where: Predicate = EVERYONE
 
@@ -356,7 +356,7 @@ class SecondMoments(Streamed[tuple[int, ...]]):
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
-        """The coordinates of each sum."""
+        """The pair of coordinates (i, j) of each sum."""
         column_of = [-1]
         for place, column in enumerate(self.layout.columns):
             column_of += [place] * wide(column)
@@ -364,10 +364,10 @@ class SecondMoments(Streamed[tuple[int, ...]]):
         return tuple((i, j) for i in range(width) for j in range(i, width) if i == j or column_of[i] != column_of[j])
 
     def change(self, rows: int, both: bool) -> int:
-        """A bound on the squared ℓ2 norm of one person's change; `both`: some rows leave and others come. ‖A − B‖² =
-        ‖A‖² + ‖B‖² − 2⟨A, B⟩, with m rows on each side m² such products. For two rows x and y, with z_i = x_i·y_i, the
-        product of their moments is Σ_{i≤j} z_i·z_j = ((Σz_i)² + Σz_i²)/2 ≥ 0, except for the cut to whole units
-        (`slack`). So the change is at most 2m² plus that cut."""
+        """A bound on the squared ℓ2 norm of the change if a person's `rows` rows leave or come, or with `both` some
+        leave and as many others come. ‖A − B‖² = ‖A‖² + ‖B‖² − 2⟨A, B⟩, with m rows on each side m² such products. For
+        two rows x and y, with z_i = x_i·y_i, the product of their moments is Σ_{i≤j} z_i·z_j = ((Σz_i)² + Σz_i²)/2 ≥ 0,
+        except for the cut to whole units (`slack`). So the change is at most 2m² plus that cut."""
         unit, columns = 1 << self.bits, len(self.layout.columns)
         if not both:
             return (rows * unit) ** 2
@@ -404,8 +404,8 @@ class SecondMoments(Streamed[tuple[int, ...]]):
         return tuple(int(sums[pair]) for pair in self.pairs)
 
     def expression(self, view: View) -> Expression:
-        """A row becomes one number for each pair of its columns: the pair's place in the high bits, the product, made
-        positive, in the low bits. The engine adds the products of each pair, and only these sums leave it."""
+        """Each row becomes one number for each pair of its columns: the pair's place in the high bits, the product,
+        shifted to be positive, in the low bits. The engine adds each pair's products, and only these sums leave it."""
         import ibis
 
         layout = self.layout
@@ -434,14 +434,14 @@ class SecondMoments(Streamed[tuple[int, ...]]):
 
     @property
     def _cut_bits(self) -> int:
-        """The number of bits cut off a product."""
+        """How many low bits of a product are cut off."""
         return 2 * ROW_BITS - self.bits
 
     def _cut_off(self, product: int) -> int:
         return toward_zero(product, self._cut_bits)
 
     def _held(self, codes: Mapping[str, Integers]) -> Bits:
-        """Rows with every feature and the target."""
+        """The coded rows with every feature and the target."""
         layout = self.layout
         target = codes[layout.target]
         held = np.isin(target, layout.yes + layout.no) if layout.listed else (target >= 0) & (target < layout.goal.size)
@@ -450,7 +450,7 @@ class SecondMoments(Streamed[tuple[int, ...]]):
         return np.asarray(held, dtype=np.bool_)
 
     def _add(self, sums: Integers, codes: list[Integers], rows: int) -> None:
-        """Add `rows` rows. Sums of floats are exact: below 2^16 rows of at most 2^24 each."""
+        """Add these rows to the sums. Float sums are exact here: fewer than 2^16 rows of at most 2^24 each."""
         layout, most = self.layout, self.layout.most
         both = self.product(most, most)
         sums[0, 0] += rows * both
@@ -486,6 +486,6 @@ class SecondMoments(Streamed[tuple[int, ...]]):
 
 
 def _values(codes: Integers, size: int, most: int) -> Integers:
-    """`_centred` of every code."""
+    """`_centred` for an array of codes."""
     places = (2 * codes - (size - 1)) * multiplier(most, size)
     return np.asarray(np.sign(places) * (np.abs(places) >> SHIFT), dtype=np.int64)

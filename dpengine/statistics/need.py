@@ -32,7 +32,7 @@ Aggregated = Mapping[str, Integers]  # the aggregated columns, by name; sums may
 
 @dataclass(frozen=True)
 class Spread:
-    """The codes that occur, sorted, and their counts. Private until noised."""
+    """A distribution: the codes that occur, sorted, and how many rows have each. Private until noised."""
 
     codes: Integers
     counts: Integers
@@ -51,43 +51,44 @@ AnyNeed = Need[Any]
 
 
 class Aggregate(Need[Statistic]):
-    """A need of counts and integer sums over groups of rows."""
+    """A need computed as counts and integer sums over groups of rows."""
 
     compares: ClassVar[bool] = False  # does it only compare and add codes, unless its condition or groups compute?
 
     @abstractmethod
     def expression(self, view: View) -> Expression:
-        """A grouped aggregate: keys are codes, the rest are counts and integer sums."""
+        """An Ibis expression with one row for each group: its code (or several), then counts and integer sums. `shape`
+        turns them into the statistic."""
 
     @abstractmethod
     def shape(self, columns: Aggregated) -> Statistic: ...
 
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
-        """Further columns of the coded file that it reads, with their types."""
+        """Columns of the coded file that it reads beside the codes, with their types. `names`: stored names."""
         return {}
 
     @property
     def every_row(self) -> bool:
-        """Does it read every row, also those beyond the limit on rows per person?"""
+        """Does it read all rows of a person, not only the declared number that counts?"""
         return False
 
     @property
     def as_stored(self) -> bool:
-        """May the engine read codes as narrow as they are stored? Yes if it only compares and adds them: a sum is wide
-        whatever it adds, but a product or a difference of narrow codes could overflow."""
+        """May the engine read codes as narrow as they are stored? Yes if it only compares and adds them: sums are wide
+        anyhow, but a product or a difference of narrow codes could overflow."""
         return self.compares and only_compared(self.where, getattr(self, "by", None), *getattr(self, "columns", ()))
 
     @property
     def weighed(self) -> bool:
-        """Does its expression count and add with `View.count` and `View.total`? Then kept counts give it as well."""
+        """Does it count only by `count`, `count_of` and `total` of the view? Then kept counts can give it too."""
         return False
 
     def apart(self) -> Sequence[Self]:
-        """Needs whose tuples, joined, are this one's: each may have kept counts where all together have none."""
+        """Smaller needs whose results, joined, are this one's. Each may have kept counts where the whole has none."""
         return [self]
 
     def compiled_as(self) -> Self:
-        """The need without the contents of `tables`, so that all steps of a training share one compiled statement."""
+        """The need without its tables' contents, so that all steps of a training share one compiled statement."""
         return self
 
     def tables(self) -> dict[str, pa.Table]:
@@ -96,17 +97,17 @@ class Aggregate(Need[Statistic]):
 
 
 class Streamed(Aggregate[Statistic]):
-    """A need that can also read the stored columns themselves, in one pass over the file, some rows at a time: many
-    counts of few cells, for which an engine would handle every row many times. Rows add integers, so parts of the file
-    may be read at once, in any order."""
+    """A need that can also be tallied from the stored columns, in one pass over the file: for many counts of few cells,
+    where an engine would handle each row many times. Its sums are integers, so parts of the file may be read at once,
+    in any order."""
 
     @abstractmethod
     def stored(self, names: Mapping[str, str]) -> list[str]:
-        """The columns of the coded file that it reads; `names` has the stored name of each declared one."""
+        """The stored columns that it reads. `names`: a declared column's stored name."""
 
     @abstractmethod
     def added(self, rows: Iterable[Mapping[str, Integers]], names: Mapping[str, str]) -> Integers:
-        """The sums over some rows, from stored columns with narrow codes."""
+        """The sums over these rows, from stored columns with narrow codes."""
 
     @abstractmethod
     def summed(self, sums: Integers) -> Statistic:
@@ -115,7 +116,7 @@ class Streamed(Aggregate[Statistic]):
 
 @dataclass(frozen=True)
 class Needs(Need[tuple[object, ...]]):
-    """Several needs, each read by itself."""
+    """Several needs as one: each is computed by itself, and the statistic is the tuple of theirs."""
 
     parts: tuple[Need[object], ...]
     where: Predicate = EVERYONE
@@ -126,7 +127,7 @@ class Needs(Need[tuple[object, ...]]):
 
 @dataclass(frozen=True)
 class NoData(Need[tuple[int, ...]]):
-    """Reads no data at all: the need of opening a session."""
+    """A need that reads no data: for opening a session."""
 
     where: Predicate = EVERYONE
 
@@ -136,7 +137,7 @@ class NoData(Need[tuple[int, ...]]):
 
 @dataclass(frozen=True)
 class CodedRows(Need[Sequence[Sequence[int]]]):
-    """The codes of every row, one array per column, for publishing. A set is one code: bit i means item i."""
+    """Every row's codes, as one array for each column, for publishing. A set is one code: bit i means item i."""
 
     columns: tuple[str, ...]
     where: Predicate = EVERYONE
@@ -146,7 +147,7 @@ class CodedRows(Need[Sequence[Sequence[int]]]):
 
 
 def only_compared(where: Predicate, *columns: Ref | None) -> bool:
-    """Do a condition and these columns need no arithmetic on a code? Days of the week do; groups may."""
+    """Are codes of these columns, and in this condition, only compared? Groups need arithmetic."""
     return not any(isinstance(part, Grouped | InGroup) for part in (*columns, *where.parts))
 
 
@@ -155,7 +156,7 @@ def _one_code(cell: int | tuple[int, ...]) -> int:
 
 
 def placed(places: Integers, counts: Integers, size: int) -> tuple[int, ...]:
-    """The counts at their places among `size` cells, 0 elsewhere."""
+    """`size` counts: the given ones at their places, 0 elsewhere."""
     cells = np.zeros(size, dtype=np.int64)
     cells[places] = counts
     return tuple(cells.tolist())

@@ -42,7 +42,7 @@ _EITHER = tuple(Date("1850-01-01", "2100-12-31", order) for order in ("dmy", "md
 
 
 def year_of(cell: str) -> int | None:
-    """The year of a cell that holds a day, in either order of day and month; None if it holds none."""
+    """The year of a cell that holds a day, with day and month in either order. None if it holds no day."""
     for reader in _EITHER:
         if (day := reader.day(cell)) is not None:
             return (reader.first + timedelta(days=day)).year
@@ -50,23 +50,23 @@ def year_of(cell: str) -> int | None:
 
 
 def band(number: str) -> int | None:
-    """The i with EDGES[i] ≤ x < EDGES[i+1], for a number from `number_reader`. Numbers beyond the ends count in the
-    first or last band; other text has no band."""
+    """The place i of a number's band, EDGES[i] ≤ x < EDGES[i+1]; numbers beyond the ends are in the first or last band.
+    None for "nan", which `number_reader` returns for other text."""
     if number == "nan":
         return None
     return min(max(bisect_right(EDGES, Decimal(number)) - 1, 0), BANDS - 1)
 
 
 def stands_for_none(column: Number) -> Callable[[str], bool]:
-    """A test for numbers from `number_reader` that stand for no value by declaration: equal, not near."""
+    """A function: does this number (as `number_reader` returns it) equal one that is declared to mean no value?"""
     codes, rough = frozenset(column.codes), frozenset(map(float, column.codes))
     # Equal numbers are equal floats, so few need an exact comparison.
     return lambda number: float(number) in rough and Fraction(Decimal(number)) in codes
 
 
 def kind_of(name: str, column: Column, dialect: Dialect) -> Callable[[str], int]:
-    """The kind of a cell (`declared/cell_kinds.py`): below 0 if it does not fit its declaration. A number that stands
-    for “unknown” is an empty cell."""
+    """A function that returns the kind of a column's cell (`declared/cell_kinds.py`); kinds below 0 do not fit the
+    declaration. A number declared to mean “unknown” makes the cell empty."""
     if isinstance(column, Category):
         kinds = listed_kinds(column)
         return lambda cell: kinds.get(normal(cell), UNREADABLE)
@@ -84,7 +84,7 @@ def kind_of(name: str, column: Column, dialect: Dialect) -> Callable[[str], int]
 
 
 def _without_value(cell: str, words_fit: bool) -> int:
-    """The kind of a cell without a number or a day."""
+    """The kind of a cell that holds neither a number nor a day. `words_fit`: words for “unknown” count as empty."""
     if not cell.strip():
         return EMPTY
     if normal(cell) in unknown_words():
@@ -135,8 +135,8 @@ def _group_signs(thousands: str) -> str:
 
 
 def number_reader(dialect: Dialect) -> Callable[[str], str]:
-    """A cell as Python writes numbers, or "nan": 1500, 1500.5, .5, 1.5e3 in the declared signs, with a thousands sign
-    only between groups of digits, and inf. It strips nothing else: no currency, no percent."""
+    """A function that returns a cell's number as Python writes it, or "nan". It accepts 1500, 1500.5, .5, 1.5e3 and inf
+    with the declared signs, thousands signs only between groups of digits, and no currency or percent sign."""
     point = re.escape(dialect.decimal)
     whole = r"\d+"
     if dialect.thousands:

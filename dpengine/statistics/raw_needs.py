@@ -32,7 +32,7 @@ class _OfColumn(ABC, Generic[Statistic]):
     column: str
 
     def under(self, dialect: Dialect) -> Self:
-        """The need for a file with numbers in this dialect."""
+        """The same need for a file whose numbers are written in this dialect."""
         return self
 
     def of(self, rows: Sequence[Row]) -> Statistic:
@@ -44,7 +44,7 @@ class _OfColumn(ABC, Generic[Statistic]):
 
 @dataclass(frozen=True)
 class Bands(_OfColumn[tuple[int, ...]]):
-    """Rows per public power-of-two band (`raw_cells.EDGES`)."""
+    """The number of rows in each public power-of-two band of numbers (`raw_cells.EDGES`)."""
 
     dialect: Dialect = USUAL
 
@@ -62,7 +62,7 @@ class Bands(_OfColumn[tuple[int, ...]]):
 
 @dataclass(frozen=True)
 class Values(_OfColumn[tuple[tuple[str, int], ...]]):
-    """The distinct values (`spelling.normal`) and the rows of each, without those too long or unprintable."""
+    """Each distinct value (`spelling.normal`) with its number of rows; too long and unprintable values do not count."""
 
     def of_cells(self, cells: Cells) -> tuple[tuple[str, int], ...]:
         rows_of: Counter[str] = Counter()
@@ -75,7 +75,7 @@ class Values(_OfColumn[tuple[tuple[str, int], ...]]):
 
 @dataclass(frozen=True)
 class Years(_OfColumn[tuple[int, ...]]):
-    """Rows per year from FIRST_YEAR on, of cells that hold a day (`Date`); days beyond count in the end years."""
+    """Rows with a day in each year from FIRST_YEAR to LAST_YEAR; days outside count in the nearer of these."""
 
     def of_cells(self, cells: Cells) -> tuple[int, ...]:
         counts = [0] * YEARS
@@ -88,8 +88,8 @@ class Years(_OfColumn[tuple[int, ...]]):
 
 @dataclass(frozen=True)
 class Different(_OfColumn[tuple[int, ...]]):
-    """The number of different values, compared like ids (`spelling.trimmed`), without empty cells. A row added, removed
-    or replaced changes it by at most one."""
+    """The number of different values, compared like ids (`spelling.trimmed`); empty cells do not count. Adding,
+    removing or replacing a row changes it by at most one."""
 
     def of_cells(self, cells: Cells) -> tuple[int, ...]:
         return (len({trimmed(text) for text, _ in cells if text is not None} - {""}),)
@@ -97,8 +97,8 @@ class Different(_OfColumn[tuple[int, ...]]):
 
 @dataclass(frozen=True)
 class Crowded(_OfColumn[tuple[int, ...]]):
-    """The number of different ids in more than `most` rows of the file, whether or not those rows count. All rows of a
-    person added, removed or replaced change it by at most one."""
+    """The number of ids with more than `most` rows in the file, also rows beyond the limit of those that count. Adding,
+    removing or replacing all rows of a person changes it by at most one."""
 
     most: int
 
@@ -112,7 +112,7 @@ class Crowded(_OfColumn[tuple[int, ...]]):
 
 @dataclass(frozen=True)
 class Several:
-    """Statistics of several raw columns, in this order."""
+    """Statistics of several raw columns, in the order of `needs`."""
 
     needs: tuple[OneColumn, ...]
 
@@ -125,7 +125,7 @@ class Several:
 
 @dataclass(frozen=True)
 class Beside(Need[tuple[int, ...]]):
-    """Counts of the coded rows, then one number for each of some raw columns: read separately, released together."""
+    """Counts of coded rows, then one number for each raw column: read separately, released together."""
 
     coded: KindCounts | RowCount
     raw: tuple[Different | Crowded, ...]
@@ -139,7 +139,7 @@ class Beside(Need[tuple[int, ...]]):
 
 
 def _printable(value: str) -> bool:
-    """Has no control or format signs, line breaks, or unassigned signs."""
+    """Does a value hold no control, format or unassigned characters, and no line breaks?"""
     kinds = [unicodedata.category(sign) for sign in value]
     return not any(kind.startswith("C") or kind in ("Zl", "Zp") for kind in kinds)
 

@@ -32,10 +32,10 @@ class View:
     lists: dict[str, pa.Table]  # long lists of codes in conditions, gathered while compiling
     counts_fast: bool = True  # does the engine count rows by code faster than it multiplies?
     filled: frozenset[str] = frozenset()  # columns with a value in every row, by declaration
-    weighed: ClassVar[bool] = False  # over kept counts (kept_view.py)?
+    weighed: ClassVar[bool] = False  # are the rows kept counts (kept_view.py)?
 
     def __getitem__(self, column: Ref) -> Expression:
-        """The code of a row's value, or of its group, for rows that are `present`."""
+        """The code of a column in each row, or the code of its group. Use it only on rows with a value (`present`)."""
         code = self.rows[self.names[base(column)]]
         return _group(code, column) if isinstance(column, Grouped) else code
 
@@ -43,7 +43,7 @@ class View:
         return replace(self, rows=rows)
 
     def present(self, *columns: Ref) -> View:
-        """Only rows with a value in each of these columns."""
+        """The view with only those rows that have a value in each of these columns."""
         view = self
         for column in columns:
             if base(column) not in self.filled:
@@ -51,7 +51,7 @@ class View:
         return view
 
     def grouped(self, by: Ref | None) -> View:
-        """Only rows in a group: a list has one for every row, a grouped number or day only for rows with a value."""
+        """Only rows that are in a group: in a list all are, in a grouped number or day those with a value."""
         return self.present(by) if isinstance(by, Grouped) else self
 
     def meeting(self, where: Predicate) -> View:
@@ -69,11 +69,11 @@ class View:
         return self.rows.count(where=met) if self.counts_fast else total(met.ifelse(1, 0), 1)
 
     def total(self, values: Expression, most: int | None = None) -> Expression:
-        """An exact sum over the rows; `most` as in `total`."""
+        """An exact sum over the rows. `most`: no row adds more, by declaration."""
         return total(values, most)
 
     def group(self, by: Ref | None) -> Expression:
-        """The code of a row's group; 0 if everyone is one group."""
+        """The code of each row's group; 0 if `by` is None and everyone is one group."""
         return integer(0) if by is None else self[by]
 
     def _holds(self, clause: Clause) -> Expression:
@@ -96,7 +96,7 @@ class View:
         return ~holds_item if clause.none else holds_item
 
     def among(self, code: Expression, codes: tuple[Code, ...]) -> Expression:
-        """Is a code one of these, however many they are?"""
+        """Is a code one of these? Long lists of separate codes become a table."""
         runs = _runs(codes)
         if len(runs) > MOST_RUNS:
             import ibis
@@ -108,18 +108,18 @@ class View:
 
 
 def without_gaps(schema: Schema) -> frozenset[str]:
-    """The columns with a value in every row. The declaration decides that, never the rows."""
+    """The columns that have a value in every row, by declaration; the rows are not read."""
     columns = schema.columns.items()
     return frozenset(name for name, column in columns if not isinstance(column, Ordered) or column.complete)
 
 
 def flag_name(column: str) -> str:
-    """The column of the coded file with the kinds of a column's cells: f3 for the column c3."""
+    """The stored column with the kinds of a column's cells: f3 for c3."""
     return f"f{column.removeprefix('c')}"
 
 
 def _group(code: Expression, group: Grouped) -> Expression:
-    """The group of a code: a binary search for its run of codes; for days of the week a remainder."""
+    """The group of a code: by binary search for its run of codes, or for days of the week by a remainder."""
     if not group.starts:
         return (code + (WEEK - group.monday)) % WEEK
 
@@ -140,8 +140,8 @@ def integer(value: int) -> Expression:
 
 @contextmanager
 def adding_decimals(so: bool, most_rows: int | None = None) -> Iterator[None]:
-    """Expressions built inside add decimals, if `so`: for an engine that adds integers in 64 bits. Not if these are
-    surely enough: a public number of rows, times the most that a row adds."""
+    """A context in which `total` adds decimals if `so`: for an engine that adds integers only in 64 bits. Where a
+    public number of rows times the most that a row adds fits into these, `total` adds integers."""
     before = _decimals.set((so, most_rows))
     try:
         yield
@@ -150,8 +150,8 @@ def adding_decimals(so: bool, most_rows: int | None = None) -> Iterator[None]:
 
 
 def total(values: Expression, most: int | None = None) -> Expression:
-    """An exact sum of integers; 0 without rows. It is a decimal, because engines add in 128 bits or in numbers of any
-    length while Ibis takes a sum for 64 bits. `most`: no row adds more, by declaration."""
+    """An exact sum of integers; 0 without rows. The type is a decimal, because engines add in 128 bits or more, while
+    Ibis would declare 64. `most`: no row adds more, by declaration."""
     decimals, rows = _decimals.get()
     short = most is not None and rows is not None and most * rows < 2**62
     values = values.cast("decimal(28, 0)") if decimals and not short else values
@@ -159,17 +159,17 @@ def total(values: Expression, most: int | None = None) -> Expression:
 
 
 def signed(size: Expression, like: Expression) -> Expression:
-    """A size with the sign of `like`. The function `sign` is a float in some engines, and so are its products."""
+    """`size` with the sign of `like`. In some engines the function `sign` gives a float, and so would a product."""
     return (like < 0).ifelse(-size, size)
 
 
 def _any(parts: list[Expression], nobody: Expression) -> Expression:
-    """Does any part hold? Without parts, `nobody`: a literal “false” is no column and cannot be summed."""
+    """Does any part hold? Without parts, `nobody`: a literal “false” is not a column and cannot be summed."""
     return joined(or_, parts) if parts else nobody
 
 
 def joined(of_two: Callable[[Expression, Expression], Expression], parts: Sequence[Expression]) -> Expression:
-    """Join halves, not one part after the other: Ibis and engines refuse expressions some hundred levels deep."""
+    """Join all parts by `of_two`, in halves: Ibis and engines refuse expressions some hundred levels deep."""
     if len(parts) == 1:
         return parts[0]
     middle = len(parts) // 2
@@ -177,7 +177,7 @@ def joined(of_two: Callable[[Expression, Expression], Expression], parts: Sequen
 
 
 def _runs(codes: tuple[Code, ...]) -> list[tuple[Code, Code]]:
-    """Neighbouring codes as ranges: “all but one” of a long list is two of them."""
+    """Codes as ranges of neighbours: “all but one” of a long list is two ranges."""
     runs: list[tuple[Code, Code]] = []
     for code in sorted(set(codes)):
         if runs and runs[-1][1] == code - 1:

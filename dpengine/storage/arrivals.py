@@ -26,7 +26,7 @@ from dpengine.declared.schema import Schema
 from dpengine.declared.source import Joined
 from dpengine.declared.unit import Relation, Unit
 from dpengine.intake.load import Loaded
-from dpengine.ledger.ledger import Act, BudgetRecord, Ledger, refuse_unprotected
+from dpengine.ledger.ledger import Act, BudgetRecord, Ledger, refuse_over_cap
 from dpengine.ledger.rows import TakenOver, rows_of_a_person
 from dpengine.storage.registry import ADDRESS, FILE, PART, ROWS, Record, Registry, alike
 
@@ -46,7 +46,7 @@ class Arriving:
     protect: bool = False  # if the content is known with less protection: correct that
     sample: bool = False  # these people are a random sample of a larger group
     whose: str = ""  # the column that tells people apart
-    also: tuple[str, ...] = ()  # marks of what it was made of: to seal that seals this too
+    also: tuple[str, ...] = ()  # marks of what it was made of: sealing that seals this too
     joins: Joined | None = None  # the two files that it is made of …
     add_up: bool = False  # … and what both have spent counts together from now on
 
@@ -73,15 +73,16 @@ class Arriving:
 
 @dataclass(frozen=True)
 class Known:
-    """A table with the same content, with a part of it, or (`by_address`) only from the same place."""
+    """A declared table that holds the same content (`whole`), a part of it, or with `by_address` only came from the
+    same place. `same_bytes`: they share a file."""
 
     record: Record
     whole: bool
     same_bytes: bool
     by_address: bool = False
-    budget: str = ""  # that pays for its people now
-    of_people: bool = False  # it holds the second of two joined files
-    first: bool = False  # it is the first of them, by itself
+    budget: str = ""  # the budget that pays for its people now
+    of_people: bool = False  # does it hold the second of the two joined files?
+    first: bool = False  # is it the first of them, by itself?
 
 
 def marks_of(loaded: Loaded) -> list[str]:
@@ -93,7 +94,7 @@ def marks_of(loaded: Loaded) -> list[str]:
 def known(
     registry: Registry, rows: sqlite3.Connection, loaded: Loaded, taken_by: Mapping[str, str] | None = None
 ) -> list[Known]:
-    """The tables that hold this content or a part of it, oldest first."""
+    """The tables that hold this content or a part of it, oldest first. `taken_by`: budgets that others took over."""
     marks, second = set(marks_of(loaded)), alike({PART + mark for mark in loaded.marks[1:]})
     first = ROWS + loaded.marks[0] if len(loaded.marks) == 2 else ""
     now = taken_by or {}
@@ -114,12 +115,12 @@ def known(
 
 
 def apart(tables: Sequence[Known], new: Arriving) -> bool:
-    """Does this table get a budget of its own although its place is known, because its people are new?"""
+    """Does the table get its own budget, since its place is known but the owner says that its people are new?"""
     return bool(new.new_people and tables and tables[0].by_address)
 
 
 def budget_of(tables: Sequence[Known]) -> str | None:
-    """The budget that already pays for this content; there cannot be two."""
+    """The budget that already pays for this content, None if there is none. Refused if there are several."""
     if len({table.budget for table in tables}) > 1:
         raise AllowanceError("budget.several", tables=[table.record.name for table in tables])
     return tables[0].budget if tables else None
@@ -128,9 +129,9 @@ def budget_of(tables: Sequence[Known]) -> str | None:
 def adding_up(
     tables: Sequence[Known], new: Arriving, ledger: Ledger, named: str = ""
 ) -> tuple[str | None, list[TakenOver]]:
-    """The budget that pays for two joined files, None for a new one, and the budgets that it takes over: those of the
-    people file, if it is here under its own. For any other content there is one budget or none. `named`: the budget
-    that the owner named."""
+    """The budget that pays for this content (None: a new one), and the budgets that it takes over. Only two joined
+    files can take one over: that of the people file, if it is also here by itself. `named`: the budget that the owner
+    named."""
     if new.joins is None:
         return budget_of(tables), []
     own = budget_of([table for table in tables if not table.of_people])
@@ -152,22 +153,22 @@ def adding_up(
 def refuse_added_up(
     tables: Sequence[Known], new: Arriving, taken: Sequence[TakenOver], rule: Rule, sums: Totals
 ) -> None:
-    """Unless the owner said so: two allowances become one, and what both have spent counts."""
+    """Refuse to let one budget take over others unless the owner said `add_up`: what both have spent then counts."""
     names = [table.record.name for table in tables if table.budget in {part.budget for part in taken}]
-    refuse_unprotected(rule, sums, joined=True)
+    refuse_over_cap(rule, sums, joined=True)
     if not new.add_up:
         raise AllowanceError("joined.adds_up", tables=names, spent=up(used(rule, sums) * 100, 100))
 
 
 def sealed(registry: Registry, rows: sqlite3.Connection, tables: Sequence[Known], acts: Iterable[Act]) -> bool:
-    """Is this content sealed? To load it again under another name does not open it."""
+    """Is this content sealed under any name? Loading it again under another name does not open it."""
     before = registry.kin(rows, [table.record.name for table in tables])
     return any(act.kind == "seal" and act.table in before for act in acts)
 
 
 def same_terms(budget: BudgetRecord, unit: Unit, relation: str, other_rows: bool = False) -> None:
-    """Refuses practice budgets, and another relation or unit: losses add up only for one relation and the same people.
-    `other_rows`: other content about the same people, so the units need only fit together (`Unit.may_share`)."""
+    """Refuse a practice budget, another relation or another unit: losses add up only for one relation and the same
+    people. With `other_rows` (other content, same people) the units need only fit together (`Unit.may_share`)."""
     if budget.kind != "private":
         raise AllowanceError("budget.practice")
     same = unit.may_share(budget.unit or {}) if other_rows else budget.unit == unit.as_json()
@@ -176,13 +177,13 @@ def same_terms(budget: BudgetRecord, unit: Unit, relation: str, other_rows: bool
 
 
 def only_parts(tables: Sequence[Known]) -> bool:
-    """Is this content here only within other content, as one of two joined files? Then it is about the same people
-    under any id; a table of it whose allowance was taken over does not count."""
+    """Is this content here only as one of two joined files, within another table? Then the id may have another name
+    here. A table whose budget was taken over does not count."""
     return bool(tables) and not any(table.whole and table.record.budget == table.budget for table in tables)
 
 
 def protects(budget: BudgetRecord, new: Arriving) -> bool:
-    """Does a table that joins this budget declare more protection than the budget has, and nothing else?"""
+    """Does the new table declare more protection than this budget has, and is all else the same?"""
     if budget.kind != "private" or budget.relation != new.relation:
         return False
     try:
@@ -192,7 +193,7 @@ def protects(budget: BudgetRecord, new: Arriving) -> bool:
 
 
 def corrected(tables: Sequence[Known], new: Arriving) -> str:
-    """The table to correct with this declaration. Without `protect` a refusal, which offers that."""
+    """The name of the known table that this declaration corrects. Without `protect` a refusal, which offers it."""
     first = tables[0]
     if new.protect:
         return first.record.name
@@ -202,8 +203,8 @@ def corrected(tables: Sequence[Known], new: Arriving) -> str:
 
 
 def same_people(tables: Sequence[Known], new: Arriving, columns: int) -> None:
-    """Refuses, because of the declaration, a reading that would make other people of content with a public number of
-    people. An empty line is a row in a table of one column and nobody's row in a wider one."""
+    """Refuse a declaration that would count the people of known content in another way, if their number is public. An
+    empty line is a row in a table of one column and nobody's row in a wider one, so that must agree too."""
     if new.relation != "replace":
         return
     counted = any(same_people_joined(table, new) for table in tables)
@@ -222,14 +223,14 @@ def same_people(tables: Sequence[Known], new: Arriving, columns: int) -> None:
 
 
 def same_people_joined(table: Known, new: Arriving) -> bool:
-    """Do two joined files hold the same people as this table? They do if it is their first file, and only its people
-    count."""
+    """Do the two joined files hold the same people as this table? Yes if it is their first file and no people without
+    events are added."""
     alone = new.joins is not None and not new.joins.everybody
     return alone and table.first and table.record.unit == new.unit.as_json()
 
 
 def same_number(tables: Sequence[Known], new: Arriving, about: int) -> None:
-    """The last check, for rewritten rows or other line breaks."""
+    """Refuse known content with another number of people: the last check, for rewritten rows or line breaks."""
     for table in tables:
         same_unit = table.record.unit == new.unit.as_json()  # a closed table keeps its earlier unit
         same = (table.whole and same_unit) or same_people_joined(table, new)

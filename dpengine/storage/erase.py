@@ -26,7 +26,7 @@ ABANDONED = 24 * 3600.0  # seconds: nobody takes as long to write a file of a ta
 
 
 def erase(folder: Path) -> None:
-    """Rename in one step, then delete. A running question may still write there, so deletion is repeated."""
+    """Rename the folder in one step, then delete it; again if a running question still wrote there."""
     gone = folder.with_name(f"gone-{secrets.token_hex(8)}")
     try:
         folder.rename(gone)
@@ -42,12 +42,12 @@ def erase(folder: Path) -> None:
 
 
 def spill_folder(folder: Path, worker: str) -> Path:
-    """The folder for rows of any table that this worker's engine spills; not a table's own folder."""
+    """Where this worker's engine writes rows of any table that exceed memory. It is not in a table's own folder."""
     return folder / "tmp" / f"spill-{worker}"
 
 
 def sweep(home: Path, known: Iterable[str]) -> None:
-    """Remove folders of no known table, what killed processes had half written in others, and what they spilled."""
+    """Remove the folders of unknown tables, files that killed processes left half written, and what they spilled."""
     kept = set(known)
     for folder in (home / "tables").iterdir():
         if folder.name not in kept:
@@ -61,7 +61,7 @@ def sweep(home: Path, known: Iterable[str]) -> None:
 
 
 def sweep_spill(home: Path) -> None:
-    """Remove what stopped workers left behind."""
+    """Remove what workers that have stopped spilled to disk."""
     for folder in (home / "tmp").glob("spill-*"):
         named = re.fullmatch(r"spill-([0-9a-f]+)", folder.name)
         if named and not alive(home, named[1]):
@@ -69,8 +69,8 @@ def sweep_spill(home: Path) -> None:
 
 
 def sweep_published(folder: Path, known: Callable[[], set[str]]) -> None:
-    """Remove files without an answer, left by a release that was killed while writing. The files are listed before the
-    ledger is read: a file is written only after its charge, so no file in progress is removed."""
+    """Remove published files that are no answer: a release was killed while writing them. The files are listed before
+    `known` reads the ledger. A file is written only after its charge, so none in progress is removed."""
     files = list(folder.iterdir()) if folder.is_dir() else []
     answers = known() if files else set()
     for file in files:

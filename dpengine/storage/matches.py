@@ -17,7 +17,7 @@ from dpengine.storage.registry import Registry
 
 @dataclass(frozen=True)
 class Match:
-    """An added table, and the tables of others that hold the same content or a part of it."""
+    """A table that somebody added, and the tables of others with the same content or a part of it."""
 
     name: str
     person: str
@@ -42,7 +42,7 @@ def note(registry: Registry, name: str, person: str, others: Sequence[str], refu
 
 @contextmanager
 def discreet(registry: Registry, name: str, person: str, others: Callable[[], Sequence[str]]) -> Iterator[None]:
-    """Hides that another owner's table caused a refusal: only an administrator can read why."""
+    """A context that hides why another owner's table caused a refusal. The reason is noted for an administrator."""
     try:
         yield
     except AllowanceError as refusal:
@@ -57,14 +57,14 @@ def discreet(registry: Registry, name: str, person: str, others: Callable[[], Se
 
 
 def refuse_other_terms(declared: Budget | str, joined: BudgetRecord) -> None:
-    """Another allowance than the declared one would reveal that the content was known."""
+    """Refuse a declared allowance other than that of the joined budget; accepting it would reveal known content."""
     same = declared == joined.id if isinstance(declared, str) else declared.rule() == joined.rule
     if not same:
         raise AllowanceError("budget.other_terms")
 
 
 def refuse_apart(ledger: Ledger, budget: str, person: str, others: list[str]) -> None:
-    """Refuse rows of another owner's table whose people have separate budgets: the new owner did not agree to that."""
+    """Refuse content of another owner's table whose people keep apart: the new owner did not agree to that."""
     with ledger.people() as book:
         theirs = [name for name, owners in book.owners_on(budget).items() if person not in owners]
         if theirs and book.apart(budget) is not None:

@@ -28,7 +28,7 @@ class KnownPerson:
 
     @property
     def shown(self) -> str:
-        """Their name, their address, or the beginning of their id."""
+        """How pages name this person: by name, else by address, else by the beginning of the id."""
         return self.name or self.email or self.id[:10]
 
 
@@ -40,7 +40,7 @@ def person_id(secret: bytes, issuer: str, subject: str) -> str:
 
 
 def remember(registry: Registry, person: str, name: str, email: str) -> None:
-    """Note a person who signed in, with the given name and address; writes nothing if they are known."""
+    """Store a person's name and address after a sign-in. Writes nothing if they are stored already."""
     name, email = _line(name), _line(email)
     known = find(registry, person)
     if known is not None and (known.name, known.email) == (name or known.name, email or known.email):

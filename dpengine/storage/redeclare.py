@@ -42,7 +42,7 @@ def names_of(folder: Path) -> tuple[str, ...]:
 
 
 def raw_rows(folder: Path, unit: Unit, secret: bytes) -> Path:
-    """The raw rows that count: all, or at most the declared number of each person, chosen once and stored."""
+    """The file of raw rows that count: all, or at most the declared number of each person, chosen once and stored."""
     if unit.id_column is None:
         return folder / RAW
     counted = folder / COUNTED.format(unit.at_most)
@@ -59,7 +59,8 @@ def raw_rows(folder: Path, unit: Unit, secret: bytes) -> Path:
 def revise(
     registry: Registry, name: str, folder: Path, schema: Schema, header: Sequence[str], code: Callable[[Record], object]
 ) -> Record:
-    """Code the table, with the columns in `header`, under another schema; after an error all is as before."""
+    """Declare a table with another schema and code it anew. `header`: the file's columns; `code` codes the rows. After
+    an error everything is as before."""
     with files.locked(folder / _LOCK):
         old = registry.get(name)
         if old is None:
@@ -82,8 +83,8 @@ def protect(
     code: Callable[[Record], Record],
     commit: Callable[[], None],
 ) -> None:
-    """Code tables with rows that now belong to people, and update the registry. `folders`: their folders by name.
-    `commit` writes the ledger's row in between, so that no question reads the new codes before the earlier charges are
+    """Code tables anew with rows that belong to people, and update the registry. `folders`: each table's folder. In
+    between, `commit` writes the ledger's row, so that no question reads the new codes before earlier charges are
     counted anew. After an error everything is as before."""
     with ExitStack() as stack:
         for name in sorted(folders):
@@ -110,7 +111,7 @@ def protect(
 
 
 def _drop_replaced(folder: Path, current: int) -> None:
-    """Delete the codings that were replaced long ago. Each was in use until the next version's rows were written."""
+    """Delete codings that were replaced long ago: each was in use until the next version's file was written."""
     written = {version: folder / f"coded-{version}.parquet" for version in range(2, current + 1)}
     ages = {version: time.time() - path.stat().st_mtime for version, path in written.items() if path.exists()}
     for version, age in ages.items():

@@ -61,7 +61,7 @@ ADDRESS = "address:"
 
 
 def alike(marks: Iterable[str]) -> set[str]:
-    """The marks under which the same content may be stored: a part of one table can be the whole of another."""
+    """These marks and their other forms: content that is a part of one table may be the whole of another."""
     given = set(marks)
     as_rows = {ROWS + mark.removeprefix(PART) for mark in given if mark.startswith(PART)}
     return given | as_rows | {PART + mark.removeprefix(ROWS) for mark in given if mark.startswith(ROWS)}
@@ -133,7 +133,7 @@ class Registry:
 
     @contextmanager
     def transaction(self, write: bool = True) -> Iterator[sqlite3.Connection]:
-        """One short write at a time, over all processes of the workspace; readers never wait."""
+        """A transaction on the registry. Over all processes there is one short write at a time; readers never wait."""
         with (
             own_errors(_DAMAGED),
             closing(sqlite3.connect(self._path, timeout=_WAIT, isolation_level=None)) as connection,
@@ -158,16 +158,16 @@ class Registry:
         rows.execute(f"INSERT INTO tables ({', '.join(fields)}) VALUES ({places})", list(fields.values()))
 
     def update(self, rows: sqlite3.Connection, record: Record) -> None:
-        """A table declared anew: schema, version and header change, in the caller's transaction; nothing else does."""
+        """Store a new declaration: schema, version and header change, in the caller's transaction."""
         self._change(rows, record, ("schema", "version", "header"))
 
     def protect(self, rows: sqlite3.Connection, record: Record) -> None:
-        """A table with rows that now belong to people: unit, number of people, version and header change, and nobody
-        says any more that it is a sample with one row each."""
+        """Store that a table's rows now belong to people: unit, number of people, version and header change. It is no
+        longer a sample, since that needs one row each."""
         self._change(rows, replace(record, sample=False), ("unit", "about", "version", "header", "sample"))
 
     def correct(self, record: Record) -> Record:
-        """Change what an owner may correct: an uncounted number of people, and whether they are a sample."""
+        """Change what an owner may correct: a number of people that was not counted, and whether they are a sample."""
         with self.transaction() as rows:
             self._change(rows, record, ("about", "sample"))
         return record
@@ -184,7 +184,7 @@ class Registry:
         return None if row is None else _record(row)
 
     def mark(self, rows: sqlite3.Connection, name: str, marks: Iterable[str]) -> None:
-        """Add marks that identify the content of a table from now on."""
+        """Add marks by which the table's content is recognised from now on."""
         rows.executemany("INSERT OR IGNORE INTO marks VALUES (?, ?)", [(mark, name) for mark in marks])
 
     def marks_of(self, rows: sqlite3.Connection, names: Sequence[str]) -> set[str]:
@@ -192,13 +192,13 @@ class Registry:
         return {row["mark"] for row in rows.execute(query, [json.dumps(list(names))])}
 
     def of_content(self, rows: sqlite3.Connection, marks: Iterable[str]) -> list[Record]:
-        """The tables that hold, or held, content with one of these marks, oldest first; no practice copies."""
+        """The private tables that hold, or held, content with one of these marks, oldest first."""
         same = "SELECT name FROM marks WHERE mark IN (SELECT value FROM json_each(?))"  # a folder may have many files
         query = f"SELECT * FROM tables WHERE practice = 0 AND name IN ({same}) ORDER BY at, rowid"
         return [_record(row) for row in rows.execute(query, [json.dumps(list(marks))])]
 
     def kin(self, rows: sqlite3.Connection, names: Sequence[str]) -> list[str]:
-        """These tables and all that share content with them, directly or through others."""
+        """The names of these tables and of all that share content with them, directly or through others."""
         kin, fresh = list(names), list(names)
         while fresh:
             content = {mark for mark in self.marks_of(rows, fresh) if not mark.startswith(ADDRESS)}
@@ -208,8 +208,8 @@ class Registry:
         return kin
 
     def keep_draft(self, table: str, person: str, draft: JsonObject | None) -> None:
-        """Replace or delete the question and the plan that a person was putting together, one each for a table: they
-        survive a reload and a sign-out. They hold what forms hold, nothing from a row. What is too long is not kept."""
+        """Store the question and the plan that a person is typing for a table, so that they survive a reload and a
+        sign-out; None deletes them. They hold what forms hold, nothing from a row. If too long, they are not stored."""
         text = "" if draft is None else canonical(draft)
         with self.transaction() as rows:
             rows.execute("DELETE FROM drafts WHERE name = ? AND person = ?", [table, person])
@@ -226,7 +226,7 @@ class Registry:
         return draft if isinstance(draft, dict) else None
 
     def forget_drafts(self, of: Literal["name", "person"], value: str) -> None:
-        """All drafts about a forgotten table, or of a forgotten person."""
+        """Delete all drafts about a forgotten table (`of` is "name"), or of a forgotten person ("person")."""
         with self.transaction() as rows:
             rows.execute(f"DELETE FROM drafts WHERE {of} = ?", [value])
 
@@ -234,7 +234,7 @@ class Registry:
         return self._look(("get", name), lambda rows: self.find(rows, name))
 
     def names(self) -> list[tuple[str, str]]:
-        """The declared tables with their budgets, without their declarations, which may be long: pages ask often."""
+        """The declared tables' names and budgets, without declarations: these may be long, and pages ask often."""
 
         def read(rows: sqlite3.Connection) -> list[tuple[str, str]]:
             tables = rows.execute("SELECT name, budget FROM tables WHERE practice = 0 ORDER BY at, name")
@@ -243,12 +243,12 @@ class Registry:
         return list(self._look(("names",), read))
 
     def _look(self, key: tuple[str, ...], read: Callable[[sqlite3.Connection], T]) -> T:
-        """Cached until somebody writes, or another file stands in this one's place."""
+        """What `read` returns, cached until somebody writes or another file takes the place of this one."""
         with own_errors(_DAMAGED), self._looking:
             if not self._kept.of(self._path):
                 self._kept.close()
                 self._kept = self._open()
-            return self._kept.kept(key, lambda db: read(db.conn))
+            return self._kept.cached(key, lambda db: read(db.conn))
 
     def all(self) -> list[Record]:
         with self.transaction(write=False) as rows:

@@ -34,13 +34,14 @@ _JOINED, _OF_PEOPLE = "joined", "of_people"  # what the table is made of, if not
 
 
 def stays(source: object) -> bool:
-    """Do these rows stay where they are?"""
+    """Do the rows stay in their database or lake?"""
     tables = tables_of(source) if isinstance(source, Source | Joined | PersonRows) else []
     return bool(tables) and all(table.in_place for table in tables)
 
 
 def keep(folder: Path, source: Staying, made: Mapping[int, str] | None = None) -> None:
-    """Write the file, with the identity of each coded table in a database when it was `made`, by version."""
+    """Write the connection's file. `made`: for each version of the coded table in a database, its identity when it was
+    created (libpq.AS_MADE), by which a later change is noticed."""
     of_people = {_OF_PEOPLE: source.kept()} if isinstance(source, PersonRows) else {}
     rows = source.rows if isinstance(source, PersonRows) else source
     joined = {_JOINED: rows.kept()} if isinstance(rows, Joined) else {}
@@ -64,18 +65,18 @@ def keep(folder: Path, source: Staying, made: Mapping[int, str] | None = None) -
 
 
 def kept(folder: Path) -> Source | None:
-    """The connection of a table; None if it did not come from a database, or came from a backup."""
+    """The stored connection of a table. None if the table is not from a database, or its folder came from a backup."""
     return _read(folder)[0]
 
 
 def kept_alone(folder: Path) -> Source | None:
-    """The same, if the table is made of one table's own rows: only those are brought again in a newer state."""
+    """The stored connection if the table has just one source's own rows, else None: only those can be renewed."""
     source = made_of(folder)
     return source if isinstance(source, Source) else None
 
 
 def made_of(folder: Path) -> Staying | None:
-    """What a table is made of: the rows of a source, of two that are joined, or one row a person of either."""
+    """What a table is made of: a source's rows, two joined sources, or one row a person of either; else None."""
     source = kept(folder)
     if source is None:
         return None
@@ -90,7 +91,7 @@ def made_of(folder: Path) -> Staying | None:
 
 
 def _read(folder: Path) -> tuple[Source | None, dict[int, str]]:
-    """The connection, and the identity of each version of the coded table when it was made."""
+    """The connection, and for each version of the coded table its identity when it was created."""
     try:
         data = json.loads((folder / CONNECTION).read_text(encoding="utf-8"))
         return Source.from_kept(data), {int(version): str(identity) for version, identity in data[_MADE].items()}
@@ -99,18 +100,18 @@ def _read(folder: Path) -> tuple[Source | None, dict[int, str]]:
 
 
 def kept_there(folder: Path) -> Source | None:
-    """The connection of a table with rows that stayed in their database or lake; None for every other."""
+    """The connection of a table whose rows stayed in their database or lake; None for any other table."""
     source = kept(folder)
     return source if source is not None and source.in_place else None
 
 
 def coded_name(folder: Path, version: int = 1) -> str:
-    """The name of the coded rows in a table's database: the folder's random name, which reveals nothing."""
+    """The name of a table's coded rows in its database: it has the folder's random name, which reveals nothing."""
     return f"t_{folder.name}_{version}"
 
 
 def coded_there(folder: Path, version: int, most: int | None) -> PostgresRows | SparkRows | None:
-    """The coded rows of a table that stayed in its database or lake, else None. `most`: a public bound on its rows."""
+    """Where the coded rows stayed in a database or lake, their address; else None. `most`: a bound on their number."""
     source, made = _read(folder)
     if source is None or not source.in_place:
         return None
@@ -120,7 +121,7 @@ def coded_there(folder: Path, version: int, most: int | None) -> PostgresRows | 
 
 
 def drop_there(folder: Path) -> None:
-    """Delete a table's coded rows in its database, before its folder is deleted."""
+    """Delete all coded rows of a table from its database. Call it before its folder is deleted."""
     source, made = _read(folder)
     if source is not None and source.in_place and not source.spark:
         last = max(made, default=1) + 1  # a killed program may have left it
@@ -149,9 +150,9 @@ def code_anew(
     spill: Callable[[], Path] | None,
     other_people: bool = False,
 ) -> int:
-    """The same again under a new declaration. The versions just before it stay, because running questions may read
-    them; the one `OLDER` versions ago goes. If the rows are no longer those of the table, nothing is kept. Returns the
-    number of people, which changes only if rows now belong to people."""
+    """Code the rows again where they are, under a new declaration; returns the number of people. Earlier versions stay,
+    because running questions may read them, except the one `OLDER` versions ago. Refused, with nothing written, if the
+    rows are no longer the table's; `other_people`: their number may change, since rows now belong to people."""
     names = {version: coded_name(folder, version) for version in (new.version, new.version - OLDER)}
     if not source.spark:
         in_place.drop(source, names[new.version])  # a killed program may have left it
@@ -173,9 +174,9 @@ def code_anew(
 
 
 def refuse_elsewhere(source: Source, allowed: Sequence[str] | None, served: bool) -> None:
-    """Whoever names an address makes this machine connect to it, with everything it can reach. Where people sign in,
-    only hosts that its operator named are allowed: `host` or `host:port`. On a laptop, where the user can reach them
-    anyway, all are."""
+    """Refuse an address that this machine must not connect to. Whoever names an address makes this machine connect
+    there, with all that it can reach. Where people sign in, only hosts that the operator `allowed` may be named, as
+    `host` or `host:port`; on a laptop, where the user can reach them anyway, all may."""
     if allowed is None and not served:
         return
     if source.spark:
@@ -189,15 +190,15 @@ def refuse_elsewhere(source: Source, allowed: Sequence[str] | None, served: bool
 
 
 def may_read(allowed: Sequence[str] | None, served: bool, lakes: bool) -> bool:
-    """Can a table come from any database, or with `lakes` from any lake? A lake needs Spark, installed here."""
+    """May a table come from a database at all, or with `lakes` from a lake? A lake needs Spark, installed here."""
     if lakes and find_spec("pyspark") is None:
         return False
     return any(bool(split_lake(entry)[0]) == lakes for entry in allowed or ()) or (allowed is None and not served)
 
 
 def _lake_allowed(source: Source, entry: str) -> bool:
-    """Spark reads whatever it may, for anybody. So its operator names it, and for paths to be read, their folder
-    (`spark://host:7077/lake/`); without a folder, only tables of its catalogue are read."""
+    """Does this entry of the operator's list allow this source? Spark reads whatever it may, for anybody. So an entry
+    names a Spark and a folder (`spark://host:7077/lake/`); without a folder only tables of its catalogue."""
     spark, folder = split_lake(entry)
     if spark != source.spark:
         return False

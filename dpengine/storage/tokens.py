@@ -35,7 +35,7 @@ _LONGEST = 200  # characters of a presented token
 
 @dataclass(frozen=True)
 class Token:
-    """The stored record of a token, from which the token cannot be rebuilt."""
+    """What is stored of a token. The token itself cannot be computed from it."""
 
     id: str
     person: str
@@ -66,7 +66,7 @@ class TokenBook:
     def make(
         self, person: str, name: str, tables: Sequence[str] = (), metrics: bool = False, until: str = ""
     ) -> tuple[str, Token]:
-        """A new token, shown now and never again, and its stored record. Without a named last day it still has one."""
+        """A new token, shown now and never again, and its stored record. Without `until` it gets a usual last day."""
         name = " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())
         tables = tuple(dict.fromkeys(tables))
         if not name or len(name) > LONGEST_NAME or len(tables) > MOST_TABLES or (metrics and tables):
@@ -83,24 +83,24 @@ class TokenBook:
         return shown, token
 
     def of(self, person: str) -> list[Token]:
-        """The tokens of a person, oldest first, with the revoked ones."""
+        """All tokens of a person, oldest first, also revoked ones."""
         with self._registry.transaction(write=False) as rows:
             tokens = rows.execute("SELECT * FROM tokens WHERE person = ? ORDER BY at, rowid", [person])
             return [_token(row) for row in tokens]
 
     def find(self, token: str) -> Token | None:
-        """The stored record of a token by its id, for any person."""
+        """The stored record with this id, of any person; None if there is none."""
         with self._registry.transaction(write=False) as rows:
             row = rows.execute("SELECT * FROM tokens WHERE id = ?", [token]).fetchone()
             return None if row is None else _token(row)
 
     def revoke(self, token: str) -> None:
-        """From now on it opens nothing, for good."""
+        """Revoke the token with this id for good."""
         with self._registry.transaction() as rows:
             rows.execute("UPDATE tokens SET revoked = ? WHERE id = ? AND revoked = ''", [_now(), token])
 
     def revoke_all(self, person: str) -> None:
-        """The same for all tokens of a person."""
+        """Revoke all tokens of a person for good."""
         with self._registry.transaction() as rows:
             rows.execute("UPDATE tokens SET revoked = ? WHERE person = ? AND revoked = ''", [_now(), person])
 
@@ -111,8 +111,8 @@ class TokenBook:
             rows.execute("UPDATE tokens SET name = '' WHERE person = ?", [person])
 
     def opened(self, shown: str) -> Token | None:
-        """The record of a presented token, whose day of last use becomes today. None if the token is unknown or
-        revoked; an error that says so if its last day is over."""
+        """The stored record of a token that somebody presents; notes today as its last use. None if it is unknown or
+        revoked. Past its last day it is refused with that reason."""
         parts = shown.split("_", 2) if len(shown) <= _LONGEST and shown.isascii() else []
         if len(parts) != 3 or parts[0] != PREFIX:
             return None
@@ -140,7 +140,7 @@ def _token(row: sqlite3.Row) -> Token:
 
 
 def _last_day(until: str) -> str:
-    """The chosen last day, from today to a year from now; the usual one if none was chosen."""
+    """The last day: `until`, if it is from today to a year from now (else refused), or the usual one."""
     today = datetime.now(UTC).date()
     with refusing("token.until", ValueError, most=MOST_DAYS):
         last = date.fromisoformat(until) if until else today + timedelta(days=USUAL_DAYS)

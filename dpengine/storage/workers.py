@@ -32,7 +32,8 @@ _NOTE = 34  # bytes
 
 @contextmanager
 def in_hand(worker: str, request: str) -> Iterator[None]:
-    """This process has the release in hand. Entered before the charge is written, which else could seem abandoned."""
+    """A context in which this process computes the release. Enter it before the charge is written: the charge would
+    otherwise seem abandoned."""
     key = (worker, request)
     with _guard:
         _hands[key] += 1
@@ -48,8 +49,8 @@ def in_hand(worker: str, request: str) -> Iterator[None]:
 def still_computing(
     folder: Path, worker: str, request: str, elsewhere: Callable[[str], bool] = lambda _: False
 ) -> bool:
-    """Is this release still being computed? A process knows its own workers directly, others by their locks;
-    `elsewhere` knows those of other machines."""
+    """Is this release still being computed? This process knows its own releases directly, and other processes by their
+    locks; `elsewhere` tells whether a worker on another machine is alive."""
     with _guard:
         if (worker, request) in _hands:
             return True
@@ -59,7 +60,7 @@ def still_computing(
 
 
 def alive(folder: Path, worker: str) -> bool:
-    """Is the process with this name alive? The kernel's lock decides, which works across containers."""
+    """Does the process with this name still run? Its kernel lock decides, which works across containers."""
     return _is_name(worker) and _held(_path(folder, worker))
 
 
@@ -68,9 +69,9 @@ def _is_name(worker: str) -> bool:
 
 
 def refuse_apart(folder: Path, others: Callable[[], Sequence[str]], patience: float = 5.0) -> None:
-    """Programs that share a ledger must share its folder too, with locks that work from machine to machine. Otherwise
-    each would sweep away the others' work, and content known to one would be new to another. `others`: the first
-    characters of the names of living workers. Checked for a while before a refusal: one may be ending right now."""
+    """Refuse if living programs that share the ledger do not share this folder, with locks that work from machine to
+    machine. Otherwise each would sweep away the others' work, and content known to one would be new to another.
+    `others`: the first characters of their names. Tried for a while, since a program may be ending right now."""
     deadline = time.monotonic() + patience
     while any(not _seen(folder, name) for name in others()):
         if time.monotonic() > deadline:
@@ -83,7 +84,7 @@ def _seen(folder: Path, beginning: str) -> bool:
 
 
 class Worker:
-    """This process's name on one workspace folder, and the lock behind it. Both are taken when first needed."""
+    """This process's name in a workspace folder, and the lock that shows that it lives. Taken when first needed."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -111,7 +112,7 @@ class Worker:
                 self._name = None
 
     def forked(self) -> None:
-        """A forked child is another process: it must not keep its parent's lock after the parent has ended."""
+        """In a forked child: close the parent's lock, which must not outlive the parent."""
         if self._name is not None:
             os.close(self._handle)
         self._lock, self._name = threading.Lock(), None
@@ -124,8 +125,8 @@ _workers: weakref.WeakSet[Worker] = weakref.WeakSet()
 
 
 def note_waiting(folder: Path, worker: str, name: str, waits: bool) -> None:
-    """A question was handed over, or has ended in any way. Only a hash of its id is noted, nothing of the question. If
-    the note cannot be written, only that information is lost."""
+    """Note that a question began to wait, or that it ended in any way. Only a hash of its id is noted. If the note
+    cannot be written, only this information is lost."""
     path = folder / "workers" / f"{worker}.waiting"
     with suppress(OSError):
         if not path.exists():
@@ -135,12 +136,12 @@ def note_waiting(folder: Path, worker: str, name: str, waits: bool) -> None:
 
 
 def was_waiting(folder: Path, name: str, elsewhere: Callable[[str], bool] = lambda _: False) -> bool:
-    """Did this question wait in a process that has ended since?"""
+    """Was this question waiting in a process when that process ended?"""
     return any(_hash(name) in _left(path) for path in _ended_notes(folder, elsewhere))
 
 
 def tidy_notes(folder: Path) -> None:
-    """Of ended processes, keep only the notes of waiting questions, for a month."""
+    """Delete the notes of ended processes, except of questions that still waited; those stay for a month."""
     with suppress(OSError):
         for path in _ended_notes(folder):
             left = _left(path)
@@ -161,7 +162,7 @@ def _ended_notes(folder: Path, elsewhere: Callable[[str], bool] = lambda _: Fals
 
 
 def _left(path: Path) -> set[str]:
-    """Questions handed over that did not end."""
+    """Hashes of the questions in this file that began to wait and did not end."""
     counted: Counter[str] = Counter()
     with suppress(OSError):
         for line in path.read_text(encoding="ascii", errors="replace").split():
@@ -232,7 +233,7 @@ files.after_fork(_after_fork)
 
 
 class Hold(AbstractContextManager["Hold"]):
-    """Held until released, or until the process ends in any way."""
+    """A lock: this program has the workspace open; `alone`: no other may. It ends with the process at the latest."""
 
     def __init__(self, folder: Path, alone: bool = False) -> None:
         handle = files.private(folder / "open.lock", os.O_RDWR | os.O_CREAT)

@@ -318,13 +318,13 @@ def test_a_release_of_another_that_lives_is_running_and_of_a_dead_one_is_noted_o
         pid, pipe = start_child(lambda: _carry_slowly(database, tmp_path))
         until(lambda: ledger.find("r") is not None)
         charge = ledger.find("r").charge  # type: ignore[union-attr]
-        assert jobs.state("r").state == "running" and ledger.kept_in.hears(charge.worker)
+        assert jobs.state("r").state == "running" and ledger.store.hears(charge.worker)
         lock = tmp_path / "workers" / f"{charge.worker}.lock"
         lock.rename(tmp_path / "out of sight")  # as if its locks could not be seen from here
         assert jobs.state("r").state == "running"
         os.kill(pid, signal.SIGKILL)
         assert end_child(pid, pipe) == ""
-        until(lambda: not ledger.kept_in.hears(charge.worker))
+        until(lambda: not ledger.store.hears(charge.worker))
         readers = [start_child(lambda: Jobs(tmp_path, ledger).state("r").state) for _ in range(4)]
         assert {end_child(*reader) for reader in readers} == {"interrupted"}
         noted = [row for row in ledger.export_rows("b") if row["kind"] == "failed"]

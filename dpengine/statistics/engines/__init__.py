@@ -25,7 +25,7 @@ Statistic = TypeVar("Statistic")
 
 @dataclass(frozen=True)
 class PostgresRows:
-    """A table of coded rows in Postgres. It never changes: other codes are another table."""
+    """A table of coded rows in Postgres. It never changes: rows coded anew get another table."""
 
     schema: str
     table: str
@@ -50,15 +50,15 @@ Address = TypeVar("Address", contravariant=True)
 
 class Engine(Protocol[Address]):
     def refuse(self, need: AnyNeed | RawNeed) -> None:
-        """Called before a charge: raise if this engine cannot compute such a need, by its class and public facts."""
+        """Raise before a charge if this engine cannot compute such a need. The need's class and public facts decide."""
 
     def refuse_away(self, coded: Address) -> None:
-        """Called before a charge: raise if the rows cannot be reached. That reveals nothing about them."""
+        """Raise before a charge if the rows cannot be reached. That reveals nothing about them."""
 
     def read(self, need: Need[Statistic], coded: Address, schema: Schema) -> Statistic: ...
 
     def let_go(self) -> None:
-        """Close what it holds open, once the questions being computed are done."""
+        """Close connections and caches, after the questions being computed are done."""
 
 
 @overload
@@ -68,8 +68,8 @@ def every_row(coded: PostgresRows) -> PostgresRows: ...
 @overload
 def every_row(coded: SparkRows) -> SparkRows: ...
 def every_row(coded: Coded) -> Coded:
-    """The address of *all* rows, coded the same way: a second table beside the rows that count, if a person has several
-    rows and a column holds sets."""
+    """The address of *all* coded rows. If a person has several rows and a column holds sets, they are a second table
+    beside the rows that count."""
     if isinstance(coded, PostgresRows):
         return replace(coded, table=f"{coded.table}_every")
     if isinstance(coded, SparkRows):

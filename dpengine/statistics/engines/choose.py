@@ -14,7 +14,7 @@ from dpengine.statistics.engines.duck import DuckEngine
 
 
 class Engines:
-    """The engines of one process; each starts when it is first needed."""
+    """One engine of each kind for a process, each started when it is first needed."""
 
     def __init__(self, spill: Callable[[], Path] | None = None) -> None:
         self.spill, self._making = spill, threading.Lock()

@@ -48,7 +48,7 @@ STREAMED = 2**16  # rows at a time: they fit a processor's cache
 
 
 def connect(folder: Path) -> duckdb.DuckDBPyConnection:
-    """A database in memory that loads no extension and, if it must, spills into the workspace folder."""
+    """A DuckDB in memory. It loads no extension, and spills into this folder if memory runs out."""
     connection = duckdb.connect(config=SETTINGS | {"temp_directory": str(folder / ".spill")})
     connection.execute("SET enable_progress_bar = false")
     connection.execute("SET lock_configuration = true")
@@ -99,7 +99,7 @@ class DuckEngine:
             raise AllowanceError("engine.unreadable")
 
     def read(self, need: Need[Statistic], coded: Path, schema: Schema) -> Statistic:
-        """Exactly `need.of(rows)`. Only a damaged or absent file can make it fail."""
+        """The same as `need.of(rows)`. Fails only if the file is damaged or absent."""
         if isinstance(need, NoData):
             return cast(Statistic, ())
         if isinstance(need, Needs):
@@ -117,7 +117,7 @@ class DuckEngine:
             return cast(Statistic, self._read(need, coded, schema))
 
     def let_go(self) -> None:
-        """Close the database, with all it holds in memory or on disk, once the questions being computed are done."""
+        """Close the database and drop what it holds, after the questions being computed are done."""
         self._database.let_go()
 
     def _read(self, need: Aggregate[Statistic], coded: Path, schema: Schema) -> Statistic:
@@ -138,7 +138,7 @@ class DuckEngine:
 
 
 def _rows(need: CodedRows, coded: Path, schema: Schema) -> tuple[Integers, ...]:
-    """Narrow codes, column by column, in the order of the file; a set as one number."""
+    """The codes of each column as stored, in the order of the rows; a set becomes one number (bit i: item i)."""
     places = list(schema.columns)
     with refusing("engine.unreadable", OSError, pa.ArrowException):
         stored = [pq.read_table(coded, columns=[f"c{places.index(name)}"]).column(0) for name in need.columns]
@@ -146,7 +146,7 @@ def _rows(need: CodedRows, coded: Path, schema: Schema) -> tuple[Integers, ...]:
 
 
 def _streamed(need: Streamed[Statistic], coded: Path, schema: Schema) -> Statistic:
-    """Each thread reads its share of the file's row groups."""
+    """The statistic of a streamed need. Each thread adds up its share of the file's row groups."""
     names = {name: f"c{place}" for place, name in enumerate(schema.columns)}
     wanted = need.stored(names)
 
@@ -161,7 +161,7 @@ def _streamed(need: Streamed[Statistic], coded: Path, schema: Schema) -> Statist
 
 
 def _sets(column: pa.ChunkedArray) -> Integers:
-    """The items of each cell as bits of one number."""
+    """Each set of items as one number: bit i means item i."""
     import pyarrow.compute as pc  # slow to import
 
     sets = np.zeros(len(column), dtype=np.int64)
@@ -172,14 +172,14 @@ def _sets(column: pa.ChunkedArray) -> Integers:
 
 
 def read_columns(need: RawNeed, rows: Path, place: Callable[[str], int]) -> RawStatistic:
-    """Exactly `need.of(rows)`; `place` gives the place of a column in the file."""
+    """The same as `need.of(rows)` for raw columns; `place` maps a column's name to its place in the file."""
     if isinstance(need, Several):
         return tuple(read_raw(part, rows, place(part.column)) for part in need.needs)
     return read_raw(need, rows, place(need.column))
 
 
 def read_raw(need: OneColumn, rows: Path, place: int) -> OfOne:
-    """Exactly `need.of(rows)`, for the column at `place` in the file."""
+    """The same as `need.of(rows)` for the raw column at `place` in the file."""
     rows_of: Counter[str | None] = Counter()
     with (
         refusing("engine.unreadable", pa.ArrowException, OSError, IndexError),

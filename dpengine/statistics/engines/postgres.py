@@ -35,13 +35,13 @@ Connection: TypeAlias = "psycopg.Connection[tuple[object, ...]]"
 WHOLE = {postgres.types[name].oid for name in ("int2", "int4", "int8")}
 NUMERIC = postgres.types["numeric"].oid
 MOST_IDLE = 4  # waiting connections for each database
-PATIENCE = "15s"  # for a lock, before a charge
+PATIENCE = "15s"  # how long to wait for a lock, before a charge
 # No limit of a role or a database may cancel a charged question: whether it reaches the limit may depend on rows.
 UNLIMITED = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
 
 
 class PostgresEngine:
-    """A question has its own connection, which then waits for the next question, unless something went wrong."""
+    """Computes needs in Postgres. Each question uses one connection; unless it failed, it is then used again."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -59,7 +59,7 @@ class PostgresEngine:
                 raise AllowanceError("engine.rows_stay")
 
     def refuse_away(self, coded: PostgresRows) -> None:
-        """Check, without reading a row, that the table is there, may be read, and is still the one we wrote."""
+        """Raise unless the table is there, may be read, and is still the one we wrote. Reads no row."""
         with self._reading(coded) as cursor:
             cursor.execute(f"SET LOCAL lock_timeout TO '{PATIENCE}'")
             made = coded.made.split()
@@ -71,7 +71,7 @@ class PostgresEngine:
                         raise AllowanceError("engine.changed")
 
     def read(self, need: Need[Statistic], coded: PostgresRows, schema: Schema) -> Statistic:
-        """Exactly `need.of(rows)`. Only the connection can fail."""
+        """The same as `need.of(rows)`. Fails only if the connection does."""
         self.refuse(need)
         if isinstance(need, NoData):
             return cast(Statistic, ())
@@ -90,8 +90,8 @@ class PostgresEngine:
 
     @contextmanager
     def _reading(self, coded: PostgresRows) -> Iterator[psycopg.RawCursor]:
-        """A read-only transaction on one snapshot. We report of a database error only that it occurred: its text may
-        quote a value, or the database's address."""
+        """A cursor in a read-only transaction on one snapshot. A database error becomes one sentence without its text,
+        which may quote a value or the database's address."""
         with refusing("engine.away", psycopg.Error):
             connection = self._connected(coded.connection)
             try:
@@ -110,7 +110,7 @@ class PostgresEngine:
             connection.close()
 
     def _connected(self, url: str) -> Connection:
-        """A waiting connection, if it still answers; else a new one, which takes some 20 ms."""
+        """An open connection that still answers; else a new one, which takes some 20 ms."""
         with self._lock:
             waiting = self._idle.get(url, [])
             connection = waiting.pop() if waiting else None
@@ -127,13 +127,13 @@ class PostgresEngine:
 
 
 def _unlimited(version: int) -> str:
-    """Settings for one transaction, in one message; function names mean Postgres's own."""
+    """SQL that sets one transaction up: no time limits, and function names mean Postgres's own."""
     names = (*UNLIMITED, "transaction_timeout") if version >= 170_000 else UNLIMITED
     return "; ".join(["SET LOCAL search_path TO pg_catalog", *(f"SET LOCAL {name} TO 0" for name in names)])
 
 
 def computed(need: Aggregate[object], coded: PostgresRows, schema: Schema, cursor: psycopg.RawCursor) -> object:
-    """Run one statement, and return the statistic."""
+    """The statistic of a need, by one statement."""
     compiled, coded = statement(need, schema, "postgres"), every_row(coded) if need.every_row else coded
     rows = sql.SQL("SELECT {} FROM {}").format(sql.SQL(compiled.wide), sql.Identifier(coded.schema, coded.table))
     tables, bound = {f"{CODED} AS NOT MATERIALIZED": rows.as_string(None)}, list[Bound]()
@@ -144,7 +144,7 @@ def computed(need: Aggregate[object], coded: PostgresRows, schema: Schema, curso
 
 
 def _looked_up(values: pa.Table, bound: list[Bound]) -> str:
-    """A public table with its cells as parameters: a list of codes, or one row of weights."""
+    """SQL for a public table, either a list of codes or one row of weights. Its cells are appended to `bound`."""
     if values.num_columns == 1 and not pa.types.is_list(values.schema.types[0]):
         bound.append(values.column(0).to_pylist())
         return f"SELECT unnest(${len(bound)}::bigint[]) AS {values.column_names[0]}"
@@ -157,7 +157,7 @@ def _looked_up(values: pa.Table, bound: list[Bound]) -> str:
 
 
 def _columns(cursor: psycopg.RawCursor) -> dict[str, Integers]:
-    """Counts and codes in 64 bits; sums, which are decimals without a fraction, as Python's integers."""
+    """The result's columns. Counts and codes have 64 bits; sums, sent as whole decimals, become Python integers."""
     assert cursor.description is not None
     kinds = {column.name: column.type_code for column in cursor.description}
     if not set(kinds.values()) <= WHOLE | {NUMERIC}:

@@ -78,13 +78,13 @@ class SparkEngine:
                 raise AllowanceError("engine.rows_stay")
 
     def refuse_away(self, coded: SparkRows) -> None:
-        """Check that Spark answers, and read the files' names and types but no row."""
+        """Raise unless Spark answers and finds the files. Reads the columns' names and types, and no row."""
         with self._trying(coded):
             session, view = self.view(coded)
             session.table(view).schema  # noqa: B018 - asks Spark
 
     def read(self, need: Need[Statistic], coded: SparkRows, schema: Schema) -> Statistic:
-        """Exactly `need.of(rows)`. Only the connection to Spark, or to its files, can fail."""
+        """The same as `need.of(rows)`. Fails only if the connection to Spark, or to its files, does."""
         self.refuse(need)
         if isinstance(need, NoData):
             return cast(Statistic, ())
@@ -96,19 +96,19 @@ class SparkEngine:
             return aggregate.shape(whole_columns(session.sql(sql).toArrow()))
 
     def let_go(self) -> None:
-        """Forget the files of all tables. Spark's own files on a disk are encrypted, and vanish when it stops."""
+        """Forget all tables' files. What Spark wrote to disk is encrypted, and vanishes when Spark stops."""
         with self._lock:
             self._views.clear()
 
     def stop(self) -> None:
-        """End the Sparks started here."""
+        """Stop every Spark that this engine started."""
         with self._lock:
             self._views.clear()
             while self._sessions:
                 _end(self._sessions.popitem()[1])
 
     def statement(self, need: Aggregate[object], coded: SparkRows, schema: Schema) -> tuple[SparkSession, str]:
-        """The statement that computes a need, and the session with its tables."""
+        """The Spark session with the table's rows, and the SQL that computes the need in it."""
         coded = every_row(coded) if need.every_row else coded
         compiled = statement(need, schema, "pyspark", coded.most)
         session, view = self.view(coded)
@@ -118,7 +118,7 @@ class SparkEngine:
         return session, compiled.over(tables)
 
     def view(self, coded: SparkRows) -> tuple[SparkSession, str]:
-        """The table's name in the session of its Spark. Its files are listed once, because they never change."""
+        """The session, and the table's name in it. The table's files are listed once, because they never change."""
         session = self.session(coded.master)
         with self._lock:
             if coded not in self._views:
@@ -128,14 +128,14 @@ class SparkEngine:
             return session, self._views[coded]
 
     def session(self, master: str) -> SparkSession:
-        """The session of a Spark, which starts if needed."""
+        """The session of the Spark at this address, started if it is not running."""
         with self._lock:
             session = self._sessions.get(master) or self._start(master)
             self._sessions[master] = session
             return session
 
     def session_apart(self, master: str) -> SparkSession:
-        """A session for one uploaded table, without names of others. Spark Connect needs an engine of its own."""
+        """A session for loading one table, without the names of others. Spark Connect gives no second session."""
         session = self.session(master)
         return session if master.startswith(CONNECT) else _settled(session.newSession())
 
@@ -155,8 +155,8 @@ class SparkEngine:
 
     @contextmanager
     def _trying(self, coded: SparkRows) -> Iterator[None]:
-        """We report of an error only that it occurred: its text may quote a value. The next question lists the files
-        again, and restarts Spark if it is gone."""
+        """Raises every error of Spark as one sentence without its text, which may quote a value. The next question
+        lists the files again, and restarts Spark if it has ended."""
         try:
             yield
         except BROKEN as error:
@@ -170,8 +170,8 @@ class SparkEngine:
 
 
 def _connected(master: str) -> SparkSession:
-    """Through Spark Connect, which may run beside a Spark of this process. A server that does not answer is away after
-    some seconds; PySpark itself would try for ten minutes."""
+    """A session through Spark Connect, possible beside a Spark of this process. If the server does not answer, this
+    fails after some seconds; PySpark itself would try for ten minutes."""
     from pyspark.sql.connect.client.retries import DefaultPolicy
     from pyspark.sql.connect.session import SparkSession as Connected
 
@@ -193,7 +193,7 @@ def _gone() -> bool:
 
 
 def _end(session: SparkSession | None) -> None:
-    """Stop a session, also if its process is gone: PySpark would keep the broken connection."""
+    """Stop a session. If its process has ended, also drop the broken connection, which PySpark would keep."""
     with suppress(*BROKEN):
         if session is not None:
             session.stop()
@@ -205,7 +205,7 @@ def _end(session: SparkSession | None) -> None:
 
 
 def _looked_up(values: pa.Table) -> str:
-    """A public table in the statement itself: a list of codes, or one row of weights."""
+    """SQL for a public table with its values in the text: a list of codes, or one row of weights."""
     if values.num_columns == 1 and not pa.types.is_list(values.schema.types[0]):
         return f"SELECT explode({_array(values.column(0).to_pylist())}) AS {values.column_names[0]}"
     [row] = values.to_pylist()
@@ -218,7 +218,7 @@ def _array(numbers: list[int]) -> str:
 
 
 def whole_columns(table: Arrow) -> dict[str, Integers]:
-    """Counts and codes in 64 bits; sums, which are decimals without a fraction, as Python's integers."""
+    """The result's columns. Counts and codes have 64 bits; sums, sent as whole decimals, become Python integers."""
     columns: dict[str, Integers] = {}
     for field, column in zip(table.schema, table.columns, strict=True):
         if pa.types.is_decimal(field.type) and field.type.scale == 0:

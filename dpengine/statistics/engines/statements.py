@@ -33,20 +33,20 @@ Columns = tuple[tuple[str, bool], ...]  # the declared names in order, each with
 
 @dataclass(frozen=True)
 class Statement:
-    """A need in SQL over the table `coded`, with the long lists of codes in its conditions."""
+    """A need as SQL over the table `coded`; and `lists`, the long lists of codes in its conditions, by name."""
 
     sql: str
     wide: str  # selects the stored columns in 64 bits
     lists: dict[str, pa.Table]
 
     def over(self, tables: Mapping[str, str]) -> str:
-        """The statement, with these tables before it; each is `name AS` → its query."""
+        """The whole SQL, with these tables defined before it: from `name AS` to the query that defines the table."""
         named = ", ".join(f"{name} ({query})" for name, query in tables.items())
         return f"WITH {named}, {self.sql[5:]}" if self.sql.startswith("WITH ") else f"WITH {named} {self.sql}"
 
 
 def statement(need: Aggregate[object], schema: Schema, dialect: str, most_rows: int | None = None) -> Statement:
-    """`most_rows` is a public bound on the number of rows, if there is one."""
+    """The need as SQL in this dialect. `most_rows`: a public bound on the number of rows, if there is one."""
     sets = schema.of_kind(ItemSet)
     columns = tuple((name, name in sets) for name in schema.columns)
     # Postgres adds codes of 32 bits in 64, and a table holds up to 10^12 rows.
@@ -55,7 +55,7 @@ def statement(need: Aggregate[object], schema: Schema, dialect: str, most_rows: 
 
 
 def _of_kinds(need: object) -> set[str]:
-    """The columns with kinds of cells in the conditions of a need."""
+    """The columns with conditions on the kind of their cells (`Fitting`)."""
     names = set[str]()
     for field in fields(need) if is_dataclass(need) else ():
         value = getattr(need, field.name)
@@ -65,7 +65,7 @@ def _of_kinds(need: object) -> set[str]:
 
 
 def get_ready() -> None:
-    """Import Ibis and its compilers now, and not when the first question waits for them: that takes half a second."""
+    """Import Ibis and its compilers now: it takes half a second, and the first question should not wait for it."""
     import ibis
 
     ibis.to_sql(ibis.table({"c0": "int64"}, name=CODED).count(), dialect="duckdb")
@@ -80,7 +80,8 @@ def compiled(
     filled: frozenset[str] = frozenset(),
     most_rows: int | None = None,
 ) -> Statement:
-    """Public, so it may be cached: Ibis takes 3 to 5 ms to compile, as long as DuckDB takes to read a million rows."""
+    """The need as SQL, from public facts alone, so it may be cached. Ibis takes 3 to 5 ms to compile it, as long as
+    DuckDB takes to read a million rows."""
     import ibis  # takes half a second, so only when data are read
 
     names = {name: f"c{place}" for place, (name, _) in enumerate(columns)}

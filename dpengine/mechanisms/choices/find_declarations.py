@@ -101,7 +101,7 @@ class Drafted:
 
     @property
     def usable(self) -> bool:
-        """Does it give a declaration? A list needs two values."""
+        """Is it a declaration? A list needs at least two values."""
         return self.ends is not None or len(self.values) > 1
 
     def words(self) -> str:
@@ -122,7 +122,7 @@ def _end(end: Json) -> str:
 
 
 def number_at(edge: Decimal) -> int | float:
-    """Exact either way: edges are powers of two."""
+    """The edge as a number; an integer if it is one. Exact, because edges are powers of two."""
     return int(edge) if edge == int(edge) else float(edge)
 
 
@@ -200,12 +200,12 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         return given | ({"delta": text_of(self.delta)} if self.lists else {})
 
     def valued(self) -> set[str]:
-        """No column: no declared bound is used."""
+        """None: the question uses no declared bound of a column."""
         return set()
 
     @property
     def asked(self) -> tuple[tuple[str, str], ...]:
-        """Each column with its kind."""
+        """Each column with its kind: number, date or list."""
         kinds = {"number": self.numbers, "date": self.dates, "list": self.lists}
         return tuple((name, kind) for kind, names in kinds.items() for name in names)
 
@@ -237,7 +237,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         return len(self.numbers) + len(self.dates)
 
     def share_of(self, kind: str) -> Fraction:
-        """The part of ρ, or of ε, for one column of this kind."""
+        """The part of ρ (or of ε) that one column of this kind gets."""
         weights = LIST_WEIGHT * len(self.lists) + RANGE_WEIGHT * self.ranges
         return Fraction(LIST_WEIGHT if kind == "list" else RANGE_WEIGHT, weights)
 
@@ -249,12 +249,12 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
 
     @property
     def of_values(self) -> Added:
-        """The noise on a value's count, as it is sampled."""
+        """The noise on the count of a list's value. Its scale is the sampler's."""
         return self._noise_for(self.facts.sides, self.share_of("list"))
 
     @property
     def of_holders(self) -> Added:
-        """The noise on the number of rows with a number."""
+        """The noise on the number of rows that hold a number or a day."""
         return self._noise_for(1, COUNT_PART * self.share_of("number"))
 
     def _noise_for(self, sides: int, share: Fraction) -> Added:
@@ -263,7 +263,8 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
 
     @property
     def end_epsilon(self) -> Fraction:
-        """ε′ of one end: half of what is left of a range's ε, or ε′²/8 at most half of what is left of its ρ."""
+        """ε′ of one end of a range. A tenth of the range's ε (or ρ) pays for the number of rows; each end gets half of
+        the rest (of ρ: ε′²/8 is at most half)."""
         if self.noise:
             return (1 - COUNT_PART) * self.epsilon_of("number") / 2
         return _root_below(4 * (1 - COUNT_PART) * self.rho_of("number"))
@@ -274,7 +275,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
 
     @property
     def threshold(self) -> int:
-        """T: the least noisy count that is released. Noise is symmetric: half of |Z| > t is above t."""
+        """T: values with a noisy count of at least T are released. Noise is symmetric: half of |Z| > t is above t."""
         each = self.delta / len(self.lists)
         if self.noise:
             return least_threshold(self.of_values.size, self.rows, each / self.facts.sides)
@@ -303,7 +304,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
 
     @property
     def shown_reach(self) -> int:
-        """t: the noise of all values stays within it at once, even if every row held a different value."""
+        """t: the noise of all values at once stays within it, even if every row holds another value."""
         return int(self.of_values.reach(self.each_beta / 2 / self.rows_at_most))
 
     @property
@@ -313,7 +314,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         return self.threshold + int(self.of_values.reach(min(self.each_beta / many, Fraction(1))))
 
     def slack(self, kind: str) -> int:
-        """t″: a bound on the gap of the choice of an end."""
+        """t″: a bound on the gap of the choice of a range's end."""
         return choice_gap(self.rate, YEARS if kind == "date" else BANDS, self.each_beta / 3)
 
     def outside(self, kind: str) -> int:
@@ -353,7 +354,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         return low, high, hold
 
     def gaps(self, value: tuple[int, ...], kind: str) -> tuple[Integers, Integers]:
-        """The distance of every band from the wanted rank, from below and from above."""
+        """How many ranks each band is away from the wanted rank, counted from below and counted from above."""
         rank, cap = self.slack(kind) + 1, CAP * (self.slack(kind) + 1)
         counts = np.array(value, dtype=np.int64)
 
@@ -365,7 +366,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         return away(up, up - counts), away(down, down - counts)
 
     def law(self, value: tuple[OfOne, ...]) -> Independent | None:
-        """None if there is a list: its support depends on the data (`dpengine.audit.exact` compares two tables)."""
+        """None if there is a list: then the possible outcomes depend on the data (see `dpengine.audit.exact`)."""
         if self.lists:
             return None
         return Independent(
@@ -415,7 +416,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         return {f"{name}: {part}": f"{name}: {word}" for name, _ in self.asked for part, word in words.items()}
 
     def listed(self, value: JsonObject) -> list[str]:
-        """The parts column by column: the ends of a range, the values of a list by size, and last the rest."""
+        """The parts column by column: a range's ends and its rows, or a list's values by size and then the rest."""
 
         def rank(label: str) -> tuple[int, int, float, str]:
             at, part = self._parted(label)
@@ -439,7 +440,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         return columns
 
     def _parted(self, label: str) -> tuple[int, str]:
-        """The place of a part's column, and the part itself."""
+        """The index of a part's column, and the part's name without the column."""
         at = next(at for at, (name, _) in enumerate(self.asked) if label.startswith(f"{name}: "))
         return at, label.removeprefix(f"{self.asked[at][0]}: ")
 
@@ -470,12 +471,12 @@ def _span(kind: str, low: int, high: int) -> tuple[Json, Json]:
 
 
 def _sampled(variance: Fraction) -> Fraction:
-    """The variance of the sampler: its scale is the least float with no less noise."""
+    """The variance that the sampler really has: its scale is the least float with no less noise."""
     return Fraction(gaussian_scale(variance)) ** 2
 
 
 def _root_below(square: Fraction) -> Fraction:
-    """The root, rounded down to 10^-12; the charge and the draw both use it."""
+    """The square root, rounded down to 10^-12; the charge and the draw use the same root."""
     grain = 10**12
     return Fraction(math.isqrt(square.numerator * grain**2 // square.denominator), grain)
 

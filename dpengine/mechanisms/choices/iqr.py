@@ -77,13 +77,13 @@ class Iqr(Quantile):
         return replace(super().promise(), floor=Fraction(0))  # no lower bound is known for distances
 
     def mute(self, interval: Json, part: str = "") -> bool:
-        """Is nearly any distance possible, or are the ends of the ranges at ranks beyond all people?"""
+        """Is nearly every distance possible, or is an end of a quartile's range at a rank beyond all people?"""
         most = None if self.facts.people is None else self.facts.people * self.facts.unit.at_most
         lost = most is not None and any(self.shift(share) >= max(share, 1 - share) * most for share in self.shares)
         return lost or AnyQuery.mute(self, interval, part)
 
     def finish(self, raw: tuple[int, ...]) -> Released:
-        """Widen each quartile's range to contain its three draws, which keeps its promise."""
+        """Widens each quartile's range to contain its three draws (the promise still holds), and subtracts."""
         last = self.facts.schema[self.column].size - 1
         codes = [min(max(code, 0), last) for code in raw]  # a sentinel is the declared bound
         lower, upper = codes[:3], codes[3:]
@@ -92,12 +92,12 @@ class Iqr(Quantile):
         return Released(value, (low, high))
 
     def _distance(self, steps: int) -> int | float:
-        """A number of grid steps in the column's unit."""
+        """A number of grid steps as a distance in the column's unit."""
         distance = max(steps, 0) * self.facts.schema.number(self.column).step
         return int(distance) if distance.denominator == 1 else float(distance)
 
     def truth(self, rows: Sequence[Row]) -> tuple[float, float]:
-        """The least and the greatest distance between a lower and an upper quartile: there may be several of each."""
+        """The least and the greatest true distance, since each quartile may be any of several points."""
         codes = [row[self.column] for row in rows if row[self.column] != MISSING]
         grid = range(self.facts.schema[self.column].size)
 

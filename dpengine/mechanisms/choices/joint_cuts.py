@@ -60,7 +60,7 @@ Codes = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Chain:
-    """Cuts that are drawn together: each at its share of all rows, shifted up by a number of made-up rows."""
+    """Cuts of one draw: the share of all rows at which each is wished, and its shift upwards by made-up rows."""
 
     cuts: tuple[tuple[Fraction, int], ...]
     below: int = 0  # made-up rows under the grid
@@ -69,7 +69,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Cuts:
-    """The public facts of a question about a column; `values` bounds the distinct values of a group."""
+    """The public facts of a question about a column; `values` bounds the number of different values in a group."""
 
     size: int
     shares: tuple[Fraction, ...]
@@ -91,7 +91,7 @@ def affordable(cuts: int, values: int) -> bool:
 
 @dataclass(frozen=True)
 class JointCuts(NoiseKind):
-    """`epsilon` is for all groups, `beta` for one."""
+    """The joint noise of `quantile`. `epsilon` is for all groups together, `beta` for one group."""
 
     name: ClassVar[str] = "joint"
 
@@ -101,7 +101,7 @@ class JointCuts(NoiseKind):
 
     @property
     def parts(self) -> int:
-        """V: points of the score in a row."""
+        """V: the score counts parts of a row, V to a row."""
         return lcm(*(share.denominator for share in self.asked.shares))
 
     @property
@@ -115,7 +115,7 @@ class JointCuts(NoiseKind):
 
     @property
     def width(self) -> int:
-        """The number of draws, and of parts in what is drawn."""
+        """The number of draws: one, or three for several shares with ranges (all points, all lower, all upper ends)."""
         return 3 if self.asked.ranged and not self.asked.alone else 1
 
     def sensitivity(self) -> Sensitivity:
@@ -131,7 +131,7 @@ class JointCuts(NoiseKind):
 
     @property
     def times(self) -> int:
-        """The draws that one person changes: under replace-one those of two groups."""
+        """How many draws one person may change: those of one group, or under replace-one of two groups."""
         return self.width * (2 if self.asked.grouped and self.asked.replaced else 1)
 
     @property
@@ -140,7 +140,7 @@ class JointCuts(NoiseKind):
         return self.epsilon / self.times
 
     def off(self, sentinels: int, beta: Fraction) -> Fraction:
-        """How far the ranks of cuts drawn together can be off, all at once, except with chance β."""
+        """How far the ranks of all cuts of one draw can be off at once, except with chance β."""
         cuts = 3 if self.asked.ranged and self.asked.alone else len(self.asked.shares)
         sequences = comb(self.asked.size + sentinels + cuts - 1, cuts)
         return Fraction(choice_gap(self.rate, sequences, beta), 2 * self.parts)
@@ -152,16 +152,16 @@ class JointCuts(NoiseKind):
 
     @property
     def expected_off(self) -> float:
-        """About how far a rank is off on average, on a column of many values; planning only. Where draws are near, one
-        cut is off alone, and its way there and back weighs e^(−2r) a row. Where they are far, the k+1 gaps are off by
-        Laplace noise of scale 1/r that adds up to 0. The middle of the two."""
+        """About how far a rank is off on average, on a column of many values; for planning only. It is the middle of
+        two cases. Near the wished places a single cut is off, and each row on its way there and back weighs e^(−2r).
+        Far from them the k+1 gaps have Laplace errors of scale 1/r that add up to 0."""
         ends, rate = len(self.asked.shares) + 1, float(self.rate * self.parts)
         spreads = [sqrt(2 * place * (ends - place) / ends) for place in range(1, ends)]
         return (0.5 + sqrt(2 / pi) * sum(spreads) / len(spreads)) / (2 * rate)
 
     @cached_property
     def shift(self) -> int:
-        """λ: made-up rows on each side."""
+        """λ: the number of made-up rows on each side."""
         if not self.asked.ranged:
             return 0
         return ceiling(self.off(2, self.beta) if self.asked.alone else self.off(1, self.beta / 2))
@@ -186,7 +186,7 @@ class JointCuts(NoiseKind):
         return [int(share * self.parts) * rows + more * self.parts for share, more in chain.cuts]
 
     def _with_sentinels(self, value: Spread, chain: Chain) -> tuple[Integers, Integers]:
-        """The values with rows, and their rows in points; −1 and `size` are the sentinels."""
+        """The values that rows hold, and their rows in parts (`parts`); −1 and `size` are the sentinels."""
         codes, rows = value.codes, value.counts * self.parts
         if chain.below:
             codes, rows = np.append(-1, codes), np.append(chain.below * self.parts, rows)
@@ -195,7 +195,7 @@ class JointCuts(NoiseKind):
         return codes.astype(np.int64), rows.astype(np.int64)
 
     def _edges(self, chain: Chain) -> tuple[int, int]:
-        """The first candidate, and the end after the last."""
+        """The first candidate for a cut, and the end after the last one."""
         return (-1 if chain.below else 0), self.asked.size + (1 if chain.above else 0)
 
     def draw(self, value: Spread, coins: Coins) -> tuple[Codes, ...]:
@@ -234,7 +234,7 @@ class JointCuts(NoiseKind):
         return tuple(weighted(self.costs(value, chain), self.rate) for chain in self.chains)
 
     def triples(self, drawn: tuple[Codes, ...]) -> list[Codes]:
-        """For every share the point and, with a range, its two ends."""
+        """For every share (point,), or with ranges (point, lower end, upper end)."""
         if not self.asked.ranged:
             return [(code,) for code in drawn[0]]
         if self.asked.alone:

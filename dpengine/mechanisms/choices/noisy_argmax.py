@@ -123,7 +123,7 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
 
     @cached_property
     def steps(self) -> int:
-        """L: the length of every range; 1 for conditions, which a person meets or not."""
+        """L: the common number of steps of all columns' ranges; 1 for conditions, which a person meets or does not."""
         return lcm(*(self.facts.schema.number(name).size - 1 for name in self.averages))
 
     def _ranges(self) -> list[str]:
@@ -163,7 +163,7 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
         return self.choice.loss(self.epsilon)
 
     def gap(self, options: int) -> int:
-        """The chosen one of `options` options is at most this far below the best, except with probability β."""
+        """Except with probability β, the chosen option is at most this far below the best of `options` options."""
         return self.choice.behind(options, self.beta)
 
     def promise(self) -> NearBest | NearAverage:

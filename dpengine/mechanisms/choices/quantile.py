@@ -79,7 +79,7 @@ Drawn = tuple[Any, ...]  # codes, or whole draws of joint or tree noise
 
 
 def read_shares(given: Json) -> tuple[Fraction, ...]:
-    """One share or several, rising; each with at most three decimals."""
+    """Reads one share, or several rising ones; each has at most three decimals."""
     listed = given if isinstance(given, (list, tuple)) else [given]
     shares = tuple(read_number(share, "share") for share in listed)
     if not 1 <= len(shares) <= MOST_SHARES or any(not 0 < share < 1 for share in shares):
@@ -90,10 +90,9 @@ def read_shares(given: Json) -> tuple[Fraction, ...]:
 
 
 def in_order(answers: Sequence[tuple[int, ...]], several: int) -> Iterator[tuple[int, ...]]:
-    """Sort the points, the lower ends and the upper ends of each group's percentiles. All promises still hold: the j-th
-    smallest is at most the largest of the first j and at least the smallest from the j-th on; true percentiles rise,
-    and so do values within a distance of them; so a lower end is still at most its percentile, an upper end at
-    least."""
+    """Sorts each group's points, lower ends and upper ends, each by themselves. All promises still hold: the j-th
+    smallest is at most the largest of the first j and at least the smallest from the j-th on, and true percentiles
+    rise, as do all values at a fixed distance of them."""
     for first in range(0, len(answers), several):
         yield from zip(*map(sorted, zip(*answers[first : first + several], strict=True)), strict=True)
 
@@ -103,15 +102,15 @@ def percents(shares: Sequence[Fraction]) -> list[str]:
 
 
 def of_groups(groups: list[str], names: list[str]) -> list[str]:
-    """The names of every percentile of every group on a page, without a line break before the percent sign."""
+    """The names of every percentile of every group as a page shows them, with no line break before the percent sign."""
     kept = [name.replace(" ", "\N{NO-BREAK SPACE}") for name in names]
     return [f"{group}, {name}" for group in groups for name in kept]
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """Candidates in runs of equal score: the first grid point of each run (−1 and the size of the grid are sentinels),
-    its length, its gap to score 0 (below 0 inside a point's rows)."""
+    """Candidates in runs of equal score: a run's first grid point (−1 or the grid's size is a sentinel), its length,
+    and its gap to score 0 (negative inside a point's rows)."""
 
     firsts: Integers
     sizes: Integers
@@ -127,7 +126,7 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Ranked:
-    """Runs of grid points with the same rows below them: first point, length, rows below, rows at."""
+    """Runs of grid points with as many rows below them: each run's first point, length, rows below, and rows at it."""
 
     firsts: Integers
     sizes: Integers
@@ -146,7 +145,7 @@ class Ranked:
         return cls(firsts, sizes, below, at)
 
     def with_sentinel(self, side: int, size: int, rows: int, of_all: int) -> Ranked:
-        """With made-up rows below the grid (side −1) or above it (1), after `of_all` others."""
+        """The same with `rows` made-up rows below the grid (side −1) or above it (side 1); `of_all` rows are real."""
         extra = (-1, 1, -rows, rows) if side < 0 else (size, 1, of_all, rows)
         where = 0 if side < 0 else len(self.firsts)
         pairs = zip(vars(self).values(), extra, strict=True)
@@ -212,7 +211,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
 
     @property
     def ways(self) -> tuple[str, ...]:
-        """The other noises for this question: several cuts together, or one point by itself."""
+        """The names of other noises that suit the question: joint or tree noise, or permute-and-flip for one point."""
         if self.speaks_of_all:
             return ()
         if len(self.shares) == 1 and not self.with_range:
@@ -227,7 +226,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
 
     @cached_property
     def way(self) -> JointCuts | TreeCuts | None:
-        """Joint or tree noise for the points and ranges of a group."""
+        """The joint or tree noise that draws a group's points and ranges; None if each is drawn by itself."""
         kind = chosen(self.accepts, self.noise)
         if not issubclass(kind, JointCuts | TreeCuts):
             return None
@@ -239,7 +238,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
 
     @property
     def _choice(self) -> type[Choice]:
-        """The kind of a single draw."""
+        """The mechanism of a draw of one point by itself."""
         kind = chosen(self.accepts, self.noise)
         return kind if issubclass(kind, Choice) else ExponentialChoice
 
@@ -268,7 +267,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
 
     @cached_property
     def _share_of(self) -> dict[str, Fraction]:
-        """The share of each part by its stored name, group after group."""
+        """The share of each part, by the part's stored name; group after group."""
         with stored():
             names = percents(self.shares)
         parts = names if self.by is None else combined([super().labels(), names])
@@ -282,7 +281,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         return dict(zip(self.labels(), parts, strict=True))
 
     def headline_parts(self, parts: list[str]) -> list[str]:
-        """By group, the percentiles of one share, the one nearest the median, so that a headline compares groups."""
+        """By group, only the percentiles of the share nearest the median, so that a headline compares groups."""
         if self.by is None or len(self.shares) == 1 or not parts:
             return parts
         middle = min((self._share_of[part] for part in parts), key=lambda share: abs(share - Fraction(1, 2)))
@@ -323,7 +322,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
 
     @property
     def sides(self) -> tuple[int, ...]:
-        """The point, and the two ends of its range."""
+        """What is drawn for a share: the point (0) and, with a range, its lower (−1) and upper (1) end."""
         return (0, -1, 1) if self.with_range else (0,)
 
     @property
@@ -336,12 +335,12 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
 
     @property
     def at_once(self) -> Fraction:
-        """The β of one answer, so that all hold at once."""
+        """The β of one percentile of one group, so that all hold at once."""
         return self.beta / (len(self.shares) * self.groups)
 
     def shift(self, share: Fraction) -> int:
-        """How many ranks the two ends are drawn from the wanted one, in a table of the declared size: λ, and for a
-        sample what it can be off."""
+        """λ: how many ranks from the wanted one the ends of a range are drawn, in a table of the declared size. For a
+        random sample, the sample's own error is included."""
         if self.way:
             return self.way.shift
         most = self.facts.about * self.facts.unit.at_most
@@ -349,7 +348,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         return max(ceiling(abs(aim - share) * most) + ranks for aim, ranks in aims)
 
     def _aim(self, share: Fraction, side: int) -> tuple[Fraction, int]:
-        """The share that a draw aims at, and how many ranks to its side."""
+        """The share that a draw aims at, and by how many ranks it aims farther out."""
         if not side:
             return share, 0
         aim, off, beta = share, 0, self.at_once / 2
@@ -366,15 +365,17 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
 
     @cached_property
     def speaks_of_all(self) -> bool:
-        """Then the range is bought wide enough for the larger group of a random sample too."""
+        """Is the range drawn wide enough to hold the percentile of the larger group too?"""
         return self.facts.sample and self.with_range and self.facts.unit.at_most == 1
 
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
-        """The range itself: it was drawn for the larger group. The ranks take half of β, the two draws the rest."""
+        """The answer's own range: it was drawn for the larger group, with half of β for the sample, half for the
+        draws."""
         return None if moved or not self.speaks_of_all or beta != self.beta else answer.as_json()["interval"]
 
     def blocks(self, value: Spread, share: Fraction, side: int = 0) -> Blocks:
-        """All candidates; side −1 or +1 aims `shift` ranks lower or higher and adds the sentinel there."""
+        """All candidates of a draw. For an end (side −1 or 1) the wanted rank moves outwards and a sentinel is
+        added."""
         size = self.facts.schema[self.column].size
         n, ranked = int(value.counts.sum()), Ranked.of(value, size)
         share, shift = (share, self.way.shift if side else 0) if self.way else self._aim(share, side)
@@ -391,7 +392,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         return Blocks(ranked.firsts, ranked.sizes, np.maximum(over, under)).padded(2 * self._values + 2)
 
     def _draws(self, value: Spread | tuple[Spread, ...]) -> Iterator[tuple[Spread, Fraction, int]]:
-        """Every single draw: its distribution, share and side."""
+        """For every single draw: the group's distribution, the share and the side."""
         for spread in self._spreads(value):
             for share in self.shares:
                 for side in self.sides:
@@ -433,7 +434,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         return Rank(rows, rows * self.groups / self.facts.about, self.beta, floor, nominal=guess)
 
     def expected(self) -> Fraction | float:
-        """For several points without ranges, the mean rank error: a joint draw promises less than it does."""
+        """For several points without ranges the mean rank error: a joint draw comes nearer than its promise says."""
         if self.with_range or len(self.shares) == 1:
             return super().expected()
         if isinstance(self.way, JointCuts):
@@ -441,7 +442,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         return sum(1 / float(self.rate(share) * self.points(share)) for share in self.shares) / len(self.shares)
 
     def mute(self, interval: Json, part: str = "") -> bool:
-        """Does the range cover nearly the whole grid, or are both its ends at ranks beyond all people? Without a range:
+        """Does the range cover nearly the whole grid, or do its ends lie at ranks beyond all people? Without a range:
         may the rank be nearly anywhere?"""
         share = self._share_of[part] if part and len(self.shares) > 1 else self.shares[0]
         if interval is None:
@@ -474,7 +475,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         return tuple(codes)
 
     def _most(self, share: Fraction) -> int | None:
-        """A public bound on the differences of gaps, if the number of rows has one: they begin as far below 0."""
+        """A public bound on how far gaps differ, if the number of rows has one: they reach as far below 0 as above."""
         if self.facts.people is None:
             return None
         return 2 * (self.facts.people * self.facts.unit.at_most + (self.shift(share) if self.with_range else 0))
@@ -491,7 +492,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         )
 
     def _by_share(self, raw: Drawn) -> list[Codes]:
-        """For every answer the point and, with a range, its two ends."""
+        """For every percentile (point,), or with ranges (point, lower end, upper end), as codes."""
         if self.way:
             width = self.way.width
             parts = (raw[first : first + width] for first in range(0, len(raw), width))
@@ -500,8 +501,8 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         return [raw[first : first + width] for first in range(0, len(raw), width)]
 
     def finish(self, raw: Drawn) -> Released:
-        """Widen a range to contain all three draws, which keeps its promise; a sentinel becomes the declared bound.
-        Several percentiles rise."""
+        """Sorts the percentiles of a group. A range is widened to contain its three draws, which keeps its promise; a
+        sentinel becomes the declared bound."""
         column = self.facts.schema.ordered(self.column)
         held = ([min(max(code, 0), column.size - 1) for code in codes] for codes in self._by_share(raw))
         triples = [(codes[0], min(codes), max(codes)) for codes in held]

@@ -97,7 +97,8 @@ def countable(candidates: int, named: int) -> bool:
 
 @lru_cache(maxsize=16)
 def joint_blocks(candidates: int, named: int) -> tuple[Integers, Integers, Integers]:
-    """The first place left out, the last place named (from 0), and the number of sets; block 0 is the first k."""
+    """For each block of sets: the first place left out, the last place named, the number of sets. Places begin with 0;
+    block 0 is the set of the first k."""
     pairs = [(named, named - 1, 1)]
     pairs += [(u, last, comb(last - u - 1, named - u - 1)) for u in range(named) for last in range(named, candidates)]
     firsts, lasts, sizes = (np.array(column, dtype=np.int64) for column in zip(*pairs, strict=True))
@@ -105,7 +106,7 @@ def joint_blocks(candidates: int, named: int) -> tuple[Integers, Integers, Integ
 
 
 def unranked(of: int, many: int, place: int) -> list[int]:
-    """The combination of `many` of 0, 1, …, `of` − 1 at this place in the order of `combinations`."""
+    """The subset of {0, …, of − 1} with `many` items at index `place`, in the order of `itertools.combinations`."""
     subset: list[int] = []
     for item in range(of):
         if len(subset) == many:
@@ -128,8 +129,8 @@ def joint_scores(counts: tuple[int, ...], named: int) -> dict[tuple[int, ...], i
 
 
 def order_blocks(held: Integers, named: int) -> tuple[Integers, Integers]:
-    """The possible costs of a sequence, rising, and the number of sequences of each. `held`: the counts, falling. If a
-    cost occurs twice, its first entry has all its sequences. The number of entries is the same on every table."""
+    """The possible costs of a sequence, rising, and the number of sequences with each; `held` are the counts, falling.
+    If a cost occurs twice, its first entry has all sequences. The number of entries is the same on every table."""
     costs = np.sort(np.maximum(held[:named, None] - held[None, :], 0), axis=None)
     up_to = np.ones_like(costs)
     for rank in range(named):
@@ -138,13 +139,13 @@ def order_blocks(held: Integers, named: int) -> tuple[Integers, Integers]:
 
 
 def _reached(held: Integers, rank: int, costs: Integers) -> Integers:
-    """The number of values whose count is at most each cost below the one at this rank."""
+    """For each cost, how many values have a count of at least that of rank `rank` less the cost."""
     reached: Integers = np.searchsorted(-held, costs - held[rank], side="right")
     return reached
 
 
 def sequence_at(held: Integers, named: int, cost: int, place: int) -> list[int]:
-    """The sequence at this place among those of exactly this cost."""
+    """The sequence at index `place` among those of exactly this cost."""
     wide = [int(_reached(held, rank, np.array([cost]))[0]) for rank in range(named)]
     near = [int(_reached(held, rank, np.array([cost - 1]))[0]) for rank in range(named)]
     for first in range(named):  # the first rank that is off by the whole cost
@@ -176,8 +177,8 @@ def order_costs(counts: tuple[int, ...], named: int) -> dict[tuple[int, ...], in
 
 @lru_cache(maxsize=256)
 def rehearsed(way: Peeled | JointOrder, rate: Fraction, candidates: int, people: int) -> float:
-    """How far the worst rank is off on average, on a made-up table: of `people`, the r-th most common value has a part
-    of 1/r. Planning only, in floats."""
+    """How far the worst rank is off on average on a made-up table, where the r-th most common value has rows ∝ 1/r. For
+    planning only, in floats."""
     shares = 1 / np.arange(1, candidates + 1)
     held = np.floor(people * shares / shares.sum()).astype(np.int64)
     if isinstance(way, JointOrder):
@@ -214,7 +215,7 @@ Places = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Peeled:
-    """One item after the other, each by the same kind of choice; the chosen one no longer competes."""
+    """Draws one item after the other with the same kind of choice; a drawn item no longer competes."""
 
     kind: type[Choice]
     named: int
@@ -276,17 +277,17 @@ class AtOnce(NoiseKind, ABC):
 
     @abstractmethod
     def costs(self, counts: Places) -> dict[Places, int]:
-        """The cost of every answer, by definition; only for short lists."""
+        """The cost of every possible answer, straight from its definition; only for short lists."""
 
     def scores(self, counts: Places) -> tuple[int, ...]:
         return tuple(-cost for cost in self.costs(counts).values())
 
     @abstractmethod
     def outcomes(self, candidates: int) -> int:
-        """The number of answers to choose from."""
+        """The number of possible answers."""
 
     def sensitivity(self, each: int, moves: int) -> Sensitivity:
-        """With several rows a person, only other such people attain it."""
+        """Small tables surely attain this bound only if one row of a person at most can hold a value (`each` is 1)."""
         return Sensitivity("linf", each * moves, attained=each == 1)
 
     def rate(self, epsilon: Fraction, moves: int, bound: int) -> Fraction:
@@ -300,7 +301,7 @@ class AtOnce(NoiseKind, ABC):
 
     @abstractmethod
     def draw(self, counts: Integers, rate: Fraction, coins: Coins, most: int | None) -> Places:
-        """`most` bounds the counts."""
+        """The places of the drawn candidates. `most` is a public bound on the counts."""
 
     def law(self, counts: Places, rate: Fraction) -> Finite | None:
         """None if there are too many outcomes to list."""
@@ -309,7 +310,7 @@ class AtOnce(NoiseKind, ABC):
 
 @dataclass(frozen=True)
 class JointSet(AtOnce):
-    """As a set."""
+    """The items as a set, in one draw."""
 
     name: ClassVar[str] = "joint_set"
 
@@ -320,7 +321,7 @@ class JointSet(AtOnce):
         return comb(candidates, self.named)
 
     def draw(self, counts: Integers, rate: Fraction, coins: Coins, most: int | None) -> Places:
-        """The places of the chosen candidates, rising."""
+        """The places of the drawn candidates, rising."""
         order, k = np.argsort(-counts, kind="stable"), self.named
         held = counts[order]
         firsts, lasts, sizes = joint_blocks(len(counts), k)
@@ -336,7 +337,7 @@ class JointSet(AtOnce):
 
 @dataclass(frozen=True)
 class JointOrder(AtOnce):
-    """With their ranks."""
+    """The items in order of their ranks, in one draw."""
 
     name: ClassVar[str] = "joint_order"
 
@@ -347,7 +348,7 @@ class JointOrder(AtOnce):
         return perm(candidates, self.named)
 
     def draw(self, counts: Integers, rate: Fraction, coins: Coins, most: int | None) -> Places:
-        """The places of the chosen candidates, the first rank first."""
+        """The places of the drawn candidates, in the order of their ranks."""
         order = np.argsort(-counts, kind="stable")
         held = counts[order]
         costs, sizes = order_blocks(held, self.named)
@@ -425,7 +426,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
 
     @property
     def _together(self) -> tuple[str, ...]:
-        """The ways to draw all names at once."""
+        """The names of the noises that draw all names at once and suit this question."""
         many, named = len(self.candidates), self.how_many
         if self.ordered:
             drawable = named > 1 and named**2 * many < MOST_BLOCKS and perm(many, named) < MOST_SETS
@@ -441,8 +442,8 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         return isinstance(self.way, JointOrder)
 
     def expected(self) -> Fraction | float:
-        """For several in order, how far a rank is off on a made-up table: there the promise would mislead. A part of
-        the promise is added to it."""
+        """For several names in order: how far a rank is off on average on a made-up table, plus a small part of the
+        promise. The promise alone would rank the noises wrongly."""
         if self.how_many == 1 or not self.ordered or isinstance(self.way, JointSet):
             return super().expected()
         off = rehearsed(self.way, self.rate, len(self.candidates), self.facts.about * self.each)
@@ -468,7 +469,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
 
     @property
     def each(self) -> int:
-        """The number of one person's rows that can hold the same value."""
+        """How many rows of one person may hold the same value."""
         return 1 if isinstance(self.facts.schema.listed(self.column), ItemSet) else self.facts.unit.at_most
 
     def need(self) -> BinCounts | CellCounts | ItemCounts:
@@ -505,10 +506,10 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         return self.facts.people is not None and self.facts.unit.at_most == 1 and len(self.candidates) > 1
 
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
-        """What the promise says of counts, in percentage points of the larger group: (0, g). By so much at most a value
-        left out is more common than a named one, a later or unnamed one than an earlier one, or the i-th most common
-        one than the i-th named. Half of β is for the draw, the rest for the sample (`sampling.pairs_off`): it holds for
-        all values at once, so for those that were chosen. g takes a public number of people."""
+        """The promise for the larger group: (0, g), in percentage points. A value left out is at most g more common
+        than a named one, a later one than an earlier one, or the i-th most common than the i-th named. Half of β is for
+        the draw, the rest for the sample (`sampling.pairs_off`), which covers all values at once and so the drawn ones.
+        None if the number of people is not public."""
         people, size = self.facts.people, len(self.candidates)
         if people is None or not self.speaks_of_all:
             return None
@@ -524,7 +525,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         return self.facts.schema.listed(self.column)
 
     def coarse(self) -> Fraction:
-        """An equal share of the people for each item: with a larger gap almost any item could win."""
+        """The count of each value if all were equal: with a larger gap nearly any of them could win."""
         return Fraction(self.facts.about, len(self.candidates))
 
     def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:

@@ -54,7 +54,7 @@ EXACT_SUMS = 12  # the exact law bounds a sum of up to this many noises; Chernof
 
 @dataclass(frozen=True)
 class TreeCuts(NoiseKind):
-    """`epsilon` is for all groups, `beta` for one."""
+    """The tree noise of `quantile`. `epsilon` is for all groups together, `beta` for one group."""
 
     name: ClassVar[str] = "tree"
     each: ClassVar[type[Added]] = LaplaceNoise  # of every node
@@ -103,7 +103,7 @@ class TreeCuts(NoiseKind):
 
     @cached_property
     def _top(self) -> int:
-        """The first node of the last level."""
+        """The index of the first node in the last level."""
         branches, levels = count_tree.shape(self.asked.size)
         begins, cells = 0, self.asked.size
         for _ in range(levels - 1):
@@ -112,7 +112,7 @@ class TreeCuts(NoiseKind):
 
     @property
     def _lengths(self) -> list[int]:
-        """At most how many noises are added up in S̃ of each cell."""
+        """For each cell, a bound on how many noises its S̃ adds up."""
         if self.asked.rows is not None:
             return list(count_tree.lengths(self.asked.size, True))
         whole, top = self.width - self._top, self._top
@@ -125,21 +125,21 @@ class TreeCuts(NoiseKind):
         return self.added.sum_reach(noises, beta, EXACT_SUMS if self.asked.rows is not None else 0)
 
     def _plain(self, beta: Fraction) -> Floats:
-        """A bound on the noise of each S̃ as a sum, except with chance β."""
+        """For each cell a bound on the noise of S̃ as a sum of nodes, except with chance β."""
         by_length = {noises: self._reach(noises, beta) for noises in set(self._lengths)}
         return np.array([by_length[noises] for noises in self._lengths], dtype=np.float64)
 
     def _fitted(self, beta: Fraction, share: Fraction) -> Floats:
-        """A bound on the noise of each S̃ by least squares, except with chance β."""
+        """For each cell a bound on the noise of S̃ by least squares, except with chance β."""
         root = share if self.asked.rows is None else Fraction(0)
         return _fit_reaches(self.asked.size, self.asked.rows is not None, root, self.added.size, beta)
 
     def reaches(self, beta: Fraction, share: Fraction) -> Floats:
-        """A bound on the noise of each S̃, except with chance β."""
+        """t: for each cell a bound on the noise of the better S̃, except with chance β."""
         return np.minimum(self._plain(beta), self._fitted(beta, share))
 
     def farthest(self, beta: Fraction) -> int:
-        """The largest bound, rounded up."""
+        """The largest of these bounds over all cells and shares, rounded up."""
         return ceil(max(float(self.reaches(beta, share).max()) for share in self.asked.shares) + ROUNDED)
 
     @property
@@ -148,11 +148,11 @@ class TreeCuts(NoiseKind):
 
     @property
     def shift(self) -> int:
-        """The largest error of the ends of a range, in ranks."""
+        """How many ranks the ends of a range can be off at most."""
         return self.farthest(self.beta / len(self.asked.shares))
 
     def over(self, drawn: Codes, share: Fraction, beta: Fraction) -> Floats:
-        """S̃ of every cell, by the estimate with the lesser bound at chance β."""
+        """S̃ of every cell, from the sum of nodes or from least squares: whichever has the lesser bound at chance β."""
         by_sums, all_of_sums = self._sums(drawn)
         fit = [float(sum_of) for sum_of in count_tree.fitted_tree(drawn, self.asked.size, self.asked.rows)]
         all_of_fit = fit[-1] if self.asked.rows is None else self.asked.rows
@@ -161,12 +161,12 @@ class TreeCuts(NoiseKind):
         return np.where(self._plain(beta) <= self._fitted(beta, share), sums, least)
 
     def _sums(self, drawn: Codes) -> tuple[list[int | Fraction], int]:
-        """The numbers at or below each cell, and in all, as sums of nodes."""
+        """The number of rows at or below each cell, and the number of all rows, as sums of nodes."""
         below = count_tree.sums_of(drawn, self.asked.size, self.asked.rows)
         return below, sum(drawn[self._top :]) if self.asked.rows is None else self.asked.rows
 
     def triples(self, drawn: Codes) -> list[Codes]:
-        """The point and the two ends for every share."""
+        """For every share (point, lower end, upper end)."""
         each, everywhere = self.beta / len(self.asked.shares), self.beta / self.asked.size
         answers: list[Codes] = []
         for share in self.asked.shares:
@@ -176,7 +176,7 @@ class TreeCuts(NoiseKind):
         return answers
 
     def _between(self, over: Floats, reaches: Floats) -> tuple[int, int]:
-        """The first cell with S̃ ≥ −t, and the last with S̃ of the one before ≤ t."""
+        """The first cell with S̃ ≥ −t, and the last cell c with S̃(c−1) ≤ t(c−1)."""
         from_below, from_above = np.flatnonzero(over >= -reaches), np.flatnonzero(over[:-1] <= reaches[:-1])
         first = int(from_below[0]) if len(from_below) else self.asked.size - 1
         return first, int(from_above[-1]) + 1 if len(from_above) else 0
@@ -189,7 +189,7 @@ def _fit_reaches(cells: int, known: bool, root: Fraction, scale: Fraction, beta:
 
 @dataclass(frozen=True)
 class RootCuts(TreeCuts):
-    """Gaussian noise by a root."""
+    """The “gaussian_root” noise of `quantile`: Gaussian noise by a root of the matrix of sums."""
 
     name: ClassVar[str] = "gaussian_root"
     each: ClassVar[type[Added]] = GaussianNoise
@@ -208,7 +208,8 @@ class RootCuts(TreeCuts):
         return tuple(count_tree.rooted(self._cells(value)))
 
     def reaches(self, beta: Fraction, share: Fraction) -> Floats:
-        """If the number of rows is not public, α < 1 times the last sum is subtracted: at most its length more."""
+        """The same for the root. If the number of rows is secret, S̃ subtracts α < 1 times the last sum: its length
+        more."""
         lengths, sums = count_tree.prefix_lengths(self.asked.size)
         more = 0 if self.asked.rows is not None else 1
         return gaussian_mix_reach(self.added.size, lengths + more * lengths[-1], sums + more * sums[-1], beta)

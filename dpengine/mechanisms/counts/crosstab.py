@@ -39,7 +39,7 @@ MOST_CELLS = 10_000
 
 @dataclass(frozen=True, kw_only=True)
 class Crosstab(Histogram):
-    """A histogram over the product of the columns; the noise, the loss and the promise are the histogram's."""
+    """A histogram over all combinations of the columns' values, with a histogram's noise, loss and promise."""
 
     card: ClassVar[Card] = Card(
         key="crosstab",
@@ -86,7 +86,7 @@ class Crosstab(Histogram):
         return [label for label, cell in cells if any(value in rest for value, rest in zip(cell, extra, strict=True))]
 
     def fewer(self) -> list[tuple[str, JsonObject]]:
-        """One column less, or a column in coarser groups."""
+        """The same question without one of the columns, or with a column in coarser groups."""
         given, names = self.parameters(), given_json(self.columns)
         questions: list[tuple[str, JsonObject]] = []
         for place, name in enumerate(self.columns):

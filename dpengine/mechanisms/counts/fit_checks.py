@@ -97,7 +97,7 @@ class CellShare:
     high: Fraction
 
     def from_zero(self) -> CellShare:
-        """The same with nothing sure."""
+        """The same share with a lower end of 0."""
         return CellShare(self.value, Fraction(0), self.high)
 
     def span(self) -> str:
@@ -121,8 +121,8 @@ class ColumnFound:
 
     @property
     def state(self) -> str:
-        """MOSTLY_NOT or SOME_NOT if surely half of the cells, or a tenth, do not fit; UNSURE if half may not; else
-        GOOD."""
+        """MOSTLY_NOT or SOME_NOT if surely half of the cells, or a share of `gate`, do not fit; UNSURE if half may not;
+        else GOOD."""
         if self.misfit.low >= max(VAGUE, self.gate):
             return MOSTLY_NOT
         if self.misfit.low >= self.gate:
@@ -131,7 +131,7 @@ class ColumnFound:
 
     @property
     def doubted_codes(self) -> tuple[Fraction, ...]:
-        """Codes that surely a tenth of the cells hold."""
+        """Codes that surely a share of `gate` of the cells holds."""
         return tuple(code for code, share in self.codes.items() if share.low >= self.gate)
 
     @property
@@ -140,7 +140,7 @@ class ColumnFound:
 
     @property
     def quiet(self) -> bool:
-        """Is there surely next to nothing to say?"""
+        """Are misfits and codes surely so few (QUIET) that there is nothing to report?"""
         return self.misfit.high < QUIET and all(share.high < QUIET for share in self.codes.values())
 
 
@@ -213,7 +213,7 @@ class FitChecks(OfMisfits):
         return bars(column, self.facts.schema[column])
 
     def number_names(self) -> list[tuple[str, str]]:
-        """The column and the kind of cell that each drawn number counts."""
+        """For each drawn number its column, and the kind of cell that it counts."""
         names = [
             (name, say(f"fit.bar.{bar.name}", number="" if bar.number is None else text_of(bar.number)))
             for name in self.columns
@@ -235,7 +235,7 @@ class FitChecks(OfMisfits):
 
     @property
     def _raw(self) -> tuple[Different | Crowded, ...]:
-        """The counts of ids."""
+        """What is counted in id columns: different ids, and people with too many rows."""
         if not self.ids or self.facts.unit == Unit.rows():
             return tuple(Different(name) for name in self.ids)
         (name,) = self.ids
@@ -283,7 +283,7 @@ class FitChecks(OfMisfits):
 
     @property
     def _wider(self) -> Added:
-        """The noise of a number of different values, or of rows."""
+        """The noise, `WIDE` times as wide, of the numbers of different ids, of crowded people and of rows."""
         return self.added[0].thinner(Fraction(1, WIDE))
 
     def _split(self, counts: Sequence[int]) -> tuple[list[int], list[int]]:
@@ -315,7 +315,7 @@ class FitChecks(OfMisfits):
 
     @cached_property
     def _ranged(self) -> dict[str, list[Bar]]:
-        """The bars of each column that have a range."""
+        """The bars of each column that get a range: misfits, codes and zeros."""
         named = ("code", "zero")
         return {name: [bar for bar in self.bars_of(name) if bar.misfit or bar.name in named] for name in self.columns}
 
@@ -324,7 +324,7 @@ class FitChecks(OfMisfits):
         return {name: _MINOR + sum(_weight(bar) for bar in bars) for name, bars in self._ranged.items()}
 
     def _lower_chance(self, column: str, bar: Bar | None) -> Fraction:
-        """How often the lower end of this bar, or of the sum of all misfits, may fail."""
+        """How often the lower end of this bar, or with None of the sum of all misfits, may fail."""
         return self._beta * _LOWER * _weight(bar) / self._whole_weight[column]
 
     def _upper_chance(self, column: str) -> Fraction:
@@ -339,7 +339,7 @@ class FitChecks(OfMisfits):
         return self.facts.people if self.facts.unit == Unit.rows() else None
 
     def _sum_of(self, counts: int, draws: int, chance: Fraction) -> Fraction:
-        """How far a sum of `counts` noisy counts, each a mean of `draws` draws, may be off to one side."""
+        """How far a sum of `counts` means of `draws` draws may be off to one side, except with this chance."""
         if counts == 1:
             return Fraction(self.added[0].reach(2 * chance, draws))
         if self.noise:
@@ -358,12 +358,12 @@ class FitChecks(OfMisfits):
 
     @cached_property
     def _reached(self) -> dict[tuple[str, Bar | None, int, int], tuple[Fraction, Fraction]]:
-        """Reaches that are known: every draw needs the same."""
+        """The cache of `_reaches`: every draw needs the same ones."""
         return {}
 
     @cached_property
     def _summed(self) -> dict[tuple[str, Bar | None], list[Callable[[float, float], float]]]:
-        """The same for sums, by their factors."""
+        """The cache of `_sums`."""
         return {}
 
     def _sums(self, column: str, bar: Bar | None) -> list[Callable[[float, float], float]]:
@@ -373,7 +373,7 @@ class FitChecks(OfMisfits):
         return self._summed[column, bar]
 
     def reach(self, draws: int = 1) -> int | Fraction:
-        """For one bar of misfits, on the wider side; without columns, for a number of different values."""
+        """How far one bar of misfits may be off, on the wider side; without columns, a number of different ids."""
         if not self.columns:
             return self._wide_reach(self._beta)
         return self._sum_of(1, draws, _least_chance(self.at(Fraction(1))))
@@ -382,7 +382,7 @@ class FitChecks(OfMisfits):
         return Within(Fraction(self.reach()), 1, self.beta, Fraction(0))
 
     def _range(self, counted: dict[Bar, int | Fraction], column: str, draws: int) -> tuple[int | Fraction, Ends]:
-        """The number of misfits in a column."""
+        """The number of misfits in a column, and its range."""
         parts = []
         for bar, count in counted.items():
             if bar.misfit:
@@ -423,7 +423,7 @@ class FitChecks(OfMisfits):
         return {name: self._shares(name, counted, rows, raw) for name, counted in self._parts(raw)}
 
     def _about_rows(self, raw: Figures) -> int:
-        """About how many rows there are: all bars of a column together, inside `rows`."""
+        """About how many rows there are: the mean over all columns of the sum of their bars, cut to `rows`."""
         least, most = self.rows(raw)
         if not self.columns:
             return (least + most) // 2
@@ -487,7 +487,8 @@ class FitChecks(OfMisfits):
         in_plain = sum(plain)
 
         def off(own: float, others: int, other: float, reach: Callable[[float, float], float]) -> float:
-            """How far a sum may be off to one side: `counts` bars with one factor, others with another."""
+            """How far a sum may be off to one side: `counts` bars have the factor `own`, `others` the factor
+            `other`."""
             return reach(sqrt(counts * own**2 + others * other**2), counts * own + others * other)
 
         def of_all(share: float, reach: Callable[[float, float], float]) -> float:
@@ -519,7 +520,7 @@ class FitChecks(OfMisfits):
         return list(zip(self._raw, zip(counts, lows, highs, strict=True), strict=True))
 
     def crowded(self, raw: Figures) -> CellShare | None:
-        """The share of people with more rows than count; None if that was not counted."""
+        """The share of people with more rows than count per person; None if this was not asked."""
         counted = [figure for need, figure in self._counted(raw) if isinstance(need, Crowded)]
         if not counted:
             return None
@@ -528,7 +529,8 @@ class FitChecks(OfMisfits):
         return CellShare(_part(count, about), _part(low, most), _part(high, least))
 
     def repeated(self, raw: Figures) -> dict[str, tuple[int, int, int]]:
-        """Id columns with surely a tenth fewer ids than rows: bounds on the different ids, and about how many rows."""
+        """Id columns with surely a tenth fewer ids than rows: bounds on the different ids, and the rough number of
+        rows."""
         if self.facts.unit != Unit.rows():
             return {}
         rows, fewest = self._about_rows(raw), (1 - GATE) * self.rows(raw)[0]
@@ -576,7 +578,7 @@ class FitChecks(OfMisfits):
 
 
 def _weight(bar: Bar | None) -> int:
-    """The parts of `_LOWER` for a bar, or for the sum of misfits."""
+    """How many parts of `_LOWER` the lower end of a bar gets, or with None that of the sum of misfits."""
     return _MINOR if bar is None or bar.rare else _MAIN
 
 
@@ -590,9 +592,9 @@ def _gate(sees: Fraction) -> Fraction:
 def _clearly(
     bar: Bar, count: int | Fraction, lower: Mapping[Bar, Fraction], by_number: dict[Fraction | None, int | Fraction]
 ) -> bool:
-    """Is a code surely more common than the mean of the numbers beside it? Fewer cells than refuse a question may be
-    real: some people are 9. Noise is symmetric, so the difference of a count and of a mean of k others goes about
-    √(1 + 1/k) times as far as the count alone."""
+    """Is a code surely more common than the mean of the numbers beside it? It must be if its cells are too few to
+    refuse a question, since they may be real: some people are 9. Noise is symmetric, so the difference of a count and
+    of a mean of k others goes about √(1 + 1/k) times as far as the count alone."""
     if not bar.beside:
         return True
     many, beside = len(bar.beside), sum(by_number[number] for number in bar.beside)
@@ -600,7 +602,8 @@ def _clearly(
 
 
 def _stands_out(bar: Bar, count: int | Fraction, by_number: dict[Fraction | None, int | Fraction]) -> bool:
-    """Is a code far more common than the numbers beside it? Their mean: it has less noise than the larger one."""
+    """Is a code far more common than the numbers beside it? We take their mean, which has less noise than the
+    largest."""
     beside = sum(by_number[number] for number in bar.beside)
     return count * len(bar.beside) >= SPIKE * max(beside, 0)
 
@@ -609,9 +612,9 @@ Figure = tuple[int | Fraction, int | Fraction, int | Fraction]  # with its ends
 
 
 def _together(parts: Sequence[Figure], whole: Figure) -> Figure:
-    """All misfits of a column. The range of the sum of its bars and the sum of their ranges hold at once, and no bar is
-    below 0. Where some bar is surely above 0, bars below 0 are noise: the number is then the sum of the others, inside
-    the range."""
+    """The number of all misfits of a column, with its range. The range of the sum of its bars and the sum of their
+    ranges hold at once, and no bar is below 0. If some bar is surely above 0, bars below 0 are noise: the number is
+    then the sum of the others, cut to the range."""
     if len(parts) == 1:
         return parts[0]
     zero = Fraction(0)
@@ -628,7 +631,7 @@ def _ends(share: CellShare) -> Figure:
 
 
 def _last(holds: Callable[[float], bool]) -> Fraction:
-    """The last share on the grid up to which it holds; 0 if not even there."""
+    """The largest share on the grid for which `holds`, which is monotone, is true; 0 if there is none."""
     if not holds(0):
         return Fraction(0)
     if holds(1):
@@ -654,6 +657,6 @@ def percent_above(share: Fraction) -> str:
 
 @lru_cache(maxsize=256)
 def _least_chance(query: FitChecks) -> Fraction:
-    """Of all bars of misfits: how often the end that fails least often may fail. It reaches farthest, at every ε."""
+    """The least chance to fail of all ends of all bars of misfits. That end reaches farthest, at every ε."""
     chances = [(query._lower_chance(name, query._ranged[name][0]), query._upper_chance(name)) for name in query.columns]
     return min(min(pair) for pair in chances)

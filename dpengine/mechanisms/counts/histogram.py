@@ -196,7 +196,7 @@ def _first_values(column: Ordered, starts: tuple[int, ...]) -> tuple[Json, ...]:
 
 @remembered(256)
 def _spans_of(column: Ordered, starts: tuple[int, ...], language: str) -> tuple[str, ...]:
-    """The bins of a number or a day as the reader writes them; `language` is the current one."""
+    """The bins of a number or date column in the reader's words; `language` is the current one, for the cache."""
     pairs = list(zip(starts, [*starts[1:], column.size], strict=True))
     rounded = [_span(plain(column.value(a)), plain(column.value(b - 1))) for a, b in pairs]
     if len(set(rounded)) == len(rounded):

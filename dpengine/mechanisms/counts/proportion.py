@@ -100,7 +100,7 @@ class Proportion(OfRatio[tuple[int, ...]]):
 
     @property
     def loss_parts(self) -> int:
-        """The sides of one person's change."""
+        """One part for each side of a person's change; one in all if the number of people is public."""
         return self.facts.sides if self.known is None else 1
 
     def sensitivity(self) -> Sensitivity:
@@ -118,7 +118,7 @@ class Proportion(OfRatio[tuple[int, ...]]):
         return min(100 * self.noise_kind.least_error(self.epsilon, self.beta) / self.known, ALL)
 
     def row_bounds(self, raw: Figures) -> Bounds | None:
-        """Hits and misses together are all rows that meet the condition."""
+        """Bounds from hits and misses together, which are all rows that meet the condition."""
         if self.by is not None or self.known is not None:
             return None
         (off,), total = self.noise_kind.line_reaches(self.added, np.ones((1, 2)), 1, self.beta / 10), sum(raw)

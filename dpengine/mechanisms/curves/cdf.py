@@ -173,7 +173,7 @@ class Cdf(Query[Spread, tuple[int, ...]]):
         return tuple(draw(Staircase.of(value.codes, value.counts, self.size, values), self.points, self.rate, coins))
 
     def law(self, value: Spread) -> Finite | None:
-        """Every column; None if there are too many sequences to list."""
+        """The law over all synthetic columns; None if there are too many sequences to list."""
         if self.size**self.points > MOST_LISTED:
             return None
         weights: dict[tuple[int, ...], Decimal] = defaultdict(Decimal)

@@ -49,7 +49,7 @@ EXACT_SUMS = 12  # the exact law bounds a sum of up to this many noises; Chernof
 
 
 class GaussianRoot(GaussianNoise):
-    """On a root of the matrix of sums in place of the tree."""
+    """Gaussian noise on a root of the matrix of sums, in place of the tree."""
 
     name = "gaussian_root"
 
@@ -107,7 +107,7 @@ class CdfTree(OfCounts):
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """Nodes in the sum of each cell."""
+        """The number of nodes in the sum of each cell."""
         return count_tree.lengths(self.leaves, self.everyone is not None)
 
     def need(self) -> BinCounts:
@@ -144,7 +144,7 @@ class CdfTree(OfCounts):
         return self.leaves
 
     def reach(self, draws: int = 1) -> int | Fraction:
-        """How far the number at or below a cell can be off, all cells at once: a sum of the most means."""
+        """How far the number at or below a cell can be off, for all cells at once: the largest reach of any cell."""
         if self.rooted:
             return ceil(self._rooted_reaches(draws)[-1] + Fraction(1, 2))
         fits: dict[int, list[float]] = {}
@@ -174,14 +174,14 @@ class CdfTree(OfCounts):
         return [by_length[nodes] for nodes in self.lengths]
 
     def _reach(self, nodes: int, draws: int) -> int | Fraction:
-        """How far a sum of this many means can be off."""
+        """How far a sum of this many nodes can be off, each of them the mean of `draws` draws."""
         if not nodes:
             return 0
         total = self.added[0].sum_reach(nodes * draws, self.beta / self.leaves, EXACT_SUMS)
         return total if draws == 1 else Fraction(total, draws)
 
     def _rooted_reaches(self, draws: int) -> list[float]:
-        """How far every cell can be off by the root, for the mean of `draws` draws."""
+        """How far the number at or below every cell can be off by the root, for the mean of `draws` draws."""
         lengths, sums = count_tree.prefix_lengths(self.leaves)
         reaches = gaussian_mix_reach(self.variance, lengths / sqrt(draws), sums, self.beta / self.leaves)
         return [reach + count_tree.ROUNDED for reach in reaches.tolist()]
@@ -224,7 +224,7 @@ class CdfTree(OfCounts):
         )
 
     def spreads(self, value: Json) -> Iterator[Runs]:
-        """A cell holds the difference of two cumulative counts: twice as far off."""
+        """The count of a cell is the difference of two cumulative counts, so it can be twice as far off."""
         if self.where.everyone:
             below = [0.0, *(float(value[label]) for label in self.labels())]
             counts = tuple(after - before for before, after in pairwise(below))

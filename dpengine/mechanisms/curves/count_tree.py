@@ -95,7 +95,8 @@ def nodes_of(cells: list[int]) -> list[int]:
 
 @lru_cache(maxsize=64)
 def sums(leaves: int, from_all: bool) -> tuple[tuple[NodeRanges, bool], ...]:
-    """The nodes for every cell, and whether to add the number of all rows to them (only with `from_all`)."""
+    """For every cell the nodes that give the number at or below it, and whether to add the number of all rows (only
+    with `from_all`)."""
     branches, levels = shape(leaves)
     begins, widths = [0], [leaves]
     for _ in range(levels):
@@ -142,7 +143,8 @@ Weights = dict[Number, int]  # a size, and the number of nodes with it
 
 @dataclass(frozen=True)
 class _Tree(Generic[Number]):
-    """The nodes' places, and their variances from below, level by level; `number` converts a fraction."""
+    """The widths of the levels, and for each node s, the variance of its best estimate from below. `number` converts a
+    fraction to the tree's kind of number."""
 
     branches: int
     widths: tuple[int, ...]
@@ -208,7 +210,8 @@ def fitted_tree(drawn: tuple[int | Fraction, ...], leaves: int, everyone: int | 
 
 
 def _weights_of(tree: _Tree[Number], cells: int, known: bool, root: Fraction) -> Weights[Number]:
-    """The weights of the sum of so many cells; `known`: the number of all rows is public."""
+    """The sizes of all nodes' weights in the sum of the first `cells` cells, with how often each occurs. `known`: is
+    the number of all rows public? If not, the root has the weight `root`."""
     number, none = tree.number, tree.number(0)
     top = len(tree.widths) - 1
     places = [cells // tree.branches**level for level in range(top + 1)]  # whole nodes before the end of the sum
@@ -251,7 +254,7 @@ def _held(tree: _Tree[Number], level: int, node: int) -> int:
 
 @lru_cache(maxsize=256)
 def _below(branches: int, level: int, cells: int) -> tuple[tuple[Fraction, int], ...]:
-    """z of a node with this many cells, as weights of the nodes below it and itself."""
+    """The weights in z of a node with this many cells: of the node itself and of those below it."""
     if not level:
         return ((Fraction(1), 1),)
     wide = branches ** (level - 1)
@@ -275,7 +278,7 @@ def _variance(branches: int, level: int, cells: int) -> Fraction:
 
 @lru_cache(maxsize=64)
 def tree_arrays(leaves: int, known: bool, root: Fraction) -> tuple[Floats, Floats]:
-    """The weights as arrays of sizes, rounded up, and multiplicities: a row for each cell, padded with 0."""
+    """The sizes of `_weights_of`, rounded up, and how often each occurs: a row for each cell, padded with 0."""
     rows = [_weights_of(_rough(leaves), cells, known, root) for cells in range(1, leaves + 1)]
     most = max(1, *(len(row) for row in rows))
     sizes, times = np.zeros((leaves, most)), np.zeros((leaves, most))
@@ -304,7 +307,7 @@ def rooted(cells: list[int]) -> list[int]:
 
 @lru_cache(maxsize=64)
 def moved(cells: int, replaced: bool) -> int:
-    """The largest squared length of one row's change, an integer."""
+    """The largest squared length by which one row, added or (`replaced`) moved to another cell, changes R·x."""
     r = table(cells)
     # Column b begins at row b: its product with column a = b − lag is Σ_k r_k·r_(k+lag) over its cells − b entries.
     own = np.cumsum(r * r)  # own[k−1]: squared length of the column with k entries
@@ -318,7 +321,7 @@ def moved(cells: int, replaced: bool) -> int:
 
 @lru_cache(maxsize=64)
 def inverse(cells: int) -> Floats:
-    """The diagonals of L."""
+    """L, as the values on its diagonals."""
     r = table(cells).astype(np.float64)
     first = np.zeros(cells)
     for j in range(cells):
@@ -333,6 +336,6 @@ def prefix_sums(drawn: list[float]) -> Floats:
 
 @lru_cache(maxsize=64)
 def prefix_lengths(cells: int) -> tuple[Floats, Floats]:
-    """The noise of each cell's sum: the length, and the sum of sizes, of a row of L."""
+    """The length of each cell's row of L, and the sum of its sizes: they decide how noisy the cell's sum is."""
     rows = np.abs(inverse(cells))
     return np.sqrt(np.cumsum(rows * rows)), np.cumsum(rows)

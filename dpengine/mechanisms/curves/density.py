@@ -174,12 +174,12 @@ class Density(Query[Spread, tuple[int, ...]]):
 
     @property
     def scale(self) -> int:
-        """M of all axes: the factor of a row at a knot."""
+        """The product of M over all axes: what a row at a knot counts."""
         return prod(axis.scale for axis in self.axes)
 
     @property
     def height(self) -> float:
-        """(2πh²)^(−d/2)."""
+        """The height of a kernel, (2πh²)^(−d/2)."""
         return prod(1 / (math.sqrt(2 * math.pi) * float(width)) for width in self.widths)
 
     # Privacy ----------------------------------------------------------------------------------------------------------
@@ -290,12 +290,12 @@ def _width(name: str, column: Number, asked: Json, points: int) -> Fraction:
 
 
 def _rounded_up(value: float) -> Fraction:
-    """To four digits, so that machines with slightly different floats agree."""
+    """`value` rounded up to four digits, so that machines with slightly different floats agree."""
     grain = Fraction(10) ** (3 - math.floor(math.log10(value)))
     return ceiling(Fraction(value) * grain) / grain
 
 
 def _texts(grid: tuple[Fraction, ...]) -> list[str]:
-    """Grid points with one digit more than makes them different."""
+    """Grid points as text, with one digit more than is needed to make them different."""
     places = max(0, 2 - math.floor(math.log10(float_above(grid[1] - grid[0]))))
     return [f"{float(point):.{places}f}" for point in grid]

@@ -20,7 +20,7 @@ MOST_LISTED = 400  # people, for a law with listed outcomes
 
 @dataclass(frozen=True, kw_only=True)
 class OfBits(Query[int, int]):
-    """How many people meet a condition, from a message of each: one person changes one bit."""
+    """How many people meet a condition, from one message of each person, who changes one bit."""
 
     def need(self) -> RowCount:
         return RowCount(self.where)
@@ -59,7 +59,7 @@ def least_coin(people: int, epsilon: Fraction, delta: Fraction, sums: int = 1) -
 
 
 def read_calibration(given: JsonObject, known: tuple[str, ...]) -> str:
-    """The first one if none is named."""
+    """The calibration that is given, or the first known one if none is."""
     calibration = str(given.get("calibration") or known[0])
     if calibration not in known:
         raise AllowanceError("shuffle.calibration", calibrations=list(known))

@@ -142,13 +142,13 @@ class Overview(Query[Statistic, tuple[int, ...]]):
 
     @property
     def predicts(self) -> str:
-        """The column to predict, if it was bought for a model: all pairs, and the weight of this column."""
+        """The column to predict, if bought for a model (all pairs, this column with the weight FOR_MODEL); else ""."""
         weights = self.weights if self.every and self.spread == EVEN else ()
         return weights[0][0] if len(weights) == 1 and weights[0][1] == FOR_MODEL else ""
 
     @property
     def gated(self) -> bool:
-        """Not a look: each card shows the check of its column. A model has one answer for all columns."""
+        """Only for a model, which is one answer from all columns. On a look, each card shows its column's check."""
         return bool(self.predicts)
 
     @property
@@ -174,7 +174,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
 
     @cached_property
     def layout(self) -> ResidualLayout:
-        """One row is one person, and their number public, only under replace-one without an id column."""
+        """Only under replace-one without an id column is one row one person, and the number of rows public."""
         rows = self.facts.unit.id_column is None
         weight, names = dict(self.weights), self.names
         each = [weight.get(names[place], Fraction(1)) for place in range(len(self.columns))]
@@ -208,7 +208,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
         return tuple(number for numbers, _ in self._numbers(value) for number in numbers)
 
     def _numbers(self, value: Statistic) -> Iterator[tuple[list[int], Fraction]]:
-        """The numbers that get noise, and its variance."""
+        """The numbers that get noise, in groups, and the variance of each group's noise."""
         cells, *people = value if self.held else (value,)
         for part, values in self._residuals(cells):
             yield [int(number) for number in values.ravel()], self.noise_of[part] * self.layout.cells(part) ** 2
@@ -258,7 +258,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
         return Gaussian(self.rho)
 
     def sensitivity(self) -> Sensitivity:
-        """Of the numbers without regard to their noise. It is an integer, so we drop the error of floats."""
+        """The bound for all numbers, whatever their noise. It is an integer, so `floor` removes the error of floats."""
         people = sum(held.moves for held in self.held)
         cells = self.layout.rows**2 * floor(self.layout.moved()) if self.layout.bases else 0
         return Sensitivity("l2sq", cells + people, attained=not self.layout.bounded)
@@ -281,15 +281,15 @@ class Overview(Query[Statistic, tuple[int, ...]]):
         return self.layout.variance(part, self.noise_of)
 
     def noise_in(self, raw: Sequence[int | Fraction]) -> dict[Columns, Fraction]:
-        """σ_B² of the draw."""
+        """σ_B² of every residual in this draw."""
         return self.noise_of
 
     def ways(self, part: Columns) -> int:
-        """The number of ways to measure a marginal: its ranges hold for each of them."""
+        """In how many ways the marginal may have been measured: one. Ranges hold for each of the ways."""
         return 1
 
     def reach(self, part: Columns, noise: Mapping[Columns, Fraction] | None = None) -> float:
-        """Every cell of every wanted marginal is within its reach, all at once, except with probability β/2."""
+        """How far a cell of this marginal can be off: all wanted cells at once, except with probability β/2."""
         if noise:
             return self._reach(part, noise)
         if part not in self._reaches:
@@ -400,8 +400,9 @@ class Overview(Query[Statistic, tuple[int, ...]]):
     # Of a random sample: among all such people
 
     def _shown(self, alone: bool) -> int:
-        """The number of shares of everybody in single columns, or of all shares in columns together: of everybody and,
-        for pairs, of either group; for triples, of each two groups."""
+        """How many shares get a range. With `alone`, each cell of a single column, as a share of everybody. Else each
+        cell of several columns, three times: in pairs as a share of everybody and of either group, in triples of each
+        group by two columns."""
         if alone:
             held = sum(held.size for held in self.held if held.column)
             return sum(self.layout.cells(part) for part in self.sets if len(part) == 1) + held
@@ -448,8 +449,8 @@ class Overview(Query[Statistic, tuple[int, ...]]):
     def shares_together(
         self, part: Columns, hits: Floats, people: Floats, noise: Mapping[Columns, Fraction], own: int | None = None
     ) -> list[tuple[float, float]]:
-        """Cells of columns together as shares of everybody, or of a group over the column `own`: in percent, all at
-        once and together with `population`, except with probability β."""
+        """Cells of several columns as shares of everybody or, with `own`, of the people who agree on all columns but
+        `own`. In percent, all at once and together with `population`, except with probability β."""
         shape = [self.axes[place].size for place in part]
         one, whole = np.zeros(shape), np.ones(shape)
         one[(0,) * len(shape)] = 1
@@ -474,7 +475,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
                 yield base(ref), ref.starts, tuple(float(value[label]) for label in own), self.reach((place,))
 
     def stored(self, raw: tuple[int, ...]) -> JsonObject:
-        """The charge paid for the draw itself, so it may be stored too: everything is read off it."""
+        """The charge covers the drawn numbers themselves, so they are stored too; everything is computed from them."""
         return super().stored(raw) | {"raw": list(raw)}
 
     def truth(self, rows: Sequence[Row]) -> dict[str, int]:

@@ -76,7 +76,7 @@ class ResidualLayout:
         return math.prod(self.sizes[place] for place in columns)
 
     def kept(self, columns: Columns) -> Fraction:
-        """p_B: the part of a row's own cell that is left without the mean."""
+        """p_B = Π(1 − 1/n_i): the squared length by which an added row changes R_B/Πn_i."""
         return _share(tuple(self.sizes[place] for place in columns), ())
 
     def share(self, columns: Columns, part: Columns) -> Fraction:
@@ -161,7 +161,7 @@ class ResidualLayout:
 
 @lru_cache(maxsize=256)
 def _shape(layout: ResidualLayout) -> dict[Columns, Fraction]:
-    """Noise with about the least sum, at some loss; scaling it scales the loss inversely. Any outcome is valid."""
+    """σ_B² with about the least weighted sum of variances at some loss; `best` scales it. Any outcome is valid."""
     costs = {part: float(cost) for part, cost in layout.costs.items()}
     added = {part: float(layout.kept(part)) for part in layout.bases}
     weights = _weights(costs, added)
@@ -177,7 +177,7 @@ def _shape(layout: ResidualLayout) -> dict[Columns, Fraction]:
 
 @lru_cache(maxsize=256)
 def _level(layout: ResidualLayout) -> dict[Columns, Fraction]:
-    """Noise with about the least maximum: the best of all steps. Maximum times loss does not change with scale."""
+    """σ_B² with about the least product of largest variance and loss, which scaling keeps: the best of all steps."""
     bases, wanted = layout.bases, layout.wanted
     place = {part: at for at, part in enumerate(bases)}
     triples = [
@@ -208,7 +208,7 @@ def _level(layout: ResidualLayout) -> dict[Columns, Fraction]:
 def _moves(
     layout: ResidualLayout, weights: Mapping[Columns, float], added: dict[Columns, float]
 ) -> dict[Columns, float]:
-    """The worst change under these weights: a row replaced, or added if the number of rows is not public."""
+    """How the worst row changes each residual under these weights: replaced or, if their number is secret, added."""
     most, moves = layout.worst(weights)
     if not layout.known and sum(added[part] * weights[part] for part in added) > most:
         return added
@@ -226,7 +226,7 @@ _Turn = tuple[int, Columns, tuple[Columns, ...], Columns]  # a column, those aro
 
 @lru_cache(maxsize=256)
 def _order(parts: tuple[Columns, ...], most: int) -> tuple[_Turn, ...] | None:
-    """The order of maximisation over columns, those with the fewest neighbours first; None if too many are linked."""
+    """The order of maximisation in `_agreement`, columns with few neighbours first; None if too many are linked."""
     waiting, order = list(parts), []
     while columns := {place for part in waiting for place in part}:
         reach: dict[int, set[int]] = {place: set() for place in columns}
@@ -245,8 +245,8 @@ def _order(parts: tuple[Columns, ...], most: int) -> tuple[_Turn, ...] | None:
 
 
 def _agreement(tables: Mapping[Columns, Floats], order: tuple[_Turn, ...] | None) -> dict[int, bool] | None:
-    """The agreement of columns with the largest sum of one entry of each table; None if too many columns are linked. We
-    maximise over one column after the other."""
+    """On which columns two rows agree where the sum of one entry of each table is largest; None if too many columns are
+    linked. We maximise over one column after the other."""
     if order is None:
         return None
     waiting, undone = dict(tables), []
@@ -264,8 +264,8 @@ def _agreement(tables: Mapping[Columns, Floats], order: tuple[_Turn, ...] | None
 
 
 def moved_parts(part: Columns, a: Floats) -> Iterator[tuple[Columns, Floats]]:
-    """For Σ a·cell of a marginal A and each B ⊆ A: ⊗_{i∈B}(I − J/n_i)·ā_B, ā_B the mean of a over the columns of A that
-    are not in B. The noise Z_B enters the sum with this over Πn_i, and its variance is σ_B²·‖this‖²."""
+    """For a sum Σ a·cell of a marginal A and each B ⊆ A: v_B = ⊗_{i∈B}(I − J/n_i)·ā_B, with ā_B the mean of a over the
+    columns of A not in B. The noise Z_B enters the sum as ⟨v_B, Z_B⟩/Πn_i, with variance σ_B²·‖v_B‖²."""
     for own in parts_of(part):
         rest = tuple(axis for axis, place in enumerate(part) if place not in own)
         mean = a.sum(axis=rest) / math.prod(a.shape[axis] for axis in rest) if rest else a
@@ -304,8 +304,8 @@ def _share(part: tuple[int, ...], rest: tuple[int, ...]) -> Fraction:
 
 
 def union_reach(variance: float, numbers: int, beta: Fraction) -> float:
-    """How far so many numbers can be off, all at once, except with probability β. The noise of each is subgaussian,
-    Pr[|Z| > t] ≤ 2·e^(−t²/(2V)); then a union bound."""
+    """How far `numbers` noisy numbers can be off, all at once, except with probability β: by a union bound, since the
+    noise is subgaussian, Pr[|Z| > t] ≤ 2·e^(−t²/(2V))."""
     return math.sqrt(2 * variance * _log(numbers, beta)) * _SPARE
 
 

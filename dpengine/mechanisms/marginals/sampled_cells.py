@@ -71,13 +71,13 @@ _MOST_LN_TIMES = 0.1
 
 @lru_cache(maxsize=1)
 def _tails() -> Floats:
-    """P(X ≥ x) from −_FAR on."""
+    """P(X ≥ x) for X of variance 1, at places from −_FAR to _FAR."""
     places = range(int(2 * _FAR * _FINE) + 1)
     return np.array([math.erfc((place / _FINE - _FAR) / math.sqrt(2)) / 2 for place in places])
 
 
 def above(x: Floats) -> Floats:
-    """P(X ≥ x), at the next lower place: never too small."""
+    """P(X ≥ x) at the table's next lower place: never too small."""
     places = np.floor((np.clip(x, -_FAR, _FAR) + _FAR) * _FINE).astype(np.int64)
     found: Floats = _tails()[places]
     return found
@@ -85,7 +85,7 @@ def above(x: Floats) -> Floats:
 
 @lru_cache(maxsize=1)
 def _maxima() -> tuple[Floats, Floats]:
-    """a, rising, and ln r(a): where P(X > u)·e^(au) is largest a is the density at u over P(X > u)."""
+    """Values a, rising, and ln r(a). Where u makes P(X > u)·e^(au) largest, a is the density at u over P(X > u)."""
     u = np.arange(-6.0, 12.0, 1 / 128)
     tail = np.array([math.erfc(one / math.sqrt(2)) / 2 for one in u])
     a = np.exp(-(u**2) / 2) / math.sqrt(2 * math.pi) / tail
@@ -93,7 +93,7 @@ def _maxima() -> tuple[Floats, Floats]:
 
 
 def _ln_maximum(a: Floats) -> Floats:
-    """ln r(a), which falls, at the next smaller a."""
+    """ln r(a) at the table's next smaller a: never too small, since r falls."""
     at, found = _maxima()
     place = np.searchsorted(at, a, side="right") - 1
     return np.where(place < 0, 0.0, found[np.maximum(place, 0)])
@@ -101,7 +101,7 @@ def _ln_maximum(a: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class SumNoise:
-    """P(W ≥ w) ≤ times·P(X ≥ w − off), X normal of this variance."""
+    """A bound on a sum's noise W: P(W ≥ w) ≤ times·P(X ≥ w − off), X normal of this variance."""
 
     variance: float
     off: float
@@ -114,13 +114,13 @@ class SumNoise:
 
     @staticmethod
     def of_one(variance: float) -> SumNoise:
-        """Of a whole number with discrete Gaussian noise."""
+        """The bound for one integer with discrete Gaussian noise."""
         return SumNoise.of(variance, 1.0, 1 / (24 * variance))
 
 
 def noise_of_sum(noise: Mapping[Columns, Fraction], part: Columns, *sums: Floats) -> SumNoise:
-    """Of a sum of cells of a marginal; `noise` is σ_B² of each residual. Of several sums: of any weighted mean of them,
-    and the first one's variance."""
+    """The bound for a sum of cells of a marginal; `noise` is σ_B² of each residual. For several sums it holds for every
+    weighted mean of them, but has the first one's variance."""
     own = [[(float(noise[base]), mean) for base, mean in moved_parts(part, a) if base in noise] for a in sums]
     variance = sum(each * float((mean**2).sum()) for each, mean in own[0])
     c = max(sum(float(np.abs(mean).mean()) for _, mean in parts) for parts in own)
@@ -132,7 +132,7 @@ def noise_of_sum(noise: Mapping[Columns, Fraction], part: Columns, *sums: Floats
 
 
 def of_everybody(counts: Sequence[float], n: int, noise: SumNoise, beta: Fraction, moved: Fraction) -> list[Range]:
-    """Each except with probability β."""
+    """The range of each count's share of everybody; each fails with probability at most β."""
     wanted = (float(beta) / 2 - SPARE) / noise.times
     own = _OfEverybody(n, max(math.sqrt(noise.variance), 1e-8), noise.off + 1e-6, wanted, float_above(moved))
     return [(own.least(count), 1 - own.least(n - count)) for count in counts]
@@ -152,7 +152,7 @@ class _OfEverybody:
         return float((chances * above((count - self.off - k) / self.deviation)).sum()) <= self.wanted
 
     def least(self, count: float) -> float:
-        """The largest share up to which all are out, from below."""
+        """The largest share, approached from below, up to which all shares are out."""
         guess = min(max(count / self.n, 0.0), 1.0)
         rough = math.sqrt(guess * (1 - guess) * self.n + self.deviation**2 + 1) / self.n + self.moved / 8
         low, high = max(guess - 8 * rough, 0.0), guess
@@ -164,7 +164,8 @@ class _OfEverybody:
 
 
 def _after(n: int, mean: float) -> tuple[int, Floats]:
-    """A first place and a law above that of a number of people whose chances have at most this mean (S7.1)."""
+    """A first place and a law above that of how many of n people count, if their mean chance is at most `mean`
+    (S7.1)."""
     if mean >= 1:
         return n, np.ones(1)
     first = math.floor(n * mean)
@@ -180,8 +181,8 @@ def _after(n: int, mean: float) -> tuple[int, Floats]:
 
 @dataclass(frozen=True)
 class Off:
-    """The noise of a number of hits and of the number of people they are among: variances and covariance, and the
-    shift and factor (`SumNoise`) of h − pt, for every p, and of t."""
+    """The noise of the hits h and of the people t that they are among: variances, and their covariance (`both`). `off`
+    and `times` are those of `SumNoise` for h − pt, for every p; `off_people` is that for t."""
 
     hits: float
     people: float
@@ -192,7 +193,7 @@ class Off:
 
     @staticmethod
     def of_cells(noise: Mapping[Columns, Fraction], part: Columns, hits: Floats, people: Floats) -> Off:
-        """Of two sums of cells of one marginal, the first part of the second."""
+        """For two sums of cells of one marginal; the hits are part of the people."""
         own, whole = noise_of_sum(noise, part, hits, people - hits), noise_of_sum(noise, part, people)
         rest = noise_of_sum(noise, part, people - hits).variance
         both = (own.variance + whole.variance - rest) / 2
@@ -200,7 +201,7 @@ class Off:
 
     @staticmethod
     def of_two(hits: float, people: float) -> Off:
-        """Of two numbers with noise of these variances, drawn independently."""
+        """For two numbers that are drawn independently, with noise of these variances."""
         own, whole = SumNoise.of(hits, 2.0, (1 / hits + 1 / people) / 24), SumNoise.of_one(people)
         return Off(hits, people, 0.0, own.off, whole.off, max(own.times, whole.times))
 
@@ -214,7 +215,8 @@ class Off:
 
 
 def among(hits: Floats, people: Floats, noise: Off, beta: Fraction, most: int | None) -> tuple[Floats, Floats]:
-    """Each except with probability β; `most` people there are in all, if that is public."""
+    """The ends of the range of each share hits/people; each range fails with probability at most β. `most` is the
+    number of all people, if that is public."""
     low, high = np.empty(len(hits)), np.empty(len(hits))
     for start in range(0, len(hits), _TOGETHER):
         some = slice(start, start + _TOGETHER)
@@ -228,7 +230,7 @@ def among(hits: Floats, people: Floats, noise: Off, beta: Fraction, most: int | 
 
 @dataclass(frozen=True)
 class _SharesAmong:
-    """The lower end of each of several shares; cells [u, v] of p have an axis of their own."""
+    """Finds the lower ends of several shares at once; cells [u, v] of p are on the second axis."""
 
     hits: Floats
     people: Floats
@@ -248,7 +250,7 @@ class _SharesAmong:
         return _SharesAmong(hits, people, fewest, n, noise, off + noise.beyond(beta * _FAR_SHARE), wanted)
 
     def least(self) -> Floats:
-        """Up to where cells from 0 on are out."""
+        """The lower ends: all cells of p from 0 up to there are out, by one of the three bounds."""
         noise, known = self.noise, self.people > 0
         t = np.where(known, self.people, 1.0)
         guess = np.clip(self.hits / t, 0.0, 1.0)
@@ -267,7 +269,7 @@ class _SharesAmong:
         return np.where(known, end, 0.0)
 
     def _tested(self, u: Floats, v: Floats) -> tuple[Floats, Floats]:
-        """x and V."""
+        """x and V of the tests, for each cell [u, v]."""
         x = self.hits[:, None] - v * self.people[:, None] - (v - u) * self.far - self.noise.off - 1e-6
         return x, np.maximum(self.noise.hits - 2 * v * self.noise.both + v**2 * self.noise.people, 0.0)
 
@@ -296,7 +298,7 @@ class _SharesAmong:
 
 
 def _first_in(edges: Floats, out: Callable[[Floats, Floats], Bools]) -> Floats:
-    """The end of the cells that are out, from the first on."""
+    """Where the first cell begins that is not out."""
     cells = np.cumprod(out(edges[:, :-1], edges[:, 1:]), axis=1).sum(axis=1)
     found: Floats = np.take_along_axis(edges, cells[:, None], axis=1)[:, 0]
     return found
@@ -308,7 +310,7 @@ def _ahead(end: Floats, guess: Floats, part: float, cells: int) -> Floats:
 
 @lru_cache(maxsize=1)
 def _cells_of_normal() -> tuple[Floats, Floats]:
-    """The upper ends of cells and their chances. What is beyond the last end has less than 2·10^-12."""
+    """Cells of a normal variable of variance 1: their upper ends and chances. Less than 2·10^-12 is beyond the last."""
     ends = np.linspace(-3, 7, 161)
     tails = np.array([math.erfc(end / math.sqrt(2)) / 2 for end in ends])
     return ends, -np.diff(np.concatenate(([1.0], tails)))
@@ -330,7 +332,7 @@ def _ln_factorials() -> Floats:
 
 
 def _worst_of_small(fewest: int, most: int, p: Floats, variance: Floats, x: Floats) -> Floats:
-    """The largest P(B + X ≥ x) over the numbers of people, for each p. Less than 10^-12 is not summed, but counted."""
+    """The largest P(B + X ≥ x) over the numbers of people, for each p. What is not summed (below 10^-12) is added."""
     step = -(-(most - fewest + 1) // _ANCHORS)
     off = 7 * math.sqrt(most * float((p * (1 - p)).max())) + 15
     first, last = max(int(fewest * p[0] - off), 0), min(int(most * p[-1] + off) + 1, most)
@@ -344,7 +346,7 @@ def _worst_of_small(fewest: int, most: int, p: Floats, variance: Floats, x: Floa
 
 
 def _ln_tail(n: Floats, p: Floats, variance: Floats, y: Floats) -> Floats:
-    """An upper bound on ln P(B + X ≥ y); θ about where it is least: between 0 and what either part alone needs."""
+    """An upper bound on ln P(B + X ≥ y), at a θ where it is about least (found by bisection)."""
     inside, share = np.clip(p, 1e-12, 1 - 1e-12), np.clip(p + y / n, 1e-12, 1 - 1e-12)
     alone = np.log(share * (1 - inside) / ((1 - share) * inside))
     low, high = np.zeros_like(y), np.minimum(np.minimum(np.maximum(alone, 0.0), y / np.maximum(variance, 1e-9)), 50.0)

@@ -79,7 +79,7 @@ def _with_zero(name: str, usual: Grouped, column: Number) -> Grouped:
 
 @lru_cache(maxsize=1000)
 def _groups(ref: str, column: Ordered, wanted: int, days: tuple[tuple[str, int], ...]) -> Ref:
-    """Cached, because a form asks for the groups of every column at every change."""
+    """`readable` of an ordered column. Cached, because a form asks for the groups of every column at every change."""
     schema = Schema({ref: column})
     if isinstance(column, Number):
         for step in _steps(column):
@@ -107,7 +107,7 @@ def _groups(ref: str, column: Ordered, wanted: int, days: tuple[tuple[str, int],
 
 
 def _steps(column: Number) -> list[Fraction]:
-    """Steps from the declared one up to the whole range."""
+    """Widths of groups, 1, 2 or 5 times a power of ten, from the declared step up to the whole range."""
     return one_two_five(column.step, 5 * decade(column.upper - column.lower))
 
 
@@ -160,7 +160,7 @@ def need_of(facts: Facts, held: Held) -> AnyNeed:
 
 
 def split(rho: Fraction, variances: Sequence[float], level: bool) -> list[Fraction]:
-    """ρ of each part, from its weighted variance at ρ = 1; exactly ρ in all, and none is 0."""
+    """Divides ρ among parts by their weighted variances at ρ = 1. They get exactly ρ in all, and none gets 0."""
     matters = [variance if level else math.sqrt(variance) for variance in variances]
     free = _GRAIN - len(matters)
     units = [1 + math.floor(free * matter / sum(matters)) for matter in matters]

@@ -133,7 +133,7 @@ class CheckErrors(OfModel, Noised[tuple[int, ...]]):
         return self.bound / 8
 
     def from_mean(self, raw: Figures, draws: int) -> Released:
-        """For several draws, the sums are averaged, not their ratios."""
+        """Averages the sums of several draws and divides once; ratios are not averaged."""
         squares, counts, sums = self.added[:3]
         third, cell = self.beta / 6, self.beta / (4 * self.parts)
         bins, noises = list(zip(raw[1::2], raw[2::2], strict=True)), self.parts * draws
@@ -232,7 +232,7 @@ class CheckChances(OfModel, OfCounts):
         return [say("check_model.accuracy"), *(self._chances() if self.calibrated else self._scores())]
 
     def _scores(self) -> list[str]:
-        """The first has no lower end and the last no upper one."""
+        """The names of the bins of the score; the first has no lower end and the last no upper one."""
         inner = [Fraction(2 * place - self.parts, self.parts) for place in range(1, self.parts)]
         between = [say("check_model.scores", low=a, high=b) for a, b in pairwise(inner)]
         return [say("check_model.score_below", high=inner[0]), *between, say("check_model.score_above", low=inner[-1])]
@@ -284,7 +284,7 @@ class CheckChances(OfModel, OfCounts):
         return self.added[0].sum_reach(draws, beta, EXACT_DRAWS if exact else 0)
 
     def from_mean(self, raw: Figures, draws: int) -> Released:
-        """For several draws, the cells are averaged, not their ratios."""
+        """Averages the cells of several draws and divides once; ratios are not averaged."""
         cells = list(zip(raw[0::2], raw[1::2], strict=True))
         reach = Fraction(self.added[0].sum_reach(draws, self._shares[1], EXACT_DRAWS), draws)
         return self.by_label([self._right(cells, draws), *(share_and_range(yes, no, reach) for yes, no in cells)])
@@ -297,7 +297,7 @@ class CheckChances(OfModel, OfCounts):
         return float(share), (float(low), float(high))
 
     def _share_of_all(self, hits: Figure, misses: Figure, draws: int = 1) -> tuple[float | Fraction, Ends]:
-        """The share of some cells, `misses` being all the others, and its range."""
+        """Hits as a share of all rows (`misses` are all other rows), with its range."""
         beta = self._shares[0]
         if self.known is None:
             return share_and_range(hits, misses, Fraction(self._sum_reach(self.parts * draws, beta)) / draws)

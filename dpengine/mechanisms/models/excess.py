@@ -64,7 +64,7 @@ class TrainingSetting:
 
     @property
     def shaped(self) -> bool:
-        """Does the noisy shape of the data give the norm? Then the noise is Gaussian."""
+        """Do steps follow the noisy shape of the data (of_margins.py)? Then the noise is Gaussian."""
         return self.stretch != 1
 
     @property

@@ -74,7 +74,8 @@ class Seen:
     reach: float = 1.0  # of the next look
 
     def after(self, mean: float, square: float, noise: float) -> Seen:
-        """`mean` and `square` of residuals in units of the reach, and the deviation of their noise."""
+        """What is known after a look that found this mean of residuals and of their squares, in units of `reach`, with
+        noise of this deviation."""
         surety = self.surety + 1 / (self.reach * noise) ** 2
         found = self.centre + self.reach * mean
         centre = found + (self.centre - found) * self.surety / surety
@@ -103,7 +104,8 @@ class OfAverages(OfGradients):
         return self.around
 
     def _usual_region(self) -> str:
-        """A ball if somebody chose a radius, a rate or a clip: those belong to a ball around the model of zeros."""
+        """A ball around the model of zeros if somebody chose settings that belong to one, or if noise does not limit
+        the model."""
         own = bool(self.radius or self.rate or self.clip) or self.calibration != GAUSSIAN
         return BALL if own or not self.noise_limits else AROUND
 
@@ -115,7 +117,7 @@ class OfAverages(OfGradients):
 
     @property
     def farthest(self) -> float:
-        """ηT where s⁻ and s⁺ agree: s/(2σ) with noise for G = 2s, whatever s is."""
+        """ηT if s⁻ and s⁺ agree. It is then s/(2σ) with the noise for G = 2s, and the same for every s."""
         noise = self.sides / (float(self.epsilon) * math.sqrt(1 - FIRST) * self.people)
         return float(PULL) / (TIGHT * noise)
 
@@ -144,7 +146,8 @@ class OfAverages(OfGradients):
     # A look
 
     def look_at(self, centre: float, most: int) -> ErrorSums:
-        """By the sign of the public prediction, which is the same for everybody."""
+        """The statistic of a look from this centre. Its bins are the signs of the prediction, one public sign for
+        everybody."""
         weight = round(centre * MARGIN_UNITS / self.layout.most)
         weights = (weight,) + (0,) * (self.width - 1)
         return ErrorSums(self.layout, weights, (0,), ROW_BITS + WEIGHT_BITS - LOOK_BITS, most)
@@ -157,11 +160,11 @@ class OfAverages(OfGradients):
         return self.look_change(most) * LOOKS / (FIRST * self.epsilon**2)
 
     def look_noise(self, most: int) -> float:
-        """The deviation of the mean of residuals, in units of their clip."""
+        """The deviation of the noise in the mean of residuals, in units of their clip."""
         return math.sqrt(self.look_variance(most)) / (most**2 * self.people)
 
     def looked(self, value: Sequence[int], most: int) -> tuple[int, int, int]:
-        """(M²·N, M·Σr, Σr²)."""
+        """(M²·N, M·Σr, Σr²), from the statistic of a look."""
         squares, *bins = value
         return most**2 * sum(bins[::2]), most * sum(bins[1::2]), squares
 
@@ -228,7 +231,7 @@ class OfAverages(OfGradients):
         return self.path(walk)
 
     def units_for(self, seen: Seen) -> int:
-        """G on the lattice: at least so much that a row counts."""
+        """G on the lattice; at least as much as lets a row count."""
         least = -(-(1 << ROW_BITS) // self.layout.most)
         return max(min(math.floor(TIGHT * seen.high * 2.0**self.lattice), self.units), least)
 

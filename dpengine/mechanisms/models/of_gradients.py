@@ -235,7 +235,7 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
 
     @property
     def sides(self) -> int:
-        """The number of rows that one person changes, both left and entered."""
+        """How many rows one person changes: those that leave and those that come."""
         return self.facts.sides * self.facts.unit.at_most
 
     @property
@@ -245,7 +245,7 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
 
     @property
     def reach(self) -> float:
-        """R in the Euclidean norm; for a box, the distance of its corners."""
+        """R in the Euclidean norm; for a box, the distance of its corners from 0."""
         return float(self.radius) * (math.sqrt(self.width) if self.region == BOX else 1)
 
     @property
@@ -293,7 +293,7 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
         return max(min(excess.enough_steps(self.setting), USUAL_STEPS), 1)
 
     def _usual_rate(self) -> Fraction:
-        """A rate that a form would accept, because a stored question is read by the same rules."""
+        """The best rate, rounded to one that a form accepts: a stored question is read by the same rules."""
         best = Fraction(math.floor(excess.best_rate(self.setting) * GRAIN), GRAIN)  # above, a bound may not hold
         return min(max(best, Fraction(1, GRAIN)), Fraction(MOST_RATE))
 
@@ -316,7 +316,7 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
 
     @property
     def change(self) -> int:
-        """Δ₂."""
+        """Δ₂: the most that one person changes a sum of gradients, in ℓ2 on the lattice."""
         return self.sides * self.units
 
     def sensitivity(self) -> Sensitivity:
@@ -401,7 +401,7 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
     # All steps
 
     def mover(self, read: Reader, coins: Coins) -> Callable[[Weights, tuple[int, ...]], Weights]:
-        """What a step makes of weights and a noisy gradient."""
+        """The function from the weights and a noisy gradient to the next weights."""
         return self.moved
 
     def descend(self, read: Reader, coins: Coins, progress: Progress, stopped: Callable[[], bool]) -> Path:

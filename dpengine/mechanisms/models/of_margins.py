@@ -83,7 +83,8 @@ class OfMargins(OfSides):
         return self.region == MARGINS
 
     def _usual_region(self) -> str:
-        """A chosen radius or rate is in weights, so it needs a ball."""
+        """A ball if somebody chose a radius or a rate (they are in weights) or other noise, or if M would be too
+        noisy."""
         own = bool(self.radius or self.rate) or self.calibration != GAUSSIAN
         return BALL if own or self.ridge > NOISIEST * self.people else MARGINS
 
@@ -146,7 +147,7 @@ class OfMargins(OfSides):
         return Needs((self.moments, super().need())) if self.follows else super().need()
 
     def sensitivity(self) -> Sensitivity:
-        """The sum of both; each has noise for its own change."""
+        """The sum of the bounds for the moments and for the steps; each of the two has noise for its own bound."""
         plain = super().sensitivity()
         return replace(plain, bound=plain.bound + self._moments_change) if self.follows else plain
 

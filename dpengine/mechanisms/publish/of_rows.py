@@ -120,12 +120,12 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
         return say("sentence.publish", columns=list(self.columns))
 
     def row(self, name: str) -> RowNoise:
-        """How one cell of a column is changed."""
+        """The noise of one cell of this column."""
         return self._row(name, len(self.columns))
 
     def alone(self, name: str) -> RowNoise:
-        """`row` if the column were published alone, with the whole ε. A lower bound on its error also holds beside
-        other columns: a mechanism that publishes the whole row also publishes this cell."""
+        """The noise of a cell if its column were published alone, with the whole ε. Its lower bound on the error also
+        holds beside other columns: a mechanism that publishes the whole row also publishes this cell."""
         return self._row(name, 1)
 
     def _row(self, name: str, many: int) -> RowNoise:
@@ -203,7 +203,8 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
         return column.lower if isinstance(column, Number) else Fraction(0)
 
     def reach(self, name: str) -> Fraction:
-        """How far the mean of numbers or days, or the share of any listed value or item, can be off, over the range."""
+        """How far the mean of numbers or days, or the share of any listed value or item, can be off, as a share of the
+        range."""
         row, people = self.row(name), self.facts.about
         if isinstance(row, Blur):
             return Fraction(total_reach(row.scale, people, self.beta), people * row.steps)
@@ -231,7 +232,7 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
         )
 
     def cell(self, name: str) -> Blur | Swap | SetNoise:
-        """The noise of a cell that is drawn by itself."""
+        """`row`, for a column whose cells are drawn by themselves."""
         row = self.row(name)
         assert not isinstance(row, Marginal | SetMarginal)
         return row
@@ -289,8 +290,8 @@ def way_key(schema: Schema, columns: Sequence[str]) -> str:
 
 
 def best_way(build: Callable[[str, JsonObject], OfRows], schema: Schema, given: JsonObject) -> Chosen:
-    """Publish columns one by one or whole rows: the way with the smaller error first. `build` makes a question, and may
-    refuse the columns one by one."""
+    """Publishes columns one by one, or whole rows: the way with the smaller error comes first. `build` makes a
+    question; if it refuses whole rows, there is only the other way."""
     apart = build(way_key(schema, given["columns"]), given)
     if len(apart.columns) < 2:
         return Chosen(apart)

@@ -67,7 +67,7 @@ class PublishRow(PublishedRows):
 
     @cached_property
     def whole(self) -> Swap:
-        """How a whole row is changed."""
+        """The noise of a whole row."""
         return Swap(self.combinations, self.epsilon, self.delta)
 
     def row(self, name: str) -> RowNoise:
@@ -83,7 +83,7 @@ class PublishRow(PublishedRows):
         return Approximate(self.epsilon, self.delta) if self.delta else Pure(self.epsilon)
 
     def draw(self, value: tuple[Integers, ...], coins: Coins) -> tuple[int, ...]:
-        """One code for every row, in the order given."""
+        """The published code of every row, in the order given."""
         return tuple(self.whole.perturb(self.joined(value), coins).tolist())
 
     def law(self, value: tuple[Integers, ...]) -> Independent:

@@ -200,7 +200,7 @@ class AdaptiveSession(Query[Any, Any]):
         return replace(self, facts=replace(self.facts, schema=schema)).asking(claim["ask"])
 
     def step(self, state: State, ask: Json, read: Callable[[AnyNeed], Any], coins: Coins) -> tuple[State, Part]:
-        """The next answer. The caller has already recorded its step as used."""
+        """Draws the next answer. The caller has already recorded its step as used."""
         if state.asked >= self.questions or state.questions != self.questions:
             raise AllowanceError("session.over", questions=self.questions)
         query = self.asking(ask)

@@ -74,7 +74,7 @@ class Mean(OfMeans[tuple[int, ...]]):
         return self.known is None
 
     def supposed(self, people: Fraction) -> Fraction:
-        """Around the middle of the range, where N matters least."""
+        """How far a mean at the middle of the range may be off: there the noise of N matters least."""
         known = self.known is not None
         off = self.added[0].reach(self.beta) / max(people, Fraction(1)) if known else self.off_middle(people)
         return min(off * self.declared.step / 2, self.declared.diameter)
@@ -88,7 +88,8 @@ class Mean(OfMeans[tuple[int, ...]]):
 
     @cached_property
     def _line(self) -> tuple[int, int, int]:
-        """The middle of the range and half a step of its grid, in parts of a common denominator, and that."""
+        """The middle of the range and half a step of its grid, as integers over a common denominator; and that
+        denominator."""
         middle, half = (self.declared.lower + self.declared.upper) / 2, self.declared.step / 2
         whole = lcm(middle.denominator, half.denominator)
         return int(middle * whole), int(half * whole), whole

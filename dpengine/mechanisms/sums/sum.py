@@ -64,14 +64,14 @@ class Sum(OfNumbers[tuple[int, ...]]):
 
     @property
     def grain(self) -> Fraction:
-        """g: the largest number that measures both the lowest value and the step."""
+        """g: the largest number of which the lowest value and the step are whole multiples."""
         column = self.declared
         shared = lcm(column.lower.denominator, column.step.denominator)
         return Fraction(gcd(int(column.lower * shared), int(column.step * shared)), shared)
 
     @property
     def _largest(self) -> int:
-        """K."""
+        """K: the largest size of a value, in grains."""
         column = self.declared
         return int(max(abs(column.lower), abs(column.upper)) / self.grain)
 
@@ -83,7 +83,7 @@ class Sum(OfNumbers[tuple[int, ...]]):
 
     @property
     def _step(self) -> int:
-        """s."""
+        """s: a step of the grid, in grains."""
         return int(self.declared.step / self.grain)
 
     @property
@@ -132,7 +132,8 @@ class Sum(OfNumbers[tuple[int, ...]]):
         return 0 if column.lower >= 0 else None, 0 if column.upper <= 0 else None
 
     def coarse(self) -> Fraction:
-        """A quarter of the sum if everybody were at the middle of the range, or, if larger, half a range each."""
+        """A quarter of the larger of two sums: of everybody at the middle of the range, or of half a range for
+        everybody."""
         column = self.declared
         return max(abs(column.lower + column.upper), column.diameter) / 2 * self.facts.about / self.groups / 4
 
@@ -155,7 +156,7 @@ class Sum(OfNumbers[tuple[int, ...]]):
         return self.known is not None
 
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
-        """The average of a person, where everybody counts and their number is public."""
+        """The range of the larger group's average; None if the number of people who count is not public."""
         people, column = self.known, self.declared
         if people is None:
             return None

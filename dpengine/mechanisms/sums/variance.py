@@ -131,8 +131,8 @@ class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
         return self.of_rows(first, second)
 
     def supposed(self, people: Fraction) -> Number:
-        """The whole range, as its ends lie unevenly: for values spread over half the declared one, around its middle
-        or, if the number of people is public, around a quarter of the way from there to an end."""
+        """The width of the answer's range, since its ends lie unevenly. We suppose values spread over half the declared
+        range: around its middle or, if the number of people is public, a quarter of the way from there to an end."""
         h = self.half
         if self.known is not None:
             _, (low, high) = self.estimate((people, people * h / 4, -people * 3 * h * h / 8))
@@ -254,5 +254,5 @@ def _farthest(h: int, of_sum: int, of_squares: int) -> int:
 
 
 def _near(best: int, h: int) -> set[int]:
-    """Distances of two values on the grid, which are even: those around this one, and the longest."""
+    """Distances of two values on the grid (all are even): those near `best`, and the longest."""
     return {2 * h} | {d for d in range(best - 4, best + 5) if d % 2 == 0 and 2 <= d <= 2 * h}

@@ -124,7 +124,7 @@ class OfVector(Added):
 
     @classmethod
     def moved(cls, person: Person) -> Moved:
-        """By the norm."""
+        """The sensitivity for one draw that is set by the length of the whole change (“norm” above)."""
         weight = _weight(person) if person.counted else Fraction(0)
         return cls.in_all(person, person.width * person.share, person.square, weight)
 
@@ -283,7 +283,7 @@ class VectorMean(Noised[tuple[int, ...]]):
 
     @property
     def known(self) -> int | None:
-        """The number of rows, where it is public and may be divided by."""
+        """The number of rows if it is public, so that we may divide by it; else None."""
         return self.facts.countable(self.where, *self.columns)
 
     @cached_property
@@ -312,7 +312,7 @@ class VectorMean(Noised[tuple[int, ...]]):
 
     @property
     def _unit(self) -> int:
-        """v = 1 in `measured`, where every coordinate, and N times its weight, is an integer."""
+        """The integer that stands for v = 1 in `measured`, where every coordinate and w·N are integers."""
         return lcm(*self.halves) * self.parts * self.moved.weight.denominator
 
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
@@ -327,7 +327,7 @@ class VectorMean(Noised[tuple[int, ...]]):
 
     @property
     def scale(self) -> Fraction:
-        """b."""
+        """b: the scale of the noise."""
         return self.moved.first / self.epsilon
 
     @property
@@ -397,7 +397,7 @@ class VectorMean(Noised[tuple[int, ...]]):
 
     @property
     def comparable(self) -> bool:
-        """Averages of cut rows differ from others by the cut alone."""
+        """Not if rows are cut: such averages differ from others by the cut alone."""
         return super().comparable and self.norm == 1
 
     def limits(self, part: str = "") -> Ends | None:
@@ -437,7 +437,7 @@ class VectorMean(Noised[tuple[int, ...]]):
         }
 
     def from_mean(self, raw: Figures, draws: int) -> Released:
-        """For several draws, N and the sums are averaged, not their ratios."""
+        """Averages N and the sums of several draws and divides once; ratios are not averaged."""
         reaches, reach_n = self._reaches(draws)
         many = raw[-1] if self.known is None else self.known
         answers = []

@@ -50,7 +50,7 @@ _GRAIN = 10**6
 
 @dataclass(frozen=True)
 class Offer:
-    """A marginal that may be chosen now, with its turns."""
+    """A marginal that the next choice may take, with the turns that it needs."""
 
     place: int  # among all candidates with all levels
     part: Columns
@@ -91,7 +91,7 @@ class Choosing:
 
     @property
     def for_measuring(self) -> Fraction:
-        """ρ of each chosen marginal."""
+        """ρ of one turn, for measuring what is chosen."""
         return self.rho * (1 - self.first - self.chosen) / self.turns
 
     @property
@@ -104,7 +104,7 @@ class Choosing:
         return self.epsilon / (2 * self.moved)
 
     def apart(self, part: Columns) -> Fraction:
-        """The most that one row moves the residual of a marginal, over the number of its cells, squared."""
+        """d_A: the square of the most that one row moves the residual of a marginal, divided by its number of cells."""
         shares = [Fraction(1, self.layout.sizes[place]) for place in part]
         kept = math.prod((1 - share for share in shares), start=Fraction(1))
         if not self.layout.replaced:
@@ -118,7 +118,7 @@ class Choosing:
 
     @cached_property
     def noise(self) -> dict[Columns, Fraction]:
-        """σ² of every candidate's residual, if it is chosen."""
+        """σ² of every candidate's residual, if it is measured in one turn."""
         rows = self.layout.rows**2
         return {part: up(rows * self.apart(part) / (2 * self.for_measuring), _GRAIN) for part in self.parts}
 
@@ -130,7 +130,8 @@ class Choosing:
     def offers(
         self, held: Mapping[Columns, int], left: int, always: Collection[Columns], noise: Mapping[Columns, Fraction]
     ) -> list[Offer]:
-        """The candidates with this many turns left after the marginals in `held`. From earlier choices alone."""
+        """The candidates of the next choice, with `left` turns left; `held` are the turns of those chosen so far. They
+        depend on earlier choices alone."""
         offers, measured = list[Offer](), held.keys() | set(always)
         now = dict(noise) | {part: noise[part] / many for part, many in held.items()}
         for place, (total, part) in enumerate(product(self.levels, self.parts)):
@@ -150,7 +151,8 @@ class Choosing:
     def scores(
         self, cells: Mapping[Columns, Integers], expected: Mapping[Columns, Integers], offers: Sequence[Offer]
     ) -> tuple[Integers, Integers]:
-        """The scores of offers with an expected marginal, and a mask of these."""
+        """For each place among the candidates the score of its offer, and 1 if the offer's marginal is in `expected`,
+        else 0."""
         scores = np.zeros(len(self.parts) * len(self.levels), dtype=np.int64)
         able = np.zeros_like(scores)
         off = {part: int(np.abs(cells[part] - guess).sum()) for part, guess in expected.items()}
@@ -168,8 +170,8 @@ class Choosing:
         known: Mapping[Columns, Integers],
         wanted: Sequence[Columns],
     ) -> dict[Columns, Integers]:
-        """The expected counts of the wanted marginals, from those measured so far, with variances. Guesses of triples
-        `known` from an earlier turn stay."""
+        """The expected counts of the wanted marginals, from the counts `measured` so far and the variances of their
+        noise. Guesses of triples `known` from an earlier turn stay."""
         shares = [nearest(measured[(place,)][0]) for place in range(len(self.layout.sizes))]
         pairs = {part: marginal for part, marginal in measured.items() if marginal[0].ndim == 2}
         fitted = {
@@ -193,7 +195,8 @@ class Choosing:
     def settled(
         self, expected: Mapping[Columns, Integers], measured: Collection[Columns], offer: Offer
     ) -> dict[Columns, Integers]:
-        """Expected counts that stay: of triples with all pairs measured, none of them just now."""
+        """The expected counts that need no new guess: of triples with all pairs measured, none of them by this
+        offer."""
         new = {part for part, _ in offer.needed}
 
         def stands(part: Columns) -> bool:
@@ -239,7 +242,7 @@ class Choosing:
 def _given(
     shares: Sequence[Floats], known: Mapping[Columns, Floats], wanted: Sequence[Columns]
 ) -> dict[Columns, Floats]:
-    """For the wanted pairs of columns, the distribution of the second given the first. Other pairs are left out: those
+    """For each wanted pair of columns, the distribution of the second given the first. We compute no other pairs: those
     of two long lists would not fit into memory."""
     steps: dict[int, dict[int, Floats]] = {place: {} for place in range(len(shares))}
     for parent, child in tree(len(shares), known):

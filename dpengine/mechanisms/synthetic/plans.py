@@ -47,7 +47,7 @@ TURNS = 3  # for each column but one
 
 
 def up_to(rows: Sequence[tuple[float, Kind]], off: Callable[[], float]) -> Kind:
-    """The value of the first row with a large enough limit; `off` is computed only if there are several rows."""
+    """The value of the first row whose limit is at least `off()`, which is computed only if there are several rows."""
     reached = off() if len(rows) > 1 else 0.0
     return next(value for most, value in rows if reached <= most)
 
@@ -78,7 +78,7 @@ def summed(value: Sequence[Sequence[int]], largest: Sequence[Columns], sizes: Se
 
 
 def with_known(given: JsonObject, schema: Schema, usual: Sequence[str]) -> JsonObject:
-    """A form with amounts of 0 in a cell of their own, and with the declared rules on its columns."""
+    """The form, with a cell of its own for 0 in columns of amounts, and with the declared rules on its columns."""
     wanted, never = given.get("columns") or list(usual), given.get("never") or []
     if not isinstance(wanted, (list, tuple)) or not isinstance(never, (list, tuple)):
         return given

@@ -41,8 +41,8 @@ def valued(axis: CellAxis, facts: Facts) -> bool:
 
 
 def evened(axes: Sequence[CellAxis], facts: Facts) -> dict[str, bool]:
-    """The columns that show values; True if a measured group holds several of them and a synthetic row has any of
-    these. Then averages, sums and counts of single values do not follow from what was measured."""
+    """The columns that show values. True: a cell holds several values, and a synthetic row shows any of these. Then
+    averages, sums and counts of single values do not follow from what was measured."""
     columns = {}
     for axis in axes:
         column = facts.schema[base(axis.ref)]
@@ -52,7 +52,7 @@ def evened(axes: Sequence[CellAxis], facts: Facts) -> dict[str, bool]:
 
 
 class Mix(Protocol):
-    """Public chance."""
+    """Random numbers for post-processing; they may be public."""
 
     def shares(self, many: int) -> Floats: ...
 
@@ -60,7 +60,8 @@ class Mix(Protocol):
 
 
 class OnColumn:
-    """One column under all conditions on it: kinds of codes, and which of them each cell holds."""
+    """One column and all conditions on it. Codes that meet the same conditions are of one kind; cells may hold several
+    kinds."""
 
     def __init__(self, axis: CellAxis, facts: Facts, conditions: Sequence[Simple]) -> None:
         self.axis, self.name, self.valued = axis, base(axis.ref), valued(axis, facts)
@@ -93,7 +94,7 @@ class OnColumn:
         return sorted(end for end in ends if 0 <= end < self.size)
 
     def kinds(self, codes: Integers) -> Integers:
-        """The kinds of declared codes; a missing value is −1."""
+        """The kind of each code; an empty cell is of the kind that meets no condition."""
         kinds = self.kinds_of_pieces[np.searchsorted(self.starts, codes, side="right").clip(1) - 1]
         return np.where(codes == MISSING, self.none, kinds)
 
@@ -117,7 +118,7 @@ class Rules:
 
     @cached_property
     def _fine(self) -> Mask:
-        """The combinations of kinds that meet no rule; an axis for each column."""
+        """A mask of the combinations of kinds that meet no rule; an axis for each column."""
         met = np.zeros([len(column.meets) for column in self.columns], dtype=np.bool_)
         for rule in self._parts:
             all_of = np.ones_like(met)
@@ -133,7 +134,7 @@ class Rules:
         return ~met
 
     def _folded(self, all_columns: bool) -> Mask:
-        """`_fine` with classes of cells in place of kinds: for all columns, or for those that show cells."""
+        """`_fine` with classes of cells in place of kinds: for all columns, or only for those that show cells."""
         table = self._fine
         for place, column in enumerate(self.columns):
             if all_columns or not column.valued:
@@ -150,7 +151,8 @@ class Rules:
         return self._folded(all_columns=False)
 
     def possible(self, cells: Sequence[Integers]) -> Mask:
-        """A mask of rows, given by a cell for each column of the table."""
+        """Which rows have cells with values that meet no rule? Rows are given by a cell for each column of the
+        table."""
         held = zip(self.places, self.columns, strict=True)
         return np.asarray(self._cells[tuple(column.classes[cells[place]] for place, column in held)])
 
@@ -169,7 +171,7 @@ class Rules:
         return codes
 
     def met(self, cells: Sequence[Integers], values: Sequence[Integers]) -> Mask:
-        """A mask of rows that meet a rule, by their cells and shown values."""
+        """Which rows meet a rule, by their cells and shown values?"""
         return ~self._shown[tuple(self._keys(cells, values))]
 
     def _keys(self, cells: Sequence[Integers], values: Sequence[Integers]) -> list[Integers]:

@@ -153,7 +153,7 @@ class SmallDatabase(OfClass):
 
     @property
     def rows(self) -> int:
-        """m."""
+        """m: the number of made-up rows."""
         return self.size or best_size(self.domain, self.many, self.widest, self.facts.about, self.rate, self.beta)
 
     def promise_of(self, people: int) -> Promise:
@@ -176,7 +176,8 @@ class SmallDatabase(OfClass):
         return tuple((-self.gaps(value)).tolist())
 
     def gaps(self, value: tuple[int, ...], progress: Progress = lambda done, total: None) -> Integers:
-        """−q of every multiset. Numbers up to n·m < 2^53 are exact as floats, and counts up to m as small ones."""
+        """−q of every multiset. Floats are exact: numbers are below n·m < 2^53, and counts (in short floats) at most
+        m."""
         x = np.asarray(value, dtype=np.int64)
         counts, _ = all_multisets(self.domain, self.rows)
         m, n, wanted = self.rows, int(x.sum()), self.sums(x)
@@ -208,7 +209,7 @@ class SmallDatabase(OfClass):
         return weighted(gaps, self.rate, many)
 
     def finish(self, raw: tuple[int, ...]) -> Released:
-        """The rows of each combination."""
+        """The number of rows with each combination."""
         return Released(self.rows_by_label(raw))
 
 

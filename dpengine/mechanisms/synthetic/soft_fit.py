@@ -80,13 +80,13 @@ def raked(
     sweeps: int = SWEEPS,
     progress: Progress = quiet,
 ) -> Points:
-    """The fit over given points, from their weights on."""
+    """The fit over given points, which starts from their weights."""
     return _solved(first, sizes, targets, sweeps, progress)[0]
 
 
 def by_others(first: Points, sizes: Sequence[int], targets: Sequence[Target], sweeps: int) -> dict[Columns, Floats]:
-    """Every triple by the fit to all other marginals: m·e^(−λ), with its pairs from the fit. It includes what other
-    triples explain of it."""
+    """What the fit to all other marginals expects of each triple: m·e^(−λ), with the pairs of the fit. It includes what
+    other triples explain of it."""
     points, dual = _solved(first, sizes, targets, sweeps, quiet)
     explained: dict[Columns, Floats] = {}
     for target, own in zip(targets, dual, strict=True):
@@ -104,7 +104,8 @@ def by_others(first: Points, sizes: Sequence[int], targets: Sequence[Target], sw
 def _solved(
     first: Points, sizes: Sequence[int], targets: Sequence[Target], sweeps: int, progress: Progress
 ) -> tuple[Points, list[Floats]]:
-    """The weights, and λ. If the points are all combinations in order, sums go along axes: half the time, no places."""
+    """The fitted points, and λ of each target. If the points are all combinations in order, we sum along axes: half the
+    time."""
     grid = len(first.weights) == math.prod(sizes)
     weights = first.weights.copy().reshape(tuple(sizes) if grid else -1)
     total = float(weights.sum())
@@ -130,7 +131,7 @@ def _solved(
 
 
 def soft_step(now: Floats, dual: Floats, wanted: Floats, wide: float) -> tuple[Floats, Floats]:
-    """m′ and λ′ − λ, see above; a cell without points stays as it is."""
+    """(m′, λ′ − λ) of one step, see above; a cell without points stays as it is."""
     from scipy.special import wrightomega  # slow to import
 
     met = now > 0
@@ -143,12 +144,13 @@ def soft_step(now: Floats, dual: Floats, wanted: Floats, wide: float) -> tuple[F
 
 
 def followed(target: Target, deviations: float) -> Target:
-    """With a variance that lets a fit be off by about `deviations` standard deviations of the noise."""
+    """The target with a variance that lets a fit be off by about `deviations` standard deviations of the noise."""
     return Target(target.columns, target.cells, deviations * math.sqrt(target.variance) / SOFT)
 
 
 def trusted(target: Target, expected: Floats, rows: float, trust: float = TRUST, hardest: float = HARDEST) -> Target:
-    """With τ/SOFT times its variance, τ by its distance from the expected counts beyond its noise."""
+    """The target with τ/SOFT times its variance; τ depends on how far it is from the expected counts, beyond its
+    noise."""
     beyond = float(((target.cells - expected) ** 2).sum()) - target.cells.size * target.variance
     least = hardest / math.sqrt(target.variance)
     tau = SOFTEST if beyond <= 0 else min(max(trust * rows / beyond, least), SOFTEST)
@@ -158,7 +160,7 @@ def trusted(target: Target, expected: Floats, rows: float, trust: float = TRUST,
 def of_pairs(
     sizes: Sequence[int], rows: float, shares: Sequence[Floats], pairs: Sequence[Target], sweeps: int
 ) -> Floats:
-    """Three columns by their pairs alone: the fit of maximum entropy, in rows."""
+    """The joint counts of three columns by the fit of maximum entropy to their pairs."""
     weights = np.full(1, rows)
     for own in shares:
         weights = (weights[:, None] * own).ravel()
@@ -167,7 +169,7 @@ def of_pairs(
 
 
 def of_pair(cells: Floats, variance: float, first: Floats, second: Floats, rows: float) -> Floats:
-    """The fit of one pair by itself, from the shares of its two columns: a distribution."""
+    """The joint distribution of two columns, fitted to their noisy cells from the columns' own shares."""
     alone = np.outer(first, second).ravel()
     then, _ = soft_step(rows * alone, np.zeros_like(alone), cells.ravel(), SOFT * variance)
     shares: Floats = (then / then.sum()).reshape(cells.shape)
@@ -192,7 +194,7 @@ def nearest(cells: Floats) -> Floats:
 
 
 def together(joint: Floats) -> float:
-    """Mutual information."""
+    """The mutual information of a joint distribution."""
     alone = np.outer(joint.sum(axis=1), joint.sum(axis=0))
     met = joint > 0
     return float((joint[met] * np.log(joint[met] / alone[met])).sum())

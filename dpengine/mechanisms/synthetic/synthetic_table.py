@@ -163,8 +163,8 @@ class SyntheticTable(Overview):
 
     @remembered(256)
     def best_plan(self) -> str:
-        """By the average error that noise gives the marginals, which is public: all triples if it is small, else all
-        pairs and some triples, else some of both."""
+        """The plan, by the average error that noise gives the marginals, which is public. If small: all triples; else
+        all pairs and some triples; else some of both."""
         threes = 2 < len(self.axes) <= plans.MOST_IN_THREES
         if len(self.axes) > 2 and self._off_in(TRIPLES) <= plans.GOOD_TRIPLES:
             return TRIPLES
@@ -177,7 +177,7 @@ class SyntheticTable(Overview):
         return PAIRS if some.turns == some.choices and wanted <= set(some.sets) else CHOSEN
 
     def _off_in(self, plan: str) -> float:
-        """`off_by_noise` if all pairs, or triples, were measured; infinite if they are too many."""
+        """`off_by_noise` under this plan; infinite if it has too many marginals or cells."""
         query = self.planned(plan)
         cells = [math.prod(self.axes[place].size for place in part) for part in query._always]
         fits = len(cells) <= MOST_SETS and sum(cells) <= MOST_NUMBERS and max(cells) <= MOST_CELLS
@@ -223,7 +223,7 @@ class SyntheticTable(Overview):
 
     @cached_property
     def _parts(self) -> tuple[Columns, ...]:
-        """The candidates; only the smallest if all are too many to count, without triples of large pairs."""
+        """The marginals that may be chosen; only the smallest if all are too many to count."""
         sizes = [axis.size for axis in self.axes]
         return plans.countable(self.plan, sizes, set(self._always)) if self.plan in IN_TURNS else ()
 
@@ -249,7 +249,7 @@ class SyntheticTable(Overview):
 
     @property
     def choices(self) -> int:
-        """The number of candidates."""
+        """The number of marginals that may be chosen."""
         return len(self._parts)
 
     @property
@@ -335,7 +335,8 @@ class SyntheticTable(Overview):
     # Accuracy
 
     def ways(self, part: Columns) -> int:
-        """For each pair in it, the number of totals of turns that it may have taken (see Accuracy)."""
+        """In how many ways the marginal may have been measured: each pair in it in any of the `levels` (see
+        Accuracy)."""
         return len(self.choosing.levels) ** math.comb(len(part), 2) if self.turns else 1
 
     def off_by_noise(self) -> float:
@@ -352,7 +353,7 @@ class SyntheticTable(Overview):
     # The answer
 
     def finding(self, value: Json, interval: Json) -> str:
-        """The number of made-up rows."""
+        """A sentence with the number of made-up rows."""
         bars = [value[label] for label in self.labels()[: self.axes[0].size]] if value else []
         sentence = say("answer.synthetic_table", rows=self.rows_made(bars), columns=len(self.columns))
         return say("answer.noise", what=sentence) if self.state(value, interval) else sentence

@@ -42,7 +42,7 @@ GOALS: dict[str, tuple[Sort, str]] = {
     "days": (STAYS, "days"),
     "visits": (STAYS, "visits"),
 }
-SPENDS, SLOW = (0.3, 1.0, 3.0), 3
+SPENDS = (0.3, 1.0, 3.0)
 
 
 def rows(draws: int) -> Iterator[dict[str, Any]]:
@@ -64,10 +64,10 @@ def rows(draws: int) -> Iterator[dict[str, Any]]:
                 x, rho = read.rows / 2**ROW_BITS, rho_of(epsilon)
                 bare = np.linalg.lstsq(x, own, rcond=None)[0]
                 alone, line_alone = off(np.full(TESTED, own.mean())), off(there @ bare)
-                note = f"{often} lines, {SLOW} before; the average {alone:.4g}, without privacy {line_alone:.4g}"
+                note = f"{often} lines; the average {alone:.4g}, without privacy {line_alone:.4g}"
                 told = {
                     OURS: [off(there @ weights_of(query, read)) for _ in range(often)],
-                    BEFORE: [off(there @ weights_of(before, read)) for _ in range(SLOW)],
+                    BEFORE: [off(there @ weights_of(before, read)) for _ in range(often)],
                     "AdaSSP, our reading": [off(there @ adassp(x, own, rho)) for _ in range(often)],
                     "average, released": [off(np.full(TESTED, one)) for one in _averages(own, rho, draws)],
                 }

@@ -48,8 +48,8 @@ def cost(loss: Loss, alpha: Fraction | None) -> Cost:
 
 @lru_cache(maxsize=8192)
 def _sums(parts: tuple[tuple[Simple, int], ...], alpha: Fraction | None) -> tuple[Fraction | None, Fraction, Fraction]:
-    """Of parts that are checked already: one that is not may equal one that is. A page prices the same loss several
-    times: for the meter, for what fits and for other noise."""
+    """Σε, Σ of Rényi divergences and Σδ. Parts must be checked before, because the cache takes equal parts for the same
+    one, and an unchecked part may equal a checked one. A page prices the same loss several times."""
     epsilon: Fraction | None = Fraction(0)
     order_sum = delta = Fraction(0)
     for part, times in parts:

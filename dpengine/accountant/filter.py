@@ -95,7 +95,7 @@ class Rule:
     c: Fraction | None
 
     def __hash__(self) -> int:
-        """Of a few whole numbers: a page looks up prices under one rule again and again."""
+        """A quick hash of a few integers: a page looks up prices under one rule again and again."""
         return hash((self.epsilon.numerator, self.epsilon.denominator, self.delta.denominator))
 
     def __post_init__(self) -> None:
@@ -182,7 +182,7 @@ def spent(rule: Rule, totals: Totals) -> Fraction:
 
 
 def _least(pure: Fraction | None, converted: Fraction | None) -> Fraction:
-    """The smaller of the two readings of the sums, of those that there are."""
+    """The smaller of the two readings of the sums; a reading may be missing."""
     readings = [reading for reading in (pure, converted) if reading is not None]
     if not readings:  # Gaussian noise under a budget without δ: no finite number is true
         raise BudgetExceeded("budget.needs_delta")
@@ -197,7 +197,7 @@ def alone(rule: Rule, cost: Cost) -> tuple[Fraction, Fraction]:
 
 
 def together(rule: Rule, costs: Iterable[Cost]) -> tuple[Fraction, Fraction]:
-    """(ε, δ) of some events, had nothing else been admitted. c counts once; each converted ε `alone` holds it."""
+    """(ε, δ) of some events, had nothing else been admitted. c counts once; `alone` has it in each converted ε."""
     totals = reduce(Totals.plus, costs, Totals.NOTHING)
     return spent(rule, totals), rule.delta_slack + totals.delta
 
@@ -239,11 +239,12 @@ def fits(rule: Rule, totals: Totals, cost: Cost, most: int = 10**6) -> int:
 
 
 def no_more(rule: Rule, totals: Totals, paid: Cost) -> Callable[[Cost], bool] | None:
-    """Which costs move the meter no further than `paid` does now, and fit as often; None where `paid` does not fit.
+    """A test of costs: does a cost move the meter no further than `paid` does now, and fit as often? None if `paid`
+    itself does not fit.
 
-    Each is a comparison with a bound that is computed once. The meter after a cost is the least of its readings, so it
-    is at most the meter after `paid` where ε or r is at most what brings its reading there. As many of it fit where
-    that many times ε, or that many times r, stay within the clause's room, and so does δ.
+    The test compares with bounds that are computed once. The meter is the least of its readings, so one of ε and r must
+    be at most what brings its reading to the meter after `paid`. As many of it fit if that many times ε, or that many
+    times r, stay within their clause's room, and that many times δ within the reserve.
     """
     many = fits(rule, totals, paid)
     if not many:

@@ -89,7 +89,7 @@ class Past:
 
     @staticmethod
     def of_sums(history: History) -> Past:
-        """From running sums alone: with a Gaussian among them, all of it counts as ρ."""
+        """From running sums alone. If there is a Gaussian among the charges, all of them count as `bell`."""
         if history.epsilon is None:
             return Past(Fraction(0), history.rho, history.rho, history.delta)
         return Past(history.epsilon, Fraction(0), history.rho, history.delta)

@@ -68,8 +68,8 @@ def _numerical(pairs: Counter[tuple[Fraction, Fraction]], total: float, delta: f
 
 
 def _pair(epsilon: float, slip: float, grain: float) -> Any:
-    """The pair of (ε, δ) on the grid. Its hockey-stick curve h(x) is linear in e^x between −ε and ε, so joining the
-    grid points on either side of both (“connect the dots”, Doroshenko et al. 2022) stays above it and very near."""
+    """The dominating pair of (ε, δ), on the grid. Its hockey-stick curve h(x) is linear in e^x from −ε to ε, so joining
+    the grid points on either side of both (“connect the dots”, Doroshenko et al. 2022) stays above it and very near."""
     from dp_accounting.pld import pld_pmf
     from dp_accounting.pld import privacy_loss_distribution as distributions
 

@@ -88,7 +88,7 @@ def _laws(row: RowNoise) -> Iterator[tuple[Law, Law]]:
 
 
 def _of_two(row: Mixing, truth: int) -> Finite:
-    """The law of the output, with all values but two as one outcome: these are as likely for both."""
+    """The law of the output on one of two compared rows. The other values are one outcome, equally likely on both."""
     chances = {place: decimal_of(row.truth if place == truth else row.chance) for place in (0, 1)}
     rest = decimal_of((row.size - 2) * row.chance)
     return Finite(chances | ({2: rest} if rest else {}))

@@ -66,7 +66,7 @@ def lower_bound(
 def measure(
     event: Event, swapped: bool, one: Sequence[object], other: Sequence[object], delta: Fraction, failure: float
 ) -> Evidence:
-    """The bound from draws that played no part in choosing the event and the direction."""
+    """The bound for this event and direction, from draws that played no part in choosing them."""
     more, less = (other, one) if swapped else (one, other)
     hits = (event.hits(more), len(more), event.hits(less), len(less))
     [epsilon] = _bounds(np.array([hits[0]]), hits[1], np.array([hits[2]]), hits[3], delta, failure)
@@ -79,8 +79,8 @@ def search(one: Sequence[object], other: Sequence[object], delta: Fraction, fail
 
 
 def search_by(one: Sequence[object], other: Sequence[object], bound: Bound) -> tuple[Event, bool]:
-    """The same for any bound from hits. Likelihood ratios are fitted to half of the draws and ranked on the rest:
-    otherwise they would win by chance, and the bound would stay valid but be useless."""
+    """`search` for any bound that follows from hits. Likelihood ratios are fitted to half of the draws and ranked on
+    the rest: otherwise they would win by chance, and the bound would stay valid but be useless."""
     best: tuple[float, Event, bool] | None = None
     middle, centre = (len(one) + 1) // 2, (len(other) + 1) // 2
     readings = readings_of(one[:middle], other[:centre])

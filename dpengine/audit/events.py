@@ -43,7 +43,7 @@ class EventReading(Protocol):
 
 @dataclass(frozen=True)
 class Coordinate:
-    """One of the numbers; the only one if `place` is None."""
+    """Reads one number of an outcome; if `place` is None, the outcome is that number."""
 
     place: int | None
 
@@ -60,7 +60,7 @@ class Coordinate:
 
 @dataclass(frozen=True)
 class Same:
-    """1 for one outcome, 0 for every other."""
+    """Reads 1 for one outcome, 0 for every other."""
 
     outcome: object
 
@@ -73,7 +73,7 @@ class Same:
 
 @dataclass(frozen=True)
 class Label:
-    """The count that a value was released with; −∞ if it was not released."""
+    """Reads the count that a value was released with; −∞ if it was not released."""
 
     name: str
 
@@ -93,7 +93,8 @@ class Label:
 
 @dataclass(frozen=True)
 class Ratio:
-    """ln(P/Q) as estimated from a histogram of each reading, summed; 0 if neither table showed such an outcome."""
+    """Reads ln(P/Q), estimated from a histogram of each reading and summed; 0 if neither table showed such an
+    outcome."""
 
     readings: tuple[EventReading, ...]
     edges: tuple[Floats, ...]
@@ -128,7 +129,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """ln(P/Q) as estimated from a histogram of whole outcomes; 0 if an outcome was seen too rarely."""
+    """Reads ln(P/Q) as estimated from a histogram of whole outcomes; 0 if an outcome was seen too rarely."""
 
     scores: Mapping[Any, float]
 
@@ -216,7 +217,7 @@ def _is_number(value: object) -> bool:
 
 
 def _log_ratio(first: Any, second: Any, many: int, others: int) -> Floats:
-    """Half a hit is added on each side, so that an unseen outcome does not count as impossible."""
+    """ln(P/Q), 0 where nothing was seen. Half a hit more on each side keeps unseen outcomes from being impossible."""
     seen = (first + second) > 0
     ratio = np.log((first + 0.5) / (many + 1)) - np.log((second + 0.5) / (others + 1))
     return np.where(seen, ratio, 0.0)

@@ -59,8 +59,9 @@ from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, above
 
 @lru_cache(maxsize=4096)
 def found_tent(count: int, threshold: int, scale: Fraction, last: int) -> Finite:
-    """A value of a list with Laplace noise: hidden, or its noisy count from the threshold on. From `last` on, at least
-    the count of either table, the ratio of the two laws is constant: all of it is one outcome, and nothing is lost."""
+    """The law of a list's value with Laplace noise: hidden, or its noisy count from the threshold on. `last` is at
+    least its count in both tables, so the ratio of the two laws is constant from there on: we keep that as one outcome
+    and lose nothing."""
     if count == 0:
         return Finite({"hidden": Decimal(1)})  # a value that nobody holds is never released
     noisy = Laplace(count, scale)
@@ -70,8 +71,8 @@ def found_tent(count: int, threshold: int, scale: Fraction, last: int) -> Finite
 
 @lru_cache(maxsize=4096)
 def found_bell(count: int, threshold: int, variance: Fraction, least: int, most: int) -> Finite:
-    """The same with Gaussian noise. `least` and `most` are the counts of both tables, so that they share one window;
-    beyond it lies less than 2e^-70."""
+    """`found_tent` with Gaussian noise. `least` and `most` are the lesser and the larger count of the two tables, so
+    that they share one window; beyond it lies less than 2e^-70."""
     if count == 0:
         return Finite({"hidden": Decimal(1)})
     noisy, reach = Normal(count, variance), math.isqrt(int(140 * variance)) + 2
@@ -126,8 +127,8 @@ class Losses:
             )
 
     def _over(self, at: Decimal) -> Decimal:
-        """Σ p·(1 − e^(at−L)) over losses L > at, as Σ p − e^at·Σ p·e^(−L). Each of the two sums is at most 1, so what
-        cancels has DIGITS places."""
+        """Σ p·(1 − e^(at−L)) over losses L > at, as Σ p − e^at·Σ p·e^(−L). Each sum is at most 1, so DIGITS places
+        suffice although much of them cancels."""
         losses, chances, covered = self._from_above
         larger = len(losses) - bisect_right(losses, at)
         return chances[larger] - at.exp() * covered[larger]
@@ -208,8 +209,8 @@ def pairs(query: AnyQuery, whole: bool = False) -> Iterator[Pair]:
 
 
 def made_of_rows(query: AnyQuery) -> bool:
-    """Does a question that declares it release every row by itself? Then its law on every small table is that of
-    independent rows, each as on a table of its own."""
+    """Does the question release every row by itself? It must declare so, and its law on every small table must be that
+    of independent rows, each as on a table of its own."""
     if not query.row_wise:
         return False
     read = query.need().of
@@ -235,7 +236,8 @@ def _lifted(first: ValueCounts, second: ValueCounts, more: int) -> tuple[ValueCo
 
 
 def _lifted_columns(query: FindDeclarations, one: Json, other: Json) -> Iterator[Pair]:
-    """The same with further people: near the threshold of a list, and beyond the rank at which an end is sought."""
+    """The same two tables with further people in each column: so that counts are near a list's threshold, and ranks
+    beyond the one that an end of a range seeks."""
     kinds = [kind for _, kind in query.asked]
     for more in (query.threshold - 1, query.threshold + 2) if query.lists else (1,):
         lifted = [
@@ -353,7 +355,7 @@ def _of_normal(apart: int, variance: Fraction) -> Losses:
 
 
 def _bells(pairs: list[tuple[Normal, Normal]]) -> tuple[tuple[int, Fraction], ...]:
-    """Each bell by its shift and its variance."""
+    """The shift and the variance of each pair of Gaussian laws, sorted."""
     return tuple(sorted((abs(p.center - q.center), p.variance) for p, q in pairs))
 
 
@@ -442,7 +444,7 @@ def worst(query: AnyQuery, order: Fraction = ORDER, whole: bool = False) -> Wors
 
 
 def claimed_at(loss: Loss) -> tuple[Fraction, Fraction]:
-    """The ε and the δ that a loss claims; without a finite ε, the one that follows at SEEN_DELTA beside its own δ."""
+    """The ε and the δ that a loss claims; without a finite ε, the ε that follows at a δ larger by SEEN_DELTA."""
     claimed = cost(loss, ORDER)
     if claimed.epsilon is not None:
         return claimed.epsilon, claimed.delta
@@ -468,7 +470,7 @@ def laws_of(query: AnyQuery, one: Any, other: Any, known: dict[Any, Law | None] 
 def _declared_laws(
     query: FindDeclarations, one: Any, other: Any, known: dict[Any, Any]
 ) -> tuple[Independent, Independent]:
-    """For ranges the law itself; for lists the law of every value in either table."""
+    """`laws_of` column by column: for ranges the law itself; for lists the law of every value in either table."""
     sides: tuple[list[Law], list[Law]] = ([], [])
     for (_, kind), *both in zip(query.asked, one, other, strict=True):
         if kind != "list":

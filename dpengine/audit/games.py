@@ -67,7 +67,8 @@ class Game:
         self.losses: Floats = np.arange(-self.reach, self.reach + 1, dtype=np.float64) * float(sizes[0])
 
     def _layers(self, admitted: Callable[[Counts], bool]) -> list[list[Counts]]:
-        """The admitted multisets by number of questions; one more question is admitted by the sums alone."""
+        """The admitted sets of questions, grouped by their number. The sums alone decide whether one more is
+        admitted."""
         layers = [[(0,) * len(self.sizes)]]
         while layers[-1]:
             following = {more for counts in layers[-1] for more in self.one_more(counts) if admitted(more)}
@@ -94,7 +95,7 @@ class Game:
 
 
 def shifted(values: Floats, move: int) -> Floats:
-    """values[s + move] at s; losses that no history can reach are 0, and never read from the start."""
+    """values[s + move] at each s. Where s + move is beyond the ends it is 0: no history reaches such losses."""
     moved = np.zeros_like(values)
     if move > 0:
         moved[:-move] = values[move:]
@@ -117,7 +118,7 @@ _FINEST = Fraction(1, 1000)
 
 @dataclass
 class Transcript:
-    """What the analyst knows while asking."""
+    """What the analyst knows while asking: the answers' log-likelihood ratio, and their number."""
 
     table: Table
     ratio: float = 0.0  # ln(Pr[answers | one] / Pr[answers | other])
@@ -133,29 +134,29 @@ Strategy = Callable[[Transcript], AnyQuery | None]
 
 
 def whole(seen: Transcript) -> AnyQuery | None:
-    """Everything at once."""
+    """Asks everything at once."""
     return _count(seen.table, CAP)
 
 
 def steady(seen: Transcript) -> AnyQuery | None:
-    """Equal counts until the ledger refuses."""
+    """Asks equal counts until the ledger refuses."""
     return _count(seen.table, CAP / 3)
 
 
 def certain(seen: Transcript) -> AnyQuery | None:
-    """Small counts, and a stop as soon as the analyst is certain: then the answers reveal most."""
+    """Asks small counts, and stops as soon as the analyst is certain: then the answers reveal most."""
     return None if abs(seen.ratio) >= 0.6 * float(CAP) else _count(seen.table, CAP / 5)
 
 
 def gambler(seen: Transcript) -> AnyQuery | None:
-    """Small bars while the answers favour “other”; everything that is left at once when they favour “one”."""
+    """Asks small bars while the answers favour “other”, and spends everything that is left when they favour “one”."""
     if seen.ratio <= 0 or seen.asked == 0:
         return seen.table.query("histogram", column="c", noise="", epsilon=_at_most(CAP / 4, seen.left))
     return _count(seen.table, seen.left)
 
 
 def chooser(seen: Transcript) -> AnyQuery | None:
-    """Question and ε by the answers: choices while in doubt, a count at twice the spend once they lean."""
+    """Chooses question and ε by the answers: choices while in doubt, a count at twice the spend once they lean."""
     if abs(seen.ratio) < 0.3:
         return seen.table.query("top_item", column="c", noise="", epsilon=_at_most(CAP / 4, seen.left))
     return _count(seen.table, CAP / 2)
@@ -227,7 +228,7 @@ def audit_plays(plays: int, strategies: Sequence[str] = tuple(STRATEGIES)) -> li
 
 
 def _raw(query: AnyQuery, value: Any) -> tuple[int, ...]:
-    """The chosen item's place in its list."""
+    """The answer as it was drawn: the chosen label's place in the list."""
     column = query.facts.schema.listed(getattr(query, "column", ""))
     return (list(column.labels).index(value),)
 
@@ -243,7 +244,7 @@ RULE = Rule.make(Fraction(1), DELTA, slack_share=Fraction(1))  # the second clau
 
 
 def exact_game(sizes: tuple[Fraction, ...] = SIZES) -> tuple[float, int]:
-    """The best worth with the admissions and the meter of a real ledger file; and how many sets it admitted."""
+    """The largest worth with the admissions and the meter of a real ledger file; and how many sets it admitted."""
     with in_memory() as folder, closing(Ledger(Path(folder) / "ledger.sqlite")) as ledger:
 
         def charge(budget: str, counts: Counts) -> None:

@@ -141,7 +141,8 @@ def train_divergence(
 
 
 def variational(one: Floats, other: Floats, cut: float, order: float, failure: float, times: int = 1) -> float:
-    """α/(α−1)·ln(lower end of E_P) − ln(upper end of E_Q); as if there were `times` as many draws."""
+    """A lower bound on the divergence: α/(α−1)·ln(lower end of E_P) − ln(upper end of E_Q), for `times` as many
+    draws."""
     low = _mean_end(np.exp((order - 1) * one), math.exp((order - 1) * cut), failure / 2, times, up=False)
     high = _mean_end(np.exp(order * other), math.exp(order * cut), failure / 2, times, up=True)
     return -math.inf if low <= 0 else order / (order - 1) * math.log(low) - math.log(high)
@@ -164,7 +165,7 @@ def _halved(outcomes: Sequence[object]) -> tuple[list[Any], list[Any]]:
 
 
 def _mean_end(values: Floats, top: float, failure: float, times: int, up: bool) -> float:
-    """The true mean of values in [0, top] is at most this (`up`), or at least this."""
+    """The true mean of values in [0, top] is at most (`up`) or at least this, except with probability `failure`."""
     return top * _end(float(values.mean()) / top, len(values) * times, failure, up)
 
 
@@ -176,7 +177,7 @@ def _end(seen: float, draws: int, failure: float, up: bool) -> float:
 
 
 def _kl(seen: float, mean: float) -> float:
-    """The KL divergence of two coins."""
+    """The Kullback–Leibler divergence of two coins with these chances."""
     if not 0 < mean < 1:
         return 0.0 if seen == mean else math.inf
     of_ones = seen * math.log(seen / mean) if seen > 0 else 0.0
@@ -279,7 +280,7 @@ def _variants(spot: Spot) -> Iterator[tuple[AnyQuery, Worst]]:
 
 
 def _closeness(query: AnyQuery, worst_case: Worst) -> tuple[float, float]:
-    """The used part of the claim, in the claimed quantity; among equals, how far apart the two laws are."""
+    """Which part of the claim is used, in the claimed quantity; to break ties, how far apart the two laws are."""
     claimed, apart = cost(query.loss(), ORDER), round(worst_case.renyi, 9)
     if claimed.delta and worst_case.delta is not None:
         return float(worst_case.delta.high) / float(claimed_at(query.loss())[1]), apart

@@ -32,7 +32,7 @@ SETS = ((), (0,), (0, 1), (2, 3), (1, 2), (0, 1, 2, 3), (0, 2), (3,))
 
 
 def one_person(rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """Of the items in a person's rows, the first two count in a histogram. Any rule on their set would do."""
+    """A person's rows, of whose items the first two count in a histogram. Any rule on their set would do."""
     first = sorted({item for row in rows for item in row["s"]})[:2]
     return tuple(row | {cut("s"): tuple(item for item in row["s"] if item in first)} for row in rows)
 
@@ -156,7 +156,7 @@ def _neighbours(relation: str) -> Iterator[tuple[tuple[Row, ...], tuple[Row, ...
 
 
 def key_of(statistic: object) -> object:
-    """Equal for equal statistics, and hashable."""
+    """A hashable key, equal for equal statistics."""
     if isinstance(statistic, Spread):
         return tuple(statistic.codes.tolist()), tuple(statistic.counts.tolist())
     return tuple(key_of(part) for part in statistic) if isinstance(statistic, tuple) else statistic

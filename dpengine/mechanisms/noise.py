@@ -47,7 +47,7 @@ from dpengine.noise.tails import (
     weighted_reaches,
 )
 
-# Of one loss in the ledger. Beyond it we charge a single part of ε, which costs more and is equally valid.
+# The most parts of one loss in the ledger. Beyond it we charge a single part of ε: it costs more and is as valid.
 MOST_PARTS = 100
 
 
@@ -121,8 +121,8 @@ class Added(NoiseKind, ABC):
 
     @abstractmethod
     def sum_reach(self, many: int, beta: Fraction, exact: int) -> int:
-        """How far a sum of `many` noises can be from 0 except with probability β: by the exact law, if this noise has
-        one and `many` is at most `exact`."""
+        """How far a sum of `many` noises can be from 0 except with probability β. Up to `exact` of them it uses their
+        exact law, if there is one."""
 
     @abstractmethod
     def mixed_reaches(self, sizes: Floats, times: Floats, draws: int, beta: Fraction) -> tuple[float, ...]:

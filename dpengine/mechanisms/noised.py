@@ -210,8 +210,8 @@ class OfCounts(Noised[int | tuple[int, ...]]):
         return self.facts.people is not None or (self.holds_rows() is not None and self.numbers > 1)
 
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
-        """Each count as a share of everybody, if their number is public. Otherwise, if no person is counted twice, as a
-        share of all who are counted."""
+        """Each count as a share of everybody, if their number is public; else, if nobody is counted twice, of all
+        people who are counted."""
         counts, noise = [int(count) for count in raw], self.added[0]
         each, everybody = beta / self.numbers, self.facts.people
         if not self.speaks_of_all:

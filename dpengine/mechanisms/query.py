@@ -265,7 +265,7 @@ class Query(Answered, Generic[Statistic, Raw]):
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
         """If the people are a random sample: a range that holds the figure of the larger group except with probability
         β, as (low, high) or by label. None if nothing can be claimed. A count becomes a share of that group in percent,
-        a sum the average of a person. `moved` bounds the effect of earlier releases (`mechanisms/sampling.py`). Free
+        a sum the average of a person. `moved` bounds the effect of earlier releases (`sampling`). Free
         post-processing."""
         return None
 

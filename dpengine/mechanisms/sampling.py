@@ -408,8 +408,7 @@ def mean_of_all(
     off: float = 0.0,
     squares: Squares | None = None,
 ) -> Range:
-    """The range of the mean μ of x. `total` estimates Σx, and `people` estimates N up to `off`. `noises` are those in
-    Σx − μN."""
+    """The range of the mean μ of x. `total` estimates Σx, `people` N up to `off`; `noises` are those in Σx − μN."""
     laws = _laws_for_means(noises)
     if people <= 0 or laws is None:
         return EVERYTHING
@@ -573,8 +572,8 @@ class _MeanOfSpread(_Mean):
 
 
 def _law_for_means(noise: Added, factor: Factor, many: int) -> tuple[NoiseWindow, Factor] | None:
-    """The law of the sum of `many` noises, and its factor. A law with very many places is rounded up to larger steps;
-    None if it reaches too far."""
+    """The law of the sum of `many` noises, and its factor. A very long law is rounded up to larger steps; None if it
+    reaches too far."""
     if many == 1 and (step := _step(noise)) > 1:
         return _in_steps(noise, step), lambda mean: step * factor(mean)
     law = window(noise)
@@ -595,10 +594,9 @@ def _step(noise: Added) -> int:
 @lru_cache(maxsize=64)
 def _in_steps(noise: Added, step: int) -> NoiseWindow:
     """The law of noise Z in whole steps, rounded up. Laplace: ⌈Z/step⌉ has q^(−j)·(1−q)/(1+r) up to 0, then
-    r·q^(j−1)·(1−q)/(1+r), with r = e^(−1/size), q = r^step. Gaussian: a law above that of ⌈Z/step⌉, since P(Z ≥ m) ≤
-    P(N ≥ m − 1) for N normal of that variance (Canonne, Kamath, Steinke 2020, Prop. 25), so P(⌈Z/step⌉ > j) ≤ P(N ≥
-    j·step) for j ≥ 0. Below 0, P(Z ≥ m) ≥ P(N ≥ m)/(1 + 0.4/σ) by comparing sum and integral, which is more than P(N ≥
-    m + step)."""
+    r·q^(j−1)·(1−q)/(1+r), with r = e^(−1/size), q = r^step. Gaussian: a law above it, since P(Z ≥ m) ≤ P(N ≥ m − 1) for
+    N normal of that variance (Canonne, Kamath, Steinke 2020, Prop. 25), so P(⌈Z/step⌉ > j) ≤ P(N ≥ j·step) for j ≥ 0.
+    Below 0, P(Z ≥ m) ≥ P(N ≥ m)/(1 + 0.4/σ) by comparing sum and integral: more than P(N ≥ m + step)."""
     size = float_above(noise.size)
     if isinstance(noise, GaussianNoise):
         return _gaussian_in_steps(size**0.5, step)
@@ -690,8 +688,7 @@ def ranks_off(n: int, share: Fraction, beta: Fraction) -> int:
 
 @lru_cache(maxsize=256)
 def ranks_by_line(guess: int, share: Fraction, beta: Fraction) -> tuple[Fraction, int]:
-    """(a, b) with P(Bin(N, q) ≤ (q−a)N − b) ≤ β for every N. Of all a = 1/m, the pair has the least aN + b at N =
-    `guess`."""
+    """(a, b) with P(Bin(N, q) ≤ (q−a)N − b) ≤ β for every N. aN + b is least at N = `guess`, among all a = 1/m."""
     q, z = float(share), -NormalDist().inv_cdf(float(beta) * (1 - 1e-9)) * (1 + 1e-9)
 
     def ranks(a: float) -> float:
@@ -718,6 +715,5 @@ def _line_rate(q: float, aim: float) -> float:
 
 
 def pairs_off(n: int, size: int, beta: Fraction) -> float:
-    """How far the difference of two shares in a sample may be from that in the population, for all ordered pairs at
-    once."""
+    """How far differences of two shares in a sample may be from those in the population, all ordered pairs at once."""
     return math.sqrt(2 * math.log(min(size - 1, 2) * size / float(beta)) / n) * (1 + 1e-9)

@@ -31,13 +31,13 @@ WORD = 64
 
 @dataclass(frozen=True)
 class Digit:
-    """Pr[d] ∝ exp(−d/scale), for d < BASE or, if it is the top one, for every d ≥ 0."""
+    """A digit of a geometric variable: Pr[d] ∝ exp(−d/scale), for d < BASE or, if it is the top one, every d ≥ 0."""
 
     scale: Fraction
     top: bool
 
     def below(self, d: int, digits: int) -> tuple[Fraction, Fraction]:
-        """Bounds around F_d, about 10^−digits apart."""
+        """Two bounds around the distribution function F_d, about 10^−digits apart."""
         if not self.top and d >= BASE - 1:
             return Fraction(1), Fraction(1)
         context = Context(prec=digits + 20)
@@ -82,7 +82,7 @@ def _table(digit: Digit) -> GeometricTable:
 
 
 def _cut(digit: Digit, d: int) -> int:
-    """⌊F_d·2^64⌋, with more and more digits. F_d is irrational, so the loop ends."""
+    """⌊F_d·2^64⌋, computed with ever more digits until it is certain. F_d is irrational, so the loop ends."""
     precision = 40
     while True:
         low, high = (floor(bound * 2**WORD) for bound in digit.below(d, precision))
@@ -117,7 +117,8 @@ def geometric(scale: Fraction, count: int, words: Callable[[int], Words]) -> Int
 
 
 def _settled(digit: Digit, d: int, point: int, words: Callable[[int], Words]) -> int:
-    """The digit at x ≥ F_(d−1) with the first bits `point`: draw more bits until no F_d separates the possible x."""
+    """The digit of x, which is at least F_(d−1) and begins with the bits `point`. We draw more bits of x until no F_d
+    lies among the values that it may still have."""
     width = WORD
     while True:
         point, width = point << WORD | int(words(1)[0]), width + WORD

@@ -130,7 +130,7 @@ class DensityTable:
 
 @lru_cache(maxsize=32)
 def table(axis: Axis) -> DensityTable:
-    """Public, so it may be cached."""
+    """The table of an axis. It is public, so it may be cached."""
     grid, knots = np.linspace(0, 1, axis.points), np.linspace(0, 1, axis.knots)
     h = float(axis.width)
     roots, vectors = np.linalg.eigh(np.exp(-((grid[:, None] - grid[None, :]) ** 2) / (2 * h * h)))
@@ -207,7 +207,8 @@ def _whole(value: int, axes: tuple[DensityTable, ...]) -> Wholes:
 
 
 def _limbs(values: Integers, bits: int) -> list[Floats]:
-    """The values in parts of 16 bits, the sign in the last: 1,001 products with 25-bit numbers add up below 2^53."""
+    """`values` in parts of 16 bits, the sign in the last: sums of 1,001 products with 25-bit numbers stay below
+    2^53."""
     last = (bits - 1) // _LIMB
     parts = [(values >> (_LIMB * place)) & (2**_LIMB - 1) for place in range(last)]
     return [part.astype(np.float64) for part in (*parts, values >> (_LIMB * last))]

@@ -80,13 +80,13 @@ def cost_of(places: Sequence[tuple[int, int]], wished: Sequence[int]) -> int:
 
 
 def depth_of(places: Sequence[tuple[int, int]], wished: Sequence[int]) -> int:
-    """What these cuts, each given as (F, F+E), cost below 0."""
+    """How far below 0 these cuts cost, each given as (F, F+E); 0 if they do not."""
     least = min(min(wish - low, high - wish) for (low, high), wish in zip(places, wished, strict=True))
     return 2 * max(least, 0)
 
 
 def draw(points: Ordered, wished: Sequence[int], rate: Fraction, coins: Coins) -> list[tuple[int, int]]:
-    """The cuts as (block, place in the block): blocks are run, point, run, …, run."""
+    """Draws the cuts, each as (block, place in the block). Blocks are run, point, run, …, run."""
     layout = _Layout(points, wished, rate)
     right, depth = layout.right()
     plan = _Plan.of(layout.most, rate * depth)
@@ -112,15 +112,15 @@ def _above(height: int, size: int, exponent: Fraction, coins: Coins) -> bool:
 
 @dataclass(frozen=True)
 class _Plan:
-    """How often the right cuts are proposed by themselves, and M."""
+    """`alone`: how often the right cuts are proposed by themselves, in parts of _ALONE. `most`: M."""
 
     alone: int
     most: Fraction
 
     @classmethod
     def of(cls, most: Fraction, deeper: Fraction) -> _Plan:
-        """`most` is the M of proposals without depth, `deeper` the exponent of the right cuts' weight, 0 where there is
-        no depth: then they are hardly ever proposed by themselves, and never kept so."""
+        """`most` is the M of proposals without depth. `deeper` is rate times depth: if 0, there are no right cuts to
+        propose by themselves; then this is done hardly ever, and never kept."""
         part = math.exp(-float(deeper))
         others, more = most * Fraction(max(part * (1 + _MARGIN), 2.0**-900)), Fraction(-math.expm1(-float(deeper)))
         more *= Fraction(1 + _MARGIN)
@@ -198,8 +198,8 @@ class _Layout:
         self.most = Fraction(math.exp(self.start)) * (1 + Fraction(4 * self._room(total)))
 
     def _room(self, total: int) -> float:
-        """The relative error of the product of all proposed chances and of lnZ itself: twice the error of each, and the
-        rounding up to integer weights."""
+        """A bound on the relative error of Z and of the product of all proposed chances together. Each chance counts
+        the error of a logarithm twice, Z once; rounding to integer weights is added."""
         cuts, deep = len(self.wished), len(self.sizes).bit_length()
         largest = self.rate * 4 * (cuts + 2) * (total + 1) + cuts * 64.0
         error = cuts * (2 * deep + 16) * _ROUNDING * largest
@@ -258,7 +258,7 @@ class _Layout:
         return left, np.maximum(left, np.searchsorted(self.lows, places, side="left"))
 
     def right(self) -> tuple[list[int], int]:
-        """The only cuts that cost 0, and by how much their cost is below 0; nothing and 0 where several do."""
+        """The only cuts that cost less than 0, and by how much; nothing and 0 if there are none."""
         blocks = [int(np.searchsorted(self.highs, wish, side="right")) for wish in self.wished]
         last = len(self.sizes) - 1
         places = [(int(self.lows[min(block, last)]), int(self.highs[min(block, last)])) for block in blocks]
@@ -297,7 +297,7 @@ class _Layout:
 
 
 class _Follow:
-    """Sums over all blocks for cut `cut`."""
+    """The summed weights of all blocks as the next cut, `cut`, as logarithms."""
 
     def __init__(self, layout: _Layout, cut: int) -> None:
         self.layout = layout
@@ -306,7 +306,8 @@ class _Follow:
         self.below, self.above = _Stretches(below), _Stretches(above)
 
     def sums(self, places: Integers, first: Integers, stay: Floats) -> Floats:
-        """From each place, over all blocks from `first` on; `stay` is lnZ if the way need not move."""
+        """For ways that go on from each of `places`: the sum over all blocks from `first` on. `stay` is lnZ where the
+        block holds the place, so that the way need not move."""
         layout = self.layout
         left, right = layout.split(places)
         down = self.below.sums(first, left) - layout.rate * places

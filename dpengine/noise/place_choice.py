@@ -57,7 +57,7 @@ class Staircase:
 
     @classmethod
     def of(cls, codes: Integers, counts: Integers, grid: int, values: int) -> Staircase:
-        """`values`: a public bound on how many different codes occur."""
+        """C over a grid of this size. `values` is a public bound on how many different codes occur."""
         codes, reached = np.concatenate(([0], codes)), np.concatenate(([0], np.cumsum(counts)))
         size = 1 << max(values + 1, len(codes)).bit_length()
         starts, levels = np.full(size, grid - 1, dtype=np.int64), np.full(size - 1, _NEVER, dtype=np.int64)
@@ -65,7 +65,7 @@ class Staircase:
         return cls(grid, int(counts.sum()), starts, levels)
 
     def below(self, wanted: Integers) -> Integers:
-        """How many levels are below each number: a binary search of log₂(size) steps, whatever it finds."""
+        """For each number, how many levels are below it: a binary search of log₂(size) steps, whatever it finds."""
         at = np.zeros(len(wanted), dtype=np.intp)
         step = len(self.starts) >> 1
         while step:
@@ -94,7 +94,7 @@ class Staircase:
 
 @dataclass(frozen=True)
 class Segments:
-    """h, K of them, and e^(−rate·k·h) as floats in [1/2, 1) with exponents of 2."""
+    """K segments of h layers each (`width`). Segment k has e^(−rate·k·h) as `parts`, in [1/2, 1), times 2^`powers`."""
 
     many: int
     rate: Fraction
@@ -108,7 +108,7 @@ class Segments:
 
 @lru_cache(maxsize=64)
 def _segments(grid: int, many: int, rate: Fraction) -> Segments:
-    """Public, so it may be cached."""
+    """The segments for these public numbers; so they may be cached."""
     width = max(floor(2 / rate), 1)
     last = ceiling((many * ln_above(Fraction(grid)) + _FAR * ln_above(Fraction(2))) / (rate * width))
     context, base = Context(prec=60), exp_decimal(-rate * width)
@@ -147,7 +147,8 @@ def _envelope(rows: Staircase, segments: Segments) -> tuple[Integers, int]:
 def _first_kept(
     rows: Staircase, segments: Segments, steps: Integers, shift: int, coins: Coins
 ) -> list[tuple[int, int]] | None:
-    """The intervals of the first of TURNS proposals that is accepted. All are made, so the time does not show which."""
+    """The intervals of the first kept one of TURNS proposals, or None. All are made, so the time does not show
+    which."""
     edges = np.cumsum(steps)
     total = int(edges[-1])
     points = np.array([coins.below(total, _ROOM + 2 + _SPARE) for _ in range(TURNS)], dtype=np.int64)

@@ -64,13 +64,13 @@ def least_error(points: int, diameter: Fraction, kappa: Fraction, epsilon: Fract
 
 
 def nearest(points: int, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Thm 5.5 in units of κ: from the number of points."""
+    """The bound of Thm 5.5 in units of κ, from the number of points."""
     m = points - 1
     return down((1 - delta) * m / (m + _power(epsilon)), _GRAIN)
 
 
 def farthest(diameter: Fraction, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Twice Thm 5.3: from the two points farthest apart."""
+    """Twice the bound of Thm 5.3, from the two points farthest apart."""
     return down((1 - delta) * diameter / (1 + _power(epsilon)), _GRAIN)
 
 
@@ -175,7 +175,7 @@ class Swap(Mixing):
 
 @dataclass(frozen=True)
 class Marginal(Mixing):
-    """One column of rows published as one value each."""
+    """The noise of one column in rows that are each published as one value."""
 
     size: int
     whole: Swap
@@ -263,7 +263,7 @@ class OfItems:
 
 @dataclass(frozen=True)
 class AsOne(OfItems):
-    """One of all 2^h sets for another."""
+    """Randomised response over all 2^h sets."""
 
     epsilon: Fraction
     delta: Fraction
@@ -289,7 +289,7 @@ class AsOne(OfItems):
 
 @dataclass(frozen=True)
 class ItemByItem(OfItems):
-    """Every item by itself, at its share of ε and δ."""
+    """Randomised response on every item by itself, each at its share of ε and δ."""
 
     epsilon: Fraction
     delta: Fraction
@@ -321,7 +321,7 @@ class ItemByItem(OfItems):
 
 @dataclass(frozen=True)
 class SetMarginal(OfItems):
-    """A set in rows published as one value each."""
+    """The noise of a set in rows that are each published as one value."""
 
     whole: Swap
 

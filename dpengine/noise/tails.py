@@ -145,13 +145,13 @@ def gaussian_mix_reach(variance: Fraction, length: Each, sum_of: Each, beta: Fra
 
 
 def gaussian_sum_reach(variance: Fraction, length: Each, sum_of: Each, beta: Fraction) -> Each:
-    """`gaussian_mix_reach` for every variance: E[e^(sZ)] ≤ e^(s²v/2) gives |a|₂·√(2v·ln(2/β)); the lesser bound."""
+    """The lesser of `gaussian_mix_reach` and |a|₂·√(2v·ln(2/β)), which holds for every v as E[e^(sZ)] ≤ e^(s²v/2)."""
     plain = math.sqrt(2 * float_above(variance) * math.log(2 / float(beta))) * length * (1 + 1e-9)
     return np.minimum(plain, gaussian_mix_reach(variance, length, sum_of, beta)) if variance >= 1 else plain
 
 
 def gaussian_sums(variance: Fraction, beta: Fraction) -> Callable[[float, float], float]:
-    """`gaussian_sum_reach` for one sum after another of the same noise: by its length and the sum of its factors."""
+    """`gaussian_sum_reach` as a function of a sum's length and of the sum of its factors, for one noise."""
     units = 1 + 1e-9
     plain = math.sqrt(2 * float_above(variance) * math.log(2 / float(beta))) * units
     if variance < 1:
@@ -371,7 +371,7 @@ def mixed_laplace_reaches(scales: tuple[Fraction, ...], sizes: Floats, draws: in
 def _of_continuous(
     ratios: tuple[Fraction, ...], raw: bytes, draws: int, beta: Fraction
 ) -> tuple[Floats, Floats | None]:
-    """By Chernoff's bound, and by the exact law of few variables, for continuous noise of these scales."""
+    """For continuous noise of these scales: Chernoff's bound, and that of the exact law (None for many variables)."""
     sizes = np.frombuffer(raw).reshape(-1, len(ratios))
     ordered = np.sort(sizes * np.array([float_above(ratio) for ratio in ratios]), axis=1)[:, ::-1]
     wide = ordered[:, 0]
@@ -413,8 +413,8 @@ def _mixed_quantile(weights: Floats, beta: float) -> Floats:
 
 
 def mixed_gaussian_reaches(squares: Floats, units: Floats, narrowest: Fraction, draws: int, beta: Fraction) -> Floats:
-    """The same for discrete Gaussian noise: `squares` is Σ a²v, `narrowest` the least v. The bounds are
-    those of `gaussian_sum_reach`."""
+    """`mixed_laplace_reaches` for discrete Gaussian noise: `squares` is Σ a²v, `units` Σ|a|, `narrowest` the least v.
+    The bounds are those of `gaussian_sum_reach`."""
     lengths = np.sqrt(squares / draws)
     plain: Floats = math.sqrt(2 * math.log(2 / float(beta))) * lengths
     if narrowest >= 1:

@@ -369,13 +369,11 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         return self.facts.sample and self.with_range and self.facts.unit.at_most == 1
 
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
-        """The answer's own range: it was drawn for the larger group, with half of β for the sample, half for the
-        draws."""
+        """The answer's own range: it was drawn for the larger group. The sample and the draws have half of β each."""
         return None if moved or not self.speaks_of_all or beta != self.beta else answer.as_json()["interval"]
 
     def blocks(self, value: Spread, share: Fraction, side: int = 0) -> Blocks:
-        """All candidates of a draw. For an end (side −1 or 1) the wanted rank moves outwards and a sentinel is
-        added."""
+        """All candidates of a draw. For an end (side −1 or 1) the rank moves outwards, and a sentinel is added."""
         size = self.facts.schema[self.column].size
         n, ranked = int(value.counts.sum()), Ranked.of(value, size)
         share, shift = (share, self.way.shift if side else 0) if self.way else self._aim(share, side)

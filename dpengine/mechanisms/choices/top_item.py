@@ -97,8 +97,8 @@ def countable(candidates: int, named: int) -> bool:
 
 @lru_cache(maxsize=16)
 def joint_blocks(candidates: int, named: int) -> tuple[Integers, Integers, Integers]:
-    """For each block of sets: the first place left out, the last place named, the number of sets. Places begin with 0;
-    block 0 is the set of the first k."""
+    """For each block: the first place left out, the last place named (from 0), the number of sets; block 0 is the first
+    k."""
     pairs = [(named, named - 1, 1)]
     pairs += [(u, last, comb(last - u - 1, named - u - 1)) for u in range(named) for last in range(named, candidates)]
     firsts, lasts, sizes = (np.array(column, dtype=np.int64) for column in zip(*pairs, strict=True))
@@ -177,8 +177,8 @@ def order_costs(counts: tuple[int, ...], named: int) -> dict[tuple[int, ...], in
 
 @lru_cache(maxsize=256)
 def rehearsed(way: Peeled | JointOrder, rate: Fraction, candidates: int, people: int) -> float:
-    """How far the worst rank is off on average on a made-up table, where the r-th most common value has rows ∝ 1/r. For
-    planning only, in floats."""
+    """How far the worst rank is off on average on a made-up table: the r-th most common value has rows ∝ 1/r. Planning
+    only, in floats."""
     shares = 1 / np.arange(1, candidates + 1)
     held = np.floor(people * shares / shares.sum()).astype(np.int64)
     if isinstance(way, JointOrder):

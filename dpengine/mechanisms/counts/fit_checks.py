@@ -121,8 +121,8 @@ class ColumnFound:
 
     @property
     def state(self) -> str:
-        """MOSTLY_NOT or SOME_NOT if surely half of the cells, or a share of `gate`, do not fit; UNSURE if half may not;
-        else GOOD."""
+        """MOSTLY_NOT or SOME_NOT if surely half, or a share of `gate`, does not fit; UNSURE if half may not; else
+        GOOD."""
         if self.misfit.low >= max(VAGUE, self.gate):
             return MOSTLY_NOT
         if self.misfit.low >= self.gate:
@@ -487,8 +487,7 @@ class FitChecks(OfMisfits):
         in_plain = sum(plain)
 
         def off(own: float, others: int, other: float, reach: Callable[[float, float], float]) -> float:
-            """How far a sum may be off to one side: `counts` bars have the factor `own`, `others` the factor
-            `other`."""
+            """How far a sum may be off to one side, with `own` as the factor of `counts` bars, `other` of `others`."""
             return reach(sqrt(counts * own**2 + others * other**2), counts * own + others * other)
 
         def of_all(share: float, reach: Callable[[float, float], float]) -> float:
@@ -529,8 +528,7 @@ class FitChecks(OfMisfits):
         return CellShare(_part(count, about), _part(low, most), _part(high, least))
 
     def repeated(self, raw: Figures) -> dict[str, tuple[int, int, int]]:
-        """Id columns with surely a tenth fewer ids than rows: bounds on the different ids, and the rough number of
-        rows."""
+        """Id columns with surely a tenth fewer ids than rows: bounds on the different ids, and about the rows."""
         if self.facts.unit != Unit.rows():
             return {}
         rows, fewest = self._about_rows(raw), (1 - GATE) * self.rows(raw)[0]
@@ -602,8 +600,7 @@ def _clearly(
 
 
 def _stands_out(bar: Bar, count: int | Fraction, by_number: dict[Fraction | None, int | Fraction]) -> bool:
-    """Is a code far more common than the numbers beside it? We take their mean, which has less noise than the
-    largest."""
+    """Is a code far more common than the mean of the numbers beside it? (It has less noise than the larger one.)"""
     beside = sum(by_number[number] for number in bar.beside)
     return count * len(bar.beside) >= SPIKE * max(beside, 0)
 

@@ -95,8 +95,8 @@ def nodes_of(cells: list[int]) -> list[int]:
 
 @lru_cache(maxsize=64)
 def sums(leaves: int, from_all: bool) -> tuple[tuple[NodeRanges, bool], ...]:
-    """For every cell the nodes that give the number at or below it, and whether to add the number of all rows (only
-    with `from_all`)."""
+    """For every cell the nodes that add up to the number at or below it, and whether the number of all rows is
+    added."""
     branches, levels = shape(leaves)
     begins, widths = [0], [leaves]
     for _ in range(levels):

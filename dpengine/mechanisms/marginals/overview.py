@@ -400,9 +400,9 @@ class Overview(Query[Statistic, tuple[int, ...]]):
     # Of a random sample: among all such people
 
     def _shown(self, alone: bool) -> int:
-        """How many shares get a range. With `alone`, each cell of a single column, as a share of everybody. Else each
-        cell of several columns, three times: in pairs as a share of everybody and of either group, in triples of each
-        group by two columns."""
+        """How many shares get a range. With `alone`, each cell of single columns as a share of everybody. Else each
+        cell of several columns, three times: in pairs of everybody and of either group, in triples of each group by two
+        columns."""
         if alone:
             held = sum(held.size for held in self.held if held.column)
             return sum(self.layout.cells(part) for part in self.sets if len(part) == 1) + held

@@ -164,8 +164,7 @@ class _OfEverybody:
 
 
 def _after(n: int, mean: float) -> tuple[int, Floats]:
-    """A first place and a law above that of how many of n people count, if their mean chance is at most `mean`
-    (S7.1)."""
+    """A first place and a law above that of how many of n people count, with this `mean` of chances at most (S7.1)."""
     if mean >= 1:
         return n, np.ones(1)
     first = math.floor(n * mean)

@@ -74,8 +74,8 @@ class Seen:
     reach: float = 1.0  # of the next look
 
     def after(self, mean: float, square: float, noise: float) -> Seen:
-        """What is known after a look that found this mean of residuals and of their squares, in units of `reach`, with
-        noise of this deviation."""
+        """What is known after a look that found this mean of residuals and of their squares (in units of `reach`;
+        `noise` is its deviation)."""
         surety = self.surety + 1 / (self.reach * noise) ** 2
         found = self.centre + self.reach * mean
         centre = found + (self.centre - found) * self.surety / surety
@@ -104,8 +104,7 @@ class OfAverages(OfGradients):
         return self.around
 
     def _usual_region(self) -> str:
-        """A ball around the model of zeros if somebody chose settings that belong to one, or if noise does not limit
-        the model."""
+        """A ball around the model of zeros if settings for one were chosen, or if noise does not limit the model."""
         own = bool(self.radius or self.rate or self.clip) or self.calibration != GAUSSIAN
         return BALL if own or not self.noise_limits else AROUND
 
@@ -146,8 +145,7 @@ class OfAverages(OfGradients):
     # A look
 
     def look_at(self, centre: float, most: int) -> ErrorSums:
-        """The statistic of a look from this centre. Its bins are the signs of the prediction, one public sign for
-        everybody."""
+        """The statistic of a look from this centre, in bins by the sign of the prediction (the same for everybody)."""
         weight = round(centre * MARGIN_UNITS / self.layout.most)
         weights = (weight,) + (0,) * (self.width - 1)
         return ErrorSums(self.layout, weights, (0,), ROW_BITS + WEIGHT_BITS - LOOK_BITS, most)

@@ -83,8 +83,7 @@ class OfMargins(OfSides):
         return self.region == MARGINS
 
     def _usual_region(self) -> str:
-        """A ball if somebody chose a radius or a rate (they are in weights) or other noise, or if M would be too
-        noisy."""
+        """A ball if a radius, a rate (both in weights) or other noise was chosen, or if M would be too noisy."""
         own = bool(self.radius or self.rate) or self.calibration != GAUSSIAN
         return BALL if own or self.ridge > NOISIEST * self.people else MARGINS
 

@@ -68,8 +68,7 @@ class TrainLinear(OfAverages):
 
     @property
     def noise_limits(self) -> bool:
-        """Does noise limit the model? Not if far more steps than we take would still bring it nearer to the best
-        one."""
+        """Does noise limit the model? Not if far more steps than we take would still improve it."""
         radius = self.reach if self.radius else float(self._usual_radius())
         ball = replace(self.setting, radius=radius, clip=float(self.usual_clip), part=1.0)
         return excess.enough_steps(ball) <= CLEAR * USUAL_STEPS

@@ -203,8 +203,7 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
         return column.lower if isinstance(column, Number) else Fraction(0)
 
     def reach(self, name: str) -> Fraction:
-        """How far the mean of numbers or days, or the share of any listed value or item, can be off, as a share of the
-        range."""
+        """How far a mean of numbers or days, or the share of any value or item, can be off, as a share of the range."""
         row, people = self.row(name), self.facts.about
         if isinstance(row, Blur):
             return Fraction(total_reach(row.scale, people, self.beta), people * row.steps)

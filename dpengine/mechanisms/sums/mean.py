@@ -88,8 +88,7 @@ class Mean(OfMeans[tuple[int, ...]]):
 
     @cached_property
     def _line(self) -> tuple[int, int, int]:
-        """The middle of the range and half a step of its grid, as integers over a common denominator; and that
-        denominator."""
+        """(middle of the range, half a step, denominator): the first two as integers over the common denominator."""
         middle, half = (self.declared.lower + self.declared.upper) / 2, self.declared.step / 2
         whole = lcm(middle.denominator, half.denominator)
         return int(middle * whole), int(half * whole), whole

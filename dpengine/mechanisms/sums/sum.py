@@ -132,8 +132,7 @@ class Sum(OfNumbers[tuple[int, ...]]):
         return 0 if column.lower >= 0 else None, 0 if column.upper <= 0 else None
 
     def coarse(self) -> Fraction:
-        """A quarter of the larger of two sums: of everybody at the middle of the range, or of half a range for
-        everybody."""
+        """A quarter of the larger of two sums: everybody at the middle of the range, or half a range for everybody."""
         column = self.declared
         return max(abs(column.lower + column.upper), column.diameter) / 2 * self.facts.about / self.groups / 4
 

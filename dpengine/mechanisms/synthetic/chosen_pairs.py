@@ -130,8 +130,8 @@ class Choosing:
     def offers(
         self, held: Mapping[Columns, int], left: int, always: Collection[Columns], noise: Mapping[Columns, Fraction]
     ) -> list[Offer]:
-        """The candidates of the next choice, with `left` turns left; `held` are the turns of those chosen so far. They
-        depend on earlier choices alone."""
+        """The candidates of the next choice, with `left` turns left and those in `held` taken. Earlier choices alone
+        decide."""
         offers, measured = list[Offer](), held.keys() | set(always)
         now = dict(noise) | {part: noise[part] / many for part, many in held.items()}
         for place, (total, part) in enumerate(product(self.levels, self.parts)):
@@ -151,8 +151,7 @@ class Choosing:
     def scores(
         self, cells: Mapping[Columns, Integers], expected: Mapping[Columns, Integers], offers: Sequence[Offer]
     ) -> tuple[Integers, Integers]:
-        """For each place among the candidates the score of its offer, and 1 if the offer's marginal is in `expected`,
-        else 0."""
+        """By place: the score of each offer whose marginal is in `expected`, and 1 there; 0 everywhere else."""
         scores = np.zeros(len(self.parts) * len(self.levels), dtype=np.int64)
         able = np.zeros_like(scores)
         off = {part: int(np.abs(cells[part] - guess).sum()) for part, guess in expected.items()}
@@ -195,8 +194,7 @@ class Choosing:
     def settled(
         self, expected: Mapping[Columns, Integers], measured: Collection[Columns], offer: Offer
     ) -> dict[Columns, Integers]:
-        """The expected counts that need no new guess: of triples with all pairs measured, none of them by this
-        offer."""
+        """The expected counts that stay as they are: of triples with all pairs measured, none of them by this offer."""
         new = {part for part, _ in offer.needed}
 
         def stands(part: Columns) -> bool:

@@ -60,8 +60,8 @@ class Mix(Protocol):
 
 
 class OnColumn:
-    """One column and all conditions on it. Codes that meet the same conditions are of one kind; cells may hold several
-    kinds."""
+    """One column and all conditions on it. Codes that meet the same conditions are of one kind; a cell may hold
+    several."""
 
     def __init__(self, axis: CellAxis, facts: Facts, conditions: Sequence[Simple]) -> None:
         self.axis, self.name, self.valued = axis, base(axis.ref), valued(axis, facts)
@@ -151,8 +151,7 @@ class Rules:
         return self._folded(all_columns=False)
 
     def possible(self, cells: Sequence[Integers]) -> Mask:
-        """Which rows have cells with values that meet no rule? Rows are given by a cell for each column of the
-        table."""
+        """Which rows have values in their cells that meet no rule? There is a cell for each column of the table."""
         held = zip(self.places, self.columns, strict=True)
         return np.asarray(self._cells[tuple(column.classes[cells[place]] for place, column in held)])
 

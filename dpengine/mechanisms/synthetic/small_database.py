@@ -176,8 +176,7 @@ class SmallDatabase(OfClass):
         return tuple((-self.gaps(value)).tolist())
 
     def gaps(self, value: tuple[int, ...], progress: Progress = lambda done, total: None) -> Integers:
-        """−q of every multiset. Floats are exact: numbers are below n·m < 2^53, and counts (in short floats) at most
-        m."""
+        """−q of every multiset. It is exact: floats hold numbers up to n·m < 2^53, short floats counts up to m."""
         x = np.asarray(value, dtype=np.int64)
         counts, _ = all_multisets(self.domain, self.rows)
         m, n, wanted = self.rows, int(x.sum()), self.sums(x)

@@ -85,8 +85,8 @@ def raked(
 
 
 def by_others(first: Points, sizes: Sequence[int], targets: Sequence[Target], sweeps: int) -> dict[Columns, Floats]:
-    """What the fit to all other marginals expects of each triple: m·e^(−λ), with the pairs of the fit. It includes what
-    other triples explain of it."""
+    """What the fit to all other marginals expects of each triple: m·e^(−λ), with the pairs of the fit. What other
+    triples explain of it is included."""
     points, dual = _solved(first, sizes, targets, sweeps, quiet)
     explained: dict[Columns, Floats] = {}
     for target, own in zip(targets, dual, strict=True):
@@ -104,8 +104,7 @@ def by_others(first: Points, sizes: Sequence[int], targets: Sequence[Target], sw
 def _solved(
     first: Points, sizes: Sequence[int], targets: Sequence[Target], sweeps: int, progress: Progress
 ) -> tuple[Points, list[Floats]]:
-    """The fitted points, and λ of each target. If the points are all combinations in order, we sum along axes: half the
-    time."""
+    """The fitted points, and λ. If the points are all combinations in order, sums go along axes: half the time."""
     grid = len(first.weights) == math.prod(sizes)
     weights = first.weights.copy().reshape(tuple(sizes) if grid else -1)
     total = float(weights.sum())
@@ -149,8 +148,7 @@ def followed(target: Target, deviations: float) -> Target:
 
 
 def trusted(target: Target, expected: Floats, rows: float, trust: float = TRUST, hardest: float = HARDEST) -> Target:
-    """The target with τ/SOFT times its variance; τ depends on how far it is from the expected counts, beyond its
-    noise."""
+    """The target with τ/SOFT times its variance; τ depends on its distance from `expected` beyond its noise."""
     beyond = float(((target.cells - expected) ** 2).sum()) - target.cells.size * target.variance
     least = hardest / math.sqrt(target.variance)
     tau = SOFTEST if beyond <= 0 else min(max(trust * rows / beyond, least), SOFTEST)

@@ -335,8 +335,7 @@ class SyntheticTable(Overview):
     # Accuracy
 
     def ways(self, part: Columns) -> int:
-        """In how many ways the marginal may have been measured: each pair in it in any of the `levels` (see
-        Accuracy)."""
+        """How many ways there are to measure the marginal: each pair in it in any of the `levels` (see Accuracy)."""
         return len(self.choosing.levels) ** math.comb(len(part), 2) if self.turns else 1
 
     def off_by_noise(self) -> float:

@@ -116,9 +116,9 @@ def _share(hits: Exact, misses: Exact) -> Fraction | None:
 Number = Fraction | float
 Drawn = TypeVar("Drawn", int, Fraction)
 Estimate = tuple[Number, tuple[Number, Number]]  # a figure and its range
-_CELLS = 256  # of the tested means, on each side of 0
-ENOUGH = 100  # people times ε, for squares that say something
-MOST_GROUPS = 12  # with squares, which take up to a second each
+_CELLS = 256  # cells of the tested mean, on each side of 0
+ENOUGH = 100  # squares are drawn if people times ε is at least this; with less they say nothing
+MOST_GROUPS = 12  # squares are drawn for at most this many groups; each takes up to a second
 _NEAR, _BETWEEN = 500, 1_000  # points of the grid at each end, and in between, for the mean of an even spread
 
 

@@ -51,7 +51,7 @@ MOST_KNOTS = 1_001
 MOST_BITS = 24
 JITTER = 1e-9  # τ
 SLACK = 1e-4
-FEW = 256  # knots of two axes together, to compare every pair
+FEW = 256  # with up to this many knots of two axes together, every pair is compared
 _LIMB = 16
 
 

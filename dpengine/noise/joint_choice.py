@@ -44,7 +44,7 @@ from dpengine.noise.coins import Coins
 _ROOM = 2.0**60  # the integer weights of one cut add up to about this
 _BITS = 64
 _LARGEST_MOST = 1100  # bits of M, a float
-_ALONE = 1 << 60  # the right cuts are proposed by themselves in so many parts of this
+_ALONE = 1 << 60  # `_Plan.alone` counts parts of this
 _MARGIN = 2.0**-40  # far above the relative error of an exponential in floats
 _ROUNDING = 2.0**-51  # above the relative error of a few float operations
 

@@ -19,7 +19,7 @@ Each = TypeVar("Each", float, Floats)
 
 # The factor between scales whose partial fractions are computed in floats, for up to three of them and for more.
 _APART, _FARTHER_APART, _MOST_POLES = 1.01, 1.03, 6
-_TERMS, _PERIOD = 48, 1.5  # of the sum in `_of_sums`: how many terms, and how often Chernoff's bound T is
+_TERMS, _PERIOD = 48, 1.5  # of the sum in `_of_sums`: the number of terms, and T as a multiple of Chernoff's bound
 _ROUNDED = 0.8  # k of `weighted_reaches`: a larger one costs more where noise is narrow, a smaller one where it is wide
 _DIGITS = Context(prec=60)
 _GUARD = Decimal(1) + Decimal(10) ** -20  # far above the rounding of a few hundred 60-digit operations

@@ -129,7 +129,7 @@ def number_at(edge: Decimal) -> int | float:
 MOST_COLUMNS = 40
 LIST_WEIGHT, RANGE_WEIGHT = 3, 2  # of ρ: a threshold far out in a tail needs more than a rank
 COUNT_PART = Fraction(1, 10)  # of a range's ρ, for the number of rows with a number
-MOST_FOUND = 1_000  # values of a list
+MOST_FOUND = 1_000  # the longest drafted list
 CAP = 50  # larger gaps count as this many times the bound on a choice's gap: public, and far beyond any choice
 _NAMED = 3  # columns in a sentence
 _GUARD = 1 + Fraction(1, 10**20)  # far above the rounding of a few 28-digit operations

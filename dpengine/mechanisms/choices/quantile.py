@@ -16,7 +16,7 @@ Depth       lecture 3 caps the score at 0: all points whose rows hold the place 
             (`python -m bench.utility`).
 Draw        a grid point with probability ∝ exp(ε·q/(2Δ)), exactly. Runs between data points have equal scores, so
             the work does not grow with a grid finer than the number of rows.
-Range       bought with the point, a third of ε each: quantiles at the ranks αn∓λ, where λ is what such a draw can
+Range       drawn with the point, a third of ε each: quantiles at the ranks αn∓λ, where λ is what such a draw can
             miss by with probability β/2. λ public made-up rows outside the grid (“sentinels”) keep a zero-score
             candidate whatever n is, so the range holds a true quantile with probability ≥ 1−β on every table.
 Sample      where the people are a random sample, the ends aim farther out, so that the range holds the larger group's
@@ -73,7 +73,7 @@ from dpengine.statistics.need import Spread
 FINEST_SHARE = 1_000
 MOST_SHARES = 20
 MOST_ANSWERS = 1_000  # percentiles of groups, in one question
-_OF_SOME = 4  # a guess, for the best width: a condition leaves one in so many
+_OF_SOME = 4  # to choose a width we guess that one person in this many meets a condition
 MOST_FLIPPED = 10**5  # grid points: permute-and-flip tosses a coin for each
 Drawn = tuple[Any, ...]  # codes, or whole draws of joint or tree noise
 

@@ -205,8 +205,8 @@ def _scattered(shape: tuple[int, ...]) -> Floats:
     return ((numbers + 0.5) / 2.0**53).reshape(shape)
 
 
-REHEARSALS, MOST_REHEARSED = 300, 10**6  # draws of peeling, and of its coins
-SAFER = 50  # of ways that come equally near the one with the smaller promise is taken
+REHEARSALS, MOST_REHEARSED = 300, 10**6  # draws of peeling, and about how many of its noises there may be
+SAFER = 50  # one part in this of the promise decides between ways that come equally near
 MOST_ITEMS = 20
 MOST_LISTED = 50_000
 MOST_FLIPPED = 60  # candidates: the law of permute-and-flip takes their cube

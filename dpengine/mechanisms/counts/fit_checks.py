@@ -78,11 +78,11 @@ SPIKE = Fraction(5, 2)  # a code is this many times as common as a number beside
 MOST_COLUMNS = 60  # of up to 25 bars: engines take some 1,600 figures at once
 _NAMED = 3  # columns in a question's sentence
 _LISTED = 6  # columns in a headline
-_LOWER, _UPPER = Fraction(3, 4), Fraction(1, 4)  # of β
-_MAIN, _MINOR = 4, 1  # parts of _LOWER for a figure
+_LOWER, _UPPER = Fraction(3, 4), Fraction(1, 4)  # of β: for lower ends and for upper ends
+_MAIN, _MINOR = 4, 1  # parts of _LOWER for a figure; the minor ones are rare codes and the sum
 _GRID = 2_000  # ends of a share are found on this grid, rounded outwards
 _NEVER = Fraction(2)  # no share is as large
-_FOR_ROWS = Fraction(1, 20)  # of β, if the number of rows is not public
+_FOR_ROWS = Fraction(1, 20)  # of β, for the number of rows if it is not public
 WIDE = 3  # factor of the noise of a number of different values
 _RARELY = Fraction(1, 10)  # of β: how often people seem to have too many rows although none has
 _SEEN = Fraction(1, 20)  # the chance to miss a share of `ColumnFound.sees`
@@ -605,7 +605,7 @@ def _stands_out(bar: Bar, count: int | Fraction, by_number: dict[Fraction | None
     return count * len(bar.beside) >= SPIKE * max(beside, 0)
 
 
-Figure = tuple[int | Fraction, int | Fraction, int | Fraction]  # with its ends
+Figure = tuple[int | Fraction, int | Fraction, int | Fraction]  # a number, and its lower and upper end
 
 
 def _together(parts: Sequence[Figure], whole: Figure) -> Figure:

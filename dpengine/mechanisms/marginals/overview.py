@@ -1,4 +1,4 @@
-"""A first look: the rows in each cell of many columns, and of columns against one or two others, bought together.
+"""A first look: the rows in each cell of many columns, and of columns against one or two others, in one draw.
 
 Guarantee   ρ-zCDP with ρ = ε²/2, for every ε; no finite ε at δ = 0. Every cell is in the answer, on every table.
 Theorem     discrete Gaussian noise on the residuals of the marginals (`residuals`: statement and proof).

@@ -45,7 +45,7 @@ from dpengine.core.types import Floats, Integers
 Columns = tuple[int, ...]  # places of columns, rising
 MOST_TOGETHER = 16  # try all agreements of up to this many columns; beyond, take each residual at its worst
 _STEPS = 60  # of Frank and Wolfe: within about one part in a hundred of the least
-_FLOOR = 1e-3  # of the largest change: a residual that does not move in one mixture may move in another
+_FLOOR = 1e-3  # the least change of a residual, as a share of the largest: it may move in another mixture
 _GRAIN = 10**6
 _SPARE = 1 + 1e-9
 

@@ -41,7 +41,7 @@ from dpengine.statistics.need import AnyNeed
 
 WANTED = 12  # groups of a number, about
 MANY = 100  # if the first group holds this many values, 0 gets its own group
-FEW = 5  # groups, if somebody wants fewer
+FEW = 5  # groups of a number that is made coarser, about
 MOST_DAYS = {"month": 24, "quarter": 24, "year": MOST_GROUPS}  # groups of days, at most
 FEW_DAYS = {"quarter": 8, "year": 24}
 _LONGEST = {"month": 31, "quarter": 92, "year": 366}  # days

@@ -60,7 +60,7 @@ FIRST = Fraction(1, 4)  # of ρ, for the looks
 LOOK_BITS = 15  # a residual of a look is in units of 2^-15, so that sums of squares of 2^31 rows stay below 2^62
 PULL = Fraction(1, 2)  # ηT·σ in units of s⁻
 WIDE, TIGHT = 2.5, 2.0  # how many root mean squares the second look and the steps see
-UNSEEN = 3  # a squared scale below this many times a look's noise is not told from 0
+UNSEEN = 3  # a squared scale below this many times a look's noise may be 0
 
 
 @dataclass(frozen=True)

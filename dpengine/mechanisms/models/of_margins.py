@@ -2,7 +2,7 @@
 it moves the weights.
 
 Plain descent is slow along columns that are correlated or hardly vary, so a few hundred steps stop short of the best
-model. Here we first buy one noisy table of second moments, and divide every step by it.
+model. Here we first draw one noisy table of second moments, and divide every step by it.
 
 Guarantee   that of of_gradients.py: the moments and all T gradients together lose ρ = ε²/2, charged before the first.
 Theorem     discrete Gaussian: Canonne, Kamath, Steinke 2020, Thm 14; adaptive composition of T+1 releases.

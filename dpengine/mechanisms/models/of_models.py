@@ -36,7 +36,7 @@ MARGINS = "margins"  # of_margins.py
 USUAL_PARTS = 10
 MOST_PARTS = 20
 MOST_WEIGHT = 2**40  # a margin stays below 2^63, with as many columns as a model may have
-EXACT_DRAWS = 20  # Chernoff's bound is for sums of more draws
+EXACT_DRAWS = 20  # the exact law bounds a sum of up to this many draws; Chernoff's bound a longer one
 
 
 def projected(there: Sequence[float], edge: int, region: str) -> Weights:

@@ -26,7 +26,7 @@ from dpengine.mechanisms.query import Fields
 from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
 from dpengine.statistics.features import Layout
 
-CLEAR = 3  # this many times as many steps as a default has would help: noise is not what limits the model
+CLEAR = 3  # noise does not limit the model if even more than this many times the default steps would help
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,7 +35,7 @@ from dpengine.core.types import Floats, Integers
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout
 from dpengine.mechanisms.synthetic.soft_fit import Target, given_first, nearest, of_pair, of_pairs, tree
 
-OF_PAIR = 0.5  # times its noise
+OF_PAIR = 0.5  # c of a pair, as a multiple of its expected noise
 LEVELS = (1, 2, 4, 8)  # turns that a marginal may take
 _THOUSAND = 1000
 # The part of ρ for choices, the factor of a triple's noise, how many of its pairs may be missing, and the levels.

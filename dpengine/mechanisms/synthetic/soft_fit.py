@@ -35,7 +35,7 @@ SOFT = 0.05  # the default τ
 TRUST, OFF_TREE = 3.0, 1.0  # τ = TRUST/c; OFF_TREE/c for marginals compared with more than single columns
 HARDEST, SOFTEST = 0.7, 5.0  # but at least HARDEST/√V and at most SOFTEST
 HARDEST_THREE = 0.3  # HARDEST for three columns
-_NEAR = 2e-4  # of a row's weight, on average
+_NEAR = 2e-4  # a sweep that moves less than this share of all weight, on average over targets, is the last
 _PAIRED, _STEEPEST = 20, 500.0  # sweeps of a triple to its pairs, and the largest exponent
 Progress = Callable[[int, int], None]
 

@@ -1,4 +1,4 @@
-"""A synthetic table: made-up rows that keep the marginals of two or three columns, which are bought together.
+"""A synthetic table: made-up rows that keep the marginals of two or three columns, all from one charge.
 
 Guarantee   ρ-zCDP with ρ = ε²/2, for every ε, under replace-one and under add/remove; no finite ε at δ = 0.
 Theorem     discrete Gaussian noise on the residuals of marginals (`residuals`: statement and proof), and where pairs

@@ -5,7 +5,8 @@ A visitor with a table of 30,000 people and a few answers goes from page to page
 Three figures stand against the same frame with nothing in it, each the best of several, since other work on the
 machine only adds. *Opened*: by its address in chromium, until all of it is drawn and quiet, which is the last change of
 anything on the page, or the end of the last long task of its scripts, before a third of a second without either; no
-page may take more than 1.5 times the empty one. *Clicked*: the same after a click on a link in the app. Streamlit
+page may take more than 1.5 times the empty one. Each, the empty one too, is opened in a tab that shows nothing, so that
+no figure holds the taking down of the page before it. *Clicked*: the same after a click on a link in the app. Streamlit
 itself is there already, so the empty page is a head and a meter, and the ratio says how much more a page holds than
 that: it is printed and has no limit. *Work*: the server's processor time for one run of the script.
 *Four people* work at once on one server: each opens every page in an order of their own, again and again, without a
@@ -136,7 +137,8 @@ def report(
 _HEAD = """# How long a page takes
 
 Written by `python -m bench.pages --write`, a few pages at a time. Beside each figure: how many times that of an empty
-page with the same frame, measured in turns with it. *Opened*: by its address in chromium, until it is drawn and quiet.
+page with the same frame, measured in turns with it. *Opened*: by its address in chromium, in a tab that shows nothing
+(the empty page too, so that no figure holds the taking down of the page before it), until it is drawn and quiet.
 *Clicked*: the same after a click in the app, where the empty page is a head and a meter. *Work*: the server's processor
 time for one run. *Four people*: the slowest of all times that one of four opened it, all working at once without a
 pause, until its script has ended. Opened, no page may take more than 1.5 times the empty one; with four people, none
@@ -171,6 +173,8 @@ def in_browser(folder: str, names: Iterable[str]) -> tuple[Seconds, Seconds]:
         for turn in range(TIMES + 1):
             for name in (EMPTY, *names):
                 page, address = addresses()[name]
+                tab.goto("about:blank")
+                tab.wait_for_timeout(300)  # the page before is taken down
                 tab.goto(f"{base}/{'' if page == 'start' else page}?{urlencode(address)}")
                 by_address = tab.evaluate("() => window.drawn(0)")
                 tab.goto(f"{base}/thesis?links=1")

@@ -43,7 +43,7 @@ class Bounded:
 
 @dataclass(frozen=True)
 class Approximate:
-    """(ε, δ)-DP, opaque."""
+    """(ε, δ)-DP and nothing more is known."""
 
     epsilon: Fraction
     delta: Fraction

@@ -53,7 +53,7 @@ class ColumnAudit:
 
 
 def audited_column(query: OfRows, name: str) -> ColumnAudit:
-    """The audit of a column of a published table, at its ε and δ there."""
+    """The audit of a column of a published table, at its share of ε and δ."""
     many = len(query.columns)
     return audited_row(query.row(name), query.steps(name) + 1, query.epsilon / many, query.delta / many)
 

@@ -331,7 +331,7 @@ class Section:
         return [head, "|" + "---|" * len(self.columns), *rows]
 
     def as_text(self) -> list[str]:
-        """The same in columns of equal width, for a terminal."""
+        """The rows in columns of equal width, for a terminal."""
         lines = [self.columns, *self.rows]
         wide = [max(len(line[place]) for line in lines) for place in range(len(self.columns))]
         return ["  ".join(cell.ljust(w) for cell, w in zip(line, wide, strict=True)).rstrip() for line in lines]

@@ -240,7 +240,7 @@ class OfMisfits(OfCounts):
         return set()
 
     def valued(self) -> set[str]:
-        """None: a check looks at the kind of each cell in the file, not at declared values."""
+        """Empty: a check looks at the kind of each cell in the file, not at declared values."""
         return set()
 
     def holds_none(self, interval: Json) -> bool:

@@ -165,7 +165,7 @@ class OfRatio(Noised[Statistic]):
 
     @property
     def parts_apart(self) -> bool:
-        """Not by group under replace-one: there a change inside one group may cost one draw as much as two parts."""
+        """Not by group under replace-one, where a change inside one group may cost one draw as much as two parts."""
         return self.by is None or self.facts.relation == "add_remove"
 
     def _known_first(self, numbers: Figures, known: Figure | None) -> Figures:
@@ -356,14 +356,14 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         """A lower bound on the noisy N of a group of this many people (at least 1), except with a tenth of β."""
         beta, noises = self.beta / self.groups / 10, self.added
         (whole,) = (
-            self.noise_kind.line_reaches(noises, np.ones((1, len(noises))), 1, beta) / self._moments_whole
+            self.noise_kind.line_reaches(noises, np.ones((1, len(noises))), 1, beta) / self._row_weight
             if self.shared
             else (noises[0].reach(beta),)
         )
         return max(people - Fraction(float(whole)), Fraction(1))
 
     @property
-    def _moments_whole(self) -> int:
+    def _row_weight(self) -> int:
         """How much one row adds to the sum of the numbers that share its weight."""
         return 4 * self.width**2 if self.spread else 2 * self.width
 

@@ -341,7 +341,7 @@ class _Among(_Side):
         """The step of a grid around 0, and P(W ≥ place) for its places."""
         spread = v * (1 - v) * len(self.people) / 4 + (1 - v) ** 2 * self.one.variance + v**2 * self.other.variance
         grain = max((spread + v * (1 - v) * self.people[len(self.people) // 2]) ** 0.5 / 400, 1 / 64)
-        grain = _even(grain)
+        grain = _table_grain(grain)
         return grain, _tails_on_grid(self.one, self.other, v, grain)
 
 
@@ -465,7 +465,7 @@ class _Mean(_Side):
             return False
         factors = [abs(factor(1 - v if self.flip else v)) for _, factor in self.laws]
         spread = sum(law.variance * factor**2 for (law, _), factor in zip(self.laws, factors, strict=True))
-        grain = _even((spread + n * max(self.spread(u, v), 1 / n)) ** 0.5 / 200)
+        grain = _table_grain((spread + n * max(self.spread(u, v), 1 / n)) ** 0.5 / 200)
         noise = _sum_on_grid(tuple(law for law, _ in self.laws), tuple(factors), grain)
         # The sampling part must make up for what noise z leaves of t, rounded down to the grid
         left = (np.floor(t / grain) - np.arange(len(noise)) + len(noise) // 2) * grain
@@ -490,7 +490,7 @@ class _Mean(_Side):
         return _looked_up(_tails(n, v, _COARSE * grain, 1), y, grain)
 
 
-def _even(grain: float) -> float:
+def _table_grain(grain: float) -> float:
     """The grain rounded down to a power of 2^(1/4), so that a table for one grain also serves similar ones."""
     return float(2.0 ** (math.floor(4 * math.log2(grain)) / 4))
 

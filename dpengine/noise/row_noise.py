@@ -313,7 +313,7 @@ class ItemByItem(OfItems):
         return np.asarray((toggled.astype(np.int64) << places).sum(axis=1), dtype=np.int64)
 
     def law(self, code: int) -> Finite:
-        """Over all sets, for few items: a test lists them."""
+        """The law over all sets, for few items: a test lists them."""
         wrong, right = decimal_of(self.flip), decimal_of(1 - self.flip)
         apart = {other: (other ^ code).bit_count() for other in range(2**self.items)}
         return Finite({other: wrong**bits * right ** (self.items - bits) for other, bits in apart.items()})

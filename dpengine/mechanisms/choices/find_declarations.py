@@ -200,7 +200,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         return given | ({"delta": text_of(self.delta)} if self.lists else {})
 
     def valued(self) -> set[str]:
-        """None: the question uses no declared bound of a column."""
+        """Empty: the question uses no declared bound of a column."""
         return set()
 
     @property
@@ -366,7 +366,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         return away(up, up - counts), away(down, down - counts)
 
     def law(self, value: tuple[OfOne, ...]) -> Independent | None:
-        """None if there is a list: then the possible outcomes depend on the data (see `dpengine.audit.exact`)."""
+        """The law of all ends. None if there is a list: its possible outcomes depend on the data (`audit.exact`)."""
         if self.lists:
             return None
         return Independent(

@@ -145,7 +145,7 @@ class Ranked:
         return cls(firsts, sizes, below, at)
 
     def with_sentinel(self, side: int, size: int, rows: int, of_all: int) -> Ranked:
-        """The same with `rows` made-up rows below the grid (side −1) or above it (side 1); `of_all` rows are real."""
+        """These runs with `rows` made-up rows below the grid (side −1) or above it (1); `of_all` rows are real."""
         extra = (-1, 1, -rows, rows) if side < 0 else (size, 1, of_all, rows)
         where = 0 if side < 0 else len(self.firsts)
         pairs = zip(vars(self).values(), extra, strict=True)

@@ -247,7 +247,7 @@ class Peeled:
         return tuple(chosen_places if self.ordered else sorted(chosen_places))
 
     def law(self, counts: Places, rate: Fraction) -> Finite | None:
-        """None if there are too many outcomes to list."""
+        """The law of the answer; None if there are too many outcomes to list."""
         size = len(counts)
         if size**self.named > MOST_LISTED or (self.kind is PermuteAndFlip and size > MOST_FLIPPED):
             return None
@@ -304,7 +304,7 @@ class AtOnce(NoiseKind, ABC):
         """The places of the drawn candidates. `most` is a public bound on the counts."""
 
     def law(self, counts: Places, rate: Fraction) -> Finite | None:
-        """None if there are too many outcomes to list."""
+        """The law of the answer; None if there are too many outcomes to list."""
         return weighted(self.costs(counts), rate) if self.outcomes(len(counts)) <= MOST_LISTED else None
 
 

@@ -208,7 +208,7 @@ class RootCuts(TreeCuts):
         return tuple(count_tree.rooted(self._cells(value)))
 
     def reaches(self, beta: Fraction, share: Fraction) -> Floats:
-        """The same for the root. A secret number of rows adds α < 1 times the last sum, so at most its length."""
+        """`reaches` for the root. A secret number of rows adds α < 1 times the last sum: at most its length."""
         lengths, sums = count_tree.prefix_lengths(self.asked.size)
         more = 0 if self.asked.rows is not None else 1
         return gaussian_mix_reach(self.added.size, lengths + more * lengths[-1], sums + more * sums[-1], beta)

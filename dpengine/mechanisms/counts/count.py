@@ -86,7 +86,7 @@ class Count(OfCounts):
 
     @property
     def most_rows(self) -> int | None:
-        """None if all people are counted: every person has at least one row that counts."""
+        """The limit on rows per person; None if all people are counted, as everybody has a row that counts."""
         return None if self.people and self.where.everyone and self.by is None else super().most_rows
 
     def truth(self, rows: Sequence[Row]) -> int:

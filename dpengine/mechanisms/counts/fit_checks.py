@@ -260,7 +260,7 @@ class FitChecks(OfMisfits):
         return len(self._raw) + self._rows_too
 
     def sensitivity(self) -> Sensitivity:
-        """Not attained with an id: in the small world the id depends on the other cells of its row."""
+        """The bound. With an id it is not attained: in the small world the id depends on the other cells of its row."""
         a, b = self.moves
         return Sensitivity("l1", a * b + self._wide_numbers, attained=not self.ids)
 

@@ -129,7 +129,7 @@ class CdfTree(OfCounts):
 
     @property
     def variance(self) -> Fraction:
-        """In squared L2 a side is L·k², not (L·k)², because a row is counted once in each level."""
+        """σ². In squared L2 a side is L·k², not (L·k)², because a row is counted once in each level."""
         if self.rooted:
             return self.sensitivity().bound / (2 * self.rho)
         return self.moves[0] * self.levels * self.facts.unit.at_most**2 / (2 * self.rho)

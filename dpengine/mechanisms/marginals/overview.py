@@ -148,7 +148,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
 
     @property
     def gated(self) -> bool:
-        """Only for a model, which is one answer from all columns. On a look, each card shows its column's check."""
+        """True only for a model, one answer from all columns. On a look, each card shows its column's check."""
         return bool(self.predicts)
 
     @property

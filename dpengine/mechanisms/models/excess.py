@@ -79,7 +79,7 @@ class TrainingSetting:
 
     @property
     def noise(self) -> float:
-        """V."""
+        """V: the expected squared length of a step's noise."""
         return self.steps * self.each
 
 

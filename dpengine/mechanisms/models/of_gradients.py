@@ -523,7 +523,7 @@ class OfSides(OfGradients):
 
     @property
     def nominal(self) -> bool:
-        """Also if a row may be on neither side: such rows are left out, and their number is private."""
+        """True also if a row may be on neither side: such rows do not count, and their number is private."""
         return super().nominal or len({*self.layout.yes, *self.layout.no}) < self.layout.goal.size
 
     @cached_property

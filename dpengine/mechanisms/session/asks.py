@@ -86,7 +86,7 @@ class Average:
         return say(code if self.rows == 1 else "session.ask.average_several", column=self.column)
 
     def middle_note(self) -> str:
-        """Which value a person without one counts as; empty if everybody has one."""
+        """A note on the value that stands for a person without one; empty if everybody has one."""
         if self.complete and self.rows == 1:
             return ""
         code = "session.middle" if self.rows == 1 else "session.middle_rows"

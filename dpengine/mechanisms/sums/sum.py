@@ -118,7 +118,7 @@ class Sum(OfNumbers[tuple[int, ...]]):
         return Within(self._reach() * self.grain, self.groups, self.beta, Fraction(0), self.column)
 
     def limits(self, part: str = "") -> Ends | None:
-        """From everybody at one end of the range to everybody at the other; includes 0 if rows may not count."""
+        """The sums of everybody at either end of the range; with 0 between them, if rows may not count."""
         column, rows = self.declared, self.facts.about * self.facts.unit.at_most
         if self.known is not None:
             return rows * column.lower, rows * column.upper

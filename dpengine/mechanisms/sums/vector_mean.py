@@ -397,7 +397,7 @@ class VectorMean(Noised[tuple[int, ...]]):
 
     @property
     def comparable(self) -> bool:
-        """Not if rows are cut: such averages differ from others by the cut alone."""
+        """False if rows are cut: such averages differ from others by the cut alone."""
         return super().comparable and self.norm == 1
 
     def limits(self, part: str = "") -> Ends | None:
@@ -413,7 +413,7 @@ class VectorMean(Noised[tuple[int, ...]]):
         return tuple(cuts)
 
     def left_out(self) -> list[str]:
-        """For several columns, `cuts` lists them."""
+        """Empty for several columns, because `cuts` names them."""
         return super().left_out() if len(self.columns) == 1 else []
 
     def truth(self, rows: Sequence[Row]) -> dict[str, Json]:

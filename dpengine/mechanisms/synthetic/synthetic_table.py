@@ -303,7 +303,7 @@ class SyntheticTable(Overview):
         return tuple(raw)
 
     def law(self, value: Statistic) -> Law | None:  # type: ignore[override]
-        """None if there is a real choice, because it changes what is drawn next."""
+        """The law of the draw; None if there is a real choice, because it changes what is drawn next."""
         law = super().law(value)
         if not self.turns:
             return law

@@ -122,7 +122,7 @@ class TableHome(Home, Protocol):
 
 
 class Table:
-    """Reading public facts and the ledger is free; `ask` and `submit` spend."""
+    """One declared table. Reading public facts and the ledger is free; `ask` and `submit` spend."""
 
     def __init__(self, workspace: TableHome, record: Record, budget: BudgetRecord, actor: str, joined: bool = False):
         self._workspace = workspace
@@ -152,7 +152,7 @@ class Table:
 
     @property
     def budget(self) -> BudgetRecord:
-        """The budget as it is now: an owner may have raised its cap since."""
+        """The budget with its present cap: an owner may have raised it since."""
         return self._budget if self.practice else self._workspace.ledger.budget(self._budget.id)
 
     @property
@@ -221,7 +221,7 @@ class Table:
 
     @property
     def _delta_at_hand(self) -> Fraction:
-        """The δ of which a question takes a part if it names none: here the δ reserve."""
+        """The δ from which a question that names none takes a part: here the δ reserve."""
         return self.budget.rule.delta_reserve
 
     def preview(self, query: AnyQuery, checked: bool = False) -> Preview:

@@ -152,7 +152,7 @@ def finish_releases() -> None:
 
 
 class Workspace:
-    """The ledger, the declared tables and the jobs of one folder; `open_workspace` makes it."""
+    """One folder's ledger, declared tables and jobs. `open_workspace` makes it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -441,14 +441,14 @@ class Workspace:
         return act
 
     def raise_cap(self, name: str, epsilon: object, actor: str = OWNER) -> Act:
-        """A larger cap ε for this table's budget; accountant/filter.py states the guarantee."""
+        """Raise the cap ε of this table's budget; accountant/filter.py states the guarantee."""
         return self.ledger.raise_cap(self._declared(name).budget, name, read_number(epsilon, "ε"), actor)
 
     # Declared tables: their declarations, their files, and how content is loaded. Known content joins its existing
     # budget. The ledger knows which tables are closed; the registry stores the declarations.
 
     def tables(self) -> list[Record]:
-        """The declared tables, not the samples."""
+        """The declared tables, without the samples."""
         return [record for record in self._registry.all() if not record.practice]
 
     def names(self) -> list[tuple[str, str]]:

@@ -181,7 +181,7 @@ def _parts(column: Number) -> JsonObject:
 
 
 def check_for(table: Checked, wanted: Iterable[str], questions: int = 1) -> AnyQuery | None:
-    """The check that so many questions about these columns buy first. None if none is needed, or it costs too much."""
+    """The check that this number of questions about these columns buys first. None if none is needed, or too dear."""
     if table.practice:
         return None
     fits, names = table.fits(), set(wanted)

@@ -69,7 +69,7 @@ class ColumnFit:
 
     @property
     def fits(self) -> bool:
-        """Did no check find anything against the column?"""
+        """Is the column made to fit, or checked with nothing found against it?"""
         return self.state in (MADE, GOOD) and not self.doubted and not self.in_part
 
     @property

@@ -115,7 +115,7 @@ def burn_down(ledger: Ledger, budget: BudgetRecord, most: int = MOST_STEPS) -> l
 
 @dataclass(frozen=True)
 class Fit:
-    """How many more such questions fit. `cheaper`: more than their present price would suggest."""
+    """How many more such questions fit. `cheaper`: are these more than their present price suggests?"""
 
     more: int
     cheaper: bool
@@ -166,7 +166,7 @@ def sentence_of(charge: Charge) -> str:
 
 
 def counted(charge: Charge, step: SessionStep | None = None) -> str:
-    """The cuts that hold for an answer, as its row states them."""
+    """The cuts that apply to an answer as one sentence, from its row; "" without cuts."""
     claim = charge.claim if step is None else step.claim
     with stored():
         parts = [str(stated_cut["words"]) for stated_cut in claim["cuts"]]
@@ -174,7 +174,7 @@ def counted(charge: Charge, step: SessionStep | None = None) -> str:
 
 
 def cells_of(charge: Charge) -> dict[str, tuple[str, ...]]:
-    """For a question with two columns or more: the cell that each label stands for, at most LABELS of them."""
+    """For a question about 2 to LABELS columns: the cell that each label stands for. Else empty."""
     query = query_of(charge) if len(charge.claim.get("parameters", {}).get("columns") or ()) > 1 else None
     names, cells = ((), []) if query is None else query.cells()
     return dict(zip(query.labels(), cells, strict=True)) if query is not None and 1 < len(names) <= LABELS else {}

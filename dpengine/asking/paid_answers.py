@@ -244,7 +244,7 @@ def _built(facts: Facts, claim: JsonObject) -> AnyQuery:
 
 
 def entries_of_kinds(asker: Asker, keys: Sequence[str], most: int) -> list[Entry]:
-    """The newest answered charges for this table and budget whose question has one of these keys (patterns)."""
+    """Answered charges for this table and budget with a question of these keys (patterns), newest first."""
     ledger, asked = asker.home.ledger, [key for key in catalogue if any(fnmatchcase(key, kind) for kind in keys)]
     entries = [
         entry for key in asked for entry in ledger.charges(asker.budget.id, asker.record.name, key=key, limit=most)

@@ -202,7 +202,7 @@ class Planner:
         return self._scaled(wishes, [place for place, wish in enumerate(wishes) if not wish.locked])
 
     def reliefs(self, wishes: Sequence[Wish]) -> list[Relief]:
-        """By row number, how changing only this row would make the plan fit. Rows where nothing would are missing."""
+        """For each row that can make the plan fit if it alone is changed: how. Other rows are left out."""
         reliefs = []
         for place, wish in enumerate(wishes):
             alone = None if wish.locked else self._scaled(wishes, [place])

@@ -177,7 +177,7 @@ class _Book:
         return SessionStep.from_row(self._with_lists(self.steps[place]), self.step_outcomes.get(place))
 
     def _with_lists(self, row: LedgerRow) -> LedgerRow:
-        """The row; if it holds a long list, the list is stored in memory first."""
+        """The row, after the long lists that it refers to are loaded."""
         for digest in long_lists.named_in(row["body"]):
             long_lists.noted(self.lists[digest])
         return row

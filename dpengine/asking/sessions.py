@@ -205,12 +205,12 @@ class Session:
         try:
             before = State(self.query.questions, burned.index - 1)
             _, part = self.query.step(before, ask, self.read, self.coins)
-            self.ledger.tell(self.request, burned.index, "part", part.released.as_json())
+            self.ledger.settle_step(self.request, burned.index, "part", part.released.as_json())
         except BaseException as error:
             # The class name only: the text of an error may quote the data.
             _log.error("A step of a session failed after it was counted: %s", type(error).__name__)
             with suppress(AllowanceError):  # else the step stays without an outcome, and counts as interrupted
-                self.ledger.tell(self.request, burned.index, "lost", {"code": "release.failed"})
+                self.ledger.settle_step(self.request, burned.index, "lost", {"code": "release.failed"})
             if not isinstance(error, Exception):
                 raise
 
@@ -233,7 +233,7 @@ class Session:
         if burned.outcome is None and not still_computing(self.ledger.path.parent, burned.worker, name, store.hears):
             if store.shared:  # noted once for all machines, as for a question (jobs.py)
                 with suppress(AllowanceError):
-                    self.ledger.tell(self.request, burned.index, "lost", {"code": "session.step_lost"})
+                    self.ledger.settle_step(self.request, burned.index, "lost", {"code": "session.step_lost"})
             # Its worker may have stored the answer and ended between the two reads.
             burned = self.ledger.step(self.request, burned.step) or burned
             if burned.outcome is None:

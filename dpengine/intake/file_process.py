@@ -116,10 +116,10 @@ MOST_UNPACKED = 10**9  # bytes that a small file may unpack to …
 MOST_TIMES = 200  # … and a larger one, per byte of its own
 CELL = 8  # bytes that an empty cell counts for
 
-Tell = Callable[[float], None]
+Report = Callable[[float], None]
 
 
-def describe(tell: Tell, path: str, dialect: Json) -> JsonObject:
+def describe(report: Report, path: str, dialect: Json) -> JsonObject:
     """The column names, the visible sheets and the file's own code book. Returns no row."""
     place, how = Path(path), Dialect.from_json(dialect)
     if sheet_records.is_sheet(place):
@@ -127,27 +127,27 @@ def describe(tell: Tell, path: str, dialect: Json) -> JsonObject:
     return {"sheets": [], **statistics_records.describe(place, how)}
 
 
-def list_sheets(tell: Tell, path: str) -> list[str]:
+def list_sheets(report: Report, path: str) -> list[str]:
     return sheet_records.sheets(Path(path))
 
 
-def has_rows(tell: Tell, path: str, dialect: Json) -> bool:
+def has_rows(report: Report, path: str, dialect: Json) -> bool:
     """Are there rows? Reads everything, keeps nothing, and refuses what `convert` would refuse."""
     some = False
     for columns, share in _batches(Path(path), Dialect.from_json(dialect))[1]:
         some = some or bool(len(columns[0]))
-        tell(share)
+        report(share)
     return some
 
 
-def convert(tell: Tell, path: str, dialect: Json, to: str) -> list[str]:
+def convert(report: Report, path: str, dialect: Json, to: str) -> list[str]:
     """Write the rows to a Parquet file, as texts in columns c0, c1, …; returns the column names."""
     names, batches = _batches(Path(path), Dialect.from_json(dialect))
     schema = pa.schema([(f"c{place}", pa.string()) for place in range(len(names))])
     with pq.ParquetWriter(to, schema, write_statistics=False) as writer:
         for columns, share in batches:
             writer.write_batch(pa.record_batch(columns, schema=schema))
-            tell(share)
+            report(share)
     return names
 
 

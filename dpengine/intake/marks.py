@@ -436,8 +436,8 @@ def _tidy(cell: str) -> str:
 
 
 def _kinds(cell: str) -> str:
-    """SQL for a cell's canonical text. A number is # (negative: -) and its digits without leading zeros; any other text
-    is = and the text."""
+    """SQL for a cell's canonical text: # (or - if negative) and a number's digits without leading zeros; for any other
+    text = and the text itself."""
     digits = f"translate(split_part({cell}, 'e', 1), '{_SIGNS}', '')"
     time = cell
     for written, same in TIMES:

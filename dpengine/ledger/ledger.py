@@ -262,7 +262,7 @@ class Ledger:
         return self._file.cached(("taken",), owner_rows.taken_by)
 
     def closed(self) -> dict[tuple[str, str], str]:
-        """(budget, table) → `seal` or `forget`; (budget, "") → `close` or `joined`."""
+        """What is closed: (budget, table) maps to `seal` or `forget`, (budget, "") to `close` or `joined`."""
         return self._file.cached(("closed",), owner_rows.all_closed)
 
     # Reading: charges and answers
@@ -362,7 +362,7 @@ class Ledger:
     # Reading: sessions
 
     def steps(self, session: str, newest: int | None = None) -> list[SessionStep]:
-        """The steps of a session in order, with their outcomes: all, or the newest."""
+        """The used steps of a session in order, with their outcomes: all, or only the `newest` ones."""
         with self._file.reading() as db:
             after = 0 if newest is None else max(steps_asked(db, session) - newest, 0)
             outcomes = {_index(row): row for row in sound_rows(db, _OUTCOMES_AFTER, [session, after])}
@@ -694,8 +694,8 @@ class Ledger:
             row = self._append(db, "step", charge.budget, session, actor, canonical(body), "", at)
         return SessionStep.from_row(row, fresh=True)
 
-    def tell(self, session: str, index: int, kind: str, body: JsonObject) -> None:
-        """Record the outcome of a used step, `part` or `lost`, once; a second outcome is ignored."""
+    def settle_step(self, session: str, index: int, kind: str, body: JsonObject) -> None:
+        """Record the outcome of a used step (`kind` is `part` or `lost`), once; a second outcome is ignored."""
         with self._file.writing() as db:
             burned = find_step(db, _NUMBERED, session, index)
             if burned is None:
@@ -707,7 +707,7 @@ class Ledger:
                 self._append(db, kind, charge.budget, session, charge.actor, text, "", burned.at)
 
     def end_session(self, session: str, actor: str) -> None:
-        """Close a session for good; the charge stays. The first such row counts."""
+        """Close a session for good; the charge stays. Written only once."""
         with self._file.writing() as db:
             charge = self._session(db, session, actor)
             if session_ended(db, session):

@@ -117,7 +117,7 @@ def closing(db: Database, budget: str, table: str, kind: str | None = None) -> l
 
 
 def refuse_closed(db: Database, budget: str, table: str) -> None:
-    """A sealed or forgotten table accepts no questions."""
+    """Refuse a question to a sealed or forgotten table, or on a closed budget."""
     refuse_budget_closed(db, budget)
     kinds = {act.kind for act in closing(db, base_of(budget), table)}
     if kinds:
@@ -130,7 +130,8 @@ def refuse_budget_closed(db: Database, budget: str) -> None:
 
 
 def all_closed(db: Database) -> dict[tuple[str, str], str]:
-    """(budget, table) → `seal` or `forget` (if both, `forget`); (budget, "") → `close`, or `joined` if taken over."""
+    """What is closed: (budget, table) maps to `seal` or `forget` (if both, `forget`), (budget, "") to `close` or
+    `joined`."""
     acts = [Act.from_row(row) for row in sound_rows(db, _ALL_CLOSED, []) + sound_rows(db, _ALL_CLOSE, [])]
     acts.sort(key=lambda act: act.kind, reverse=True)
     taken = taken_by(db) if any(act.kind == "close" for act in acts) else {}
@@ -139,7 +140,7 @@ def all_closed(db: Database) -> dict[tuple[str, str], str]:
 
 
 def closed_kind(closed: dict[tuple[str, str], str], budget: str, table: str) -> str | None:
-    """How a table is closed: by an act on the table itself, or else on its budget."""
+    """How a table is closed: by an act on the table, else by one on its budget. None if it is open."""
     return closed.get((base_of(budget), table)) or closed.get((budget, "")) or closed.get((base_of(budget), ""))
 
 

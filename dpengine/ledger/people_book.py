@@ -75,7 +75,7 @@ class PeopleBook:
         return self.budget_of(table) is not None
 
     def budget_of(self, table: str) -> str | None:
-        """The budget that pays for a table, from its first owner's row."""
+        """The budget that pays for a table, as its first owner's row names it; None without an owner."""
         rows = self._rows(_OWNED, table)
         return str(rows[0]["budget"]) if rows else None
 

@@ -180,13 +180,13 @@ def base_of(budget: str) -> str:
 
 
 def is_own(record: BudgetRecord) -> bool:
-    """Is it a table's own budget, neither for practice nor of a person who keeps apart?"""
+    """Is this a table's own budget, and not one for practice or of a person who keeps apart?"""
     return record.kind == "private" and base_of(record.id) == record.id
 
 
 @dataclass(frozen=True)
 class HolderPart:
-    """What a grant's holder has used so far: of the table's meter, and of δ."""
+    """What a grant's holder has used so far: how far they moved the table's meter, and how much δ."""
 
     moved: Fraction
     delta: Fraction
@@ -238,7 +238,7 @@ def owns_on(book: Book, person: str, table: str, budget: str) -> bool:
 
 
 def owns_all(book: Book, person: str, budget: str) -> bool:
-    """Do they own every table that the budget pays for?"""
+    """Does the person own every table that the budget pays for?"""
     return all(person in people for people in book.owners_on(budget).values())
 
 
@@ -433,7 +433,7 @@ def asking_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
 
 
 def moves(rule: Rule, before: Totals, costs: Sequence[Cost]) -> Fraction:
-    """How far these questions together move a meter."""
+    """How far these costs together move a meter."""
     return used(rule, reduce(Totals.plus, costs, before)) - used(rule, before)
 
 

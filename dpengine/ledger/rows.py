@@ -55,7 +55,7 @@ Named = TypeVar("Named", bound=_Record)
 
 
 def parts_of(row: LedgerRow) -> JsonObject:
-    """The columns of a row and the parts of its body, by name."""
+    """The columns of a row and the parts of its body in one dict, by name."""
     return {**json.loads(row["body"]), **row}
 
 
@@ -121,7 +121,7 @@ def together(standings: Iterable[Standing]) -> Standing:
 
 
 def standing_of(losses: Iterable[tuple[Loss, int]], alpha: Fraction | None) -> Standing:
-    """The sums of charges with these losses and their multiplicities, as if added one by one."""
+    """The sums of charges, each loss given with how often it was charged."""
     totals, history = Totals.NOTHING, History.NOTHING
     for loss, times in losses:
         paid, single = cost(loss, alpha), History.of([loss])
@@ -445,7 +445,7 @@ def questions_of(claim: JsonObject) -> int | None:
 
 
 def is_request(request: object) -> bool:
-    """A request id is opaque: any 1 to 100 printable characters."""
+    """May this be a request id? Any 1 to 100 printable characters may."""
     return isinstance(request, str) and 1 <= len(request) <= LONGEST_REQUEST and request.isprintable()
 
 

@@ -235,7 +235,7 @@ def _primary(error: sqlite3.Error) -> int:
 
 @contextmanager
 def own_errors(damaged: str = DAMAGED) -> Iterator[None]:
-    """SQLite's errors as our sentences: its own words may quote a statement."""
+    """A context that raises SQLite's errors as our sentences: its own text may quote a statement."""
     try:
         yield
     except sqlite3.ProgrammingError:  # a mistake in this program, not something a person can put right

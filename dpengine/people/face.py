@@ -258,7 +258,7 @@ class BudgetAccount:
 
 
 class Face:
-    """A workspace as one person may use it."""
+    """A workspace as one person may use it: every verb is checked when it is called."""
 
     __slots__ = ("_at", "person")
     served = True
@@ -498,8 +498,8 @@ class Face:
     # Grants
 
     def meter(self, table: str) -> tuple[Meter, Meter]:
-        """Two meters: of the person's own share, and of the table's allowance. If people keep apart, the second adds
-        all their budgets up, as if they had told each other everything."""
+        """Two meters: of the person's own share, and of the table's allowance. If people keep apart, the second adds up
+        all their budgets, as if they pooled their answers."""
         self._check("meter", table)
         record, ledger = self._at.house.record(table), self._at.ledger
         budget = self._at.budget_of(record)
@@ -672,7 +672,7 @@ class Face:
 
 
 class Guarded:
-    """A part of the workspace of which only some verbs can be used; each is checked when it is called."""
+    """A part of the workspace that offers only some of its verbs; each is checked when it is called."""
 
     __slots__ = ("__at", "__inner", "__name", "__verbs")
 

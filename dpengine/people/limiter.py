@@ -50,12 +50,12 @@ class Limiter:
             return 0.0 if taken else (1 - full) / rate
 
     def take(self, person: str, kind: str = "request") -> None:
-        """The same, but refused if there is none."""
+        """Take one unit of this kind of work; refused if there is none."""
         if left := self.wait(person, kind):
             raise AllowanceError("door.slow", seconds=seconds(left))
 
     def begin(self, person: str) -> bool:
-        """Note that heavy work for a person begins; refused if enough of theirs is running. Call `end` afterwards."""
+        """Begin heavy work for a person; False if enough of theirs is running. `end` ends it."""
         with self._lock:
             free = self._under_way[person] < AT_ONCE
             self._under_way[person] += free

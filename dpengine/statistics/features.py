@@ -93,7 +93,7 @@ class Layout:
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """The columns in which a row needs a value."""
+        """The columns in which a row must have a value to count."""
         return *self.names, self.target
 
     def weights_at(self, place: int) -> int:

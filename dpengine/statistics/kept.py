@@ -46,8 +46,8 @@ _STORED = re.compile(r"[cf](\d+)")
 
 @dataclass(frozen=True)
 class CodeCounts(Aggregate[Aggregated]):
-    """The number of rows for each combination of code and kind that occurs in some columns. The result has columns c0,
-    f0, c1, … and the number. A person changes at most two of the numbers."""
+    """The number of rows for each combination of code and kind that occurs in some columns, as columns c0, f0, c1, …
+    and WEIGHT. A person changes at most two of the numbers."""
 
     columns: tuple[str, ...]
     where: Predicate = EVERYONE

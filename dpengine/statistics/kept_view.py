@@ -1,4 +1,4 @@
-"""The view of kept counts: what the expressions of needs ask of Ibis, on arrays in memory.
+"""Kept counts as arrays that answer like an Ibis table, so that the expression of a need runs on them.
 
 A kept table is short, and an engine would take longer to plan a statement than to run it. A row of it stands for as
 many rows as its weight says. Only numbers of rows and codes are summed here: both fit 64 bits, because a kept column

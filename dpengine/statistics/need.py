@@ -39,7 +39,7 @@ class Spread:
 
 
 class Need(ABC, Generic[Statistic]):
-    """A statistic of the coded rows that meet `where`."""
+    """A statistic of those coded rows that meet `where`."""
 
     where: Predicate
 

@@ -33,7 +33,7 @@ from dpengine.storage.registry import ADDRESS, FILE, PART, ROWS, Record, Registr
 
 @dataclass(frozen=True)
 class Arriving:
-    """The declaration of a table that is being loaded."""
+    """The declaration of a table that somebody is loading."""
 
     name: str
     schema: Schema

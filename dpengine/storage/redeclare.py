@@ -33,7 +33,7 @@ SPARED = 3600  # seconds for which a question may still read rows that were code
 
 
 def names_of(folder: Path) -> tuple[str, ...]:
-    """The columns of the raw file, in its order."""
+    """The columns of the raw file, in the file's order."""
     with (
         refusing("engine.unreadable", pa.ArrowException, OSError),
         pq.ParquetFile(folder / RAW, memory_map=False) as file,

@@ -69,7 +69,7 @@ def alike(marks: Iterable[str]) -> set[str]:
 
 @dataclass(frozen=True)
 class Record:
-    """One declared table."""
+    """A declared table as the registry stores it."""
 
     name: str
     folder: str

@@ -136,7 +136,7 @@ def code_there(
     spill: Callable[[], Path] | None,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Loaded:
-    """Code a table where its rows are."""
+    """Code a table in its database or lake, where its rows stay."""
     if tables_of(source)[0].spark:
         return in_spark.code_table(source, folder / f"coded-{version}.parquet", declared, progress, spill)
     return in_place.code_table(source, coded_name(folder, version), declared, progress)

@@ -74,7 +74,7 @@ def session(ledger: Ledger, worker: str, tell: Tell) -> None:
         burned = ledger.burn("s", name, "ana", {"ask": name}, worker)
         if burned.fresh:
             read, draw = hooks(tell, name)
-            ledger.tell("s", burned.index, "part", draw(read()))
+            ledger.settle_step("s", burned.index, "part", draw(read()))
         again = ledger.step("s", name)
         if again is not None and again.outcome is not None:
             tell("shown", name, again.outcome.body["value"])

@@ -92,7 +92,7 @@ class DrawsThenBurns(Session):
             asked, _, _ = self.ledger.progress(self.request)
             _, part = self.query.step(State(self.query.questions, asked), ask, self.read, self.coins)
             burned = self.ledger.burn(self.request, step, self.entry.charge.actor, claim, self.jobs.worker)
-            self.ledger.tell(self.request, burned.index, "part", part.released.as_json())
+            self.ledger.settle_step(self.request, burned.index, "part", part.released.as_json())
             found = self.ledger.step(self.request, step)
             assert found is not None
             return found

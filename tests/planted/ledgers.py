@@ -256,7 +256,7 @@ class Deletes(Ledger):
 class AnyQuestion(Ledger):
     """A request that is known gets what it had, whatever it asks now."""
 
-    def _known(self, db: Database, one: dict[str, Any]) -> Charge | None:
+    def _charged_before(self, db: Database, one: dict[str, Any]) -> Charge | None:
         return self._charge(db, one["request"])
 
 

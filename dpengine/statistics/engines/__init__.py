@@ -68,8 +68,8 @@ def every_row(coded: PostgresRows) -> PostgresRows: ...
 @overload
 def every_row(coded: SparkRows) -> SparkRows: ...
 def every_row(coded: Coded) -> Coded:
-    """The address of *all* coded rows. If a person has several rows and a column holds sets, they are a second table
-    beside the rows that count."""
+    """The address of *all* coded rows: a second table beside the rows that count, if a person has several rows and a
+    column holds sets."""
     if isinstance(coded, PostgresRows):
         return replace(coded, table=f"{coded.table}_every")
     if isinstance(coded, SparkRows):

@@ -56,7 +56,7 @@ def connect(folder: Path) -> duckdb.DuckDBPyConnection:
 
 
 class _Database:
-    """One database, opened when it is first needed, with a cursor for each thread."""
+    """One DuckDB database, opened when it is first needed, with a cursor for each thread."""
 
     def __init__(self, spill: Callable[[], Path] | None) -> None:
         self._spill = spill  # it reads many tables: it must not spill into one table's folder
@@ -92,7 +92,7 @@ class DuckEngine:
             self._database.cursor(self._spill())
 
     def refuse(self, need: AnyNeed | RawNeed) -> None:
-        """It can compute every need."""
+        """Nothing is refused: DuckDB computes every need."""
 
     def refuse_away(self, coded: Path) -> None:
         if not coded.is_file():

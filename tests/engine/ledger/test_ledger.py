@@ -282,7 +282,7 @@ def test_a_question_has_one_time_and_it_does_not_say_how_long_the_draw_took(
         ledger.reserve(**ask("session") | {"claim": claim})
         for kind, body in (("part", {"value": 1}), ("lost", {"code": "session.step_lost"})):
             burned = ledger.burn("session", kind, "ana", {"sentence": kind}, "ab12")
-            ledger.tell("session", burned.index, kind, body)
+            ledger.settle_step("session", burned.index, kind, body)
         rows = list(ledger.export_rows())
         by_request = [[row["at"] for row in rows if row["request"] == request] for request in ("answered", "failed")]
         assert [len(times) == 2 and len(set(times)) for times in by_request] == [1, 1]

@@ -162,7 +162,7 @@ def test_a_session_that_was_paid_for_rows_ends(tmp_path: Path) -> None:
         assert ledger.standing("b").totals.epsilon == Fraction(21, 100)  # all of its questions, asked or not
         assert code_of(lambda: ledger.burn("s", "two", "ana", {"ask": {}}, "ab12")) == "session.protected"
         assert ledger.progress("s") == (1, True, False)
-        ledger.tell("s", 1, "part", {"value": 1, "interval": None})  # what was used before is still told
+        ledger.settle_step("s", 1, "part", {"value": 1, "interval": None})  # what was used before is still told
         assert ledger.verify().ok
         after = dict(ask("t", claim=session | {"unit": BY_ID}, loss=Repeated(Pure(Fraction(1, 100)), 3)))
         ledger.reserve(**after)

@@ -213,7 +213,8 @@ class Comparisons(Percentiles):
             if not op:
                 return None
         aged = any(word in self.said(sign) for word in ("older", "younger", "starejs", "mlajs"))
-        aged = aged or (self.said(at) in _NUMBERS_OF_PEOPLE and not self.has(at + 1, "unit"))
+        plural = self.said(at) in _NUMBERS_OF_PEOPLE or self.words(at + 1) == "s"  # the under fives, the over-65s
+        aged = aged or (plural and not self.has(at + 1, "unit"))
         lasting = any(word in self.said(sign) for word in ("longer", "shorter", "dalj", "dlje", "krajs"))
         return self._with_unit(Bound(start, last, op, [first], aged=aged, lasting=lasting))
 

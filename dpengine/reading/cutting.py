@@ -283,7 +283,7 @@ def stems_of(text: str, lang: str) -> tuple[str, ...]:
 
 def plain_words(name: str) -> str:
     """`monthlyIncome` and `monthly_income` as two words."""
-    return re.sub(r"(?<=[a-zšžč])(?=[A-ZŠŽČ])", " ", name).replace("_", " ").replace(".", " ")
+    return re.sub(r"(?<=[a-zšžč]{2})(?=[A-ZŠŽČ])", " ", name).replace("_", " ").replace(".", " ")
 
 
 @lru_cache(maxsize=20_000)

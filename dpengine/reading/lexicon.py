@@ -79,6 +79,7 @@ _BRIEF = frozenset("min minut minutes h hours ur s sec".split())
 _LONG = frozenset("km mi m".split())
 _PLACED = {"en": ("location", "place", "site"), "sl": ("lokacija", "kraj", "mesto")}
 _WIDE = ("m2", "ha")  # velikost parcel
+_FAR = ("how far", "far", "distance", "kako daleč", "daleč", "razdalja", "oddaljenost")
 _LENGTH = ("length", "dolžina")
 _COUNTED = ("number", "count", "quantity", "size", "število", "količina", "velikost")
 
@@ -244,7 +245,7 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
                     bare(getattr(column, "measure", "")) in MONEY,
                     bool(measureless(written, column)),
                 )
-            if len(written) > 3 and (written_out := CUT_SHORT.get(written.lower())):  # dept
+            if len(written) > 2 and (written_out := CUT_SHORT.get(written.lower())):  # dept
                 known.add(stems_of(written_out, lang), "col", (3, name), own=True)
             if plain := measureless(written, column):
                 bared, lasts = stems_of(plain, lang), bare(getattr(column, "measure", "")) in TIMED_UNITS
@@ -565,8 +566,13 @@ def _add_classes(known: Lexicon, schema: Schema, lang: str) -> None:
         if not long or phrase not in _LENGTH:
             _add_loosely(known, stems_of(phrase, lang), brief[0])
     wide = [name for name in schema.of_kind(Number) if getattr(schema.columns[name], "measure", "") in _WIDE]
-    for phrase in _LENGTH if len(long) == 1 else ():
-        _add_loosely(known, stems_of(phrase, lang), long[0])
+    away = [name for name in long if getattr(schema.columns[name], "measure", "") != "m"]
+    for phrases, names in ((_LENGTH, long), (_FAR, away)):
+        for phrase in phrases if len(names) == 1 else ():
+            _add_loosely(known, stems_of(phrase, lang), names[0])
+    for name in schema.of_kind(Number):
+        if bare(name) in ("let", "leta", "years", "yrs"):  # a column that is called by the unit of ages
+            known.add(stems_of("age" if lang == "en" else "starost", lang), "col", (2, name), own=True)
     for phrase in ("size", "velikost", "kvadratura") if len(wide) == 1 else ():
         _add_loosely(known, stems_of(phrase, lang), wide[0])
     places = {word for word in PLACES if len(word) > 3}

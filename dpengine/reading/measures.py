@@ -25,6 +25,7 @@ TIMED_UNITS = frozenset(_TIMED) - {"%"}
 _UNITS = {word: unit for unit, line in _TIMED.items() for word in line.split("|")}
 _UNITS |= {unit: unit for unit in MEASURES if unit not in ("t", "nights", "degrees")} | {"m²": "m2", "miles": "mi"}
 _BEGINNING = frozenset(word for word, unit in _UNITS.items() if len(word) > 1 and unit not in ("min", "%", "years"))
+_PERIODS = ("yr", "year", "mth", "month", "wk", "week", "day", "mes", "mesec", "leto", "teden", "dan")
 _OF_AGE = ("age", "star", "starost", "stara", "traj", "trajanje", "dur", "duration", "tenure", "staz", "wait")
 _AGED = {"mth": "months", "mo": "months", "m": "months", "mes": "months", "yr": "years", "y": "years", "l": "years"}
 
@@ -43,6 +44,8 @@ def unit_in(name: str) -> str:
         return "degrees"
     if words[-1] in _AGED and words[0].startswith(_OF_AGE):
         return _AGED[words[-1]]
+    if words[2:] and words[-1] in _PERIODS and words[-2] in MEASURES:
+        return words[-2]  # yield_kwh_yr
     return "" if words[-2] in ("per", "na") else _UNITS.get(words[-1], "")
 
 

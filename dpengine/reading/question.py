@@ -107,8 +107,8 @@ class Question(Proportions):
         extreme = [at for at in range(len(self.marks)) if self.free(at, "top") or self.free(at, "bottom")]
         if not kinds and not numbers and len(extreme) == 1 and any(self._most_of(at, extreme[0]) for at, _ in lists):
             numbers = self._compared(extreme)  # “najdražji kraj”, “site with the shortest commute”
-        elif not kinds and not numbers and not lists and len(extreme) == 1 and (lists := self._asked_place()):
-            numbers = self._compared(extreme)  # “kje so stanovanja najdražja”
+        elif not kinds and not lists and len(extreme) == 1 and (lists := self._asked_place()):
+            numbers = numbers or self._compared(extreme)  # “kje so stanovanja najdražja”
         if "top_item" in kinds and not numbers and any(self.has(at - 1, "which") for at, _ in lists):
             bringing = [at for at in range(len(self.marks)) if self._adds_money(at)]
             numbers = [(bringing[0], name) for name in self._of_unit("money")[:1]] if bringing else []
@@ -975,6 +975,7 @@ class Question(Proportions):
         amounts = any(
             token.stem in self.stems("znaša", "znašajo", "znašal", "stane", "stanejo") for token in self.tokens
         )
-        return any(at - 1 in self._kind_marks() for at, _ in numbers) or (
+        loosely = {at for at, _ in numbers if self.has(at, "rows") and self.weight_at(at) <= 1}
+        return any(at - 1 in self._kind_marks() for at, _ in numbers if at not in loosely) or (
             amounts and bool(numbers) and (bool(self.conds) or any(first in self._kind_marks() for first in firsts))
         )

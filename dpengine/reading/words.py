@@ -746,7 +746,7 @@ ALIKE = (
     "genre|kind of book|zvrst|žanr",
     "transport|commute|way to school|way to work|prevoz",
     "height|tall|taller|višina|visok",
-    "kwh|consumption|energy use|electricity use|power use|energy|electricity",
+    "kwh|production|produced|produce|proizvodnja|consumption|energy use|electricity use|power use|energy|electricity",
     "weight|heavy|heavier|weigh|weighs|teža|masa|tehta|tehtajo|težek|težka",
     "children|kids|otroci|otrok",
     "married|marital|marriage|poročen|stan",
@@ -768,7 +768,8 @@ ALIKE = (
     "category|product|products|goods|article|articles|buy|bought|kategorija|izdelek|izdelki|artikel|blago|kupujejo"
     "|kupuje|kupijo",
     "branch|location|site|podružnica|poslovalnica|enota",
-    "passengers|riders|potniki|potnikov",
+    "carrier|carriers|airline|airlines|prevoznik|prevozniki|letalska družba",
+    "passengers|pax|riders|potniki|potnikov",
     "revenue|takings|income|earn|earns|earned|earnings|prihodek|prihodki|izkupiček|iztržek|zaslužek|zasluži|zaslužijo",
     "visitors|attendance|audience|obiskovalci|obisk|gledalci",
     "maker|makers|manufacturer|manufacturers|manufactured|producer|brand|brands|make|znamka|znamke|proizvajalec"
@@ -989,7 +990,7 @@ IN_LIFE = ("birth", "hired", "joined", "enrolled", "registered", "rojstva", "zap
 # vrsta vloge. English has the row first, Slovene last.
 OF_ROWS = {
     "en": frozenset("date|day|month|year|type|kind|age|channel|category".split("|")),
-    "sl": frozenset("datum|dan|leto|vrsta|tip|starost|kategorija|kraj|kanal".split("|")),
+    "sl": frozenset("datum|dan|leto|vrsta|tip|starost|kategorija|kraj|kanal|znamka|model".split("|")),
 }
 # The same beside a word for what happens (`things`): način prijave, and not način plačila.
 OF_THINGS = {
@@ -1032,7 +1033,7 @@ CUT_SHORT = dict(
         "|canc:cancelled|compl:complaint|hosp:hospital|stn:station|rm:room|sz:size|pers:persons|attend:attendance"
         "|plac:plačilo|razd:razdalja|traj:trajanje|odh:odhod|prih:prihod|obj:objava|grad:gradnja|roj:rojstva"
         "|znes:znesek|stros:strošek|strosk:strošek|vel:velikost|tez:teža|vis:višina|dolz:dolžina|dolž:dolžina"
-        "|zadov:zadovoljstvo|toc:točke|tock:točke|izob:izobrazba|zam:zamuda|prij:prijava|razr:razred|drž:država"
+        "|zadov:zadovoljstvo|zadovolj:zadovoljstvo|prisot:prisotnost|toc:točke|tock:točke|izob:izobrazba|zam:zamuda|prij:prijava|razr:razred|drž:država"
         "|popr:popravilo|okv:okvara|rač:račun|rac:račun|pregl:pregled|odsot:odsotnost|oddalj:oddaljenost|proiz:proizvajalec"
         "|zavar:zavarovanje|naroč:naročilo|reklam:reklamacija|nočit:nočitve|zap:zaposlitev|dobav:dobavitelj"
     ).split("|")
